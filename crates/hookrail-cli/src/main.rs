@@ -1,0 +1,2 @@
+//! The hookrail command line.
+fn main() {}

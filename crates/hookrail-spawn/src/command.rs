@@ -1,0 +1,200 @@
+//! What to start, and the bounds within which it may run.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::environment::Environment;
+
+/// A program to start, with everything it is given and every bound it has.
+///
+/// The defaults: no arguments, an **empty** environment, the host's working
+/// directory, an empty stdin (a pipe at its end), a timeout of 60 seconds, a
+/// grace of 2 seconds, the default [`Limits`], no marker.
+#[derive(Clone)]
+pub struct Command {
+    pub(crate) program: OsString,
+    pub(crate) arg0: Option<OsString>,
+    pub(crate) args: Vec<OsString>,
+    pub(crate) env: Arc<Environment>,
+    pub(crate) cwd: Option<PathBuf>,
+    pub(crate) stdin: Arc<[u8]>,
+    pub(crate) timeout: Duration,
+    pub(crate) grace: Duration,
+    pub(crate) limits: Limits,
+    pub(crate) marker: Option<(OsString, OsString)>,
+}
+
+impl Command {
+    /// A program by its path, or by a name to be found in the child's own `PATH`.
+    ///
+    /// A name is looked up in the `PATH` of the environment given with
+    /// [`env`](Self::env), never in the host's; without one, in `/usr/bin` and
+    /// `/bin`. Relative entries and relative paths count from the child's
+    /// working directory.
+    #[must_use]
+    pub fn new(program: impl Into<OsString>) -> Self {
+        Self {
+            program: program.into(),
+            arg0: None,
+            args: Vec::new(),
+            env: Arc::default(),
+            cwd: None,
+            stdin: Arc::default(),
+            timeout: Duration::from_secs(60),
+            grace: Duration::from_secs(2),
+            limits: Limits::default(),
+            marker: None,
+        }
+    }
+
+    /// Adds one argument.
+    #[must_use]
+    pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
+        self.args.push(arg.into());
+        self
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub fn args<A: Into<OsString>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.args.extend(args.into_iter().map(Into::into));
+        self
+    }
+
+    /// What the program sees as its own name; without it, the program as given.
+    ///
+    /// Windows has no such thing and ignores it.
+    #[must_use]
+    pub fn arg0(mut self, name: impl Into<OsString>) -> Self {
+        self.arg0 = Some(name.into());
+        self
+    }
+
+    /// The whole environment of the child.
+    #[must_use]
+    pub fn env(mut self, env: Arc<Environment>) -> Self {
+        self.env = env;
+        self
+    }
+
+    /// The working directory of the child.
+    #[must_use]
+    pub fn cwd(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.cwd = Some(directory.into());
+        self
+    }
+
+    /// What the child can read from its stdin, which is a pipe whatever the size.
+    #[must_use]
+    pub fn stdin(mut self, bytes: impl Into<Arc<[u8]>>) -> Self {
+        self.stdin = bytes.into();
+        self
+    }
+
+    /// How long starting, writing, running and reading may take together.
+    ///
+    /// A zero timeout ends the run before anything is started.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// How long the child may tidy up between SIGTERM and SIGKILL; zero means SIGKILL at once.
+    #[must_use]
+    pub fn grace(mut self, grace: Duration) -> Self {
+        self.grace = grace;
+        self
+    }
+
+    /// The bounds on output.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Adds a variable to the child's environment by which its descendants are known.
+    ///
+    /// On a kill, processes that carry it are killed wherever they have gone.
+    /// So `name=value` must be unique to this run, or unrelated processes die.
+    #[must_use]
+    pub fn marker(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.marker = Some((name.into(), value.into()));
+        self
+    }
+
+    /// The program as given.
+    #[must_use]
+    pub fn program(&self) -> &OsStr {
+        &self.program
+    }
+
+    /// The working directory as given.
+    #[must_use]
+    pub fn working_directory(&self) -> Option<&Path> {
+        self.cwd.as_deref()
+    }
+
+    /// The environment with the marker in it.
+    pub(crate) fn full_environment(&self) -> Environment {
+        let environment = Environment::clone(&self.env);
+        match &self.marker {
+            Some((name, value)) => environment.with(name, value),
+            None => environment,
+        }
+    }
+}
+
+/// Shows what is started, but not what it is given: that may be secret, and large.
+impl fmt::Debug for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Command")
+            .field("program", &self.program)
+            .field("args", &self.args)
+            .field("cwd", &self.cwd)
+            .field("stdin", &format_args!("{} bytes", self.stdin.len()))
+            .field("timeout", &self.timeout)
+            .field("grace", &self.grace)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Bounds on what a child may write.
+///
+/// Up to `…_keep` bytes of a stream are kept. Beyond that nothing more is kept,
+/// but reading goes on so that the child does not block on a full pipe; stdout
+/// over its bound makes the end [`OutputLimit`](crate::End::OutputLimit),
+/// stderr is only cut and marked. Once stdout has passed `drain` bytes in all
+/// the child is ended; stderr is thrown away for as long as the child runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// How many bytes of stdout are kept. Default 8 MiB.
+    pub stdout_keep: usize,
+    /// How many bytes of stderr are kept. Default 1 MiB.
+    pub stderr_keep: usize,
+    /// How many bytes of stdout are read in all before the child is ended. Default 64 MiB.
+    ///
+    /// A smaller number than `stdout_keep` counts as `stdout_keep`.
+    pub drain: u64,
+    /// How long to wait after the exit for others who still hold the pipes. Default 50 ms.
+    ///
+    /// What the child itself wrote is never lost, whatever this is. The wait
+    /// is for helpers such as a shell's `>(tee log)`, which may write a little
+    /// later than the child exits. It ends with the deadline at the latest.
+    pub drain_grace: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            stdout_keep: 8 << 20,
+            stderr_keep: 1 << 20,
+            drain: 64 << 20,
+            drain_grace: Duration::from_millis(50),
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The environment of a child as a value.
+//!
+//! Nothing here reads the environment of the running process: a library inside
+//! somebody's process cannot do that at an arbitrary moment without a race
+//! against the host's own `setenv`.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+
+/// An ordered list of variables with unique names.
+///
+/// The child gets exactly these, in this order, and nothing of the host's. On
+/// Windows names are compared without regard to ASCII case.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Environment {
+    entries: Vec<(OsString, OsString)>,
+}
+
+impl Environment {
+    /// Makes an empty environment.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The value of a variable.
+    #[must_use]
+    pub fn get(&self, name: impl AsRef<OsStr>) -> Option<&OsStr> {
+        let name = name.as_ref();
+        self.iter()
+            .find(|(known, _)| same_name(known, name))
+            .map(|(_, value)| value)
+    }
+
+    /// This environment with one variable set: replaced in its place, or added at the end.
+    ///
+    /// A name that is empty, or has a `=` after its first character, cannot
+    /// exist in an environment and changes nothing.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.set(name.into(), value.into());
+        self
+    }
+
+    /// The variables in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
+        self.entries
+            .iter()
+            .map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+    }
+
+    fn set(&mut self, name: OsString, value: OsString) {
+        // Windows has variables such as `=C:`, so the first place may be a `=`.
+        if name
+            .as_encoded_bytes()
+            .iter()
+            .skip(1)
+            .any(|byte| *byte == b'=')
+            || name.is_empty()
+        {
+            return;
+        }
+        match self
+            .entries
+            .iter_mut()
+            .find(|(known, _)| same_name(known, &name))
+        {
+            Some((_, old)) => *old = value,
+            None => self.entries.push((name, value)),
+        }
+    }
+}
+
+impl<N: Into<OsString>, V: Into<OsString>> FromIterator<(N, V)> for Environment {
+    /// Collects variables; of two with one name the later value counts, in the earlier place.
+    fn from_iter<I: IntoIterator<Item = (N, V)>>(variables: I) -> Self {
+        let mut environment = Self::new();
+        for (name, value) in variables {
+            environment.set(name.into(), value.into());
+        }
+        environment
+    }
+}
+
+/// Shows the names only: values may be secret.
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set()
+            .entries(self.iter().map(|(name, _)| name))
+            .finish()
+    }
+}
+
+fn same_name(one: &OsStr, other: &OsStr) -> bool {
+    if cfg!(windows) {
+        one.eq_ignore_ascii_case(other)
+    } else {
+        one == other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+
+    use super::Environment;
+
+    #[test]
+    fn a_later_value_replaces_an_earlier_one_in_its_place() {
+        let environment = Environment::from_iter([("A", "1"), ("B", "2"), ("A", "3")]);
+        let entries: Vec<_> = environment.iter().collect();
+        assert_eq!(
+            entries,
+            [
+                (OsStr::new("A"), OsStr::new("3")),
+                (OsStr::new("B"), OsStr::new("2"))
+            ]
+        );
+    }
+
+    #[test]
+    fn debug_output_does_not_show_values() {
+        let environment = Environment::new().with("TOKEN", "secret");
+        assert_eq!(format!("{environment:?}"), r#"{"TOKEN"}"#);
+    }
+
+    #[test]
+    fn names_that_cannot_exist_are_left_out() {
+        let environment = Environment::from_iter([("", "1"), ("A=B", "2"), ("C", "=3")]);
+        assert_eq!(environment.iter().count(), 1);
+        assert_eq!(environment.get("C"), Some(OsStr::new("=3")));
+    }
+}

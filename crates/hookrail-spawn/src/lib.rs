@@ -1,0 +1,76 @@
+//! Starts, feeds, reads and ends child processes that may misbehave.
+//!
+//! One call, [`run`], starts a [`Command`], writes its stdin while it reads
+//! stdout and stderr, and returns a [`Finished`] that says how it ended. A
+//! child may refuse its input, flood its output, ignore signals, stop itself,
+//! leave daemons that hold the pipes, or escape to another session: the answer
+//! still comes by the deadline, and after a timeout, a cancellation or an
+//! overflow nothing of the child is left once the [`Ladder`] has finished.
+//!
+//! This crate knows nothing of what the children are for. It changes nothing
+//! that belongs to the whole process: no signal handlers or dispositions, no
+//! working directory, no environment, no `waitpid(-1)`. It is the only crate
+//! of the workspace with `unsafe` code, all of it in the platform modules.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), hookrail_spawn::SpawnError> {
+//! use std::time::Duration;
+//!
+//! use hookrail_spawn::{CancelToken, Command, End, run};
+//!
+//! let command = Command::new("/usr/bin/jq")
+//!     .arg(".tool")
+//!     .stdin(*br#"{"tool":"write_file"}"#)
+//!     .timeout(Duration::from_secs(5))
+//!     .marker("RUN_ID", "6e2f");
+//! let finished = run(&command, &CancelToken::new()).await?;
+//! match finished.end {
+//!     End::Exited(0) => println!("{}", finished.stdout.text_lossy()),
+//!     end => eprintln!("no answer: {end:?}"),
+//! }
+//! if let Some(ladder) = finished.ladder {
+//!     // In a program with more to do, this goes to a background task.
+//!     ladder.finish().await;
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Runtime
+//!
+//! The futures of this crate must be driven inside a tokio runtime that has
+//! its I/O and time drivers enabled, and a [`Ladder`] inside the same one as
+//! the run it came from. Dropping a future is always safe: see [`run`].
+//!
+//! # Platforms
+//!
+//! Linux with glibc 2.34 or newer has everything. The limits of musl, macOS
+//! and Windows are written at the head of `unix.rs` and `windows.rs`.
+
+mod cancel;
+mod capture;
+mod command;
+mod environment;
+mod error;
+mod ladder;
+mod outcome;
+mod run;
+
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+use unix as sys;
+#[cfg(windows)]
+use windows as sys;
+
+pub use cancel::CancelToken;
+pub use capture::{Captured, Truncation};
+pub use command::{Command, Limits};
+pub use environment::Environment;
+pub use error::{NulPlace, SpawnError};
+pub use ladder::Ladder;
+pub use outcome::{End, Exit, Finished, Force, Survivors, Swept};
+pub use run::run;

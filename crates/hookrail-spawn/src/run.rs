@@ -1,0 +1,339 @@
+//! One run: a single loop over stdin, stdout, stderr, exit, deadline and cancel.
+//!
+//! This module knows no platform. The hard idea is that a run ends with the
+//! exit of the direct child, not with the end of its output: somebody else may
+//! hold the pipes for ever.
+
+use std::future::poll_fn;
+use std::ops::ControlFlow;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use tokio::time::{Sleep, sleep, sleep_until};
+
+use crate::cancel::CancelToken;
+use crate::capture::{Captured, Collector};
+use crate::command::{Command, Limits};
+use crate::error::SpawnError;
+use crate::ladder::Ladder;
+use crate::outcome::{End, Exit, Finished, Survivors};
+use crate::sys;
+
+/// How long to wait between attempts to start a program that is being written.
+///
+/// Mostly nobody is writing it: another thread of the host has just forked and
+/// for a moment holds a copy of the descriptor that wrote it.
+const BUSY_PAUSES: [Duration; 4] = [
+    Duration::from_millis(1),
+    Duration::from_millis(4),
+    Duration::from_millis(16),
+    Duration::from_millis(64),
+];
+
+/// Further away than any deadline that can be met, and still a valid instant.
+const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365);
+
+/// Starts the command, feeds it, reads it, and says how it ended.
+///
+/// At the deadline or on cancellation the result is returned at once, with
+/// what was read so far, and [`Finished::ladder`] holds what remains to be
+/// done. SIGTERM has been sent by then; drive [`Ladder::finish`] in the
+/// background for the rest.
+///
+/// Dropping the future, at any moment, kills the child's group and everything
+/// with its marker with SIGKILL; a short-lived thread reaps the child.
+///
+/// # Errors
+///
+/// If the program cannot be started. Nothing is left running then.
+///
+/// # Panics
+///
+/// Outside a tokio runtime with the I/O and time drivers.
+pub async fn run(command: &Command, cancel: &CancelToken) -> Result<Finished, SpawnError> {
+    let begun = Instant::now();
+    let deadline = begun.checked_add(command.timeout.min(FAR)).unwrap_or(begun);
+    let mut stop = Stop {
+        cancelled: pin!(cancel.cancelled()),
+        deadline: pin!(sleep_until(deadline.into())),
+    };
+    if let Some(end) = over_before_start(command, cancel) {
+        return Ok(never_started(end, begun));
+    }
+    let mut running = match start(command, &mut stop).await? {
+        ControlFlow::Continue(running) => running,
+        ControlFlow::Break(end) => return Ok(never_started(end, begun)),
+    };
+    match poll_fn(|cx| running.poll(cx, &mut stop)).await {
+        Event::Stopped(end) => Ok(running.abandon(end, command.grace, begun)),
+        Event::Flooded => Ok(running.abandon(End::OutputLimit, command.grace, begun)),
+        Event::Exited => {
+            let exit = running.exited(command.limits.drain_grace, &mut stop).await;
+            Ok(running.conclude(exit, command.grace, begun).await)
+        }
+    }
+}
+
+/// Whether nothing must be started at all.
+///
+/// Asked without the timer, which may be a millisecond late.
+fn over_before_start(command: &Command, cancel: &CancelToken) -> Option<End> {
+    if cancel.is_cancelled() {
+        Some(End::Cancelled)
+    } else if command.timeout.is_zero() {
+        Some(End::TimedOut)
+    } else {
+        None
+    }
+}
+
+/// What ends a run from outside.
+struct Stop<'a, C> {
+    cancelled: Pin<&'a mut C>,
+    deadline: Pin<&'a mut Sleep>,
+}
+
+impl<C: Future<Output = ()>> Stop<'_, C> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<End> {
+        if self.cancelled.as_mut().poll(cx).is_ready() {
+            Poll::Ready(End::Cancelled)
+        } else {
+            self.deadline.as_mut().poll(cx).map(|()| End::TimedOut)
+        }
+    }
+}
+
+/// Starts the command, with some patience if the program is being written.
+///
+/// A stop during that breaks it off.
+async fn start<C: Future<Output = ()>>(
+    command: &Command,
+    stop: &mut Stop<'_, C>,
+) -> Result<ControlFlow<End, Running>, SpawnError> {
+    for pause in BUSY_PAUSES {
+        match sys::start(command) {
+            Err(SpawnError::Busy { .. }) => {}
+            started => {
+                return Ok(ControlFlow::Continue(Running::new(
+                    started?,
+                    command.limits,
+                )));
+            }
+        }
+        let mut pause = pin!(sleep(pause));
+        let stopped = poll_fn(|cx| match stop.poll(cx) {
+            Poll::Ready(end) => Poll::Ready(Some(end)),
+            Poll::Pending => pause.as_mut().poll(cx).map(|()| None),
+        });
+        if let Some(end) = stopped.await {
+            return Ok(ControlFlow::Break(end));
+        }
+    }
+    Ok(ControlFlow::Continue(Running::new(
+        sys::start(command)?,
+        command.limits,
+    )))
+}
+
+/// What a run waits for.
+enum Event {
+    Stopped(End),
+    Flooded,
+    Exited,
+}
+
+/// A child with its pipes.
+struct Running {
+    child: sys::Child,
+    stdin: sys::Input,
+    stdout: Stream,
+    stderr: Stream,
+    drain: u64,
+}
+
+impl Running {
+    fn new(started: sys::Started, limits: Limits) -> Self {
+        Self {
+            child: started.child,
+            stdin: started.stdin,
+            stdout: Stream::new(started.stdout, limits.stdout_keep),
+            stderr: Stream::new(started.stderr, limits.stderr_keep),
+            drain: limits.drain.max(limits.stdout_keep as u64),
+        }
+    }
+
+    /// Moves everything that can move, and says when something has happened.
+    ///
+    /// The stops come first, so that a flood cannot keep them from being seen.
+    fn poll<C: Future<Output = ()>>(
+        &mut self,
+        cx: &mut Context<'_>,
+        stop: &mut Stop<'_, C>,
+    ) -> Poll<Event> {
+        if let Poll::Ready(end) = stop.poll(cx) {
+            return Poll::Ready(Event::Stopped(end));
+        }
+        // The end of the output is not the end of the run.
+        let _ = self.poll_outputs(cx);
+        self.stdin.poll_feed(cx);
+        if self.is_flooded() {
+            return Poll::Ready(Event::Flooded);
+        }
+        self.child.poll_exit(cx).map(|()| Event::Exited)
+    }
+
+    /// Reads what there is; ready when both streams have ended.
+    fn poll_outputs(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let stdout = self.stdout.poll(cx);
+        let stderr = self.stderr.poll(cx);
+        if stdout.is_ready() && stderr.is_ready() {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    }
+
+    fn is_flooded(&self) -> bool {
+        self.stdout.collector.total() > self.drain
+    }
+
+    /// Reads what is left after the exit, and for a moment what others still write.
+    async fn exited<C: Future<Output = ()>>(
+        &mut self,
+        drain_grace: Duration,
+        stop: &mut Stop<'_, C>,
+    ) -> Exit {
+        self.stdin.close();
+        // All that the child itself wrote is in the pipes by now. This does
+        // not wait, so neither a stop nor a zero grace can lose it.
+        self.stdout.drain();
+        self.stderr.drain();
+        if !self.streams_have_ended() {
+            let mut late = pin!(sleep(drain_grace));
+            poll_fn(|cx| {
+                // The outcome is fixed by the exit; a stop only ends the wait.
+                let over = stop.poll(cx).is_ready() || late.as_mut().poll(cx).is_ready();
+                let ended = self.poll_outputs(cx).is_ready();
+                if over || ended || self.is_flooded() {
+                    Poll::Ready(())
+                } else {
+                    Poll::Pending
+                }
+            })
+            .await;
+        }
+        self.child.exit()
+    }
+
+    fn streams_have_ended(&self) -> bool {
+        self.stdout.output.has_ended() && self.stderr.output.has_ended()
+    }
+
+    /// The result after an exit.
+    async fn conclude(self, exit: Exit, grace: Duration, begun: Instant) -> Finished {
+        if self.stdout.collector.is_cut() {
+            // Nothing may be left after a limit, so what the child has left
+            // running goes the same way as after a timeout.
+            let mut finished = self.abandon(End::OutputLimit, grace, begun);
+            finished.exit = Some(exit);
+            return finished;
+        }
+        let pid = self.child.pid();
+        let held = !self.streams_have_ended();
+        let survivors = survivors(self.child, held).await;
+        Finished {
+            end: exit.into(),
+            exit: Some(exit),
+            stdout: self.stdout.collector.into_captured(),
+            stderr: self.stderr.collector.into_captured(),
+            elapsed: begun.elapsed(),
+            pid: Some(pid),
+            survivors,
+            ladder: None,
+        }
+    }
+
+    /// The result at a stop: what was read so far, and the ladder on its way.
+    fn abandon(mut self, end: End, grace: Duration, begun: Instant) -> Finished {
+        self.stdin.close();
+        // What was written before the stop is part of the answer, and is in
+        // the pipes although the reactor may not have told yet.
+        self.stdout.drain();
+        self.stderr.drain();
+        let pid = self.child.pid();
+        let ladder = Ladder::start(self.child, [self.stdout.output, self.stderr.output], grace);
+        Finished {
+            end,
+            exit: None,
+            stdout: self.stdout.collector.into_captured(),
+            stderr: self.stderr.collector.into_captured(),
+            elapsed: begun.elapsed(),
+            pid: Some(pid),
+            survivors: Survivors::LeftToLadder,
+            ladder: Some(ladder),
+        }
+    }
+}
+
+/// Lets go of a child that has exited, and counts what it left running.
+async fn survivors(mut child: sys::Child, held: bool) -> Survivors {
+    // As long as the child is not reaped its number cannot belong to anybody
+    // else, so where a count is due anyway it is made before.
+    let counted = if held {
+        child.count_relatives().await
+    } else {
+        None
+    };
+    child.release();
+    let counted = match (held, counted) {
+        (false, _) if !child.group_exists() => return Survivors::NoneSeen,
+        (false, _) => child.count_relatives().await,
+        (true, counted) => counted,
+    };
+    match counted {
+        Some(count) if count > 0 => Survivors::Seen(count),
+        // Someone held a pipe; an empty count then means that it is a stranger.
+        _ if held => Survivors::Unknown,
+        Some(_) => Survivors::NoneSeen,
+        None => Survivors::Unknown,
+    }
+}
+
+/// The result of a run that was over before it began.
+fn never_started(end: End, begun: Instant) -> Finished {
+    Finished {
+        end,
+        exit: None,
+        stdout: Captured::default(),
+        stderr: Captured::default(),
+        elapsed: begun.elapsed(),
+        pid: None,
+        survivors: Survivors::NoneSeen,
+        ladder: None,
+    }
+}
+
+/// One output pipe and what was read of it.
+struct Stream {
+    output: sys::Output,
+    collector: Collector,
+}
+
+impl Stream {
+    fn new(output: sys::Output, keep: usize) -> Self {
+        Self {
+            output,
+            collector: Collector::new(keep),
+        }
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.output
+            .poll_read(cx, &mut |chunk| self.collector.push(chunk))
+    }
+
+    fn drain(&mut self) {
+        self.output.drain(&mut |chunk| self.collector.push(chunk));
+    }
+}

@@ -1,0 +1,159 @@
+//! A child as the rest of the crate sees it.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use libc::pid_t;
+
+use super::leader::Leader;
+use super::proc::Kin;
+use super::wait::{Waiter, open_pidfd};
+use crate::outcome::Exit;
+
+/// A started child. Unless it was released, dropping it kills it with all its relatives.
+#[derive(Debug)]
+pub(crate) struct Child {
+    leader: Arc<Leader>,
+    waiter: Waiter,
+}
+
+impl Child {
+    /// Takes charge of a process that has just been started.
+    pub(super) fn adopt(pid: pid_t, marker: Option<Vec<u8>>) -> Self {
+        // Without a pidfd everything works, only a thread waits.
+        Self::with_pidfd(pid, open_pidfd(pid).ok(), marker)
+    }
+
+    fn with_pidfd(pid: pid_t, pidfd: Option<OwnedFd>, marker: Option<Vec<u8>>) -> Self {
+        let leader = Arc::new(Leader::new(pid, pidfd, marker));
+        let waiter = Waiter::new(&leader);
+        Self { leader, waiter }
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.leader.pid().cast_unsigned()
+    }
+
+    /// Ready when the direct child has exited.
+    pub(crate) fn poll_exit(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.waiter.poll(cx)
+    }
+
+    /// How the direct child ended, once [`poll_exit`](Self::poll_exit) was ready.
+    pub(crate) fn exit(&self) -> Exit {
+        self.leader.peek()
+    }
+
+    /// Asks the group to end. A stopped process must be continued to hear it.
+    pub(crate) fn terminate(&self) {
+        self.leader.signal_group(libc::SIGTERM);
+        self.leader.signal_group(libc::SIGCONT);
+    }
+
+    /// Ends the group.
+    pub(crate) fn kill(&self) {
+        self.leader.signal_group(libc::SIGKILL);
+    }
+
+    /// How many others are alive in the group; none if that cannot be known.
+    pub(crate) async fn count_group(&self) -> Option<u32> {
+        self.off_thread(|leader| leader.family().count(Kin::Group))
+            .await
+    }
+
+    /// How many relatives are alive; none if that cannot be known.
+    pub(crate) async fn count_relatives(&self) -> Option<u32> {
+        self.off_thread(|leader| leader.family().count(Kin::Any))
+            .await
+    }
+
+    /// Kills all relatives: how many there were, how many are left.
+    pub(crate) async fn sweep(&self) -> Option<(u32, u32)> {
+        self.off_thread(Leader::sweep).await
+    }
+
+    /// Reaps the direct child, which must have exited, and leaves its relatives alone.
+    pub(crate) fn release(&mut self) {
+        self.leader.reap();
+    }
+
+    /// Whether anybody is left in the group, after [`release`](Self::release).
+    pub(crate) fn group_exists(&self) -> bool {
+        self.leader.group_exists()
+    }
+
+    /// Searching `/proc` takes milliseconds on a busy machine, too long for a reactor.
+    async fn off_thread<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Leader) -> Option<T> + Send + 'static,
+    ) -> Option<T> {
+        let leader = Arc::clone(&self.leader);
+        // It fails only while the runtime shuts down.
+        tokio::task::spawn_blocking(move || work(&leader))
+            .await
+            .ok()
+            .flatten()
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        if self.leader.is_reaped() {
+            return;
+        }
+        self.kill();
+        // Reaping may have to wait, and a drop must not.
+        let leader = Arc::clone(&self.leader);
+        let thread = std::thread::Builder::new()
+            .name("hookrail-reap".into())
+            .spawn(move || leader.end());
+        if thread.is_err() {
+            // No thread to be had. After SIGKILL this does not take long.
+            self.leader.end();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::os::unix::process::CommandExt;
+
+    use hookrail_testkit::{process_state, wait_until};
+
+    use super::Child;
+    use crate::outcome::Exit;
+
+    /// Starts a shell script as the leader of a group, without a pidfd.
+    #[expect(clippy::zombie_processes, reason = "reaping it is what is tested")]
+    fn start(script: &str) -> Child {
+        let mut shell = std::process::Command::new("/bin/sh");
+        let started = shell.args(["-c", script]).process_group(0).spawn().unwrap();
+        Child::with_pidfd(started.id().cast_signed(), None, None)
+    }
+
+    fn is_reaped(pid: u32) -> bool {
+        wait_until(
+            || process_state(pid).is_none(),
+            std::time::Duration::from_secs(30),
+        )
+    }
+
+    #[tokio::test]
+    async fn without_a_pidfd_a_thread_waits_and_the_status_is_known() {
+        let mut child = start("exit 3");
+        poll_fn(|cx| child.poll_exit(cx)).await;
+        assert_eq!(child.exit(), Exit::Code(3));
+        child.release();
+        assert!(is_reaped(child.pid()));
+    }
+
+    #[tokio::test]
+    async fn without_a_pidfd_a_dropped_child_is_killed_and_reaped() {
+        let child = start("sleep 600; :");
+        let pid = child.pid();
+        drop(child);
+        assert!(is_reaped(pid));
+    }
+}

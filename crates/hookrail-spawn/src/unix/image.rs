@@ -1,0 +1,134 @@
+//! What the kernel is given: path, arguments, environment, as C strings.
+//!
+//! Also the lookup of a bare program name, which must use the child's `PATH`
+//! and directory. `posix_spawnp` would use the host's.
+
+use std::ffi::{CString, OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use crate::command::Command;
+use crate::environment::Environment;
+use crate::error::{NulPlace, SpawnError};
+
+/// Where to look if the child's environment has no `PATH`.
+const DEFAULT_PATH: &str = "/usr/bin:/bin";
+
+/// Everything that `posix_spawn` is given.
+pub(super) struct Image {
+    pub(super) path: CString,
+    pub(super) argv: Vec<CString>,
+    pub(super) envp: Vec<CString>,
+    pub(super) cwd: Option<CString>,
+    marker: Option<CString>,
+}
+
+impl Image {
+    pub(super) fn new(command: &Command, environment: &Environment) -> Result<Self, SpawnError> {
+        let cwd = match &command.cwd {
+            Some(cwd) => Some(c_string(cwd.as_os_str(), || NulPlace::WorkingDirectory)?),
+            None => None,
+        };
+        // Checked before the lookup, which would only find that no such file exists.
+        c_string(&command.program, || NulPlace::Program)?;
+        let program = resolve(command, environment.get("PATH"))?;
+        let name = command.arg0.as_ref().unwrap_or(&command.program);
+        let mut argv = vec![c_string(name, || NulPlace::Argument(0))?];
+        for (index, arg) in command.args.iter().enumerate() {
+            argv.push(c_string(arg, || NulPlace::Argument(index + 1))?);
+        }
+        let mut envp = Vec::new();
+        for (name, value) in environment.iter() {
+            envp.push(c_string(&pair(name, value), || {
+                NulPlace::Variable(name.to_owned())
+            })?);
+        }
+        let marker = match &command.marker {
+            Some((name, value)) => Some(c_string(&pair(name, value), || {
+                NulPlace::Variable(name.clone())
+            })?),
+            None => None,
+        };
+        let path = c_string(program.as_os_str(), || NulPlace::Program)?;
+        Ok(Self {
+            path,
+            argv,
+            envp,
+            cwd,
+            marker,
+        })
+    }
+
+    /// The program's path as the child resolves it: from its working directory.
+    pub(super) fn path_from_here(&self) -> PathBuf {
+        let path = Path::new(OsStr::from_bytes(self.path.to_bytes()));
+        match &self.cwd {
+            Some(cwd) => Path::new(OsStr::from_bytes(cwd.to_bytes())).join(path),
+            None => path.to_owned(),
+        }
+    }
+
+    /// The marker as it stands in the child's environment, `name=value`.
+    pub(super) fn marker(&self) -> Option<Vec<u8>> {
+        self.marker
+            .as_ref()
+            .map(|marker| marker.to_bytes().to_owned())
+    }
+}
+
+fn pair(name: &OsStr, value: &OsStr) -> OsString {
+    let mut pair = name.to_owned();
+    pair.push("=");
+    pair.push(value);
+    pair
+}
+
+fn c_string(text: &OsStr, place: impl FnOnce() -> NulPlace) -> Result<CString, SpawnError> {
+    CString::new(text.as_bytes()).map_err(|_| SpawnError::NulByte { place: place() })
+}
+
+/// Finds the program; the result counts from the child's directory if it is relative.
+///
+/// As in a shell, the first executable file wins, and a file that is there but
+/// may not be executed is remembered for the error.
+fn resolve(command: &Command, path: Option<&OsStr>) -> Result<PathBuf, SpawnError> {
+    let program = &command.program;
+    if program.as_bytes().contains(&b'/') {
+        return Ok(PathBuf::from(program));
+    }
+    let path = path.unwrap_or(OsStr::new(DEFAULT_PATH));
+    let mut forbidden = false;
+    if !program.is_empty() {
+        for entry in path.as_bytes().split(|byte| *byte == b':') {
+            let candidate = candidate(entry, program);
+            let here = match &command.cwd {
+                Some(cwd) => cwd.join(&candidate),
+                None => candidate.clone(),
+            };
+            if !here.is_file() {
+                continue;
+            }
+            if super::blame::may_execute(&here) {
+                return Ok(candidate);
+            }
+            forbidden = true;
+        }
+    }
+    // A missing directory hides every relative entry, and is the better answer.
+    super::blame::on_directory(command)?;
+    let program = program.clone();
+    Err(if forbidden {
+        SpawnError::NotExecutable { program }
+    } else {
+        SpawnError::ProgramNotFound { program }
+    })
+}
+
+/// One place to look; an empty entry means the working directory.
+fn candidate(entry: &[u8], program: &OsStr) -> PathBuf {
+    let entry: &[u8] = if entry.is_empty() { b"." } else { entry };
+    let mut bytes = entry.to_owned();
+    bytes.push(b'/');
+    bytes.extend_from_slice(program.as_bytes());
+    PathBuf::from(OsString::from_vec(bytes))
+}

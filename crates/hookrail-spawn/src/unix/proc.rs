@@ -1,0 +1,232 @@
+//! Finds the relatives of a child among the machine's processes.
+//!
+//! Everything here reads `/proc`, which costs some ten microseconds for each
+//! process of the machine. So it is done only when there is a reason: on a
+//! kill, or when a child visibly left somebody behind.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::os::fd::AsRawFd;
+
+use libc::pid_t;
+
+use super::wait::open_pidfd;
+
+/// Who is a relative: by group, by session, or by a marker in the environment.
+#[derive(Debug)]
+pub(super) struct Family {
+    leader: pid_t,
+    /// `name=value`.
+    marker: Option<Vec<u8>>,
+}
+
+/// How near a relative must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kin {
+    /// In the child's process group.
+    Group,
+    /// In its group or session, or with its marker.
+    Any,
+}
+
+/// What one look at all processes has come to.
+pub(super) struct Look {
+    /// The relatives that were alive; they have been killed.
+    pub(super) found: Vec<pid_t>,
+    /// Whether the look can be trusted to have missed nobody.
+    pub(super) is_settled: bool,
+}
+
+/// What a process turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Relative,
+    Stranger,
+    /// A zombie.
+    Dead,
+    /// It vanished while it was looked at, or is just starting another program.
+    Unsure,
+}
+
+impl Family {
+    pub(super) fn new(leader: pid_t, marker: Option<Vec<u8>>) -> Self {
+        Self { leader, marker }
+    }
+
+    /// How many relatives are alive, the leader not counted; none where there is no `/proc`.
+    pub(super) fn count(&self, kin: Kin) -> Option<u32> {
+        let count = processes()?
+            .filter(|pid| self.examine(*pid, kin) == Verdict::Relative)
+            .count();
+        u32::try_from(count).ok()
+    }
+
+    /// Looks at all processes and kills the relatives; none where there is no `/proc`.
+    ///
+    /// A look that is settled and has found nobody is proof: each process that
+    /// was listed was either no relative or dead since before. So no relative
+    /// was alive that could have had a child meanwhile. A process that died
+    /// during the look may have had one, and then the look is not settled.
+    /// `dead` holds the zombies that earlier looks have seen.
+    pub(super) fn kill_relatives(&self, dead: &mut BTreeSet<pid_t>) -> Option<Look> {
+        let mut look = Look {
+            found: Vec::new(),
+            is_settled: true,
+        };
+        for pid in processes()? {
+            match self.examine(pid, Kin::Any) {
+                Verdict::Relative if self.kill(pid) => look.found.push(pid),
+                Verdict::Stranger => {}
+                Verdict::Dead => look.is_settled &= !dead.insert(pid),
+                Verdict::Relative | Verdict::Unsure => look.is_settled = false,
+            }
+        }
+        Some(look)
+    }
+
+    /// Kills one process, and says whether it was a relative.
+    fn kill(&self, pid: pid_t) -> bool {
+        let pidfd = open_pidfd(pid);
+        // Asked again, because the process may have been replaced by another
+        // before it was opened. Without a pidfd a tiny gap remains.
+        if self.examine(pid, Kin::Any) != Verdict::Relative {
+            return false;
+        }
+        match pidfd {
+            Ok(pidfd) => send_kill(pidfd.as_raw_fd()),
+            // SAFETY: the call takes two integers.
+            Err(_) => unsafe { libc::kill(pid, libc::SIGKILL) == 0 },
+        }
+    }
+
+    fn examine(&self, pid: pid_t, kin: Kin) -> Verdict {
+        if pid == self.leader || pid.cast_unsigned() == std::process::id() {
+            return Verdict::Stranger;
+        }
+        let Some(stat) = Stat::read(pid) else {
+            return Verdict::Unsure;
+        };
+        if stat.is_dead {
+            Verdict::Dead
+        } else if stat.group == self.leader || kin == Kin::Any && stat.session == self.leader {
+            Verdict::Relative
+        } else if kin == Kin::Group || stat.is_kernel_thread {
+            Verdict::Stranger
+        } else {
+            self.examine_environment(pid)
+        }
+    }
+
+    /// Whether the process was started with the marker. Those of other users cannot be read.
+    fn examine_environment(&self, pid: pid_t) -> Verdict {
+        let Some(marker) = &self.marker else {
+            return Verdict::Stranger;
+        };
+        match std::fs::read(format!("/proc/{pid}/environ")) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Verdict::Stranger,
+            // In the middle of an `execve`, or of dying, it reads as empty.
+            Err(_) => Verdict::Unsure,
+            Ok(environment) if environment.is_empty() => Verdict::Unsure,
+            Ok(environment) if environment.split(|byte| *byte == 0).any(|it| it == marker) => {
+                Verdict::Relative
+            }
+            Ok(_) => Verdict::Stranger,
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn send_kill(pidfd: libc::c_int) -> bool {
+    // SAFETY: the descriptor is open; no information is passed, which the
+    // null pointer says.
+    unsafe {
+        libc::syscall(
+            libc::SYS_pidfd_send_signal,
+            pidfd,
+            libc::SIGKILL,
+            std::ptr::null::<libc::siginfo_t>(),
+            0,
+        ) == 0
+    }
+}
+
+/// Never called: there are no pidfds.
+#[cfg(not(target_os = "linux"))]
+fn send_kill(_pidfd: libc::c_int) -> bool {
+    false
+}
+
+fn processes() -> Option<impl Iterator<Item = pid_t>> {
+    let entries = std::fs::read_dir("/proc").ok()?;
+    Some(
+        entries
+            .flatten()
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok()),
+    )
+}
+
+/// The bit of a process's flags that marks a thread of the kernel.
+const PF_KTHREAD: u32 = 0x0020_0000;
+
+/// What is needed of `/proc/PID/stat`.
+#[derive(Debug, PartialEq, Eq)]
+struct Stat {
+    is_dead: bool,
+    group: pid_t,
+    session: pid_t,
+    is_kernel_thread: bool,
+}
+
+impl Stat {
+    fn read(pid: pid_t) -> Option<Self> {
+        Self::parse(&std::fs::read(format!("/proc/{pid}/stat")).ok()?)
+    }
+
+    /// `PID (NAME) STATE PARENT GROUP SESSION TTY TTYGROUP FLAGS …`; the name may hold anything.
+    fn parse(stat: &[u8]) -> Option<Self> {
+        let name_end = stat.iter().rposition(|byte| *byte == b')')?;
+        let mut fields = str::from_utf8(stat.get(name_end + 1..)?)
+            .ok()?
+            .split_ascii_whitespace();
+        let is_dead = matches!(fields.next()?, "Z" | "X" | "x");
+        let group = fields.nth(1)?.parse().ok()?;
+        let session = fields.next()?.parse().ok()?;
+        let flags: u32 = fields.nth(2)?.parse().ok()?;
+        Some(Self {
+            is_dead,
+            group,
+            session,
+            is_kernel_thread: flags & PF_KTHREAD != 0,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Stat;
+
+    #[test]
+    fn a_name_with_parentheses_and_spaces_does_not_shift_the_fields() {
+        let stat = Stat::parse(b"7 (a) R 1 2 (b\xff) S 1 5 6 0 -1 4194304 0").unwrap();
+        assert_eq!((stat.group, stat.session), (5, 6));
+        assert!(!stat.is_dead && !stat.is_kernel_thread);
+    }
+
+    #[test]
+    fn a_zombie_is_dead() {
+        assert!(
+            Stat::parse(b"7 (a) Z 1 5 6 0 -1 4194304 0")
+                .unwrap()
+                .is_dead
+        );
+    }
+
+    #[test]
+    fn a_thread_of_the_kernel_is_known_by_its_flag() {
+        assert!(
+            Stat::parse(b"2 (kthreadd) S 0 0 0 0 -1 2129984 0")
+                .unwrap()
+                .is_kernel_thread
+        );
+    }
+}

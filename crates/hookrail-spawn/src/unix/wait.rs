@@ -1,0 +1,89 @@
+//! Waiting for the exit of a child without reaping it.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use libc::pid_t;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::sync::oneshot;
+
+use super::leader::Leader;
+use super::pipe::register;
+
+/// Becomes ready once, when the child has exited, and stays so.
+#[derive(Debug)]
+pub(super) enum Waiter {
+    /// The kernel tells the reactor.
+    Descriptor(AsyncFd<Arc<OwnedFd>>),
+    /// A thread waits; where there is no pidfd (macOS, old kernels, some sandboxes).
+    Thread(oneshot::Receiver<()>),
+    /// It has exited.
+    Over,
+}
+
+impl Waiter {
+    /// The best way to wait for this child.
+    pub(super) fn new(leader: &Arc<Leader>) -> Self {
+        match leader.pidfd() {
+            Some(pidfd) => match register(Arc::clone(pidfd), Interest::READABLE) {
+                Ok(fd) => Self::Descriptor(fd),
+                Err(_) => Self::by_thread(leader),
+            },
+            None => Self::by_thread(leader),
+        }
+    }
+
+    /// Waits in a thread of its own, which ends with the child.
+    pub(super) fn by_thread(leader: &Arc<Leader>) -> Self {
+        let (sender, receiver) = oneshot::channel();
+        let leader = Arc::clone(leader);
+        let thread = std::thread::Builder::new()
+            .name("hookrail-wait".into())
+            .spawn(move || {
+                leader.wait_for_exit();
+                // The run may have been dropped meanwhile.
+                let _ = sender.send(());
+            });
+        // Without a thread the sender is dropped, and the receiver with it
+        // becomes ready too early. Then the run ends with an unknown status
+        // and the drop of the child cleans up.
+        drop(thread);
+        Self::Thread(receiver)
+    }
+
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let over = match self {
+            // An error means that the runtime is shutting down.
+            Self::Descriptor(fd) => fd.poll_read_ready(cx).is_ready(),
+            Self::Thread(receiver) => std::pin::Pin::new(receiver).poll(cx).is_ready(),
+            Self::Over => true,
+        };
+        if over {
+            *self = Self::Over;
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    }
+}
+
+/// A descriptor for a process of ours that has not been reaped.
+#[cfg(target_os = "linux")]
+pub(super) fn open_pidfd(pid: pid_t) -> io::Result<OwnedFd> {
+    use std::os::fd::FromRawFd;
+    // SAFETY: the call takes two integers.
+    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
+    match i32::try_from(fd) {
+        // SAFETY: the descriptor is open (and close-on-exec) and nobody else knows it.
+        Ok(fd) if fd >= 0 => Ok(unsafe { OwnedFd::from_raw_fd(fd) }),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn open_pidfd(_pid: pid_t) -> io::Result<OwnedFd> {
+    Err(io::ErrorKind::Unsupported.into())
+}

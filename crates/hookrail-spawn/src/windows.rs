@@ -1,0 +1,367 @@
+//! Children on Windows, with the same names as `unix.rs`.
+//!
+//! This is a plain implementation over the standard library with threads for
+//! the pipes. What it lacks, compared to Unix:
+//!
+//! * There is no job object, so only the direct child is ended. Its own
+//!   children survive a timeout, and are not counted.
+//! * There is no gentle signal: asking to end is ending, so the grace is not used.
+//! * The exit is noticed by asking every few milliseconds.
+//! * What the child wrote last is read by a thread. If that takes longer than
+//!   the drain grace, it is lost; a zero drain grace is not wise here.
+//! * A thread that writes or reads a pipe stays until the pipe's other end is
+//!   closed, which a survivor may delay.
+//! * Descriptors that the host has marked as inheritable reach the child.
+
+use std::ffi::OsStr;
+use std::io::{self, Read, Write};
+use std::os::windows::ffi::OsStrExt;
+use std::os::windows::process::CommandExt;
+use std::pin::Pin;
+use std::process::{self, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot};
+
+use crate::command::Command;
+use crate::error::{NulPlace, SpawnError};
+use crate::outcome::Exit;
+
+/// Starts a console program without a console window.
+const CREATE_NO_WINDOW: u32 = 0x0800_0000;
+
+/// System error codes that std gives no kind of their own.
+const ERROR_TOO_MANY_OPEN_FILES: i32 = 4;
+const ERROR_NOT_ENOUGH_MEMORY: i32 = 8;
+const ERROR_SHARING_VIOLATION: i32 = 32;
+const ERROR_BAD_EXE_FORMAT: i32 = 193;
+const ERROR_FILENAME_EXCED_RANGE: i32 = 206;
+const ERROR_COMMITMENT_LIMIT: i32 = 1455;
+
+/// How often the waiting thread asks.
+const PAUSE: Duration = Duration::from_millis(3);
+
+/// How much is read at once, and how many chunks may wait to be taken.
+const CHUNK: usize = 32 << 10;
+const CHUNKS: usize = 4;
+
+/// How many chunks are taken before others get their turn.
+const TURNS: usize = 16;
+
+/// A child that has been started, with our ends of its pipes.
+pub(crate) struct Started {
+    pub(crate) child: Child,
+    pub(crate) stdin: Input,
+    pub(crate) stdout: Output,
+    pub(crate) stderr: Output,
+}
+
+/// Starts the command once.
+pub(crate) fn start(command: &Command) -> Result<Started, SpawnError> {
+    check_for_nul(command)?;
+    let mut builder = process::Command::new(&command.program);
+    builder
+        .args(&command.args)
+        .env_clear()
+        .envs(command.full_environment().iter())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .creation_flags(CREATE_NO_WINDOW);
+    if let Some(cwd) = &command.cwd {
+        builder.current_dir(cwd);
+    }
+    let mut child = builder.spawn().map_err(|error| blame(command, error))?;
+    let stdin = Input::new(child.stdin.take(), Arc::clone(&command.stdin));
+    let stdout = Output::new(child.stdout.take());
+    let stderr = Output::new(child.stderr.take());
+    Ok(Started {
+        child: Child::adopt(child),
+        stdin,
+        stdout,
+        stderr,
+    })
+}
+
+/// A started child. Unless it was released, dropping it kills it.
+#[derive(Debug)]
+pub(crate) struct Child {
+    process: Arc<Mutex<process::Child>>,
+    pid: u32,
+    exited: Option<oneshot::Receiver<()>>,
+    released: bool,
+}
+
+impl Child {
+    fn adopt(process: process::Child) -> Self {
+        let pid = process.id();
+        let process = Arc::new(Mutex::new(process));
+        let (sender, receiver) = oneshot::channel();
+        let watched = Arc::clone(&process);
+        let thread = std::thread::Builder::new()
+            .name("hookrail-wait".into())
+            .spawn(move || {
+                while matches!(lock(&watched).try_wait(), Ok(None)) {
+                    std::thread::sleep(PAUSE);
+                }
+                // The run may have been dropped meanwhile.
+                let _ = sender.send(());
+            });
+        // Without a thread the receiver becomes ready at once, the run ends
+        // with an unknown status, and the drop kills the child.
+        drop(thread);
+        Self {
+            process,
+            pid,
+            exited: Some(receiver),
+            released: false,
+        }
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// Ready when the direct child has exited.
+    pub(crate) fn poll_exit(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if let Some(receiver) = &mut self.exited {
+            if Pin::new(receiver).poll(cx).is_pending() {
+                return Poll::Pending;
+            }
+            self.exited = None;
+        }
+        Poll::Ready(())
+    }
+
+    /// How the direct child ended, once [`poll_exit`](Self::poll_exit) was ready.
+    pub(crate) fn exit(&self) -> Exit {
+        match lock(&self.process).try_wait() {
+            Ok(Some(status)) => status.code().map_or(Exit::Unknown, Exit::Code),
+            _ => Exit::Unknown,
+        }
+    }
+
+    /// There is nothing gentle that every program hears.
+    pub(crate) fn terminate(&self) {
+        self.kill();
+    }
+
+    /// Ends the direct child.
+    pub(crate) fn kill(&self) {
+        // A failure means that it has exited.
+        let _ = lock(&self.process).kill();
+    }
+
+    /// Only the direct child is known, and it is not counted.
+    pub(crate) async fn count_group(&self) -> Option<u32> {
+        Some(0)
+    }
+
+    /// Relatives are not known without a job object.
+    pub(crate) async fn count_relatives(&self) -> Option<u32> {
+        None
+    }
+
+    /// Relatives are not known without a job object.
+    pub(crate) async fn sweep(&self) -> Option<(u32, u32)> {
+        Some((0, 0))
+    }
+
+    /// Lets the child be.
+    pub(crate) fn release(&mut self) {
+        self.released = true;
+    }
+
+    /// Groups are not known without a job object.
+    pub(crate) fn group_exists(&self) -> bool {
+        false
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        if !self.released {
+            self.kill();
+        }
+    }
+}
+
+fn lock(process: &Mutex<process::Child>) -> MutexGuard<'_, process::Child> {
+    // No code that can panic runs under the lock.
+    process.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A child's stdin; a thread writes it.
+#[derive(Debug)]
+pub(crate) struct Input;
+
+impl Input {
+    fn new(pipe: Option<process::ChildStdin>, payload: Arc<[u8]>) -> Self {
+        if let Some(mut pipe) = pipe {
+            // Without a thread the pipe is dropped, and the child reads an empty stdin.
+            let thread = std::thread::Builder::new()
+                .name("hookrail-stdin".into())
+                // A child that does not want its input is in its right.
+                .spawn(move || drop(pipe.write_all(&payload)));
+            drop(thread);
+        }
+        Self
+    }
+
+    /// The thread needs no help.
+    pub(crate) fn poll_feed(&mut self, _cx: &mut Context<'_>) {}
+
+    /// The thread ends with the child.
+    pub(crate) fn close(&mut self) {}
+}
+
+/// A child's stdout or stderr; a thread reads it into a short queue.
+#[derive(Debug)]
+pub(crate) struct Output {
+    /// None once the end was read.
+    chunks: Option<mpsc::Receiver<Vec<u8>>>,
+}
+
+impl Output {
+    fn new<R: Read + Send + 'static>(pipe: Option<R>) -> Self {
+        let (sender, receiver) = mpsc::channel(CHUNKS);
+        if let Some(pipe) = pipe {
+            // Without a thread the sender is dropped, which reads as the end.
+            let thread = std::thread::Builder::new()
+                .name("hookrail-read".into())
+                .spawn(move || forward(pipe, &sender));
+            drop(thread);
+        }
+        Self {
+            chunks: Some(receiver),
+        }
+    }
+
+    /// Whether the end was read: nobody can write any more.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.chunks.is_none()
+    }
+
+    /// Hands out what there is to read; ready at the end of the stream.
+    pub(crate) fn poll_read(
+        &mut self,
+        cx: &mut Context<'_>,
+        sink: &mut dyn FnMut(&[u8]),
+    ) -> Poll<()> {
+        let Some(chunks) = &mut self.chunks else {
+            return Poll::Ready(());
+        };
+        for _ in 0..TURNS {
+            match chunks.poll_recv(cx) {
+                Poll::Ready(Some(chunk)) => sink(&chunk),
+                Poll::Ready(None) => {
+                    self.chunks = None;
+                    return Poll::Ready(());
+                }
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// Hands out what the thread has read by now, without waiting.
+    pub(crate) fn drain(&mut self, sink: &mut dyn FnMut(&[u8])) {
+        let Some(chunks) = &mut self.chunks else {
+            return;
+        };
+        for _ in 0..=CHUNKS {
+            match chunks.try_recv() {
+                Ok(chunk) => sink(&chunk),
+                Err(mpsc::error::TryRecvError::Empty) => return,
+                Err(mpsc::error::TryRecvError::Disconnected) => {
+                    self.chunks = None;
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// Reads to the end, or until nobody takes the chunks any more.
+fn forward(mut pipe: impl Read, sender: &mpsc::Sender<Vec<u8>>) {
+    let mut buffer = vec![0; CHUNK];
+    loop {
+        let chunk = match pipe.read(&mut buffer) {
+            Ok(0) => return,
+            Ok(count) => buffer.get(..count).unwrap_or(&[]).to_owned(),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(_) => return,
+        };
+        if sender.blocking_send(chunk).is_err() {
+            return;
+        }
+    }
+}
+
+fn check_for_nul(command: &Command) -> Result<(), SpawnError> {
+    let refuse = |place| Err(SpawnError::NulByte { place });
+    if has_nul(&command.program) {
+        return refuse(NulPlace::Program);
+    }
+    if let Some(index) = command.args.iter().position(|arg| has_nul(arg)) {
+        return refuse(NulPlace::Argument(index + 1));
+    }
+    if command
+        .cwd
+        .as_ref()
+        .is_some_and(|cwd| has_nul(cwd.as_os_str()))
+    {
+        return refuse(NulPlace::WorkingDirectory);
+    }
+    let environment = command.full_environment();
+    match environment
+        .iter()
+        .find(|(name, value)| has_nul(name) || has_nul(value))
+    {
+        Some((name, _)) => refuse(NulPlace::Variable(name.to_owned())),
+        None => Ok(()),
+    }
+}
+
+fn has_nul(text: &OsStr) -> bool {
+    text.encode_wide().any(|unit| unit == 0)
+}
+
+/// Finds out what an error of a failed start was about.
+fn blame(command: &Command, error: io::Error) -> SpawnError {
+    let program = command.program.clone();
+    match error.raw_os_error() {
+        Some(ERROR_BAD_EXE_FORMAT) => return SpawnError::BadFormat { program },
+        Some(ERROR_FILENAME_EXCED_RANGE) => return SpawnError::ArgumentListTooLong { program },
+        Some(ERROR_SHARING_VIOLATION) => return SpawnError::Busy { program },
+        Some(ERROR_TOO_MANY_OPEN_FILES | ERROR_NOT_ENOUGH_MEMORY | ERROR_COMMITMENT_LIMIT) => {
+            return SpawnError::Resources { source: error };
+        }
+        _ => {}
+    }
+    if let Some(cwd) = &command.cwd {
+        let directory = cwd.clone();
+        match std::fs::metadata(cwd) {
+            Err(source) if source.kind() == io::ErrorKind::NotFound => {
+                return SpawnError::WorkingDirectoryMissing { directory };
+            }
+            Err(source) => return SpawnError::WorkingDirectoryUnusable { directory, source },
+            Ok(data) if !data.is_dir() => {
+                let source = io::ErrorKind::NotADirectory.into();
+                return SpawnError::WorkingDirectoryUnusable { directory, source };
+            }
+            Ok(_) => {}
+        }
+    }
+    match error.kind() {
+        io::ErrorKind::NotFound => SpawnError::ProgramNotFound { program },
+        io::ErrorKind::PermissionDenied => SpawnError::NotExecutable { program },
+        _ => SpawnError::Other {
+            program,
+            source: error,
+        },
+    }
+}

@@ -1,0 +1,335 @@
+//! Starting: what a child is given, and why one could not be started.
+
+#![cfg(target_os = "linux")]
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "a failed unwrap is a failed test"
+)]
+
+mod support;
+
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hookrail_spawn::{CancelToken, Command, End, Environment, NulPlace, SpawnError, run};
+use hookrail_testkit::child;
+use support::{Case, stdout};
+
+fn print_args(program: impl Into<std::ffi::OsString>) -> Command {
+    Command::new(program).arg("print-args")
+}
+
+async fn fails(command: Command) -> SpawnError {
+    run(&command, &CancelToken::new())
+        .await
+        .expect_err("the program cannot be started")
+}
+
+async fn answers(command: Command) -> String {
+    let finished = run(&command, &CancelToken::new()).await.unwrap();
+    assert_eq!(finished.end, End::Exited(0));
+    stdout(&finished).to_owned()
+}
+
+fn path(value: impl Into<std::ffi::OsString>) -> Arc<Environment> {
+    Arc::new(Environment::new().with("PATH", value))
+}
+
+/// A folder with the child in it under the name `tool`.
+fn folder_with_tool() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    symlink(child(), folder.path().join("tool")).unwrap();
+    folder
+}
+
+fn write_script(path: &Path, text: &str, mode: u32) {
+    std::fs::write(path, text).unwrap();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[tokio::test]
+async fn the_environment_is_exactly_the_given_one_in_its_order() {
+    let environment = Environment::from_iter([("B", "2"), ("A", "1 = x"), ("EMPTY", "")]);
+    let command = Command::new(child())
+        .arg("print-env")
+        .env(Arc::new(environment))
+        .marker("MARK", "m");
+    assert_eq!(answers(command).await, "B=2\nA=1 = x\nEMPTY=\nMARK=m\n");
+}
+
+#[tokio::test]
+async fn arguments_arrive_as_they_are() {
+    let command = print_args(child())
+        .args(["", "a b", "'\"$x", "ü"])
+        .arg0("my name");
+    assert_eq!(
+        answers(command).await,
+        "my name\nprint-args\n\na b\n'\"$x\nü\n"
+    );
+}
+
+#[tokio::test]
+async fn the_child_leads_a_session_of_its_own() {
+    let finished = Case::new(&["session-id"]).run().await;
+    let pid = finished.pid.unwrap();
+    assert_eq!(stdout(&finished), format!("{pid} {pid} {pid}\n"));
+}
+
+#[tokio::test]
+async fn the_working_directory_is_the_given_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().canonicalize().unwrap();
+    let command = Command::new(child()).arg("print-cwd").cwd(&place);
+    assert_eq!(answers(command).await, format!("{}\n", place.display()));
+}
+
+#[tokio::test]
+async fn a_child_sees_only_its_three_streams_even_if_the_host_leaks_descriptors() {
+    let file = tempfile::tempfile().unwrap();
+    // SAFETY: the descriptor is open, and the command takes an integer.
+    let answer = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFD, 0) };
+    assert_eq!(answer, 0);
+    assert_eq!(stdout(&Case::new(&["list-fds"]).run().await), "0 1 2\n");
+}
+
+#[tokio::test]
+async fn the_signal_state_is_clean_whatever_that_of_the_host() {
+    // SAFETY: the set is initialised before use; the mask is this thread's own.
+    unsafe {
+        let mut set = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        libc::sigaddset(&raw mut set, libc::SIGTERM);
+        libc::sigaddset(&raw mut set, libc::SIGUSR1);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
+        libc::signal(libc::SIGUSR2, libc::SIG_IGN);
+        libc::signal(libc::SIGPIPE, libc::SIG_IGN);
+    }
+    // Not the child of the testkit: its runtime ignores SIGPIPE by itself.
+    let command = Command::new("/bin/cat").arg("/proc/self/status");
+    let status = answers(command).await;
+    for line in ["SigBlk:\t0000000000000000\n", "SigIgn:\t0000000000000000\n"] {
+        assert!(status.contains(line), "{status}");
+    }
+}
+
+#[tokio::test]
+async fn a_bare_name_is_looked_up_in_the_path_of_the_child() {
+    let folder = folder_with_tool();
+    let command = print_args("tool").env(path(folder.path()));
+    assert_eq!(answers(command).await, "tool\nprint-args\n");
+}
+
+#[tokio::test]
+async fn a_bare_name_is_not_looked_up_in_the_path_of_the_host() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = fails(Command::new("cat").env(path(folder.path()))).await;
+    assert!(matches!(error, SpawnError::ProgramNotFound { program } if program == "cat"));
+}
+
+#[tokio::test]
+async fn relative_entries_of_the_path_count_from_the_directory_of_the_child() {
+    let folder = folder_with_tool();
+    let inner = folder.path().join("inner");
+    std::fs::create_dir(&inner).unwrap();
+    for (entry, cwd) in [(".", folder.path()), ("", folder.path()), ("..", &inner)] {
+        let command = print_args("tool")
+            .env(path(format!("/nowhere:{entry}")))
+            .cwd(cwd);
+        assert_eq!(
+            answers(command).await,
+            "tool\nprint-args\n",
+            "entry {entry:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_relative_program_counts_from_the_directory_of_the_child() {
+    let folder = folder_with_tool();
+    let command = print_args("./tool").cwd(folder.path());
+    assert_eq!(answers(command).await, "./tool\nprint-args\n");
+}
+
+#[tokio::test]
+async fn a_file_that_may_not_be_executed_does_not_hide_a_later_one_that_may() {
+    let (first, second) = (tempfile::tempdir().unwrap(), folder_with_tool());
+    write_script(&first.path().join("tool"), "", 0o644);
+    let both = std::env::join_paths([first.path(), second.path()]).unwrap();
+    assert_eq!(
+        answers(print_args("tool").env(path(both))).await,
+        "tool\nprint-args\n"
+    );
+    let error = fails(print_args("tool").env(path(first.path()))).await;
+    assert!(
+        matches!(error, SpawnError::NotExecutable { .. }),
+        "{error:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_missing_working_directory_is_named() {
+    for program in [child().into_os_string(), "cat".into(), "./tool".into()] {
+        let error = fails(Command::new(program).cwd("/no/such/place")).await;
+        assert_eq!(
+            error.to_string(),
+            "the working directory /no/such/place does not exist"
+        );
+        assert!(matches!(error, SpawnError::WorkingDirectoryMissing { .. }));
+    }
+}
+
+#[tokio::test]
+async fn a_file_as_working_directory_is_unusable() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let error = fails(Command::new(child()).cwd(file.path())).await;
+    match error {
+        SpawnError::WorkingDirectoryUnusable { directory, .. } => {
+            assert_eq!(directory, file.path());
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_missing_program_is_not_found() {
+    let folder = tempfile::tempdir().unwrap();
+    for program in ["/no/such/program", "./program", "no-such-program", ""] {
+        let error = fails(Command::new(program).cwd(folder.path())).await;
+        assert!(
+            matches!(error, SpawnError::ProgramNotFound { .. }),
+            "{program}: {error:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_program_without_permission_is_not_executable() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("script");
+    write_script(&script, "#!/bin/sh\n", 0o644);
+    for program in [script.as_path(), folder.path()] {
+        let error = fails(Command::new(program)).await;
+        assert!(
+            matches!(error, SpawnError::NotExecutable { .. }),
+            "{error:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_missing_interpreter_is_not_a_missing_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("script");
+    write_script(&script, "#!/no/such/interpreter\n", 0o755);
+    let error = fails(Command::new(&script)).await;
+    assert!(
+        matches!(error, SpawnError::InterpreterNotFound { .. }),
+        "{error:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_script_without_an_interpreter_line_is_a_bad_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("script");
+    write_script(&script, "echo hello\n", 0o755);
+    let error = fails(Command::new(&script)).await;
+    assert!(matches!(error, SpawnError::BadFormat { .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn too_long_an_argument_list_is_told() {
+    let error = fails(Command::new(child()).arg("x".repeat(8 << 20))).await;
+    assert!(
+        matches!(error, SpawnError::ArgumentListTooLong { .. }),
+        "{error:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_nul_byte_is_told_with_its_place() {
+    let variable = Arc::new(Environment::new().with("NAME", "a\0b"));
+    let cases = [
+        (Command::new("a\0b"), NulPlace::Program),
+        (Command::new("a").cwd("a\0b"), NulPlace::WorkingDirectory),
+        (
+            Command::new("/a").args(["x", "a\0b"]),
+            NulPlace::Argument(2),
+        ),
+        (Command::new("/a").arg0("a\0b"), NulPlace::Argument(0)),
+        (
+            Command::new("/a").env(variable),
+            NulPlace::Variable("NAME".into()),
+        ),
+    ];
+    for (command, expected) in cases {
+        match fails(command).await {
+            SpawnError::NulByte { place } => assert_eq!(place, expected),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_is_being_written_is_tried_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("program");
+    std::fs::copy(child(), &program).unwrap();
+    let writer = std::fs::OpenOptions::new()
+        .append(true)
+        .open(&program)
+        .unwrap();
+    let command = print_args(&program);
+    let cancel = CancelToken::new();
+    // The run is polled first, so its first attempt meets the open writer.
+    let (finished, ()) = tokio::join!(run(&command, &cancel), async { drop(writer) });
+    assert_eq!(finished.unwrap().end, End::Exited(0));
+}
+
+#[tokio::test]
+async fn a_program_that_stays_open_for_writing_is_busy() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("program");
+    std::fs::copy(child(), &program).unwrap();
+    let _writer = std::fs::OpenOptions::new()
+        .append(true)
+        .open(&program)
+        .unwrap();
+    let error = fails(Command::new(&program)).await;
+    assert!(matches!(error, SpawnError::Busy { .. }), "{error:?}");
+    // The deadline covers the patience.
+    let hurried = Command::new(&program).timeout(Duration::from_millis(2));
+    let finished = run(&hurried, &CancelToken::new()).await.unwrap();
+    assert_eq!((finished.end, finished.pid), (End::TimedOut, None));
+}
+
+#[tokio::test]
+async fn two_hundred_runs_at_once_keep_their_answers_apart() {
+    let runs: Vec<_> = (0..200)
+        .map(|number| {
+            tokio::spawn(async move {
+                let text = format!("answer {number}");
+                let finished = Case::new(&["echo-stdin"])
+                    .with(|command| command.stdin(text.clone().into_bytes()))
+                    .run()
+                    .await;
+                assert_eq!(finished.end, End::Exited(0));
+                assert_eq!(stdout(&finished), text);
+            })
+        })
+        .collect();
+    for run in runs {
+        run.await.unwrap();
+    }
+}
+
+#[test]
+fn the_future_of_a_run_can_move_between_threads() {
+    fn is_send<T: Send>(_: &T) {}
+    let (command, cancel) = (Command::new("x"), CancelToken::new());
+    is_send(&run(&command, &cancel));
+}

@@ -1,0 +1,137 @@
+//! What the tests of real processes share.
+
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "a failed unwrap is a failed test"
+)]
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use hookrail_spawn::{CancelToken, Command, Environment, Finished, run};
+use hookrail_testkit::{child, process_state, processes_with_marker, wait_until};
+
+/// Ends a test that hangs; far longer than anything here takes.
+pub(crate) const HANG: Duration = Duration::from_secs(30);
+
+/// Longer than the hang guard: what waits for it has failed.
+pub(crate) const NEVER: &str = "600";
+
+/// The name of the marker variable.
+pub(crate) const MARKER: &str = "HOOKRAIL_TEST_RUN";
+
+/// A run of the misbehaving child, with a marker and a ready file of its own.
+pub(crate) struct Case {
+    pub(crate) command: Command,
+    pub(crate) marker: String,
+    ready: tempfile::TempDir,
+}
+
+impl Case {
+    pub(crate) fn new(arguments: &[&str]) -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let marker = format!("{}-{number}", std::process::id());
+        let ready = tempfile::tempdir().unwrap();
+        let environment =
+            Environment::new().with("HOOKRAIL_CHILD_READY", ready.path().join("ready"));
+        let command = Command::new(child())
+            .args(arguments.iter().copied())
+            .env(Arc::new(environment))
+            .timeout(HANG)
+            .marker(MARKER, &marker);
+        Self {
+            command,
+            marker,
+            ready,
+        }
+    }
+
+    /// Changes the command.
+    pub(crate) fn with(mut self, change: impl FnOnce(Command) -> Command) -> Self {
+        self.command = change(self.command);
+        self
+    }
+
+    /// Runs to the end and fails the test if that takes too long.
+    pub(crate) async fn run(&self) -> Finished {
+        let cancel = CancelToken::new();
+        let finished = tokio::time::timeout(HANG * 2, run(&self.command, &cancel));
+        finished
+            .await
+            .expect("the run hangs")
+            .expect("the child starts")
+    }
+
+    /// Runs until the child is ready, then cancels, and returns the result.
+    pub(crate) async fn run_and_cancel(&self) -> Finished {
+        let cancel = CancelToken::new();
+        let waiting = self.on_ready({
+            let cancel = cancel.clone();
+            move || cancel.cancel()
+        });
+        let finished = tokio::time::timeout(HANG * 2, run(&self.command, &cancel));
+        let finished = finished
+            .await
+            .expect("the run hangs")
+            .expect("the child starts");
+        waiting.join().unwrap();
+        finished
+    }
+
+    /// Does something, in a thread, when the child has said that it is ready.
+    pub(crate) fn on_ready(
+        &self,
+        then: impl FnOnce() + Send + 'static,
+    ) -> std::thread::JoinHandle<()> {
+        let ready = self.ready_file();
+        std::thread::spawn(move || {
+            assert!(
+                wait_until(|| ready.exists(), HANG),
+                "the child is never ready"
+            );
+            then();
+        })
+    }
+
+    pub(crate) fn ready_file(&self) -> PathBuf {
+        self.ready.path().join("ready")
+    }
+
+    pub(crate) fn scratch_file(&self) -> PathBuf {
+        self.ready.path().join("scratch")
+    }
+
+    /// The living processes of this run.
+    pub(crate) fn alive(&self) -> Vec<u32> {
+        processes_with_marker(MARKER, &self.marker)
+    }
+
+    /// Waits until nothing of this run is alive, and says whether that came.
+    pub(crate) fn vanishes(&self) -> bool {
+        wait_until(|| self.alive().is_empty(), HANG)
+    }
+
+    /// Ends what a test has left running on purpose.
+    pub(crate) fn end_survivors(&self) {
+        for pid in self.alive() {
+            // SAFETY: the call takes two integers.
+            unsafe { libc::kill(pid.cast_signed(), libc::SIGKILL) };
+        }
+        assert!(self.vanishes());
+    }
+}
+
+/// Waits until there is no such process, not even a zombie.
+pub(crate) fn is_reaped(pid: u32) -> bool {
+    wait_until(|| process_state(pid).is_none(), HANG)
+}
+
+/// The stdout of a run as text.
+pub(crate) fn stdout(finished: &Finished) -> &str {
+    finished.stdout.text().unwrap()
+}

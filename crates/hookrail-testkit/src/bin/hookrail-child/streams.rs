@@ -1,0 +1,93 @@
+//! Habits with stdin, stdout and stderr.
+
+use std::io::{self, Read, Write};
+
+const CHUNK: [u8; 8192] = [b'x'; 8192];
+
+/// Copies stdin to stdout.
+pub(crate) fn echo_stdin() -> io::Result<u8> {
+    io::copy(&mut io::stdin().lock(), &mut io::stdout().lock())?;
+    Ok(0)
+}
+
+/// Reads stdin to its end and prints how many bytes there were.
+pub(crate) fn count_stdin() -> io::Result<u8> {
+    let count = io::copy(&mut io::stdin().lock(), &mut io::sink())?;
+    print(&count.to_string())
+}
+
+/// Prints a text without a line end.
+pub(crate) fn print(text: &str) -> io::Result<u8> {
+    write_raw(&[text.as_bytes()])
+}
+
+/// Writes each piece with a flush of its own.
+pub(crate) fn write_raw(pieces: &[&[u8]]) -> io::Result<u8> {
+    let mut stdout = io::stdout().lock();
+    for piece in pieces {
+        stdout.write_all(piece)?;
+        stdout.flush()?;
+    }
+    Ok(0)
+}
+
+/// Prints to both streams and exits with a code.
+pub(crate) fn print_and_exit(code: u8, out: &str, err: &str) -> io::Result<u8> {
+    io::stderr().write_all(err.as_bytes())?;
+    print(out)?;
+    Ok(code)
+}
+
+/// Closes stdin at once, then stays for a while.
+#[cfg(unix)]
+pub(crate) fn close_stdin(milliseconds: u64) -> io::Result<u8> {
+    // SAFETY: closing descriptor 0 touches no memory, and nothing in this
+    // program uses stdin afterwards.
+    unsafe { libc::close(0) };
+    crate::announce_ready()?;
+    std::thread::sleep(std::time::Duration::from_millis(milliseconds));
+    print("{}")
+}
+
+#[cfg(not(unix))]
+pub(crate) fn close_stdin(_milliseconds: u64) -> io::Result<u8> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Writes so many bytes to stdout.
+pub(crate) fn flood_stdout(bytes: u64) -> io::Result<u8> {
+    flood(&mut io::stdout().lock(), bytes)
+}
+
+/// Writes so many bytes to stderr, and an answer to stdout.
+pub(crate) fn flood_stderr(bytes: u64) -> io::Result<u8> {
+    flood(&mut io::stderr().lock(), bytes)?;
+    print("{}")
+}
+
+/// Writes so many bytes, then reads stdin to its end, then prints its length.
+pub(crate) fn write_before_read(bytes: u64) -> io::Result<u8> {
+    flood(&mut io::stdout().lock(), bytes)?;
+    count_stdin()
+}
+
+fn flood(sink: &mut impl Write, bytes: u64) -> io::Result<u8> {
+    crate::announce_ready()?;
+    io::copy(&mut io::repeat(b'x').take(bytes), &mut Chunked(sink))?;
+    Ok(0)
+}
+
+/// Writes in large pieces: stdout would look for line ends.
+struct Chunked<'a, W>(&'a mut W);
+
+impl<W: Write> Write for Chunked<'_, W> {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        let length = data.len().min(CHUNK.len());
+        self.0.write_all(CHUNK.get(..length).unwrap_or(&CHUNK))?;
+        Ok(length)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}

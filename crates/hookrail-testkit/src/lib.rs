@@ -1,0 +1,10 @@
+//! Test equipment: misbehaving children and ways to watch them.
+//!
+//! It must not depend on the crates it helps to test, so that they can use it
+//! in their own tests.
+
+mod children;
+mod processes;
+
+pub use children::child;
+pub use processes::{process_state, processes_with_marker, wait_until};

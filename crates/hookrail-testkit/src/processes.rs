@@ -1,0 +1,56 @@
+//! Looks at the machine's processes from outside, for tests.
+
+use std::time::{Duration, Instant};
+
+/// How often [`wait_until`] asks.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Asks until the answer is yes, and says whether it ever was.
+///
+/// The guard ends a test that would hang; it is not a measurement. Give it ten
+/// times what the slowest machine needs.
+#[must_use]
+pub fn wait_until(mut predicate: impl FnMut() -> bool, hang_guard: Duration) -> bool {
+    let start = Instant::now();
+    loop {
+        if predicate() {
+            return true;
+        }
+        if start.elapsed() > hang_guard {
+            return false;
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+/// The processes, this one excepted, that were started with `name=value` in their environment.
+///
+/// Zombies have no environment and are not listed. Empty where there is no
+/// `/proc`.
+#[must_use]
+pub fn processes_with_marker(name: &str, value: &str) -> Vec<u32> {
+    let wanted = format!("{name}={value}");
+    let Ok(entries) = std::fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_string_lossy().parse().ok())
+        .filter(|pid| *pid != std::process::id())
+        .filter(|pid| {
+            std::fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environment| {
+                environment
+                    .split(|byte| *byte == 0)
+                    .any(|entry| entry == wanted.as_bytes())
+            })
+        })
+        .collect()
+}
+
+/// The state letter of a process (`R`, `S`, `T`, `Z` ...), or none if there is no such process.
+#[must_use]
+pub fn process_state(pid: u32) -> Option<char> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name before it stands in parentheses and may itself hold some.
+    stat.rsplit_once(')')?.1.trim_start().chars().next()
+}

@@ -1,0 +1,12 @@
+//! Configuration files as data with positions: JSON with comments and trailing commas, read safely, with the line
+//! and column of everything.
+//!
+//! Nothing here knows what a file means.
+
+mod document;
+mod file;
+mod suggest;
+
+pub(crate) use document::{Document, Key, Node, Shape};
+pub(crate) use file::{ReadProblem, read_file};
+pub(crate) use suggest::nearest;

@@ -1,0 +1,244 @@
+//! What went wrong or deserves attention, as data: a level, a stable code, a sentence, a place, a hint.
+//!
+//! Codes are part of the contract with other programs and never change their meaning. How a diagnostic looks on
+//! a terminal is not known here.
+
+use std::fmt;
+
+use crate::source::Location;
+
+/// How serious a diagnostic is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Level {
+    /// Worth knowing.
+    Note,
+    /// Something does not work as it was probably meant.
+    Warning,
+    /// Something was lost: a file, an entry, an answer.
+    Error,
+}
+
+impl Level {
+    /// The name used in JSON and in messages.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+macro_rules! codes {
+    ($(#[doc = $doc:literal] $name:ident = $text:literal, $level:ident;)*) => {
+        /// The stable code of a diagnostic.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Code { $(#[doc = $doc] $name,)* }
+
+        impl Code {
+            /// Every code there is.
+            pub const ALL: &'static [Code] = &[$(Code::$name,)*];
+
+            /// The code as it stands in JSON and in the reference.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Code::$name => $text,)* }
+            }
+
+            /// How serious a diagnostic with this code is.
+            #[must_use]
+            pub fn level(self) -> Level {
+                match self { $(Code::$name => Level::$level,)* }
+            }
+
+            /// What the code means, in one sentence.
+            #[must_use]
+            pub fn meaning(self) -> &'static str {
+                match self { $(Code::$name => $doc.trim_ascii_start(),)* }
+            }
+        }
+    };
+}
+
+codes! {
+    /// A configuration file exists and cannot be read.
+    FileUnreadable = "file-unreadable", Error;
+    /// A configuration file is not valid JSON with comments and trailing commas.
+    FileSyntax = "file-syntax", Error;
+    /// A configuration file does not hold an object.
+    FileShape = "file-shape", Error;
+    /// A configuration file could not be loaded on reload, so its last good version stays in force.
+    FileLastGood = "file-last-good", Warning;
+    /// The system settings at their default place are not safely root's own, so they do not count.
+    SystemFileUnsafe = "system-file-unsafe", Error;
+    /// A key stands twice in one object, and the last one counts.
+    DuplicateKey = "duplicate-key", Warning;
+    /// A key is not known here and has no effect.
+    UnknownKey = "unknown-key", Warning;
+    /// A setting has the wrong type and does not count.
+    SettingType = "setting-type", Error;
+    /// A setting has a value that is not among the known ones and does not count.
+    SettingValue = "setting-value", Warning;
+    /// A setting stands at its old place.
+    LegacyKey = "legacy-key", Warning;
+    /// An event's name is not known.
+    UnknownEvent = "unknown-event", Warning;
+    /// The hooks of an event are not a list.
+    EventShape = "event-shape", Error;
+    /// A group of hooks is not an object, or has no list of hooks.
+    GroupShape = "group-shape", Error;
+    /// A hook is not an object.
+    HookShape = "hook-shape", Error;
+    /// A hook has no type or an unknown one.
+    HookType = "hook-type", Error;
+    /// A hook has no command, or its command is not usable.
+    HookCommand = "hook-command", Error;
+    /// A hook's timeout is not a positive number, so the default applies.
+    TimeoutInvalid = "timeout-invalid", Warning;
+    /// A matcher is not a string.
+    MatcherType = "matcher-type", Error;
+    /// A matcher is not a valid pattern.
+    MatcherInvalid = "matcher-invalid", Warning;
+    /// A matcher stands on an event that is not matched against anything.
+    MatcherIgnored = "matcher-ignored", Warning;
+    /// A matcher took too many steps and counts as matching.
+    MatcherLimit = "matcher-limit", Warning;
+    /// An extension was not loaded.
+    ExtensionInvalid = "extension-invalid", Error;
+    /// A hook of this type can be listed but not executed here.
+    NotExecutable = "not-executable", Warning;
+    /// A guard that was asked to block on failure cannot be used.
+    GuardUnusable = "guard-unusable", Error;
+    /// A required field of an event is missing, so its empty value was used.
+    FieldMissing = "field-missing", Warning;
+    /// A hook ran over its time.
+    HookTimedOut = "hook-timed-out", Warning;
+    /// A hook was ended by a signal.
+    HookSignalled = "hook-signalled", Warning;
+    /// A hook exited with a status that means failure.
+    HookExited = "hook-exited", Warning;
+    /// A hook's command was not found by the shell.
+    CommandNotFound = "command-not-found", Warning;
+    /// A hook's command was found and could not be executed.
+    CommandNotRunnable = "command-not-runnable", Warning;
+    /// A hook's process could not be started.
+    SpawnFailed = "spawn-failed", Error;
+    /// A hook wrote more to standard output than is read.
+    OutputLimit = "output-limit", Warning;
+    /// A hook's standard error was longer than what is kept.
+    StderrTruncated = "stderr-truncated", Note;
+    /// A hook's answer is not valid.
+    BadOutput = "bad-output", Warning;
+    /// A field of an answer has the wrong type or an unknown value and was left out.
+    AnswerField = "answer-field", Warning;
+    /// A field of an answer is not known.
+    AnswerUnknownField = "answer-unknown-field", Note;
+    /// A field of an answer has no effect on this event.
+    AnswerIgnored = "answer-ignored", Note;
+    /// Plain text contains a decision that does not count because it is not the whole output.
+    DecisionInText = "decision-in-text", Warning;
+    /// A decision was discarded because the hook failed.
+    DecisionDiscarded = "decision-discarded", Warning;
+    /// An answer names another event than the one that was fired.
+    EventNameMismatch = "event-name-mismatch", Warning;
+    /// A later hook replaced an earlier hook's deny.
+    DecisionOverridden = "decision-overridden", Warning;
+    /// A deny has no effect because the event cannot be denied.
+    DenyWithoutEffect = "deny-without-effect", Warning;
+    /// Hooks that ran side by side rewrote the same field differently.
+    RewriteConflict = "rewrite-conflict", Warning;
+    /// A system guard wanted a change to an input that others changed after it had judged it.
+    RewriteAfterGuard = "rewrite-after-guard", Error;
+    /// A hook was cancelled.
+    HookCancelled = "hook-cancelled", Note;
+    /// A module's handler threw.
+    HookThrew = "hook-threw", Warning;
+    /// A module went over a limit.
+    HookLimit = "hook-limit", Warning;
+    /// Processes that a hook started in the background are still running.
+    Survivors = "survivors", Note;
+    /// A hook was skipped because its project is not trusted.
+    Untrusted = "untrusted", Warning;
+    /// A hook's content changed after it was trusted.
+    TrustChanged = "trust-changed", Warning;
+    /// The store of trust grants cannot be read, so nothing in it counts.
+    TrustStore = "trust-store", Error;
+    /// Hooks are switched off for this process by its environment.
+    HooksDisabled = "hooks-disabled", Warning;
+    /// No runner is registered for this kind of hook.
+    NoRunner = "no-runner", Error;
+}
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Diagnostic {
+    /// How serious it is.
+    pub level: Level,
+    /// What it is.
+    pub code: Code,
+    /// The finding as a sentence without its final stop.
+    pub message: String,
+    /// Where it is, when there is a file.
+    pub location: Option<Location>,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl Diagnostic {
+    /// A finding at the code's own level.
+    #[must_use]
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { level: code.level(), code, message: message.into(), location: None, hint: None }
+    }
+
+    /// The finding with its place.
+    #[must_use]
+    pub fn at(mut self, location: Location) -> Self {
+        self.location = Some(location);
+        self
+    }
+
+    /// The finding with advice.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}[{}]: {}", self.level.name(), self.code.name(), self.message)?;
+        if let Some(place) = &self.location {
+            write!(f, " ({}:{}:{})", place.file.display(), place.line, place.column)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Code;
+
+    #[test]
+    fn codes_are_unique_and_kebab_case() {
+        let mut names: Vec<_> = Code::ALL.iter().map(|code| code.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Code::ALL.len());
+        for name in names {
+            assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_code_says_what_it_means() {
+        for code in Code::ALL {
+            assert!(code.meaning().ends_with('.'), "{}", code.name());
+        }
+    }
+}

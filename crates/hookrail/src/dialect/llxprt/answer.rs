@@ -1,0 +1,236 @@
+//! From the raw end of a process to an answer: exit codes, JSON, plain text, and what a failure does.
+
+use std::sync::Arc;
+
+use super::output::{EXIT_CODE_BLOCKING_ERROR, EXIT_CODE_SUCCESS, HookDecision, HookOutput};
+use super::specific;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::{Reply, failure_decision, failure_reason};
+use crate::event::EventKind;
+use crate::hook::{Hook, OnFailure};
+use crate::json::{Json, JsonKind, JsonObject};
+use crate::outcome::{Decision, EndKind};
+use crate::run::{How, RunEnd};
+
+/// What a hook said, and whether it really said it.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    pub(super) output: HookOutput,
+    pub(super) provenance: Provenance,
+}
+
+/// Where an answer comes from. What the engine made up never overrides what a hook said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Provenance {
+    /// The hook said it, as JSON or with exit code 2.
+    Explicit,
+    /// It was made of plain text.
+    PlainText,
+    /// It was made of a failure.
+    Failure,
+}
+
+impl Answer {
+    pub(super) fn to_json(&self) -> Json {
+        self.output.to_json()
+    }
+
+    fn explicit(output: HookOutput) -> Self {
+        Self { output, provenance: Provenance::Explicit }
+    }
+
+    fn plain_text(text: &str) -> Self {
+        let output = HookOutput {
+            decision: Some(HookDecision::Allow),
+            system_message: Some(text.to_owned()),
+            ..HookOutput::default()
+        };
+        Self { output, provenance: Provenance::PlainText }
+    }
+
+    fn failure(hook: &Hook, on_failure: OnFailure, end: EndKind) -> Option<Self> {
+        let decision = match failure_decision(on_failure)? {
+            Decision::Ask => HookDecision::Ask,
+            _ => HookDecision::Deny,
+        };
+        let output = HookOutput {
+            decision: Some(decision),
+            reason: Some(failure_reason(hook, on_failure, end)),
+            ..HookOutput::default()
+        };
+        Some(Self { output, provenance: Provenance::Failure })
+    }
+}
+
+/// What was made of one end.
+struct Reading {
+    end: EndKind,
+    answer: Option<Answer>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Reading {
+    fn of(end: EndKind, answer: Option<Answer>) -> Self {
+        Self { end, answer, diagnostics: Vec::new() }
+    }
+}
+
+/// Makes an answer of a raw end.
+pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reply<Answer> {
+    let failed = |as_what: EndKind| Reading::of(as_what, Answer::failure(hook, on_failure, as_what));
+    let mut reading = match &end.how {
+        How::Exited(EXIT_CODE_BLOCKING_ERROR) => blocked(kind, end),
+        How::Exited(EXIT_CODE_SUCCESS) if end.stdout.is_truncated() => failed(EndKind::OutputLimit),
+        How::Exited(EXIT_CODE_SUCCESS) => said(hook, on_failure, kind, end),
+        How::Exited(_) | How::StatusUnknown => failed(EndKind::Exited),
+        How::Signalled(_) => failed(EndKind::Signalled),
+        How::TimedOut(_) => failed(EndKind::TimedOut),
+        How::OutputLimit => failed(EndKind::OutputLimit),
+        How::SpawnFailed(_) => failed(EndKind::SpawnFailed),
+        How::Unusable(_) => failed(EndKind::Unusable),
+        _ => failed(EndKind::Cancelled),
+    };
+    if matches!(end.how, How::Exited(code) if code != EXIT_CODE_SUCCESS && code != EXIT_CODE_BLOCKING_ERROR) {
+        reading.diagnostics.extend(discarded_decision(end));
+    }
+    let diagnostics = reading.diagnostics.into_iter().map(|diagnostic| attributed(hook, diagnostic)).collect();
+    let decision =
+        reading.answer.as_ref().and_then(|answer| answer.output.effective_decision()).map(HookDecision::decision);
+    Reply {
+        hook: Arc::clone(hook),
+        end: reading.end,
+        decision,
+        answer: reading.answer,
+        duration: end.duration,
+        failure: None,
+        diagnostics,
+    }
+}
+
+/// A finding about an answer, with the hook's name and place.
+fn attributed(hook: &Hook, diagnostic: Diagnostic) -> Diagnostic {
+    Diagnostic { message: format!("hook `{hook}`: {}", diagnostic.message), ..diagnostic }
+        .at(hook.origin.location.clone())
+}
+
+/// Exit code 2 blocks, whatever else there is.
+fn blocked(kind: EventKind, end: &RunEnd) -> Reading {
+    let stdout = end.stdout.lossy();
+    let mut diagnostics = Vec::new();
+    let mut output = match parse(stdout.trim()) {
+        Parsed::Object(object) if !end.stdout.is_truncated() => {
+            let (output, found) = HookOutput::read(&object);
+            diagnostics.extend(found);
+            output
+        }
+        _ => HookOutput::default(),
+    };
+    if matches!(output.effective_decision().map(HookDecision::decision), Some(Decision::Allow | Decision::Ask)) {
+        let message = "it exited with code 2, which blocks, although its output says otherwise";
+        diagnostics.push(Diagnostic::new(Code::DecisionDiscarded, message));
+    }
+    if output.decision != Some(HookDecision::Block) {
+        output.decision = Some(HookDecision::Deny);
+    }
+    if output.effective_reason().is_none() {
+        let stderr = end.stderr.lossy();
+        let plain = if matches!(parse(stdout.trim()), Parsed::Object(_)) { "" } else { stdout.trim() };
+        let reason = [stderr.trim(), plain].into_iter().find(|text| !text.is_empty());
+        output.reason = Some(reason.unwrap_or("the hook blocked this with exit code 2 and gave no reason").to_owned());
+    }
+    diagnostics.extend(specific::check(kind, &mut output));
+    Reading { end: EndKind::Exited, answer: Some(Answer::explicit(output)), diagnostics }
+}
+
+/// Exit code 0: standard output is the answer.
+fn said(hook: &Hook, on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reading {
+    let Some(text) = end.stdout.text() else {
+        let mut reading = Reading::of(EndKind::BadOutput, Answer::failure(hook, on_failure, EndKind::BadOutput));
+        let message = "its standard output is not UTF-8 and was not read";
+        reading.diagnostics.push(Diagnostic::new(Code::BadOutput, message));
+        return reading;
+    };
+    let text = text.trim_start_matches('\u{feff}').trim();
+    match parse(text) {
+        Parsed::Nothing => Reading::of(EndKind::Silent, None),
+        Parsed::Object(object) => {
+            let (mut output, mut diagnostics) = HookOutput::read(&object);
+            diagnostics.extend(specific::check(kind, &mut output));
+            Reading { end: EndKind::Answered, answer: Some(Answer::explicit(output)), diagnostics }
+        }
+        Parsed::Text => Reading {
+            end: EndKind::Answered,
+            answer: Some(Answer::plain_text(text)),
+            diagnostics: decision_in(text).into_iter().collect(),
+        },
+        Parsed::Broken(why) => {
+            let mut answer = Answer::plain_text(text);
+            if let Some(failure) = Answer::failure(hook, on_failure, EndKind::BadOutput) {
+                let message = answer.output.system_message.take();
+                answer = failure;
+                answer.output.system_message = message;
+            }
+            let message = format!("its output looks like JSON and is not ({why}); it counts as plain text");
+            let mut diagnostics = vec![Diagnostic::new(Code::BadOutput, message)];
+            diagnostics.extend(decision_in(text));
+            Reading { end: EndKind::BadOutput, answer: Some(answer), diagnostics }
+        }
+    }
+}
+
+/// What standard output turned out to be.
+enum Parsed {
+    Nothing,
+    Object(JsonObject),
+    Text,
+    /// It begins like an object, and is none.
+    Broken(String),
+}
+
+fn parse(text: &str) -> Parsed {
+    if text.is_empty() {
+        return Parsed::Nothing;
+    }
+    let value = match Json::parse(text) {
+        Ok(value) => value,
+        Err(why) if text.starts_with('{') => return Parsed::Broken(why.to_string()),
+        Err(_) => return Parsed::Text,
+    };
+    match value.kind() {
+        JsonKind::Object => value.as_object().map_or(Parsed::Text, Parsed::Object),
+        // An object that was encoded twice is taken for what it is, once.
+        JsonKind::String => {
+            let inner = value.as_str().and_then(|inner| Json::parse(inner.trim()).ok());
+            inner.and_then(|inner| inner.as_object()).map_or(Parsed::Text, Parsed::Object)
+        }
+        JsonKind::Null => Parsed::Nothing,
+        JsonKind::Boolean | JsonKind::Number if matches!(value.text(), "false" | "0") => Parsed::Nothing,
+        JsonKind::Boolean | JsonKind::Number | JsonKind::Array => Parsed::Text,
+    }
+}
+
+/// Reports a decision that stands in text which is not one JSON document, because its author surely meant it.
+fn decision_in(text: &str) -> Option<Diagnostic> {
+    const MOST_TRIES: usize = 200;
+    let starts = text.match_indices('{').take(MOST_TRIES).map(|(at, _)| at);
+    let found = starts.filter_map(|at| text.get(at..)).find_map(|tail| {
+        let object = serde_json::Deserializer::from_str(tail).into_iter::<JsonObject>().next()?.ok()?;
+        HookOutput::read(&object).0.effective_decision()
+    })?;
+    let message = format!(
+        "its output contains the decision `{}`, which does NOT count because the output is not one JSON object",
+        found.word()
+    );
+    Some(
+        Diagnostic::new(Code::DecisionInText, message)
+            .hint("print the JSON object and nothing else to standard output"),
+    )
+}
+
+/// Reports a decision that a failed hook printed before it failed.
+fn discarded_decision(end: &RunEnd) -> Option<Diagnostic> {
+    let Parsed::Object(object) = parse(end.stdout.lossy().trim()) else { return None };
+    let word = HookOutput::read(&object).0.effective_decision()?;
+    let message = format!("it said `{}` but failed, so that does not count", word.word());
+    Some(Diagnostic::new(Code::DecisionDiscarded, message).hint("exit with 0 to answer, or with 2 to block"))
+}

@@ -1,0 +1,261 @@
+//! Several answers become one. Four strategies, chosen by the event table; plan order only, never completion order.
+
+use super::answer::{Answer, Provenance};
+use super::output::{HookDecision, HookOutput};
+use super::{aggregate, model, tools};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::{DialectId, Flow, FoldContext, Folded, Reply};
+use crate::event::{Abilities, Event, EventKind, Fold, Stage};
+use crate::json::{Json, JsonObject};
+use crate::outcome::{Decision, Effects, EndKind, Stop, join};
+use crate::snapshot::ModelDecisions;
+use crate::source::SourceKind;
+
+/// Applies one answer's rewrite to the event. Only a hook that exited with zero can rewrite.
+pub(super) fn pass_on(event: &mut Event, stage: Stage, reply: &Reply<Answer>) -> Flow {
+    if let (Some(answer), EndKind::Answered) = (&reply.answer, reply.end) {
+        rewrite(event, stage, &answer.output);
+    }
+    if reply.decision == Some(Decision::Deny) { Flow::Over } else { Flow::On }
+}
+
+fn rewrite(event: &mut Event, stage: Stage, output: &HookOutput) {
+    match event.kind() {
+        EventKind::BeforeTool => {
+            let Some(change) = output.specific("tool_input") else { return };
+            // In a chain the answer lies over what there is; side by side it replaces the arguments whole.
+            let new = match (stage, event.field("tool_input").and_then(Json::as_object), change.as_object()) {
+                (Stage::Chain, Some(mut current), Some(change)) => {
+                    current.merge(&change);
+                    current.to_json()
+                }
+                _ => change.clone(),
+            };
+            set_if_different(event, "tool_input", new);
+        }
+        EventKind::BeforeModel => {
+            if let (Some(change), Some(current)) = (output.specific("llm_request"), event.field("llm_request")) {
+                let applied = model::apply_to_request(current, change);
+                if applied.changed {
+                    event.set("llm_request", applied.request);
+                }
+            }
+        }
+        EventKind::AfterModel => {
+            if let (Some(change), Some(current)) = (output.specific("llm_response"), event.field("llm_response"))
+                && let Some(new) = model::apply_to_response(current, change)
+            {
+                event.set("llm_response", new);
+            }
+        }
+        EventKind::Prompt => {
+            if let Some(context) = output.get_additional_context().filter(|text| !text.is_empty()) {
+                let prompt = event.text("prompt").unwrap_or_default();
+                event.set("prompt", Json::string(&format!("{prompt}\n\n{context}")));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A rewrite to the same value is none: what nobody changed keeps its bytes.
+fn set_if_different(event: &mut Event, field: &str, new: Json) {
+    if event.field(field).is_none_or(|current| !current.same_as(&new)) {
+        event.set(field, new);
+    }
+}
+
+/// Makes one of all answers.
+pub(super) fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Reply<Answer>]) -> Folded {
+    let Some(column) = event.kind().spec().column(DialectId::Llxprt) else { return Folded::default() };
+    let mut diagnostics = Vec::new();
+    if context.stage != Stage::Chain {
+        diagnostics.extend(rewrite_all(event, context, replies));
+    }
+    let answers: Vec<&Answer> = replies.iter().filter_map(|reply| reply.answer.as_ref()).collect();
+    let mut merged = match column.fold {
+        Fold::FieldReplacement | Fold::LastWins => last_write_wins(&answers),
+        Fold::ToolUnion => tools::with_union(any_denies(&answers), &answers),
+        _ => any_denies(&answers),
+    };
+    if column.fold == Fold::FieldReplacement {
+        diagnostics.extend(settle_decision(&mut merged, context, replies));
+        merged.hook_specific_output.get_or_insert_default();
+    }
+    let mut effects = effects(event.kind(), column.can, &merged, replies);
+    if column.fold == Fold::FieldReplacement && effects.decision.is_some() {
+        effects.decision = merged.decision.map(HookDecision::decision);
+    }
+    if context.stage == Stage::Chain {
+        accumulate(&mut merged, event, context.before);
+    }
+    let aggregated = aggregate::aggregate(replies, &answers, &merged);
+    Folded { effects, aggregated: Some(aggregated), diagnostics }
+}
+
+/// Applies the rewrites of hooks that ran side by side: the last in plan order wins, the system layer's come after
+/// all others, and a conflict is reported.
+fn rewrite_all(event: &mut Event, context: &FoldContext<'_>, replies: &[Reply<Answer>]) -> Vec<Diagnostic> {
+    let is_system = |reply: &&Reply<Answer>| reply.hook.origin.kind == SourceKind::System;
+    let ordered = replies.iter().filter(|reply| !is_system(reply)).chain(replies.iter().filter(is_system));
+    let mut found = Vec::new();
+    let mut last: Option<(Json, &Reply<Answer>)> = None;
+    for reply in ordered {
+        let Some(change) = reply.answer.as_ref().and_then(|answer| answer.output.specific("tool_input")) else {
+            pass_on(event, Stage::Parallel, reply);
+            continue;
+        };
+        if let Some((earlier, by)) = &last
+            && context.before.kind() == EventKind::BeforeTool
+            && !earlier.same_as(change)
+        {
+            let message =
+                format!("hooks `{}` and `{}` both rewrote `tool_input`; the last one counts", by.hook, reply.hook);
+            let diagnostic = Diagnostic::new(Code::RewriteConflict, message).at(reply.hook.origin.location.clone());
+            found.push(diagnostic.hint("make the group `sequential` so that each hook sees the rewrite before it"));
+        }
+        last = Some((change.clone(), reply));
+        pass_on(event, Stage::Parallel, reply);
+    }
+    found
+}
+
+/// Any block blocks; reasons, messages and contexts are joined; flags are or-ed.
+fn any_denies(answers: &[&Answer]) -> HookOutput {
+    let mut merged = HookOutput { r#continue: Some(true), suppress_output: Some(false), ..HookOutput::default() };
+    let mut contexts: Option<String> = None;
+    let mut strongest: Option<HookDecision> = None;
+    for answer in answers {
+        let output = &answer.output;
+        if let Some(word) = output.effective_decision()
+            && strongest.is_none_or(|so_far| word.decision() >= so_far.decision())
+        {
+            strongest = Some(word);
+        }
+        join(&mut merged.reason, output.effective_reason(), "\n");
+        join(&mut merged.system_message, output.system_message.clone(), "\n");
+        join(&mut merged.stop_reason, output.stop_reason.clone(), "\n");
+        join(&mut contexts, output.get_additional_context(), "\n");
+        if output.should_stop_execution() {
+            merged.r#continue = Some(false);
+        }
+        if output.suppress_output == Some(true) {
+            merged.suppress_output = Some(true);
+        }
+        if let Some(specific) = &output.hook_specific_output {
+            merge_specific(merged.hook_specific_output.get_or_insert_default(), specific);
+        }
+    }
+    if let (Some(context), Some(specific)) = (contexts, &mut merged.hook_specific_output) {
+        specific.set("additionalContext", Json::string(&context));
+    }
+    let stops = merged.should_stop_execution();
+    merged.decision = match strongest {
+        Some(word) if word.decision() == Decision::Allow => (!stops).then_some(HookDecision::Allow),
+        Some(word) => Some(word),
+        None => (!stops).then_some(HookDecision::Allow),
+    };
+    merged
+}
+
+/// Keys lie over each other, last one wins whole; but a wish to clear the context stays.
+fn merge_specific(into: &mut JsonObject, specific: &JsonObject) {
+    let clear = into.get("clearContext").and_then(Json::as_bool) == Some(true);
+    into.merge(specific);
+    if clear {
+        into.set("clearContext", Json::boolean(true));
+    }
+}
+
+/// A later field replaces an earlier one. What the engine made of plain text or of a failure lies under what hooks
+/// really said.
+fn last_write_wins(answers: &[&Answer]) -> HookOutput {
+    let mut merged = HookOutput::default();
+    let explicit = |answer: &&&Answer| answer.provenance == Provenance::Explicit;
+    for answer in answers.iter().filter(|answer| !explicit(answer)).chain(answers.iter().filter(explicit)) {
+        let output = &answer.output;
+        merged.r#continue = output.r#continue.or(merged.r#continue);
+        merged.stop_reason = output.stop_reason.clone().or(merged.stop_reason);
+        merged.suppress_output = output.suppress_output.or(merged.suppress_output);
+        merged.system_message = output.system_message.clone().or(merged.system_message);
+        merged.decision = output.effective_decision().or(merged.decision);
+        merged.reason = output.effective_reason().or(merged.reason);
+        if let Some(specific) = &output.hook_specific_output {
+            merge_specific(merged.hook_specific_output.get_or_insert_default(), specific);
+        }
+    }
+    merged
+}
+
+/// What last-write-wins must not undo: a guard that could not answer, a word of the system layer, and, where the
+/// settings say so, any deny.
+fn settle_decision(merged: &mut HookOutput, context: &FoldContext<'_>, replies: &[Reply<Answer>]) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let strict = context.policy.model_decisions == ModelDecisions::Strict;
+    for reply in replies {
+        let Some(answer) = &reply.answer else { continue };
+        let Some(word) = answer.output.effective_decision() else { continue };
+        let now = merged.decision.map(HookDecision::decision);
+        if word.decision() == Decision::Allow || Some(word.decision()) <= now {
+            continue;
+        }
+        let stands = strict || answer.provenance == Provenance::Failure || reply.hook.origin.kind == SourceKind::System;
+        if stands {
+            merged.decision = Some(word);
+            merged.reason = answer.output.effective_reason();
+        } else if word.decision() == Decision::Deny {
+            let message = format!("the deny of hook `{}` was replaced by a later hook's answer", reply.hook);
+            let diagnostic = Diagnostic::new(Code::DecisionOverridden, message).at(reply.hook.origin.location.clone());
+            found.push(diagnostic.hint("set `hooksConfig.modelDecisions` to \"strict\" to make deny win"));
+        }
+    }
+    found
+}
+
+/// What the host has to do.
+fn effects(kind: EventKind, can: Abilities, merged: &HookOutput, replies: &[Reply<Answer>]) -> Effects {
+    let mut effects = Effects {
+        decision: replies.iter().filter_map(|reply| reply.decision).max(),
+        reason: merged.effective_reason(),
+        stop: stop(merged, replies),
+        system_message: merged.system_message.clone().filter(|text| !text.is_empty()),
+        suppress_output: merged.suppress_output == Some(true),
+        clear_context: merged.should_clear_context(kind),
+        ..Effects::default()
+    };
+    if can.includes(Abilities::ADD_CONTEXT) {
+        effects.additional_context = merged.get_additional_context().filter(|text| !text.is_empty());
+    }
+    if can.includes(Abilities::CHOOSE_TOOLS) {
+        effects.tool_config = merged.specific("toolConfig").cloned();
+    }
+    if kind == EventKind::BeforeModel {
+        effects.llm_response = merged.specific("llm_response").and_then(model::response_in_step);
+    }
+    effects
+}
+
+/// A stop by the merged answer, or by the system layer whatever the merge says; the first that stopped says why.
+fn stop(merged: &HookOutput, replies: &[Reply<Answer>]) -> Option<Stop> {
+    let stops =
+        |reply: &&Reply<Answer>| reply.answer.as_ref().is_some_and(|answer| answer.output.should_stop_execution());
+    let by_system = |reply: &&Reply<Answer>| reply.hook.origin.kind == SourceKind::System && stops(reply);
+    let who = if merged.should_stop_execution() { replies.iter().find(stops) } else { replies.iter().find(by_system) };
+    let output = &who?.answer.as_ref()?.output;
+    let reasons = [output.stop_reason.clone(), output.effective_reason()];
+    let reason = reasons.into_iter().flatten().find(|text| !text.is_empty());
+    Some(Stop::new(reason.unwrap_or_else(|| "a hook asked the agent to stop".to_owned())))
+}
+
+/// In a chain the final value is the accumulated one, never only the last hook's part.
+fn accumulate(merged: &mut HookOutput, event: &Event, before: &Event) {
+    let Some(specific) = &mut merged.hook_specific_output else { return };
+    for field in ["tool_input", "llm_request", "llm_response"] {
+        if specific.get(field).is_some()
+            && let Some(value) = event.field(field)
+            && before.field(field) != Some(value)
+        {
+            specific.set(field, value.clone());
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! The hooks of one event in one file: groups, and the entries in them. One bad entry never takes its neighbours
+//! down, and a bad entry that asked to block on failure stays as a guard that cannot be used.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::settings::with_suggestion;
+use crate::config::{Document, Key, Node, Shape};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::DialectId;
+use crate::event::{EventKind, find_event};
+use crate::hook::{Action, GroupOrder, Hook, OnFailure};
+use crate::matcher::{Language, Matcher, OnInvalid, Scope};
+use crate::source::{Origin, SourceKind};
+
+const GROUP_KEYS: [&str; 3] = ["matcher", "sequential", "hooks"];
+const HOOK_KEYS: [&str; 7] = ["type", "command", "args", "timeout", "name", "description", "onFailure"];
+
+/// Reads the value of one event's key.
+pub(super) fn read_event(
+    document: &Document,
+    kind: SourceKind,
+    key: &Key,
+    value: &Node,
+) -> (Vec<Hook>, Vec<Diagnostic>) {
+    let mut found = Vec::new();
+    let Some(event) = event_of(&key.name) else {
+        let message = format!("`{}` is not an event; its hooks will not run", key.name);
+        let finding = document.finding(Code::UnknownEvent, &key.span, message);
+        found.push(with_suggestion(finding, &key.name, event_names()));
+        return (Vec::new(), found);
+    };
+    let mut reader = Reader { document, kind, event, found, hooks: Vec::new() };
+    match value.elements() {
+        Some(groups) => groups.iter().for_each(|group| reader.group(group)),
+        None => {
+            let message = format!("the hooks of {} must be a list of groups, not {}", key.name, value.described());
+            reader.report(Code::EventShape, &value.span, message);
+        }
+    }
+    (reader.hooks, reader.found)
+}
+
+/// The names of the events of this dialect.
+pub(super) fn event_names() -> impl Iterator<Item = &'static str> {
+    EventKind::all().filter_map(|kind| kind.spec().column(DialectId::Llxprt)).map(|column| column.name)
+}
+
+fn event_of(name: &str) -> Option<EventKind> {
+    let kind = find_event(name)?;
+    (kind.spec().column(DialectId::Llxprt)?.name == name).then_some(kind)
+}
+
+struct Reader<'d> {
+    document: &'d Document,
+    kind: SourceKind,
+    event: EventKind,
+    found: Vec<Diagnostic>,
+    hooks: Vec<Hook>,
+}
+
+/// What a group says about all its hooks.
+struct Group<'n> {
+    matcher: GroupMatcher<'n>,
+    order: GroupOrder,
+}
+
+/// The group's matcher as it was written.
+enum GroupMatcher<'n> {
+    Missing,
+    Text(&'n str, &'n Range<usize>),
+    /// Not a string: the group cannot say what it is for.
+    Broken(String),
+}
+
+impl<'d> Reader<'d> {
+    fn report(&mut self, code: Code, span: &Range<usize>, message: impl Into<String>) {
+        self.found.push(self.document.finding(code, span, message));
+    }
+
+    fn event_name(&self) -> &'static str {
+        self.event.spec().column(DialectId::Llxprt).map_or("", |column| column.name)
+    }
+
+    fn group(&mut self, node: &Node) {
+        let Some(members) = node.members() else {
+            let message = format!("a group of hooks must be an object, not {}", node.described());
+            self.report(Code::GroupShape, &node.span, message);
+            return;
+        };
+        self.unknown_keys(members, &GROUP_KEYS, "a group");
+        let Some(hooks) = node.get("hooks") else {
+            self.report(Code::GroupShape, &node.span, "a group needs a list `hooks`");
+            return;
+        };
+        let Some(entries) = hooks.elements() else {
+            let message = format!("`hooks` must be a list, not {}", hooks.described());
+            self.report(Code::GroupShape, &hooks.span, message);
+            return;
+        };
+        let group = Group { matcher: self.group_matcher(node), order: self.order(node) };
+        for entry in entries {
+            self.entry(&group, entry);
+        }
+    }
+
+    fn unknown_keys(&mut self, members: &[(Key, Node)], known: &[&'static str], of: &str) {
+        for (key, _) in members {
+            if !known.contains(&key.name.as_str()) {
+                let message = format!("`{}` is not a key of {of} and has no effect", key.name);
+                let finding = self.document.finding(Code::UnknownKey, &key.span, message);
+                self.found.push(with_suggestion(finding, &key.name, known.iter().copied()));
+            }
+        }
+    }
+
+    fn group_matcher<'n>(&mut self, node: &'n Node) -> GroupMatcher<'n> {
+        let Some((key, matcher)) = node.member("matcher") else { return GroupMatcher::Missing };
+        let Some(text) = matcher.text() else {
+            let message = format!("`matcher` must be a string, not {}; the group is left out", matcher.described());
+            self.report(Code::MatcherType, &matcher.span, message.clone());
+            return GroupMatcher::Broken(message);
+        };
+        if self.event.spec().matched_on(DialectId::Llxprt).is_none() {
+            if !matches!(text.trim(), "" | "*") {
+                let message = format!("{} hooks always run; the matcher has no effect", self.event_name());
+                self.report(Code::MatcherIgnored, &key.span, message);
+            }
+            return GroupMatcher::Missing;
+        }
+        GroupMatcher::Text(text, &matcher.span)
+    }
+
+    fn order(&mut self, node: &Node) -> GroupOrder {
+        match node.get("sequential").map(|node| (&node.shape, node)) {
+            Some((Shape::Flag(true), _)) => GroupOrder::Sequential,
+            None | Some((Shape::Flag(false), _)) => GroupOrder::Parallel,
+            Some((_, node)) => {
+                let message = format!("`sequential` must be true or false, not {}", node.described());
+                self.report(Code::SettingType, &node.span, message);
+                GroupOrder::Parallel
+            }
+        }
+    }
+
+    fn entry(&mut self, group: &Group<'_>, node: &Node) {
+        let Some(members) = node.members() else {
+            let message = format!("a hook must be an object, not {}", node.described());
+            self.report(Code::HookShape, &node.span, message);
+            return;
+        };
+        self.unknown_keys(members, &HOOK_KEYS, "a hook");
+        let on_failure = self.on_failure(node);
+        let action = self.action(node).and_then(|action| match &group.matcher {
+            GroupMatcher::Broken(why) => Err(why.clone()),
+            _ => Ok(action),
+        });
+        let action = match action {
+            Ok(action) => action,
+            // A guard that asked to have its failure count never disappears silently.
+            Err(why) if on_failure != OnFailure::Allow => {
+                let message = "this guard cannot be used, so its event ends as its `onFailure` says";
+                self.report(Code::GuardUnusable, &node.span, message);
+                Action::Unusable(why.into())
+            }
+            Err(_) => return,
+        };
+        let origin = Origin::new(self.kind, self.document.location(&node.span));
+        let mut hook = Hook::new(self.event, DialectId::Llxprt, self.label(node), action, origin);
+        hook.description = self.optional_text(node, "description").map(Arc::from);
+        hook.on_failure = on_failure;
+        hook.order = group.order;
+        if let Some(timeout) = self.timeout(node) {
+            hook.timeout = timeout;
+        }
+        if let GroupMatcher::Text(pattern, span) = group.matcher {
+            hook.matcher = self.matcher(pattern, span, on_failure);
+        }
+        self.hooks.push(hook);
+    }
+
+    /// A name, else the command. The same text is the identity for the list of disabled hooks.
+    fn label(&mut self, node: &Node) -> Arc<str> {
+        let name = self.optional_text(node, "name").filter(|name| !name.is_empty());
+        let command = node.get("command").and_then(Node::text).filter(|command| !command.is_empty());
+        name.as_deref().or(command).unwrap_or("unknown-command").into()
+    }
+
+    fn optional_text(&mut self, node: &Node, key: &str) -> Option<String> {
+        let value = node.get(key)?;
+        let text = value.text().map(str::to_owned);
+        let known = self.found.iter().any(|finding| finding.location.as_ref().is_some_and(|at| at.span == value.span));
+        if text.is_none() && !known {
+            let message = format!("`{key}` must be a string, not {}", value.described());
+            self.report(Code::SettingType, &value.span, message);
+        }
+        text
+    }
+
+    fn on_failure(&mut self, node: &Node) -> OnFailure {
+        let Some(value) = node.get("onFailure") else { return OnFailure::Allow };
+        match value.text() {
+            Some("allow") => OnFailure::Allow,
+            Some("ask") => OnFailure::Ask,
+            Some("block") => OnFailure::Block,
+            _ => {
+                // Whoever wrote this key wanted a failure to have an effect, so the safe reading is the strict one.
+                let message = "`onFailure` must be \"allow\", \"ask\" or \"block\"; it is read as \"block\"";
+                self.report(Code::SettingValue, &value.span, message);
+                OnFailure::Block
+            }
+        }
+    }
+
+    fn action(&mut self, node: &Node) -> Result<Action, String> {
+        let kind = node.get("type");
+        match kind.and_then(Node::text) {
+            Some("command") => self.command(node),
+            Some("plugin") => {
+                let message = "hooks of type `plugin` are listed but not executed here";
+                let span = kind.map_or(&node.span, |kind| &kind.span);
+                self.report(Code::NotExecutable, span, message);
+                Ok(Action::NotExecutable("hooks of type `plugin` cannot be executed here".into()))
+            }
+            Some(other) => {
+                let message = format!("`type` must be \"command\" or \"plugin\", not \"{other}\"");
+                let finding = self.document.finding(
+                    Code::HookType,
+                    &kind.map_or(&node.span, |kind| &kind.span).clone(),
+                    &message,
+                );
+                self.found.push(with_suggestion(finding, other, ["command", "plugin"]));
+                Err(message)
+            }
+            None => {
+                let message = "a hook needs a `type`, which is \"command\"";
+                self.report(Code::HookType, kind.map_or(&node.span, |kind| &kind.span), message);
+                Err(message.to_owned())
+            }
+        }
+    }
+
+    fn command(&mut self, node: &Node) -> Result<Action, String> {
+        let command = node.get("command");
+        let text = match command {
+            Some(command) => match command.text() {
+                Some(text) if text.contains('\0') => Err("`command` contains a NUL character".to_owned()),
+                Some("") => Err("`command` is empty".to_owned()),
+                Some(text) => Ok(text),
+                None => Err(format!("`command` must be a string, not {}", command.described())),
+            },
+            None => Err("a hook of type `command` needs a `command`".to_owned()),
+        };
+        let text = text.inspect_err(|message| {
+            let span = command.map_or(&node.span, |command| &command.span);
+            self.found.push(self.document.finding(Code::HookCommand, span, message.clone()));
+        })?;
+        let Some(args) = node.get("args") else { return Ok(Action::Shell(text.into())) };
+        let words: Option<Vec<String>> =
+            args.elements().and_then(|list| list.iter().map(|word| word.text().map(str::to_owned)).collect());
+        match words {
+            Some(words) if !words.iter().any(|word| word.contains('\0')) => {
+                Ok(Action::Program(std::iter::once(text.to_owned()).chain(words).collect()))
+            }
+            _ => {
+                let message = "`args` must be a list of strings".to_owned();
+                self.report(Code::HookCommand, &args.span, message.clone());
+                Err(message)
+            }
+        }
+    }
+
+    fn timeout(&mut self, node: &Node) -> Option<Duration> {
+        /// A day: longer than any hook has business to run, and far from every timer's end.
+        const LONGEST_MS: f64 = 86_400_000.0;
+        let value = node.get("timeout")?;
+        let given = match &value.shape {
+            Shape::Number(number) => number.parse::<f64>().ok(),
+            _ => None,
+        };
+        match given.filter(|ms| ms.is_finite() && *ms > 0.0) {
+            Some(ms) if ms > LONGEST_MS => {
+                let message = "`timeout` is longer than a day and was cut to that";
+                self.report(Code::TimeoutInvalid, &value.span, message);
+                Some(Duration::from_secs(86_400))
+            }
+            Some(ms) => Some(Duration::from_secs_f64((ms / 1000.0).max(0.000_001))),
+            None => {
+                let message = "`timeout` must be a positive number of milliseconds; the default of 60000 applies";
+                self.report(Code::TimeoutInvalid, &value.span, message);
+                None
+            }
+        }
+    }
+
+    fn matcher(&mut self, pattern: &str, span: &Range<usize>, on_failure: OnFailure) -> Matcher {
+        let guard = on_failure != OnFailure::Allow;
+        let scope = if self.event.spec().matched_on(DialectId::Llxprt) == Some("tool_name") {
+            Scope::Anywhere
+        } else {
+            Scope::Whole
+        };
+        let on_invalid = if guard { OnInvalid::MatchAll } else { OnInvalid::Literal };
+        let compiled = Matcher::compile(pattern, Language::GlobOrRegex, scope, on_invalid);
+        let reported = self.found.iter().any(|finding| {
+            finding.code == Code::MatcherInvalid && finding.location.as_ref().is_some_and(|at| at.span == *span)
+        });
+        if let Some(problem) = compiled.problem
+            && !reported
+        {
+            let meaning = if guard { "it matches everything" } else { "it matches only exactly this text" };
+            self.report(
+                Code::MatcherInvalid,
+                span,
+                format!("`{pattern}` is not a valid pattern ({problem}); {meaning}"),
+            );
+        }
+        compiled.matcher
+    }
+}

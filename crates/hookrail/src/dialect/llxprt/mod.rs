@@ -1,0 +1,90 @@
+//! Command hooks in settings files.
+//!
+//! `settings` and `extension` load them, `stdin` writes what a hook receives, `answer` reads what it says, `fold`
+//! makes one of several answers, `model` keeps the two views of a model request in step, and `output` holds the
+//! documented output types.
+
+mod aggregate;
+mod answer;
+mod extension;
+mod fold;
+mod group;
+mod layers;
+mod model;
+mod output;
+mod processed;
+mod settings;
+mod specific;
+mod stdin;
+mod tools;
+
+pub use output::{
+    AfterModelHookOutput, BeforeModelHookOutput, BeforeToolHookOutput, BeforeToolSelectionHookOutput, BlockingError,
+    DefaultHookOutput, EXIT_CODE_BLOCKING_ERROR, EXIT_CODE_NON_BLOCKING_ERROR, EXIT_CODE_SUCCESS, HookDecision,
+    HookOutput,
+};
+pub use processed::ProcessedHookResult;
+pub use stdin::{event_of_payload, payload_of_event};
+
+pub(crate) use layers::{LastGood, Layers, load};
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{Dialect, Flow, FoldContext, Folded, Reply};
+use crate::event::{Event, EventKind, Stage};
+use crate::hook::{Action, GroupOrder, Hook, OnFailure};
+use crate::run::RunEnd;
+
+/// The dialect.
+pub(crate) struct Llxprt;
+
+impl Dialect for Llxprt {
+    type Answer = answer::Answer;
+
+    const GRACE: Duration = Duration::from_secs(5);
+
+    fn input(_hook: &Hook, event: &Event, before: &[Reply<Self::Answer>]) -> Arc<[u8]> {
+        stdin::input(event, before)
+    }
+
+    fn variables(hook: &Hook, event: &Event) -> Arc<[(String, String)]> {
+        // The shell expands these; nothing is ever pasted into the command text.
+        let project = event.cwd().to_string_lossy().into_owned();
+        let project_dirs = ["LLXPRT_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"];
+        let mut variables: Vec<(String, String)> = project_dirs.map(|name| (name.to_owned(), project.clone())).into();
+        if let Some(extension) = &hook.owner {
+            variables.push(("extensionPath".to_owned(), extension.dir.to_string_lossy().into_owned()));
+            variables.push(("workspacePath".to_owned(), project));
+            variables.push(("pathSeparator".to_owned(), std::path::MAIN_SEPARATOR_STR.to_owned()));
+        }
+        variables.into()
+    }
+
+    fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reply<Self::Answer> {
+        answer::read(hook, on_failure, kind, end)
+    }
+
+    fn pass_on(event: &mut Event, stage: Stage, reply: &Reply<Self::Answer>) -> Flow {
+        fold::pass_on(event, stage, reply)
+    }
+
+    fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Reply<Self::Answer>]) -> Folded {
+        fold::fold(context, event, replies)
+    }
+}
+
+/// One sequential group makes the whole event sequential.
+pub(crate) fn stage(matching: &[&Arc<Hook>]) -> Stage {
+    let sequential = matching.iter().any(|hook| hook.order == GroupOrder::Sequential);
+    if sequential { Stage::Chain } else { Stage::Parallel }
+}
+
+/// The command string alone decides whether two hooks are the same.
+pub(crate) fn same_work(hook: &Hook) -> Option<String> {
+    match &hook.action {
+        Action::Shell(command) => Some(format!("shell {command}")),
+        Action::Program(words) => Some(format!("program {words:?}")),
+        _ => None,
+    }
+}

@@ -1,0 +1,415 @@
+//! The two views of a model request and response, kept in step.
+//!
+//! A hook receives both in one object: `messages`, `config`, `toolConfig`, and `contents`, `systemInstruction`,
+//! `generationConfig`. It may answer in either. Only text crosses this border: parts that are not text are not shown
+//! to hooks.
+
+use crate::json::{Json, JsonKind, JsonObject};
+
+/// The keys of the two views; every other key of a request belongs to the host and is carried along untouched.
+const KEYS: [&str; 7] =
+    ["model", "messages", "config", "toolConfig", "contents", "systemInstruction", "generationConfig"];
+
+/// One message as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Message {
+    role: String,
+    content: String,
+}
+
+/// A request, taken apart.
+#[derive(Clone, Debug, Default)]
+struct Request {
+    model: Option<Json>,
+    messages: Vec<Message>,
+    config: JsonObject,
+    tool_config: Option<Json>,
+    others: JsonObject,
+}
+
+/// A request after a hook's change.
+#[derive(Debug)]
+pub(super) struct Applied {
+    /// The whole request, in the first view.
+    pub(super) request: Json,
+    /// Whether anything is different.
+    pub(super) changed: bool,
+}
+
+/// The request as a hook receives it.
+pub(super) fn request_on_stdin(request: &Json) -> Json {
+    Request::read(request).both_views().to_json()
+}
+
+/// Lays a hook's partial request over the current one. Of the two views the one that differs from what was sent
+/// counts, and the first where both differ.
+pub(super) fn apply_to_request(current: &Json, change: &Json) -> Applied {
+    let old = Request::read(current);
+    let mut new = old.clone();
+    if let Some(change) = change.as_object() {
+        let sent = old.both_views();
+        let differs = |key: &str| change.get(key).filter(|value| sent.get(key).is_none_or(|sent| !sent.same_as(value)));
+        if let Some(model) = change.get("model").filter(|model| model.kind() == JsonKind::String) {
+            new.model = Some(model.clone());
+        }
+        if let Some(tools) = change.get("toolConfig").filter(|tools| tools.kind() == JsonKind::Object) {
+            new.tool_config = Some(tools.clone());
+        }
+        new.change_messages(differs("messages"), differs("contents"), differs("systemInstruction"));
+        for key in ["generationConfig", "config"] {
+            if let Some(config) = differs(key).and_then(Json::as_object) {
+                new.change_config(&config, sent.get(key).and_then(Json::as_object).as_ref());
+            }
+        }
+    }
+    let request = new.first_view().to_json();
+    let changed = !request.same_as(&old.first_view().to_json());
+    Applied { request, changed }
+}
+
+impl Request {
+    fn read(request: &Json) -> Self {
+        let Some(object) = request.as_object() else { return Self::default() };
+        let listed = object.get("messages").and_then(Json::as_array);
+        let messages = match listed {
+            Some(messages) => messages.iter().filter_map(read_message).collect(),
+            None => {
+                let system = object.get("systemInstruction").and_then(|system| read_content(system, Some("system")));
+                let rest = object.get("contents").map(read_contents).unwrap_or_default();
+                system.into_iter().chain(rest).collect()
+            }
+        };
+        let config = ["config", "generationConfig"].iter().find_map(|key| object.get(key).and_then(Json::as_object));
+        Self {
+            model: object.get("model").cloned(),
+            messages,
+            config: config.unwrap_or_default(),
+            tool_config: object.get("toolConfig").cloned(),
+            others: object.iter().filter(|(key, _)| !KEYS.contains(key)).map(|(k, v)| (k, v.clone())).collect(),
+        }
+    }
+
+    fn first_view(&self) -> JsonObject {
+        let mut view = JsonObject::new();
+        if let Some(model) = &self.model {
+            view.set("model", model.clone());
+        }
+        view.set(
+            "messages",
+            list(self.messages.iter().map(|message| {
+                object([("role", Json::string(&message.role)), ("content", Json::string(&message.content))])
+            })),
+        );
+        if !self.config.is_empty() {
+            view.set("config", self.config.to_json());
+        }
+        if let Some(tools) = &self.tool_config {
+            view.set("toolConfig", tools.clone());
+        }
+        view.merge(&self.others);
+        view
+    }
+
+    fn both_views(&self) -> JsonObject {
+        let mut view = self.first_view();
+        for (key, _) in self.others.iter() {
+            view.remove(key);
+        }
+        let (system, rest): (Vec<&Message>, Vec<&Message>) =
+            self.messages.iter().partition(|message| message.role == "system");
+        view.set("contents", list(rest.iter().map(|message| content(&message.role, &[&message.content]))));
+        if !system.is_empty() {
+            let texts: Vec<&str> = system.iter().map(|message| message.content.as_str()).collect();
+            view.set("systemInstruction", content("system", &texts));
+        }
+        if !self.config.is_empty() {
+            view.set("generationConfig", self.config.to_json());
+        }
+        view
+    }
+
+    /// An empty list of messages means no change: nobody means to erase the conversation.
+    fn change_messages(&mut self, messages: Option<&Json>, contents: Option<&Json>, system: Option<&Json>) {
+        let messages = messages.and_then(Json::as_array).filter(|messages| !messages.is_empty());
+        if let Some(messages) = messages {
+            self.messages = messages.iter().filter_map(read_message).collect();
+            return;
+        }
+        let contents = contents.filter(|contents| contents.as_array().is_some_and(|list| !list.is_empty()));
+        if contents.is_none() && system.is_none() {
+            return;
+        }
+        let (old_system, old_rest): (Vec<Message>, Vec<Message>) =
+            std::mem::take(&mut self.messages).into_iter().partition(|message| message.role == "system");
+        let system = match system {
+            Some(system) => read_content(system, Some("system")).into_iter().collect(),
+            None => old_system,
+        };
+        self.messages = system;
+        self.messages.extend(contents.map(read_contents).unwrap_or(old_rest));
+    }
+
+    /// Sets the keys that differ from what was sent; a key that is null is taken away.
+    fn change_config(&mut self, change: &JsonObject, sent: Option<&JsonObject>) {
+        for (key, value) in change.iter() {
+            if sent.and_then(|sent| sent.get(key)).is_some_and(|sent| sent.same_as(value)) {
+                continue;
+            }
+            if value.kind() == JsonKind::Null {
+                self.config.remove(key);
+            } else {
+                self.config.set(key, value.clone());
+            }
+        }
+    }
+}
+
+/// A message of the first view. Text that is not a string is kept as JSON text.
+fn read_message(message: &Json) -> Option<Message> {
+    if let Some(text) = message.as_str() {
+        return Some(Message { role: "user".to_owned(), content: text });
+    }
+    let object = message.as_object()?;
+    let given = object.get("content")?;
+    let content = given.as_str().unwrap_or_else(|| given.text().to_owned());
+    Some(Message { role: role(object.get("role")), content })
+}
+
+fn read_contents(contents: &Json) -> Vec<Message> {
+    match contents.as_array() {
+        Some(list) => list.iter().filter_map(|entry| read_content(entry, None)).collect(),
+        None => read_content(contents, None).into_iter().collect(),
+    }
+}
+
+/// An entry of the second view: its texts run together; without any text it is not a message.
+fn read_content(entry: &Json, as_role: Option<&str>) -> Option<Message> {
+    if let Some(text) = entry.as_str() {
+        return Some(Message { role: as_role.unwrap_or("user").to_owned(), content: text });
+    }
+    let object = entry.as_object()?;
+    let text = text_of_parts(object.get("parts")?)?;
+    Some(Message { role: as_role.map_or_else(|| role(object.get("role")), str::to_owned), content: text })
+}
+
+/// The texts of parts, which are strings or objects with `text`; none when no part is text.
+fn text_of_parts(parts: &Json) -> Option<String> {
+    let texts: Vec<String> = match parts.as_array() {
+        Some(list) => list.iter().filter_map(text_of_part).collect(),
+        None => text_of_part(parts).into_iter().collect(),
+    };
+    (!texts.is_empty()).then(|| texts.concat())
+}
+
+fn text_of_part(part: &Json) -> Option<String> {
+    part.as_str().or_else(|| part.as_object()?.get("text")?.as_str())
+}
+
+/// The three roles there are; what calls itself otherwise is the user.
+fn role(given: Option<&Json>) -> String {
+    match given.and_then(Json::as_str).as_deref() {
+        Some("model" | "assistant") => "model",
+        Some("system") => "system",
+        _ => "user",
+    }
+    .to_owned()
+}
+
+/// A response with `text` and `candidates` in step; none when it has neither.
+pub(super) fn response_in_step(response: &Json) -> Option<Json> {
+    let mut object = response.as_object()?;
+    let candidates = object.get("candidates").and_then(Json::as_array).filter(|list| !list.is_empty());
+    if let Some(candidates) = candidates {
+        let plain: Vec<Json> =
+            candidates.iter().enumerate().map(|(at, candidate)| plain_candidate(candidate, at)).collect();
+        let text = plain.first().and_then(candidate_text).unwrap_or_default();
+        set_first(&mut object, "text", Json::string(&text));
+        object.set("candidates", list(plain.into_iter()));
+        return Some(object.to_json());
+    }
+    let text = object.get("text").and_then(Json::as_str)?;
+    let candidate = object_of_text(&text);
+    object.set("candidates", list(std::iter::once(candidate)));
+    Some(object.to_json())
+}
+
+/// Lays a hook's partial response over the current one; none when nothing is different.
+pub(super) fn apply_to_response(current: &Json, change: &Json) -> Option<Json> {
+    let change = change.as_object()?;
+    let sent = response_in_step(current).and_then(|sent| sent.as_object()).unwrap_or_default();
+    let mut new = sent.clone();
+    for (key, value) in change.iter().filter(|(key, _)| !matches!(*key, "text" | "candidates")) {
+        new.set(key, value.clone());
+    }
+    let differs = |key: &str| change.get(key).filter(|value| sent.get(key).is_none_or(|sent| !sent.same_as(value)));
+    let candidates = differs("candidates").filter(|list| list.as_array().is_some_and(|list| !list.is_empty()));
+    if let Some(candidates) = candidates {
+        new.set("candidates", candidates.clone());
+    } else if let Some(text) = differs("text").and_then(Json::as_str) {
+        let first = sent.get("candidates").and_then(Json::as_array).and_then(|list| list.into_iter().next());
+        let rest = sent.get("candidates").and_then(Json::as_array).unwrap_or_default().into_iter().skip(1);
+        let first = first.map_or_else(|| object_of_text(&text), |first| with_text(&first, &text));
+        new.set("candidates", list(std::iter::once(first).chain(rest)));
+    }
+    let new = response_in_step(&new.to_json()).unwrap_or_else(|| new.to_json());
+    (!new.same_as(&sent.to_json())).then_some(new)
+}
+
+/// A candidate with its parts as strings and its safety ratings reduced to what is documented.
+fn plain_candidate(candidate: &Json, at: usize) -> Json {
+    let Some(mut object) = candidate.as_object() else {
+        return candidate.as_str().map_or_else(|| candidate.clone(), |text| object_of_text(&text));
+    };
+    let texts: Vec<String> = object
+        .get("content")
+        .and_then(Json::as_object)
+        .and_then(|content| content.get("parts")?.as_array())
+        .unwrap_or_default()
+        .iter()
+        .filter_map(text_of_part)
+        .collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    object.set("content", content("model", &texts));
+    if object.get("index").is_none() {
+        object.set("index", Json::from(serde_json::Value::from(at)));
+    }
+    if let Some(ratings) = object.get("safetyRatings").and_then(Json::as_array) {
+        object.set("safetyRatings", list(ratings.iter().map(plain_rating)));
+    }
+    object.to_json()
+}
+
+fn plain_rating(rating: &Json) -> Json {
+    match rating.as_object() {
+        Some(mut object) => {
+            object.remove("blocked");
+            object.to_json()
+        }
+        None => rating.clone(),
+    }
+}
+
+fn candidate_text(candidate: &Json) -> Option<String> {
+    let content = candidate.as_object()?.get("content")?.as_object()?;
+    Some(text_of_parts(content.get("parts")?).unwrap_or_default())
+}
+
+fn with_text(candidate: &Json, text: &str) -> Json {
+    match candidate.as_object() {
+        Some(mut object) => {
+            object.set("content", content("model", &[text]));
+            object.to_json()
+        }
+        None => object_of_text(text),
+    }
+}
+
+fn object_of_text(text: &str) -> Json {
+    let index = Json::from(serde_json::Value::from(0));
+    object([("content", content("model", &[text])), ("finishReason", Json::string("STOP")), ("index", index)])
+}
+
+fn content(role: &str, texts: &[&str]) -> Json {
+    object([("role", Json::string(role)), ("parts", list(texts.iter().map(|text| Json::string(text))))])
+}
+
+fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
+    members.into_iter().collect::<JsonObject>().to_json()
+}
+
+fn list(values: impl Iterator<Item = Json>) -> Json {
+    Json::of(&values.collect::<Vec<_>>()).unwrap_or_else(|_| Json::null())
+}
+
+/// Sets a member that stands first when it is new.
+fn set_first(object: &mut JsonObject, key: &str, value: Json) {
+    if object.get(key).is_some() {
+        object.set(key, value);
+        return;
+    }
+    let mut ordered = JsonObject::new();
+    ordered.set(key, value);
+    ordered.merge(object);
+    *object = ordered;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(text: &str) -> Json {
+        Json::parse(text).unwrap()
+    }
+
+    #[test]
+    fn a_hook_receives_both_views() {
+        let sent = request_on_stdin(&json(
+            r#"{"model":"m","messages":[{"role":"system","content":"s"},{"role":"user","content":"u"}],"config":{"topK":3},"tools":[1]}"#,
+        ));
+        assert_eq!(
+            sent.text(),
+            r#"{"model":"m","messages":[{"role":"system","content":"s"},{"role":"user","content":"u"}],"config":{"topK":3},"contents":[{"role":"user","parts":["u"]}],"systemInstruction":{"role":"system","parts":["s"]},"generationConfig":{"topK":3}}"#
+        );
+    }
+
+    #[test]
+    fn the_second_view_gives_the_first_and_drops_what_is_not_text() {
+        let sent = request_on_stdin(&json(
+            r#"{"contents":[{"role":"assistant","parts":["a",{"text":"b"},{"functionCall":{}}]},{"role":"user","parts":[{"inlineData":{}}]},null,"x"],"generationConfig":{"topP":1.0}}"#,
+        ));
+        let object = sent.as_object().unwrap();
+        assert_eq!(
+            object.get("messages").unwrap().text(),
+            r#"[{"role":"model","content":"ab"},{"role":"user","content":"x"}]"#
+        );
+        assert_eq!(object.get("config").unwrap().text(), r#"{"topP":1.0}"#);
+    }
+
+    #[test]
+    fn an_answer_in_either_view_counts_and_the_first_wins_where_both_differ() {
+        let current = json(r#"{"model":"m","messages":[{"role":"user","content":"u"}],"config":{"temperature":1.0}}"#);
+        let check = |change: &str, expected: &str| {
+            let applied = apply_to_request(&current, &json(change));
+            assert_eq!(applied.request.text(), expected, "{change}");
+            assert!(applied.changed, "{change}");
+        };
+        check(
+            r#"{"contents":[{"role":"user","parts":[{"text":"v"}]}]}"#,
+            r#"{"model":"m","messages":[{"role":"user","content":"v"}],"config":{"temperature":1.0}}"#,
+        );
+        check(
+            r#"{"messages":[{"role":"user","content":"w"}],"contents":[{"role":"user","parts":["v"]}],"config":{"topK":2}}"#,
+            r#"{"model":"m","messages":[{"role":"user","content":"w"}],"config":{"temperature":1.0,"topK":2}}"#,
+        );
+        check(
+            r#"{"messages":[{"role":"user","content":"u"}],"contents":[{"role":"user","parts":["v"]}]}"#,
+            r#"{"model":"m","messages":[{"role":"user","content":"v"}],"config":{"temperature":1.0}}"#,
+        );
+        check(
+            r#"{"systemInstruction":{"role":"system","parts":["s"]}}"#,
+            r#"{"model":"m","messages":[{"role":"system","content":"s"},{"role":"user","content":"u"}],"config":{"temperature":1.0}}"#,
+        );
+    }
+
+    #[test]
+    fn no_messages_and_an_echo_mean_no_change() {
+        let current = json(r#"{"messages":[{"role":"user","content":"u"}],"config":{"topK":3}}"#);
+        for change in [json(r#"{"messages":[]}"#), json("{}"), request_on_stdin(&current)] {
+            assert!(!apply_to_request(&current, &change).changed, "{change:?}");
+        }
+    }
+
+    #[test]
+    fn text_and_candidates_stay_in_step() {
+        assert_eq!(
+            response_in_step(&json(r#"{"text":"t"}"#)).unwrap().text(),
+            r#"{"text":"t","candidates":[{"content":{"role":"model","parts":["t"]},"finishReason":"STOP","index":0}]}"#
+        );
+        let current = json(r#"{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"MAX_TOKENS"}]}"#);
+        assert_eq!(
+            apply_to_response(&current, &json(r#"{"text":"b"}"#)).unwrap().text(),
+            r#"{"text":"b","candidates":[{"content":{"role":"model","parts":["b"]},"finishReason":"MAX_TOKENS","index":0}]}"#
+        );
+        assert!(apply_to_response(&current, &json(r#"{"text":"a"}"#)).is_none());
+    }
+}

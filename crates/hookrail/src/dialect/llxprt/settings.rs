@@ -1,0 +1,191 @@
+//! One settings file: its switches, its lists and its hooks.
+
+use super::group;
+use crate::config::{Document, Node, Shape, nearest};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::hook::Hook;
+use crate::snapshot::ModelDecisions;
+use crate::source::SourceKind;
+
+/// What one file says.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SettingsFile {
+    /// Whether it switches hooks on or off, and with which key.
+    pub(super) switch: Option<Switch>,
+    /// Identities of hooks it disables.
+    pub(super) disabled: Vec<String>,
+    pub(super) model_decisions: Option<ModelDecisions>,
+    pub(super) hooks: Vec<Hook>,
+}
+
+/// A switch in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Switch {
+    On,
+    /// Off, by this key.
+    Off(&'static str),
+}
+
+const CONFIG_KEYS: [&str; 4] = ["enabled", "disabled", "notifications", "modelDecisions"];
+/// Keys that once stood under `hooks`.
+const LEGACY_KEYS: [&str; 3] = ["enabled", "disabled", "notifications"];
+
+/// Reads the parts of a settings file that concern hooks. Keys of the file's other readers are left alone.
+pub(super) fn read(document: &Document, kind: SourceKind) -> (SettingsFile, Vec<Diagnostic>) {
+    let mut reader = Reader { document, kind, found: Vec::new(), settings: SettingsFile::default() };
+    match document.root() {
+        Some(root) if root.members().is_some() => reader.root(root),
+        Some(root) => {
+            let message = format!("settings must be an object, not {}", root.described());
+            reader.report(Code::FileShape, root, message);
+        }
+        // An empty file says nothing, and is not wrong.
+        None => {}
+    }
+    (reader.settings, reader.found)
+}
+
+struct Reader<'d> {
+    document: &'d Document,
+    kind: SourceKind,
+    found: Vec<Diagnostic>,
+    settings: SettingsFile,
+}
+
+impl Reader<'_> {
+    fn report(&mut self, code: Code, node: &Node, message: impl Into<String>) {
+        self.found.push(self.document.finding(code, &node.span, message));
+    }
+
+    fn root(&mut self, root: &Node) {
+        let sections: Vec<&Node> =
+            ["tools", "hooksConfig", "hooks"].into_iter().filter_map(|name| root.get(name)).collect();
+        for section in sections {
+            self.document.duplicate_keys(section, &mut self.found);
+        }
+        let tools = self.section(root, "tools");
+        let config = self.section(root, "hooksConfig");
+        let hooks = self.section(root, "hooks");
+        if let Some(config) = config {
+            self.unknown_config_keys(config);
+        }
+        let old = |key: &str| hooks.and_then(|hooks| hooks.get(key));
+        let new = |key: &str| config.and_then(|config| config.get(key));
+        self.switch([
+            ("tools.enableHooks", tools.and_then(|tools| tools.get("enableHooks"))),
+            ("hooksConfig.enabled", new("enabled")),
+            ("hooks.enabled", old("enabled")),
+        ]);
+        // The old place counts only where the new one is silent.
+        if let Some(list) = new("disabled").or(old("disabled")) {
+            self.disabled(list);
+        }
+        for (key, value) in
+            [("hooksConfig.notifications", new("notifications")), ("hooks.notifications", old("notifications"))]
+        {
+            if let Some(value) = value {
+                self.flag(key, value);
+            }
+        }
+        if let Some(value) = new("modelDecisions") {
+            self.model_decisions(value);
+        }
+        if let Some(hooks) = hooks {
+            self.hooks(hooks);
+        }
+    }
+
+    fn section<'n>(&mut self, root: &'n Node, name: &str) -> Option<&'n Node> {
+        let node = root.get(name)?;
+        if node.members().is_some() {
+            return Some(node);
+        }
+        let message = format!("`{name}` must be an object, not {}", node.described());
+        self.report(Code::SettingType, node, message);
+        None
+    }
+
+    fn unknown_config_keys(&mut self, config: &Node) {
+        for (key, _) in config.members().unwrap_or_default() {
+            if !CONFIG_KEYS.contains(&key.name.as_str()) {
+                let message = format!("`hooksConfig.{}` is not known and has no effect", key.name);
+                let finding = self.document.finding(Code::UnknownKey, &key.span, message);
+                self.found.push(with_suggestion(finding, &key.name, CONFIG_KEYS));
+            }
+        }
+    }
+
+    /// Off if any key says so, on if at least one does, else silent.
+    fn switch(&mut self, keys: [(&'static str, Option<&Node>); 3]) {
+        for (name, node) in keys {
+            match node.and_then(|node| self.flag(name, node)) {
+                Some(false) => self.settings.switch = Some(Switch::Off(name)),
+                Some(true) if self.settings.switch.is_none() => self.settings.switch = Some(Switch::On),
+                _ => {}
+            }
+        }
+    }
+
+    fn flag(&mut self, name: &str, node: &Node) -> Option<bool> {
+        if let Shape::Flag(flag) = node.shape {
+            return Some(flag);
+        }
+        let message = format!("`{name}` must be true or false, not {}", node.described());
+        self.report(Code::SettingType, node, message);
+        None
+    }
+
+    fn disabled(&mut self, list: &Node) {
+        let Some(elements) = list.elements() else {
+            let message = format!("the list of disabled hooks must be a list of names, not {}", list.described());
+            self.report(Code::SettingType, list, message);
+            return;
+        };
+        for element in elements {
+            match element.text() {
+                Some(name) => self.settings.disabled.push(name.to_owned()),
+                None => {
+                    let message = format!("a disabled hook must be named by a string, not {}", element.described());
+                    self.report(Code::SettingType, element, message);
+                }
+            }
+        }
+    }
+
+    fn model_decisions(&mut self, node: &Node) {
+        match node.text() {
+            Some("strict") => self.settings.model_decisions = Some(ModelDecisions::Strict),
+            Some("last-wins") => self.settings.model_decisions = Some(ModelDecisions::LastWins),
+            _ => {
+                let message = "`hooksConfig.modelDecisions` must be \"strict\" or \"last-wins\"";
+                self.report(Code::SettingValue, node, message);
+            }
+        }
+    }
+
+    fn hooks(&mut self, hooks: &Node) {
+        for (key, value) in hooks.members().unwrap_or_default() {
+            if LEGACY_KEYS.contains(&key.name.as_str()) {
+                let message = format!("`hooks.{0}` is the old place of `hooksConfig.{0}`", key.name);
+                let finding = self.document.finding(Code::LegacyKey, &key.span, message);
+                self.found.push(finding.hint(format!("move it to `hooksConfig.{}`", key.name)));
+                continue;
+            }
+            let (hooks, found) = group::read_event(self.document, self.kind, key, value);
+            self.settings.hooks.extend(hooks);
+            self.found.extend(found);
+        }
+    }
+}
+
+/// The finding with a suggestion, when a known name is close.
+pub(super) fn with_suggestion<'c>(
+    finding: Diagnostic,
+    written: &str,
+    known: impl IntoIterator<Item = &'c str>,
+) -> Diagnostic {
+    match nearest(written, known) {
+        Some(name) => finding.hint(format!("did you mean `{name}`?")),
+        None => finding,
+    }
+}

@@ -1,0 +1,96 @@
+//! The members of `hookSpecificOutput`: which there are, what they must be, and on which events they do something.
+
+use super::output::HookOutput;
+use crate::config::nearest;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::DialectId;
+use crate::event::{Abilities, EventKind};
+use crate::json::{Json, JsonKind, JsonObject};
+
+/// A member, what it must be, and what it takes to have an effect.
+const MEMBERS: &[(&str, JsonKind, Option<Abilities>)] = &[
+    ("hookEventName", JsonKind::String, None),
+    ("permissionDecision", JsonKind::String, None),
+    ("permissionDecisionReason", JsonKind::String, None),
+    ("tool_input", JsonKind::Object, Some(Abilities::REWRITE_TOOL_INPUT)),
+    ("additionalContext", JsonKind::String, Some(Abilities::ADD_CONTEXT)),
+    ("llm_request", JsonKind::Object, Some(Abilities::REWRITE_REQUEST)),
+    ("llm_response", JsonKind::Object, Some(Abilities::GIVE_RESPONSE)),
+    ("toolConfig", JsonKind::Object, Some(Abilities::CHOOSE_TOOLS)),
+    ("clearContext", JsonKind::Boolean, Some(Abilities::CLEAR_CONTEXT)),
+];
+
+/// Removes members of the wrong type and reports those without an effect, which stay for the aggregate.
+pub(super) fn check(kind: EventKind, output: &mut HookOutput) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let Some(column) = kind.spec().column(DialectId::Llxprt) else { return found };
+    let Some(specific) = &mut output.hook_specific_output else { return found };
+    let mut wrong = Vec::new();
+    for (key, value) in specific.iter() {
+        let Some((_, expected, ability)) = MEMBERS.iter().find(|(name, ..)| *name == key) else {
+            let diagnostic = Diagnostic::new(
+                Code::AnswerUnknownField,
+                format!("`hookSpecificOutput.{key}` is not known and has no effect"),
+            );
+            found.push(match nearest(key, MEMBERS.iter().map(|(name, ..)| *name)) {
+                Some(name) => diagnostic.hint(format!("did you mean `{name}`?")),
+                None => diagnostic,
+            });
+            continue;
+        };
+        if value.kind() != *expected {
+            let (must, is) = (expected.described(), value.kind().described());
+            let message = format!("`hookSpecificOutput.{key}` must be {must}, not {is}; it was left out");
+            found.push(Diagnostic::new(Code::AnswerField, message));
+            wrong.push(key.to_owned());
+        } else if ability.is_some_and(|ability| !column.can.includes(ability)) {
+            let message = format!("`hookSpecificOutput.{key}` has no effect on {}", column.name);
+            found.push(Diagnostic::new(Code::AnswerIgnored, message));
+        }
+    }
+    for key in wrong {
+        specific.remove(&key);
+    }
+    if let Some(name) = specific.get("hookEventName").and_then(Json::as_str)
+        && name != column.name
+    {
+        let message = format!("it answers for `{name}`, but the event is {}", column.name);
+        found.push(Diagnostic::new(Code::EventNameMismatch, message));
+    }
+    if let Some(config) = specific.get("toolConfig").and_then(Json::as_object) {
+        let (config, problems) = tool_config(&config);
+        specific.set("toolConfig", config.to_json());
+        found.extend(problems);
+    }
+    found
+}
+
+/// The tool configuration without what is wrong in it.
+fn tool_config(given: &JsonObject) -> (JsonObject, Vec<Diagnostic>) {
+    let mut config = given.clone();
+    let mut found = Vec::new();
+    if let Some(mode) = given.get("mode")
+        && !matches!(mode.as_str().as_deref(), Some("AUTO" | "ANY" | "NONE"))
+    {
+        config.remove("mode");
+        let message = format!("`toolConfig.mode` must be `AUTO`, `ANY` or `NONE`, not {}", mode.text());
+        found.push(Diagnostic::new(Code::AnswerField, message));
+    }
+    if let Some(names) = given.get("allowedFunctionNames") {
+        let strings: Option<Vec<String>> =
+            names.as_array().map(|names| names.iter().filter_map(Json::as_str).collect());
+        let complete = names.as_array().map(|names| names.len()) == strings.as_ref().map(Vec::len);
+        if strings.is_none() || !complete {
+            let message =
+                "`toolConfig.allowedFunctionNames` must be a list of strings; what is not a string was left out";
+            found.push(Diagnostic::new(Code::AnswerField, message));
+        }
+        match strings {
+            Some(strings) => config.set("allowedFunctionNames", Json::of(&strings).unwrap_or_else(|_| Json::null())),
+            None => {
+                config.remove("allowedFunctionNames");
+            }
+        }
+    }
+    (config, found)
+}

@@ -1,0 +1,75 @@
+//! The JSON object a hook receives on standard input, and the way back from such an object to an event.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::answer::Answer;
+use super::model;
+use crate::dialect::{DialectId, Reply};
+use crate::event::{Event, EventError, EventKind, find_event};
+use crate::json::{Json, JsonObject};
+
+/// The bytes for one hook. The links of a chain also see the answers so far.
+pub(super) fn input(event: &Event, before: &[Reply<Answer>]) -> Arc<[u8]> {
+    let mut payload = payload(event);
+    if !before.is_empty() {
+        let outputs: Vec<Json> = before.iter().filter_map(|reply| reply.answer.as_ref()).map(Answer::to_json).collect();
+        payload.set("previous_outputs", Json::of(&outputs).unwrap_or_else(|_| Json::null()));
+    }
+    payload.to_json().text().as_bytes().into()
+}
+
+/// The object a hook of this dialect receives for an event. Empty when the dialect does not have the event.
+#[must_use]
+pub fn payload_of_event(event: &Event) -> Json {
+    payload(event).to_json()
+}
+
+/// The event behind an object that a host of this dialect would give its hooks.
+///
+/// # Errors
+/// When the object is not one, names no event of this dialect, or has a field of the wrong type.
+pub fn event_of_payload(payload: &Json) -> Result<Option<Event>, EventError> {
+    let object = payload.as_object().ok_or(EventError::NotAnObject { found: payload.kind() })?;
+    let name = object.get("hook_event_name").and_then(Json::as_str).unwrap_or_default();
+    match event_kind(&name) {
+        Some(kind) => Event::new(kind, Path::new("")).with_payload(payload).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// The event of that name in this dialect.
+fn event_kind(name: &str) -> Option<EventKind> {
+    let kind = find_event(name)?;
+    let column = kind.spec().column(DialectId::Llxprt)?;
+    (column.name == name).then_some(kind)
+}
+
+fn payload(event: &Event) -> JsonObject {
+    let Some(column) = event.kind().spec().column(DialectId::Llxprt) else { return JsonObject::new() };
+    let mut payload = JsonObject::new();
+    payload.set("session_id", Json::string(event.session_id()));
+    payload.set("transcript_path", Json::string(event.transcript_path()));
+    payload.set("cwd", Json::string(&event.cwd().to_string_lossy()));
+    payload.set("hook_event_name", Json::string(column.name));
+    payload.set("timestamp", Json::string(event.timestamp()));
+    for field in column.fields {
+        let Some(value) = event.field_or_empty(field) else { continue };
+        let value = match field.name {
+            "llm_request" => model::request_on_stdin(&value),
+            "llm_response" => model::response_in_step(&value).unwrap_or(value),
+            "trigger" => compression_trigger(&value),
+            _ => value,
+        };
+        payload.set(field.name, value);
+    }
+    payload
+}
+
+/// Compression that the agent started by itself is `auto` here, whatever another dialect calls it.
+fn compression_trigger(value: &Json) -> Json {
+    match value.as_str().as_deref() {
+        Some("proactive" | "reactive") => Json::string("auto"),
+        _ => value.clone(),
+    }
+}

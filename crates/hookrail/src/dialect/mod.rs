@@ -1,0 +1,182 @@
+//! Dialects: how one agent family writes hooks down, what it puts on a hook's standard input, how a hook answers,
+//! and how several answers combine.
+//!
+//! Wire shapes live here and nowhere else. A dialect is pure apart from loading its files; it neither starts
+//! processes nor knows when or where its hooks run.
+
+pub mod llxprt;
+pub(crate) mod native;
+pub(crate) mod xcode;
+pub(crate) mod xcsh;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::diagnostic::Diagnostic;
+use crate::event::{Event, EventKind, Stage};
+use crate::firing::{AnyPart, Part, PartPlan};
+use crate::hook::{Hook, OnFailure};
+use crate::outcome::{Aggregated, Decision, Effects, EndKind};
+use crate::run::RunEnd;
+use crate::snapshot::Policy;
+
+/// A family of hooks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum DialectId {
+    /// Command hooks in settings files.
+    Llxprt,
+    /// Command hooks of plugins.
+    Xcode,
+    /// Hooks that are JavaScript or TypeScript modules.
+    Xcsh,
+    /// Closures of the embedding program.
+    Native,
+}
+
+impl DialectId {
+    /// The order in which dialects take part in an event.
+    pub const ORDER: [Self; 4] = [Self::Llxprt, Self::Xcode, Self::Xcsh, Self::Native];
+
+    /// The dialects that are written in files.
+    pub const CONFIGURED: [Self; 3] = [Self::Llxprt, Self::Xcode, Self::Xcsh];
+
+    /// The name used in JSON, on the command line and in messages.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Llxprt => "llxprt",
+            Self::Xcode => "xcode",
+            Self::Xcsh => "xcsh",
+            Self::Native => "native",
+        }
+    }
+
+    /// The dialect of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ORDER.into_iter().find(|dialect| dialect.name() == name)
+    }
+}
+
+impl fmt::Display for DialectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What a dialect contributes to a fired event. All of it is pure.
+pub(crate) trait Dialect: Send + 'static {
+    /// A parsed answer.
+    type Answer: Send + Sync + 'static;
+
+    /// How long a hook may tidy up after it was told to end.
+    const GRACE: Duration;
+
+    /// What the hook receives. `before` holds the replies of the chain so far.
+    fn input(hook: &Hook, event: &Event, before: &[Reply<Self::Answer>]) -> Arc<[u8]>;
+
+    /// Variables to add to the hook's environment.
+    fn variables(_hook: &Hook, _event: &Event) -> Arc<[(String, String)]> {
+        Arc::from([])
+    }
+
+    /// Makes an answer of a raw end, and an effect of a failure.
+    fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reply<Self::Answer>;
+
+    /// Applies one answer's rewrite to the event, as the stage wants it, and says whether a chain goes on.
+    fn pass_on(event: &mut Event, stage: Stage, reply: &Reply<Self::Answer>) -> Flow;
+
+    /// Makes one of all answers, in plan order, and applies their rewrites to the event. In a chain the rewrites
+    /// were passed on already.
+    fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Reply<Self::Answer>]) -> Folded;
+}
+
+/// What a dialect made of one run.
+#[derive(Debug)]
+pub(crate) struct Reply<A> {
+    pub(crate) hook: Arc<Hook>,
+    pub(crate) end: EndKind,
+    /// What the hook decided, or what its failure policy made of it.
+    pub(crate) decision: Option<Decision>,
+    pub(crate) answer: Option<A>,
+    pub(crate) duration: Duration,
+    /// What kept the hook from answering, in words; the machine fills it in.
+    pub(crate) failure: Option<String>,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+}
+
+/// Whether a chain goes on after a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    On,
+    Over,
+}
+
+/// What folding needs to know besides the answers.
+pub(crate) struct FoldContext<'a> {
+    pub(crate) stage: Stage,
+    pub(crate) policy: &'a Policy,
+    /// The event as it was before this dialect's part.
+    pub(crate) before: &'a Event,
+}
+
+/// One dialect's part of an event, folded.
+#[derive(Debug, Default)]
+pub(crate) struct Folded {
+    pub(crate) effects: Effects,
+    pub(crate) aggregated: Option<Aggregated>,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+}
+
+/// The state machine that runs one dialect's part of an event.
+pub(crate) fn part(dialect: DialectId, plan: &PartPlan, first_run: usize) -> Box<dyn AnyPart> {
+    match dialect {
+        DialectId::Llxprt => Box::new(Part::<llxprt::Llxprt>::new(plan, first_run)),
+        DialectId::Xcode => Box::new(Part::<xcode::Xcode>::new(plan, first_run)),
+        DialectId::Xcsh => Box::new(Part::<xcsh::Xcsh>::new(plan, first_run)),
+        DialectId::Native => Box::new(Part::<native::Native>::new(plan, first_run)),
+    }
+}
+
+/// How a dialect's hooks run in an event, given those that match.
+pub(crate) fn stage(dialect: DialectId, kind: EventKind, matching: &[&Arc<Hook>]) -> Stage {
+    match dialect {
+        DialectId::Llxprt => llxprt::stage(matching),
+        DialectId::Native => Stage::Chain,
+        DialectId::Xcode | DialectId::Xcsh => kind.spec().column(dialect).map_or(Stage::Chain, |column| column.stage),
+    }
+}
+
+/// What makes two hooks of one event the same work, where the dialect runs the same work only once.
+pub(crate) fn same_work(hook: &Hook) -> Option<String> {
+    match hook.dialect {
+        DialectId::Llxprt => llxprt::same_work(hook),
+        DialectId::Xcode | DialectId::Xcsh | DialectId::Native => None,
+    }
+}
+
+/// What a failure does under the hook's own policy, as a decision.
+pub(crate) fn failure_decision(on_failure: OnFailure) -> Option<Decision> {
+    match on_failure {
+        OnFailure::Allow => None,
+        OnFailure::Ask => Some(Decision::Ask),
+        OnFailure::Block => Some(Decision::Deny),
+    }
+}
+
+/// The reason shown when a failure has an effect.
+pub(crate) fn failure_reason(hook: &Hook, on_failure: OnFailure, end: EndKind) -> String {
+    format!("hook `{hook}` gave no verdict ({}) and is set to {} on failure", end.name(), on_failure.name())
+}
+
+/// What a failure does under the hook's own policy, as effects.
+fn failure_effects(hook: &Hook, on_failure: OnFailure, end: EndKind) -> Option<Effects> {
+    let decision = failure_decision(on_failure)?;
+    Some(Effects {
+        decision: Some(decision),
+        reason: Some(failure_reason(hook, on_failure, end)),
+        ..Effects::default()
+    })
+}

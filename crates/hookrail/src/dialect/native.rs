@@ -1,0 +1,73 @@
+//! Closures of the embedding program: answers are neutral effects already, so there is no wire shape.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{Dialect, Flow, FoldContext, Folded, Reply};
+use crate::event::{Event, EventKind, Stage};
+use crate::hook::{Hook, OnFailure};
+use crate::outcome::{Decision, Effects, EndKind};
+use crate::run::{How, RunEnd};
+
+pub(crate) struct Native;
+
+impl Dialect for Native {
+    type Answer = Effects;
+
+    const GRACE: Duration = Duration::ZERO;
+
+    fn input(_hook: &Hook, _event: &Event, _before: &[Reply<Effects>]) -> Arc<[u8]> {
+        Arc::from([])
+    }
+
+    fn read(hook: &Arc<Hook>, on_failure: OnFailure, _kind: EventKind, end: &RunEnd) -> Reply<Effects> {
+        let (kind, answer) = match &end.how {
+            How::Decided(effects) if **effects == Effects::default() => (EndKind::Silent, None),
+            How::Decided(effects) => (EndKind::Answered, Some((**effects).clone())),
+            How::TimedOut(_) => (EndKind::TimedOut, super::failure_effects(hook, on_failure, EndKind::TimedOut)),
+            _ => (EndKind::Cancelled, super::failure_effects(hook, on_failure, EndKind::Cancelled)),
+        };
+        let decision = answer.as_ref().and_then(|effects| effects.decision);
+        Reply {
+            hook: Arc::clone(hook),
+            end: kind,
+            decision,
+            answer,
+            duration: end.duration,
+            failure: None,
+            diagnostics: Vec::new(),
+        }
+    }
+
+    fn pass_on(event: &mut Event, _stage: Stage, reply: &Reply<Effects>) -> Flow {
+        if let Some(effects) = &reply.answer {
+            apply(event, effects);
+        }
+        if reply.decision == Some(Decision::Deny) { Flow::Over } else { Flow::On }
+    }
+
+    fn fold(_context: &FoldContext<'_>, _event: &mut Event, replies: &[Reply<Effects>]) -> Folded {
+        let mut folded = Folded::default();
+        for effects in replies.iter().filter_map(|reply| reply.answer.clone()) {
+            folded.effects.absorb(effects);
+        }
+        folded
+    }
+}
+
+/// Lets rewrites flow on to whoever comes next.
+fn apply(event: &mut Event, effects: &Effects) {
+    let fields = [
+        ("tool_input", effects.tool_input.clone()),
+        ("llm_request", effects.llm_request.clone()),
+        ("llm_response", effects.llm_response.clone()),
+    ];
+    for (name, value) in fields {
+        if let Some(value) = value {
+            event.set(name, value);
+        }
+    }
+    if let Some(prompt) = &effects.prompt {
+        event.set("prompt", crate::json::Json::string(prompt));
+    }
+}

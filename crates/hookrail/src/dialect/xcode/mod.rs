@@ -1,0 +1,85 @@
+//! Command hooks of plugins: what they receive, how they answer, how answers stack.
+//!
+//! Hooks of decision events run one after the other, each with the modifications so far; the last one wins whole.
+//! A deny ends the chain and drops the modifications.
+
+mod answer;
+mod stdin;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{Dialect, DialectId, Flow, FoldContext, Folded, Reply};
+use crate::event::{Abilities, Event, EventKind, Stage};
+use crate::hook::{Hook, OnFailure};
+use crate::json::Json;
+use crate::outcome::{Decision, join};
+use crate::run::RunEnd;
+
+use answer::{Answer, Verdict};
+
+/// The dialect.
+pub(crate) struct Xcode;
+
+impl Dialect for Xcode {
+    type Answer = Answer;
+
+    const GRACE: Duration = Duration::from_millis(500);
+
+    fn input(hook: &Hook, event: &Event, _before: &[Reply<Answer>]) -> Arc<[u8]> {
+        stdin::input(hook, event)
+    }
+
+    fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reply<Answer> {
+        answer::read(hook, on_failure, kind, end)
+    }
+
+    fn pass_on(event: &mut Event, _stage: Stage, reply: &Reply<Answer>) -> Flow {
+        let Some(column) = event.kind().spec().column(DialectId::Xcode) else { return Flow::On };
+        let Some(answer) = &reply.answer else { return Flow::On };
+        if answer.verdict == Verdict::Deny && column.can.includes(Abilities::DENY) {
+            return Flow::Over;
+        }
+        if let Some(args) = &answer.args
+            && column.can.includes(Abilities::REWRITE_TOOL_INPUT)
+        {
+            event.set("tool_input", args.clone());
+        }
+        if let Some(output) = &answer.output
+            && column.can.includes(Abilities::REPLACE_TOOL_OUTPUT)
+        {
+            event.set("tool_output", output.clone());
+        }
+        Flow::On
+    }
+
+    fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Reply<Answer>]) -> Folded {
+        let mut folded = Folded::default();
+        let Some(column) = event.kind().spec().column(DialectId::Xcode) else { return folded };
+        let effects = &mut folded.effects;
+        let mut context_text = None;
+        for reply in replies {
+            let Some(answer) = &reply.answer else { continue };
+            effects.decision = effects.decision.max(reply.decision);
+            if reply.decision == Some(Decision::Deny) {
+                effects.reason = answer.reason.clone();
+            }
+            join(&mut context_text, answer.context.clone(), "\n\n");
+        }
+        if effects.decision == Some(Decision::Deny) && column.can.includes(Abilities::DENY) {
+            *event = context.before.clone();
+            return folded;
+        }
+        if column.can.includes(Abilities::REPLACE_TOOL_OUTPUT) {
+            effects.tool_output = event.field("tool_output").cloned();
+        }
+        if let Some(text) = context_text
+            && column.can.includes(Abilities::ADD_CONTEXT)
+        {
+            let prompt = event.text("prompt").unwrap_or_default();
+            event.set("prompt", Json::string(&format!("{text}\n\n{prompt}")));
+            effects.additional_context = Some(text);
+        }
+        folded
+    }
+}

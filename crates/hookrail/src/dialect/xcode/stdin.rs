@@ -1,0 +1,81 @@
+//! The one JSON line a plugin's hook receives.
+
+use std::sync::Arc;
+
+use crate::dialect::DialectId;
+use crate::event::Event;
+use crate::hook::Hook;
+use crate::json::{Json, JsonObject};
+
+pub(super) fn input(hook: &Hook, event: &Event) -> Arc<[u8]> {
+    let mut line = payload(hook, event).to_json().text().as_bytes().to_vec();
+    line.push(b'\n');
+    line.into()
+}
+
+fn payload(hook: &Hook, event: &Event) -> JsonObject {
+    let Some(column) = event.kind().spec().column(DialectId::Xcode) else { return JsonObject::new() };
+    let mut payload = JsonObject::new();
+    payload.set("event", Json::string(column.name));
+    let mut session = JsonObject::new();
+    session.set("cwd", Json::string(&event.cwd().to_string_lossy()));
+    session.set("modelId", Json::string(&event.text("model_id").unwrap_or_default()));
+    payload.set("session", session.to_json());
+    let mut plugin = JsonObject::new();
+    if let Some(owner) = &hook.owner {
+        plugin.set("id", Json::string(&owner.id));
+        plugin.set("dir", Json::string(&owner.dir.to_string_lossy()));
+    }
+    payload.set("plugin", plugin.to_json());
+    let mut tool = JsonObject::new();
+    for field in column.fields {
+        let Some(value) = event.field_or_empty(field) else { continue };
+        match field.name {
+            "tool_name" => tool.set("name", value),
+            "tool_input" => tool.set("args", value),
+            "tool_call_id" => tool.set("callId", value),
+            "tool_response" => {
+                tool.set("output", output(event, &value));
+                let failed = value.as_object().is_some_and(|response| response.get("error").is_some());
+                tool.set("isError", Json::boolean(failed));
+            }
+            "trigger" => payload.set("trigger", trigger(&value)),
+            name => payload.set(camel_case(name), value),
+        }
+    }
+    if !tool.is_empty() {
+        payload.set("tool", tool.to_json());
+    }
+    payload
+}
+
+/// A tool's output as text: what an earlier hook made of it, else the content for the model, else everything.
+fn output(event: &Event, response: &Json) -> Json {
+    if let Some(replaced) = event.field("tool_output") {
+        return replaced.clone();
+    }
+    let content = response.as_object().and_then(|response| response.get("llmContent").cloned());
+    match content {
+        Some(content) => Json::string(&content.as_str().unwrap_or_else(|| content.text().to_owned())),
+        None => Json::string(response.text()),
+    }
+}
+
+fn trigger(value: &Json) -> Json {
+    match value.as_str().as_deref() {
+        Some("auto" | "manual") => Json::string("proactive"),
+        _ => value.clone(),
+    }
+}
+
+/// `message_count` as `messageCount`.
+fn camel_case(name: &str) -> String {
+    let mut words = name.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |mut text, word| {
+        let mut letters = word.chars();
+        text.extend(letters.next().map(|letter| letter.to_ascii_uppercase()));
+        text.push_str(letters.as_str());
+        text
+    })
+}

@@ -1,0 +1,180 @@
+//! The JSON documents that programs rely on: an outcome, a list, a plan, diagnostics. Fields may be added; none is
+//! renamed or removed.
+
+use serde_json::{Map, Value, json};
+
+use crate::diagnostic::Diagnostic;
+use crate::dialect::DialectId;
+use crate::firing::Plan;
+use crate::hook::Hook;
+use crate::json::Json;
+use crate::outcome::{Aggregated, HookRun, Outcome, Skipped};
+use crate::snapshot::Snapshot;
+use crate::source::Origin;
+
+/// A document whose raw parts keep their bytes. Members come in the order they are added.
+struct Members(crate::json::JsonObject);
+
+impl Members {
+    fn new() -> Self {
+        Self(crate::json::JsonObject::new())
+    }
+
+    fn add(mut self, key: &str, value: impl Into<Json>) -> Self {
+        self.0.set(key, value.into());
+        self
+    }
+
+    fn raw(self, key: &str, value: Option<&Json>) -> Self {
+        self.add(key, value.cloned().unwrap_or_else(Json::null))
+    }
+
+    fn list(self, key: &str, values: impl Iterator<Item = Json>) -> Self {
+        self.add(key, Json::of(&values.collect::<Vec<_>>()).unwrap_or_else(|_| Json::null()))
+    }
+
+    fn end(self) -> Json {
+        self.0.to_json()
+    }
+}
+
+/// What a fired event came to.
+#[must_use]
+pub fn outcome_document(outcome: &Outcome) -> Json {
+    let effects = &outcome.effects;
+    Members::new()
+        .add("event", json!(outcome.event.name()))
+        .add("decision", json!(effects.decision.map(|decision| decision.name())))
+        .add("reason", json!(effects.reason))
+        .add("stop", json!(effects.stop.is_some()))
+        .add("stopReason", json!(effects.stop.as_ref().map(|stop| &stop.reason)))
+        .add("systemMessage", json!(effects.system_message))
+        .add("suppressOutput", json!(effects.suppress_output))
+        .add("clearContext", json!(effects.clear_context))
+        .add("additionalContext", json!(effects.additional_context))
+        .raw("toolInput", effects.tool_input.as_ref())
+        .raw("toolOutput", effects.tool_output.as_ref())
+        .add("prompt", json!(effects.prompt))
+        .list("messages", effects.messages.iter().cloned())
+        .list("entries", effects.entries.iter().cloned())
+        .raw("llmRequest", effects.llm_request.as_ref())
+        .raw("llmResponse", effects.llm_response.as_ref())
+        .raw("toolConfig", effects.tool_config.as_ref())
+        .raw("result", effects.result.as_ref())
+        .add("aggregated", aggregated(&outcome.aggregated))
+        .list("runs", outcome.runs.iter().map(run))
+        .list("skipped", outcome.skipped.iter().map(skipped))
+        .list("diagnostics", outcome.diagnostics.iter().map(diagnostic))
+        .end()
+}
+
+/// What is configured.
+#[must_use]
+pub fn list_document(snapshot: &Snapshot) -> Json {
+    Members::new()
+        .list("hooks", snapshot.hooks().iter().map(|hook| listed(hook)))
+        .list("diagnostics", snapshot.diagnostics().iter().map(diagnostic))
+        .end()
+}
+
+/// Diagnostics alone.
+#[must_use]
+pub fn diagnostics_document(diagnostics: &[Diagnostic]) -> Json {
+    Members::new().list("diagnostics", diagnostics.iter().map(diagnostic)).end()
+}
+
+/// What would happen.
+#[must_use]
+pub fn explain_document(plan: &Plan) -> Json {
+    let planned = plan.hooks().map(|(part, planned)| {
+        Members::new()
+            .add("hook", json!(&*planned.hook.label))
+            .add("dialect", json!(part.dialect.name()))
+            .add("mode", json!(part.stage.name()))
+            .add("source", source(&planned.hook.origin))
+            .end()
+    });
+    Members::new()
+        .add("event", json!(plan.event.name()))
+        .add("mode", json!(plan.stage_of(DialectId::Llxprt).name()))
+        .list("plan", planned)
+        .list("skipped", plan.skipped.iter().map(skipped))
+        .list("diagnostics", plan.diagnostics.iter().map(diagnostic))
+        .end()
+}
+
+fn aggregated(aggregated: &Aggregated) -> Json {
+    let mut members = Members::new().add("success", json!(aggregated.success));
+    if let Some(output) = &aggregated.final_output {
+        members = members.raw("finalOutput", Some(output));
+    }
+    members
+        .list("allOutputs", aggregated.all_outputs.iter().cloned())
+        .list("errors", aggregated.errors.iter().map(|message| json!({ "message": message }).into()))
+        .add("totalDuration", json!(milliseconds(aggregated.total_duration)))
+        .end()
+}
+
+fn run(run: &HookRun) -> Json {
+    Members::new()
+        .add("hook", json!(&*run.hook.label))
+        .add("dialect", json!(run.hook.dialect.name()))
+        .add("source", source(&run.hook.origin))
+        .add("end", json!(run.end.name()))
+        .add("exitCode", json!(run.exit_code))
+        .add("signal", json!(run.signal))
+        .add("decision", json!(run.decision.map(|decision| decision.name())))
+        .add("durationMs", json!(milliseconds(run.duration)))
+        .add("stdout", json!(run.stdout))
+        .add("stderr", json!(run.stderr))
+        .end()
+}
+
+fn skipped(skipped: &Skipped) -> Json {
+    Members::new()
+        .add("hook", json!(&*skipped.hook.label))
+        .add("dialect", json!(skipped.hook.dialect.name()))
+        .add("why", json!(skipped.why.name()))
+        .add("detail", json!(skipped.detail))
+        .add("source", source(&skipped.hook.origin))
+        .end()
+}
+
+fn listed(hook: &Hook) -> Json {
+    let event = hook.event.spec().column(hook.dialect).map_or(hook.event.name(), |column| column.name);
+    Members::new()
+        .add("hook", json!(&*hook.label))
+        .add("event", json!(event))
+        .add("matcher", json!(hook.matcher.pattern()))
+        .add("dialect", json!(hook.dialect.name()))
+        .add("source", source(&hook.origin))
+        .add("enabled", json!(hook.is_enabled()))
+        .add("trusted", json!(hook.trust.allows()))
+        .add("description", json!(hook.description.as_deref()))
+        .end()
+}
+
+fn source(origin: &Origin) -> Value {
+    json!({ "kind": origin.kind.name(), "file": origin.location.file.to_string_lossy(), "line": origin.location.line })
+}
+
+fn diagnostic(diagnostic: &Diagnostic) -> Json {
+    let mut members = Map::new();
+    members.insert("level".to_owned(), json!(diagnostic.level.name()));
+    members.insert("code".to_owned(), json!(diagnostic.code.name()));
+    members.insert("message".to_owned(), json!(diagnostic.message));
+    if let Some(place) = &diagnostic.location {
+        members.insert("file".to_owned(), json!(place.file.to_string_lossy()));
+        members.insert("line".to_owned(), json!(place.line));
+        members.insert("column".to_owned(), json!(place.column));
+    }
+    if let Some(hint) = &diagnostic.hint {
+        members.insert("hint".to_owned(), json!(hint));
+    }
+    Value::Object(members).into()
+}
+
+/// Milliseconds with a fraction, because many hooks take less than one.
+fn milliseconds(duration: std::time::Duration) -> f64 {
+    (duration.as_secs_f64() * 1_000_000.0).round() / 1_000.0
+}

@@ -1,0 +1,244 @@
+//! A fired event as a value: the base fields every hook receives and the event's own fields, as raw JSON.
+//!
+//! The same value is also the state that rewrites flow through: a hook's new tool input replaces the field here,
+//! and whoever comes next is asked about that.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::kind::EventKind;
+use super::table::{FieldKind, FieldSpec};
+use super::time::timestamp;
+use crate::dialect::DialectId;
+use crate::json::{Json, JsonKind, JsonObject};
+
+/// Something that happened, with its data.
+#[derive(Clone, Debug)]
+pub struct Event {
+    kind: EventKind,
+    session_id: String,
+    transcript_path: String,
+    cwd: PathBuf,
+    timestamp: String,
+    fields: JsonObject,
+}
+
+/// Why an event could not be made from a payload.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EventError {
+    /// The payload is not an object.
+    #[error("the payload must be an object, not {}", found.described())]
+    NotAnObject {
+        /// What it is.
+        found: JsonKind,
+    },
+    /// A field has the wrong type.
+    #[error("`{field}` must be {expected}, not {}", found.described())]
+    FieldType {
+        /// The field.
+        field: &'static str,
+        /// What it should be.
+        expected: &'static str,
+        /// What it is.
+        found: JsonKind,
+    },
+}
+
+impl Event {
+    /// An event without fields, in a directory, now.
+    #[must_use]
+    pub fn new(kind: EventKind, cwd: impl Into<PathBuf>) -> Self {
+        Self {
+            kind,
+            session_id: String::new(),
+            transcript_path: String::new(),
+            cwd: cwd.into(),
+            timestamp: timestamp(SystemTime::now()),
+            fields: JsonObject::new(),
+        }
+    }
+
+    /// The event with the fields of a payload, which are checked against the table: known fields must have their
+    /// type, unknown ones are kept for whoever knows them.
+    ///
+    /// # Errors
+    /// When the payload is not an object, or a known field has the wrong type.
+    pub fn with_payload(mut self, payload: &Json) -> Result<Self, EventError> {
+        let object = payload.as_object().ok_or(EventError::NotAnObject { found: payload.kind() })?;
+        for (name, value) in object.iter() {
+            match (name, value.as_str()) {
+                ("session_id", Some(text)) => self.session_id = text,
+                ("transcript_path", Some(text)) => self.transcript_path = text,
+                ("cwd", Some(text)) => self.cwd = PathBuf::from(text),
+                ("timestamp", Some(text)) => self.timestamp = text,
+                // The engine names the event itself; a payload cannot pass for another one.
+                ("hook_event_name", _) => {}
+                (name, _) => {
+                    if let Some(field) = self.known_field(name) {
+                        check_type(field, value)?;
+                    }
+                    self.fields.set(name, value.clone());
+                }
+            }
+        }
+        Ok(self)
+    }
+
+    /// The event with a session.
+    #[must_use]
+    pub fn session(mut self, id: impl Into<String>) -> Self {
+        self.session_id = id.into();
+        self
+    }
+
+    /// The event with the path of the session's transcript.
+    #[must_use]
+    pub fn transcript(mut self, path: impl Into<String>) -> Self {
+        self.transcript_path = path.into();
+        self
+    }
+
+    /// The event with another time than now.
+    #[must_use]
+    pub fn at_time(mut self, iso_8601: impl Into<String>) -> Self {
+        self.timestamp = iso_8601.into();
+        self
+    }
+
+    /// The event with one of its own fields.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<String>, value: Json) -> Self {
+        self.fields.set(name, value);
+        self
+    }
+
+    /// The event with one of its own fields as text.
+    #[must_use]
+    pub fn with_text(self, name: impl Into<String>, value: &str) -> Self {
+        self.with(name, Json::string(value))
+    }
+
+    /// What happened.
+    #[must_use]
+    pub fn kind(&self) -> EventKind {
+        self.kind
+    }
+
+    /// The session, or an empty text.
+    #[must_use]
+    pub fn session_id(&self) -> &str {
+        &self.session_id
+    }
+
+    /// The transcript's path, or an empty text.
+    #[must_use]
+    pub fn transcript_path(&self) -> &str {
+        &self.transcript_path
+    }
+
+    /// The working directory.
+    #[must_use]
+    pub fn cwd(&self) -> &Path {
+        &self.cwd
+    }
+
+    /// When it happened, as ISO 8601.
+    #[must_use]
+    pub fn timestamp(&self) -> &str {
+        &self.timestamp
+    }
+
+    /// One of the event's own fields.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<&Json> {
+        self.fields.get(name)
+    }
+
+    /// One of the event's own fields, when it is text.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<String> {
+        self.field(name).and_then(Json::as_str)
+    }
+
+    /// The event's own fields.
+    #[must_use]
+    pub fn fields(&self) -> &JsonObject {
+        &self.fields
+    }
+
+    /// Replaces a field: this is how a rewrite reaches whoever comes next.
+    pub(crate) fn set(&mut self, name: &str, value: Json) {
+        self.fields.set(name, value);
+    }
+
+    /// The field's value, or the empty value of its type when it is required and missing.
+    #[must_use]
+    pub(crate) fn field_or_empty(&self, spec: &FieldSpec) -> Option<Json> {
+        match self.field(spec.name) {
+            Some(value) => Some(value.clone()),
+            None if spec.required => Some(empty_value(spec.kind)),
+            None => None,
+        }
+    }
+
+    /// The table's description of a field, in whichever dialect has it.
+    fn known_field(&self, name: &str) -> Option<&'static FieldSpec> {
+        let spec = self.kind.spec();
+        DialectId::CONFIGURED
+            .iter()
+            .filter_map(|dialect| spec.column(*dialect))
+            .flat_map(|column| column.fields)
+            .find(|field| field.name == name)
+    }
+}
+
+fn check_type(field: &'static FieldSpec, value: &Json) -> Result<(), EventError> {
+    let found = value.kind();
+    let (fits, expected) = match field.kind {
+        FieldKind::Text => (found == JsonKind::String, "a string"),
+        FieldKind::Object => (found == JsonKind::Object, "an object"),
+        FieldKind::List => (found == JsonKind::Array, "a list"),
+        FieldKind::Flag => (found == JsonKind::Boolean, "true or false"),
+        FieldKind::Number => (found == JsonKind::Number, "a number"),
+        FieldKind::Any => (true, "anything"),
+    };
+    if fits { Ok(()) } else { Err(EventError::FieldType { field: field.name, expected, found }) }
+}
+
+fn empty_value(kind: FieldKind) -> Json {
+    match kind {
+        FieldKind::Text => Json::string(""),
+        FieldKind::Object => Json::empty_object(),
+        FieldKind::List => Json::from(serde_json::Value::Array(Vec::new())),
+        FieldKind::Flag => Json::boolean(false),
+        FieldKind::Number => Json::from(serde_json::Value::from(0)),
+        FieldKind::Any => Json::null(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn payload(text: &str) -> Result<Event, EventError> {
+        Event::new(EventKind::BeforeTool, "/p").with_payload(&Json::parse(text).unwrap())
+    }
+
+    #[test]
+    fn known_fields_must_have_their_type() {
+        assert_eq!(
+            payload(r#"{"tool_input":[]}"#).unwrap_err(),
+            EventError::FieldType { field: "tool_input", expected: "an object", found: JsonKind::Array }
+        );
+        assert_eq!(payload("[1]").unwrap_err(), EventError::NotAnObject { found: JsonKind::Array });
+    }
+
+    #[test]
+    fn base_fields_are_taken_out_and_the_name_cannot_be_spoofed() {
+        let event = payload(r#"{"session_id":"s","cwd":"/x","hook_event_name":"AfterTool","extra":1}"#).unwrap();
+        assert_eq!((event.session_id(), event.cwd()), ("s", Path::new("/x")));
+        assert!(event.field("hook_event_name").is_none());
+        assert_eq!(event.field("extra").unwrap().text(), "1");
+    }
+}

@@ -1,0 +1,45 @@
+//! ISO 8601 time stamps with milliseconds, in UTC.
+//!
+//! The engine needs this one format only, and hosts should not have to link a calendar library for it.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// `2025-02-18T16:30:00.000Z`
+pub(super) fn timestamp(at: SystemTime) -> String {
+    let since = at.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let (seconds, millis) = (since.as_secs(), since.subsec_millis());
+    let (year, month, day) = civil_from_days(seconds / 86_400);
+    let (hour, minute, second) = (seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
+}
+
+/// The Gregorian date of a day counted from 1970-01-01. Years begin in March, so the leap day comes last.
+fn civil_from_days(days: u64) -> (u64, u64, u64) {
+    let shifted = days + 719_468;
+    let era = shifted / 146_097;
+    let day_of_era = shifted % 146_097;
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    (year_of_era + era * 400 + u64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn known_instants() {
+        let check = |millis: u64, text: &str| {
+            assert_eq!(timestamp(UNIX_EPOCH + Duration::from_millis(millis)), text);
+        };
+        check(0, "1970-01-01T00:00:00.000Z");
+        check(1_739_896_200_000, "2025-02-18T16:30:00.000Z");
+        check(951_782_399_999, "2000-02-28T23:59:59.999Z");
+        check(951_782_400_000, "2000-02-29T00:00:00.000Z");
+        check(4_107_542_400_001, "2100-03-01T00:00:00.001Z");
+    }
+}

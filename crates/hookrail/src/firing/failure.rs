@@ -1,0 +1,89 @@
+//! The sentence about a run that did not end well.
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::hook::Hook;
+use crate::outcome::EndKind;
+use crate::run::{How, RunEnd};
+
+/// What to report about the end of a run, apart from what the dialect has to say about the answer.
+pub(super) fn report(hook: &Hook, kind: EndKind, end: &RunEnd) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    if let Some((code, message, hint)) = about(hook, kind, end) {
+        let diagnostic = Diagnostic::new(code, message).at(hook.origin.location.clone());
+        found.push(match hint {
+            Some(hint) => diagnostic.hint(hint),
+            None => diagnostic,
+        });
+    }
+    if end.stderr.is_truncated() {
+        let message =
+            format!("hook `{hook}` wrote {} bytes to standard error; only the first part was kept", end.stderr.total);
+        found.push(Diagnostic::new(Code::StderrTruncated, message).at(hook.origin.location.clone()));
+    }
+    if end.survivors > 0 {
+        let message = format!("hook `{hook}` left {} process(es) running in the background", end.survivors);
+        found.push(Diagnostic::new(Code::Survivors, message).at(hook.origin.location.clone()));
+    }
+    found
+}
+
+fn about(hook: &Hook, kind: EndKind, end: &RunEnd) -> Option<(Code, String, Option<&'static str>)> {
+    let said = said(end);
+    Some(match (&end.how, kind) {
+        (How::TimedOut(after), _) => (
+            Code::HookTimedOut,
+            format!("hook `{hook}` was ended after its timeout of {} ms", after.as_millis()),
+            Some("raise its `timeout` or make the hook faster"),
+        ),
+        (How::Signalled(signal), _) => {
+            (Code::HookSignalled, format!("hook `{hook}` was ended by signal {signal}{said}"), None)
+        }
+        (How::StatusUnknown, _) => (
+            Code::HookExited,
+            format!("the exit status of hook `{hook}` is unknown because this program reaps children by itself"),
+            Some("do not ignore SIGCHLD in the embedding program"),
+        ),
+        (How::Exited(127), EndKind::Exited) => (
+            Code::CommandNotFound,
+            format!("the command of hook `{hook}` was not found (exit status 127){said}"),
+            Some("check the path and the hook's PATH"),
+        ),
+        (How::Exited(126), EndKind::Exited) => (
+            Code::CommandNotRunnable,
+            format!("the command of hook `{hook}` cannot be executed (exit status 126){said}"),
+            Some("make the file executable with `chmod +x`"),
+        ),
+        (How::Exited(code), EndKind::Exited) if *code != 0 => {
+            (Code::HookExited, format!("hook `{hook}` exited with status {code}{said}"), None)
+        }
+        (How::OutputLimit, _) => (
+            Code::OutputLimit,
+            format!("hook `{hook}` wrote more to standard output than is read ({} bytes)", end.stdout.total),
+            None,
+        ),
+        (How::SpawnFailed(why), _) => (Code::SpawnFailed, format!("hook `{hook}` could not be started: {why}"), None),
+        (How::Cancelled, _) => (Code::HookCancelled, format!("hook `{hook}` was cancelled"), None),
+        (How::Threw(message), _) => (Code::HookThrew, format!("hook `{hook}` threw: {message}"), None),
+        (How::OverLimit(limit), _) => (Code::HookLimit, format!("hook `{hook}` went over its limit: {limit}"), None),
+        (How::Unusable(why), _) => (
+            Code::GuardUnusable,
+            format!("hook `{hook}` cannot be used: {why}"),
+            Some("repair the entry, or remove it to go on without this guard"),
+        ),
+        _ => return None,
+    })
+}
+
+/// The last words of a hook that failed: warnings for the user and the log, never context for a model.
+fn said(end: &RunEnd) -> String {
+    const LONGEST: usize = 400;
+    let stderr = end.stderr.lossy();
+    let stdout = end.stdout.lossy();
+    let text = if stderr.trim().is_empty() { stdout.trim() } else { stderr.trim() };
+    if text.is_empty() {
+        return String::new();
+    }
+    let short: String = text.chars().take(LONGEST).collect();
+    let cut = if short.len() < text.len() { " […]" } else { "" };
+    format!(": {short}{cut}")
+}

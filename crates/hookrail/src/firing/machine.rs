@@ -1,0 +1,283 @@
+//! The machine itself.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::floor;
+use super::part::{AnyPart, PartEnd};
+use super::plan::{PartPlan, Plan};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::{self, DialectId};
+use crate::event::{Event, Stage};
+use crate::outcome::{Decision, Effects, Outcome};
+use crate::run::{RunEnd, RunId, RunRequest};
+use crate::snapshot::{Snapshot, Switch};
+
+/// One event on its way through the hooks.
+pub struct Firing {
+    snapshot: Arc<Snapshot>,
+    plan: Plan,
+    original: Event,
+    event: Event,
+    /// The event after all parts, which a second look must leave as it is.
+    settled: Event,
+    parts: Vec<(DialectId, Box<dyn AnyPart>)>,
+    phase: Phase,
+    waiting: BTreeSet<RunId>,
+    outcome: Outcome,
+    next_run: usize,
+}
+
+/// Where the event is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// In the part of that number.
+    Part(usize),
+    /// System hooks look at the final input once more; those parts follow the planned ones.
+    SecondLook(usize),
+    Done,
+}
+
+/// What to do next.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Step {
+    /// Run these, and give every end to [`Firing::ended`].
+    Run(Batch),
+    /// Ends are still outstanding.
+    Wait,
+    /// The event is over.
+    Done(Box<Outcome>),
+}
+
+/// Runs that may go side by side.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Batch {
+    /// How they belong together. For a detached batch the caller may give [`Firing::detach`] in place of the end.
+    pub stage: Stage,
+    /// What to run.
+    pub requests: Vec<RunRequest>,
+}
+
+impl Firing {
+    /// Plans an event.
+    #[must_use]
+    pub fn new(snapshot: Arc<Snapshot>, event: Event) -> Self {
+        let mut plan = Plan::new(&snapshot, &event);
+        let mut next_run = 0;
+        let mut parts = Vec::new();
+        for part in &plan.parts {
+            parts.push((part.dialect, dialect::part(part.dialect, part, next_run)));
+            next_run += part.hooks.len();
+        }
+        let mut outcome = Outcome::untouched(event.kind());
+        outcome.diagnostics.append(&mut plan.diagnostics);
+        if let Switch::SystemOnly(why) = snapshot.switch() {
+            outcome.diagnostics.push(Diagnostic::new(Code::HooksDisabled, why.to_string()));
+        }
+        Self {
+            snapshot,
+            plan,
+            original: event.clone(),
+            settled: event.clone(),
+            event,
+            parts,
+            phase: Phase::Part(0),
+            waiting: BTreeSet::new(),
+            outcome,
+            next_run,
+        }
+    }
+
+    /// What would happen.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// What to do next. After [`Step::Done`] there is nothing more to do.
+    pub fn step(&mut self) -> Step {
+        while self.waiting.is_empty() {
+            let at = match self.phase {
+                Phase::Part(at) | Phase::SecondLook(at) => at,
+                Phase::Done => break,
+            };
+            let Some((_, part)) = self.parts.get_mut(at) else {
+                self.after_last_part();
+                continue;
+            };
+            let requests = part.next(&mut self.event);
+            if requests.is_empty() {
+                self.finish_part(at);
+                continue;
+            }
+            self.waiting.extend(requests.iter().map(|request| request.id));
+            return Step::Run(Batch { stage: self.stage_of(at), requests });
+        }
+        if self.phase == Phase::Done { Step::Done(Box::new(self.outcome.clone())) } else { Step::Wait }
+    }
+
+    /// Takes the end of a run. Ends may come in any order; an end nobody waits for is ignored.
+    pub fn ended(&mut self, run: RunId, end: &RunEnd) {
+        if !self.waiting.remove(&run) {
+            return;
+        }
+        self.outcome.effects.messages.extend(end.messages.iter().cloned());
+        self.outcome.effects.entries.extend(end.entries.iter().cloned());
+        if let Phase::Part(at) | Phase::SecondLook(at) = self.phase
+            && let Some((_, part)) = self.parts.get_mut(at)
+        {
+            part.ended(run, end, &mut self.event);
+        }
+    }
+
+    /// Leaves a run of a detached batch to itself: the event goes on without its end.
+    pub fn detach(&mut self, run: RunId) {
+        if !self.waiting.remove(&run) {
+            return;
+        }
+        if let Phase::Part(at) | Phase::SecondLook(at) = self.phase
+            && let Some((_, part)) = self.parts.get_mut(at)
+        {
+            part.left_out(run);
+        }
+    }
+
+    fn stage_of(&self, at: usize) -> Stage {
+        self.plan.parts.get(at).map_or(Stage::Chain, |part| part.stage)
+    }
+
+    fn finish_part(&mut self, at: usize) {
+        let Some((dialect, part)) = self.parts.get_mut(at) else { return };
+        let dialect = *dialect;
+        let end = part.finish(&mut self.event, self.snapshot.policy());
+        if let Phase::SecondLook(_) = self.phase {
+            self.take_second_look(dialect, end);
+            self.phase = Phase::SecondLook(at + 1);
+            return;
+        }
+        self.take_part(dialect, end);
+        self.phase = Phase::Part(at + 1);
+        if self.is_denied() {
+            self.end_early(at + 1);
+        }
+    }
+
+    /// Records what a part came to.
+    fn take_part(&mut self, dialect: DialectId, mut end: PartEnd) {
+        let gates = self.event.kind().spec().gated_by(dialect);
+        if !gates {
+            self.without_effect(&mut end.folded.effects);
+        }
+        self.record(end);
+    }
+
+    /// In an event that cannot be denied a deny stays visible, and has no effect.
+    fn without_effect(&mut self, effects: &mut Effects) {
+        if effects.decision == Some(Decision::Deny) {
+            let reason = effects.reason.as_deref().unwrap_or("no reason given");
+            let message = format!("{} cannot be denied; a hook tried to: {reason}", self.event.kind());
+            self.outcome.diagnostics.push(Diagnostic::new(Code::DenyWithoutEffect, message));
+        }
+        effects.decision = None;
+        effects.reason = None;
+    }
+
+    fn record(&mut self, end: PartEnd) {
+        self.outcome.runs.extend(end.runs);
+        self.outcome.skipped.extend(end.skipped);
+        self.outcome.diagnostics.extend(end.diagnostics);
+        self.outcome.diagnostics.extend(end.folded.diagnostics);
+        if let Some(aggregated) = end.folded.aggregated {
+            self.outcome.aggregated = aggregated;
+        }
+        self.outcome.effects.absorb(end.folded.effects);
+    }
+
+    fn is_denied(&self) -> bool {
+        self.outcome.is_denied()
+    }
+
+    /// Once denied, the parts that have not started are recorded as not run.
+    fn end_early(&mut self, from: usize) {
+        for (_, part) in self.parts.iter().skip(from) {
+            self.outcome.skipped.extend(part.skip("an earlier hook denied the event"));
+        }
+        self.finish();
+    }
+
+    /// Puts the system layer's rewrites back on top, and asks its hooks again about what they have not judged.
+    fn after_last_part(&mut self) {
+        if let Phase::SecondLook(_) = self.phase {
+            self.finish();
+            return;
+        }
+        for (_, part) in &self.parts {
+            part.reapply_floor(&mut self.event);
+        }
+        let mut again = Vec::new();
+        for (dialect, part) in &self.parts {
+            for planned in part.unjudged(&self.event) {
+                let plan = PartPlan { dialect: *dialect, stage: Stage::Chain, hooks: vec![planned] };
+                again.push((*dialect, dialect::part(*dialect, &plan, self.next_run)));
+                self.next_run += 1;
+            }
+        }
+        let first = self.parts.len();
+        if again.is_empty() {
+            self.finish();
+        } else {
+            self.settled = self.event.clone();
+            self.parts.extend(again);
+            self.phase = Phase::SecondLook(first);
+        }
+    }
+
+    /// A second look can only restrict: a change it demands is a deny, and is taken back.
+    fn take_second_look(&mut self, dialect: DialectId, mut end: PartEnd) {
+        let Some(field) = floor::guarded_field(self.event.kind()) else { return };
+        let demands_change = self.event.field(field) != self.settled.field(field);
+        self.event = self.settled.clone();
+        let said = std::mem::take(&mut end.folded);
+        let mut effects = Effects {
+            decision: said.effects.decision,
+            reason: said.effects.reason,
+            stop: said.effects.stop,
+            ..Effects::default()
+        };
+        if demands_change && let Some(run) = end.runs.first() {
+            let message =
+                format!("system hook `{}` wants to change an input that was changed after it had answered", run.hook);
+            let location = run.hook.origin.location.clone();
+            end.diagnostics.push(Diagnostic::new(Code::RewriteAfterGuard, message.clone()).at(location));
+            effects = Effects { stop: effects.stop, ..Effects::deny(message) };
+        }
+        end.diagnostics.extend(said.diagnostics);
+        end.folded.effects = effects;
+        self.take_part(dialect, end);
+    }
+
+    /// Works out what was rewritten from first to last, and closes the event.
+    fn finish(&mut self) {
+        self.outcome.skipped.append(&mut self.plan.skipped.clone());
+        self.phase = Phase::Done;
+        let changed = |field: &str| {
+            let now = self.event.field(field)?;
+            (self.original.field(field) != Some(now)).then(|| now.clone())
+        };
+        let effects = &mut self.outcome.effects;
+        if effects.decision == Some(Decision::Deny) {
+            effects.tool_input = None;
+            effects.prompt = None;
+            effects.llm_request = None;
+            return;
+        }
+        effects.tool_input = changed("tool_input");
+        effects.llm_request = changed("llm_request");
+        effects.prompt = changed("prompt").and_then(|prompt| prompt.as_str());
+        if let Some(response) = changed("llm_response") {
+            effects.llm_response = Some(response);
+        }
+    }
+}

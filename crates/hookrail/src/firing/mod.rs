@@ -1,0 +1,16 @@
+//! A fired event as a pure state machine: plan it, hand out what to run next, take the ends back in any order, fold
+//! the answers in plan order, and give the outcome.
+//!
+//! There is no clock, no I/O and no async in here, and no dialect's name: the live engine, `explain`, the blocking
+//! twin and the property tests all drive this same machine.
+
+mod failure;
+mod floor;
+mod machine;
+mod part;
+mod plan;
+
+pub use machine::{Batch, Firing, Step};
+pub use plan::{PartPlan, Plan, PlannedHook};
+
+pub(crate) use part::{AnyPart, Part};

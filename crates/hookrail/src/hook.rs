@@ -1,0 +1,200 @@
+//! A configured hook, parsed once: a hook that exists has a valid matcher, a valid command and a valid timeout,
+//! or says in its type what is missing.
+//!
+//! Nothing here knows how a dialect writes hooks down, or how one is run.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::dialect::DialectId;
+use crate::event::EventKind;
+use crate::matcher::Matcher;
+use crate::native::NativeHook;
+use crate::source::Origin;
+use crate::trust::Fingerprint;
+
+/// One hook for one event.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Hook {
+    /// The event it is for, or none while that is not known.
+    pub event: EventKind,
+    /// The dialect it is written in.
+    pub dialect: DialectId,
+    /// What people call it: its name, else its command, else its path.
+    pub label: Arc<str>,
+    /// What it says about itself.
+    pub description: Option<Arc<str>>,
+    /// Where it was configured.
+    pub origin: Origin,
+    /// What it is compared with.
+    pub matcher: Matcher,
+    /// What it does.
+    pub action: Action,
+    /// The time it has.
+    pub timeout: Duration,
+    /// What a failure does.
+    pub on_failure: OnFailure,
+    /// Whether its group asked for one hook after the other.
+    pub order: GroupOrder,
+    /// Whether it takes part at all, apart from trust.
+    pub standing: Standing,
+    /// What was trusted when it was trusted; none for hooks that need no trust.
+    pub trust: Trust,
+    /// The package it belongs to, where that matters to it.
+    pub owner: Option<Arc<Owner>>,
+}
+
+/// What a hook does when it is asked.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Action {
+    /// Run a command line through the shell.
+    Shell(Arc<str>),
+    /// Run a program with arguments, without a shell.
+    Program(Arc<[String]>),
+    /// Call a handler of a module.
+    Module(Arc<Path>),
+    /// Call a closure of the embedding program.
+    Native(NativeHook),
+    /// Nothing: this kind of hook can be listed but not executed.
+    NotExecutable(Arc<str>),
+    /// Nothing: the entry is broken. It exists because it asked for a failure to have an effect.
+    Unusable(Arc<str>),
+}
+
+/// What a failed run does to the operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum OnFailure {
+    /// The operation goes on.
+    #[default]
+    Allow,
+    /// The user is asked.
+    Ask,
+    /// The operation is blocked.
+    Block,
+}
+
+impl OnFailure {
+    /// The name used in configuration and messages.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Block => "block",
+        }
+    }
+}
+
+/// Whether a group of hooks asked to run one after the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum GroupOrder {
+    /// Side by side.
+    #[default]
+    Parallel,
+    /// One after the other.
+    Sequential,
+}
+
+/// Whether a hook takes part, apart from trust.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Standing {
+    /// It does.
+    #[default]
+    Active,
+    /// Its name is on a list of disabled hooks, here.
+    Disabled(Arc<str>),
+    /// Hooks of its kind are switched off explicitly, here.
+    SwitchedOff(Arc<str>),
+    /// Nobody switched hooks of its kind on.
+    NeverSwitchedOn,
+}
+
+/// Whether a hook may run as far as trust goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Trust {
+    /// It comes from a place that needs no grant.
+    NotNeeded,
+    /// Its project was trusted for this run, whatever the hook is.
+    ForThisRun,
+    /// Its content was granted.
+    Granted(Fingerprint),
+    /// It was never granted.
+    Never(Fingerprint),
+    /// Something else was granted: its content has changed.
+    Changed(Fingerprint),
+}
+
+impl Trust {
+    /// Whether the hook may run.
+    #[must_use]
+    pub fn allows(&self) -> bool {
+        matches!(self, Self::NotNeeded | Self::ForThisRun | Self::Granted(_))
+    }
+}
+
+/// A package of hooks that its hooks are told about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Owner {
+    /// The package's identity.
+    pub id: String,
+    /// Where it is installed.
+    pub dir: std::path::PathBuf,
+}
+
+impl Owner {
+    /// An owner from its parts.
+    #[must_use]
+    pub fn new(id: impl Into<String>, dir: impl Into<std::path::PathBuf>) -> Self {
+        Self { id: id.into(), dir: dir.into() }
+    }
+}
+
+impl Hook {
+    /// A hook with the defaults of its event and dialect, active and in need of no trust.
+    #[must_use]
+    pub fn new(
+        event: EventKind,
+        dialect: DialectId,
+        label: impl Into<Arc<str>>,
+        action: Action,
+        origin: Origin,
+    ) -> Self {
+        let timeout = event.spec().column(dialect).map_or(Duration::from_secs(60), |column| column.timeout);
+        Self {
+            event,
+            dialect,
+            label: label.into(),
+            description: None,
+            origin,
+            matcher: Matcher::everything(),
+            action,
+            timeout,
+            on_failure: OnFailure::Allow,
+            order: GroupOrder::Parallel,
+            standing: Standing::Active,
+            trust: Trust::NotNeeded,
+            owner: None,
+        }
+    }
+
+    /// Whether the hook takes part and may run.
+    #[must_use]
+    pub fn is_enabled(&self) -> bool {
+        self.standing == Standing::Active
+    }
+}
+
+impl fmt::Display for Hook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.label)
+    }
+}

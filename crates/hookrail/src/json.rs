@@ -1,0 +1,378 @@
+//! JSON as text that is known to be valid.
+//!
+//! What nobody changed has to reach a tool byte for byte: key order, `1.0`, integers beyond 2^53. A tree of
+//! parsed values cannot promise that, so values travel through the engine as raw JSON and are taken apart
+//! only one level at a time, and only where something inside is needed. This module knows JSON and nothing else.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::{DeserializeOwned, MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// One JSON value, kept as the text it was written in (white space between tokens removed).
+#[derive(Clone)]
+pub struct Json(Arc<RawValue>);
+
+impl Json {
+    /// Parses text that must be exactly one JSON value.
+    ///
+    /// # Errors
+    /// The error of the JSON parser, with line and column, when the text is something else.
+    pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
+        let raw: Box<RawValue> = serde_json::from_str(text)?;
+        Ok(Self::from_raw(raw))
+    }
+
+    /// Takes over a value that serde_json already found valid.
+    #[must_use]
+    pub fn from_raw(raw: Box<RawValue>) -> Self {
+        if needs_compacting(raw.get())
+            && let Ok(compact) = RawValue::from_string(compact(raw.get()))
+        {
+            return Self(compact.into());
+        }
+        Self(raw.into())
+    }
+
+    /// The JSON form of anything that can be serialised.
+    ///
+    /// # Errors
+    /// Whatever the value's own `Serialize` reports.
+    pub fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
+        Ok(Self(serde_json::value::to_raw_value(value)?.into()))
+    }
+
+    /// A JSON string.
+    #[must_use]
+    pub fn string(text: &str) -> Self {
+        Self::of(text).unwrap_or_else(|_| Self::null())
+    }
+
+    /// A JSON boolean.
+    #[must_use]
+    pub fn boolean(value: bool) -> Self {
+        Self::of(&value).unwrap_or_else(|_| Self::null())
+    }
+
+    /// The JSON `null`.
+    #[must_use]
+    pub fn null() -> Self {
+        Self(RawValue::NULL.to_owned().into())
+    }
+
+    /// An empty JSON object.
+    #[must_use]
+    pub fn empty_object() -> Self {
+        JsonObject::new().to_json()
+    }
+
+    /// The text of the value.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        self.0.get()
+    }
+
+    /// The value as a tree. Numbers that `f64` cannot hold lose precision here, so this is for looking, not for
+    /// handing on.
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        serde_json::from_str(self.text()).unwrap_or(Value::Null)
+    }
+
+    /// The value as a typed one, when it fits.
+    #[must_use]
+    pub fn decode<T: DeserializeOwned>(&self) -> Option<T> {
+        serde_json::from_str(self.text()).ok()
+    }
+
+    /// The value as an object, when it is one.
+    #[must_use]
+    pub fn as_object(&self) -> Option<JsonObject> {
+        if self.kind() == JsonKind::Object { self.decode() } else { None }
+    }
+
+    /// The value as a list, when it is one.
+    #[must_use]
+    pub fn as_array(&self) -> Option<Vec<Json>> {
+        if self.kind() == JsonKind::Array { self.decode() } else { None }
+    }
+
+    /// The value as text, when it is a string.
+    #[must_use]
+    pub fn as_str(&self) -> Option<String> {
+        if self.kind() == JsonKind::String { self.decode() } else { None }
+    }
+
+    /// The value as a boolean, when it is one.
+    #[must_use]
+    pub fn as_bool(&self) -> Option<bool> {
+        self.decode()
+    }
+
+    /// Which of the six kinds of JSON value this is.
+    #[must_use]
+    pub fn kind(&self) -> JsonKind {
+        match self.text().as_bytes().first() {
+            Some(b'{') => JsonKind::Object,
+            Some(b'[') => JsonKind::Array,
+            Some(b'"') => JsonKind::String,
+            Some(b't' | b'f') => JsonKind::Boolean,
+            Some(b'n') => JsonKind::Null,
+            _ => JsonKind::Number,
+        }
+    }
+
+    /// Whether two values mean the same, whatever the order of their keys.
+    #[must_use]
+    pub fn same_as(&self, other: &Json) -> bool {
+        self.text() == other.text() || self.to_value() == other.to_value()
+    }
+}
+
+impl fmt::Debug for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+impl PartialEq for Json {
+    fn eq(&self, other: &Self) -> bool {
+        self.text() == other.text()
+    }
+}
+
+impl Eq for Json {}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Box::<RawValue>::deserialize(deserializer).map(Self::from_raw)
+    }
+}
+
+impl From<&Value> for Json {
+    fn from(value: &Value) -> Self {
+        Self::of(value).unwrap_or_else(|_| Self::null())
+    }
+}
+
+impl From<Value> for Json {
+    fn from(value: Value) -> Self {
+        Self::from(&value)
+    }
+}
+
+/// The six kinds of JSON value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JsonKind {
+    /// `{…}`
+    Object,
+    /// `[…]`
+    Array,
+    /// `"…"`
+    String,
+    /// A number.
+    Number,
+    /// `true` or `false`.
+    Boolean,
+    /// `null`
+    Null,
+}
+
+impl JsonKind {
+    /// The kind's name with its article, for messages.
+    #[must_use]
+    pub fn described(self) -> &'static str {
+        match self {
+            Self::Object => "an object",
+            Self::Array => "a list",
+            Self::String => "a string",
+            Self::Number => "a number",
+            Self::Boolean => "a boolean",
+            Self::Null => "null",
+        }
+    }
+}
+
+/// One level of a JSON object: keys in their written order, values untouched.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JsonObject(Vec<(String, Json)>);
+
+impl JsonObject {
+    /// An object without members.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The member of that name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Json> {
+        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
+    /// Sets a member: an existing one keeps its place, a new one goes last.
+    pub fn set(&mut self, name: impl Into<String>, value: Json) {
+        let name = name.into();
+        match self.0.iter_mut().find(|(key, _)| *key == name) {
+            Some(member) => member.1 = value,
+            None => self.0.push((name, value)),
+        }
+    }
+
+    /// Takes a member out.
+    pub fn remove(&mut self, name: &str) -> Option<Json> {
+        let at = self.0.iter().position(|(key, _)| key == name)?;
+        Some(self.0.remove(at).1)
+    }
+
+    /// The members in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Json)> {
+        self.0.iter().map(|(key, value)| (key.as_str(), value))
+    }
+
+    /// Whether there are no members.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Sets every member of `other` on this object: top-level keys overwrite, nested values are replaced whole.
+    pub fn merge(&mut self, other: &JsonObject) {
+        for (key, value) in other.iter() {
+            self.set(key, value.clone());
+        }
+    }
+
+    /// The object as one JSON value.
+    #[must_use]
+    pub fn to_json(&self) -> Json {
+        Json::of(self).unwrap_or_else(|_| Json::null())
+    }
+}
+
+impl<K: Into<String>> FromIterator<(K, Json)> for JsonObject {
+    fn from_iter<I: IntoIterator<Item = (K, Json)>>(members: I) -> Self {
+        let mut object = Self::new();
+        for (key, value) in members {
+            object.set(key, value);
+        }
+        object
+    }
+}
+
+impl Serialize for JsonObject {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (key, value) in &self.0 {
+            map.serialize_entry(key, value)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for JsonObject {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+        impl<'de> Visitor<'de> for Members {
+            type Value = JsonObject;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<JsonObject, A::Error> {
+                // A key that stands twice keeps its first place and its last value, as in JavaScript. The index
+                // keeps an object with very many keys from costing quadratic time.
+                let mut members: Vec<(String, Json)> = Vec::new();
+                let mut index = std::collections::HashMap::<String, usize>::new();
+                while let Some((key, value)) = map.next_entry::<String, Json>()? {
+                    match index.get(&key).and_then(|at| members.get_mut(*at)) {
+                        Some(member) => member.1 = value,
+                        None => {
+                            index.insert(key.clone(), members.len());
+                            members.push((key, value));
+                        }
+                    }
+                }
+                Ok(JsonObject(members))
+            }
+        }
+        deserializer.deserialize_map(Members)
+    }
+}
+
+/// Whether there is white space between the tokens of valid JSON text.
+fn needs_compacting(text: &str) -> bool {
+    let mut in_string = false;
+    let mut escaped = false;
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b' ' | b'\t' | b'\n' | b'\r' if !in_string => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Valid JSON text without the white space between its tokens; every token keeps its bytes.
+fn compact(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut in_string = false;
+    let mut escaped = false;
+    for character in text.chars() {
+        match character {
+            _ if escaped => escaped = false,
+            '\\' if in_string => escaped = true,
+            '"' => in_string = !in_string,
+            ' ' | '\t' | '\n' | '\r' if !in_string => continue,
+            _ => {}
+        }
+        out.push(character);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_key_order_survive_byte_for_byte() {
+        let text = r#"{"z":1.0,"a":9007199254740993,"m":1e400,"s":" \" { "}"#;
+        let json = Json::parse(text).unwrap();
+        assert_eq!(json.text(), text);
+        assert_eq!(json.as_object().unwrap().to_json().text(), text);
+    }
+
+    #[test]
+    fn white_space_between_tokens_goes_and_inside_strings_stays() {
+        let json = Json::parse("{ \"a b\" : [ 1 ,\n 2 ] , \"c\": \"x \\\" y\" }").unwrap();
+        assert_eq!(json.text(), r#"{"a b":[1,2],"c":"x \" y"}"#);
+    }
+
+    #[test]
+    fn a_repeated_key_keeps_its_first_place_and_its_last_value() {
+        let object = Json::parse(r#"{"a":1,"b":2,"a":3}"#).unwrap().as_object().unwrap();
+        assert_eq!(object.to_json().text(), r#"{"a":3,"b":2}"#);
+    }
+
+    #[test]
+    fn merging_overwrites_top_level_keys_and_appends_new_ones() {
+        let mut object = Json::parse(r#"{"a":{"x":1},"b":2}"#).unwrap().as_object().unwrap();
+        object.merge(&Json::parse(r#"{"c":4,"a":{"y":1}}"#).unwrap().as_object().unwrap());
+        assert_eq!(object.to_json().text(), r#"{"a":{"y":1},"b":2,"c":4}"#);
+    }
+}

@@ -1,0 +1,55 @@
+//! One hook engine for coding agents, for three hook dialects at once.
+//!
+//! A host fires one event; hooks of all dialects take part; the host gets one deterministic [`Outcome`] with a typed
+//! reason for everything.
+//!
+//! ```no_run
+//! use hookrail::{Event, EventKind, HookSystem, Json};
+//!
+//! let hooks = HookSystem::builder(".").build();
+//! let event = Event::new(EventKind::BeforeTool, hooks.project())
+//!     .with_text("tool_name", "write_file")
+//!     .with("tool_input", Json::parse(r#"{"path": "a.txt"}"#).unwrap());
+//! let outcome = hooks.fire_blocking(event);
+//! if outcome.is_denied() {
+//!     println!("blocked: {}", outcome.effects.reason.unwrap_or_default());
+//! }
+//! ```
+
+mod config;
+mod diagnostic;
+pub mod dialect;
+mod document;
+mod event;
+mod firing;
+mod hook;
+mod json;
+mod matcher;
+mod native;
+mod outcome;
+mod run;
+mod snapshot;
+mod source;
+mod system;
+mod trust;
+
+pub use diagnostic::{Code, Diagnostic, Level};
+pub use dialect::DialectId;
+pub use document::{diagnostics_document, explain_document, list_document, outcome_document};
+pub use event::{
+    Abilities, Column, Event, EventError, EventKind, EventSet, EventSpec, FieldKind, FieldSpec, Fold, Gating, Stage,
+    find_event,
+};
+pub use firing::{Batch, Firing, PartPlan, Plan, PlannedHook, Step};
+pub use hook::{Action, GroupOrder, Hook, OnFailure, Owner, Standing, Trust};
+pub use json::{Json, JsonKind, JsonObject};
+pub use matcher::{Compiled, Language, Matcher, MatcherKind, OnInvalid, Problem, Scope, Verdict};
+pub use native::{NativeCall, NativeHook};
+pub use outcome::{Aggregated, Decision, Effects, EndKind, HookRun, Outcome, SkipReason, Skipped, Stop};
+pub use run::{
+    Environment, How, ModuleCall, ModuleReturn, ModuleRunner, Output, RunEnd, RunId, RunRequest, SpawnFailure,
+};
+pub use snapshot::{ModelDecisions, Policy, Snapshot, Switch};
+pub use source::{Location, Origin, SourceKind};
+pub use system::{Builder, Fire, FireId, HookSystem, Host, NoHost, Notification, Notifications};
+pub use trust::{Digest, FileTrustStore, Fingerprint, Grant, Grants, NamedFile, TrustError, TrustStore};

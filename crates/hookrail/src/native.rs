@@ -1,0 +1,56 @@
+//! Hooks that are closures of the embedding program.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use crate::event::Event;
+use crate::outcome::Effects;
+use crate::system::Host;
+
+type Answering = Pin<Box<dyn Future<Output = Effects> + Send>>;
+type Closure = dyn Fn(NativeCall) -> Answering + Send + Sync;
+
+/// A hook written in Rust.
+///
+/// It runs on the engine's thread, so it must not block; a future that waits is fine.
+#[derive(Clone)]
+pub struct NativeHook(Arc<Closure>);
+
+/// What a native hook is given.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct NativeCall {
+    /// What happened, with every rewrite so far.
+    pub event: Arc<Event>,
+    /// The way back to the embedding program.
+    pub host: Arc<dyn Host>,
+}
+
+impl NativeHook {
+    /// A hook that answers at once.
+    pub fn new(answer: impl Fn(NativeCall) -> Effects + Send + Sync + 'static) -> Self {
+        Self(Arc::new(move |call| {
+            let effects = answer(call);
+            Box::pin(async move { effects })
+        }))
+    }
+
+    /// A hook that answers later.
+    pub fn waiting<F: Future<Output = Effects> + Send + 'static>(
+        answer: impl Fn(NativeCall) -> F + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(move |call| Box::pin(answer(call))))
+    }
+
+    pub(crate) fn call(&self, call: NativeCall) -> Answering {
+        (self.0)(call)
+    }
+}
+
+impl fmt::Debug for NativeHook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("NativeHook")
+    }
+}

@@ -1,0 +1,400 @@
+//! What a fired event came to: one outcome for the host, with a typed reason for everything.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::DialectId;
+use crate::event::EventKind;
+use crate::hook::Hook;
+use crate::json::Json;
+
+/// What hooks decided about an operation. The order is the order of strength.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Decision {
+    /// It may go on. This never lifts a deny or a question of the host's own.
+    Allow,
+    /// The user must be asked, with the final input in front of them.
+    Ask,
+    /// It must not happen.
+    Deny,
+}
+
+impl Decision {
+    /// The name used in JSON and in messages.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A demand that the agent stop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stop {
+    /// Why, for the user.
+    pub reason: String,
+}
+
+impl Stop {
+    /// A stop with its reason.
+    #[must_use]
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into() }
+    }
+}
+
+/// What the host has to do. A dialect's part of an event gives one of these, and so does the whole event.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Effects {
+    /// The decision; none means that nobody had an opinion.
+    pub decision: Option<Decision>,
+    /// Why.
+    pub reason: Option<String>,
+    /// Whether the agent must stop.
+    pub stop: Option<Stop>,
+    /// A message for the conversation and the user.
+    pub system_message: Option<String>,
+    /// Whether the operation's output is hidden from the user.
+    pub suppress_output: bool,
+    /// Whether the model's context must be cleared.
+    pub clear_context: bool,
+    /// Text to add for the model.
+    pub additional_context: Option<String>,
+    /// The whole new input of the tool.
+    pub tool_input: Option<Json>,
+    /// The replacement for the tool's result.
+    pub tool_output: Option<Json>,
+    /// The whole new prompt.
+    pub prompt: Option<String>,
+    /// Messages to add to the conversation.
+    pub messages: Vec<Json>,
+    /// Entries to add to the session.
+    pub entries: Vec<Json>,
+    /// The whole new request to the model.
+    pub llm_request: Option<Json>,
+    /// The response to use in place of the model's.
+    pub llm_response: Option<Json>,
+    /// Which tools the model may call.
+    pub tool_config: Option<Json>,
+    /// The combined result of events that have one of their own shape.
+    pub result: Option<Json>,
+}
+
+impl Effects {
+    /// No opinion.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// It may go on.
+    #[must_use]
+    pub fn allow() -> Self {
+        Self { decision: Some(Decision::Allow), ..Self::default() }
+    }
+
+    /// The user must be asked.
+    #[must_use]
+    pub fn ask(reason: impl Into<String>) -> Self {
+        Self { decision: Some(Decision::Ask), reason: Some(reason.into()), ..Self::default() }
+    }
+
+    /// It must not happen.
+    #[must_use]
+    pub fn deny(reason: impl Into<String>) -> Self {
+        Self { decision: Some(Decision::Deny), reason: Some(reason.into()), ..Self::default() }
+    }
+
+    /// The effects with a demand to stop the agent.
+    #[must_use]
+    pub fn and_stop(mut self, reason: impl Into<String>) -> Self {
+        self.stop = Some(Stop::new(reason));
+        self
+    }
+
+    /// The effects with text for the model.
+    #[must_use]
+    pub fn with_context(mut self, text: impl Into<String>) -> Self {
+        self.additional_context = Some(text.into());
+        self
+    }
+
+    /// The effects with a whole new tool input.
+    #[must_use]
+    pub fn with_tool_input(mut self, input: Json) -> Self {
+        self.tool_input = Some(input);
+        self
+    }
+
+    /// Adds the effects of the dialect that came next. Decisions combine by strength, texts are joined, and a later
+    /// rewrite stands in place of an earlier one, because the later dialect was asked about the earlier rewrite.
+    pub(crate) fn absorb(&mut self, next: Effects) {
+        use std::cmp::Ordering;
+        match next.decision.cmp(&self.decision) {
+            Ordering::Greater => {
+                self.decision = next.decision;
+                self.reason = next.reason;
+            }
+            Ordering::Equal => join(&mut self.reason, next.reason, "\n"),
+            Ordering::Less => {}
+        }
+        if self.stop.is_none() {
+            self.stop = next.stop;
+        }
+        join(&mut self.system_message, next.system_message, "\n");
+        join(&mut self.additional_context, next.additional_context, "\n");
+        self.suppress_output |= next.suppress_output;
+        self.clear_context |= next.clear_context;
+        self.messages.extend(next.messages);
+        self.entries.extend(next.entries);
+        replace(&mut self.tool_input, next.tool_input);
+        replace(&mut self.tool_output, next.tool_output);
+        replace(&mut self.prompt, next.prompt);
+        replace(&mut self.llm_request, next.llm_request);
+        replace(&mut self.llm_response, next.llm_response);
+        replace(&mut self.tool_config, next.tool_config);
+        replace(&mut self.result, next.result);
+    }
+}
+
+fn replace<T>(old: &mut Option<T>, new: Option<T>) {
+    if new.is_some() {
+        *old = new;
+    }
+}
+
+/// Adds text to text, skipping what is empty.
+pub(crate) fn join(into: &mut Option<String>, next: Option<String>, separator: &str) {
+    let Some(next) = next.filter(|text| !text.is_empty()) else { return };
+    match into {
+        Some(text) => {
+            text.push_str(separator);
+            text.push_str(&next);
+        }
+        None => *into = Some(next),
+    }
+}
+
+/// How a planned hook ended. Exactly one of these holds for every hook that was planned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum EndKind {
+    /// It answered.
+    Answered,
+    /// It ended well and said nothing.
+    Silent,
+    /// Its time was up.
+    TimedOut,
+    /// A signal ended it.
+    Signalled,
+    /// It exited with a status other than zero.
+    Exited,
+    /// It could not be started.
+    SpawnFailed,
+    /// What it said is not an answer.
+    BadOutput,
+    /// It wrote too much.
+    OutputLimit,
+    /// The host did not want it any more.
+    Cancelled,
+    /// Its handler threw.
+    Threw,
+    /// It went over its memory or stack limit.
+    Limit,
+    /// Its entry is broken.
+    Unusable,
+    /// The host did not wait for it.
+    Detached,
+}
+
+impl EndKind {
+    /// The name used in JSON and in messages.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::Silent => "silent",
+            Self::TimedOut => "timed-out",
+            Self::Signalled => "signalled",
+            Self::Exited => "exited",
+            Self::SpawnFailed => "spawn-failed",
+            Self::BadOutput => "bad-output",
+            Self::OutputLimit => "output-limit",
+            Self::Cancelled => "cancelled",
+            Self::Threw => "threw",
+            Self::Limit => "limit",
+            Self::Unusable => "unusable",
+            Self::Detached => "detached",
+        }
+    }
+}
+
+/// One hook that was run.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct HookRun {
+    /// The hook.
+    pub hook: Arc<Hook>,
+    /// How it ended.
+    pub end: EndKind,
+    /// The exit status, when it exited.
+    pub exit_code: Option<i32>,
+    /// The signal, when one ended it.
+    pub signal: Option<i32>,
+    /// What it decided, or what its failure policy made of it.
+    pub decision: Option<Decision>,
+    /// How long it took.
+    pub duration: Duration,
+    /// What it wrote to standard output.
+    pub stdout: String,
+    /// What it wrote to standard error.
+    pub stderr: String,
+}
+
+/// Why a hook did not run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SkipReason {
+    /// Its matcher does not match.
+    Matcher,
+    /// Another hook with the same command is kept.
+    Duplicate,
+    /// It is on a list of disabled hooks.
+    Disabled,
+    /// It belongs to a project that is not trusted, or has changed since it was.
+    Untrusted,
+    /// The chain ended before its turn.
+    ChainEnded,
+    /// Hooks are off.
+    HooksOff,
+    /// Its type cannot be executed here.
+    NotExecutable,
+}
+
+impl SkipReason {
+    /// The name used in JSON and in messages.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Matcher => "matcher",
+            Self::Duplicate => "duplicate",
+            Self::Disabled => "disabled",
+            Self::Untrusted => "untrusted",
+            Self::ChainEnded => "chain-ended",
+            Self::HooksOff => "hooks-off",
+            Self::NotExecutable => "not-executable",
+        }
+    }
+}
+
+/// One hook that did not run.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Skipped {
+    /// The hook.
+    pub hook: Arc<Hook>,
+    /// Why.
+    pub why: SkipReason,
+    /// Why, in words.
+    pub detail: String,
+}
+
+impl Skipped {
+    pub(crate) fn new(hook: &Arc<Hook>, why: SkipReason, detail: impl Into<String>) -> Self {
+        Self { hook: Arc::clone(hook), why, detail: detail.into() }
+    }
+}
+
+/// The aggregate of command hooks in settings files, as their own documentation defines it.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Aggregated {
+    /// Whether every hook exited with zero. This is about health, not about permission.
+    pub success: bool,
+    /// The merged output.
+    pub final_output: Option<Json>,
+    /// Every single output, in plan order.
+    pub all_outputs: Vec<Json>,
+    /// What prevented a hook from answering at all.
+    pub errors: Vec<String>,
+    /// The sum of the hooks' times.
+    pub total_duration: Duration,
+}
+
+impl Aggregated {
+    /// The aggregate of no hooks.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self { success: true, ..Self::default() }
+    }
+}
+
+/// What a fired event came to.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// What had happened.
+    pub event: EventKind,
+    /// What the host has to do.
+    pub effects: Effects,
+    /// The aggregate of the settings-file dialect.
+    pub aggregated: Aggregated,
+    /// Every hook that was planned, in plan order.
+    pub runs: Vec<HookRun>,
+    /// Every hook that did not run, and why.
+    pub skipped: Vec<Skipped>,
+    /// Everything worth saying.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Outcome {
+    /// The outcome of an event nobody takes part in.
+    #[must_use]
+    pub fn untouched(event: EventKind) -> Self {
+        Self {
+            event,
+            effects: Effects::default(),
+            aggregated: Aggregated::empty(),
+            runs: Vec::new(),
+            skipped: Vec::new(),
+            diagnostics: Vec::new(),
+        }
+    }
+
+    /// The outcome of an event whose hooks could not be heard. A gate that was not guarded stays shut.
+    #[must_use]
+    pub(crate) fn abandoned(event: EventKind) -> Self {
+        let mut outcome = Self::untouched(event);
+        let message = "the engine was torn down before the hooks of this event had answered";
+        outcome.diagnostics.push(Diagnostic::new(Code::HookCancelled, message));
+        if event.spec().is_gating() {
+            outcome.effects = Effects::deny(message);
+        }
+        outcome
+    }
+
+    /// Whether the operation must not happen.
+    #[must_use]
+    pub fn is_denied(&self) -> bool {
+        self.effects.decision == Some(Decision::Deny)
+    }
+
+    /// The runs of one dialect.
+    pub fn runs_of(&self, dialect: DialectId) -> impl Iterator<Item = &HookRun> {
+        self.runs.iter().filter(move |run| run.hook.dialect == dialect)
+    }
+}

@@ -1,0 +1,124 @@
+//! Running a command hook as a process.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use hookrail_spawn::{CancelToken, Captured, Command, End, Exit, Ladder, SpawnError, Survivors};
+
+use super::Environment;
+use super::end::{How, Output, RunEnd, SpawnFailure};
+use super::request::RunRequest;
+use super::shell::shell;
+use crate::hook::Action;
+
+/// What every hook process of an engine has in common.
+#[derive(Debug)]
+pub(crate) struct ProcessWorld {
+    pub(crate) environment: Arc<Environment>,
+    /// How deep this engine is inside hooks of other engines.
+    pub(crate) depth: u32,
+}
+
+/// Runs a command to its end. What is still to be done to end the process comes back beside the end, so that
+/// nobody has to wait for it.
+pub(crate) async fn run_command(
+    world: &ProcessWorld,
+    request: &RunRequest,
+    run_id: &str,
+    cancel: &CancelToken,
+) -> (RunEnd, Option<Ladder>) {
+    let began = Instant::now();
+    let Some(command) = command(world, request, run_id) else {
+        return (RunEnd::new(How::Unusable("it has no command".into()), began.elapsed()), None);
+    };
+    match hookrail_spawn::run(&command, cancel).await {
+        Ok(finished) => {
+            let how = match (finished.end, finished.exit) {
+                // A hook that wrote too much and then exited has still said something with its exit code.
+                (End::OutputLimit, Some(Exit::Code(code))) if code != 0 => How::Exited(code),
+                (End::OutputLimit, Some(Exit::Signal(signal))) if finished.ladder.is_none() => How::Signalled(signal),
+                (End::Exited(code), _) => How::Exited(code),
+                (End::Signalled(signal), _) => How::Signalled(signal),
+                (End::TimedOut, _) => How::TimedOut(request.timeout),
+                (End::Cancelled, _) => How::Cancelled,
+                (End::OutputLimit, _) => How::OutputLimit,
+                _ => How::StatusUnknown,
+            };
+            let mut end = RunEnd::new(how, finished.elapsed);
+            end.stdout = output(finished.stdout);
+            end.stderr = output(finished.stderr);
+            end.survivors = match finished.survivors {
+                Survivors::Seen(count) => count,
+                Survivors::Unknown => 1,
+                _ => 0,
+            };
+            (end, finished.ladder)
+        }
+        Err(error) => (RunEnd::new(How::SpawnFailed(failure(&error)), began.elapsed()), None),
+    }
+}
+
+fn command(world: &ProcessWorld, request: &RunRequest, run_id: &str) -> Option<Command> {
+    let command = match &request.hook.action {
+        Action::Shell(line) => {
+            let (program, flags) = shell(&world.environment);
+            Command::new(program).args(flags.iter().copied()).arg(&**line)
+        }
+        Action::Program(words) => {
+            let (program, arguments) = words.split_first()?;
+            Command::new(program).args(arguments)
+        }
+        _ => return None,
+    };
+    let mut environment = Environment::clone(&world.environment);
+    for (name, value) in request.variables.iter() {
+        environment = environment.with(name, value);
+    }
+    environment = environment
+        .with("HOOKRAIL_PROTOCOL", "1")
+        .with("HOOKRAIL_DEPTH", (world.depth + 1).to_string())
+        .with("PWD", request.cwd.as_os_str());
+    Some(
+        command
+            .env(Arc::new(environment))
+            .cwd(working_directory(&request.cwd))
+            .stdin(Arc::clone(&request.input))
+            .timeout(request.timeout)
+            .grace(request.grace)
+            .marker("HOOKRAIL_RUN_ID", run_id),
+    )
+}
+
+/// An empty path would mean the host's own directory, which is nobody's choice.
+fn working_directory(cwd: &Path) -> &Path {
+    if cwd.as_os_str().is_empty() { Path::new(".") } else { cwd }
+}
+
+fn output(captured: Captured) -> Output {
+    Output::partial(captured.bytes, captured.total)
+}
+
+fn failure(error: &SpawnError) -> SpawnFailure {
+    let name = |program: &std::ffi::OsString| program.to_string_lossy().into_owned();
+    match error {
+        SpawnError::WorkingDirectoryMissing { directory } => SpawnFailure::MissingDirectory(directory.clone()),
+        SpawnError::WorkingDirectoryUnusable { directory, .. } => SpawnFailure::UnusableDirectory(directory.clone()),
+        SpawnError::ProgramNotFound { program } => SpawnFailure::NotFound(name(program)),
+        SpawnError::NotExecutable { program } | SpawnError::BadFormat { program } => {
+            SpawnFailure::NotExecutable(name(program))
+        }
+        other => SpawnFailure::Other(with_sources(other)),
+    }
+}
+
+/// The error with everything it was caused by.
+fn with_sources(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(source) = cause {
+        text = format!("{text}: {source}");
+        cause = source.source();
+    }
+    text
+}

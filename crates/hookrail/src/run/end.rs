@@ -1,0 +1,158 @@
+//! How a run ended, before any dialect has looked at it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::json::Json;
+use crate::outcome::Effects;
+
+/// How a run ended and what it left behind.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RunEnd {
+    /// The end itself.
+    pub how: How,
+    /// What it wrote to standard output.
+    pub stdout: Output,
+    /// What it wrote to standard error.
+    pub stderr: Output,
+    /// From before the start to the end.
+    pub duration: Duration,
+    /// How many processes it left running in the background.
+    pub survivors: u32,
+    /// Messages a module sent to the conversation while it ran.
+    pub messages: Vec<Json>,
+    /// Entries a module added to the session while it ran.
+    pub entries: Vec<Json>,
+}
+
+impl RunEnd {
+    /// An end without output.
+    #[must_use]
+    pub fn new(how: How, duration: Duration) -> Self {
+        Self {
+            how,
+            stdout: Output::default(),
+            stderr: Output::default(),
+            duration,
+            survivors: 0,
+            messages: Vec::new(),
+            entries: Vec::new(),
+        }
+    }
+
+    /// The end with standard output.
+    #[must_use]
+    pub fn stdout(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.stdout = Output::whole(bytes);
+        self
+    }
+
+    /// The end with standard error.
+    #[must_use]
+    pub fn stderr(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.stderr = Output::whole(bytes);
+        self
+    }
+}
+
+/// The ways a run can end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum How {
+    /// The process exited.
+    Exited(i32),
+    /// A signal ended the process.
+    Signalled(i32),
+    /// The process ended, and the host's settings made its status unknowable.
+    StatusUnknown,
+    /// The time was up.
+    TimedOut(Duration),
+    /// The host did not want it any more.
+    Cancelled,
+    /// Standard output went over its limit.
+    OutputLimit,
+    /// The process could not be started.
+    SpawnFailed(SpawnFailure),
+    /// A module's handlers returned; none when nothing was returned.
+    Returned(Option<Json>),
+    /// A closure of the embedding program answered.
+    Decided(Box<Effects>),
+    /// A module's handler threw.
+    Threw(String),
+    /// A module went over its memory or stack limit.
+    OverLimit(String),
+    /// The entry is broken and was never started.
+    Unusable(Arc<str>),
+    /// What would have run is not what was trusted.
+    ContentChanged,
+}
+
+/// Why a process could not be started.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SpawnFailure {
+    /// The working directory is not there.
+    #[error("the working directory `{}` does not exist", .0.display())]
+    MissingDirectory(PathBuf),
+    /// The working directory cannot be entered.
+    #[error("the working directory `{}` cannot be entered", .0.display())]
+    UnusableDirectory(PathBuf),
+    /// The program is not there.
+    #[error("`{0}` was not found")]
+    NotFound(String),
+    /// The program cannot be executed.
+    #[error("`{0}` cannot be executed")]
+    NotExecutable(String),
+    /// No runner knows this kind of hook.
+    #[error("no runner for this kind of hook is registered")]
+    NoRunner,
+    /// Anything else, as the operating system says it.
+    #[error("{0}")]
+    Other(String),
+}
+
+/// What was written to one stream.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Output {
+    /// The bytes that were kept.
+    pub bytes: Vec<u8>,
+    /// How many bytes there were.
+    pub total: u64,
+}
+
+impl Output {
+    /// Output of which everything was kept.
+    #[must_use]
+    pub fn whole(bytes: impl Into<Vec<u8>>) -> Self {
+        let bytes = bytes.into();
+        let total = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        Self { bytes, total }
+    }
+
+    /// Output of which only a part may have been kept.
+    #[must_use]
+    pub fn partial(bytes: Vec<u8>, total: u64) -> Self {
+        Self { bytes, total }
+    }
+
+    /// Whether something was cut off.
+    #[must_use]
+    pub fn is_truncated(&self) -> bool {
+        u64::try_from(self.bytes.len()).is_ok_and(|kept| kept < self.total)
+    }
+
+    /// The text, with bytes that are not UTF-8 replaced.
+    #[must_use]
+    pub fn lossy(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
+
+    /// The text, when all of it is UTF-8.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        std::str::from_utf8(&self.bytes).ok()
+    }
+}

@@ -1,0 +1,17 @@
+//! Running hooks: the only part of the engine that touches the operating system.
+//!
+//! A runner executes a request and reports how that ended. It knows no dialect, no matching and no merging.
+
+mod command;
+mod end;
+
+mod request;
+mod runner;
+mod shell;
+
+pub use end::{How, Output, RunEnd, SpawnFailure};
+pub use hookrail_spawn::Environment;
+pub use request::{RunId, RunRequest};
+pub use runner::{ModuleCall, ModuleReturn, ModuleRunner};
+
+pub(crate) use command::{ProcessWorld, run_command};

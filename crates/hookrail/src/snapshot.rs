@@ -1,0 +1,129 @@
+//! A snapshot: everything configuration came to at one moment, immutable, shared by every event fired meanwhile.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::diagnostic::Diagnostic;
+use crate::dialect::DialectId;
+use crate::event::{EventKind, EventSet};
+use crate::hook::{Hook, Standing};
+
+/// All hooks, in their order, with what loading noticed.
+#[derive(Debug, Default)]
+pub struct Snapshot {
+    hooks: Vec<Arc<Hook>>,
+    by_event: HashMap<(EventKind, DialectId), Vec<Arc<Hook>>>,
+    diagnostics: Vec<Diagnostic>,
+    policy: Policy,
+    switch: Switch,
+    dialects: Option<Vec<DialectId>>,
+}
+
+/// Rules that configuration can change.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Policy {
+    /// What a later allow does to an earlier deny of a model call.
+    pub model_decisions: ModelDecisions,
+}
+
+/// What a later allow does to an earlier deny of a model call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ModelDecisions {
+    /// The later one counts, with a warning.
+    #[default]
+    LastWins,
+    /// Deny counts.
+    Strict,
+}
+
+/// Whether hooks run at all, whatever configuration says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Switch {
+    /// They do.
+    #[default]
+    On,
+    /// None runs, for this reason.
+    Off(Arc<str>),
+    /// Only the system layer's run, for this reason.
+    SystemOnly(Arc<str>),
+}
+
+impl Snapshot {
+    /// A snapshot of these hooks. Their order is the order in which they are planned.
+    #[must_use]
+    pub fn new(hooks: Vec<Hook>, diagnostics: Vec<Diagnostic>) -> Self {
+        let hooks: Vec<Arc<Hook>> = hooks.into_iter().map(Arc::new).collect();
+        let mut by_event: HashMap<_, Vec<_>> = HashMap::new();
+        for hook in &hooks {
+            by_event.entry((hook.event, hook.dialect)).or_default().push(Arc::clone(hook));
+        }
+        Self { hooks, by_event, diagnostics, ..Self::default() }
+    }
+
+    /// The snapshot with other rules.
+    #[must_use]
+    pub fn with_policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// The snapshot with hooks switched on or off.
+    #[must_use]
+    pub fn with_switch(mut self, switch: Switch) -> Self {
+        self.switch = switch;
+        self
+    }
+
+    /// The snapshot in which only these dialects take part.
+    #[must_use]
+    pub fn with_dialects(mut self, dialects: Option<Vec<DialectId>>) -> Self {
+        self.dialects = dialects;
+        self
+    }
+
+    /// Every hook, in order.
+    #[must_use]
+    pub fn hooks(&self) -> &[Arc<Hook>] {
+        &self.hooks
+    }
+
+    /// What loading noticed.
+    #[must_use]
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+
+    /// The events in which at least one hook could take part, or would have to be reported as untrusted.
+    #[must_use]
+    pub fn wanted(&self) -> EventSet {
+        let mut wanted = EventSet::EMPTY;
+        if !matches!(self.switch, Switch::Off(_)) {
+            for hook in self.hooks.iter().filter(|hook| self.takes_part(hook.dialect)) {
+                let untrusted = hook.standing == Standing::NeverSwitchedOn && !hook.trust.allows();
+                if hook.is_enabled() || untrusted {
+                    wanted.insert(hook.event);
+                }
+            }
+        }
+        wanted
+    }
+
+    pub(crate) fn hooks_for(&self, event: EventKind, dialect: DialectId) -> &[Arc<Hook>] {
+        self.by_event.get(&(event, dialect)).map_or(&[], Vec::as_slice)
+    }
+
+    pub(crate) fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    pub(crate) fn switch(&self) -> &Switch {
+        &self.switch
+    }
+
+    pub(crate) fn takes_part(&self, dialect: DialectId) -> bool {
+        self.dialects.as_ref().is_none_or(|only| only.contains(&dialect))
+    }
+}

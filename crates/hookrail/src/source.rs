@@ -1,0 +1,147 @@
+//! Where a hook or a diagnostic comes from: the layer, the file, the place in it.
+//!
+//! This module knows no configuration format and no dialect.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Serialize;
+
+/// The kind of place a hook was configured in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum SourceKind {
+    /// A file of the project the agent works in. Needs trust.
+    Project,
+    /// The user's own settings.
+    User,
+    /// The machine's settings, a floor for all others.
+    System,
+    /// An extension the user installed.
+    Extension,
+    /// A plugin the user installed.
+    Plugin,
+    /// Named on the command line or by the embedding host.
+    Option,
+    /// Registered by the embedding program as code.
+    Native,
+}
+
+impl SourceKind {
+    /// The name used in JSON and in messages.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Project => "project",
+            Self::User => "user",
+            Self::System => "system",
+            Self::Extension => "extension",
+            Self::Plugin => "plugin",
+            Self::Option => "option",
+            Self::Native => "native",
+        }
+    }
+}
+
+impl fmt::Display for SourceKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A place in a file. Lines and columns count from one; columns count characters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Location {
+    /// The file.
+    pub file: Arc<Path>,
+    /// The line, from one.
+    pub line: u32,
+    /// The column, from one, in characters.
+    pub column: u32,
+    /// The bytes of the file that are meant.
+    pub span: std::ops::Range<usize>,
+}
+
+impl Location {
+    /// The beginning of a file, for what concerns the file as a whole.
+    #[must_use]
+    pub fn whole_file(file: &Path) -> Self {
+        Self { file: file.into(), line: 1, column: 1, span: 0..0 }
+    }
+}
+
+/// Where one hook was configured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Origin {
+    /// The layer.
+    pub kind: SourceKind,
+    /// The place of the hook's own entry.
+    pub location: Location,
+}
+
+impl Origin {
+    /// An origin from its parts.
+    #[must_use]
+    pub fn new(kind: SourceKind, location: Location) -> Self {
+        Self { kind, location }
+    }
+
+    /// The origin of a hook that no file describes.
+    #[must_use]
+    pub fn without_file(kind: SourceKind) -> Self {
+        Self::new(kind, Location::whole_file(&PathBuf::new()))
+    }
+}
+
+/// Turns byte offsets of one text into lines and columns.
+#[derive(Debug)]
+pub(crate) struct LineIndex<'t> {
+    text: &'t str,
+    starts: Vec<usize>,
+}
+
+impl<'t> LineIndex<'t> {
+    pub(crate) fn new(text: &'t str) -> Self {
+        let starts = std::iter::once(0)
+            .chain(text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1))
+            .collect();
+        Self { text, starts }
+    }
+
+    /// Line and column, both from one, of a byte offset.
+    pub(crate) fn position(&self, offset: usize) -> (u32, u32) {
+        let offset = offset.min(self.text.len());
+        let line = self.starts.partition_point(|start| *start <= offset);
+        let start = line.checked_sub(1).and_then(|at| self.starts.get(at)).copied().unwrap_or(0);
+        let column = self.text.get(start..offset).map_or(0, |head| head.chars().count());
+        (saturate(line), saturate(column + 1))
+    }
+
+    /// The place of a span in `file`.
+    pub(crate) fn location(&self, file: &Arc<Path>, span: std::ops::Range<usize>) -> Location {
+        let (line, column) = self.position(span.start);
+        Location { file: Arc::clone(file), line, column, span }
+    }
+}
+
+fn saturate(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LineIndex;
+
+    #[test]
+    fn columns_count_characters_from_one() {
+        let index = LineIndex::new("a\nöx\n");
+        assert_eq!(index.position(0), (1, 1));
+        assert_eq!(index.position(2), (2, 1));
+        assert_eq!(index.position(4), (2, 2));
+        assert_eq!(index.position(999), (3, 1));
+    }
+}

@@ -1,0 +1,187 @@
+//! Describing a hook system before it exists.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::HookSystem;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::{DialectId, llxprt};
+use crate::hook::Hook;
+use crate::run::{Environment, ModuleRunner, ProcessWorld};
+use crate::snapshot::{Snapshot, Switch};
+use crate::trust::{FileTrustStore, Grants, TrustStore};
+
+/// Describes a hook system.
+#[must_use = "a builder does nothing until it is built"]
+pub struct Builder {
+    project: PathBuf,
+    environment: Option<Environment>,
+    trust: Option<Arc<dyn TrustStore>>,
+    project_trust: ProjectTrust,
+    switch: Switch,
+    dialects: Option<Vec<DialectId>>,
+    modules: Option<Arc<dyn ModuleRunner>>,
+    hooks: Vec<Hook>,
+    most_processes: usize,
+}
+
+/// How far the project is trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ProjectTrust {
+    AsGranted,
+    ForThisRun,
+}
+
+/// A built description.
+pub(super) struct Settings {
+    pub(super) project: PathBuf,
+    pub(super) world: Arc<ProcessWorld>,
+    pub(super) modules: Option<Arc<dyn ModuleRunner>>,
+    pub(super) most_processes: usize,
+    trust: Option<Arc<dyn TrustStore>>,
+    project_trust: ProjectTrust,
+    switch: Switch,
+    dialects: Option<Vec<DialectId>>,
+    hooks: Vec<Hook>,
+}
+
+impl Builder {
+    pub(super) fn new(project: PathBuf) -> Self {
+        Self {
+            project,
+            environment: None,
+            trust: None,
+            project_trust: ProjectTrust::AsGranted,
+            switch: Switch::On,
+            dialects: None,
+            modules: None,
+            hooks: Vec::new(),
+            most_processes: 64,
+        }
+    }
+
+    /// The environment that hooks inherit and that says where configuration is. By default it is taken from this
+    /// process once, when the system is built.
+    pub fn environment(mut self, environment: Environment) -> Self {
+        self.environment = Some(environment);
+        self
+    }
+
+    /// Who knows what was trusted. By default a file in the user's state directory.
+    pub fn trust_store(mut self, store: impl TrustStore + 'static) -> Self {
+        self.trust = Some(Arc::new(store));
+        self
+    }
+
+    /// Trusts the project and all its hooks, as long as this system lives.
+    pub fn trust_project(mut self) -> Self {
+        self.project_trust = ProjectTrust::ForThisRun;
+        self
+    }
+
+    /// Runs no hooks at all, for this reason.
+    pub fn hooks_off(mut self, why: &str) -> Self {
+        self.switch = Switch::Off(why.into());
+        self
+    }
+
+    /// Lets only these dialects take part.
+    pub fn only_dialects(mut self, dialects: Vec<DialectId>) -> Self {
+        self.dialects = Some(dialects);
+        self
+    }
+
+    /// Who runs module hooks.
+    pub fn runner(mut self, modules: impl ModuleRunner + 'static) -> Self {
+        self.modules = Some(Arc::new(modules));
+        self
+    }
+
+    /// Adds a hook the host made itself.
+    pub fn hook(mut self, hook: Hook) -> Self {
+        self.hooks.push(hook);
+        self
+    }
+
+    /// How many hook processes run at once; more wait, and waiting does not count against their time.
+    pub fn most_processes(mut self, count: usize) -> Self {
+        self.most_processes = count.max(1);
+        self
+    }
+
+    /// Loads all configuration. What is wrong with it is in the snapshot's diagnostics; nothing fails.
+    pub fn build(self) -> HookSystem {
+        let environment = self.environment.unwrap_or_else(|| std::env::vars_os().collect());
+        let depth = text(&environment, "HOOKRAIL_DEPTH").and_then(|depth| depth.parse().ok()).unwrap_or(0);
+        let switch = match self.switch {
+            Switch::On if text(&environment, "HOOKRAIL_DISABLE") == Some("1") => {
+                Switch::SystemOnly("HOOKRAIL_DISABLE=1 turns off all hooks but the system layer's".into())
+            }
+            other => other,
+        };
+        let trust = self.trust.or_else(|| default_store(&environment));
+        HookSystem::new(Settings {
+            project: std::path::absolute(&self.project).unwrap_or(self.project),
+            world: Arc::new(ProcessWorld { environment: Arc::new(environment), depth }),
+            modules: self.modules,
+            most_processes: self.most_processes,
+            trust,
+            project_trust: self.project_trust,
+            switch,
+            dialects: self.dialects,
+            hooks: self.hooks,
+        })
+    }
+}
+
+impl Settings {
+    /// Loads everything once.
+    pub(super) fn load(&self, last_good: &mut llxprt::LastGood, native: Vec<Hook>) -> Snapshot {
+        let environment = &self.world.environment;
+        let mut diagnostics = Vec::new();
+        let layers = llxprt::Layers {
+            project: self.project.clone(),
+            home: path(environment, "HOME"),
+            system_file: path(environment, "LLXPRT_SYSTEM_SETTINGS_PATH"),
+            grants: self.grants(&mut diagnostics),
+            trust_all: self.project_trust == ProjectTrust::ForThisRun,
+        };
+        let loaded = llxprt::load(&layers, last_good);
+        diagnostics.extend(loaded.diagnostics);
+        let mut hooks = loaded.hooks;
+        hooks.extend(self.hooks.iter().cloned());
+        hooks.extend(native);
+        Snapshot::new(hooks, diagnostics)
+            .with_policy(loaded.policy)
+            .with_switch(self.switch.clone())
+            .with_dialects(self.dialects.clone())
+    }
+
+    /// What was granted for the project; a store that cannot be relied on grants nothing.
+    fn grants(&self, diagnostics: &mut Vec<Diagnostic>) -> Grants {
+        let Some(store) = &self.trust else { return Grants::default() };
+        let project = self.project.canonicalize().unwrap_or_else(|_| self.project.clone());
+        store.grants(&project).unwrap_or_else(|error| {
+            diagnostics.push(Diagnostic::new(Code::TrustStore, error.to_string()));
+            Grants::default()
+        })
+    }
+}
+
+fn default_store(environment: &Environment) -> Option<Arc<dyn TrustStore>> {
+    let home = path(environment, "HOME");
+    let state = path(environment, "XDG_STATE_HOME");
+    let file = FileTrustStore::default_path(home.as_deref(), state.as_deref())?;
+    Some(Arc::new(FileTrustStore::new(file)))
+}
+
+/// A variable's value when it is set, not empty, and text.
+fn text<'e>(environment: &'e Environment, name: &str) -> Option<&'e str> {
+    environment.get(name).and_then(OsStr::to_str).filter(|text| !text.is_empty())
+}
+
+/// A variable's value as a path, when it is set and not empty.
+fn path(environment: &Environment, name: &str) -> Option<PathBuf> {
+    environment.get(name).filter(|value| !value.is_empty()).map(|value| Path::new(value).to_owned())
+}

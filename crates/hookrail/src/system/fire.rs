@@ -1,0 +1,78 @@
+//! The future of a fired event.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use hookrail_spawn::CancelToken;
+use tokio::sync::oneshot;
+
+use crate::event::EventKind;
+use crate::outcome::Outcome;
+
+/// A fired event on its way. Dropping it cancels the hooks that still run.
+#[must_use = "an outcome that nobody reads is a guard that nobody asked"]
+#[derive(Debug)]
+pub struct Fire(State);
+
+#[derive(Debug)]
+enum State {
+    /// Nobody takes part; this costs no allocation.
+    Untouched(EventKind),
+    /// The outcome is known already, until it has been handed out.
+    Ready(Option<Box<Outcome>>),
+    Running {
+        kind: EventKind,
+        outcome: oneshot::Receiver<Outcome>,
+        cancel: CancelOnDrop,
+    },
+}
+
+#[derive(Debug)]
+struct CancelOnDrop(CancelToken);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+impl Fire {
+    pub(super) fn untouched(kind: EventKind) -> Self {
+        Self(State::Untouched(kind))
+    }
+
+    pub(super) fn ready(outcome: Outcome) -> Self {
+        Self(State::Ready(Some(Box::new(outcome))))
+    }
+
+    pub(super) fn running(kind: EventKind, outcome: oneshot::Receiver<Outcome>, cancel: CancelToken) -> Self {
+        Self(State::Running { kind, outcome, cancel: CancelOnDrop(cancel) })
+    }
+
+    /// Cancels the hooks that still run; the outcome then says so.
+    pub fn cancel(&self) {
+        if let State::Running { cancel, .. } = &self.0 {
+            cancel.0.cancel();
+        }
+    }
+}
+
+impl Future for Fire {
+    type Output = Outcome;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
+        match &mut self.0 {
+            State::Untouched(kind) => Poll::Ready(Outcome::untouched(*kind)),
+            State::Ready(outcome) => match outcome.take() {
+                Some(outcome) => Poll::Ready(*outcome),
+                None => Poll::Pending,
+            },
+            State::Running { kind, outcome, .. } => {
+                let kind = *kind;
+                // The engine answers every event; it can fail to do so only when it is torn down.
+                Pin::new(outcome).poll(context).map(|got| got.unwrap_or_else(|_| Outcome::abandoned(kind)))
+            }
+        }
+    }
+}

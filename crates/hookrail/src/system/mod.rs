@@ -1,0 +1,197 @@
+//! The facade: one object a host makes, clones cheaply, and fires events through.
+//!
+//! It owns the snapshot and one thread, which is started at the first run. It is a guest in somebody else's process:
+//! no signal handlers, no change of directory or environment, no global state.
+
+mod builder;
+mod engine;
+mod fire;
+mod host;
+mod notify;
+mod parker;
+mod typed;
+
+pub use builder::Builder;
+pub use fire::Fire;
+pub use host::{Host, NoHost};
+pub use notify::{FireId, Notification, Notifications};
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use arc_swap::ArcSwap;
+
+use crate::diagnostic::Diagnostic;
+use crate::dialect::llxprt;
+use crate::event::{Event, EventKind, EventSet};
+use crate::firing::{Firing, Plan};
+use crate::hook::Hook;
+use crate::outcome::Outcome;
+use crate::snapshot::Snapshot;
+use builder::Settings;
+use engine::Engine;
+
+/// The hooks of one project, ready to take part in events. Cloning shares everything.
+#[derive(Clone)]
+pub struct HookSystem {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    settings: Settings,
+    snapshot: ArcSwap<Snapshot>,
+    /// The events somebody wants, so that all others cost one load.
+    wanted: AtomicU64,
+    last_good: Mutex<llxprt::LastGood>,
+    native: Mutex<Vec<Hook>>,
+    engine: OnceLock<Engine>,
+    shut_down: AtomicBool,
+    notify: notify::Sender,
+}
+
+impl HookSystem {
+    /// Begins to describe the hooks of a project.
+    pub fn builder(project: impl Into<PathBuf>) -> Builder {
+        Builder::new(project.into())
+    }
+
+    fn new(settings: Settings) -> Self {
+        let inner = Inner {
+            settings,
+            snapshot: ArcSwap::default(),
+            wanted: AtomicU64::new(0),
+            last_good: Mutex::default(),
+            native: Mutex::default(),
+            engine: OnceLock::new(),
+            shut_down: AtomicBool::new(false),
+            notify: notify::Sender::new(),
+        };
+        let system = Self { inner: Arc::new(inner) };
+        system.reload();
+        system
+    }
+
+    /// The project's directory.
+    #[must_use]
+    pub fn project(&self) -> &Path {
+        &self.inner.settings.project
+    }
+
+    /// Whether any hook may take part in an event. Costs one load.
+    #[must_use]
+    pub fn wants(&self, event: EventKind) -> bool {
+        EventSet::from_bits(self.inner.wanted.load(Ordering::Relaxed)).contains(event)
+    }
+
+    /// The hooks and diagnostics as they are now.
+    #[must_use]
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.inner.snapshot.load_full()
+    }
+
+    /// Reads all configuration anew and puts it in force at once, for events fired from now on. A file that is
+    /// broken keeps its last good version. Returns what loading noticed.
+    pub fn reload(&self) -> Vec<Diagnostic> {
+        let snapshot = {
+            let mut last_good = self.inner.last_good.lock().unwrap_or_else(PoisonError::into_inner);
+            let native = self.inner.native.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            self.inner.settings.load(&mut last_good, native)
+        };
+        let diagnostics = snapshot.diagnostics().to_vec();
+        self.inner.wanted.store(snapshot.wanted().bits(), Ordering::Relaxed);
+        self.inner.snapshot.store(Arc::new(snapshot));
+        diagnostics
+    }
+
+    /// Adds a hook that is code of the embedding program. It takes part from now on, after all configured ones.
+    pub fn register(&self, hook: Hook) {
+        self.inner.native.lock().unwrap_or_else(PoisonError::into_inner).push(hook);
+        self.reload();
+    }
+
+    /// What would happen if the event were fired. Starts nothing.
+    #[must_use]
+    pub fn explain(&self, event: &Event) -> Plan {
+        Plan::new(&self.snapshot(), event)
+    }
+
+    /// Fires an event. The future works under any executor; dropping it cancels the hooks that still run.
+    pub fn fire(&self, event: Event) -> Fire {
+        self.fire_for(event, Arc::new(NoHost))
+    }
+
+    /// Fires an event, with a way back to the host for hooks that need one.
+    pub fn fire_for(&self, event: Event, host: Arc<dyn Host>) -> Fire {
+        if !self.wants(event.kind()) {
+            return Fire::untouched(event.kind());
+        }
+        self.start(event, host, engine::Detached::LeftAlone)
+    }
+
+    /// Fires an event and waits for everything, also for hooks a host does not wait for, and with the reason for
+    /// every hook that is configured and does not run.
+    pub fn fire_fully(&self, event: Event) -> Fire {
+        self.start(event, Arc::new(NoHost), engine::Detached::Awaited)
+    }
+
+    /// Fires an event and blocks until it is over.
+    pub fn fire_blocking(&self, event: Event) -> Outcome {
+        let kind = event.kind();
+        if !self.wants(kind) {
+            return Outcome::untouched(kind);
+        }
+        match self.inner.engine.get() {
+            // A hook on the engine's own thread that fires another event must not wait for itself.
+            Some(engine) if engine.is_current_thread() => {
+                let firing = Firing::new(self.snapshot(), event);
+                engine::drive_elsewhere(self.engine_parts(), firing, Arc::new(NoHost))
+            }
+            _ => parker::block_on(self.fire(event)),
+        }
+    }
+
+    /// What happens to hooks, as it happens.
+    #[must_use]
+    pub fn subscribe(&self) -> Notifications {
+        self.inner.notify.subscribe()
+    }
+
+    /// Waits until nothing of any hook is left that has to end, and fires nothing from now on.
+    pub async fn shutdown(&self) {
+        self.inner.shut_down.store(true, Ordering::Relaxed);
+        if let Some(engine) = self.inner.engine.get() {
+            engine.drain().await;
+        }
+    }
+
+    /// [`HookSystem::shutdown`], blocking.
+    pub fn shutdown_blocking(&self) {
+        parker::block_on(self.shutdown());
+    }
+
+    fn start(&self, event: Event, host: Arc<dyn Host>, detached: engine::Detached) -> Fire {
+        let kind = event.kind();
+        if self.inner.shut_down.load(Ordering::Relaxed) {
+            return Fire::untouched(kind);
+        }
+        let firing = Firing::new(self.snapshot(), event);
+        let engine = self.inner.engine.get_or_init(|| Engine::start(self.engine_parts()));
+        engine.fire(firing, host, detached)
+    }
+
+    fn engine_parts(&self) -> engine::Parts {
+        engine::Parts {
+            world: Arc::clone(&self.inner.settings.world),
+            modules: self.inner.settings.modules.clone(),
+            notify: self.inner.notify.clone(),
+            most_processes: self.inner.settings.most_processes,
+        }
+    }
+}
+
+impl std::fmt::Debug for HookSystem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HookSystem").field("project", &self.project()).finish_non_exhaustive()
+    }
+}

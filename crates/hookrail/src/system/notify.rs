@@ -1,0 +1,129 @@
+//! Notifications: what happens to hooks, as it happens, for whoever wants to show or record it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::sync::broadcast;
+
+use crate::event::EventKind;
+use crate::hook::Hook;
+use crate::outcome::Decision;
+use crate::run::{How, RunId};
+
+/// The number of a fired event inside one hook system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FireId(u64);
+
+/// One thing that happened.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Notification {
+    /// An event was planned; these hooks will run.
+    Planned {
+        /// Which fired event.
+        fire: FireId,
+        /// What happened.
+        event: EventKind,
+        /// The hooks, in plan order.
+        hooks: Vec<Arc<Hook>>,
+    },
+    /// A hook was started.
+    Started {
+        /// Which fired event.
+        fire: FireId,
+        /// Its number in the plan.
+        run: RunId,
+        /// The hook.
+        hook: Arc<Hook>,
+    },
+    /// A hook has ended.
+    Ended {
+        /// Which fired event.
+        fire: FireId,
+        /// Its number in the plan.
+        run: RunId,
+        /// The hook.
+        hook: Arc<Hook>,
+        /// How.
+        how: How,
+        /// How long it took.
+        duration: Duration,
+    },
+    /// The event is over.
+    Folded {
+        /// Which fired event.
+        fire: FireId,
+        /// What happened.
+        event: EventKind,
+        /// What was decided.
+        decision: Option<Decision>,
+    },
+}
+
+/// How many notifications wait for a slow listener before the oldest are lost.
+const CAPACITY: usize = 1024;
+
+#[derive(Clone, Debug)]
+pub(super) struct Sender {
+    channel: broadcast::Sender<Notification>,
+    next: Arc<AtomicU64>,
+}
+
+impl Sender {
+    pub(super) fn new() -> Self {
+        Self { channel: broadcast::Sender::new(CAPACITY), next: Arc::default() }
+    }
+
+    pub(super) fn subscribe(&self) -> Notifications {
+        Notifications { channel: self.channel.subscribe(), lost: 0 }
+    }
+
+    pub(super) fn next_id(&self) -> FireId {
+        FireId(self.next.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Tells everybody. When nobody listens the notification is not even made.
+    pub(super) fn tell(&self, notification: impl FnOnce() -> Notification) {
+        if self.channel.receiver_count() > 0 {
+            let _ = self.channel.send(notification());
+        }
+    }
+}
+
+/// A stream of notifications. One that is not read loses the oldest, and says how many.
+#[derive(Debug)]
+pub struct Notifications {
+    channel: broadcast::Receiver<Notification>,
+    lost: u64,
+}
+
+impl Notifications {
+    /// The next notification; none when the hook system is gone.
+    pub async fn next(&mut self) -> Option<Notification> {
+        loop {
+            match self.channel.recv().await {
+                Ok(notification) => return Some(notification),
+                Err(broadcast::error::RecvError::Lagged(count)) => self.lost += count,
+                Err(broadcast::error::RecvError::Closed) => return None,
+            }
+        }
+    }
+
+    /// The next notification, when there is one already.
+    pub fn try_next(&mut self) -> Option<Notification> {
+        loop {
+            match self.channel.try_recv() {
+                Ok(notification) => return Some(notification),
+                Err(broadcast::error::TryRecvError::Lagged(count)) => self.lost += count,
+                Err(_) => return None,
+            }
+        }
+    }
+
+    /// How many notifications were lost because they were not read in time.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+}

@@ -1,0 +1,242 @@
+//! What exactly is trusted when a hook is trusted.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::hook::{Action, Hook};
+
+/// A SHA-256 digest.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Digest([u8; 32]);
+
+impl Digest {
+    /// The digest of some bytes.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+
+    /// The digest in hexadecimal.
+    #[must_use]
+    pub fn hex(&self) -> String {
+        self.0.iter().fold(String::with_capacity(64), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+    }
+}
+
+impl std::fmt::Debug for Digest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.hex())
+    }
+}
+
+/// A file that a hook names and that lies in its project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NamedFile {
+    /// Where it is, inside the project.
+    pub path: PathBuf,
+    /// What is in it; none when it is too large or cannot be read.
+    pub digest: Option<Digest>,
+}
+
+/// A hook's definition and the content it stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Fingerprint {
+    /// The project.
+    root: Arc<Path>,
+    /// What the hook is: dialect, event, matcher, command.
+    definition: Arc<str>,
+    /// The command's words, for finding the files it names.
+    command: Arc<str>,
+    /// The files it names, when the fingerprint was taken.
+    files: Arc<[NamedFile]>,
+}
+
+impl Fingerprint {
+    /// Takes the fingerprint of a project's hook.
+    #[must_use]
+    pub fn take(root: &Path, hook: &Hook) -> Self {
+        let command = match &hook.action {
+            Action::Shell(command) => command.to_string(),
+            Action::Program(words) => words.join("\n"),
+            Action::Module(path) => path.to_string_lossy().into_owned(),
+            Action::Native(_) | Action::NotExecutable(_) | Action::Unusable(_) => String::new(),
+        };
+        let shape = match &hook.action {
+            Action::Shell(_) => "shell",
+            Action::Program(_) => "program",
+            Action::Module(_) => "module",
+            _ => "none",
+        };
+        let definition =
+            serde_json::json!([hook.dialect.name(), hook.event.name(), hook.matcher.pattern(), shape, command])
+                .to_string();
+        let files = named_files(root, &command);
+        Self { root: root.into(), definition: definition.into(), command: command.into(), files: files.into() }
+    }
+
+    /// The digest of the definition alone: which hook this is.
+    #[must_use]
+    pub fn definition(&self) -> Digest {
+        Digest::of(self.definition.as_bytes())
+    }
+
+    /// The digest of definition and files; none when a file cannot be covered, so that nobody can trust it.
+    #[must_use]
+    pub fn content(&self) -> Option<Digest> {
+        let mut hasher = Sha256::new();
+        hasher.update(self.definition().0);
+        for file in self.files.iter() {
+            hasher.update(file.path.to_string_lossy().as_bytes());
+            hasher.update([0]);
+            hasher.update(file.digest?.0);
+        }
+        Some(Digest(hasher.finalize().into()))
+    }
+
+    /// The files the hook names.
+    #[must_use]
+    pub fn files(&self) -> &[NamedFile] {
+        &self.files
+    }
+
+    /// Whether the command names no file of the project, so that only its text can be trusted.
+    #[must_use]
+    pub fn is_open_ended(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// Whether the files are still what they were.
+    #[must_use]
+    pub fn still_holds(&self) -> bool {
+        *self.files == *named_files(&self.root, &self.command)
+    }
+}
+
+/// Larger files are not hashed, and what names them cannot be granted.
+const LARGEST: u64 = 64 * 1024 * 1024;
+
+/// The words of a command that are regular files inside the project.
+fn named_files(root: &Path, command: &str) -> Vec<NamedFile> {
+    let canonical_root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    let mut found: Vec<NamedFile> = Vec::new();
+    for word in words(command) {
+        let Some(path) = inside(root, &canonical_root, &word) else { continue };
+        if found.iter().any(|file| file.path == path) || !path.is_file() {
+            continue;
+        }
+        let digest = digest_of_file(&path);
+        found.push(NamedFile { path, digest });
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    found
+}
+
+/// The words of a command line. Taking too many is harmless, so this splits at everything that can end a word in a
+/// shell and drops the quotes; taking too few would leave a script unwatched.
+fn words(command: &str) -> impl Iterator<Item = String> + '_ {
+    let split = |character: char| character.is_whitespace() || ";|&<>()`=,:".contains(character);
+    let loose = command.split(split).map(|word| word.replace(['"', '\'', '\\'], ""));
+    // A quoted path may contain blanks, so what stands between quotes counts as a word too.
+    let quoted = command.split(['"', '\'', '\n']).map(str::to_owned);
+    loose.chain(quoted).filter(|word| !word.is_empty())
+}
+
+/// The path a word means, when that is inside the project by name or in truth.
+fn inside(root: &Path, canonical_root: &Path, word: &str) -> Option<PathBuf> {
+    const VARIABLES: [&str; 4] = ["LLXPRT_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR", "PWD"];
+    let mut text = word.to_owned();
+    for name in VARIABLES {
+        for reference in [format!("${{{name}}}"), format!("${name}")] {
+            if let Some(rest) = text.strip_prefix(&reference) {
+                text = format!("{}{rest}", root.display());
+            }
+        }
+    }
+    let path = lexically_normal(&root.join(text));
+    let in_truth = path.canonicalize().is_ok_and(|real| real.starts_with(canonical_root));
+    (path.starts_with(root) || path.starts_with(canonical_root) || in_truth).then_some(path)
+}
+
+/// The path without `.` and `..`.
+fn lexically_normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                normal.pop();
+            }
+            other => normal.push(other),
+        }
+    }
+    normal
+}
+
+fn digest_of_file(path: &Path) -> Option<Digest> {
+    let mut file = File::open(path).ok()?.take(LARGEST + 1);
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 64 * 1024];
+    let mut total = 0;
+    loop {
+        let count = file.read(&mut buffer).ok()?;
+        if count == 0 {
+            break;
+        }
+        total += u64::try_from(count).ok()?;
+        hasher.update(buffer.get(..count)?);
+    }
+    (total <= LARGEST).then(|| Digest(hasher.finalize().into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(root: &Path, command: &str) -> Vec<String> {
+        named_files(root, command)
+            .into_iter()
+            .map(|file| file.path.strip_prefix(root).unwrap().to_string_lossy().into_owned())
+            .collect()
+    }
+
+    #[test]
+    fn scripts_are_found_however_they_are_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path();
+        std::fs::write(root.join("a.sh"), "a").unwrap();
+        std::fs::write(root.join("b c.sh"), "b").unwrap();
+        for command in [
+            "./a.sh",
+            "bash a.sh --flag",
+            "\"$LLXPRT_PROJECT_DIR/a.sh\"",
+            "${CLAUDE_PROJECT_DIR}/a.sh",
+            "true&&./a.sh;true",
+            "X=1 ./sub/../a.sh",
+            "cat<a.sh",
+            "python3 'a.sh'",
+        ] {
+            assert_eq!(files(root, command), ["a.sh"], "{command}");
+        }
+        assert_eq!(files(root, "sh \"./b c.sh\""), ["b c.sh"]);
+        assert!(files(root, "npm run lint").is_empty());
+    }
+
+    #[test]
+    fn a_changed_file_breaks_the_fingerprint() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("a.sh"), "one").unwrap();
+        let taken = named_files(dir.path(), "./a.sh");
+        std::fs::write(dir.path().join("a.sh"), "two").unwrap();
+        assert_ne!(taken, named_files(dir.path(), "./a.sh"));
+    }
+}

@@ -1,0 +1,10 @@
+//! Trust: nothing a repository contains runs before its user has said so, hook by hook, bound to content.
+//!
+//! A fingerprint covers a hook's definition and the bytes of the files it names; grants are kept outside the
+//! repository; content is verified again immediately before it runs.
+
+mod fingerprint;
+mod store;
+
+pub use fingerprint::{Digest, Fingerprint, NamedFile};
+pub use store::{FileTrustStore, Grant, Grants, TrustError, TrustStore};
