@@ -126,10 +126,42 @@ impl Json {
         }
     }
 
-    /// Whether two values mean the same, whatever the order of their keys.
+    /// Whether two values mean the same, whatever the order of their keys. Numbers that a double cannot hold exactly
+    /// are the same only when they are written the same.
     #[must_use]
     pub fn same_as(&self, other: &Json) -> bool {
-        self.text() == other.text() || self.to_value() == other.to_value()
+        // Deeper than this, only equal text is equal: the depth of a stranger's value must not be the depth of a stack.
+        self.same_within(other, 128)
+    }
+
+    fn same_within(&self, other: &Json, depth: u32) -> bool {
+        if self.text() == other.text() {
+            return true;
+        }
+        let Some(depth) = depth.checked_sub(1) else { return false };
+        match (self.kind(), other.kind()) {
+            (JsonKind::Object, JsonKind::Object) => match (self.as_object(), other.as_object()) {
+                (Some(one), Some(two)) => {
+                    one.0.len() == two.0.len()
+                        && one
+                            .iter()
+                            .all(|(key, value)| two.get(key).is_some_and(|other| value.same_within(other, depth)))
+                }
+                _ => false,
+            },
+            (JsonKind::Array, JsonKind::Array) => match (self.as_array(), other.as_array()) {
+                (Some(one), Some(two)) => {
+                    one.len() == two.len() && one.iter().zip(&two).all(|(a, b)| a.same_within(b, depth))
+                }
+                _ => false,
+            },
+            (JsonKind::String, JsonKind::String) => self.as_str() == other.as_str(),
+            (JsonKind::Number, JsonKind::Number) => {
+                let exact = |json: &Json| json.text().len() <= 15;
+                exact(self) && exact(other) && self.decode::<f64>() == other.decode::<f64>()
+            }
+            _ => false,
+        }
     }
 }
 
@@ -367,6 +399,16 @@ mod tests {
     fn a_repeated_key_keeps_its_first_place_and_its_last_value() {
         let object = Json::parse(r#"{"a":1,"b":2,"a":3}"#).unwrap().as_object().unwrap();
         assert_eq!(object.to_json().text(), r#"{"a":3,"b":2}"#);
+    }
+
+    #[test]
+    fn sameness_ignores_key_order_and_spelling_but_not_digits() {
+        let same = |one: &str, two: &str| Json::parse(one).unwrap().same_as(&Json::parse(two).unwrap());
+        assert!(same(r#"{"a":[1,{"b":"x"}],"c":1.0}"#, r#"{"c":1,"a":[1,{"b":"\u0078"}]}"#));
+        assert!(!same("123456789012345678901", "123456789012345678902"));
+        assert!(!same(r#"{"a":1}"#, r#"{"a":1,"b":1}"#));
+        let deep = |inside: &str| format!("{}{inside}{}", "[".repeat(100_000), "]".repeat(100_000));
+        assert!(!same(&deep("1"), &deep("1.0")), "a value this deep is compared as text");
     }
 
     #[test]

@@ -16,6 +16,8 @@
 //! }
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod config;
 mod diagnostic;
 pub mod dialect;

@@ -5,9 +5,12 @@
 //! processes nor knows when or where its hooks run.
 
 pub mod llxprt;
+mod load;
 pub(crate) mod native;
 pub(crate) mod xcode;
 pub(crate) mod xcsh;
+
+pub(crate) use load::{Loaded, Loader, Sources, path_in, text_in};
 
 use std::fmt;
 use std::sync::Arc;

@@ -37,11 +37,7 @@ impl UnitSet {
             _ => return None,
         };
         let set = Self(ranges.to_vec());
-        Some(if letter == u16::from(lower) {
-            set
-        } else {
-            set.complement()
-        })
+        Some(if letter == u16::from(lower) { set } else { set.complement() })
     }
 
     /// The set of `.`.
@@ -118,24 +114,15 @@ mod tests {
 
     #[test]
     fn ranges_that_touch_are_joined() {
-        assert_eq!(
-            set(&[(5, 9), (1, 2), (3, 3), (7, 8)]).ranges(),
-            [(1, 3), (5, 9)]
-        );
-        assert_eq!(
-            set(&[(0, u16::MAX), (9, u16::MAX)]).ranges(),
-            [(0, u16::MAX)]
-        );
+        assert_eq!(set(&[(5, 9), (1, 2), (3, 3), (7, 8)]).ranges(), [(1, 3), (5, 9)]);
+        assert_eq!(set(&[(0, u16::MAX), (9, u16::MAX)]).ranges(), [(0, u16::MAX)]);
     }
 
     #[test]
     fn the_complement_of_the_complement_is_the_set() {
         assert_eq!(set(&[]).complement().ranges(), [(0, u16::MAX)]);
         assert_eq!(set(&[(0, u16::MAX)]).complement().ranges(), []);
-        assert_eq!(
-            set(&[(1, 2), (5, 5)]).complement().ranges(),
-            [(0, 0), (3, 4), (6, u16::MAX)]
-        );
+        assert_eq!(set(&[(1, 2), (5, 5)]).complement().ranges(), [(0, 0), (3, 4), (6, u16::MAX)]);
         for ranges in [DIGITS, WORD, SPACES, LINE_TERMINATORS] {
             assert_eq!(set(ranges).complement().complement().ranges(), ranges);
         }
@@ -151,10 +138,7 @@ mod tests {
     #[test]
     fn only_class_letters_name_a_set() {
         assert_eq!(UnitSet::of_escape(u16::from(b'd')).unwrap(), set(DIGITS));
-        assert_eq!(
-            UnitSet::of_escape(u16::from(b'S')).unwrap(),
-            set(SPACES).complement()
-        );
+        assert_eq!(UnitSet::of_escape(u16::from(b'S')).unwrap(), set(SPACES).complement());
         assert_eq!(UnitSet::of_escape(u16::from(b'a')), None);
         assert_eq!(UnitSet::of_escape(0x0164), None);
     }

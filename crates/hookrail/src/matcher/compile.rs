@@ -37,11 +37,7 @@ impl Matcher {
     /// The matcher of an entry that has no pattern.
     #[must_use]
     pub fn everything() -> Self {
-        Self(Arc::new(Inner {
-            pattern: None,
-            scope: Scope::Anywhere,
-            test: Test::Everything,
-        }))
+        Self(Arc::new(Inner { pattern: None, scope: Scope::Anywhere, test: Test::Everything }))
     }
 
     /// Makes the matcher for a pattern.
@@ -49,21 +45,12 @@ impl Matcher {
     /// This always succeeds. A pattern that means nothing comes with a
     /// [`Problem`], and what it stands for instead is up to `on_invalid`.
     #[must_use]
-    pub fn compile(
-        pattern: &str,
-        language: Language,
-        scope: Scope,
-        on_invalid: OnInvalid,
-    ) -> Compiled {
+    pub fn compile(pattern: &str, language: Language, scope: Scope, on_invalid: OnInvalid) -> Compiled {
         let trimmed = pattern.trim();
         let (test, problem) = match interpret(trimmed, language, scope) {
             Ok(test) => (test, None),
             Err(mut problem) => {
-                if let Problem::Invalid {
-                    offset: Some(offset),
-                    ..
-                } = &mut problem
-                {
+                if let Problem::Invalid { offset: Some(offset), .. } = &mut problem {
                     *offset += pattern.len() - pattern.trim_start().len();
                 }
                 let test = match on_invalid {
@@ -73,11 +60,7 @@ impl Matcher {
                 (test, Some(problem))
             }
         };
-        let matcher = Self(Arc::new(Inner {
-            pattern: Some(trimmed.into()),
-            scope,
-            test,
-        }));
+        let matcher = Self(Arc::new(Inner { pattern: Some(trimmed.into()), scope, test }));
         Compiled { matcher, problem }
     }
 
@@ -151,13 +134,10 @@ fn interpret(pattern: &str, language: Language, scope: Scope) -> Result<Test, Pr
 fn regular_expression(pattern: &str, scope: Scope) -> Result<Engine, Problem> {
     let units: Vec<u16> = pattern.encode_utf16().collect();
     let root = parser::parse(&units).map_err(|error| match error {
-        ParseError::Syntax { message, position } => Problem::Invalid {
-            message: message.into(),
-            offset: Some(byte_offset(pattern, position)),
-        },
-        ParseError::TooDeep => Problem::TooComplex {
-            message: format!("groups nest deeper than {MAX_NESTING} levels"),
-        },
+        ParseError::Syntax { message, position } => {
+            Problem::Invalid { message: message.into(), offset: Some(byte_offset(pattern, position)) }
+        }
+        ParseError::TooDeep => Problem::TooComplex { message: format!("groups nest deeper than {MAX_NESTING} levels") },
     })?;
     Ok(Engine::new(&root, scope))
 }
@@ -173,4 +153,20 @@ fn byte_offset(pattern: &str, position: usize) -> usize {
         })
         .map(char::len_utf8)
         .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_problem_points_into_the_pattern_as_written() {
+        for (pattern, expected) in [("a)", 1), ("  a)", 3), ("é😀)", 6), ("\u{3000}😀**", 8)] {
+            let compiled = Matcher::compile(pattern, Language::Regex, Scope::Anywhere, OnInvalid::Literal);
+            let Some(Problem::Invalid { offset, .. }) = compiled.problem else {
+                panic!("{pattern}");
+            };
+            assert_eq!(offset, Some(expected), "{pattern}");
+        }
+    }
 }

@@ -25,11 +25,7 @@ fn cases() -> Vec<Case> {
         tests: value["tests"].as_array().map(|tests| {
             let test = |test: &serde_json::Value| {
                 let subject = test[0].as_str().unwrap().to_owned();
-                (
-                    subject,
-                    test[1].as_bool().unwrap(),
-                    test[2].as_bool().unwrap(),
-                )
+                (subject, test[1].as_bool().unwrap(), test[2].as_bool().unwrap())
             };
             tests.iter().map(test).collect()
         }),
@@ -45,22 +41,13 @@ fn units(text: &str) -> Vec<u16> {
 fn the_corpus_is_not_trivial() {
     let cases = cases();
     let invalid = cases.iter().filter(|case| case.tests.is_none()).count();
-    assert!(
-        cases.len() > 300 && invalid > 50,
-        "{} {invalid}",
-        cases.len()
-    );
+    assert!(cases.len() > 300 && invalid > 50, "{} {invalid}", cases.len());
 }
 
 #[test]
 fn the_same_patterns_are_valid() {
     for Case { pattern, tests } in cases() {
-        let compiled = Matcher::compile(
-            &pattern,
-            Language::Regex,
-            Scope::Anywhere,
-            OnInvalid::Literal,
-        );
+        let compiled = Matcher::compile(&pattern, Language::Regex, Scope::Anywhere, OnInvalid::Literal);
         match (tests, compiled.problem) {
             (Some(_), None) | (None, Some(Problem::Invalid { .. })) => {}
             (tests, problem) => panic!("{pattern:?}: {} {problem:?}", tests.is_some()),
@@ -73,14 +60,9 @@ fn the_same_subjects_match() {
     for Case { pattern, tests } in cases() {
         for (subject, anywhere, whole) in tests.into_iter().flatten() {
             for (scope, expected) in [(Scope::Anywhere, anywhere), (Scope::Whole, whole)] {
-                let compiled =
-                    Matcher::compile(&pattern, Language::Regex, scope, OnInvalid::Literal);
+                let compiled = Matcher::compile(&pattern, Language::Regex, scope, OnInvalid::Literal);
                 let verdict = compiled.matcher.test(&subject);
-                assert_eq!(
-                    verdict,
-                    Verdict::from(expected),
-                    "{pattern:?} {scope:?} on {subject:?}"
-                );
+                assert_eq!(verdict, Verdict::from(expected), "{pattern:?} {scope:?} on {subject:?}");
             }
         }
     }
@@ -94,11 +76,7 @@ fn the_same_subjects_match_on_the_backtracking_machine() {
         for (subject, expected, _) in tests.into_iter().flatten() {
             let root = parse(&units(&pattern)).unwrap();
             let verdict = backtrack::search(&Program::new(&root, Scope::Anywhere), &subject);
-            assert_eq!(
-                verdict,
-                Verdict::from(expected),
-                "{pattern:?} on {subject:?}"
-            );
+            assert_eq!(verdict, Verdict::from(expected), "{pattern:?} on {subject:?}");
         }
     }
 }

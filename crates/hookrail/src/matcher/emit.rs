@@ -30,9 +30,7 @@ pub(super) fn emit(root: &Node, scope: Scope) -> Option<String> {
 /// basic plane and so would be two surrogates there.
 pub(super) fn character_of(unit: u16) -> char {
     let unit = u32::from(unit);
-    char::from_u32(unit)
-        .or_else(|| char::from_u32(0x10_0000 + unit))
-        .unwrap_or(char::REPLACEMENT_CHARACTER)
+    char::from_u32(unit).or_else(|| char::from_u32(0x10_0000 + unit)).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
 #[derive(Default)]
@@ -152,19 +150,13 @@ mod tests {
     #[test]
     fn surrogates_become_private_use_characters() {
         check("😀", r"\x{10d83d}\x{10de00}");
-        check(
-            r"[\ud7ff-\ue000]",
-            r"[\x{d7ff}-\x{d7ff}\x{10d800}-\x{10dfff}\x{e000}-\x{e000}]",
-        );
+        check(r"[\ud7ff-\ue000]", r"[\x{d7ff}-\x{d7ff}\x{10d800}-\x{10dfff}\x{e000}-\x{e000}]");
     }
 
     #[test]
     fn classes_may_be_empty_or_full() {
         check("[]", r"[^\x{0}-\x{10ffff}]");
-        check(
-            "[^]",
-            r"[\x{0}-\x{d7ff}\x{10d800}-\x{10dfff}\x{e000}-\x{ffff}]",
-        );
+        check("[^]", r"[\x{0}-\x{d7ff}\x{10d800}-\x{10dfff}\x{e000}-\x{ffff}]");
     }
 
     #[test]

@@ -25,10 +25,7 @@ impl Engine {
     /// Compiles a pattern for the linear engine if that can take it, and for
     /// the backtracking one, which can take everything, otherwise.
     pub(super) fn new(root: &Node, scope: Scope) -> Self {
-        linear(root, scope).map_or_else(
-            || Self::Backtracking(Program::new(root, scope)),
-            Self::Linear,
-        )
+        linear(root, scope).map_or_else(|| Self::Backtracking(Program::new(root, scope)), Self::Linear)
     }
 
     /// Searches the subject.
@@ -45,10 +42,7 @@ fn linear(root: &Node, scope: Scope) -> Option<regex::Regex> {
     // The only errors there should be are that the automaton is too large and
     // that the pattern nests deeper than the engine allows by default. Its
     // compiler recurses, so that bound is better left alone.
-    regex::RegexBuilder::new(&text)
-        .size_limit(MAX_COMPILED_SIZE)
-        .build()
-        .ok()
+    regex::RegexBuilder::new(&text).size_limit(MAX_COMPILED_SIZE).build().ok()
 }
 
 /// The subject with one character for each of its UTF-16 code units.

@@ -40,9 +40,7 @@ impl Parser<'_> {
             Ok(b'k') if self.groups.any_named => {
                 self.cursor.next();
                 let name = self.cursor.eat("<").then(|| self.cursor.group_name());
-                let name = name
-                    .flatten()
-                    .ok_or_else(|| self.error("invalid named reference"))?;
+                let name = name.flatten().ok_or_else(|| self.error("invalid named reference"))?;
                 let number = self.groups.number_of(&name);
                 number
                     .map(Node::BackReference)

@@ -35,11 +35,7 @@ impl Glob {
         let (middle, suffix) = rest.rsplit_once('*').unwrap_or(("", rest));
         Some(Self {
             prefix: prefix.into(),
-            middle: middle
-                .split('*')
-                .filter(|piece| !piece.is_empty())
-                .map(Box::from)
-                .collect(),
+            middle: middle.split('*').filter(|piece| !piece.is_empty()).map(Box::from).collect(),
             suffix: suffix.into(),
         })
     }
@@ -47,9 +43,7 @@ impl Glob {
     /// Whether the whole subject has the shape of the glob.
     pub(super) fn matches(&self, subject: &str) -> bool {
         // Prefix and suffix are cut off in turn, so they cannot share text.
-        let Some(mut rest) = subject
-            .strip_prefix(&*self.prefix)
-            .and_then(|rest| rest.strip_suffix(&*self.suffix))
+        let Some(mut rest) = subject.strip_prefix(&*self.prefix).and_then(|rest| rest.strip_suffix(&*self.suffix))
         else {
             return false;
         };
@@ -74,9 +68,7 @@ mod tests {
         for glob in ["write_*", "*", "**", "a.*b*", "mcp__*__x", "*.rs", ".**"] {
             assert!(Glob::parse(glob).is_some(), "{glob}");
         }
-        for other in [
-            "", "write", "mcp__.*", ".*", "a.*b.*", "(a)*", "a*|b", "a b*", "é*",
-        ] {
+        for other in ["", "write", "mcp__.*", ".*", "a.*b.*", "(a)*", "a*|b", "a b*", "é*"] {
             assert!(Glob::parse(other).is_none(), "{other}");
         }
     }

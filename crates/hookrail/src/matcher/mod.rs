@@ -56,6 +56,8 @@ mod syntax;
 mod types;
 
 #[cfg(test)]
+mod backtrack_tests;
+#[cfg(test)]
 mod conformance_tests;
 #[cfg(test)]
 mod property_tests;

@@ -25,12 +25,7 @@ pub(super) enum ParseError {
 
 /// Parses a pattern.
 pub(super) fn parse(units: &[u16]) -> Result<Node, ParseError> {
-    let mut parser = Parser {
-        cursor: Cursor::new(units),
-        groups: Groups::scan(units),
-        opened: 0,
-        depth: 0,
-    };
+    let mut parser = Parser { cursor: Cursor::new(units), groups: Groups::scan(units), opened: 0, depth: 0 };
     let node = parser.disjunction()?;
     match parser.cursor.peek() {
         None => Ok(node),
@@ -50,10 +45,7 @@ pub(super) struct Parser<'a> {
 
 impl Parser<'_> {
     pub(super) fn error(&self, message: &'static str) -> ParseError {
-        ParseError::Syntax {
-            message,
-            position: self.cursor.position(),
-        }
+        ParseError::Syntax { message, position: self.cursor.position() }
     }
 
     fn disjunction(&mut self) -> Result<Node, ParseError> {
@@ -137,20 +129,12 @@ impl Parser<'_> {
 
     /// The rest of a group whose `(` has been read.
     fn group(&mut self) -> Result<Node, ParseError> {
-        const LOOKS: [(&str, bool, bool); 4] = [
-            ("?=", false, false),
-            ("?!", false, true),
-            ("?<=", true, false),
-            ("?<!", true, true),
-        ];
+        const LOOKS: [(&str, bool, bool); 4] =
+            [("?=", false, false), ("?!", false, true), ("?<=", true, false), ("?<!", true, true)];
         for (opening, behind, negative) in LOOKS {
             if self.cursor.eat(opening) {
                 let body = Box::new(self.group_body()?);
-                return Ok(Node::Look {
-                    behind,
-                    negative,
-                    body,
-                });
+                return Ok(Node::Look { behind, negative, body });
             }
         }
         if self.cursor.eat("?:") {
@@ -173,11 +157,7 @@ impl Parser<'_> {
 
     fn group_body(&mut self) -> Result<Node, ParseError> {
         let body = self.disjunction()?;
-        if self.cursor.eat(")") {
-            Ok(body)
-        } else {
-            Err(self.error("unterminated group"))
-        }
+        if self.cursor.eat(")") { Ok(body) } else { Err(self.error("unterminated group")) }
     }
 
     fn quantified(&mut self, atom: Node) -> Result<Node, ParseError> {
@@ -196,10 +176,7 @@ impl Parser<'_> {
             return Err(self.error("numbers out of order in {} quantifier"));
         }
         let lazy = self.cursor.eat("?");
-        Ok(Node::Repeat {
-            body: Box::new(atom),
-            quantifier: Quantifier { min, max, lazy },
-        })
+        Ok(Node::Repeat { body: Box::new(atom), quantifier: Quantifier { min, max, lazy } })
     }
 }
 
@@ -210,11 +187,7 @@ fn bounds(cursor: &mut Cursor<'_>) -> Option<(u32, Option<u32>)> {
         return None;
     }
     let min = ahead.decimal()?;
-    let max = if ahead.eat(",") {
-        ahead.decimal()
-    } else {
-        Some(min)
-    };
+    let max = if ahead.eat(",") { ahead.decimal() } else { Some(min) };
     if !ahead.eat("}") {
         return None;
     }
@@ -230,6 +203,44 @@ fn single_or(mut nodes: Vec<Node>, many: fn(Vec<Node>) -> Node) -> Node {
         last => {
             nodes.extend(last);
             many(nodes)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(pattern: &str) -> Result<Node, ParseError> {
+        parse(&pattern.encode_utf16().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn only_groups_in_groups_count_as_nesting() {
+        assert!(parsed(&"(a)".repeat(2 * MAX_NESTING)).is_ok());
+        let nested = |depth| format!("{}{}", "(".repeat(depth), ")".repeat(depth));
+        assert!(parsed(&nested(MAX_NESTING - 1)).is_ok());
+        assert_eq!(parsed(&nested(MAX_NESTING)), Err(ParseError::TooDeep));
+    }
+
+    #[test]
+    fn a_bound_past_counting_is_no_bound() {
+        let max = |pattern| match parsed(pattern) {
+            Ok(Node::Repeat { quantifier, .. }) => quantifier.max,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(max("a{0,2147483646}"), Some(2_147_483_646));
+        assert_eq!(max("a{0,2147483647}"), None);
+        assert_eq!(max("a{0,99999999999}"), None);
+    }
+
+    #[test]
+    fn an_error_says_where_it_is() {
+        for (pattern, position) in [("ab)", 2), ("a**", 2), ("(ab", 3), ("x{1}{2}", 4), ("😀)", 2), ("a\\", 2)] {
+            let Err(ParseError::Syntax { position: found, .. }) = parsed(pattern) else {
+                panic!("{pattern}");
+            };
+            assert_eq!(found, position, "{pattern}");
         }
     }
 }

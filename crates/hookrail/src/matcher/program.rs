@@ -103,10 +103,7 @@ pub(super) struct Program {
 impl Program {
     /// Compiles a pattern.
     pub(super) fn new(root: &Node, scope: Scope) -> Self {
-        let mut program = Self {
-            instructions: Vec::new(),
-            registers: 2 * group_count(root),
-        };
+        let mut program = Self { instructions: Vec::new(), registers: 2 * group_count(root) };
         if scope == Scope::Whole {
             program.push(Instruction::Start);
         }
@@ -161,11 +158,7 @@ impl Program {
                 let inverted = *inverted;
                 self.push(Instruction::WordBoundary { inverted });
             }
-            Node::Look {
-                behind,
-                negative,
-                body,
-            } => {
+            Node::Look { behind, negative, body } => {
                 let look = self.push(Instruction::Accept);
                 self.node(body, *behind);
                 self.push(Instruction::Accept);
@@ -223,13 +216,7 @@ impl Program {
         let head = self.push(Instruction::Accept);
         let round = self.push(Instruction::Accept);
         self.node(body, backward);
-        let looping = Loop {
-            quantifier,
-            counter,
-            started,
-            groups: groups_in(body),
-            exit: self.here() + 1,
-        };
+        let looping = Loop { quantifier, counter, started, groups: groups_in(body), exit: self.here() + 1 };
         self.push(Instruction::LoopBack { head, looping });
         self.patch(head, Instruction::LoopHead(looping));
         self.patch(round, Instruction::LoopRound(looping));
@@ -256,9 +243,7 @@ fn groups_in(node: &Node) -> (Register, Register) {
     }
     let mut range = None;
     visit(node, &mut range);
-    range.map_or((0, 0), |(first, last)| {
-        (registers_of(first).0, registers_of(last).1 + 1)
-    })
+    range.map_or((0, 0), |(first, last)| (registers_of(first).0, registers_of(last).1 + 1))
 }
 
 fn group_count(node: &Node) -> usize {

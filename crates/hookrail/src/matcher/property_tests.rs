@@ -28,10 +28,7 @@ fn naive_glob(glob: &[u8], subject: &[u8]) -> bool {
     match (glob.split_first(), subject.split_first()) {
         (None, None) => true,
         (Some((b'*', rest)), _) => {
-            naive_glob(rest, subject)
-                || subject
-                    .split_first()
-                    .is_some_and(|(_, after)| naive_glob(glob, after))
+            naive_glob(rest, subject) || subject.split_first().is_some_and(|(_, after)| naive_glob(glob, after))
         }
         (Some((wanted, rest)), Some((found, after))) => wanted == found && naive_glob(rest, after),
         _ => false,
@@ -41,11 +38,10 @@ fn naive_glob(glob: &[u8], subject: &[u8]) -> bool {
 /// Pieces of syntax in any order, most of which make no sense together.
 fn syntax_soup() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
-        "a", "b", "1", "-", "é", "😀", ".", "*", "+", "?", "|", "(", ")", "[", "]", "{", "}", "^",
-        "$", "\\", "/", "{1}", "{1,}", "{2,1}", "{,2}", "(?:", "(?=", "(?!", "(?<=", "(?<!",
-        "(?<n>", "(?P<n>", "(?i)", "\\k<n>", "\\k", "\\1", "\\0", "\\8", "\\101", "\\b", "\\B",
-        "\\d", "\\W", "\\s", "\\cA", "\\c", "\\x61", "\\x6", "\\u0061", "\\ud83d", "\\p{L}", "[^",
-        "&&", "--", "a-z", "<", ">", "=", "!", ":", ",",
+        "a", "b", "1", "-", "é", "😀", ".", "*", "+", "?", "|", "(", ")", "[", "]", "{", "}", "^", "$", "\\", "/",
+        "{1}", "{1,}", "{2,1}", "{,2}", "(?:", "(?=", "(?!", "(?<=", "(?<!", "(?<n>", "(?P<n>", "(?i)", "\\k<n>",
+        "\\k", "\\1", "\\0", "\\8", "\\101", "\\b", "\\B", "\\d", "\\W", "\\s", "\\cA", "\\c", "\\x61", "\\x6",
+        "\\u0061", "\\ud83d", "\\p{L}", "[^", "&&", "--", "a-z", "<", ">", "=", "!", ":", ",",
     ]);
     prop::collection::vec(piece, 1..10).prop_map(|pieces| pieces.concat())
 }
@@ -53,8 +49,7 @@ fn syntax_soup() -> impl Strategy<Value = String> {
 /// Valid patterns that the linear engine can take.
 fn linear_pattern() -> impl Strategy<Value = String> {
     let atom = prop::sample::select(vec![
-        "a", "b", "é", "😀", ".", "[ab]", "[^a]", "\\w", "\\W", "\\b", "\\B", "^", "$", "[]",
-        "[^]", "",
+        "a", "b", "é", "😀", ".", "[ab]", "[^a]", "\\w", "\\W", "\\b", "\\B", "^", "$", "[]", "[^]", "",
     ])
     .prop_map(str::to_owned);
     atom.prop_recursive(4, 24, 3, |inner| {
@@ -184,9 +179,7 @@ proptest! {
 
 #[test]
 fn the_language_decides_about_globs() {
-    let compile = |language| {
-        Matcher::compile("write_*", language, Scope::Anywhere, OnInvalid::Literal).matcher
-    };
+    let compile = |language| Matcher::compile("write_*", language, Scope::Anywhere, OnInvalid::Literal).matcher;
     let glob = compile(Language::GlobOrRegex);
     assert_eq!(glob.kind(), MatcherKind::Glob);
     assert!(!glob.test("rewrite_x").is_match());
@@ -214,10 +207,7 @@ fn a_matcher_says_what_it_is() {
     let matcher = regex(" a(?=b) ", OnInvalid::Literal).matcher;
     assert_eq!(matcher.kind(), MatcherKind::Backtracking);
     assert_eq!(matcher.pattern(), Some("a(?=b)"));
-    assert_eq!(
-        format!("{matcher:?}"),
-        r#"Matcher { pattern: Some("a(?=b)"), scope: Anywhere, kind: Backtracking }"#
-    );
+    assert_eq!(format!("{matcher:?}"), r#"Matcher { pattern: Some("a(?=b)"), scope: Anywhere, kind: Backtracking }"#);
     assert_eq!(Matcher::everything().pattern(), None);
 }
 
@@ -251,21 +241,16 @@ fn hostile_patterns_take_neither_time_nor_stack() {
         let _ = compiled.matcher.test(&subject);
         let name: String = pattern.chars().take(40).collect();
         // Far above what it takes, so that a busy machine does not matter.
-        assert!(
-            started.elapsed() < Duration::from_secs(5),
-            "{name}: {:?}",
-            started.elapsed()
-        );
+        assert!(started.elapsed() < Duration::from_secs(5), "{name}: {:?}", started.elapsed());
     }
 }
 
 #[test]
 fn what_is_too_complex_is_treated_as_invalid() {
     for pattern in ["a".repeat(20_000), "(".repeat(300), "(?:".repeat(300)] {
-        for (on_invalid, kind) in [
-            (OnInvalid::Literal, MatcherKind::Literal),
-            (OnInvalid::MatchAll, MatcherKind::Everything),
-        ] {
+        for (on_invalid, kind) in
+            [(OnInvalid::Literal, MatcherKind::Literal), (OnInvalid::MatchAll, MatcherKind::Everything)]
+        {
             let compiled = regex(&pattern, on_invalid);
             assert!(matches!(compiled.problem, Some(Problem::TooComplex { .. })));
             assert_eq!(compiled.matcher.kind(), kind);

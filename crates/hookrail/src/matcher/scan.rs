@@ -101,11 +101,7 @@ impl<'a> Cursor<'a> {
         if !(0xd800..=0xdbff).contains(&first) {
             return char::from_u32(first.into());
         }
-        let second = if escaped {
-            self.eat("\\u").then(|| self.hex(4)).flatten()
-        } else {
-            self.next()
-        }?;
+        let second = if escaped { self.eat("\\u").then(|| self.hex(4)).flatten() } else { self.next() }?;
         char::decode_utf16([first, second]).next()?.ok()
     }
 
@@ -123,17 +119,14 @@ impl<'a> Cursor<'a> {
 
 /// Whether the text is an ECMAScript IdentifierName.
 fn is_identifier(name: &str) -> bool {
-    static IDENTIFIER: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"\A[\p{ID_Start}$_][\p{ID_Continue}$\x{200c}\x{200d}]*\z").ok()
-    });
+    static IDENTIFIER: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"\A[\p{ID_Start}$_][\p{ID_Continue}$\x{200c}\x{200d}]*\z").ok());
     let ascii = |c: char| c.is_ascii_alphanumeric() || c == '$' || c == '_';
     if name.chars().all(ascii) {
         // Spares nearly every pattern the large Unicode tables.
         return name.starts_with(|c: char| !c.is_ascii_digit());
     }
-    IDENTIFIER
-        .as_ref()
-        .is_some_and(|identifier| identifier.is_match(name))
+    IDENTIFIER.as_ref().is_some_and(|identifier| identifier.is_match(name))
 }
 
 /// The capturing groups of a pattern.
@@ -221,16 +214,7 @@ mod tests {
         assert_eq!(name(r"\u0061\u{62}>").as_deref(), Some("ab"));
         assert_eq!(name("$é𝒜>").as_deref(), Some("$é𝒜"));
         assert_eq!(name(r"\ud835\udc9c>").as_deref(), Some("𝒜"));
-        for bad in [
-            ">",
-            "1a>",
-            "a",
-            "a-b>",
-            r"\u>",
-            r"\u{}>",
-            r"\ud835>",
-            r"\u{110000}>",
-        ] {
+        for bad in [">", "1a>", "a", "a-b>", r"\u>", r"\u{}>", r"\ud835>", r"\u{110000}>"] {
             assert_eq!(name(bad), None, "{bad}");
         }
     }

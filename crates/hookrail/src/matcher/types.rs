@@ -79,11 +79,7 @@ impl Verdict {
 
 impl From<bool> for Verdict {
     fn from(matches: bool) -> Self {
-        if matches {
-            Self::Matches
-        } else {
-            Self::Differs
-        }
+        if matches { Self::Matches } else { Self::Differs }
     }
 }
 
@@ -134,20 +130,11 @@ mod tests {
 
     #[test]
     fn a_problem_says_where_it_is() {
-        let mut problem = Problem::Invalid {
-            message: "nothing to repeat".into(),
-            offset: Some(3),
-        };
-        assert_eq!(
-            problem.to_string(),
-            "invalid regular expression: nothing to repeat (at byte 3)"
-        );
+        let mut problem = Problem::Invalid { message: "nothing to repeat".into(), offset: Some(3) };
+        assert_eq!(problem.to_string(), "invalid regular expression: nothing to repeat (at byte 3)");
         if let Problem::Invalid { offset, .. } = &mut problem {
             *offset = None;
         }
-        assert_eq!(
-            problem.to_string(),
-            "invalid regular expression: nothing to repeat"
-        );
+        assert_eq!(problem.to_string(), "invalid regular expression: nothing to repeat");
     }
 }

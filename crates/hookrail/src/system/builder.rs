@@ -1,12 +1,11 @@
 //! Describing a hook system before it exists.
 
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::HookSystem;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::{DialectId, llxprt};
+use crate::dialect::{DialectId, Loader, Sources, path_in, text_in};
 use crate::hook::Hook;
 use crate::run::{Environment, ModuleRunner, ProcessWorld};
 use crate::snapshot::{Snapshot, Switch};
@@ -113,9 +112,9 @@ impl Builder {
     /// Loads all configuration. What is wrong with it is in the snapshot's diagnostics; nothing fails.
     pub fn build(self) -> HookSystem {
         let environment = self.environment.unwrap_or_else(|| std::env::vars_os().collect());
-        let depth = text(&environment, "HOOKRAIL_DEPTH").and_then(|depth| depth.parse().ok()).unwrap_or(0);
+        let depth = text_in(&environment, "HOOKRAIL_DEPTH").and_then(|depth| depth.parse().ok()).unwrap_or(0);
         let switch = match self.switch {
-            Switch::On if text(&environment, "HOOKRAIL_DISABLE") == Some("1") => {
+            Switch::On if text_in(&environment, "HOOKRAIL_DISABLE") == Some("1") => {
                 Switch::SystemOnly("HOOKRAIL_DISABLE=1 turns off all hooks but the system layer's".into())
             }
             other => other,
@@ -137,17 +136,15 @@ impl Builder {
 
 impl Settings {
     /// Loads everything once.
-    pub(super) fn load(&self, last_good: &mut llxprt::LastGood, native: Vec<Hook>) -> Snapshot {
-        let environment = &self.world.environment;
+    pub(super) fn load(&self, loader: &mut Loader, native: Vec<Hook>) -> Snapshot {
         let mut diagnostics = Vec::new();
-        let layers = llxprt::Layers {
+        let sources = Sources {
             project: self.project.clone(),
-            home: path(environment, "HOME"),
-            system_file: path(environment, "LLXPRT_SYSTEM_SETTINGS_PATH"),
+            environment: Arc::clone(&self.world.environment),
             grants: self.grants(&mut diagnostics),
             trust_all: self.project_trust == ProjectTrust::ForThisRun,
         };
-        let loaded = llxprt::load(&layers, last_good);
+        let loaded = loader.load(&sources);
         diagnostics.extend(loaded.diagnostics);
         let mut hooks = loaded.hooks;
         hooks.extend(self.hooks.iter().cloned());
@@ -170,18 +167,8 @@ impl Settings {
 }
 
 fn default_store(environment: &Environment) -> Option<Arc<dyn TrustStore>> {
-    let home = path(environment, "HOME");
-    let state = path(environment, "XDG_STATE_HOME");
+    let home = path_in(environment, "HOME");
+    let state = path_in(environment, "XDG_STATE_HOME");
     let file = FileTrustStore::default_path(home.as_deref(), state.as_deref())?;
     Some(Arc::new(FileTrustStore::new(file)))
-}
-
-/// A variable's value when it is set, not empty, and text.
-fn text<'e>(environment: &'e Environment, name: &str) -> Option<&'e str> {
-    environment.get(name).and_then(OsStr::to_str).filter(|text| !text.is_empty())
-}
-
-/// A variable's value as a path, when it is set and not empty.
-fn path(environment: &Environment, name: &str) -> Option<PathBuf> {
-    environment.get(name).filter(|value| !value.is_empty()).map(|value| Path::new(value).to_owned())
 }

@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use arc_swap::ArcSwap;
 
 use crate::diagnostic::Diagnostic;
-use crate::dialect::llxprt;
+use crate::dialect::Loader;
 use crate::event::{Event, EventKind, EventSet};
 use crate::firing::{Firing, Plan};
 use crate::hook::Hook;
@@ -43,7 +43,7 @@ struct Inner {
     snapshot: ArcSwap<Snapshot>,
     /// The events somebody wants, so that all others cost one load.
     wanted: AtomicU64,
-    last_good: Mutex<llxprt::LastGood>,
+    loader: Mutex<Loader>,
     native: Mutex<Vec<Hook>>,
     engine: OnceLock<Engine>,
     shut_down: AtomicBool,
@@ -61,7 +61,7 @@ impl HookSystem {
             settings,
             snapshot: ArcSwap::default(),
             wanted: AtomicU64::new(0),
-            last_good: Mutex::default(),
+            loader: Mutex::default(),
             native: Mutex::default(),
             engine: OnceLock::new(),
             shut_down: AtomicBool::new(false),
@@ -94,9 +94,9 @@ impl HookSystem {
     /// broken keeps its last good version. Returns what loading noticed.
     pub fn reload(&self) -> Vec<Diagnostic> {
         let snapshot = {
-            let mut last_good = self.inner.last_good.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut loader = self.inner.loader.lock().unwrap_or_else(PoisonError::into_inner);
             let native = self.inner.native.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            self.inner.settings.load(&mut last_good, native)
+            self.inner.settings.load(&mut loader, native)
         };
         let diagnostics = snapshot.diagnostics().to_vec();
         self.inner.wanted.store(snapshot.wanted().bits(), Ordering::Relaxed);

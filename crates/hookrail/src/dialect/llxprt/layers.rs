@@ -9,35 +9,14 @@ use super::extension::{self, unreadable};
 use super::settings::{self, SettingsFile, Switch};
 use crate::config::{Document, read_file};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::{Loaded, Sources, path_in};
 use crate::hook::{Hook, Standing, Trust};
-use crate::snapshot::{ModelDecisions, Policy};
+use crate::snapshot::ModelDecisions;
 use crate::source::{Location, SourceKind};
-use crate::trust::{Fingerprint, Grants};
-
-/// Where the layers are, and how far the project is trusted.
-#[derive(Clone, Debug)]
-pub(crate) struct Layers {
-    pub(crate) project: PathBuf,
-    pub(crate) home: Option<PathBuf>,
-    /// The system file as the environment names it; it is taken as its invoker gave it.
-    pub(crate) system_file: Option<PathBuf>,
-    pub(crate) grants: Grants,
-    /// Whether the project and its hooks are trusted for this run, whatever was granted.
-    pub(crate) trust_all: bool,
-}
+use crate::trust::Fingerprint;
 
 /// The last good version of every file, for when a new version is broken.
 pub(crate) type LastGood = HashMap<PathBuf, SettingsFile>;
-
-/// What the layers came to.
-#[derive(Debug, Default)]
-pub(crate) struct Loaded {
-    pub(crate) hooks: Vec<Hook>,
-    pub(crate) policy: Policy,
-    pub(crate) diagnostics: Vec<Diagnostic>,
-    /// Every file that could hold hooks, whether it exists or not.
-    pub(crate) files: Vec<PathBuf>,
-}
 
 const DEFAULT_SYSTEM_FILE: &str = "/etc/llxprt-code/settings.json";
 
@@ -49,12 +28,14 @@ struct Layer {
 }
 
 /// Loads every layer. A broken file keeps its last good version in force.
-pub(crate) fn load(layers: &Layers, last_good: &mut LastGood) -> Loaded {
+pub(crate) fn load(sources: &Sources, last_good: &mut LastGood) -> Loaded {
+    let named_system_file = path_in(&sources.environment, "LLXPRT_SYSTEM_SETTINGS_PATH");
     let mut loaded = Loaded::default();
     let mut read: Vec<Layer> = Vec::new();
-    for (kind, file) in layers.files() {
+    for (kind, file) in files(sources, named_system_file.clone()) {
         if kind == SourceKind::System
-            && layers.system_file.is_none()
+            // One that the environment names is taken as its invoker gave it.
+            && named_system_file.is_none()
             && let Some(problem) = unsafe_system_file(&file)
         {
             loaded.diagnostics.push(problem);
@@ -64,7 +45,7 @@ pub(crate) fn load(layers: &Layers, last_good: &mut LastGood) -> Loaded {
         loaded.files.push(file.clone());
         read.push(Layer { kind, file, settings });
     }
-    let extensions = layers.home.as_ref().map(|home| home.join(".llxprt/extensions"));
+    let extensions = sources.home().map(|home| home.join(".llxprt/extensions"));
     if let Some(folder) = extensions {
         let (hooks, problems) = extension::load_all(&folder);
         loaded.diagnostics.extend(problems);
@@ -72,7 +53,7 @@ pub(crate) fn load(layers: &Layers, last_good: &mut LastGood) -> Loaded {
         let settings = SettingsFile { hooks, ..SettingsFile::default() };
         read.push(Layer { kind: SourceKind::Extension, file: folder, settings });
     }
-    let project_counts = layers.trust_all || layers.grants.project;
+    let project_counts = sources.trust_all || sources.grants.project;
     loaded.policy.model_decisions = model_decisions(&read);
     let switched_on = read.iter().any(|layer| {
         layer.settings.switch == Some(Switch::On) && (layer.kind != SourceKind::Project || project_counts)
@@ -82,7 +63,7 @@ pub(crate) fn load(layers: &Layers, last_good: &mut LastGood) -> Loaded {
             let mut hook = hook.clone();
             hook.standing = standing(&hook, layer.kind, &read, switched_on);
             if layer.kind == SourceKind::Project {
-                hook.trust = layers.judge(&hook);
+                hook.trust = judge(sources, &hook);
             }
             loaded.hooks.push(hook);
         }
@@ -90,27 +71,23 @@ pub(crate) fn load(layers: &Layers, last_good: &mut LastGood) -> Loaded {
     loaded
 }
 
-impl Layers {
-    /// The files, in the order in which their hooks run.
-    fn files(&self) -> Vec<(SourceKind, PathBuf)> {
-        let settings = |folder: &Path| folder.join(".llxprt/settings.json");
-        let mut files = vec![(SourceKind::Project, settings(&self.project))];
-        if let Some(home) = &self.home {
-            let user = settings(home);
-            // In the home directory the project's file and the user's are one and the same, and it is the user's.
-            if same_file(&self.project, home) {
-                files.clear();
-            }
-            files.push((SourceKind::User, user));
+/// The files, in the order in which their hooks run.
+fn files(sources: &Sources, system_file: Option<PathBuf>) -> Vec<(SourceKind, PathBuf)> {
+    let settings = |folder: &Path| folder.join(".llxprt/settings.json");
+    let mut files = vec![(SourceKind::Project, settings(&sources.project))];
+    if let Some(home) = sources.home() {
+        // In the home directory the project's file and the user's are one and the same, and it is the user's.
+        if same_file(&sources.project, &home) {
+            files.clear();
         }
-        let system = self.system_file.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_SYSTEM_FILE));
-        files.push((SourceKind::System, system));
-        files
+        files.push((SourceKind::User, settings(&home)));
     }
+    files.push((SourceKind::System, system_file.unwrap_or_else(|| PathBuf::from(DEFAULT_SYSTEM_FILE))));
+    files
+}
 
-    fn judge(&self, hook: &Hook) -> Trust {
-        if self.trust_all { Trust::ForThisRun } else { self.grants.judge(Fingerprint::take(&self.project, hook)) }
-    }
+fn judge(sources: &Sources, hook: &Hook) -> Trust {
+    if sources.trust_all { Trust::ForThisRun } else { sources.grants.judge(Fingerprint::take(&sources.project, hook)) }
 }
 
 fn same_file(one: &Path, other: &Path) -> bool {

@@ -26,7 +26,7 @@ pub use output::{
 pub use processed::ProcessedHookResult;
 pub use stdin::{event_of_payload, payload_of_event};
 
-pub(crate) use layers::{LastGood, Layers, load};
+pub(crate) use layers::{LastGood, load};
 
 use std::sync::Arc;
 use std::time::Duration;

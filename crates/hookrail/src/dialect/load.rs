@@ -1,0 +1,62 @@
+//! Loading the configuration of every dialect.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::llxprt;
+use crate::diagnostic::Diagnostic;
+use crate::hook::Hook;
+use crate::run::Environment;
+use crate::snapshot::Policy;
+use crate::trust::Grants;
+
+/// Where configuration comes from, and how far the project is trusted.
+#[derive(Clone, Debug)]
+pub(crate) struct Sources {
+    pub(crate) project: PathBuf,
+    pub(crate) environment: Arc<Environment>,
+    pub(crate) grants: Grants,
+    /// Whether the project and its hooks are trusted for this run, whatever was granted.
+    pub(crate) trust_all: bool,
+}
+
+impl Sources {
+    /// The user's home directory.
+    pub(crate) fn home(&self) -> Option<PathBuf> {
+        path_in(&self.environment, "HOME")
+    }
+}
+
+/// Loads configuration again and again, and remembers the last good version of every file.
+#[derive(Debug, Default)]
+pub(crate) struct Loader {
+    llxprt: llxprt::LastGood,
+}
+
+/// What configuration came to.
+#[derive(Debug, Default)]
+pub(crate) struct Loaded {
+    pub(crate) hooks: Vec<Hook>,
+    pub(crate) policy: Policy,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// Every place that could hold hooks, whether it exists or not.
+    pub(crate) files: Vec<PathBuf>,
+}
+
+impl Loader {
+    /// Loads everything once.
+    pub(crate) fn load(&mut self, sources: &Sources) -> Loaded {
+        llxprt::load(sources, &mut self.llxprt)
+    }
+}
+
+/// A variable's value as a path, when it is set and not empty.
+pub(crate) fn path_in(environment: &Environment, name: &str) -> Option<PathBuf> {
+    environment.get(name).filter(|value| !value.is_empty()).map(|value| Path::new(value).to_owned())
+}
+
+/// A variable's value when it is set, not empty, and text.
+pub(crate) fn text_in<'e>(environment: &'e Environment, name: &str) -> Option<&'e str> {
+    environment.get(name).and_then(OsStr::to_str).filter(|text| !text.is_empty())
+}
