@@ -407,7 +407,7 @@ mod tests {
         assert!(same(r#"{"a":[1,{"b":"x"}],"c":1.0}"#, r#"{"c":1,"a":[1,{"b":"\u0078"}]}"#));
         assert!(!same("123456789012345678901", "123456789012345678902"));
         assert!(!same(r#"{"a":1}"#, r#"{"a":1,"b":1}"#));
-        let deep = |inside: &str| format!("{}{inside}{}", "[".repeat(100_000), "]".repeat(100_000));
+        let deep = |inside: &str| format!("{}{inside}{}", "[".repeat(5_000), "]".repeat(5_000));
         assert!(!same(&deep("1"), &deep("1.0")), "a value this deep is compared as text");
     }
 

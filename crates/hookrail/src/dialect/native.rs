@@ -21,11 +21,13 @@ impl Dialect for Native {
     }
 
     fn read(hook: &Arc<Hook>, on_failure: OnFailure, _kind: EventKind, end: &RunEnd) -> Reply<Effects> {
+        let failed = |end: EndKind| (end, super::failure_effects(hook, on_failure, end));
         let (kind, answer) = match &end.how {
             How::Decided(effects) if **effects == Effects::default() => (EndKind::Silent, None),
             How::Decided(effects) => (EndKind::Answered, Some((**effects).clone())),
-            How::TimedOut(_) => (EndKind::TimedOut, super::failure_effects(hook, on_failure, EndKind::TimedOut)),
-            _ => (EndKind::Cancelled, super::failure_effects(hook, on_failure, EndKind::Cancelled)),
+            How::TimedOut(_) => failed(EndKind::TimedOut),
+            How::Threw(_) => failed(EndKind::Threw),
+            _ => failed(EndKind::Cancelled),
         };
         let decision = answer.as_ref().and_then(|effects| effects.decision);
         Reply {

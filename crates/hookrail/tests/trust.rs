@@ -1,0 +1,155 @@
+//! Nothing of a project runs before its user has said so, and what was trusted is what runs.
+
+#![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
+
+use std::path::{Path, PathBuf};
+
+use hookrail::{
+    Environment, Event, EventKind, FileTrustStore, HookSystem, Outcome, SkipReason, Snapshot, Trust, TrustStore,
+};
+
+struct World {
+    dir: tempfile::TempDir,
+}
+
+const SETTINGS: &str = r#"{"tools":{"enableHooks":true},"hooks":{"BeforeTool":[{"hooks":[
+  {"type":"command","command":"./guard.sh"},
+  {"type":"command","command":"echo open-ended"}]}]}}"#;
+
+impl World {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let world = Self { dir };
+        world.write("project/.llxprt/settings.json", SETTINGS);
+        world.write("project/guard.sh", "#!/bin/sh\ntouch ran; exit 2\n");
+        make_executable(&world.path("project/guard.sh"));
+        std::fs::create_dir_all(world.path("home")).unwrap();
+        world
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    fn store(&self) -> FileTrustStore {
+        FileTrustStore::new(self.path("home/.local/state/hookrail/trust.json"))
+    }
+
+    fn system(&self) -> HookSystem {
+        let environment: Environment = [
+            ("PATH".to_owned(), "/usr/bin:/bin".into()),
+            ("HOME".to_owned(), self.path("home").into_os_string()),
+            ("LLXPRT_SYSTEM_SETTINGS_PATH".to_owned(), self.path("no-such-file").into_os_string()),
+        ]
+        .into_iter()
+        .collect();
+        HookSystem::builder(self.path("project")).environment(environment).build()
+    }
+
+    fn fire(&self, system: &HookSystem) -> Outcome {
+        system.fire_blocking(Event::new(EventKind::BeforeTool, self.path("project")).with_text("tool_name", "t"))
+    }
+
+    /// Grants everything the project shows now.
+    fn grant(&self) {
+        let snapshot: std::sync::Arc<Snapshot> = self.system().snapshot();
+        let project = self.path("project").canonicalize().unwrap();
+        self.store()
+            .change(&project, |grants| {
+                grants.project = true;
+                for hook in snapshot.hooks() {
+                    if let Trust::Never(fingerprint) | Trust::Changed(fingerprint) | Trust::Granted(fingerprint) = &hook.trust {
+                        assert!(grants.grant(hook, fingerprint));
+                    }
+                }
+            })
+            .unwrap();
+    }
+
+    fn ran(&self) -> bool {
+        self.path("project/ran").exists()
+    }
+}
+
+fn make_executable(path: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn untrusted(outcome: &Outcome) -> Vec<&str> {
+    outcome.skipped.iter().filter(|skipped| skipped.why == SkipReason::Untrusted).map(|skipped| &*skipped.hook.label).collect()
+}
+
+#[test]
+fn without_a_grant_nothing_of_the_project_runs_and_it_says_so() {
+    let world = World::new();
+    let outcome = world.fire(&world.system());
+    assert_eq!(untrusted(&outcome), ["./guard.sh", "echo open-ended"]);
+    assert!(outcome.runs.is_empty() && !world.ran());
+}
+
+#[test]
+fn granted_hooks_run() {
+    let world = World::new();
+    world.grant();
+    let outcome = world.fire(&world.system());
+    assert!(outcome.is_denied() && world.ran());
+    assert_eq!(outcome.runs.len(), 2);
+}
+
+#[test]
+fn a_changed_script_asks_again_and_a_changed_command_too() {
+    let world = World::new();
+    world.grant();
+    world.write("project/guard.sh", "#!/bin/sh\ntouch ran; exit 0\n");
+    let outcome = world.fire(&world.system());
+    assert_eq!(untrusted(&outcome), ["./guard.sh"]);
+    assert!(!world.ran());
+    world.write("project/.llxprt/settings.json", &SETTINGS.replace("echo open-ended", "echo changed"));
+    let outcome = world.fire(&world.system());
+    assert_eq!(untrusted(&outcome), ["./guard.sh", "echo changed"]);
+}
+
+#[test]
+fn a_script_that_is_swapped_between_loading_and_running_does_not_run() {
+    let world = World::new();
+    world.grant();
+    let system = world.system();
+    world.write("project/guard.sh", "#!/bin/sh\ntouch ran; exit 0\n");
+    let outcome = world.fire(&system);
+    assert_eq!(untrusted(&outcome), ["./guard.sh"]);
+    assert!(!world.ran());
+    assert!(outcome.diagnostics.iter().any(|found| found.code.name() == "trust-changed"));
+}
+
+#[test]
+fn a_damaged_store_grants_nothing_and_is_reported() {
+    let world = World::new();
+    world.grant();
+    std::fs::write(world.store().path(), "not json").unwrap();
+    let system = world.system();
+    assert!(system.snapshot().diagnostics().iter().any(|found| found.code.name() == "trust-store"));
+    assert_eq!(untrusted(&world.fire(&system)).len(), 2);
+    assert!(world.store().grants(Path::new("/p")).is_err());
+}
+
+#[test]
+fn a_project_that_only_has_a_link_to_another_ones_place_is_another_project() {
+    let world = World::new();
+    world.grant();
+    // The same files under another real path were never granted.
+    let copy = world.path("copy");
+    std::fs::create_dir_all(copy.join(".llxprt")).unwrap();
+    std::fs::copy(world.path("project/.llxprt/settings.json"), copy.join(".llxprt/settings.json")).unwrap();
+    std::fs::copy(world.path("project/guard.sh"), copy.join("guard.sh")).unwrap();
+    let environment: Environment = [("PATH".to_owned(), "/usr/bin:/bin".into()), ("HOME".to_owned(), world.path("home").into_os_string())].into_iter().collect();
+    let system = HookSystem::builder(&copy).environment(environment).build();
+    let outcome = system.fire_blocking(Event::new(EventKind::BeforeTool, &copy).with_text("tool_name", "t"));
+    assert_eq!(untrusted(&outcome).len(), 2);
+}
