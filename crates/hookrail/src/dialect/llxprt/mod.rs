@@ -17,6 +17,7 @@ mod settings;
 mod specific;
 mod stdin;
 mod tools;
+mod translate;
 
 pub use output::{
     AfterModelHookOutput, BeforeModelHookOutput, BeforeToolHookOutput, BeforeToolSelectionHookOutput, BlockingError,
@@ -25,6 +26,7 @@ pub use output::{
 };
 pub use processed::ProcessedHookResult;
 pub use stdin::{event_of_payload, payload_of_event};
+pub use translate::{from_hook_request, from_hook_response, to_hook_request, to_hook_response};
 
 pub(crate) use layers::{LastGood, load};
 

@@ -41,6 +41,41 @@ pub(super) fn request_on_stdin(request: &Json) -> Json {
     Request::read(request).both_views().to_json()
 }
 
+/// The request in the first view alone.
+pub(super) fn first_view(request: &Json) -> Json {
+    let request = Request::read(request);
+    Request { others: JsonObject::new(), ..request }.first_view().to_json()
+}
+
+/// Role and text of a message of the first view.
+pub(super) fn role_and_text(message: &Json) -> Option<(String, String)> {
+    read_message(message).map(|message| (message.role, message.content))
+}
+
+/// Role and text of an entry of the second view, when it has any text.
+pub(super) fn role_and_text_of_content(entry: &Json) -> Option<(String, String)> {
+    read_content(entry, None).map(|message| (message.role, message.content))
+}
+
+/// The text of an entry of the second view, when it has any.
+pub(super) fn text_of_content(entry: &Json) -> Option<String> {
+    read_content(entry, None).map(|message| message.content)
+}
+
+/// Whether a part is text.
+pub(super) fn is_text(part: &Json) -> bool {
+    text_of_part(part).is_some()
+}
+
+/// The response as a hook receives it: text only, with the metadata that is documented.
+pub(super) fn response_on_stdin(response: &Json) -> Json {
+    let Some(object) = response_in_step(response).and_then(|response| response.as_object()) else {
+        return response.clone();
+    };
+    let known = ["text", "candidates", "usageMetadata"];
+    object.iter().filter(|(key, _)| known.contains(key)).map(|(key, value)| (key, value.clone())).collect::<JsonObject>().to_json()
+}
+
 /// Lays a hook's partial request over the current one. Of the two views the one that differs from what was sent
 /// counts, and the first where both differ.
 pub(super) fn apply_to_request(current: &Json, change: &Json) -> Applied {
@@ -309,7 +344,8 @@ fn object_of_text(text: &str) -> Json {
     object([("content", content("model", &[text])), ("finishReason", Json::string("STOP")), ("index", index)])
 }
 
-fn content(role: &str, texts: &[&str]) -> Json {
+/// An entry of the second view.
+pub(super) fn content(role: &str, texts: &[&str]) -> Json {
     object([("role", Json::string(role)), ("parts", list(texts.iter().map(|text| Json::string(text))))])
 }
 

@@ -57,7 +57,7 @@ fn payload(event: &Event) -> JsonObject {
         let Some(value) = event.field_or_empty(field) else { continue };
         let value = match field.name {
             "llm_request" => model::request_on_stdin(&value),
-            "llm_response" => model::response_in_step(&value).unwrap_or(value),
+            "llm_response" => model::response_on_stdin(&value),
             "trigger" => compression_trigger(&value),
             _ => value,
         };
