@@ -12,6 +12,7 @@ use crate::dialect::DialectId;
 use crate::event::EventKind;
 use crate::matcher::Matcher;
 use crate::native::NativeHook;
+use crate::run::Environment;
 use crate::source::Origin;
 use crate::trust::Fingerprint;
 
@@ -45,6 +46,8 @@ pub struct Hook {
     pub trust: Trust,
     /// The package it belongs to, where that matters to it.
     pub owner: Option<Arc<Owner>>,
+    /// The environment it inherits, where that is not the engine's own.
+    pub environment: Option<Arc<Environment>>,
 }
 
 /// What a hook does when it is asked.
@@ -183,6 +186,7 @@ impl Hook {
             standing: Standing::Active,
             trust: Trust::NotNeeded,
             owner: None,
+            environment: None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! The engine with real processes: concurrency, cancellation, notifications, reload, shutdown.
 
-#![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failure here is a failed test")]
 
 mod common;
 
@@ -54,7 +54,8 @@ fn a_hook_receives_its_event_and_its_variables() {
     let system = system(dir.path(), [command(script)]);
     let outcome = system.fire_blocking(call(&system));
     assert_eq!(outcome.runs[0].end.name(), "silent", "{:?}", outcome.diagnostics);
-    let stdin: serde_json::Value = serde_json::from_slice(&std::fs::read(dir.path().join("stdin.json")).unwrap()).unwrap();
+    let stdin: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(dir.path().join("stdin.json")).unwrap()).unwrap();
     assert_eq!(stdin["hook_event_name"], "BeforeTool");
     assert_eq!(stdin["tool_input"]["path"], "a");
     let project = dir.path().display();
@@ -75,7 +76,8 @@ fn an_event_nobody_wants_starts_no_thread_and_plans_nothing() {
 fn hooks_side_by_side_really_run_at_once() {
     let dir = tempfile::tempdir().unwrap();
     // Each waits for the other's file: one after the other they would wait for ever.
-    let meet = |own: &str, other: &str| command(&format!("touch {own}; while [ ! -e {other} ]; do :; done; echo '{{}}'"));
+    let meet =
+        |own: &str, other: &str| command(&format!("touch {own}; while [ ! -e {other} ]; do :; done; echo '{{}}'"));
     let system = system(dir.path(), [meet("a", "b"), meet("b", "a")]);
     let outcome = within_a_hang_guard(|| system.fire_blocking(call(&system)));
     assert!(outcome.runs.iter().all(|run| run.end.name() == "answered"), "{:?}", outcome.diagnostics);
@@ -103,12 +105,16 @@ fn dropping_the_future_ends_the_hook() {
     let mut notifications = system.subscribe();
     let fire = system.fire(call(&system));
     let pid_file = dir.path().join("pid");
-    assert!(hookrail_testkit::wait_until(|| std::fs::read_to_string(&pid_file).is_ok_and(|pid| pid.ends_with('\n')), Duration::from_secs(20)));
+    assert!(hookrail_testkit::wait_until(
+        || std::fs::read_to_string(&pid_file).is_ok_and(|pid| pid.ends_with('\n')),
+        Duration::from_secs(20)
+    ));
     let pid: u32 = std::fs::read_to_string(&pid_file).unwrap().trim().parse().unwrap();
     drop(fire);
     within_a_hang_guard(|| system.shutdown_blocking());
     assert!(!Path::new(&format!("/proc/{pid}")).exists(), "the process is gone");
-    let ended = std::iter::from_fn(|| notifications.try_next()).any(|told| matches!(told, Notification::Ended { how: hookrail::How::Cancelled, .. }));
+    let ended = std::iter::from_fn(|| notifications.try_next())
+        .any(|told| matches!(told, Notification::Ended { how: hookrail::How::Cancelled, .. }));
     assert!(ended, "its end is told as cancelled");
 }
 
@@ -155,7 +161,9 @@ fn the_outcome_is_given_at_the_deadline_and_shutdown_waits_for_the_rest() {
     let outcome = within_a_hang_guard(|| system.fire_blocking(call(&system)));
     assert_eq!(outcome.runs[0].end.name(), "timed-out");
     assert_eq!(outcome.effects.decision, None);
-    assert!(outcome.diagnostics.iter().any(|found| found.code == Code::HookTimedOut && found.message.contains("300 ms")));
+    assert!(
+        outcome.diagnostics.iter().any(|found| found.code == Code::HookTimedOut && found.message.contains("300 ms"))
+    );
     let pid = std::fs::read_to_string(dir.path().join("pid")).unwrap();
     assert!(Path::new(&format!("/proc/{}", pid.trim())).exists(), "the ladder still runs");
     within_a_hang_guard(|| system.shutdown_blocking());
@@ -239,7 +247,8 @@ fn hooks_off_and_the_emergency_switch() {
     let off = off.hooks_off("--no-hooks").build();
     assert!(!off.wants(KIND));
     let disabled = environment().with("HOOKRAIL_DISABLE", "1");
-    let only_system = hooks().into_iter().fold(HookSystem::builder(dir.path()).environment(disabled), |b, h| b.hook(h)).build();
+    let only_system =
+        hooks().into_iter().fold(HookSystem::builder(dir.path()).environment(disabled), |b, h| b.hook(h)).build();
     let outcome = only_system.fire_blocking(call(&only_system));
     assert_eq!(outcome.runs.len(), 1);
     assert_eq!(outcome.skipped[0].why.name(), "hooks-off");

@@ -1,6 +1,6 @@
 //! Loading settings: every layer, every kind of damage, and the place of everything.
 
-#![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failure here is a failed test")]
 
 use std::path::{Path, PathBuf};
 
@@ -88,7 +88,9 @@ fn describe(root: &Path, found: &hookrail::Diagnostic) -> String {
 fn every_layer_is_loaded_in_order_with_the_line_of_each_entry() {
     let world = World::new();
     let entry = |name: &str| {
-        format!("{{\n// a comment\n\"hooks\": {{\"BeforeTool\": [\n{{\"hooks\": [{{\"type\":\"command\",\"command\":\"{name}\"}},]}},]}}}}")
+        format!(
+            "{{\n// a comment\n\"hooks\": {{\"BeforeTool\": [\n{{\"hooks\": [{{\"type\":\"command\",\"command\":\"{name}\"}},]}},]}}}}"
+        )
     };
     world.user(&entry("u")).project(&entry("p")).system(&entry("s"));
     world.write("home/.llxprt/extensions/x/llxprt-extension.json", &entry("x"));
@@ -171,7 +173,9 @@ fn one_bad_entry_never_takes_its_neighbours_down() {
 #[test]
 fn a_broken_file_is_reported_with_its_place_and_the_others_still_load() {
     let world = World::new();
-    world.user("{\n  \"hooks\": }").project(r#"{"hooks":{"BeforeTool":[{"hooks":[{"type":"command","command":"p"}]}]}}"#);
+    world
+        .user("{\n  \"hooks\": }")
+        .project(r#"{"hooks":{"BeforeTool":[{"hooks":[{"type":"command","command":"p"}]}]}}"#);
     assert_eq!(world.hooks(), ["project:1 before-tool p"]);
     assert_eq!(world.findings(), ["error file-syntax home/.llxprt/settings.json:2:12"]);
     world.user("[1]");
@@ -220,7 +224,9 @@ fn switches_act_downwards_and_a_project_acts_on_itself_only() {
         let world = World::new();
         let settings = |name: &str, switch: Option<bool>| {
             let switch = switch.map(|on| format!("\"tools\":{{\"enableHooks\":{on}}},")).unwrap_or_default();
-            format!("{{{switch}\"hooks\":{{\"BeforeTool\":[{{\"hooks\":[{{\"type\":\"command\",\"command\":\"{name}\"}}]}}]}}}}")
+            format!(
+                "{{{switch}\"hooks\":{{\"BeforeTool\":[{{\"hooks\":[{{\"type\":\"command\",\"command\":\"{name}\"}}]}}]}}}}"
+            )
         };
         world.project(&settings("project", project)).user(&settings("user", user)).system(&settings("system", system));
         world.write("home/.llxprt/extensions/x/llxprt-extension.json", &settings("extension", None));
@@ -249,7 +255,9 @@ fn any_false_in_one_file_switches_it_off() {
 #[test]
 fn the_home_directory_as_a_project_is_the_users_own_file_once() {
     let world = World::new();
-    world.user(r#"{"tools":{"enableHooks":true},"hooks":{"BeforeTool":[{"hooks":[{"type":"command","command":"u"}]}]}}"#);
+    world.user(
+        r#"{"tools":{"enableHooks":true},"hooks":{"BeforeTool":[{"hooks":[{"type":"command","command":"u"}]}]}}"#,
+    );
     let system = HookSystem::builder(world.path("home")).environment(world.environment()).build();
     let snapshot = system.snapshot();
     assert_eq!(snapshot.hooks().len(), 1);
@@ -259,11 +267,20 @@ fn the_home_directory_as_a_project_is_the_users_own_file_once() {
 #[test]
 fn a_broken_extension_fails_alone() {
     let world = World::new();
-    let entry = |event: &str, name: &str| format!("{{\"name\":\"n\",\"hooks\":{{\"{event}\":[{{\"hooks\":[{{\"type\":\"command\",\"command\":\"{name}\"}}]}}]}}}}");
+    let entry = |event: &str, name: &str| {
+        format!(
+            "{{\"name\":\"n\",\"hooks\":{{\"{event}\":[{{\"hooks\":[{{\"type\":\"command\",\"command\":\"{name}\"}}]}}]}}}}"
+        )
+    };
     world.write("home/.llxprt/extensions/bad/llxprt-extension.json", &entry("BeforTool", "bad"));
     world.write("home/.llxprt/extensions/good/gemini-extension.json", &entry("BeforeTool", "manifest"));
     world.write("home/.llxprt/extensions/good/hooks/hooks.json", &entry("BeforeTool", "file"));
     assert_eq!(world.hooks(), ["extension:1 before-tool file"]);
     let snapshot = world.snapshot();
-    assert!(snapshot.diagnostics().iter().any(|found| found.code.name() == "extension-invalid" && found.level == Level::Error));
+    assert!(
+        snapshot
+            .diagnostics()
+            .iter()
+            .any(|found| found.code.name() == "extension-invalid" && found.level == Level::Error)
+    );
 }

@@ -1,6 +1,8 @@
 //! The system layer is a floor: what it says stands, its rewrites come last, and it is asked once more when the input
 //! changed after it had answered.
 
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failure here is a failed test")]
+
 mod common;
 
 use common::{drive, exited, hook, json, plugin_hook, stdin, tool_call};

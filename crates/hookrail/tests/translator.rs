@@ -1,7 +1,7 @@
 //! The translator between a host's request and the text-only form of hooks: lossless for what nobody changed, and never
 //! a tool call without its response.
 
-#![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failure here is a failed test")]
 
 mod common;
 
@@ -18,7 +18,10 @@ enum Entry {
     User(Vec<Part>),
     Model(Vec<Part>),
     /// A call and, right after it, its response.
-    Call { id: u32, said: Option<String> },
+    Call {
+        id: u32,
+        said: Option<String>,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -57,8 +60,12 @@ fn contents(entries: &[Entry]) -> Vec<Value> {
     let mut contents = Vec::new();
     for entry in entries {
         match entry {
-            Entry::User(parts) => contents.push(value!({"role": "user", "parts": parts.iter().map(part_json).collect::<Vec<_>>()})),
-            Entry::Model(parts) => contents.push(value!({"role": "model", "parts": parts.iter().map(part_json).collect::<Vec<_>>()})),
+            Entry::User(parts) => {
+                contents.push(value!({"role": "user", "parts": parts.iter().map(part_json).collect::<Vec<_>>()}));
+            }
+            Entry::Model(parts) => {
+                contents.push(value!({"role": "model", "parts": parts.iter().map(part_json).collect::<Vec<_>>()}));
+            }
             Entry::Call { id, said } => {
                 let mut parts: Vec<Value> = said.iter().map(|text| value!({"text": text})).collect();
                 parts.push(value!({"functionCall": {"name": "t", "id": id}}));
@@ -77,7 +84,8 @@ fn request(entries: &[Entry]) -> Json {
 /// The ids of calls and responses, in order, with which of the two it is.
 fn calls(request: &Json) -> Vec<(bool, u64)> {
     let request = request.to_value();
-    let parts = request["contents"].as_array().unwrap().iter().flat_map(|entry| entry["parts"].as_array().unwrap().clone());
+    let parts =
+        request["contents"].as_array().unwrap().iter().flat_map(|entry| entry["parts"].as_array().unwrap().clone());
     parts
         .filter_map(|part| {
             let call = part["functionCall"]["id"].as_u64().map(|id| (true, id));
@@ -146,7 +154,9 @@ fn settings_are_merged_key_by_key() {
 
 #[test]
 fn a_changed_response_keeps_its_calls() {
-    let base = json(r#"{"candidates":[{"content":{"role":"model","parts":[{"text":"secret"},{"functionCall":{"name":"t"}}]},"finishReason":"STOP"}],"usageMetadata":{"totalTokenCount":3},"responseId":"r"}"#);
+    let base = json(
+        r#"{"candidates":[{"content":{"role":"model","parts":[{"text":"secret"},{"functionCall":{"name":"t"}}]},"finishReason":"STOP"}],"usageMetadata":{"totalTokenCount":3},"responseId":"r"}"#,
+    );
     let seen = to_hook_response(&base);
     assert_eq!(
         seen.text(),

@@ -1,6 +1,6 @@
 //! Nothing of a project runs before its user has said so, and what was trusted is what runs.
 
-#![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failure here is a failed test")]
 
 use std::path::{Path, PathBuf};
 
@@ -64,7 +64,9 @@ impl World {
             .change(&project, |grants| {
                 grants.project = true;
                 for hook in snapshot.hooks() {
-                    if let Trust::Never(fingerprint) | Trust::Changed(fingerprint) | Trust::Granted(fingerprint) = &hook.trust {
+                    if let Trust::Never(fingerprint) | Trust::Changed(fingerprint) | Trust::Granted(fingerprint) =
+                        &hook.trust
+                    {
                         assert!(grants.grant(hook, fingerprint));
                     }
                 }
@@ -83,7 +85,12 @@ fn make_executable(path: &Path) {
 }
 
 fn untrusted(outcome: &Outcome) -> Vec<&str> {
-    outcome.skipped.iter().filter(|skipped| skipped.why == SkipReason::Untrusted).map(|skipped| &*skipped.hook.label).collect()
+    outcome
+        .skipped
+        .iter()
+        .filter(|skipped| skipped.why == SkipReason::Untrusted)
+        .map(|skipped| &*skipped.hook.label)
+        .collect()
 }
 
 #[test]
@@ -148,7 +155,10 @@ fn a_project_that_only_has_a_link_to_another_ones_place_is_another_project() {
     std::fs::create_dir_all(copy.join(".llxprt")).unwrap();
     std::fs::copy(world.path("project/.llxprt/settings.json"), copy.join(".llxprt/settings.json")).unwrap();
     std::fs::copy(world.path("project/guard.sh"), copy.join("guard.sh")).unwrap();
-    let environment: Environment = [("PATH".to_owned(), "/usr/bin:/bin".into()), ("HOME".to_owned(), world.path("home").into_os_string())].into_iter().collect();
+    let environment: Environment =
+        [("PATH".to_owned(), "/usr/bin:/bin".into()), ("HOME".to_owned(), world.path("home").into_os_string())]
+            .into_iter()
+            .collect();
     let system = HookSystem::builder(&copy).environment(environment).build();
     let outcome = system.fire_blocking(Event::new(EventKind::BeforeTool, &copy).with_text("tool_name", "t"));
     assert_eq!(untrusted(&outcome).len(), 2);

@@ -152,6 +152,14 @@ pub(crate) fn stage(dialect: DialectId, kind: EventKind, matching: &[&Arc<Hook>]
     }
 }
 
+/// The text a matcher is compared with, in the dialect's own words.
+pub(crate) fn matcher_subject(dialect: DialectId, event: &Event, field: &str) -> String {
+    match dialect {
+        DialectId::Llxprt => llxprt::matcher_subject(event, field),
+        DialectId::Xcode | DialectId::Xcsh | DialectId::Native => event.text(field).unwrap_or_default(),
+    }
+}
+
 /// What makes two hooks of one event the same work, where the dialect runs the same work only once.
 pub(crate) fn same_work(hook: &Hook) -> Option<String> {
     match hook.dialect {

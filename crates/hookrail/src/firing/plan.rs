@@ -134,7 +134,7 @@ impl Plan {
     /// Why the matcher does not match, if so.
     fn mismatch(&mut self, event: &Event, hook: &Arc<Hook>) -> Option<String> {
         let field = event.kind().spec().matched_on(hook.dialect)?;
-        let subject = event.text(field).unwrap_or_default();
+        let subject = dialect::matcher_subject(hook.dialect, event, field);
         match hook.matcher.test(&subject) {
             Verdict::Differs => {
                 let pattern = hook.matcher.pattern().unwrap_or_default();

@@ -71,7 +71,8 @@ fn command(world: &ProcessWorld, request: &RunRequest, run_id: &str) -> Option<C
         }
         _ => return None,
     };
-    let mut environment = Environment::clone(&world.environment);
+    let inherited = request.hook.environment.as_ref().unwrap_or(&world.environment);
+    let mut environment = Environment::clone(inherited);
     for (name, value) in request.variables.iter() {
         environment = environment.with(name, value);
     }

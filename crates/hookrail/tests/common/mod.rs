@@ -1,8 +1,7 @@
 //! What several integration tests share: hooks made in memory, and a driver that feeds ends to the pure machine.
 
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failure here is a failed test")]
 #![allow(dead_code, reason = "each test file uses a part of this")]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a failure here is a failed test")]
-
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -11,6 +11,7 @@ use crate::config::{Document, read_file};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{Loaded, Sources, path_in};
 use crate::hook::{Hook, Standing, Trust};
+use crate::run::Environment;
 use crate::snapshot::ModelDecisions;
 use crate::source::{Location, SourceKind};
 use crate::trust::Fingerprint;
@@ -58,9 +59,11 @@ pub(crate) fn load(sources: &Sources, last_good: &mut LastGood) -> Loaded {
     let switched_on = read.iter().any(|layer| {
         layer.settings.switch == Some(Switch::On) && (layer.kind != SourceKind::Project || project_counts)
     });
+    let environment = redacted_environment(&read, &sources.environment);
     for layer in &read {
         for hook in &layer.settings.hooks {
             let mut hook = hook.clone();
+            hook.environment.clone_from(&environment);
             hook.standing = standing(&hook, layer.kind, &read, switched_on);
             if layer.kind == SourceKind::Project {
                 hook.trust = judge(sources, &hook);
@@ -158,6 +161,18 @@ fn by(layer: &Layer, what: &str) -> Arc<str> {
 fn model_decisions(layers: &[Layer]) -> ModelDecisions {
     let strict = layers.iter().any(|layer| layer.settings.model_decisions == Some(ModelDecisions::Strict));
     if strict { ModelDecisions::Strict } else { ModelDecisions::LastWins }
+}
+
+/// The environment without secrets, when the user or the system asks for that. A project has no say: it could take a
+/// variable away from somebody else's guard.
+fn redacted_environment(layers: &[Layer], environment: &Environment) -> Option<Arc<Environment>> {
+    let mut asked = layers
+        .iter()
+        .filter(|layer| layer.kind != SourceKind::Project)
+        .filter_map(|layer| layer.settings.redaction.as_ref());
+    let first = asked.next()?;
+    let redacted = asked.fold(first.apply(environment), |environment, redaction| redaction.apply(&environment));
+    Some(Arc::new(redacted))
 }
 
 /// The system file at its default place counts only if it and its folders are root's and not writable by others.

@@ -13,6 +13,7 @@ mod layers;
 mod model;
 mod output;
 mod processed;
+mod redaction;
 mod settings;
 mod specific;
 mod stdin;
@@ -89,4 +90,10 @@ pub(crate) fn same_work(hook: &Hook) -> Option<String> {
         Action::Program(words) => Some(format!("program {words:?}")),
         _ => None,
     }
+}
+
+/// A matcher is compared with what the hook would see.
+pub(crate) fn matcher_subject(event: &Event, field: &str) -> String {
+    let value = event.field(field).map(|value| stdin::field_on_stdin(field, value));
+    value.and_then(|value| value.as_str()).unwrap_or_default()
 }

@@ -73,7 +73,12 @@ pub(super) fn response_on_stdin(response: &Json) -> Json {
         return response.clone();
     };
     let known = ["text", "candidates", "usageMetadata"];
-    object.iter().filter(|(key, _)| known.contains(key)).map(|(key, value)| (key, value.clone())).collect::<JsonObject>().to_json()
+    object
+        .iter()
+        .filter(|(key, _)| known.contains(key))
+        .map(|(key, value)| (key, value.clone()))
+        .collect::<JsonObject>()
+        .to_json()
 }
 
 /// Lays a hook's partial request over the current one. Of the two views the one that differs from what was sent

@@ -1,6 +1,7 @@
 //! One settings file: its switches, its lists and its hooks.
 
 use super::group;
+use super::redaction::Redaction;
 use crate::config::{Document, Node, Shape, nearest};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hook::Hook;
@@ -15,6 +16,8 @@ pub(crate) struct SettingsFile {
     /// Identities of hooks it disables.
     pub(super) disabled: Vec<String>,
     pub(super) model_decisions: Option<ModelDecisions>,
+    /// Which variables are kept from hooks; none when the file does not ask for that.
+    pub(super) redaction: Option<Redaction>,
     pub(super) hooks: Vec<Hook>,
 }
 
@@ -78,7 +81,7 @@ impl Reader<'_> {
         ]);
         // The old place counts only where the new one is silent.
         if let Some(list) = new("disabled").or(old("disabled")) {
-            self.disabled(list);
+            self.settings.disabled = self.names("disabled hooks", list);
         }
         for (key, value) in
             [("hooksConfig.notifications", new("notifications")), ("hooks.notifications", old("notifications"))]
@@ -90,8 +93,28 @@ impl Reader<'_> {
         if let Some(value) = new("modelDecisions") {
             self.model_decisions(value);
         }
+        let security = self.section(root, "security");
+        let redaction = security.and_then(|security| security.get("environmentVariableRedaction"));
+        if let Some(redaction) = redaction {
+            self.redaction(redaction);
+        }
         if let Some(hooks) = hooks {
             self.hooks(hooks);
+        }
+    }
+
+    fn redaction(&mut self, node: &Node) {
+        if node.members().is_none() {
+            let message = format!("`environmentVariableRedaction` must be an object, not {}", node.described());
+            self.report(Code::SettingType, node, message);
+            return;
+        }
+        let enabled =
+            node.get("enabled").and_then(|enabled| self.flag("environmentVariableRedaction.enabled", enabled));
+        let allowed = node.get("allowed").map(|list| self.names("allowed variables", list)).unwrap_or_default();
+        let blocked = node.get("blocked").map(|list| self.names("blocked variables", list)).unwrap_or_default();
+        if enabled == Some(true) {
+            self.settings.redaction = Some(Redaction { allowed, blocked });
         }
     }
 
@@ -135,21 +158,24 @@ impl Reader<'_> {
         None
     }
 
-    fn disabled(&mut self, list: &Node) {
+    /// A list of names; what is not a name is reported and left out.
+    fn names(&mut self, what: &str, list: &Node) -> Vec<String> {
         let Some(elements) = list.elements() else {
-            let message = format!("the list of disabled hooks must be a list of names, not {}", list.described());
+            let message = format!("the list of {what} must be a list of names, not {}", list.described());
             self.report(Code::SettingType, list, message);
-            return;
+            return Vec::new();
         };
+        let mut names = Vec::new();
         for element in elements {
             match element.text() {
-                Some(name) => self.settings.disabled.push(name.to_owned()),
+                Some(name) => names.push(name.to_owned()),
                 None => {
-                    let message = format!("a disabled hook must be named by a string, not {}", element.described());
+                    let message = format!("the list of {what} must hold strings, not {}", element.described());
                     self.report(Code::SettingType, element, message);
                 }
             }
         }
+        names
     }
 
     fn model_decisions(&mut self, node: &Node) {

@@ -55,15 +55,19 @@ fn payload(event: &Event) -> JsonObject {
     payload.set("timestamp", Json::string(event.timestamp()));
     for field in column.fields {
         let Some(value) = event.field_or_empty(field) else { continue };
-        let value = match field.name {
-            "llm_request" => model::request_on_stdin(&value),
-            "llm_response" => model::response_on_stdin(&value),
-            "trigger" => compression_trigger(&value),
-            _ => value,
-        };
-        payload.set(field.name, value);
+        payload.set(field.name, field_on_stdin(field.name, &value));
     }
     payload
+}
+
+/// A field in this dialect's own words.
+pub(super) fn field_on_stdin(name: &str, value: &Json) -> Json {
+    match name {
+        "llm_request" => model::request_on_stdin(value),
+        "llm_response" => model::response_on_stdin(value),
+        "trigger" => compression_trigger(value),
+        _ => value.clone(),
+    }
 }
 
 /// Compression that the agent started by itself is `auto` here, whatever another dialect calls it.

@@ -49,7 +49,8 @@ pub fn from_hook_request(changed: &Json, base: &Json) -> Json {
 pub fn from_hook_response(changed: &Json, base: &Json) -> Json {
     let (Some(mut response), Some(changed)) = (base.as_object(), changed.as_object()) else { return changed.clone() };
     let old = response.get("candidates").and_then(Json::as_array).unwrap_or_default();
-    let sent = to_hook_response(base).as_object().and_then(|sent| sent.get("candidates")?.as_array()).unwrap_or_default();
+    let sent =
+        to_hook_response(base).as_object().and_then(|sent| sent.get("candidates")?.as_array()).unwrap_or_default();
     let Some(new) = changed.get("candidates").and_then(Json::as_array) else { return base.clone() };
     let candidates = new.iter().enumerate().map(|(at, new)| match (old.get(at), sent.get(at)) {
         (Some(old), Some(sent)) if sent.same_as(new) => old.clone(),
@@ -173,7 +174,8 @@ fn fates(sent: &[Visible], new: &[(String, String)]) -> Vec<Fate> {
     for (to_sent, to_new) in anchors {
         let mut candidates = from_new..to_new;
         for at in from_sent..to_sent {
-            let same_role = |to: &usize| new.get(*to).map(|(role, _)| role) == sent.get(at).map(|message| &message.role);
+            let same_role =
+                |to: &usize| new.get(*to).map(|(role, _)| role) == sent.get(at).map(|message| &message.role);
             if let (Some(to), Some(fate)) = (candidates.find(same_role), fates.get_mut(at)) {
                 *fate = Fate::Changed(to);
             }
@@ -200,7 +202,9 @@ fn common(sent: &[Visible], new: &[(String, String)]) -> Vec<(usize, usize)> {
     let mut pairs: Vec<(usize, usize)> = (0..head).map(|at| (at, at)).collect();
     let (rows, columns) = (sent.len() - head - tail, new.len() - head - tail);
     if rows.saturating_mul(columns) <= MOST_CELLS {
-        pairs.extend(longest(rows, columns, |a, b| equal(head + a, head + b)).into_iter().map(|(a, b)| (head + a, head + b)));
+        pairs.extend(
+            longest(rows, columns, |a, b| equal(head + a, head + b)).into_iter().map(|(a, b)| (head + a, head + b)),
+        );
     }
     pairs.extend((0..tail).rev().map(|at| (sent.len() - 1 - at, new.len() - 1 - at)));
     pairs
@@ -275,7 +279,8 @@ fn without_text(entry: &Json) -> Option<Json> {
     let mut object = entry.as_object()?;
     let parts = object.get("parts").and_then(Json::as_array)?;
     let paired = |part: &Json| {
-        part.as_object().is_some_and(|part| part.get("functionCall").is_some() || part.get("functionResponse").is_some())
+        part.as_object()
+            .is_some_and(|part| part.get("functionCall").is_some() || part.get("functionResponse").is_some())
     };
     let kept: Vec<Json> = parts.into_iter().filter(paired).collect();
     (!kept.is_empty()).then(|| {

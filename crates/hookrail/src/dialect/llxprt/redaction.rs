@@ -1,0 +1,129 @@
+//! Keeping secrets out of the environment of hooks. Off unless the user or the system settings switch it on, because
+//! hooks are promised their parent's variables.
+
+use std::ffi::OsStr;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::run::Environment;
+
+/// What the settings say about variables.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Redaction {
+    /// Names that are kept whatever else holds.
+    pub(super) allowed: Vec<String>,
+    /// Names that are withheld, unless they are allowed.
+    pub(super) blocked: Vec<String>,
+}
+
+/// Variables without which little works, and which hold no secrets.
+const ALWAYS: [&str; 24] = [
+    "PATH",
+    "HOME",
+    "SHELL",
+    "USER",
+    "LOGNAME",
+    "PWD",
+    "OLDPWD",
+    "TERM",
+    "COLORTERM",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "TMPDIR",
+    "TEMP",
+    "TMP",
+    "HOSTNAME",
+    "EDITOR",
+    "PAGER",
+    "DISPLAY",
+    "SYSTEMROOT",
+    "COMSPEC",
+    "PATHEXT",
+    "USERPROFILE",
+    "NO_COLOR",
+];
+/// Variables whose names look harmless and whose values usually are not.
+const NEVER: [&str; 9] = [
+    "DATABASE_URL",
+    "REDIS_URL",
+    "MONGODB_URI",
+    "AMQP_URL",
+    "SMTP_URL",
+    "CONNECTION_STRING",
+    "SENTRY_DSN",
+    "DB_URI",
+    "CLIENT_ID",
+];
+/// Words that give a secret away by its name.
+const TELLING: [&str; 10] =
+    ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY", "AUTH", "CREDENTIAL", "CREDS", "PRIVATE", "CERT"];
+
+/// Shapes that give a secret away by its value.
+static SECRET_VALUE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let shapes = [
+        r"-----BEGIN [A-Z ]*(PRIVATE KEY|CERTIFICATE)",
+        r"^[a-zA-Z][a-zA-Z0-9+.-]*://[^/\s:@]+:[^/\s@]+@",
+        r"\bgh[pousr]_[A-Za-z0-9]{20,}",
+        r"\bgithub_pat_[A-Za-z0-9_]{20,}",
+        r"\bAIza[0-9A-Za-z_-]{30,}",
+        r"\b(AKIA|ASIA)[0-9A-Z]{16}\b",
+        r"\beyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.",
+        r"\b(sk|rk|pk)_(live|test)_[0-9A-Za-z]{10,}",
+        r"\bxox[abprs]-[0-9A-Za-z-]{10,}",
+    ];
+    Regex::new(&shapes.join("|")).ok()
+});
+
+impl Redaction {
+    /// The environment without what should not reach a hook.
+    pub(super) fn apply(&self, environment: &Environment) -> Environment {
+        let strict = environment.get("GITHUB_SHA").is_some();
+        environment.iter().filter(|(name, value)| self.keeps(name, value, strict)).collect()
+    }
+
+    fn keeps(&self, name: &OsStr, value: &OsStr, strict: bool) -> bool {
+        let name = name.to_string_lossy().to_uppercase();
+        let listed = |list: &[String]| list.iter().any(|given| given.to_uppercase() == name);
+        if listed(&self.allowed) {
+            return true;
+        }
+        if listed(&self.blocked) {
+            return false;
+        }
+        if ALWAYS.contains(&name.as_str()) || name.starts_with("LC_") || name.starts_with("LLXPRT_CLI_") {
+            return true;
+        }
+        if NEVER.contains(&name.as_str()) || strict || TELLING.iter().any(|word| name.contains(word)) {
+            return false;
+        }
+        let secret = SECRET_VALUE.as_ref().is_none_or(|shape| shape.is_match(&value.to_string_lossy()));
+        !secret
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_values_give_secrets_away() {
+        let redaction = Redaction { allowed: vec!["MY_TOKEN".into()], blocked: vec!["PLAIN".into()] };
+        let check = |name: &str, value: &str, strict: bool, kept: bool| {
+            assert_eq!(redaction.keeps(OsStr::new(name), OsStr::new(value), strict), kept, "{name}={value}");
+        };
+        check("PATH", "/bin", true, true);
+        check("LC_ALL", "C", true, true);
+        check("HARMLESS", "x", false, true);
+        check("HARMLESS", "x", true, false);
+        check("MY_TOKEN", "x", true, true);
+        check("PLAIN", "x", false, false);
+        check("API_KEY", "x", false, false);
+        check("npm_config_authtoken", "x", false, false);
+        check("DATABASE_URL", "x", false, false);
+        check("X", "postgres://user:pass@host/db", false, false);
+        check("X", "https://host/path", false, true);
+        check("X", "ghp_0123456789abcdefghijABCDEFGHIJ", false, false);
+    }
+}
