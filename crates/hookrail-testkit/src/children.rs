@@ -47,9 +47,7 @@ fn profile_folder() -> PathBuf {
     };
     let folder = test.parent().unwrap_or(Path::new("."));
     match folder.file_name() {
-        Some(name) if name == "deps" || name == "examples" => {
-            folder.parent().unwrap_or(folder).to_owned()
-        }
+        Some(name) if name == "deps" || name == "examples" => folder.parent().unwrap_or(folder).to_owned(),
         _ => folder.to_owned(),
     }
 }
@@ -57,14 +55,7 @@ fn profile_folder() -> PathBuf {
 fn build_command(folder: &Path) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut build = Command::new(cargo);
-    build.args([
-        "build",
-        "--quiet",
-        "--package",
-        "hookrail-testkit",
-        "--bin",
-        NAME,
-    ]);
+    build.args(["build", "--quiet", "--package", "hookrail-testkit", "--bin", NAME]);
     build.current_dir(env!("CARGO_MANIFEST_DIR"));
     match folder.file_name() {
         None => {}
@@ -77,16 +68,10 @@ fn build_command(folder: &Path) -> Command {
         return build;
     };
     // Cargo marks the target folder itself; a triple's folder is one below.
-    let triple = parent
-        .file_name()
-        .filter(|_| !parent.join("CACHEDIR.TAG").exists());
+    let triple = parent.file_name().filter(|_| !parent.join("CACHEDIR.TAG").exists());
     match (triple, parent.parent()) {
         (Some(triple), Some(target)) => {
-            build
-                .arg("--target")
-                .arg(triple)
-                .arg("--target-dir")
-                .arg(target);
+            build.arg("--target").arg(triple).arg("--target-dir").arg(target);
         }
         _ => {
             build.arg("--target-dir").arg(parent);
@@ -100,21 +85,14 @@ fn is_fresh(binary: &Path) -> bool {
     let Some(built) = modified(binary) else {
         return false;
     };
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("src/bin")
-        .join(NAME);
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bin").join(NAME);
     let Ok(entries) = std::fs::read_dir(sources) else {
         // The source is not on this machine, so the binary cannot be stale.
         return true;
     };
-    entries
-        .flatten()
-        .filter_map(|entry| modified(&entry.path()))
-        .all(|written| written <= built)
+    entries.flatten().filter_map(|entry| modified(&entry.path())).all(|written| written <= built)
 }
 
 fn modified(path: &Path) -> Option<SystemTime> {
-    std::fs::metadata(path)
-        .and_then(|data| data.modified())
-        .ok()
+    std::fs::metadata(path).and_then(|data| data.modified()).ok()
 }

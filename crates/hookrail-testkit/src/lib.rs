@@ -3,6 +3,10 @@
 //! It must not depend on the crates it helps to test, so that they can use it
 //! in their own tests.
 
+#![forbid(unsafe_code)]
+
+pub mod conformance;
+
 mod children;
 mod processes;
 

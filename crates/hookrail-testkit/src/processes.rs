@@ -38,11 +38,8 @@ pub fn processes_with_marker(name: &str, value: &str) -> Vec<u32> {
         .filter_map(|entry| entry.file_name().to_string_lossy().parse().ok())
         .filter(|pid| *pid != std::process::id())
         .filter(|pid| {
-            std::fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environment| {
-                environment
-                    .split(|byte| *byte == 0)
-                    .any(|entry| entry == wanted.as_bytes())
-            })
+            std::fs::read(format!("/proc/{pid}/environ"))
+                .is_ok_and(|environment| environment.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes()))
         })
         .collect()
 }

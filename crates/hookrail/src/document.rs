@@ -174,7 +174,11 @@ fn diagnostic(diagnostic: &Diagnostic) -> Json {
     Value::Object(members).into()
 }
 
-/// Milliseconds with a fraction, because many hooks take less than one.
-fn milliseconds(duration: std::time::Duration) -> f64 {
-    (duration.as_secs_f64() * 1_000_000.0).round() / 1_000.0
+/// Milliseconds with a fraction where there is one, because many hooks take less than one.
+fn milliseconds(duration: std::time::Duration) -> Value {
+    let micros = duration.as_micros();
+    match u64::try_from(micros / 1_000) {
+        Ok(whole) if micros.is_multiple_of(1_000) => json!(whole),
+        _ => json!((duration.as_secs_f64() * 1_000_000.0).round() / 1_000.0),
+    }
 }

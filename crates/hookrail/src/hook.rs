@@ -13,7 +13,7 @@ use crate::event::EventKind;
 use crate::matcher::Matcher;
 use crate::native::NativeHook;
 use crate::run::Environment;
-use crate::source::Origin;
+use crate::source::{Origin, SourceKind};
 use crate::trust::Fingerprint;
 
 /// One hook for one event.
@@ -91,6 +91,17 @@ impl OnFailure {
             Self::Block => "block",
         }
     }
+}
+
+/// How much a hook's word weighs against others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Authority {
+    /// As much as the dialect's own rules give it.
+    #[default]
+    Ordinary,
+    /// It is part of the system layer's floor: what it says stands.
+    System,
 }
 
 /// Whether a group of hooks asked to run one after the other.
@@ -188,6 +199,12 @@ impl Hook {
             owner: None,
             environment: None,
         }
+    }
+
+    /// How much its word weighs.
+    #[must_use]
+    pub fn authority(&self) -> Authority {
+        if self.origin.kind == SourceKind::System { Authority::System } else { Authority::Ordinary }
     }
 
     /// Whether the hook takes part and may run.

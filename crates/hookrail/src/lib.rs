@@ -43,7 +43,7 @@ pub use event::{
     find_event,
 };
 pub use firing::{Batch, Firing, PartPlan, Plan, PlannedHook, Step};
-pub use hook::{Action, GroupOrder, Hook, OnFailure, Owner, Standing, Trust};
+pub use hook::{Action, Authority, GroupOrder, Hook, OnFailure, Owner, Standing, Trust};
 pub use json::{Json, JsonKind, JsonObject};
 pub use matcher::{Compiled, Language, Matcher, MatcherKind, OnInvalid, Problem, Scope, Verdict};
 pub use native::{NativeCall, NativeHook};

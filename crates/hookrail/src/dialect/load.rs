@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::llxprt;
+use super::{llxprt, xcode, xcsh};
 use crate::diagnostic::Diagnostic;
 use crate::hook::Hook;
 use crate::run::Environment;
@@ -19,6 +19,18 @@ pub(crate) struct Sources {
     pub(crate) grants: Grants,
     /// Whether the project and its hooks are trusted for this run, whatever was granted.
     pub(crate) trust_all: bool,
+    /// Whether plugins are loaded at all.
+    pub(crate) plugins: Plugins,
+    /// Modules that were named on the command line or by the embedding program.
+    pub(crate) modules: Vec<PathBuf>,
+}
+
+/// Whether plugins are loaded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Plugins {
+    #[default]
+    Loaded,
+    LeftAlone,
 }
 
 impl Sources {
@@ -47,7 +59,21 @@ pub(crate) struct Loaded {
 impl Loader {
     /// Loads everything once.
     pub(crate) fn load(&mut self, sources: &Sources) -> Loaded {
-        llxprt::load(sources, &mut self.llxprt)
+        let mut loaded = llxprt::load(sources, &mut self.llxprt);
+        if sources.plugins == Plugins::Loaded {
+            loaded.absorb(xcode::load(sources));
+        }
+        loaded.absorb(xcsh::load(sources));
+        loaded
+    }
+}
+
+impl Loaded {
+    /// Adds what the next dialect came to.
+    fn absorb(&mut self, next: Loaded) {
+        self.hooks.extend(next.hooks);
+        self.diagnostics.extend(next.diagnostics);
+        self.files.extend(next.files);
     }
 }
 

@@ -10,7 +10,7 @@ pub(crate) mod native;
 pub(crate) mod xcode;
 pub(crate) mod xcsh;
 
-pub(crate) use load::{Loaded, Loader, Sources, path_in, text_in};
+pub(crate) use load::{Loaded, Loader, Plugins, Sources, path_in, text_in};
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use std::time::Duration;
 use crate::diagnostic::Diagnostic;
 use crate::event::{Event, EventKind, Stage};
 use crate::firing::{AnyPart, Part, PartPlan};
-use crate::hook::{Hook, OnFailure};
+use crate::hook::{Authority, Hook, OnFailure};
 use crate::outcome::{Aggregated, Decision, Effects, EndKind};
 use crate::run::RunEnd;
 use crate::snapshot::Policy;
@@ -104,6 +104,8 @@ pub(crate) struct Reply<A> {
     /// What the hook decided, or what its failure policy made of it.
     pub(crate) decision: Option<Decision>,
     pub(crate) answer: Option<A>,
+    /// How much the answer weighs; the machine fills it in.
+    pub(crate) authority: Authority,
     pub(crate) duration: Duration,
     /// What kept the hook from answering, in words; the machine fills it in.
     pub(crate) failure: Option<String>,

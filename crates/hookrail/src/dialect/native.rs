@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{Dialect, Flow, FoldContext, Folded, Reply};
 use crate::event::{Event, EventKind, Stage};
-use crate::hook::{Hook, OnFailure};
+use crate::hook::{Authority, Hook, OnFailure};
 use crate::outcome::{Decision, Effects, EndKind};
 use crate::run::{How, RunEnd};
 
@@ -35,6 +35,7 @@ impl Dialect for Native {
             end: kind,
             decision,
             answer,
+            authority: Authority::Ordinary,
             duration: end.duration,
             failure: None,
             diagnostics: Vec::new(),

@@ -181,7 +181,6 @@ impl Firing {
             self.outcome.diagnostics.push(Diagnostic::new(Code::DenyWithoutEffect, message));
         }
         effects.decision = None;
-        effects.reason = None;
     }
 
     fn record(&mut self, end: PartEnd) {

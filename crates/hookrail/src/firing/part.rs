@@ -8,12 +8,11 @@ use super::plan::{PartPlan, PlannedHook};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{Dialect, Flow, FoldContext, Folded, Reply};
 use crate::event::{Event, Stage};
-use crate::hook::Action;
+use crate::hook::{Action, Authority};
 use crate::json::Json;
 use crate::outcome::{EndKind, HookRun, SkipReason, Skipped};
 use crate::run::{How, RunEnd, RunId, RunRequest};
 use crate::snapshot::Policy;
-use crate::source::SourceKind;
 
 /// A part whose dialect is not known any more.
 pub(crate) trait AnyPart: Send + Sync {
@@ -109,7 +108,7 @@ impl<D: Dialect> Part<D> {
         let at = self.next;
         self.next += 1;
         let slot = self.slots.get_mut(at)?;
-        if slot.planned.hook.origin.kind == SourceKind::System {
+        if slot.planned.authority == Authority::System {
             slot.judged = Some(event.clone());
         }
         if let Action::Unusable(why) = &slot.planned.hook.action {
@@ -130,6 +129,7 @@ impl<D: Dialect> Part<D> {
         }
         let hook = &slot.planned.hook;
         let mut reply = D::read(hook, slot.planned.on_failure, event.kind(), end);
+        reply.authority = slot.planned.authority;
         let reported = failure::report(hook, reply.end, end);
         reply.failure = reported.first().map(|diagnostic| diagnostic.message.clone());
         self.diagnostics.extend(reported);

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{self, DialectId};
 use crate::event::{Event, EventKind, Stage};
-use crate::hook::{Action, Hook, OnFailure, Standing, Trust};
+use crate::hook::{Action, Authority, Hook, OnFailure, Standing, Trust};
 use crate::matcher::Verdict;
 use crate::outcome::{SkipReason, Skipped};
 use crate::snapshot::{Snapshot, Switch};
@@ -51,6 +51,8 @@ pub struct PlannedHook {
     pub timeout: Duration,
     /// What a failure does: the strictest of all its duplicates.
     pub on_failure: OnFailure,
+    /// How much its word weighs: as much as the weightiest of all its duplicates.
+    pub authority: Authority,
 }
 
 impl Plan {
@@ -163,6 +165,7 @@ impl Plan {
             if let Some(first) = first {
                 first.timeout = first.timeout.max(hook.timeout);
                 first.on_failure = first.on_failure.max(hook.on_failure);
+                first.authority = first.authority.max(hook.authority());
                 let origin = &first.hook.origin;
                 let detail = format!(
                     "the same command is already planned from the {} settings, {}:{}",
@@ -175,7 +178,12 @@ impl Plan {
                 if let Some(work) = work {
                     seen.insert(work, kept.len());
                 }
-                kept.push(PlannedHook { hook: Arc::clone(hook), timeout: hook.timeout, on_failure: hook.on_failure });
+                kept.push(PlannedHook {
+                    hook: Arc::clone(hook),
+                    timeout: hook.timeout,
+                    on_failure: hook.on_failure,
+                    authority: hook.authority(),
+                });
             }
         }
         kept

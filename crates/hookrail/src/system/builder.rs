@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::HookSystem;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::{DialectId, Loader, Sources, path_in, text_in};
+use crate::dialect::{DialectId, Loader, Plugins, Sources, path_in, text_in};
 use crate::hook::Hook;
 use crate::run::{Environment, ModuleRunner, ProcessWorld};
 use crate::snapshot::{Snapshot, Switch};
@@ -22,6 +22,8 @@ pub struct Builder {
     dialects: Option<Vec<DialectId>>,
     modules: Option<Arc<dyn ModuleRunner>>,
     hooks: Vec<Hook>,
+    plugins: Plugins,
+    module_files: Vec<PathBuf>,
     most_processes: usize,
 }
 
@@ -43,6 +45,8 @@ pub(super) struct Settings {
     switch: Switch,
     dialects: Option<Vec<DialectId>>,
     hooks: Vec<Hook>,
+    plugins: Plugins,
+    module_files: Vec<PathBuf>,
 }
 
 impl Builder {
@@ -56,6 +60,8 @@ impl Builder {
             dialects: None,
             modules: None,
             hooks: Vec::new(),
+            plugins: Plugins::Loaded,
+            module_files: Vec::new(),
             most_processes: 64,
         }
     }
@@ -97,6 +103,18 @@ impl Builder {
         self
     }
 
+    /// Loads no plugins.
+    pub fn no_plugins(mut self) -> Self {
+        self.plugins = Plugins::LeftAlone;
+        self
+    }
+
+    /// Adds a module hook by its file, as the user named it; a relative path counts from the project.
+    pub fn module(mut self, file: impl Into<PathBuf>) -> Self {
+        self.module_files.push(file.into());
+        self
+    }
+
     /// Adds a hook the host made itself.
     pub fn hook(mut self, hook: Hook) -> Self {
         self.hooks.push(hook);
@@ -130,6 +148,8 @@ impl Builder {
             switch,
             dialects: self.dialects,
             hooks: self.hooks,
+            plugins: self.plugins,
+            module_files: self.module_files,
         })
     }
 }
@@ -143,6 +163,8 @@ impl Settings {
             environment: Arc::clone(&self.world.environment),
             grants: self.grants(&mut diagnostics),
             trust_all: self.project_trust == ProjectTrust::ForThisRun,
+            plugins: self.plugins,
+            modules: self.module_files.clone(),
         };
         let loaded = loader.load(&sources);
         diagnostics.extend(loaded.diagnostics);

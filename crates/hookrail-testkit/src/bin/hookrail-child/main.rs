@@ -6,6 +6,8 @@
 //! `HOOKRAIL_CHILD_READY`, which it creates as soon as the habit is in place
 //! (so that a test can await it instead of sleeping).
 
+#![forbid(unsafe_code)]
+
 mod relatives;
 mod signals;
 mod state;
@@ -42,11 +44,7 @@ fn behave(behaviour: &str, arguments: &Arguments) -> io::Result<u8> {
         "ignore-stdin" => streams::print("{}"),
         "close-stdin" => streams::close_stdin(arguments.number(0)?),
         "print" => streams::print(&arguments.text(0)?),
-        "print-and-exit" => streams::print_and_exit(
-            arguments.number(0)?,
-            &arguments.text(1)?,
-            &arguments.text(2)?,
-        ),
+        "print-and-exit" => streams::print_and_exit(arguments.number(0)?, &arguments.text(1)?, &arguments.text(2)?),
         "flood-stdout" => streams::flood_stdout(arguments.number(0)?),
         "flood-stderr" => streams::flood_stderr(arguments.number(0)?),
         "flood-forever" => streams::flood_stdout(u64::MAX),
@@ -71,6 +69,14 @@ fn behave(behaviour: &str, arguments: &Arguments) -> io::Result<u8> {
         "signal-state" => state::signal_state(),
         "session-id" => state::session_id(),
         "stdin-kind" => state::stdin_kind(),
+        // As what the relatives are started; not for tests.
+        "relative-stay" => relatives::stay(arguments.number(0)?),
+        "relative-escaped" => relatives::escaped(arguments.number(0)?),
+        "relative-between" => relatives::between(arguments.number(0)?),
+        "relative-orphan" => relatives::orphan(arguments.number(0)?, arguments.number(1)?),
+        "relative-late-writer" => relatives::write_late(arguments.number(0)?, &arguments.text(1)?),
+        "relative-first-link" => relatives::first_link(arguments.number(0)?),
+        "relative-next-link" => relatives::next_link(arguments.number(0)?),
         other => Err(io::Error::other(format!("unknown behaviour {other}"))),
     }
 }
@@ -82,17 +88,12 @@ impl Arguments {
     fn text(&self, index: usize) -> io::Result<String> {
         match self.0.get(index) {
             Some(text) => Ok(text.to_string_lossy().into_owned()),
-            None => Err(io::Error::other(format!(
-                "argument {} is missing",
-                index + 1
-            ))),
+            None => Err(io::Error::other(format!("argument {} is missing", index + 1))),
         }
     }
 
     fn number<N: std::str::FromStr>(&self, index: usize) -> io::Result<N> {
-        self.text(index)?
-            .parse()
-            .map_err(|_| io::Error::other(format!("argument {} is not a fit number", index + 1)))
+        self.text(index)?.parse().map_err(|_| io::Error::other(format!("argument {} is not a fit number", index + 1)))
     }
 }
 

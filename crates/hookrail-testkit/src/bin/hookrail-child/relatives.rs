@@ -1,106 +1,125 @@
 //! Habits with children of its own: what a process may leave behind.
 //!
-//! Relatives are made with `fork`, which is sound here because this program
-//! never has a second thread.
+//! A relative is this program once more, with an inner behaviour as its first
+//! argument (the second half of the functions here). It inherits the streams
+//! and the environment, and nobody waits for it.
 
 #[cfg(unix)]
 mod imp {
     use std::io;
-    use std::time::Duration;
+    use std::os::unix::process::parent_id;
+    use std::process::Command;
+    use std::time::{Duration, SystemTime};
 
+    use rustix::process::setsid;
+
+    use crate::announce_ready;
     use crate::streams::print;
 
     /// Leaves a child that inherits the streams, prints an answer and exits.
     pub(crate) fn daemon_holds_stdout(seconds: u64) -> io::Result<u8> {
-        in_child(|| stay(seconds))?;
+        leave(&["relative-stay", &seconds.to_string()])?;
         print("{}")
     }
 
     /// Leaves a child in a session of its own and stays.
     pub(crate) fn escape_session(seconds: u64) -> io::Result<u8> {
-        in_child(|| {
-            new_session();
-            announced(|| stay(seconds));
-        })?;
-        stay(seconds);
-        Ok(0)
+        leave(&["relative-escaped", &seconds.to_string()])?;
+        stay(seconds)
     }
 
     /// Leaves a grandchild in a session of its own, whose parent is gone, and stays.
     pub(crate) fn double_fork(seconds: u64) -> io::Result<u8> {
-        in_child(|| {
-            new_session();
-            // A fork that fails leaves the test waiting for the ready file.
-            let _ = in_child(|| announced(|| stay(seconds)));
-        })?;
-        stay(seconds);
-        Ok(0)
+        leave(&["relative-between", &seconds.to_string()])?;
+        stay(seconds)
     }
 
     /// Leaves a child that writes after this program has exited.
     pub(crate) fn late_writer(milliseconds: u64, text: &str) -> io::Result<u8> {
-        in_child(|| {
-            std::thread::sleep(Duration::from_millis(milliseconds));
-            // The reader may be gone, and then nobody is there to be told.
-            let _ = print(text);
-        })?;
+        leave(&["relative-late-writer", &milliseconds.to_string(), text])?;
         print("early ")
     }
 
     /// Dies of SIGTERM at once but leaves a child that tidies up on it.
     pub(crate) fn leave_tidy_relative(path: &str) -> io::Result<u8> {
-        in_child(|| {
-            // What it could not do shows in the file it did not create.
-            let _ = crate::signals::tidy_on_term(path);
-        })?;
-        stay(600);
-        Ok(0)
+        leave(&["tidy-on-term", path])?;
+        stay(600)
     }
 
-    /// Forks from session to session for so many seconds: a moving target.
+    /// Leaves a chain of processes for so many seconds, each the parent of the
+    /// next in a session of its own and soon gone: a moving target.
     pub(crate) fn fork_chain(seconds: u64) -> io::Result<u8> {
-        let end = std::time::Instant::now() + Duration::from_secs(seconds);
-        in_child(|| {
-            crate::announce_ready().ok();
-            while std::time::Instant::now() < end {
-                new_session();
-                // SAFETY: see the module header. The parent leaves at once.
-                match unsafe { libc::fork() } {
-                    0 => std::thread::sleep(Duration::from_millis(2)),
-                    _ => return,
-                }
-            }
-        })?;
-        stay(seconds);
+        let end = milliseconds_now()?.saturating_add(seconds.saturating_mul(1000));
+        leave(&["relative-first-link", &end.to_string()])?;
+        stay(seconds)
+    }
+
+    /// Does nothing for so many seconds, and says so to nobody.
+    pub(crate) fn stay(seconds: u64) -> io::Result<u8> {
+        std::thread::sleep(Duration::from_secs(seconds));
         Ok(0)
     }
 
-    fn announced(then: impl FnOnce()) {
-        // Without the file the test ends with its own hang guard.
-        let _ = crate::announce_ready();
-        then();
+    /// Stays in a session of its own.
+    pub(crate) fn escaped(seconds: u64) -> io::Result<u8> {
+        setsid()?;
+        announce_ready()?;
+        stay(seconds)
     }
 
-    fn stay(seconds: u64) {
-        std::thread::sleep(Duration::from_secs(seconds));
+    /// Leaves an orphan in a new session.
+    pub(crate) fn between(seconds: u64) -> io::Result<u8> {
+        setsid()?;
+        leave(&["relative-orphan", &std::process::id().to_string(), &seconds.to_string()])?;
+        Ok(0)
     }
 
-    fn new_session() {
-        // SAFETY: setsid touches no memory of ours.
-        unsafe { libc::setsid() };
-    }
-
-    fn in_child(body: impl FnOnce()) -> io::Result<()> {
-        // SAFETY: this program has one thread, so the child's memory is whole
-        // and no lock is held by a thread that does not exist there.
-        match unsafe { libc::fork() } {
-            -1 => Err(io::Error::last_os_error()),
-            0 => {
-                body();
-                std::process::exit(0);
-            }
-            _ => Ok(()),
+    /// Is ready once its parent is gone, and stays.
+    pub(crate) fn orphan(parent: u32, seconds: u64) -> io::Result<u8> {
+        while parent_id() == parent {
+            std::thread::sleep(Duration::from_millis(1));
         }
+        announce_ready()?;
+        stay(seconds)
+    }
+
+    /// Prints after a while.
+    pub(crate) fn write_late(milliseconds: u64, text: &str) -> io::Result<u8> {
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        // The reader may be gone, and then nobody is there to be told.
+        let _ = print(text);
+        Ok(0)
+    }
+
+    /// Begins the chain that ends at so many milliseconds after the epoch.
+    pub(crate) fn first_link(end: u64) -> io::Result<u8> {
+        announce_ready()?;
+        link(end)
+    }
+
+    /// Goes on with the chain after a moment.
+    pub(crate) fn next_link(end: u64) -> io::Result<u8> {
+        std::thread::sleep(Duration::from_millis(2));
+        link(end)
+    }
+
+    fn link(end: u64) -> io::Result<u8> {
+        if milliseconds_now()? < end {
+            setsid()?;
+            leave(&["relative-next-link", &end.to_string()])?;
+        }
+        Ok(0)
+    }
+
+    fn milliseconds_now() -> io::Result<u64> {
+        let now = SystemTime::UNIX_EPOCH.elapsed().map_err(io::Error::other)?;
+        u64::try_from(now.as_millis()).map_err(io::Error::other)
+    }
+
+    /// Starts this program with other arguments and forgets it.
+    fn leave(arguments: &[&str]) -> io::Result<()> {
+        Command::new(std::env::current_exe()?).args(arguments).spawn()?;
+        Ok(())
     }
 }
 
@@ -131,8 +150,37 @@ mod imp {
     pub(crate) fn fork_chain(_seconds: u64) -> io::Result<u8> {
         Err(io::ErrorKind::Unsupported.into())
     }
+
+    pub(crate) fn stay(_seconds: u64) -> io::Result<u8> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(crate) fn escaped(_seconds: u64) -> io::Result<u8> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(crate) fn between(_seconds: u64) -> io::Result<u8> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(crate) fn orphan(_parent: u32, _seconds: u64) -> io::Result<u8> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(crate) fn write_late(_milliseconds: u64, _text: &str) -> io::Result<u8> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(crate) fn first_link(_end: u64) -> io::Result<u8> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(crate) fn next_link(_end: u64) -> io::Result<u8> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }
 
 pub(crate) use imp::{
-    daemon_holds_stdout, double_fork, escape_session, fork_chain, late_writer, leave_tidy_relative,
+    between, daemon_holds_stdout, double_fork, escape_session, escaped, first_link, fork_chain, late_writer,
+    leave_tidy_relative, next_link, orphan, stay, write_late,
 };

@@ -13,20 +13,24 @@ pub(crate) fn sleep(seconds: u64) -> io::Result<u8> {
 #[cfg(unix)]
 mod imp {
     use std::io;
+    use std::os::unix::process::CommandExt;
+    use std::process::Command;
+    use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Duration;
 
-    static TERMINATED: AtomicBool = AtomicBool::new(false);
-
-    extern "C" fn remember(_signal: libc::c_int) {
-        TERMINATED.store(true, Ordering::SeqCst);
-    }
+    use signal_hook::consts::{SIGPIPE, SIGTERM};
+    use signal_hook::{flag, low_level};
 
     /// Ignores SIGTERM and stays.
+    ///
+    /// A handler would not do: what is ignored stays so in the program's own
+    /// children. Only a shell can set that up without unsafe code, and it then
+    /// gives way, in the same process, to `sleep`.
     pub(crate) fn ignore_term() -> io::Result<u8> {
-        // SAFETY: SIG_IGN is a valid disposition for SIGTERM.
-        unsafe { libc::signal(libc::SIGTERM, libc::SIG_IGN) };
-        super::sleep(600)
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", r#"trap "" TERM; exec "$0" "$@""#]);
+        Err(shell.arg(std::env::current_exe()?).args(["sleep", "600"]).exec())
     }
 
     /// Waits for SIGTERM, takes its time, writes to stdout, and then creates the file.
@@ -34,15 +38,12 @@ mod imp {
     /// The write comes first: a parent that has closed its end of stdout kills
     /// this program with SIGPIPE before it can tidy up.
     pub(crate) fn tidy_on_term(path: &str) -> io::Result<u8> {
-        let handler = remember as extern "C" fn(libc::c_int) as libc::sighandler_t;
-        // SAFETY: the handler only stores to an atomic, which is safe in a
-        // signal handler; SIGPIPE is put back to what a C program has.
-        unsafe {
-            libc::signal(libc::SIGTERM, handler);
-            libc::signal(libc::SIGPIPE, libc::SIG_DFL);
-        }
+        let terminated = Arc::new(AtomicBool::new(false));
+        flag::register(SIGTERM, Arc::clone(&terminated))?;
+        // Dies of SIGPIPE, as a C program does; the runtime has it ignored.
+        flag::register_conditional_default(SIGPIPE, Arc::new(AtomicBool::new(true)))?;
         crate::announce_ready()?;
-        while !TERMINATED.load(Ordering::SeqCst) {
+        while !terminated.load(Ordering::SeqCst) {
             std::thread::sleep(Duration::from_millis(5));
         }
         std::thread::sleep(Duration::from_millis(200));
@@ -53,20 +54,18 @@ mod imp {
 
     /// Stops itself, as Ctrl-Z would.
     pub(crate) fn stop_self() -> io::Result<u8> {
+        use rustix::process::{Signal, getpid, kill_process};
         crate::announce_ready()?;
-        // SAFETY: raising a signal touches no memory of ours.
-        unsafe { libc::raise(libc::SIGSTOP) };
+        kill_process(getpid(), Signal::STOP)?;
         super::sleep(600)
     }
 
     /// Dies of a signal.
     pub(crate) fn kill_self(signal: i32) -> io::Result<u8> {
-        // SAFETY: the disposition is put back to the default and the signal is
-        // raised; no memory of ours is touched.
-        unsafe {
-            libc::signal(signal, libc::SIG_DFL);
-            libc::raise(signal);
-        }
+        // Puts the default back and raises. It returns only for a signal that
+        // it does not know (a real-time one), or not as a deadly one.
+        let _ = low_level::emulate_default_handler(signal);
+        low_level::raise(signal)?;
         super::sleep(600)
     }
 }

@@ -62,8 +62,8 @@ pub(crate) fn signal_state() -> io::Result<u8> {
 /// Prints the process, group and session ids, separated by spaces.
 #[cfg(unix)]
 pub(crate) fn session_id() -> io::Result<u8> {
-    // SAFETY: the three calls only read ids of this process.
-    let (process, group, session) = unsafe { (libc::getpid(), libc::getpgrp(), libc::getsid(0)) };
+    use rustix::process::{getpgrp, getpid, getsid};
+    let [process, group, session] = [getpid(), getpgrp(), getsid(None)?].map(|id| id.as_raw_nonzero());
     line(&[OsStr::new(&format!("{process} {group} {session}"))])?;
     Ok(0)
 }

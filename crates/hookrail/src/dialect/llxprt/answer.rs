@@ -7,7 +7,7 @@ use super::specific;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{Reply, failure_decision, failure_reason};
 use crate::event::EventKind;
-use crate::hook::{Hook, OnFailure};
+use crate::hook::{Authority, Hook, OnFailure};
 use crate::json::{Json, JsonKind, JsonObject};
 use crate::outcome::{Decision, EndKind};
 use crate::run::{How, RunEnd};
@@ -101,6 +101,7 @@ pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end
         end: reading.end,
         decision,
         answer: reading.answer,
+        authority: Authority::Ordinary,
         duration: end.duration,
         failure: None,
         diagnostics,
@@ -144,13 +145,19 @@ fn blocked(kind: EventKind, end: &RunEnd) -> Reading {
 
 /// Exit code 0: standard output is the answer.
 fn said(hook: &Hook, on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reading {
-    let Some(text) = end.stdout.text() else {
-        let mut reading = Reading::of(EndKind::BadOutput, Answer::failure(hook, on_failure, EndKind::BadOutput));
-        let message = "its standard output is not UTF-8 and was not read";
-        reading.diagnostics.push(Diagnostic::new(Code::BadOutput, message));
-        return reading;
-    };
+    // Text that is not UTF-8 is read as well as it can be: a deny in it is still a deny.
+    let text = end.stdout.lossy();
+    let is_utf8 = end.stdout.text().is_some();
     let text = text.trim_start_matches('\u{feff}').trim();
+    let mut reading = read_text(hook, on_failure, kind, text);
+    if !is_utf8 {
+        let message = "its standard output is not UTF-8; the wrong bytes were replaced";
+        reading.diagnostics.push(Diagnostic::new(Code::BadOutput, message));
+    }
+    reading
+}
+
+fn read_text(hook: &Hook, on_failure: OnFailure, kind: EventKind, text: &str) -> Reading {
     match parse(text) {
         Parsed::Nothing => Reading::of(EndKind::Silent, None),
         Parsed::Object(object) => {

@@ -6,10 +6,10 @@ use super::{aggregate, model, tools};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{DialectId, Flow, FoldContext, Folded, Reply};
 use crate::event::{Abilities, Event, EventKind, Fold, Stage};
+use crate::hook::Authority;
 use crate::json::{Json, JsonObject};
 use crate::outcome::{Decision, Effects, EndKind, Stop, join};
 use crate::snapshot::ModelDecisions;
-use crate::source::SourceKind;
 
 /// Applies one answer's rewrite to the event. Only a hook that exited with zero can rewrite.
 pub(super) fn pass_on(event: &mut Event, stage: Stage, reply: &Reply<Answer>) -> Flow {
@@ -70,12 +70,12 @@ pub(super) fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Repl
     let Some(column) = event.kind().spec().column(DialectId::Llxprt) else { return Folded::default() };
     let mut diagnostics = Vec::new();
     if context.stage != Stage::Chain {
-        diagnostics.extend(rewrite_all(event, context, replies));
+        diagnostics.extend(rewrite_all(event, replies));
     }
     let answers: Vec<&Answer> = replies.iter().filter_map(|reply| reply.answer.as_ref()).collect();
     let mut merged = match column.fold {
         Fold::FieldReplacement | Fold::LastWins => last_write_wins(&answers),
-        Fold::ToolUnion => tools::with_union(any_denies(&answers), &answers),
+        Fold::ToolUnion => tools::with_union(any_denies(&answers), replies),
         _ => any_denies(&answers),
     };
     if column.fold == Fold::FieldReplacement {
@@ -95,29 +95,58 @@ pub(super) fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Repl
 
 /// Applies the rewrites of hooks that ran side by side: the last in plan order wins, the system layer's come after
 /// all others, and a conflict is reported.
-fn rewrite_all(event: &mut Event, context: &FoldContext<'_>, replies: &[Reply<Answer>]) -> Vec<Diagnostic> {
-    let is_system = |reply: &&Reply<Answer>| reply.hook.origin.kind == SourceKind::System;
+fn rewrite_all(event: &mut Event, replies: &[Reply<Answer>]) -> Vec<Diagnostic> {
+    let is_system = |reply: &&Reply<Answer>| reply.authority == Authority::System;
     let ordered = replies.iter().filter(|reply| !is_system(reply)).chain(replies.iter().filter(is_system));
     let mut found = Vec::new();
-    let mut last: Option<(Json, &Reply<Answer>)> = None;
+    let mut rewritten: Vec<(String, Json, &Reply<Answer>)> = Vec::new();
     for reply in ordered {
-        let Some(change) = reply.answer.as_ref().and_then(|answer| answer.output.specific("tool_input")) else {
-            pass_on(event, Stage::Parallel, reply);
-            continue;
-        };
-        if let Some((earlier, by)) = &last
-            && context.before.kind() == EventKind::BeforeTool
-            && !earlier.same_as(change)
-        {
-            let message =
-                format!("hooks `{}` and `{}` both rewrote `tool_input`; the last one counts", by.hook, reply.hook);
-            let diagnostic = Diagnostic::new(Code::RewriteConflict, message).at(reply.hook.origin.location.clone());
-            found.push(diagnostic.hint("make the group `sequential` so that each hook sees the rewrite before it"));
+        for (field, value) in rewrites(event.kind(), reply) {
+            match rewritten.iter_mut().find(|(known, ..)| *known == field) {
+                Some((_, earlier, by)) => {
+                    if !earlier.same_as(&value) {
+                        let (one, two) = (&by.hook, &reply.hook);
+                        let message = format!("hooks `{one}` and `{two}` both rewrote `{field}`; the last one counts");
+                        let conflict = Diagnostic::new(Code::RewriteConflict, message).at(two.origin.location.clone());
+                        found.push(
+                            conflict.hint("make the group `sequential` so that each hook sees the rewrite before it"),
+                        );
+                    }
+                    (*earlier, *by) = (value, reply);
+                }
+                None => rewritten.push((field, value, reply)),
+            }
         }
-        last = Some((change.clone(), reply));
         pass_on(event, Stage::Parallel, reply);
     }
     found
+}
+
+/// The fields an answer rewrites, with their values. A request is rewritten field by field, settings key by key.
+fn rewrites(kind: EventKind, reply: &Reply<Answer>) -> Vec<(String, Json)> {
+    let Some(answer) = reply.answer.as_ref().filter(|_| reply.end == EndKind::Answered) else { return Vec::new() };
+    let whole = |field: &str| {
+        let value = answer.output.specific(field).cloned();
+        value.map(|value| (field.to_owned(), value)).into_iter().collect()
+    };
+    match kind {
+        EventKind::BeforeTool => whole("tool_input"),
+        EventKind::AfterModel => whole("llm_response"),
+        EventKind::BeforeModel => {
+            let request = answer.output.specific("llm_request").and_then(Json::as_object).unwrap_or_default();
+            request.iter().flat_map(|(key, value)| request_fields(key, value)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn request_fields(key: &str, value: &Json) -> Vec<(String, Json)> {
+    match (key, value.as_object()) {
+        ("config" | "generationConfig", Some(config)) => {
+            config.iter().map(|(name, value)| (format!("llm_request.config.{name}"), value.clone())).collect()
+        }
+        _ => vec![(format!("llm_request.{key}"), value.clone())],
+    }
 }
 
 /// Any block blocks; reasons, messages and contexts are joined; flags are or-ed.
@@ -199,7 +228,7 @@ fn settle_decision(merged: &mut HookOutput, context: &FoldContext<'_>, replies: 
         if word.decision() == Decision::Allow || Some(word.decision()) <= now {
             continue;
         }
-        let stands = strict || answer.provenance == Provenance::Failure || reply.hook.origin.kind == SourceKind::System;
+        let stands = strict || answer.provenance == Provenance::Failure || reply.authority == Authority::System;
         if stands {
             merged.decision = Some(word);
             merged.reason = answer.output.effective_reason();
@@ -235,16 +264,20 @@ fn effects(kind: EventKind, can: Abilities, merged: &HookOutput, replies: &[Repl
     effects
 }
 
-/// A stop by the merged answer, or by the system layer whatever the merge says; the first that stopped says why.
+/// A stop by the merged answer, or by the system layer whatever the merge says, with the reasons of all who stopped.
 fn stop(merged: &HookOutput, replies: &[Reply<Answer>]) -> Option<Stop> {
-    let stops =
-        |reply: &&Reply<Answer>| reply.answer.as_ref().is_some_and(|answer| answer.output.should_stop_execution());
-    let by_system = |reply: &&Reply<Answer>| reply.hook.origin.kind == SourceKind::System && stops(reply);
-    let who = if merged.should_stop_execution() { replies.iter().find(stops) } else { replies.iter().find(by_system) };
-    let output = &who?.answer.as_ref()?.output;
-    let reasons = [output.stop_reason.clone(), output.effective_reason()];
-    let reason = reasons.into_iter().flatten().find(|text| !text.is_empty());
-    Some(Stop::new(reason.unwrap_or_else(|| "a hook asked the agent to stop".to_owned())))
+    let counts = |reply: &&Reply<Answer>| merged.should_stop_execution() || reply.authority == Authority::System;
+    let outputs = replies.iter().filter(counts).filter_map(|reply| reply.answer.as_ref()).map(|answer| &answer.output);
+    let stopping: Vec<&HookOutput> = outputs.filter(|output| output.should_stop_execution()).collect();
+    if stopping.is_empty() {
+        return None;
+    }
+    let mut reasons = None;
+    for output in stopping {
+        let given = [output.stop_reason.clone(), output.effective_reason()];
+        join(&mut reasons, given.into_iter().flatten().find(|text| !text.is_empty()), "\n");
+    }
+    Some(Stop::new(reasons.unwrap_or_else(|| "a hook asked the agent to stop".to_owned())))
 }
 
 /// In a chain the final value is the accumulated one, never only the last hook's part.

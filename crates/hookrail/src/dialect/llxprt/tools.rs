@@ -2,16 +2,32 @@
 
 use super::answer::Answer;
 use super::output::HookOutput;
+use crate::dialect::Reply;
+use crate::hook::Authority;
 use crate::json::{Json, JsonObject};
 
-/// The merged output with the union of all tool configurations.
-pub(super) fn with_union(mut merged: HookOutput, answers: &[&Answer]) -> HookOutput {
-    let configs: Vec<JsonObject> =
-        answers.iter().filter_map(|answer| answer.output.specific("toolConfig")?.as_object()).collect();
-    if !configs.is_empty() {
-        merged.hook_specific_output.get_or_insert_default().set("toolConfig", union(&configs).to_json());
+/// The merged output with the union of all tool configurations; a list of the system layer is never widened.
+pub(super) fn with_union(mut merged: HookOutput, replies: &[Reply<Answer>]) -> HookOutput {
+    let given = |reply: &Reply<Answer>| reply.answer.as_ref()?.output.specific("toolConfig")?.as_object();
+    let configs: Vec<JsonObject> = replies.iter().filter_map(given).collect();
+    if configs.is_empty() {
+        return merged;
     }
+    let system = replies.iter().filter(|reply| reply.authority == Authority::System).filter_map(given);
+    let floors: Vec<Vec<String>> = system.filter_map(|config| config.get("allowedFunctionNames")?.decode()).collect();
+    let config = narrowed(union(&configs), &floors);
+    merged.hook_specific_output.get_or_insert_default().set("toolConfig", config.to_json());
     merged
+}
+
+/// The configuration without the tools that a list of the system layer leaves out.
+fn narrowed(mut config: JsonObject, floors: &[Vec<String>]) -> JsonObject {
+    let allowed: Option<Vec<String>> = config.get("allowedFunctionNames").and_then(Json::decode);
+    if let (Some(mut allowed), false) = (allowed, floors.is_empty()) {
+        allowed.retain(|name| floors.iter().all(|floor| floor.contains(name)));
+        config.set("allowedFunctionNames", names(allowed));
+    }
+    config
 }
 
 fn union(configs: &[JsonObject]) -> JsonObject {

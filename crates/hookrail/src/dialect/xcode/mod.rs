@@ -4,7 +4,10 @@
 //! A deny ends the chain and drops the modifications.
 
 mod answer;
+mod load;
 mod stdin;
+
+pub(crate) use load::load;
 
 use std::sync::Arc;
 use std::time::Duration;

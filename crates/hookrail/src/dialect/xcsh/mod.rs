@@ -2,12 +2,16 @@
 //!
 //! The handlers of one module run inside one call of its runner; this part sees one result per module.
 
+mod load;
+
+pub(crate) use load::load;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Dialect, DialectId, Flow, FoldContext, Folded, Reply};
 use crate::event::{Event, EventKind, Fold, Stage};
-use crate::hook::{Hook, OnFailure};
+use crate::hook::{Authority, Hook, OnFailure};
 use crate::json::{Json, JsonObject};
 use crate::outcome::{Decision, EndKind};
 use crate::run::{How, RunEnd};
@@ -46,6 +50,7 @@ impl Dialect for Xcsh {
             end: kind_of_end,
             decision: denies.then_some(Decision::Deny),
             answer: result.map(|result| Answer { result }),
+            authority: Authority::Ordinary,
             duration: end.duration,
             failure: None,
             diagnostics: Vec::new(),

@@ -1,0 +1,235 @@
+//! The arguments of every command, as data. What they mean is decided by the commands.
+
+use std::path::PathBuf;
+
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+use hookrail::DialectId;
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default().bold())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+/// One hook engine for coding agents.
+///
+/// Fires an agent's events at the hooks that a project, its user and the system have configured, and says what they
+/// decided, what they changed, and why every other hook did not run.
+#[derive(Debug, Parser)]
+#[command(name = "hookrail", version, styles = STYLES, max_term_width = 100, after_help = examples::ALL)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+impl Cli {
+    /// Whether the breadcrumbs of plugins and hooks are wanted on standard error.
+    pub(crate) fn wants_breadcrumbs(&self) -> bool {
+        match &self.command {
+            Command::Fire(args) | Command::Explain(args) => args.event.plugin_debug,
+            _ => false,
+        }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show what hooks can do, with real hooks in a temporary project
+    #[command(after_help = examples::DEMO)]
+    Demo(DemoArgs),
+    /// Fire one event and print what the hooks made of it
+    ///
+    /// Exit status: 0 go on, 2 blocked, 3 the agent must stop, 4 the user must be asked, 1 the command itself failed.
+    #[command(after_help = examples::FIRE)]
+    Fire(EventCommand),
+    /// List every configured hook
+    #[command(after_help = examples::LIST)]
+    List(ListArgs),
+    /// Check all configuration
+    ///
+    /// Exit status: 0 no errors, 1 at least one error.
+    #[command(after_help = examples::CHECK)]
+    Check(CheckArgs),
+    /// Say which hooks an event would run and why not the others; start nothing
+    #[command(after_help = examples::EXPLAIN)]
+    Explain(EventCommand),
+    /// See, grant and revoke trust in the hooks of a project
+    #[command(after_help = examples::TRUST)]
+    Trust(TrustArgs),
+    /// Create a first hook in a project
+    #[command(after_help = examples::INIT)]
+    Init(InitArgs),
+    /// Print a completion script for a shell
+    #[command(after_help = examples::COMPLETIONS)]
+    Completions(CompletionsArgs),
+}
+
+/// Which project, and which hooks of it.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Project")]
+pub(crate) struct ProjectArgs {
+    /// The project's directory [default: the current directory]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
+    /// Trust this project and its hooks for this one invocation
+    #[arg(long)]
+    pub(crate) trust_project: bool,
+    /// Load one more module hook (repeatable)
+    #[arg(long = "hook", visible_alias = "extension", value_name = "PATH")]
+    pub(crate) modules: Vec<PathBuf>,
+    /// Load no plugins
+    #[arg(long)]
+    pub(crate) no_plugins: bool,
+}
+
+/// What `fire` and `explain` take.
+#[derive(Debug, Args)]
+pub(crate) struct EventCommand {
+    #[command(flatten)]
+    pub(crate) event: EventArgs,
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Event")]
+pub(crate) struct EventArgs {
+    /// The event's name in any dialect (BeforeTool, PreToolUse, tool_call) or the neutral one (before-tool)
+    #[arg(value_name = "EVENT")]
+    pub(crate) name: String,
+    /// The event's own fields as a JSON object; `-` reads standard input, `@FILE` a file
+    #[arg(long, value_name = "JSON|-|@FILE")]
+    pub(crate) payload: Option<String>,
+    /// The tool's name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tool: Option<String>,
+    /// The tool's arguments
+    #[arg(long, value_name = "JSON")]
+    pub(crate) tool_input: Option<String>,
+    /// The tool's result, an object with `llmContent`, `returnDisplay` and `error`
+    #[arg(long, value_name = "JSON")]
+    pub(crate) tool_response: Option<String>,
+    /// The user's prompt
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) prompt: Option<String>,
+    /// The session's identity
+    #[arg(long, value_name = "ID")]
+    pub(crate) session_id: Option<String>,
+    /// The path of the session's transcript
+    #[arg(long, value_name = "PATH")]
+    pub(crate) transcript: Option<String>,
+    /// Let only hooks of this dialect take part (repeatable)
+    #[arg(long = "dialect", value_name = "NAME", value_parser = dialect_parser())]
+    pub(crate) dialects: Vec<DialectId>,
+    /// Run no hooks
+    #[arg(long)]
+    pub(crate) no_hooks: bool,
+    /// Mirror the breadcrumbs of plugins and hooks to standard error
+    #[arg(long)]
+    pub(crate) plugin_debug: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// Fail on warnings too
+    #[arg(long)]
+    pub(crate) deny_warnings: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Keep the sample project and say where it is
+    #[arg(long)]
+    pub(crate) keep: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    pub(crate) shell: Shell,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(crate) struct TrustArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<TrustCommand>,
+    #[command(flatten)]
+    pub(crate) status: TrustStatusArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TrustCommand {
+    /// Say what is trusted (the default)
+    #[command(after_help = examples::TRUST_STATUS)]
+    Status(TrustStatusArgs),
+    /// Trust the project and its hooks as they are now
+    #[command(after_help = examples::TRUST_GRANT)]
+    Grant(TrustGrantArgs),
+    /// Take trust back
+    #[command(after_help = examples::TRUST_REVOKE)]
+    Revoke(TrustRevokeArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TrustStatusArgs {
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TrustGrantArgs {
+    /// Names of hooks [default: all hooks of the project]
+    #[arg(value_name = "HOOK")]
+    pub(crate) names: Vec<String>,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TrustRevokeArgs {
+    /// Names of hooks [default: the project and all its hooks]
+    #[arg(value_name = "HOOK")]
+    pub(crate) names: Vec<String>,
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+}
+
+fn dialect_parser() -> impl TypedValueParser<Value = DialectId> {
+    PossibleValuesParser::new(DialectId::CONFIGURED.map(DialectId::name))
+        .try_map(|name| DialectId::from_name(&name).ok_or("this dialect is not known"))
+}
+
+mod examples;

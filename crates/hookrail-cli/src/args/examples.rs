@@ -1,0 +1,69 @@
+//! The examples below each command's help.
+
+pub(super) const ALL: &str = "\
+EXAMPLES:
+  hookrail demo                                        see it work, in a temporary project
+  hookrail init                                        create a first hook
+  hookrail trust grant                                 let the project's hooks run
+  hookrail fire BeforeTool --tool write_file --tool-input '{\"path\":\".env\"}'
+  hookrail explain BeforeTool --tool write_file        why does a hook run, or not?";
+
+pub(super) const DEMO: &str = "\
+EXAMPLES:
+  hookrail demo
+  hookrail demo --keep           look at the sample project afterwards";
+
+pub(super) const FIRE: &str = "\
+EXAMPLES:
+  hookrail fire BeforeTool --tool write_file --tool-input '{\"path\":\".env\"}'
+  hookrail fire SessionStart --payload '{\"source\":\"startup\"}'
+  hookrail fire PreToolUse --payload @event.json --json
+  echo '{\"prompt\":\"hello\"}' | hookrail fire prompt --payload -";
+
+pub(super) const LIST: &str = "\
+EXAMPLES:
+  hookrail list
+  hookrail list --project ../other --json";
+
+pub(super) const CHECK: &str = "\
+EXAMPLES:
+  hookrail check
+  hookrail check --deny-warnings           for continuous integration";
+
+pub(super) const EXPLAIN: &str = "\
+EXAMPLES:
+  hookrail explain BeforeTool --tool write_file
+  hookrail explain session-start --payload '{\"source\":\"resume\"}' --json";
+
+pub(super) const TRUST: &str = "\
+EXAMPLES:
+  hookrail trust                           the same as `hookrail trust status`
+  hookrail trust grant
+  hookrail trust revoke";
+
+pub(super) const TRUST_STATUS: &str = "\
+EXAMPLES:
+  hookrail trust status
+  hookrail trust status --json";
+
+pub(super) const TRUST_GRANT: &str = "\
+EXAMPLES:
+  hookrail trust grant                     the project and all its hooks
+  hookrail trust grant lint format         only these hooks
+  hookrail trust grant --yes               without a question";
+
+pub(super) const TRUST_REVOKE: &str = "\
+EXAMPLES:
+  hookrail trust revoke                    everything about this project
+  hookrail trust revoke lint               only this hook";
+
+pub(super) const INIT: &str = "\
+EXAMPLES:
+  hookrail init
+  hookrail init --project ../other";
+
+pub(super) const COMPLETIONS: &str = "\
+EXAMPLES:
+  hookrail completions bash > ~/.local/share/bash-completion/completions/hookrail
+  hookrail completions zsh > ~/.zfunc/_hookrail
+  hookrail completions fish > ~/.config/fish/completions/hookrail.fish";

@@ -1,0 +1,24 @@
+//! `hookrail explain`: which hooks an event would run, and why not the others. Starts no process.
+
+use hookrail::explain_document;
+
+use super::fire;
+use crate::args::EventCommand;
+use crate::errors::{Exit, Result};
+use crate::project::Project;
+use crate::{output, render, request};
+
+pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
+    let project = Project::open(&args.project)?;
+    let event = request::event(&args.event, project.root())?;
+    let system = fire::system(&project, args)?;
+    let mut plan = system.explain(&event);
+    plan.diagnostics.splice(0..0, system.snapshot().diagnostics().iter().cloned());
+    if args.event.json {
+        output::json(&explain_document(&plan))?;
+    } else {
+        let subject = render::outcome::subject(&event);
+        output::text(&render::plan::report(&plan, &subject, &project.places))?;
+    }
+    Ok(Exit::Fine)
+}

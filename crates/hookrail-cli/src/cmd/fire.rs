@@ -1,0 +1,79 @@
+//! `hookrail fire`: fires one event at real hooks and says what came of it.
+
+use std::pin::pin;
+
+use hookrail::{Decision, Event, HookSystem, Outcome, outcome_document};
+
+use crate::args::{EventArgs, EventCommand};
+use crate::errors::{Exit, Failure, Result};
+use crate::interrupt::Interrupts;
+use crate::progress::Progress;
+use crate::project::Project;
+use crate::{output, render, request};
+
+pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
+    let project = Project::open(&args.project)?;
+    let event = request::event(&args.event, project.root())?;
+    let system = system(&project, args)?;
+    let subject = render::outcome::subject(&event);
+    super::runtime()?.block_on(async {
+        let (mut outcome, signal) = fire(&system, event).await?;
+        outcome.diagnostics.splice(0..0, system.snapshot().diagnostics().iter().cloned());
+        let printed = if args.event.json {
+            output::json(&outcome_document(&outcome))
+        } else {
+            output::text(&render::outcome::report(&outcome, &subject, &project.places))
+        };
+        // Whatever came of printing, processes that have to end are waited for.
+        system.shutdown().await;
+        printed?;
+        Ok(signal.map_or_else(|| exit(&outcome), Exit::Signalled))
+    })
+}
+
+/// The hook system that the options of `fire` and `explain` describe.
+pub(super) fn system(project: &Project, args: &EventCommand) -> Result<HookSystem> {
+    let EventArgs { dialects, no_hooks, .. } = &args.event;
+    let mut builder = project.builder(&args.project)?;
+    if *no_hooks {
+        builder = builder.hooks_off("`--no-hooks` was given");
+    }
+    if !dialects.is_empty() {
+        builder = builder.only_dialects(dialects.clone());
+    }
+    Ok(builder.build())
+}
+
+/// Fires the event. A signal cancels the hooks, and the outcome says so.
+async fn fire(system: &HookSystem, event: Event) -> Result<(Outcome, Option<u8>)> {
+    let mut interrupts = Interrupts::listen().map_err(|error| {
+        Failure::new(format!("the command cannot be made interruptible: {error}"))
+            .hint("the system may be out of file descriptors")
+    })?;
+    let mut progress = Progress::of(system);
+    let mut signal = None;
+    let mut fire = pin!(system.fire_fully(event));
+    let outcome = loop {
+        tokio::select! {
+            outcome = &mut fire => break outcome,
+            number = interrupts.next(), if signal.is_none() => {
+                signal = Some(number);
+                fire.cancel();
+            }
+            () = progress.due() => progress.draw(),
+        }
+    };
+    progress.erase();
+    Ok((outcome, signal))
+}
+
+/// The exit status that scripts rely on.
+fn exit(outcome: &Outcome) -> Exit {
+    let gating = outcome.event.spec().is_gating();
+    match outcome.effects.decision {
+        _ if outcome.effects.stop.is_some() => Exit::Stop,
+        Some(Decision::Deny) if gating => Exit::Blocked,
+        Some(Decision::Ask) => Exit::Ask,
+        _ => Exit::Fine,
+    }
+}

@@ -1,0 +1,65 @@
+//! `hookrail init`: a first hook in a project. Nothing that exists is touched.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use crate::args::InitArgs;
+use crate::errors::{Exit, Failure, Result};
+use crate::output;
+use crate::project::Project;
+use crate::style::{GOOD, HEADING, paint};
+
+const SETTINGS: &str = ".llxprt/settings.json";
+const GUARD: &str = ".llxprt/hooks/guard.sh";
+
+pub(crate) fn run(args: &InitArgs) -> Result<Exit> {
+    let project = Project::open(&args.project)?;
+    if let Some(present) =
+        [SETTINGS, GUARD].into_iter().find(|file| project.root().join(file).symlink_metadata().is_ok())
+    {
+        return Err(Failure::new(format!("`{present}` exists already, and nothing was written"))
+            .hint("run `hookrail list` to see the hooks it brings, or move it away and run `hookrail init` again"));
+    }
+    create(&project.root().join(GUARD), include_str!("../../assets/init/guard.sh"), Mode::Executable)?;
+    create(&project.root().join(SETTINGS), include_str!("../../assets/init/settings.json"), Mode::Plain)?;
+    let created = paint(GOOD, "created");
+    output::text(&format!(
+        "{created}  {SETTINGS}   one hook for BeforeTool, switched on\n\
+         {created}  {GUARD}  the hook: it keeps `.env` files from being written\n\
+         \n\
+         {}\n\
+         \x20 hookrail trust grant\n\
+         \x20 hookrail fire BeforeTool --tool write_file --tool-input '{{\"path\":\".env\"}}'\n",
+        paint(HEADING, "next"),
+    ))?;
+    Ok(Exit::Fine)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Plain,
+    Executable,
+}
+
+/// Writes a file that must not exist yet.
+fn create(path: &Path, text: &str, mode: Mode) -> Result<()> {
+    let written = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| write_new(path, text, mode));
+    written.map_err(|error| {
+        Failure::new(format!("`{}` cannot be created: {error}", path.display()))
+            .hint("check that the project's directory can be written")
+    })
+}
+
+fn write_new(path: &Path, text: &str, mode: Mode) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(if mode == Mode::Executable { 0o777 } else { 0o666 });
+    }
+    #[cfg(not(unix))]
+    let _ = mode;
+    options.open(path)?.write_all(text.as_bytes())
+}

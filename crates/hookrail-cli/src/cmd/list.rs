@@ -1,0 +1,19 @@
+//! `hookrail list`: every configured hook.
+
+use hookrail::list_document;
+
+use crate::args::ListArgs;
+use crate::errors::{Exit, Result};
+use crate::project::Project;
+use crate::{output, render};
+
+pub(crate) fn run(args: &ListArgs) -> Result<Exit> {
+    let project = Project::open(&args.project)?;
+    let snapshot = project.builder(&args.project)?.build().snapshot();
+    if args.json {
+        output::json(&list_document(&snapshot))?;
+    } else {
+        output::text(&render::hooks::list(&snapshot, &project.places))?;
+    }
+    Ok(Exit::Fine)
+}

@@ -1,0 +1,36 @@
+//! The commands, one file each. A command reads its arguments, asks the engine, and hands the answer to `render` or
+//! to the engine's JSON documents.
+
+mod check;
+mod completions;
+mod demo;
+mod explain;
+mod fire;
+mod init;
+mod list;
+mod trust;
+
+use crate::args::Command;
+use crate::errors::{Exit, Failure, Result};
+
+/// Runs a command.
+pub(crate) fn run(command: Command) -> Result<Exit> {
+    match command {
+        Command::Demo(args) => demo::run(&args),
+        Command::Fire(args) => fire::run(&args),
+        Command::List(args) => list::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Trust(args) => trust::run(&args),
+        Command::Init(args) => init::run(&args),
+        Command::Completions(args) => completions::run(&args),
+    }
+}
+
+/// What commands wait for hooks on.
+fn runtime() -> Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
+        Failure::new(format!("the command cannot wait for hooks: {error}"))
+            .hint("the system may be out of file descriptors or threads")
+    })
+}

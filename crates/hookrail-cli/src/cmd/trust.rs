@@ -1,0 +1,189 @@
+//! `hookrail trust`: what of a project may run, and changing that. Nothing is granted that was not shown.
+
+use std::io::{self, BufRead as _, IsTerminal, Write as _};
+use std::path::Path;
+use std::sync::Arc;
+
+use hookrail::{Fingerprint, Grants, Hook, Json, JsonObject, Trust, TrustError, TrustStore as _};
+
+use serde::Serialize;
+
+use crate::args::{ProjectArgs, TrustArgs, TrustCommand, TrustGrantArgs, TrustRevokeArgs, TrustStatusArgs};
+use crate::errors::{Exit, Failure, Result};
+use crate::output;
+use crate::project::Project;
+use crate::render::counted;
+use crate::render::trust::{self as shown, fingerprint};
+use crate::style::{GOOD, paint};
+use crate::suggest::nearest;
+
+pub(crate) fn run(args: &TrustArgs) -> Result<Exit> {
+    match &args.command {
+        None => status(&args.status),
+        Some(TrustCommand::Status(args)) => status(args),
+        Some(TrustCommand::Grant(args)) => grant(args),
+        Some(TrustCommand::Revoke(args)) => revoke(args),
+    }
+}
+
+fn status(args: &TrustStatusArgs) -> Result<Exit> {
+    let (project, hooks) = load(&args.project)?;
+    let trusted = grants(&project)?.project;
+    if args.json {
+        output::json(&document(project.root(), trusted, &hooks))?;
+    } else {
+        output::text(&shown::status(trusted, &hooks, &project.places))?;
+    }
+    Ok(Exit::Fine)
+}
+
+fn grant(args: &TrustGrantArgs) -> Result<Exit> {
+    let (project, all) = load(&args.project)?;
+    let trusted = grants(&project)?.project;
+    let mut chosen = named(&all, &args.names)?;
+    chosen.retain(|hook| !matches!(hook.trust, Trust::Granted(_)));
+    if trusted && chosen.is_empty() {
+        output::text("nothing to grant: the project and these hooks are trusted already\n")?;
+        return Ok(Exit::Fine);
+    }
+    output::text(&shown::offer(trusted, &chosen, &project.places))?;
+    if let Some(hook) = chosen.iter().find(|hook| fingerprint(hook).is_none_or(|taken| taken.content().is_none())) {
+        return Err(Failure::new(format!(
+            "`{}` names a file that cannot be read or is too large to be trusted",
+            hook.label
+        ))
+        .hint("name the other hooks to grant them alone, as in `hookrail trust grant HOOK`"));
+    }
+    confirm(args.yes)?;
+    let change = |grants: &mut Grants| {
+        grants.project = true;
+        for hook in &chosen {
+            if let Some(fingerprint) = fingerprint(hook) {
+                grants.grant(hook, fingerprint);
+            }
+        }
+    };
+    Project::trust_store()?.change(project.root(), change).map_err(store_failure)?;
+    output::text(&format!("{}: the project and {}\n", paint(GOOD, "granted"), counted(chosen.len(), "hook")))?;
+    Ok(Exit::Fine)
+}
+
+fn revoke(args: &TrustRevokeArgs) -> Result<Exit> {
+    let project = Project::open(&args.project)?;
+    let before = grants(&project)?;
+    if let Some(name) = args.names.iter().find(|name| !before.hooks.iter().any(|grant| grant.hook == **name)) {
+        let known: Vec<&str> = before.hooks.iter().map(|grant| grant.hook.as_str()).collect();
+        return Err(unknown(name, "is not granted here", &known));
+    }
+    let goes = |name: &String| args.names.is_empty() || args.names.contains(name);
+    let gone = before.hooks.iter().filter(|grant| goes(&grant.hook)).count();
+    let change = |grants: &mut Grants| {
+        grants.project &= !args.names.is_empty();
+        grants.hooks.retain(|grant| !goes(&grant.hook));
+    };
+    Project::trust_store()?.change(project.root(), change).map_err(store_failure)?;
+    let what = match (args.names.is_empty(), before.project || gone > 0) {
+        (true, false) => "nothing was trusted here\n".to_owned(),
+        (true, true) => format!("{}: the project and {}\n", paint(GOOD, "revoked"), counted(gone, "hook")),
+        (false, _) => format!("{}: {}\n", paint(GOOD, "revoked"), counted(gone, "hook")),
+    };
+    output::text(&what)?;
+    Ok(Exit::Fine)
+}
+
+/// The project and those of its hooks that need a grant, judged by what the store says.
+fn load(args: &ProjectArgs) -> Result<(Project, Vec<Arc<Hook>>)> {
+    let project = Project::open(args)?;
+    let snapshot = project.builder_as_granted(args)?.build().snapshot();
+    let hooks = snapshot.hooks().iter().filter(|hook| fingerprint(hook).is_some()).cloned().collect();
+    Ok((project, hooks))
+}
+
+fn grants(project: &Project) -> Result<Grants> {
+    Project::trust_store()?.grants(project.root()).map_err(store_failure)
+}
+
+/// The hooks of these names; all when there are none.
+fn named(hooks: &[Arc<Hook>], names: &[String]) -> Result<Vec<Arc<Hook>>> {
+    if let Some(name) = names.iter().find(|name| !hooks.iter().any(|hook| *hook.label == ***name)) {
+        let known: Vec<&str> = hooks.iter().map(|hook| &*hook.label).collect();
+        return Err(unknown(name, "is not a hook of this project", &known));
+    }
+    let chosen = |hook: &&Arc<Hook>| names.is_empty() || names.iter().any(|name| **name == *hook.label);
+    Ok(hooks.iter().filter(chosen).cloned().collect())
+}
+
+fn unknown(name: &str, problem: &str, known: &[&str]) -> Failure {
+    let failure = Failure::new(format!("`{name}` {problem}"));
+    match nearest(name, known.iter().copied()) {
+        Some(known) => failure.hint(format!("did you mean `{known}`?")),
+        None => failure.hint("run `hookrail trust status` to see the hooks and their names"),
+    }
+}
+
+/// Asks on the terminal. Without a terminal the answer is no.
+fn confirm(yes: bool) -> Result<()> {
+    if yes {
+        return Ok(());
+    }
+    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        return Err(Failure::new("nothing was granted: there is no terminal to ask on")
+            .hint("pass `--yes` to grant what is shown above"));
+    }
+    let mut stderr = io::stderr().lock();
+    let _ = stderr.write_all(b"let these run? [y/N] ").and_then(|()| stderr.flush());
+    let mut answer = String::new();
+    let read = io::stdin().lock().read_line(&mut answer);
+    if read.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
+        return Ok(());
+    }
+    Err(Failure::new("nothing was granted").hint("answer `y` to grant what is shown"))
+}
+
+fn store_failure(error: TrustError) -> Failure {
+    let hint = match &error {
+        TrustError::Exposed { path } => format!("make it yours alone: `chmod go-w {}`", path.display()),
+        TrustError::Version { .. } => "use the version of hookrail that wrote it, or a later one".to_owned(),
+        TrustError::Damaged { path, .. } => format!("move `{}` away and grant again", path.display()),
+        _ => "set `XDG_STATE_HOME` to a directory that can be written".to_owned(),
+    };
+    Failure::new(error.to_string()).hint(hint)
+}
+
+fn document(project: &Path, trusted: bool, hooks: &[Arc<Hook>]) -> Json {
+    let hooks: Vec<Json> = hooks.iter().map(|hook| described(hook)).collect();
+    object([
+        ("project", value(&project.to_string_lossy())),
+        ("trusted", Json::boolean(trusted)),
+        ("hooks", value(&hooks)),
+    ])
+}
+
+fn described(hook: &Hook) -> Json {
+    let taken = fingerprint(hook);
+    let files = taken.map(Fingerprint::files).unwrap_or_default();
+    let origin = &hook.origin;
+    let event = hook.event.spec().column(hook.dialect).map_or(hook.event.name(), |column| column.name);
+    let source = object([
+        ("kind", Json::string(origin.kind.name())),
+        ("file", value(&origin.location.file.to_string_lossy())),
+        ("line", value(&origin.location.line)),
+    ]);
+    object([
+        ("hook", Json::string(&hook.label)),
+        ("event", Json::string(event)),
+        ("state", Json::string(&shown::state(hook).replace(' ', "-"))),
+        ("files", value(&files.iter().map(|file| file.path.to_string_lossy()).collect::<Vec<_>>())),
+        ("openEnded", Json::boolean(taken.is_some_and(Fingerprint::is_open_ended))),
+        ("source", source),
+    ])
+}
+
+/// An object whose members stay in this order.
+fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
+    members.into_iter().collect::<JsonObject>().to_json()
+}
+
+fn value<T: Serialize + ?Sized>(value: &T) -> Json {
+    Json::of(value).unwrap_or_else(|_| Json::null())
+}

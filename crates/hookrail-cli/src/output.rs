@@ -1,0 +1,112 @@
+//! Writing to standard output: text for people, or one JSON document for programs.
+
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write as _};
+
+use hookrail::Json;
+
+use crate::errors::{Failure, Result};
+use crate::render::text::is_hidden;
+
+/// Writes text for people. Styles are taken out where they are not wanted.
+pub(crate) fn text(text: &str) -> Result<()> {
+    let mut stdout = anstream::stdout().lock();
+    told(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
+}
+
+/// Writes a document: indented on a terminal, otherwise one line.
+pub(crate) fn json(document: &Json) -> Result<()> {
+    let mut text = if io::stdout().is_terminal() { indented(document.text()) } else { document.text().to_owned() };
+    text.push('\n');
+    let mut stdout = io::stdout().lock();
+    told(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
+}
+
+/// A reader that went away has read enough; everything else is a failure.
+fn told(written: io::Result<()>) -> Result<()> {
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::new(format!("standard output cannot be written: {error}"))
+                .hint("check that the disk or pipe it goes to can take it"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Compact JSON with line breaks and indentation. It works on the text, so that every number stays as it was
+/// written. Characters that a terminal would act on are escaped.
+fn indented(compact: &str) -> String {
+    let mut out = String::with_capacity(compact.len() * 2);
+    let mut depth = 0_usize;
+    let mut in_string = false;
+    let mut characters = compact.chars().peekable();
+    let line = |out: &mut String, depth: usize| {
+        out.push('\n');
+        out.extend(std::iter::repeat_n("  ", depth));
+    };
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' if in_string => {
+                out.push(character);
+                out.extend(characters.next());
+            }
+            '"' => {
+                in_string = !in_string;
+                out.push(character);
+            }
+            _ if in_string && is_hidden(character) => {
+                for unit in character.encode_utf16(&mut [0; 2]) {
+                    let _ = write!(out, "\\u{unit:04x}");
+                }
+            }
+            _ if in_string => out.push(character),
+            '{' | '[' => {
+                out.push(character);
+                if let Some(end) = characters.next_if(|next| matches!(next, '}' | ']')) {
+                    out.push(end);
+                } else {
+                    depth += 1;
+                    line(&mut out, depth);
+                }
+            }
+            '}' | ']' => {
+                depth = depth.saturating_sub(1);
+                line(&mut out, depth);
+                out.push(character);
+            }
+            ',' => {
+                out.push(character);
+                line(&mut out, depth);
+            }
+            ':' => out.push_str(": "),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::indented;
+
+    #[test]
+    fn numbers_and_strings_survive_and_empty_things_stay_on_their_line() {
+        let text = indented(r#"{"a":[1.0,12345678901234567890],"b":{},"c":"x:,{\"}","d":[]}"#);
+        insta::assert_snapshot!(text, @r#"
+        {
+          "a": [
+            1.0,
+            12345678901234567890
+          ],
+          "b": {},
+          "c": "x:,{\"}",
+          "d": []
+        }
+        "#);
+    }
+
+    #[test]
+    fn what_a_terminal_would_act_on_is_escaped() {
+        assert_eq!(indented("\"a\u{9b}b\u{202e}\""), r#""a\u009bb\u202e""#);
+    }
+}

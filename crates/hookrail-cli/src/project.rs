@@ -1,0 +1,79 @@
+//! Finding the project, and describing its hook system to the engine.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use hookrail::{Builder, FileTrustStore, HookSystem};
+
+use crate::args::ProjectArgs;
+use crate::errors::{Failure, Result};
+use crate::render::places::Places;
+
+/// A project that exists.
+#[derive(Debug)]
+pub(crate) struct Project {
+    root: PathBuf,
+    pub(crate) places: Places,
+}
+
+impl Project {
+    /// Finds the project's directory, by its one real name: trust is bound to it.
+    pub(crate) fn open(args: &ProjectArgs) -> Result<Self> {
+        let named = args.project.clone().unwrap_or_else(|| PathBuf::from("."));
+        let usable = named.canonicalize().and_then(|root| {
+            // A directory that cannot be listed cannot be searched for hooks.
+            std::fs::read_dir(&root).map(|_| root)
+        });
+        let root = usable.map_err(|error| unusable(&named, &error))?;
+        let places = Places::new(&root, home());
+        Ok(Self { root, places })
+    }
+
+    /// The project's directory.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The hook system as the options describe it, without what concerns a fired event.
+    pub(crate) fn builder(&self, args: &ProjectArgs) -> Result<Builder> {
+        let builder = self.builder_as_granted(args)?;
+        Ok(if args.trust_project { builder.trust_project() } else { builder })
+    }
+
+    /// The same with nothing trusted but what the store says.
+    pub(crate) fn builder_as_granted(&self, args: &ProjectArgs) -> Result<Builder> {
+        if let Some(module) = args.modules.first() {
+            return Err(Failure::new(format!(
+                "`{}` cannot be loaded: module hooks are not supported by this build",
+                module.display()
+            ))
+            .hint("leave out `--hook` and `--extension`"));
+        }
+        // The engine of this build loads no plugins, so `--no-plugins` is always obeyed.
+        Ok(HookSystem::builder(&self.root))
+    }
+
+    /// Where grants are kept.
+    pub(crate) fn trust_store() -> Result<FileTrustStore> {
+        let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from);
+        FileTrustStore::default_path(home().as_deref(), state.as_deref()).map(FileTrustStore::new).ok_or_else(|| {
+            Failure::new("there is no place to keep grants: neither `HOME` nor `XDG_STATE_HOME` is set")
+                .hint("set `HOME` to your home directory")
+        })
+    }
+}
+
+/// The user's home directory, when the environment names one.
+fn home() -> Option<PathBuf> {
+    std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
+}
+
+fn unusable(named: &Path, error: &io::Error) -> Failure {
+    let shown = named.display();
+    let message = match error.kind() {
+        io::ErrorKind::NotFound => format!("the project directory `{shown}` does not exist"),
+        io::ErrorKind::NotADirectory => format!("the project `{shown}` is not a directory"),
+        _ => format!("the project directory `{shown}` cannot be read: {error}"),
+    };
+    Failure::new(message).hint("give the project's directory with `--project DIR`")
+}

@@ -1,0 +1,106 @@
+//! Diagnostics with the source line they are about, a caret, and what to do.
+
+use std::collections::HashMap;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+use annotate_snippets::{AnnotationKind, Group, Level as Kind, Origin, Renderer, Snippet};
+use hookrail::{Code, Diagnostic, Level, Location};
+
+use super::excerpt::Excerpt;
+use super::places::Places;
+use super::text::{limited, one_line};
+
+/// Larger files are not shown.
+const LARGEST: u64 = 16 * 1024 * 1024;
+
+/// All of them, each followed by an empty line.
+pub(crate) fn all(diagnostics: &[Diagnostic], places: &Places) -> String {
+    let mut sources = Sources::default();
+    diagnostics.iter().map(|diagnostic| format!("{}\n\n", one(diagnostic, places, &mut sources))).collect()
+}
+
+/// How many there are of each level, in words; nothing when there are none.
+pub(crate) fn summary(diagnostics: &[Diagnostic]) -> Option<String> {
+    let counts: Vec<String> = [Level::Error, Level::Warning, Level::Note]
+        .into_iter()
+        .map(|level| (diagnostics.iter().filter(|diagnostic| diagnostic.level == level).count(), level))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, level)| super::counted(count, level.name()))
+        .collect();
+    (!counts.is_empty()).then(|| counts.join(", "))
+}
+
+/// An excerpt of something that is no file, such as an option's value.
+pub(crate) fn excerpt_of(name: &str, text: &str, offset: usize) -> String {
+    let Some(excerpt) = Excerpt::of(text, &(offset..offset)) else { return String::new() };
+    Renderer::styled().render(&[Group::with_level(Kind::ERROR).element(snippet(name.to_owned(), excerpt))])
+}
+
+fn one(diagnostic: &Diagnostic, places: &Places, sources: &mut Sources) -> String {
+    let kind = match diagnostic.level {
+        Level::Error => Kind::ERROR,
+        Level::Warning => Kind::WARNING,
+        _ => Kind::NOTE,
+    };
+    let title = kind.primary_title(limited(&places.sentence(&diagnostic.message))).id(diagnostic.code.name());
+    let mut group = Group::with_title(title);
+    if let Some(place) = diagnostic.location.as_ref().filter(|place| !place.file.as_os_str().is_empty()) {
+        let path = places.path(&place.file);
+        group = match excerpt(diagnostic.code, place, sources) {
+            Some(excerpt) => group.element(snippet(path, excerpt)),
+            None => group.element(origin(path, place)),
+        };
+    }
+    if let Some(hint) = &diagnostic.hint {
+        group = group.element(Kind::HELP.message(one_line(hint)));
+    }
+    Renderer::styled().render(&[group])
+}
+
+fn snippet(path: String, excerpt: Excerpt) -> Snippet<'static, annotate_snippets::Annotation<'static>> {
+    let mark = AnnotationKind::Primary.span(excerpt.span);
+    Snippet::source(excerpt.text).path(path).line_start(excerpt.line).annotation(mark)
+}
+
+/// A place without its text. What concerns a file as a whole has no line.
+fn origin(path: String, place: &Location) -> Origin<'static> {
+    let origin = Origin::path(path);
+    let line = usize::try_from(place.line).unwrap_or(usize::MAX);
+    let column = usize::try_from(place.column).unwrap_or(usize::MAX);
+    if is_whole_file(place) { origin } else { origin.line(line).char_column(column) }
+}
+
+fn is_whole_file(place: &Location) -> bool {
+    place.span == (0..0) && (place.line, place.column) == (1, 1)
+}
+
+fn excerpt(code: Code, place: &Location, sources: &mut Sources) -> Option<Excerpt> {
+    if is_whole_file(place) && code != Code::FileSyntax {
+        return None;
+    }
+    let found = Excerpt::of(sources.text(&place.file)?, &place.span)?;
+    // A file that has changed meanwhile must not be shown as if this were in it.
+    (u32::try_from(found.line) == Ok(place.line)).then_some(found)
+}
+
+/// Files that were shown before.
+#[derive(Default)]
+struct Sources(HashMap<Arc<Path>, Option<String>>);
+
+impl Sources {
+    fn text(&mut self, file: &Arc<Path>) -> Option<&str> {
+        self.0.entry(Arc::clone(file)).or_insert_with(|| read(file)).as_deref()
+    }
+}
+
+/// The text of a regular file, without the mark that offsets do not count.
+fn read(file: &Path) -> Option<String> {
+    if !std::fs::metadata(file).ok()?.is_file() {
+        return None;
+    }
+    let mut text = String::new();
+    std::fs::File::open(file).ok()?.take(LARGEST).read_to_string(&mut text).ok()?;
+    Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+}

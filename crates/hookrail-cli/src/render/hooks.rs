@@ -1,0 +1,99 @@
+//! Lists of hooks: what is configured, and what did not run.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use hookrail::{EventKind, Hook, Skipped, Snapshot, Standing};
+
+use super::places::Places;
+use super::table::{Cell, Table};
+use super::text::{one_line, short};
+use super::{counted, diagnostic};
+use crate::style::{CAREFUL, GOOD, HEADING, HINT, QUIET, paint};
+
+/// The longest name of a hook that is shown whole.
+pub(super) const NAME: usize = 48;
+
+/// Every hook, by event.
+pub(crate) fn list(snapshot: &Snapshot, places: &Places) -> String {
+    let mut out = String::new();
+    if snapshot.hooks().is_empty() {
+        out.push_str("no hooks are configured\n");
+    }
+    for event in EventKind::all() {
+        let mut table = Table::default();
+        for hook in snapshot.hooks().iter().filter(|hook| hook.event == event) {
+            let (state, style, why) = state(hook);
+            table.row([
+                Cell::new(state, style),
+                Cell::plain(short(&hook.label, NAME)),
+                Cell::plain(hook.matcher.pattern().map_or_else(|| "*".to_owned(), |pattern| short(pattern, NAME))),
+                Cell::plain(hook.dialect.name()),
+                Cell::quiet(places.at(&hook.origin.location)),
+                Cell::quiet(one_line(&places.sentence(&why))),
+            ]);
+        }
+        let rows = table.render(2);
+        if !rows.is_empty() {
+            let _ = write!(out, "{}\n{rows}\n", paint(HEADING, event.name()));
+        }
+    }
+    out + &list_hints(snapshot)
+}
+
+fn state(hook: &Hook) -> (&'static str, anstyle::Style, String) {
+    if !hook.trust.allows() {
+        return ("untrusted", CAREFUL, String::new());
+    }
+    match &hook.standing {
+        Standing::Active => ("on", GOOD, String::new()),
+        Standing::Disabled(by) => ("off", QUIET, format!("disabled by {by}")),
+        Standing::SwitchedOff(by) => ("off", QUIET, format!("hooks are switched off by {by}")),
+        _ => ("off", QUIET, "no settings file switches hooks on".to_owned()),
+    }
+}
+
+fn list_hints(snapshot: &Snapshot) -> String {
+    let mut out = String::new();
+    if let Some(found) = diagnostic::summary(snapshot.diagnostics()) {
+        out.push_str(&hint(&format!("{found} in the configuration; run `hookrail check` for details")));
+    }
+    if snapshot.hooks().is_empty() {
+        out.push_str(&hint("run `hookrail init` to create a first one"));
+    }
+    out + &trust_hint(snapshot.hooks().iter())
+}
+
+/// The hooks that did not run, with the reason; nothing when there are none.
+pub(crate) fn skipped(skipped: &[Skipped], heading: &str, places: &Places) -> String {
+    if skipped.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::default();
+    for skipped in skipped {
+        table.row([
+            Cell::plain(short(&skipped.hook.label, NAME)),
+            Cell::new(skipped.why.name(), CAREFUL),
+            Cell::plain(one_line(&places.sentence(&skipped.detail))),
+            Cell::quiet(places.at(&skipped.hook.origin.location)),
+        ]);
+    }
+    format!("\n{}\n{}", paint(HEADING, heading), table.render(2))
+}
+
+/// What to do about hooks that may not run; nothing when all may.
+pub(crate) fn trust_hint<'h>(hooks: impl Iterator<Item = &'h Arc<Hook>>) -> String {
+    match hooks.filter(|hook| !hook.trust.allows()).count() {
+        0 => String::new(),
+        1 => hint("1 hook is not trusted; run `hookrail trust grant` to look at it and trust it"),
+        count => hint(&format!(
+            "{} are not trusted; run `hookrail trust grant` to look at them and trust them",
+            counted(count, "hook")
+        )),
+    }
+}
+
+/// A line of advice.
+pub(crate) fn hint(text: &str) -> String {
+    format!("{}: {text}\n", paint(HINT, "hint"))
+}

@@ -1,0 +1,155 @@
+//! What a fired event came to: the verdict first, then what changes, every run, every hook that did not run, and
+//! everything worth saying.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use anstyle::Style;
+use hookrail::{Decision, DialectId, Effects, EndKind, Event, HookRun, Json, Outcome};
+
+use super::diagnostic;
+use super::hooks::{self, NAME};
+use super::places::Places;
+use super::table::{Cell, Table};
+use super::text::{hanging, limited, short};
+use crate::style::{BAD, CAREFUL, GOOD, HEADING, PLAIN, QUIET, paint};
+
+/// The event with what it is about, such as `before-tool write_file`.
+pub(crate) fn subject(event: &Event) -> String {
+    let about = event.kind().spec().matched_on(DialectId::Native).and_then(|field| event.text(field));
+    match about.filter(|about| !about.is_empty()) {
+        Some(about) => format!("{} {}", event.kind(), short(&about, NAME)),
+        None => event.kind().to_string(),
+    }
+}
+
+/// The whole report.
+pub(crate) fn report(outcome: &Outcome, subject: &str, places: &Places) -> String {
+    let (word, style) = verdict(outcome);
+    let mut out = format!("{}  {}\n", paint(style, word), paint(HEADING, subject));
+    out.push_str(&effects(&outcome.effects));
+    if outcome.runs.is_empty() {
+        out.push_str("  no hook ran\n");
+    } else {
+        let _ = write!(out, "\n{}\n{}", paint(HEADING, "ran"), runs(outcome, places));
+    }
+    out.push_str(&hooks::skipped(&outcome.skipped, "did not run", places));
+    if !outcome.diagnostics.is_empty() {
+        let _ = write!(out, "\n{}", diagnostic::all(&outcome.diagnostics, places).trim_end());
+        out.push('\n');
+    }
+    let hint = hooks::trust_hint(outcome.skipped.iter().map(|skipped| &skipped.hook));
+    if hint.is_empty() { out } else { format!("{out}\n{hint}") }
+}
+
+/// The verdict in a word or two.
+pub(crate) fn verdict(outcome: &Outcome) -> (&'static str, Style) {
+    let effects = &outcome.effects;
+    match (&effects.stop, effects.decision) {
+        (Some(_), Some(Decision::Deny)) => ("blocked, and the agent must stop", BAD),
+        (Some(_), _) => ("the agent must stop", BAD),
+        (None, Some(Decision::Deny)) => ("blocked", BAD),
+        (None, Some(Decision::Ask)) => ("the user must be asked", CAREFUL),
+        (None, Some(Decision::Allow)) => ("allowed", GOOD),
+        (None, _) => ("go on", GOOD),
+    }
+}
+
+/// What the host has to do, one line for each thing.
+pub(crate) fn effects(effects: &Effects) -> String {
+    let json = |value: &Option<Json>| value.as_ref().map(|value| value.text().to_owned());
+    let list = |values: &[Json]| (!values.is_empty()).then(|| Json::of(values).ok()).flatten();
+    let yes = |flag: bool| flag.then(|| "yes".to_owned());
+    let lines = [
+        ("reason", effects.reason.clone()),
+        ("stop reason", effects.stop.as_ref().map(|stop| stop.reason.clone())),
+        ("message", effects.system_message.clone()),
+        ("context", effects.additional_context.clone()),
+        ("tool input", json(&effects.tool_input)),
+        ("tool output", json(&effects.tool_output)),
+        ("prompt", effects.prompt.clone()),
+        ("messages", json(&list(&effects.messages))),
+        ("entries", json(&list(&effects.entries))),
+        ("request", json(&effects.llm_request)),
+        ("response", json(&effects.llm_response)),
+        ("tools", json(&effects.tool_config)),
+        ("result", json(&effects.result)),
+        ("hide output", yes(effects.suppress_output)),
+        ("clear context", yes(effects.clear_context)),
+    ];
+    let lines: Vec<_> = lines.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+    let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let mut out = String::new();
+    for (name, value) in lines {
+        let name = paint(QUIET, format!("{name:width$}"));
+        let _ = writeln!(out, "  {name}  {}", hanging(&limited(&value), width + 4));
+    }
+    out
+}
+
+fn runs(outcome: &Outcome, places: &Places) -> String {
+    let mut table = Table::default();
+    for run in &outcome.runs {
+        table.row([
+            Cell::plain(short(&run.hook.label, NAME)),
+            Cell::new(end(run), if is_failure(run) { BAD } else { PLAIN }),
+            Cell::new(run.decision.map_or("-", Decision::name), decision_style(run.decision)),
+            Cell::plain(duration(run.duration)),
+            Cell::quiet(places.at(&run.hook.origin.location)),
+        ]);
+        // What a hook that failed had to say is what its author needs first; a diagnostic may quote it already.
+        let said = run.stderr.trim();
+        let quoted = outcome.diagnostics.iter().any(|diagnostic| diagnostic.message.contains(said));
+        if is_failure(run) && !said.is_empty() && !quoted {
+            table.note(format!("stderr: {}", hanging(&limited(said), 8)));
+        }
+    }
+    table.render(2)
+}
+
+/// Exit 2 of a settings-file hook is its way to deny, not a failure.
+fn is_failure(run: &HookRun) -> bool {
+    let denied = run.end == EndKind::Exited && run.exit_code == Some(2) && run.decision == Some(Decision::Deny);
+    !matches!(run.end, EndKind::Answered | EndKind::Silent | EndKind::Detached) && !denied
+}
+
+/// How the run ended, with its number where it has one.
+pub(crate) fn end(run: &HookRun) -> String {
+    match (run.end, run.exit_code, run.signal) {
+        (EndKind::Exited, Some(code), _) => format!("exited {code}"),
+        (EndKind::Signalled, _, Some(signal)) => format!("signal {signal}"),
+        (end, ..) => end.name().to_owned(),
+    }
+}
+
+fn decision_style(decision: Option<Decision>) -> Style {
+    match decision {
+        Some(Decision::Deny) => BAD,
+        Some(Decision::Ask) => CAREFUL,
+        Some(Decision::Allow) => GOOD,
+        _ => QUIET,
+    }
+}
+
+/// A duration with the precision people care about.
+pub(crate) fn duration(duration: Duration) -> String {
+    let milliseconds = duration.as_secs_f64() * 1_000.0;
+    match milliseconds {
+        ..10.0 => format!("{milliseconds:.1} ms"),
+        10.0..1_000.0 => format!("{milliseconds:.0} ms"),
+        _ => format!("{:.1} s", duration.as_secs_f64()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_short() {
+        for (microseconds, shown) in [(800, "0.8 ms"), (12_400, "12 ms"), (1_250_000, "1.2 s"), (60_000_000, "60.0 s")]
+        {
+            assert_eq!(duration(Duration::from_micros(microseconds)), shown);
+        }
+    }
+}

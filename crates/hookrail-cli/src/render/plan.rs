@@ -1,0 +1,63 @@
+//! What would happen if an event were fired.
+
+use std::fmt::Write as _;
+
+use hookrail::{OnFailure, PartPlan, Plan, PlannedHook, Stage};
+
+use super::hooks::{self, NAME};
+use super::places::Places;
+use super::table::{Cell, Table};
+use super::text::short;
+use super::{counted, diagnostic, outcome};
+use crate::style::{CAREFUL, GOOD, HEADING, QUIET, paint};
+
+/// The whole report.
+pub(crate) fn report(plan: &Plan, subject: &str, places: &Places) -> String {
+    let count = plan.hooks().count();
+    let mut out = match count {
+        0 => format!("{}  {}\n", paint(QUIET, "no hook would run"), paint(HEADING, subject)),
+        _ => {
+            let would = format!("{} would run", counted(count, "hook"));
+            format!("{}  {}\n", paint(GOOD, would), paint(HEADING, subject))
+        }
+    };
+    let mut number = 0;
+    for part in &plan.parts {
+        let _ = write!(out, "\n{}\n{}", paint(HEADING, title(part)), rows(part, &mut number, places));
+    }
+    out.push_str(&hooks::skipped(&plan.skipped, "would not run", places));
+    if !plan.diagnostics.is_empty() {
+        let _ = write!(out, "\n{}", diagnostic::all(&plan.diagnostics, places).trim_end());
+        out.push('\n');
+    }
+    let hint = hooks::trust_hint(plan.skipped.iter().map(|skipped| &skipped.hook));
+    if hint.is_empty() { out } else { format!("{out}\n{hint}") }
+}
+
+fn title(part: &PartPlan) -> String {
+    let how = match part.stage {
+        Stage::Parallel => "all at once",
+        Stage::Chain => "one after the other",
+        _ => "all at once; the host does not wait",
+    };
+    format!("{} ({}): {how}", part.dialect, part.stage.name())
+}
+
+fn rows(part: &PartPlan, number: &mut usize, places: &Places) -> String {
+    let mut table = Table::default();
+    for PlannedHook { hook, timeout, on_failure, .. } in &part.hooks {
+        *number += 1;
+        let on_failure = match on_failure {
+            OnFailure::Allow => String::new(),
+            other => format!("on failure: {}", other.name()),
+        };
+        table.row([
+            Cell::quiet(format!("{number}.")),
+            Cell::plain(short(&hook.label, NAME)),
+            Cell::plain(format!("at most {}", outcome::duration(*timeout))),
+            Cell::new(on_failure, CAREFUL),
+            Cell::quiet(places.at(&hook.origin.location)),
+        ]);
+    }
+    table.render(2)
+}

@@ -1,0 +1,94 @@
+//! Texts of strangers, made harmless: a hook's reason or a file's content must not move the cursor, change colours
+//! or reorder what is read. Long texts are cut, and say so.
+
+use std::fmt::Write as _;
+
+/// The limits for a text that a hook wrote.
+const LINES: usize = 20;
+const CHARACTERS: usize = 2_000;
+
+/// Whether a terminal acts on the character, or shows nothing where it stands.
+pub(crate) fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// The text with everything hidden written out; line breaks stay.
+pub(crate) fn visible(text: &str) -> String {
+    shown(text, |character| character == '\n')
+}
+
+/// The text on one line, with everything hidden written out.
+pub(crate) fn one_line(text: &str) -> String {
+    shown(text, |_| false)
+}
+
+fn shown(text: &str, kept: impl Fn(char) -> bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            _ if kept(character) || !is_hidden(character) => out.push(character),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            _ if character.is_ascii() => {
+                let _ = write!(out, "\\x{:02x}", u32::from(character));
+            }
+            _ => {
+                let _ = write!(out, "\\u{{{:x}}}", u32::from(character));
+            }
+        }
+    }
+    out
+}
+
+/// One line of at most so many characters; a cut is marked.
+pub(crate) fn short(text: &str, most: usize) -> String {
+    let line = one_line(text);
+    if line.chars().count() <= most {
+        return line;
+    }
+    let head: String = line.chars().take(most.saturating_sub(1)).collect();
+    format!("{head}…")
+}
+
+/// A text of several lines that a hook wrote, visible and cut to a size that can be read.
+pub(crate) fn limited(text: &str) -> String {
+    let text = visible(text.trim_end());
+    let by_lines: String = text.split_inclusive('\n').take(LINES).collect();
+    let head: String = by_lines.chars().take(CHARACTERS).collect();
+    let left_off = text.chars().count() - head.chars().count();
+    if left_off == 0 { head } else { format!("{}\n… {left_off} more characters", head.trim_end()) }
+}
+
+/// The text with all lines but the first moved to the right.
+pub(crate) fn hanging(text: &str, indent: usize) -> String {
+    text.replace('\n', &format!("\n{:indent$}", ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_a_terminal_acts_on_is_left() {
+        assert_eq!(visible("a\u{1b}[31mb\nc\u{7}\r\u{9b}\u{202e}"), "a\\x1b[31mb\nc\\x07\\r\\u{9b}\\u{202e}");
+        assert_eq!(one_line("a\nb\tc"), "a\\nb\\tc");
+        assert!(
+            !(0..=0x10_ffff)
+                .filter_map(char::from_u32)
+                .any(|c| visible(&c.to_string()).chars().any(|shown| { shown != '\n' && shown.is_control() }))
+        );
+    }
+
+    #[test]
+    fn a_cut_is_marked() {
+        assert_eq!(short("abcdef", 4), "abc…");
+        assert_eq!(short("abcd", 4), "abcd");
+        assert_eq!(limited("short\n"), "short");
+        assert!(limited(&"x".repeat(2_100)).ends_with("\n… 100 more characters"));
+        assert!(limited(&"x\n".repeat(30)).ends_with("\n… 19 more characters"));
+    }
+}

@@ -1,0 +1,119 @@
+//! What of a project is trusted, and what a grant would cover. Commands are shown whole: nobody can trust what was
+//! cut off.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use hookrail::{Action, Digest, Fingerprint, Hook, Trust};
+
+use super::hooks::{self, NAME};
+use super::places::Places;
+use super::table::{Cell, Table};
+use super::text::{hanging, one_line, short, visible};
+use crate::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
+
+/// How much of a digest is enough to compare by eye.
+const DIGEST: usize = 12;
+
+/// The state of a hook in a word or two.
+pub(crate) fn state(hook: &Hook) -> &'static str {
+    match hook.trust {
+        Trust::Never(_) => "not granted",
+        Trust::Changed(_) => "changed",
+        _ => "granted",
+    }
+}
+
+/// The project, then each hook.
+pub(crate) fn status(trusted: bool, hooks: &[Arc<Hook>], places: &Places) -> String {
+    let word = if trusted { paint(GOOD, "trusted") } else { paint(CAREFUL, "not trusted") };
+    let mut out = format!("{}: {word}\n", paint(HEADING, "project"));
+    if hooks.is_empty() {
+        out.push_str("it brings no hooks\n");
+        return out;
+    }
+    let mut table = Table::default();
+    for hook in hooks {
+        let style = match hook.trust {
+            Trust::Never(_) => CAREFUL,
+            Trust::Changed(_) => BAD,
+            _ => GOOD,
+        };
+        table.row([
+            Cell::new(state(hook), style),
+            Cell::plain(short(&hook.label, NAME)),
+            Cell::plain(hook.event.name()),
+            Cell::plain(covered(hook, places)),
+            Cell::quiet(places.at(&hook.origin.location)),
+        ]);
+    }
+    let _ = write!(out, "\n{}", table.render(2));
+    let hint = hooks::trust_hint(hooks.iter());
+    if hint.is_empty() { out } else { format!("{out}\n{hint}") }
+}
+
+/// Everything a grant would cover.
+pub(crate) fn offer(trusted: bool, hooks: &[Arc<Hook>], places: &Places) -> String {
+    let mut out = String::new();
+    if !trusted {
+        let _ = writeln!(out, "{}: its own switches and lists will count", paint(HEADING, "project"));
+    }
+    for hook in hooks {
+        let changed = if matches!(hook.trust, Trust::Changed(_)) {
+            paint(BAD, "  changed since it was granted")
+        } else {
+            String::new()
+        };
+        let _ = writeln!(out, "{}{changed}", paint(HEADING, one_line(&hook.label)));
+        let matcher = hook.matcher.pattern().map(|pattern| format!(" {}", one_line(pattern))).unwrap_or_default();
+        line(&mut out, "event", &format!("{}{matcher}", hook.event));
+        line(&mut out, "runs", &hanging(&visible(&command(&hook.action)), LABEL + 4));
+        line(&mut out, "from", &places.at(&hook.origin.location));
+        for file in fingerprint(hook).map(Fingerprint::files).unwrap_or_default() {
+            let digest = file.digest.map_or_else(|| "cannot be read".to_owned(), |digest| beginning(&digest));
+            line(&mut out, "file", &format!("{}  {}", places.path(&file.path), paint(QUIET, digest)));
+        }
+        if fingerprint(hook).is_some_and(Fingerprint::is_open_ended) {
+            line(&mut out, "file", "none: it is open-ended, and only the text of its command is trusted");
+        }
+    }
+    out.push('\n');
+    out
+}
+
+fn beginning(digest: &Digest) -> String {
+    digest.hex().chars().take(DIGEST).collect()
+}
+
+const LABEL: usize = 5;
+
+fn line(out: &mut String, label: &str, value: &str) {
+    let _ = writeln!(out, "  {}  {value}", paint(QUIET, format!("{label:LABEL$}")));
+}
+
+/// The files a grant covers, in a cell.
+fn covered(hook: &Hook, places: &Places) -> String {
+    let files = fingerprint(hook).map(Fingerprint::files).unwrap_or_default();
+    if files.is_empty() {
+        return "open-ended".to_owned();
+    }
+    files.iter().map(|file| places.path(&file.path)).collect::<Vec<_>>().join(", ")
+}
+
+/// What a grant of the hook would cover; none for hooks that need no grant.
+pub(crate) fn fingerprint(hook: &Hook) -> Option<&Fingerprint> {
+    match &hook.trust {
+        Trust::Granted(taken) | Trust::Never(taken) | Trust::Changed(taken) => Some(taken),
+        _ => None,
+    }
+}
+
+fn command(action: &Action) -> String {
+    match action {
+        Action::Shell(command) => command.to_string(),
+        Action::Program(words) => Vec::from_iter(words.iter().map(|word| format!("{word:?}"))).join(" "),
+        Action::Module(path) => format!("the module {}", path.display()),
+        Action::NotExecutable(why) | Action::Unusable(why) => format!("nothing: {why}"),
+        _ => "code of the embedding program".to_owned(),
+    }
+}

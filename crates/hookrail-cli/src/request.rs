@@ -1,0 +1,142 @@
+//! Making the event to fire from what was given on the command line.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use hookrail::{DialectId, Event, EventKind, Json, JsonObject, find_event};
+
+use crate::args::EventArgs;
+use crate::errors::{Failure, Result};
+use crate::render::diagnostic::excerpt_of;
+use crate::suggest::nearest;
+
+/// The event that the options describe. The short cuts stand over the payload's fields.
+pub(crate) fn event(args: &EventArgs, project: &Path) -> Result<Event> {
+    let kind = kind(&args.name)?;
+    let mut fields = match &args.payload {
+        Some(given) => payload(given)?,
+        None => JsonObject::new(),
+    };
+    let texts = [("tool_name", &args.tool), ("prompt", &args.prompt)];
+    for (field, text) in texts.iter().filter_map(|(field, text)| Some((field, text.as_ref()?))) {
+        fields.set(*field, Json::string(text));
+    }
+    let values =
+        [("tool_input", "--tool-input", &args.tool_input), ("tool_response", "--tool-response", &args.tool_response)];
+    for (field, option, text) in values.iter().filter_map(|(field, option, text)| Some((field, option, text.as_ref()?)))
+    {
+        fields.set(*field, parse(option, text)?);
+    }
+    let event = Event::new(kind, project).with_payload(&fields.to_json()).map_err(|error| {
+        let fields = field_names(kind);
+        Failure::new(error.to_string()).hint(format!("the fields of {kind} are {fields}"))
+    })?;
+    let event = match &args.session_id {
+        Some(id) => event.session(id),
+        None => event,
+    };
+    Ok(match &args.transcript {
+        Some(path) => event.transcript(path),
+        None => event,
+    })
+}
+
+fn kind(name: &str) -> Result<EventKind> {
+    find_event(name).ok_or_else(|| {
+        let failure = Failure::new(format!("`{name}` is not an event"));
+        match nearest(name, names()) {
+            Some(known) => failure.hint(format!("did you mean `{known}`?")),
+            None => {
+                let all: Vec<&str> = EventKind::all().map(EventKind::name).collect();
+                failure.hint(format!("the events are {}", all.join(", ")))
+            }
+        }
+    })
+}
+
+/// Every name of every event.
+fn names() -> impl Iterator<Item = &'static str> {
+    EventKind::all().flat_map(|kind| {
+        let spec = kind.spec();
+        let in_dialects = DialectId::CONFIGURED.into_iter().filter_map(|dialect| spec.column(dialect));
+        std::iter::once(spec.name).chain(in_dialects.map(|column| column.name))
+    })
+}
+
+/// The fields of an event in any dialect, for a hint.
+fn field_names(kind: EventKind) -> String {
+    let columns = DialectId::CONFIGURED.into_iter().filter_map(|dialect| kind.spec().column(dialect));
+    let mut names: Vec<String> =
+        columns.flat_map(|column| column.fields).map(|field| format!("`{}`", field.name)).collect();
+    names.sort_unstable();
+    names.dedup();
+    if names.is_empty() { "none of its own".to_owned() } else { names.join(", ") }
+}
+
+fn payload(given: &str) -> Result<JsonObject> {
+    let (name, text) = match (given, given.strip_prefix('@')) {
+        ("-", _) => ("standard input", stdin()?),
+        (_, Some(file)) => (file, read(file)?),
+        _ => ("--payload", given.to_owned()),
+    };
+    let value = parse(name, &text)?;
+    value.as_object().ok_or_else(|| {
+        Failure::new(format!("the payload must be an object, not {}", value.kind().described()))
+            .hint("give the event's fields as `{\"field\": value}`")
+    })
+}
+
+fn stdin() -> Result<String> {
+    let mut text = String::new();
+    std::io::stdin().lock().read_to_string(&mut text).map_err(|error| {
+        Failure::new(format!("standard input cannot be read: {error}"))
+            .hint("`--payload -` expects one JSON object in UTF-8")
+    })?;
+    Ok(text)
+}
+
+fn read(file: &str) -> Result<String> {
+    std::fs::read_to_string(file).map_err(|error| {
+        Failure::new(format!("the payload file `{file}` cannot be read: {error}"))
+            .hint("`--payload @FILE` expects one JSON object in UTF-8")
+    })
+}
+
+/// Parses JSON; what is wrong is shown where it is.
+fn parse(name: &str, text: &str) -> Result<Json> {
+    Json::parse(text).map_err(|error| {
+        let failure = Failure::new(format!("`{name}` is not valid JSON: {error}"));
+        let failure = failure.excerpt(excerpt_of(name, text, offset(text, error.line(), error.column())));
+        failure.hint("names and texts stand in double quotes; in a shell, put the whole in single quotes")
+    })
+}
+
+/// The byte that a line and a column mean. The parser counts bytes, from one, and stands behind what it has read.
+fn offset(text: &str, line: usize, column: usize) -> usize {
+    let begins: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+    let mut at = (begins + column.saturating_sub(1)).min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_found_in_the_text() {
+        for (text, expected) in [("{\"a\": 1 \"b\"}", 8), ("{\n  x}", 4), ("ö", 0), ("", 0), ("{\"a\":", 4)] {
+            let error = Json::parse(text).unwrap_err();
+            assert_eq!(offset(text, error.line(), error.column()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_event_is_found_by_each_of_its_names() {
+        for name in names() {
+            assert!(kind(name).is_ok(), "{name}");
+        }
+    }
+}

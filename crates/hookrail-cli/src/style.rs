@@ -1,0 +1,16 @@
+//! The few styles there are. Colour only ever repeats what the words say.
+
+use anstyle::{AnsiColor, Style};
+
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default().bold();
+pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
+pub(crate) const CAREFUL: Style = AnsiColor::Yellow.on_default().bold();
+pub(crate) const HINT: Style = AnsiColor::Cyan.on_default().bold();
+pub(crate) const HEADING: Style = Style::new().bold();
+pub(crate) const QUIET: Style = Style::new().dimmed();
+pub(crate) const PLAIN: Style = Style::new();
+
+/// The text in a style. The streams take the style away again where it is not wanted.
+pub(crate) fn paint(style: Style, text: impl std::fmt::Display) -> String {
+    format!("{style}{text}{style:#}")
+}

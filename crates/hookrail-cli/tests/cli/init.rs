@@ -1,0 +1,52 @@
+//! `init`: a first hook that works, and nothing overwritten.
+
+use crate::sandbox::Sandbox;
+
+fn fire(sandbox: &Sandbox, path: &str) -> crate::sandbox::Ran {
+    let input = serde_json::json!({ "path": path, "content": "\"path\": \".env\"" }).to_string();
+    sandbox.run(&["fire", "BeforeTool", "--tool", "write_file", "--tool-input", &input])
+}
+
+#[test]
+fn the_sample_is_without_problems_and_guards() {
+    let sandbox = Sandbox::new();
+    insta::assert_snapshot!(sandbox.run(&["init"]).ends_with(0).stdout, @r#"
+    created  .llxprt/settings.json   one hook for BeforeTool, switched on
+    created  .llxprt/hooks/guard.sh  the hook: it keeps `.env` files from being written
+
+    next
+      hookrail trust grant
+      hookrail fire BeforeTool --tool write_file --tool-input '{"path":".env"}'
+    "#);
+    sandbox.run(&["check", "--deny-warnings"]).ends_with(0);
+    fire(&sandbox, ".env").ends_with(0);
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    for path in [".env", "a/.env", ".env.local"] {
+        fire(&sandbox, path).ends_with(2);
+    }
+    for path in ["notes.md", "a.env", ".envrc", ".env/readme"] {
+        fire(&sandbox, path).ends_with(0);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_script_can_be_executed() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let sandbox = Sandbox::new();
+    sandbox.run(&["init"]).ends_with(0);
+    let about = std::fs::metadata(sandbox.project.join(".llxprt/hooks/guard.sh")).unwrap();
+    assert_eq!(about.permissions().mode() & 0o100, 0o100);
+}
+
+#[test]
+fn nothing_is_overwritten() {
+    let sandbox = Sandbox::with_settings("{}");
+    let ran = sandbox.run(&["init"]).ends_with(1);
+    insta::assert_snapshot!(ran.stderr, @r"
+    error: `.llxprt/settings.json` exists already, and nothing was written
+    hint: run `hookrail list` to see the hooks it brings, or move it away and run `hookrail init` again
+    ");
+    assert_eq!(std::fs::read_to_string(sandbox.project.join(".llxprt/settings.json")).unwrap(), "{}");
+    assert!(!sandbox.project.join(".llxprt/hooks").exists());
+}

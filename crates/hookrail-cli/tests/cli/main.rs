@@ -1,0 +1,20 @@
+//! The real binary against temporary projects: exit statuses, JSON documents, and what people see.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "helpers of tests fail the test as the tests themselves do"
+)]
+
+mod check;
+mod demo;
+mod explain;
+mod fire;
+mod init;
+mod list;
+mod pseudo_terminal;
+mod sandbox;
+mod signals;
+mod terminal;
+mod trust;
+mod usage;

@@ -1,0 +1,187 @@
+//! Wrong usage, help, version, completions.
+
+use crate::sandbox::{Ran, Sandbox};
+
+#[track_caller]
+fn error(args: &[&str]) -> String {
+    let sandbox = Sandbox::new();
+    let ran = sandbox.run(args).ends_with(1);
+    assert_eq!(ran.stdout, "");
+    sandbox.steady(&ran.stderr)
+}
+
+#[test]
+fn wrong_usage_is_1_for_every_command() {
+    for args in [
+        &["--nonsense"][..],
+        &["nonsense"],
+        &[],
+        &["fire"],
+        &["fire", "BeforeTool", "--dialect", "cobol"],
+        &["list", "--payload", "{}"],
+        &["completions"],
+        &["completions", "cobol"],
+        &["trust", "nonsense"],
+        &["check", "extra"],
+    ] {
+        let text = error(args);
+        assert!(text.starts_with("error: ") || args.is_empty(), "{args:?}: {text}");
+    }
+}
+
+#[test]
+fn an_unknown_event() {
+    insta::assert_snapshot!(error(&["fire", "BeforeTol"]), @r"
+    error: `BeforeTol` is not an event
+    hint: did you mean `BeforeTool`?
+    ");
+    insta::assert_snapshot!(error(&["explain", "pre_tool_use"]), @r"
+    error: `pre_tool_use` is not an event
+    hint: did you mean `PreToolUse`?
+    ");
+    assert!(error(&["fire", "elephant"]).contains("hint: the events are session-start, "));
+}
+
+#[test]
+fn a_broken_payload() {
+    insta::assert_snapshot!(error(&["fire", "BeforeTool", "--payload", "{\"a\": 1\n \"b\": 2}"]), @r#"
+    error: `--payload` is not valid JSON: expected `,` or `}` at line 2 column 2
+     --> --payload:2:2
+      |
+    2 |  "b": 2}
+      |  ^
+    hint: names and texts stand in double quotes; in a shell, put the whole in single quotes
+    "#);
+    insta::assert_snapshot!(error(&["fire", "BeforeTool", "--tool-input", "{path: 1}"]), @r"
+    error: `--tool-input` is not valid JSON: key must be a string at line 1 column 2
+     --> --tool-input:1:2
+      |
+    1 | {path: 1}
+      |  ^
+    hint: names and texts stand in double quotes; in a shell, put the whole in single quotes
+    ");
+    insta::assert_snapshot!(error(&["fire", "BeforeTool", "--payload", "[1]"]), @r#"
+    error: the payload must be an object, not a list
+    hint: give the event's fields as `{"field": value}`
+    "#);
+    insta::assert_snapshot!(error(&["fire", "BeforeTool", "--payload", r#"{"tool_name": 1}"#]), @r"
+    error: `tool_name` must be a string, not a number
+    hint: the fields of before-tool are `mcp_context`, `tool_call_id`, `tool_input`, `tool_name`
+    ");
+    insta::assert_snapshot!(error(&["fire", "BeforeTool", "--payload", "@missing.json"]), @r"
+    error: the payload file `missing.json` cannot be read: No such file or directory (os error 2)
+    hint: `--payload @FILE` expects one JSON object in UTF-8
+    ");
+    let sandbox = Sandbox::new();
+    let ran = sandbox.run_with_input(&["fire", "BeforeTool", "--payload", "-", "--json"], "{").ends_with(1);
+    insta::assert_snapshot!(ran.stderr, @r"
+    error: `standard input` is not valid JSON: EOF while parsing an object at line 1 column 1
+     --> standard input:1:1
+      |
+    1 | {
+      | ^
+    hint: names and texts stand in double quotes; in a shell, put the whole in single quotes
+    ");
+    assert_eq!(ran.stdout, "");
+}
+
+#[test]
+fn a_project_that_is_none() {
+    for command in ["list", "check", "init", "trust"] {
+        error(&[command, "--project", "missing"]);
+    }
+    insta::assert_snapshot!(error(&["fire", "BeforeTool", "--project", "missing"]), @r"
+    error: the project directory `missing` does not exist
+    hint: give the project's directory with `--project DIR`
+    ");
+    let sandbox = Sandbox::new();
+    sandbox.write("file", "");
+    let ran = sandbox.run(&["explain", "BeforeTool", "--project", "file"]).ends_with(1);
+    insta::assert_snapshot!(ran.stderr, @r"
+    error: the project `file` is not a directory
+    hint: give the project's directory with `--project DIR`
+    ");
+}
+
+#[test]
+fn modules_are_refused() {
+    insta::assert_snapshot!(error(&["fire", "BeforeTool", "--hook", "a.ts"]), @r"
+    error: `a.ts` cannot be loaded: module hooks are not supported by this build
+    hint: leave out `--hook` and `--extension`
+    ");
+    error(&["list", "--extension", "a.ts"]);
+}
+
+#[test]
+fn the_project_option_is_taken_by_every_command() {
+    let (sandbox, elsewhere) = (Sandbox::with_hook("BeforeTool", "exit 2"), Sandbox::new());
+    let project = sandbox.project.to_str().unwrap();
+    let run =
+        |args: &[&str]| elsewhere.run(&[args, &["--project", project, "--trust-project", "--no-plugins"]].concat());
+    run(&["fire", "BeforeTool"]).ends_with(2);
+    assert!(run(&["explain", "BeforeTool"]).ends_with(0).stdout.starts_with("1 hook would run"));
+    assert!(run(&["list"]).ends_with(0).stdout.contains("sample"));
+    run(&["check"]).ends_with(0);
+    run(&["trust", "status"]).ends_with(0);
+    run(&["init"]).ends_with(1);
+}
+
+#[test]
+fn help_has_examples_and_goes_to_standard_output() {
+    let sandbox = Sandbox::new();
+    let commands = [
+        &[][..],
+        &["demo"],
+        &["fire"],
+        &["list"],
+        &["check"],
+        &["explain"],
+        &["trust"],
+        &["trust", "status"],
+        &["trust", "grant"],
+        &["trust", "revoke"],
+        &["init"],
+        &["completions"],
+    ];
+    for command in commands {
+        let ran = sandbox.run(&[command, &["--help"]].concat()).ends_with(0);
+        assert!(ran.stdout.contains("EXAMPLES:\n  hookrail "), "{command:?}: {}", ran.stdout);
+        assert_eq!(ran.stderr, "");
+    }
+}
+
+#[test]
+fn the_version() {
+    let ran = Sandbox::new().run(&["--version"]).ends_with(0);
+    assert_eq!(ran.stdout, format!("hookrail {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn completions_for_every_shell() {
+    let sandbox = Sandbox::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let ran = sandbox.run(&["completions", shell]).ends_with(0);
+        assert!(ran.stdout.contains("hookrail") && ran.stdout.contains("explain"), "{shell}");
+    }
+}
+
+#[test]
+fn a_missing_home_is_no_obstacle_to_firing() {
+    let sandbox = Sandbox::with_hook("BeforeTool", "exit 2");
+    Ran::of(sandbox.command(&["fire", "BeforeTool", "--trust-project"]).env_remove("HOME")).ends_with(2);
+    Ran::of(sandbox.command(&["trust", "status"]).env_remove("HOME")).ends_with(1);
+}
+
+#[test]
+fn the_log_is_silent_unless_asked_for() {
+    let sandbox = Sandbox::with_hook("BeforeTool", "printf 'from\\033hook'");
+    let fire = ["fire", "BeforeTool", "--trust-project", "--json"];
+    let log = |name: &str, value: &str| Ran::of(sandbox.command(&fire).env(name, value)).ends_with(0).stderr;
+    assert_eq!(log("DEBUG", "express:*"), "");
+    let everything = log("DEBUG", "llxprt:core:hooks:*");
+    assert!(everything.contains("hookrail::runner") && everything.contains("tool_input"), "{everything}");
+    assert!(!everything.contains('\u{1b}'), "{everything:?}");
+    let some = log("DEBUG", "llxprt:core:hooks:runner");
+    assert!(some.contains("hookrail::runner") && !some.contains("tool_input"), "{some}");
+    assert!(log("RUST_LOG", "hookrail=debug").contains("hookrail::planner"));
+}

@@ -1,0 +1,23 @@
+//! Conformance as data: cases are JSON files, and this runs them against any program that answers like
+//! `hookrail fire --json`.
+//!
+//! A case is a set of files, a command and what must come of it. [`load`] reads a folder of cases and rejects what
+//! is malformed; [`run`] runs one case in a folder of its own; [`run_all`] runs many; [`coverage`] says which rules
+//! of a behaviour study the cases cite. The format is described in `conformance/README.md`.
+
+mod batch;
+mod case;
+mod coverage;
+mod load;
+mod pattern;
+mod run;
+mod sandbox;
+#[cfg(test)]
+mod tests;
+
+pub use batch::{Summary, folders, run_all};
+pub use case::{Case, Expectation, FileExpectation};
+pub use coverage::{COVERAGE_COMMAND, RULES, coverage};
+pub use load::{LoadError, load};
+pub use pattern::Mismatch;
+pub use run::{Verdict, run};

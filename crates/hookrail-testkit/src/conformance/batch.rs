@@ -1,0 +1,93 @@
+//! Running many cases.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::case::Case;
+use super::run::{Verdict, run};
+
+/// The folders of cases under `root`, sorted by name.
+///
+/// # Errors
+///
+/// When `root` cannot be read.
+pub fn folders(root: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut folders = Vec::new();
+    for entry in std::fs::read_dir(root)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            folders.push(path);
+        }
+    }
+    folders.sort();
+    Ok(folders)
+}
+
+/// Runs the cases, at most `workers` at a time. The verdicts come in the order of the cases.
+#[must_use]
+pub fn run_all<'a>(cases: &'a [Case], program: &Path, workers: usize) -> Vec<(&'a Case, Verdict)> {
+    let next = AtomicUsize::new(0);
+    let verdicts = Mutex::new(Vec::with_capacity(cases.len()));
+    let work = || {
+        while let Some((index, case)) = take(cases, &next) {
+            let verdict = run(case, program);
+            verdicts.lock().unwrap_or_else(PoisonError::into_inner).push((index, case, verdict));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..workers.max(1) {
+            scope.spawn(work);
+        }
+    });
+    let mut verdicts = verdicts.into_inner().unwrap_or_else(PoisonError::into_inner);
+    verdicts.sort_by_key(|(index, _, _)| *index);
+    verdicts.into_iter().map(|(_, case, verdict)| (case, verdict)).collect()
+}
+
+fn take<'a>(cases: &'a [Case], next: &AtomicUsize) -> Option<(usize, &'a Case)> {
+    let index = next.fetch_add(1, Ordering::Relaxed);
+    cases.get(index).map(|case| (index, case))
+}
+
+/// What came of many cases.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// How many passed.
+    pub passed: usize,
+    /// One line for each case that failed, and one below it for each mismatch.
+    pub failures: Vec<String>,
+    /// The skipped cases' names and what they lack.
+    pub skipped: Vec<String>,
+}
+
+impl Summary {
+    /// Sums up the verdicts.
+    #[must_use]
+    pub fn of(verdicts: &[(&Case, Verdict)]) -> Self {
+        let mut summary = Self::default();
+        for (case, verdict) in verdicts {
+            match verdict {
+                Verdict::Passed => summary.passed += 1,
+                Verdict::Skipped { missing } => summary.skipped.push(format!("{} (no {missing})", case.name)),
+                Verdict::Failed { mismatches } => {
+                    let file = case.file.file_name().unwrap_or_default().to_string_lossy();
+                    let mut line = format!("{file}: {} [{}]", case.name, case.cites.join(", "));
+                    for mismatch in mismatches {
+                        line.push_str(&format!("\n    {mismatch}"));
+                    }
+                    summary.failures.push(line);
+                }
+            }
+        }
+        summary
+    }
+}
+
+impl std::fmt::Display for Summary {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (failed, skipped) = (self.failures.len(), self.skipped.len());
+        write!(formatter, "{} passed, {failed} failed, {skipped} skipped", self.passed)
+    }
+}

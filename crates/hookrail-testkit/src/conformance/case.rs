@@ -1,0 +1,96 @@
+//! What a case consists of.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// One case: what is configured, what is run, what must come of it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Case {
+    /// A sentence that says what must hold; unique in its folder.
+    pub name: String,
+    /// Where that is laid down; at least one.
+    pub cites: Vec<String>,
+    /// The user's settings: an object, or a string that is the file's text.
+    #[serde(default)]
+    pub user: Option<Value>,
+    /// The project's settings, likewise.
+    #[serde(default)]
+    pub project: Option<Value>,
+    /// The system's settings, likewise.
+    #[serde(default)]
+    pub system: Option<Value>,
+    /// Further files by their path in the case's folder; those that end in `.sh` are made executable.
+    #[serde(default)]
+    pub files: BTreeMap<String, Value>,
+    /// Commands that are run first, each with `--project` added where it is missing; they must succeed.
+    #[serde(default)]
+    pub before: Vec<Vec<String>>,
+    /// The command, without the program; `--project`, where it is missing, and `--json` are added.
+    pub command: Vec<String>,
+    /// What the command reads.
+    #[serde(default)]
+    pub stdin: Option<String>,
+    /// Additions to the environment.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// Programs without which the case is skipped.
+    #[serde(default)]
+    pub skip_without: Vec<String>,
+    /// What must come of it.
+    pub expect: Expectation,
+    /// The file the case stands in.
+    #[serde(skip)]
+    pub file: PathBuf,
+}
+
+/// What must come of a case. Only what is given is compared.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expectation {
+    /// The exit status.
+    #[serde(default)]
+    pub exit: Option<i32>,
+    /// A pattern for the JSON document on standard output.
+    #[serde(default)]
+    pub json: Option<Value>,
+    /// A pattern for the text of standard output.
+    #[serde(default)]
+    pub stdout: Option<Value>,
+    /// A pattern for the text of standard error.
+    #[serde(default)]
+    pub stderr: Option<Value>,
+    /// How long the command may take, in milliseconds.
+    #[serde(default)]
+    pub within_ms: Option<u64>,
+    /// Files by their path in the case's folder.
+    #[serde(default)]
+    pub files: BTreeMap<String, FileExpectation>,
+}
+
+/// What must be in a file when the command has ended.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "lowercase")]
+pub enum FileExpectation {
+    /// It is JSON and matches the pattern.
+    Json(Value),
+    /// Its text matches the pattern; a plain string stands for the whole text.
+    Text(Value),
+    /// It is not there (`true`), or it is, whatever it holds (`false`).
+    Absent(bool),
+}
+
+impl Case {
+    /// Every pattern of the case.
+    pub(super) fn patterns(&self) -> impl Iterator<Item = &Value> {
+        let expect = &self.expect;
+        let files = expect.files.values().filter_map(|file| match file {
+            FileExpectation::Json(pattern) | FileExpectation::Text(pattern) => Some(pattern),
+            FileExpectation::Absent(_) => None,
+        });
+        [&expect.json, &expect.stdout, &expect.stderr].into_iter().flatten().chain(files)
+    }
+}

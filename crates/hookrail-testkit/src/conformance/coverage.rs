@@ -1,0 +1,72 @@
+//! Which rules of the behaviour study the cases cite, and why the others have none.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::case::Case;
+use super::load::LoadError;
+
+/// How many rules the study of `llxprt` has.
+pub const RULES: usize = 150;
+
+/// The command that writes `COVERAGE.md` anew.
+pub const COVERAGE_COMMAND: &str = "cargo run -p hookrail-testkit --bin hookrail-conformance -- --coverage conformance";
+
+/// The file that says why a rule has no case.
+pub(super) const REASONS: &str = "not-covered.json";
+
+/// What stands in the table for a rule without case or reason.
+const OPEN: &str = "not yet covered";
+
+/// The text of `COVERAGE.md` for the cases of the folder `llxprt`.
+///
+/// # Errors
+///
+/// When the reasons cannot be read.
+pub fn coverage(cases: &[Case], folder: &Path) -> Result<String, LoadError> {
+    let reasons = reasons(&folder.join(REASONS))?;
+    let mut cited: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for case in cases {
+        for rule in case.cites.iter().filter_map(|citation| citation.strip_prefix("llxprt:")) {
+            let names = cited.entry(rule).or_default();
+            if !names.contains(&case.name.as_str()) {
+                names.push(&case.name);
+            }
+        }
+    }
+    let (mut rows, mut covered, mut explained) = (String::new(), 0, 0);
+    for rule in (1..=RULES).map(|number| format!("R{number}")) {
+        let text = match (cited.get(rule.as_str()), reasons.get(&rule)) {
+            (Some(names), _) => {
+                covered += 1;
+                names.iter().map(|name| name.replace('|', "\\|")).collect::<Vec<_>>().join("<br>")
+            }
+            (None, Some(reason)) => {
+                explained += 1;
+                format!("*no case: {reason}*")
+            }
+            (None, None) => format!("*{OPEN}*"),
+        };
+        // Writing to a string cannot fail.
+        let _ = writeln!(rows, "| {rule} | {text} |");
+    }
+    let open = RULES - covered - explained;
+    let defects = (1..=41).filter(|number| cited.contains_key(format!("B{number}").as_str())).count();
+    Ok(format!(
+        "# What the cases cover\n\n\
+         Written by `{COVERAGE_COMMAND}`; do not edit. The rules are those of the `llxprt` behaviour study.\n\n\
+         {} cases. Of {RULES} rules {covered} have a case, {explained} a reason for having none, {open} neither. \
+         {defects} of the 41 known defects of other implementations are cited.\n\n\
+         | rule | cases |\n|---|---|\n{rows}",
+        cases.len()
+    ))
+}
+
+fn reasons(file: &Path) -> Result<BTreeMap<String, String>, LoadError> {
+    match std::fs::read_to_string(file) {
+        Ok(text) => serde_json::from_str(&text).map_err(|error| LoadError::Malformed(file.to_owned(), error)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(BTreeMap::new()),
+        Err(error) => Err(LoadError::Unreadable(file.to_owned(), error)),
+    }
+}

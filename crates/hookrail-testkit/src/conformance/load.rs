@@ -1,0 +1,122 @@
+//! Reading a folder of cases. What is malformed is an error here, so that it cannot pass for a passed case.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use super::case::Case;
+use super::coverage::REASONS;
+use super::pattern;
+
+/// Why a folder of cases could not be loaded.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// A file or folder could not be read.
+    Unreadable(PathBuf, std::io::Error),
+    /// A file is not a list of cases; the message has line and column.
+    Malformed(PathBuf, serde_json::Error),
+    /// A case breaks a rule of the format.
+    Invalid {
+        /// The file.
+        file: PathBuf,
+        /// The case's name.
+        case: String,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable(path, error) => write!(formatter, "{}: {error}", path.display()),
+            Self::Malformed(path, error) => write!(formatter, "{}: {error}", path.display()),
+            Self::Invalid { file, case, why } => write!(formatter, "{}: case \"{case}\": {why}", file.display()),
+        }
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+/// The cases of a folder, file by file in the order of the names.
+///
+/// # Errors
+///
+/// When a file cannot be read, is not a list of cases, or a case has a name that is taken, no citation, an unknown
+/// key or a pattern that nothing can match.
+pub fn load(folder: &Path) -> Result<Vec<Case>, LoadError> {
+    let mut cases = Vec::new();
+    let mut names = BTreeSet::new();
+    for file in case_files(folder)? {
+        for case in read(&file)? {
+            check(&case, &mut names).map_err(|why| LoadError::Invalid {
+                file: file.clone(),
+                case: case.name.clone(),
+                why,
+            })?;
+            cases.push(case);
+        }
+    }
+    Ok(cases)
+}
+
+fn case_files(folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
+    let unreadable = |error| LoadError::Unreadable(folder.to_owned(), error);
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        let is_json = path.extension().is_some_and(|extension| extension == "json");
+        if is_json && path.file_name().is_some_and(|name| name != REASONS) {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn read(file: &Path) -> Result<Vec<Case>, LoadError> {
+    let text = std::fs::read_to_string(file).map_err(|error| LoadError::Unreadable(file.to_owned(), error))?;
+    let mut cases: Vec<Case> =
+        serde_json::from_str(&text).map_err(|error| LoadError::Malformed(file.to_owned(), error))?;
+    for case in &mut cases {
+        file.clone_into(&mut case.file);
+    }
+    Ok(cases)
+}
+
+fn check(case: &Case, names: &mut BTreeSet<String>) -> Result<(), String> {
+    if case.name.trim().is_empty() {
+        return Err("it has no name".to_owned());
+    }
+    if !names.insert(case.name.clone()) {
+        return Err("another case has the same name".to_owned());
+    }
+    if case.cites.is_empty() {
+        return Err("it cites nothing".to_owned());
+    }
+    if let Some(citation) = case.cites.iter().find(|citation| !is_citation(citation)) {
+        return Err(format!("\"{citation}\" is not a citation"));
+    }
+    if case.command.is_empty() {
+        return Err("it has no command".to_owned());
+    }
+    let outside = |path: &&String| Path::new(path.as_str()).components().any(|part| !is_plain(part));
+    if let Some(path) = case.files.keys().chain(case.expect.files.keys()).find(outside) {
+        return Err(format!("\"{path}\" is not a path inside the case's folder"));
+    }
+    case.patterns().try_for_each(pattern::check)
+}
+
+fn is_plain(part: std::path::Component<'_>) -> bool {
+    matches!(part, std::path::Component::Normal(_))
+}
+
+/// `003 §4.3`, `001 Plain Text Fallback`, `decisions §3`, `cli fire`, `llxprt:R67`, `xcode:12`, `users:R12.1`.
+fn is_citation(text: &str) -> bool {
+    let studied = |prefix| text.strip_prefix(prefix).is_some_and(|rest| rest.contains(|c: char| c.is_ascii_digit()));
+    let seed = text.get(..3).is_some_and(|seed| matches!(seed, "000" | "001" | "002" | "003" | "004"));
+    seed || text.starts_with("decisions §")
+        || text.starts_with("cli")
+        || ["llxprt:", "xcode:", "xcsh:", "users:"].into_iter().any(studied)
+}

@@ -1,0 +1,115 @@
+//! Running one case.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::case::{Case, FileExpectation};
+use super::pattern::{Mismatch, compare};
+use super::sandbox::{Finished, Sandbox};
+
+/// What came of a case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Everything is as the case says.
+    Passed,
+    /// Something is not.
+    Failed {
+        /// What, one by one.
+        mismatches: Vec<Mismatch>,
+    },
+    /// The case could not be tried.
+    Skipped {
+        /// The program it needs and this machine does not have.
+        missing: String,
+    },
+}
+
+/// Runs one case against `program`, in a folder of its own.
+#[must_use]
+pub fn run(case: &Case, program: &Path) -> Verdict {
+    if let Some(missing) = case.skip_without.iter().find(|name| !is_installed(name)) {
+        return Verdict::Skipped { missing: missing.clone() };
+    }
+    let mismatches = attempt(case, program)
+        .unwrap_or_else(|error| vec![Mismatch::new("program", "a case that can be run", error.to_string())]);
+    if mismatches.is_empty() { Verdict::Passed } else { Verdict::Failed { mismatches } }
+}
+
+fn attempt(case: &Case, program: &Path) -> std::io::Result<Vec<Mismatch>> {
+    let sandbox = Sandbox::new(case)?;
+    for arguments in &case.before {
+        let finished = sandbox.run(program, case, arguments, false)?;
+        if !finished.status.is_some_and(|status| status.success()) {
+            let found = format!("{}: {}", ended(&finished), finished.stderr.trim());
+            return Ok(vec![Mismatch::new(format!("before `{}`", arguments.join(" ")), "exit status 0", found)]);
+        }
+    }
+    let finished = sandbox.run(program, case, &case.command, true)?;
+    let mut out = Vec::new();
+    streams(case, &sandbox, &finished, &mut out);
+    for (path, expected) in &case.expect.files {
+        file(path, expected, &sandbox, &mut out);
+    }
+    // What the program said helps whoever has to find out why.
+    if !out.is_empty() && case.expect.stderr.is_none() && !finished.stderr.trim().is_empty() {
+        out.push(Mismatch::new("stderr", "a passing case", finished.stderr.trim()));
+    }
+    Ok(out)
+}
+
+fn streams(case: &Case, sandbox: &Sandbox, finished: &Finished, out: &mut Vec<Mismatch>) {
+    let expect = &case.expect;
+    let code = finished.status.and_then(|status| status.code());
+    if let Some(exit) = expect.exit
+        && code != Some(exit)
+    {
+        out.push(Mismatch::new("exit", exit.to_string(), ended(finished)));
+    }
+    if let Some(limit) = expect.within_ms
+        && finished.took.as_millis() > u128::from(limit)
+    {
+        out.push(Mismatch::new("time", format!("at most {limit} ms"), format!("{} ms", finished.took.as_millis())));
+    }
+    if let Some(pattern) = &expect.json {
+        match serde_json::from_str::<Value>(&finished.stdout) {
+            Ok(document) => compare(&sandbox.fill_value(pattern), Some(&document), "json", out),
+            Err(error) => out.push(Mismatch::new("json", "a JSON document", format!("{error}: {}", finished.stdout))),
+        }
+    }
+    for (pattern, text, place) in
+        [(&expect.stdout, &finished.stdout, "stdout"), (&expect.stderr, &finished.stderr, "stderr")]
+    {
+        if let Some(pattern) = pattern {
+            compare(&sandbox.fill_value(pattern), Some(&Value::from(text.as_str())), place, out);
+        }
+    }
+}
+
+fn file(path: &str, expected: &FileExpectation, sandbox: &Sandbox, out: &mut Vec<Mismatch>) {
+    let found = std::fs::read(sandbox.path(path)).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    match (expected, found) {
+        (FileExpectation::Absent(true), Ok(text)) => out.push(Mismatch::new(path, "no such file", text)),
+        (FileExpectation::Absent(true), Err(_)) | (FileExpectation::Absent(false), Ok(_)) => {}
+        (_, Err(error)) => out.push(Mismatch::new(path, "a file", error.to_string())),
+        (FileExpectation::Text(pattern), Ok(text)) => {
+            compare(&sandbox.fill_value(pattern), Some(&Value::from(text)), path, out);
+        }
+        (FileExpectation::Json(pattern), Ok(text)) => match serde_json::from_str::<Value>(&text) {
+            Ok(document) => compare(&sandbox.fill_value(pattern), Some(&document), path, out),
+            Err(error) => out.push(Mismatch::new(path, "JSON", format!("{error}: {text}"))),
+        },
+    }
+}
+
+fn ended(finished: &Finished) -> String {
+    match finished.status {
+        Some(status) => status.code().map_or_else(|| status.to_string(), |code| code.to_string()),
+        None => "it had not ended at the runner's limit".to_owned(),
+    }
+}
+
+fn is_installed(program: &str) -> bool {
+    std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).is_file()))
+}

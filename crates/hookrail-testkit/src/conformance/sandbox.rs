@@ -1,0 +1,149 @@
+//! The folder a case runs in: `home/`, `project/`, `system.json`, and nothing of the machine but the `PATH`.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::case::Case;
+
+/// When a program counts as hanging.
+const LIMIT: Duration = Duration::from_secs(90);
+
+/// What came of a command.
+pub(super) struct Finished {
+    /// Its exit status; none when it had to be ended.
+    pub(super) status: Option<ExitStatus>,
+    pub(super) stdout: String,
+    pub(super) stderr: String,
+    pub(super) took: Duration,
+}
+
+/// A temporary folder with everything a case brings.
+pub(super) struct Sandbox {
+    folder: TempDir,
+    root: PathBuf,
+}
+
+impl Sandbox {
+    /// Writes the case's files.
+    pub(super) fn new(case: &Case) -> io::Result<Self> {
+        let folder = TempDir::with_prefix("conformance-")?;
+        let root = fs::canonicalize(folder.path())?;
+        let sandbox = Self { folder, root };
+        fs::create_dir(sandbox.path("home"))?;
+        fs::create_dir(sandbox.path("project"))?;
+        let layers = [
+            ("home/.llxprt/settings.json", &case.user),
+            ("project/.llxprt/settings.json", &case.project),
+            ("system.json", &case.system),
+        ];
+        for (path, content) in layers {
+            if let Some(content) = content {
+                sandbox.write(path, content)?;
+            }
+        }
+        case.files.iter().try_for_each(|(path, content)| sandbox.write(path, content))?;
+        Ok(sandbox)
+    }
+
+    /// A path inside the folder.
+    pub(super) fn path(&self, inside: &str) -> PathBuf {
+        self.root.join(inside)
+    }
+
+    /// The text with `{{tmp}}`, `{{project}}` and `{{home}}` replaced.
+    pub(super) fn fill(&self, text: &str) -> String {
+        let path = |inside: &str| self.path(inside).to_string_lossy().into_owned();
+        text.replace("{{tmp}}", &self.root.to_string_lossy())
+            .replace("{{project}}", &path("project"))
+            .replace("{{home}}", &path("home"))
+    }
+
+    /// The value with the same replaced in every string and key.
+    pub(super) fn fill_value(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.fill(text)),
+            Value::Array(items) => items.iter().map(|item| self.fill_value(item)).collect(),
+            Value::Object(members) => {
+                members.iter().map(|(key, value)| (self.fill(key), self.fill_value(value))).collect()
+            }
+            scalar => scalar.clone(),
+        }
+    }
+
+    fn write(&self, inside: &str, content: &Value) -> io::Result<()> {
+        let path = self.path(inside);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        let text = match self.fill_value(content) {
+            Value::String(text) => text,
+            other => format!("{other:#}\n"),
+        };
+        fs::write(&path, text)?;
+        if inside.ends_with(".sh") { make_executable(&path) } else { Ok(()) }
+    }
+
+    /// Runs one command of the case. Its streams are files, so that nothing it leaves behind can hold them open.
+    pub(super) fn run(&self, program: &Path, case: &Case, arguments: &[String], json: bool) -> io::Result<Finished> {
+        let streams = self.folder.path();
+        let (out, err) = (streams.join(".stdout"), streams.join(".stderr"));
+        let mut command = Command::new(program);
+        command.args(arguments.iter().map(|argument| self.fill(argument)));
+        if !arguments.iter().any(|argument| argument == "--project") {
+            command.arg("--project").arg(self.path("project"));
+        }
+        if json {
+            command.arg("--json");
+        }
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_else(|| OsString::from("/usr/bin:/bin")))
+            .env("HOME", self.path("home"))
+            .env("LLXPRT_SYSTEM_SETTINGS_PATH", self.path("system.json"))
+            .envs(case.env.iter().map(|(name, value)| (name, self.fill(value))))
+            .current_dir(&self.root)
+            .stdin(self.stdin(case)?)
+            .stdout(File::create(&out)?)
+            .stderr(File::create(&err)?);
+        let started = Instant::now();
+        let mut child = command.spawn()?;
+        let status = loop {
+            if let Some(status) = child.try_wait()? {
+                break Some(status);
+            }
+            if started.elapsed() > LIMIT {
+                child.kill()?;
+                child.wait()?;
+                break None;
+            }
+            std::thread::sleep(Duration::from_millis(3));
+        };
+        let text = |path| fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        Ok(Finished { status, took: started.elapsed(), stdout: text(&out)?, stderr: text(&err)? })
+    }
+
+    fn stdin(&self, case: &Case) -> io::Result<Stdio> {
+        let Some(text) = &case.stdin else { return Ok(Stdio::null()) };
+        let path = self.folder.path().join(".stdin");
+        fs::write(&path, self.fill(text))?;
+        Ok(File::open(path)?.into())
+    }
+}
+
+#[cfg(unix)]
+fn make_executable(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755))
+}
+
+#[cfg(not(unix))]
+fn make_executable(_path: &Path) -> io::Result<()> {
+    Ok(())
+}
