@@ -11,11 +11,16 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::DialectId;
 use crate::event::{EventKind, find_event};
 use crate::hook::{Action, GroupOrder, Hook, OnFailure};
-use crate::matcher::{Language, Matcher, OnInvalid, Scope};
+use crate::matcher::{Compiled, Language, Matcher, OnInvalid, Scope};
 use crate::source::{Origin, SourceKind};
 
-const GROUP_KEYS: [&str; 3] = ["matcher", "sequential", "hooks"];
-const HOOK_KEYS: [&str; 7] = ["type", "command", "args", "timeout", "name", "description", "onFailure"];
+/// The keys of a group.
+pub(super) const GROUP_KEYS: [&str; 3] = ["matcher", "sequential", "hooks"];
+/// The keys of a hook.
+pub(super) const HOOK_KEYS: [&str; 7] = ["type", "command", "args", "timeout", "name", "description", "onFailure"];
+
+/// A day: longer than any hook has business to run, and far from every timer's end.
+pub(super) const LONGEST_TIMEOUT_MS: u32 = 86_400_000;
 
 /// Reads the value of one event's key.
 pub(super) fn read_event(
@@ -69,7 +74,7 @@ struct Group<'n> {
 /// The group's matcher as it was written.
 enum GroupMatcher<'n> {
     Missing,
-    Text(&'n str, &'n Range<usize>),
+    Text(&'n str),
     /// Not a string: the group cannot say what it is for.
     Broken(String),
 }
@@ -129,7 +134,19 @@ impl<'d> Reader<'d> {
             }
             return GroupMatcher::Missing;
         }
-        GroupMatcher::Text(text, &matcher.span)
+        if let Some(problem) = self.compile(text, OnInvalid::Literal).problem {
+            let message = format!(
+                "`{text}` is not a valid pattern ({problem}); it matches exactly this text, or everything for a hook with `onFailure`"
+            );
+            self.report(Code::MatcherInvalid, &matcher.span, message);
+        }
+        GroupMatcher::Text(text)
+    }
+
+    fn compile(&self, pattern: &str, on_invalid: OnInvalid) -> Compiled {
+        let names_a_tool = self.event.spec().matched_on(DialectId::Llxprt) == Some("tool_name");
+        let scope = if names_a_tool { Scope::Anywhere } else { Scope::Whole };
+        Matcher::compile(pattern, Language::GlobOrRegex, scope, on_invalid)
     }
 
     fn order(&mut self, node: &Node) -> GroupOrder {
@@ -174,8 +191,10 @@ impl<'d> Reader<'d> {
         if let Some(timeout) = self.timeout(node) {
             hook.timeout = timeout;
         }
-        if let GroupMatcher::Text(pattern, span) = group.matcher {
-            hook.matcher = self.matcher(pattern, span, on_failure);
+        if let GroupMatcher::Text(pattern) = group.matcher {
+            // A guard whose pattern cannot be read guards everything.
+            let on_invalid = if on_failure == OnFailure::Allow { OnInvalid::Literal } else { OnInvalid::MatchAll };
+            hook.matcher = self.compile(pattern, on_invalid).matcher;
         }
         self.hooks.push(hook);
     }
@@ -272,15 +291,13 @@ impl<'d> Reader<'d> {
     }
 
     fn timeout(&mut self, node: &Node) -> Option<Duration> {
-        /// A day: longer than any hook has business to run, and far from every timer's end.
-        const LONGEST_MS: f64 = 86_400_000.0;
         let value = node.get("timeout")?;
         let given = match &value.shape {
             Shape::Number(number) => number.parse::<f64>().ok(),
             _ => None,
         };
         match given.filter(|ms| ms.is_finite() && *ms > 0.0) {
-            Some(ms) if ms > LONGEST_MS => {
+            Some(ms) if ms > f64::from(LONGEST_TIMEOUT_MS) => {
                 let message = "`timeout` is longer than a day and was cut to that";
                 self.report(Code::TimeoutInvalid, &value.span, message);
                 Some(Duration::from_secs(86_400))
@@ -292,30 +309,5 @@ impl<'d> Reader<'d> {
                 None
             }
         }
-    }
-
-    fn matcher(&mut self, pattern: &str, span: &Range<usize>, on_failure: OnFailure) -> Matcher {
-        let guard = on_failure != OnFailure::Allow;
-        let scope = if self.event.spec().matched_on(DialectId::Llxprt) == Some("tool_name") {
-            Scope::Anywhere
-        } else {
-            Scope::Whole
-        };
-        let on_invalid = if guard { OnInvalid::MatchAll } else { OnInvalid::Literal };
-        let compiled = Matcher::compile(pattern, Language::GlobOrRegex, scope, on_invalid);
-        let reported = self.found.iter().any(|finding| {
-            finding.code == Code::MatcherInvalid && finding.location.as_ref().is_some_and(|at| at.span == *span)
-        });
-        if let Some(problem) = compiled.problem
-            && !reported
-        {
-            let meaning = if guard { "it matches everything" } else { "it matches only exactly this text" };
-            self.report(
-                Code::MatcherInvalid,
-                span,
-                format!("`{pattern}` is not a valid pattern ({problem}); {meaning}"),
-            );
-        }
-        compiled.matcher
     }
 }

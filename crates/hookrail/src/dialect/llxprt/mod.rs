@@ -14,6 +14,7 @@ mod model;
 mod output;
 mod processed;
 mod redaction;
+mod schema;
 mod settings;
 mod specific;
 mod stdin;
@@ -26,6 +27,7 @@ pub use output::{
     HookOutput,
 };
 pub use processed::ProcessedHookResult;
+pub use schema::{MATCHER_FORMAT, schemas};
 pub use stdin::{event_of_payload, payload_of_event};
 pub use translate::{from_hook_request, from_hook_response, to_hook_request, to_hook_response};
 

@@ -29,7 +29,8 @@ pub(super) enum Switch {
     Off(&'static str),
 }
 
-const CONFIG_KEYS: [&str; 4] = ["enabled", "disabled", "notifications", "modelDecisions"];
+/// The keys of `hooksConfig`.
+pub(super) const CONFIG_KEYS: [&str; 4] = ["enabled", "disabled", "notifications", "modelDecisions"];
 /// Keys that once stood under `hooks`.
 const LEGACY_KEYS: [&str; 3] = ["enabled", "disabled", "notifications"];
 

@@ -8,7 +8,7 @@ use crate::event::{Abilities, EventKind};
 use crate::json::{Json, JsonKind, JsonObject};
 
 /// A member, what it must be, and what it takes to have an effect.
-const MEMBERS: &[(&str, JsonKind, Option<Abilities>)] = &[
+pub(super) const MEMBERS: &[(&str, JsonKind, Option<Abilities>)] = &[
     ("hookEventName", JsonKind::String, None),
     ("permissionDecision", JsonKind::String, None),
     ("permissionDecisionReason", JsonKind::String, None),
