@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::builder::styling::{AnsiColor, Styles};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValuesParser, Resettable, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use hookrail::DialectId;
@@ -98,7 +98,7 @@ pub(crate) struct EventCommand {
 #[command(next_help_heading = "Event")]
 pub(crate) struct EventArgs {
     /// The event's name in any dialect (BeforeTool, PreToolUse, tool_call) or the neutral one (before-tool)
-    #[arg(value_name = "EVENT")]
+    #[arg(value_name = "EVENT", help_heading = Resettable::Reset)]
     pub(crate) name: String,
     /// The event's own fields as a JSON object; `-` reads standard input, `@FILE` a file
     #[arg(long, value_name = "JSON|-|@FILE")]

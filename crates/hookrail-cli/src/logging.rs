@@ -44,7 +44,7 @@ struct Harmless;
 impl Write for Harmless {
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(event);
-        writeln!(io::stderr(), "{}", text.trim_end_matches('\n'))?;
+        writeln!(io::stderr(), "{}", one_line(text.trim_end_matches('\n')))?;
         Ok(event.len())
     }
 

@@ -49,8 +49,8 @@ impl Project {
             ))
             .hint("leave out `--hook` and `--extension`"));
         }
-        // The engine of this build loads no plugins, so `--no-plugins` is always obeyed.
-        Ok(HookSystem::builder(&self.root))
+        let builder = HookSystem::builder(&self.root);
+        Ok(if args.no_plugins { builder.no_plugins() } else { builder })
     }
 
     /// Where grants are kept.

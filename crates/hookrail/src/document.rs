@@ -1,7 +1,7 @@
 //! The JSON documents that programs rely on: an outcome, a list, a plan, diagnostics. Fields may be added; none is
 //! renamed or removed.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::diagnostic::Diagnostic;
 use crate::dialect::DialectId;
@@ -154,24 +154,29 @@ fn listed(hook: &Hook) -> Json {
         .end()
 }
 
-fn source(origin: &Origin) -> Value {
-    json!({ "kind": origin.kind.name(), "file": origin.location.file.to_string_lossy(), "line": origin.location.line })
+fn source(origin: &Origin) -> Json {
+    Members::new()
+        .add("kind", json!(origin.kind.name()))
+        .add("file", json!(origin.location.file.to_string_lossy()))
+        .add("line", json!(origin.location.line))
+        .end()
 }
 
 fn diagnostic(diagnostic: &Diagnostic) -> Json {
-    let mut members = Map::new();
-    members.insert("level".to_owned(), json!(diagnostic.level.name()));
-    members.insert("code".to_owned(), json!(diagnostic.code.name()));
-    members.insert("message".to_owned(), json!(diagnostic.message));
+    let mut members = Members::new()
+        .add("level", json!(diagnostic.level.name()))
+        .add("code", json!(diagnostic.code.name()))
+        .add("message", json!(diagnostic.message));
     if let Some(place) = &diagnostic.location {
-        members.insert("file".to_owned(), json!(place.file.to_string_lossy()));
-        members.insert("line".to_owned(), json!(place.line));
-        members.insert("column".to_owned(), json!(place.column));
+        members = members
+            .add("file", json!(place.file.to_string_lossy()))
+            .add("line", json!(place.line))
+            .add("column", json!(place.column));
     }
     if let Some(hint) = &diagnostic.hint {
-        members.insert("hint".to_owned(), json!(hint));
+        members = members.add("hint", json!(hint));
     }
-    Value::Object(members).into()
+    members.end()
 }
 
 /// Milliseconds with a fraction where there is one, because many hooks take less than one.

@@ -54,4 +54,4 @@ pub use run::{
 pub use snapshot::{ModelDecisions, Policy, Snapshot, Switch};
 pub use source::{Location, Origin, SourceKind};
 pub use system::{Builder, Fire, FireId, HookSystem, Host, NoHost, Notification, Notifications};
-pub use trust::{Digest, FileTrustStore, Fingerprint, Grant, Grants, NamedFile, TrustError, TrustStore};
+pub use trust::{Digest, FileTrustStore, Fingerprint, Grant, GrantedFile, Grants, NamedFile, TrustError, TrustStore};

@@ -1,6 +1,7 @@
 //! A snapshot: everything configuration came to at one moment, immutable, shared by every event fired meanwhile.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
@@ -17,6 +18,7 @@ pub struct Snapshot {
     policy: Policy,
     switch: Switch,
     dialects: Option<Vec<DialectId>>,
+    files: Vec<PathBuf>,
 }
 
 /// Rules that configuration can change.
@@ -82,6 +84,19 @@ impl Snapshot {
     pub fn with_dialects(mut self, dialects: Option<Vec<DialectId>>) -> Self {
         self.dialects = dialects;
         self
+    }
+
+    /// The snapshot with the places its hooks came from.
+    #[must_use]
+    pub(crate) fn with_files(mut self, files: Vec<PathBuf>) -> Self {
+        self.files = files;
+        self
+    }
+
+    /// Every place that could hold hooks, whether it exists or not.
+    #[must_use]
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
     }
 
     /// Every hook, in order.

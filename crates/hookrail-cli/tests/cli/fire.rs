@@ -200,7 +200,7 @@ fn the_report_for_people() {
     let sandbox = Sandbox::with_hooks(
         r#""BeforeTool": [
   {"matcher": "write_file", "hooks": [
-    {"type": "command", "name": "guard", "command": "echo 'no secrets' >&2; exit 2"},
+    {"type": "command", "name": "guard", "command": "echo '{\"decision\": \"deny\", \"reason\": \"no secrets\"}'"},
     {"type": "command", "name": "broken", "command": "echo 'cannot open x' >&2; exit 7"},
     {"type": "command", "command": "echo '{\"decision\": \"allow\"}'"}
   ]},
@@ -214,18 +214,12 @@ fn the_report_for_people() {
       reason  no secrets
 
     ran
-      guard                         exited 2  deny  [TIME]  .llxprt/settings.json:6
+      guard                         answered  deny  [TIME]  .llxprt/settings.json:6
       broken                        exited 7  -  [TIME]  .llxprt/settings.json:7
       echo '{"decision": "allow"}'  answered  allow  [TIME]  .llxprt/settings.json:8
 
     did not run
       lint  matcher  `replace` does not match tool_name `write_file`  .llxprt/settings.json:10
-
-    warning[hook-exited]: hook `guard` exited with status 2: no secrets
-     --> .llxprt/settings.json:6:5
-      |
-    6 |     {"type": "command", "name": "guard", "command": "echo 'no secrets' >&2; exit 2"},
-      |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 
     warning[hook-exited]: hook `broken` exited with status 7: cannot open x
      --> .llxprt/settings.json:7:5

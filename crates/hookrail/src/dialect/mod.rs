@@ -104,12 +104,28 @@ pub(crate) struct Reply<A> {
     /// What the hook decided, or what its failure policy made of it.
     pub(crate) decision: Option<Decision>,
     pub(crate) answer: Option<A>,
+    /// Whether the hook did its work, which a block is too.
+    pub(crate) health: Health,
     /// How much the answer weighs; the machine fills it in.
     pub(crate) authority: Authority,
     pub(crate) duration: Duration,
     /// What kept the hook from answering, in words; the machine fills it in.
     pub(crate) failure: Option<String>,
     pub(crate) diagnostics: Vec<Diagnostic>,
+}
+
+/// Whether a hook did its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Health {
+    Well,
+    Failed,
+}
+
+impl Health {
+    /// What the end alone tells: whoever answered or kept silent is well.
+    pub(crate) fn of(end: EndKind) -> Self {
+        if matches!(end, EndKind::Answered | EndKind::Silent) { Self::Well } else { Self::Failed }
+    }
 }
 
 /// Whether a chain goes on after a link.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Dialect, Flow, FoldContext, Folded, Reply};
+use super::{Dialect, Flow, FoldContext, Folded, Health, Reply};
 use crate::event::{Event, EventKind, Stage};
 use crate::hook::{Authority, Hook, OnFailure};
 use crate::outcome::{Decision, Effects, EndKind};
@@ -35,6 +35,7 @@ impl Dialect for Native {
             end: kind,
             decision,
             answer,
+            health: Health::of(kind),
             authority: Authority::Ordinary,
             duration: end.duration,
             failure: None,

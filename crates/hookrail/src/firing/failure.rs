@@ -1,14 +1,17 @@
 //! The sentence about a run that did not end well.
 
 use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::Health;
 use crate::hook::Hook;
 use crate::outcome::EndKind;
 use crate::run::{How, RunEnd};
 
 /// What to report about the end of a run, apart from what the dialect has to say about the answer.
-pub(super) fn report(hook: &Hook, kind: EndKind, end: &RunEnd) -> Vec<Diagnostic> {
+pub(super) fn report(hook: &Hook, health: Health, kind: EndKind, end: &RunEnd) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    if let Some((code, message, hint)) = about(hook, kind, end) {
+    if health == Health::Failed
+        && let Some((code, message, hint)) = about(hook, kind, end)
+    {
         let diagnostic = Diagnostic::new(code, message).at(hook.origin.location.clone());
         found.push(match hint {
             Some(hint) => diagnostic.hint(hint),

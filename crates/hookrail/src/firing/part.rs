@@ -48,6 +48,8 @@ struct Slot {
     /// The event as the hook was asked about it, kept for hooks of the system layer only.
     judged: Option<Event>,
     left_out: Option<LeftOut>,
+    /// What there is to say about it, told in plan order whenever it ended.
+    diagnostics: Vec<Diagnostic>,
 }
 
 /// Why a planned hook has no run.
@@ -67,7 +69,6 @@ pub(crate) struct Part<D: Dialect> {
     /// The replies of a chain so far, for the next link to see.
     chain: Vec<Reply<D::Answer>>,
     before: Option<Event>,
-    diagnostics: Vec<Diagnostic>,
 }
 
 impl<D: Dialect> Part<D> {
@@ -75,19 +76,16 @@ impl<D: Dialect> Part<D> {
         let slots: Vec<Slot> = plan
             .hooks
             .iter()
-            .map(|planned| Slot { planned: planned.clone(), run: None, judged: None, left_out: None })
+            .map(|planned| Slot {
+                planned: planned.clone(),
+                run: None,
+                judged: None,
+                left_out: None,
+                diagnostics: Vec::new(),
+            })
             .collect();
         let replies = slots.iter().map(|_| None).collect();
-        Self {
-            stage: plan.stage,
-            slots,
-            first_run,
-            next: 0,
-            replies,
-            chain: Vec::new(),
-            before: None,
-            diagnostics: Vec::new(),
-        }
+        Self { stage: plan.stage, slots, first_run, next: 0, replies, chain: Vec::new(), before: None }
     }
 
     fn request(&self, at: usize, planned: &PlannedHook, event: &Event) -> RunRequest {
@@ -130,10 +128,10 @@ impl<D: Dialect> Part<D> {
         let hook = &slot.planned.hook;
         let mut reply = D::read(hook, slot.planned.on_failure, event.kind(), end);
         reply.authority = slot.planned.authority;
-        let reported = failure::report(hook, reply.end, end);
+        let reported = failure::report(hook, reply.health, reply.end, end);
         reply.failure = reported.first().map(|diagnostic| diagnostic.message.clone());
-        self.diagnostics.extend(reported);
-        self.diagnostics.append(&mut reply.diagnostics);
+        slot.diagnostics.extend(reported);
+        slot.diagnostics.append(&mut reply.diagnostics);
         slot.run = Some(run_record(&reply, end));
         if self.stage == Stage::Chain {
             if D::pass_on(event, self.stage, &reply) == Flow::Over {
@@ -201,7 +199,7 @@ impl<D: Dialect> AnyPart for Part<D> {
     }
 
     fn finish(&mut self, event: &mut Event, policy: &Policy) -> PartEnd {
-        let mut end = PartEnd { diagnostics: std::mem::take(&mut self.diagnostics), ..PartEnd::default() };
+        let mut end = PartEnd::default();
         let before = self.before.clone().unwrap_or_else(|| event.clone());
         if self.stage != Stage::Chain {
             self.chain = self.replies.iter_mut().filter_map(Option::take).collect();
@@ -209,6 +207,7 @@ impl<D: Dialect> AnyPart for Part<D> {
         let context = FoldContext { stage: self.stage, policy, before: &before };
         end.folded = D::fold(&context, event, &self.chain);
         for slot in &mut self.slots {
+            end.diagnostics.append(&mut slot.diagnostics);
             let hook = &slot.planned.hook;
             match slot.left_out.take() {
                 Some(LeftOut::ChainEnded(why)) => {

@@ -173,6 +173,7 @@ impl Settings {
         hooks.extend(native);
         Snapshot::new(hooks, diagnostics)
             .with_policy(loaded.policy)
+            .with_files(loaded.files)
             .with_switch(self.switch.clone())
             .with_dialects(self.dialects.clone())
     }

@@ -65,6 +65,8 @@ impl Fingerprint {
     /// Takes the fingerprint of a project's hook.
     #[must_use]
     pub fn take(root: &Path, hook: &Hook) -> Self {
+        // A project is the same project whichever link leads to it.
+        let root = &root.canonicalize().unwrap_or_else(|_| root.to_owned());
         let command = match &hook.action {
             Action::Shell(command) => command.to_string(),
             Action::Program(words) => words.join("\n"),
@@ -81,7 +83,7 @@ impl Fingerprint {
             serde_json::json!([hook.dialect.name(), hook.event.name(), hook.matcher.pattern(), shape, command])
                 .to_string();
         let files = named_files(root, &command);
-        Self { root: root.into(), definition: definition.into(), command: command.into(), files: files.into() }
+        Self { root: root.as_path().into(), definition: definition.into(), command: command.into(), files: files.into() }
     }
 
     /// The digest of the definition alone: which hook this is.
@@ -96,7 +98,7 @@ impl Fingerprint {
         let mut hasher = Sha256::new();
         hasher.update(self.definition().0);
         for file in self.files.iter() {
-            hasher.update(file.path.to_string_lossy().as_bytes());
+            hasher.update(file.path.strip_prefix(&self.root).unwrap_or(&file.path).to_string_lossy().as_bytes());
             hasher.update([0]);
             hasher.update(file.digest?.0);
         }

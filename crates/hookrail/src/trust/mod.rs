@@ -7,4 +7,4 @@ mod fingerprint;
 mod store;
 
 pub use fingerprint::{Digest, Fingerprint, NamedFile};
-pub use store::{FileTrustStore, Grant, Grants, TrustError, TrustStore};
+pub use store::{FileTrustStore, Grant, GrantedFile, Grants, TrustError, TrustStore};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::fingerprint::Fingerprint;
+use super::fingerprint::{Fingerprint, NamedFile};
 use crate::hook::{Hook, Trust};
 
 /// Answers what a user has trusted. The embedding host may bring its own.
@@ -79,9 +79,19 @@ pub struct Grant {
     pub definition: String,
     /// The digest of its definition and files.
     pub content: String,
-    /// The files that were looked at.
+    /// The files that were looked at, with what was in them.
     #[serde(default)]
-    pub files: Vec<PathBuf>,
+    pub files: Vec<GrantedFile>,
+}
+
+/// A file as it was when its hook was granted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct GrantedFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The digest of its bytes.
+    pub sha256: String,
 }
 
 impl Grants {
@@ -105,12 +115,16 @@ impl Grants {
             event: hook.event.name().to_owned(),
             definition: fingerprint.definition().hex(),
             content: content.hex(),
-            files: fingerprint.files().iter().map(|file| file.path.clone()).collect(),
+            files: fingerprint.files().iter().filter_map(granted_file).collect(),
         };
         self.hooks.retain(|old| old.definition != grant.definition);
         self.hooks.push(grant);
         true
     }
+}
+
+fn granted_file(file: &NamedFile) -> Option<GrantedFile> {
+    Some(GrantedFile { path: file.path.clone(), sha256: file.digest?.hex() })
 }
 
 /// The store in a file.

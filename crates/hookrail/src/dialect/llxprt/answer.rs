@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::output::{EXIT_CODE_BLOCKING_ERROR, EXIT_CODE_SUCCESS, HookDecision, HookOutput};
 use super::specific;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::{Reply, failure_decision, failure_reason};
+use crate::dialect::{Health, Reply, failure_decision, failure_reason};
 use crate::event::EventKind;
 use crate::hook::{Authority, Hook, OnFailure};
 use crate::json::{Json, JsonKind, JsonObject};
@@ -96,11 +96,13 @@ pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end
     let diagnostics = reading.diagnostics.into_iter().map(|diagnostic| attributed(hook, diagnostic)).collect();
     let decision =
         reading.answer.as_ref().and_then(|answer| answer.output.effective_decision()).map(HookDecision::decision);
+    let blocked_on_purpose = end.how == How::Exited(EXIT_CODE_BLOCKING_ERROR);
     Reply {
         hook: Arc::clone(hook),
         end: reading.end,
         decision,
         answer: reading.answer,
+        health: if blocked_on_purpose { Health::Well } else { Health::of(reading.end) },
         authority: Authority::Ordinary,
         duration: end.duration,
         failure: None,

@@ -245,7 +245,7 @@ fn settle_decision(merged: &mut HookOutput, context: &FoldContext<'_>, replies: 
 fn effects(kind: EventKind, can: Abilities, merged: &HookOutput, replies: &[Reply<Answer>]) -> Effects {
     let mut effects = Effects {
         decision: replies.iter().filter_map(|reply| reply.decision).max(),
-        reason: merged.effective_reason(),
+        reason: merged.reason.clone().filter(|text| !text.is_empty()),
         stop: stop(merged, replies),
         system_message: merged.system_message.clone().filter(|text| !text.is_empty()),
         suppress_output: merged.suppress_output == Some(true),

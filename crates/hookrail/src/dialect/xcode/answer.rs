@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::{DialectId, Reply, failure_reason};
+use crate::dialect::{DialectId, Health, Reply, failure_reason};
 use crate::event::{Abilities, EventKind};
 use crate::hook::{Authority, Hook, OnFailure};
 use crate::json::{Json, JsonObject};
@@ -66,6 +66,7 @@ pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end
         end: kind_of_end,
         decision,
         answer: answer.filter(|_| decides),
+        health: Health::of(kind_of_end),
         authority: Authority::Ordinary,
         duration: end.duration,
         failure: None,

@@ -9,7 +9,7 @@ pub(crate) use load::load;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Dialect, DialectId, Flow, FoldContext, Folded, Reply};
+use super::{Dialect, DialectId, Flow, FoldContext, Folded, Health, Reply};
 use crate::event::{Event, EventKind, Fold, Stage};
 use crate::hook::{Authority, Hook, OnFailure};
 use crate::json::{Json, JsonObject};
@@ -50,6 +50,7 @@ impl Dialect for Xcsh {
             end: kind_of_end,
             decision: denies.then_some(Decision::Deny),
             answer: result.map(|result| Answer { result }),
+            health: Health::of(kind_of_end),
             authority: Authority::Ordinary,
             duration: end.duration,
             failure: None,
