@@ -62,6 +62,12 @@ pub(crate) enum Command {
     /// Create a first hook in a project
     #[command(after_help = examples::INIT)]
     Init(InitArgs),
+    /// Print a JSON Schema, or the names of all of them
+    #[command(after_help = examples::SCHEMA)]
+    Schema(SchemaArgs),
+    /// Print a page of the reference as Markdown
+    #[command(after_help = examples::REFERENCE)]
+    Reference(ReferenceArgs),
     /// Print a completion script for a shell
     #[command(after_help = examples::COMPLETIONS)]
     Completions(CompletionsArgs),
@@ -167,6 +173,29 @@ pub(crate) struct DemoArgs {
 pub(crate) struct InitArgs {
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SchemaArgs {
+    /// The schema, for example `settings` or `BeforeTool.stdin`
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReferenceArgs {
+    /// The page
+    #[arg(value_enum, value_name = "PAGE")]
+    pub(crate) page: ReferencePage,
+}
+
+/// The pages of the reference that are made from the engine's own tables.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum ReferencePage {
+    /// Every event: its names, its fields, what an answer can do
+    Events,
+    /// Every code a diagnostic can have
+    Diagnostics,
 }
 
 #[derive(Debug, Args)]

@@ -16,7 +16,6 @@ mod project;
 mod render;
 mod request;
 mod style;
-mod suggest;
 
 use std::process::ExitCode;
 

@@ -8,7 +8,7 @@ use hookrail::{DialectId, Event, EventKind, Json, JsonObject, find_event};
 use crate::args::EventArgs;
 use crate::errors::{Failure, Result};
 use crate::render::diagnostic::excerpt_of;
-use crate::suggest::nearest;
+use hookrail::nearest;
 
 /// The event that the options describe. The short cuts stand over the payload's fields.
 pub(crate) fn event(args: &EventArgs, project: &Path) -> Result<Event> {

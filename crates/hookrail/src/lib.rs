@@ -35,6 +35,7 @@ mod source;
 mod system;
 mod trust;
 
+pub use config::nearest;
 pub use diagnostic::{Code, Diagnostic, Level};
 pub use dialect::DialectId;
 pub use document::{diagnostics_document, explain_document, list_document, outcome_document};
@@ -43,15 +44,20 @@ pub use event::{
     find_event,
 };
 pub use firing::{Batch, Firing, PartPlan, Plan, PlannedHook, Step};
-pub use hook::{Action, Authority, GroupOrder, Hook, OnFailure, Owner, Standing, Trust};
+pub use hook::{Action, Authority, EventScope, GroupOrder, Hook, OnFailure, Owner, Standing, Trust};
 pub use json::{Json, JsonKind, JsonObject};
 pub use matcher::{Compiled, Language, Matcher, MatcherKind, OnInvalid, Problem, Scope, Verdict};
 pub use native::{NativeCall, NativeHook};
 pub use outcome::{Aggregated, Decision, Effects, EndKind, HookRun, Outcome, SkipReason, Skipped, Stop};
 pub use run::{
-    Environment, How, ModuleCall, ModuleReturn, ModuleRunner, Output, RunEnd, RunId, RunRequest, SpawnFailure,
+    Capabilities, Environment, HostFuture, How, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection,
+    ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, Output, RegisteredCommand, Registrations, RunEnd, RunId,
+    RunRequest, SpawnFailure,
 };
 pub use snapshot::{ModelDecisions, Policy, Snapshot, Switch};
 pub use source::{Location, Origin, SourceKind};
-pub use system::{Builder, Fire, FireId, HookSystem, Host, NoHost, Notification, Notifications};
+pub use system::{
+    Builder, CommandOffer, Component, Fire, FireId, HookFailure, HookSystem, Host, HostError, ModelQuery, NoHost,
+    NoticeLevel, Notification, Notifications, SessionChange, SessionMove, SessionQuery, StatusLine,
+};
 pub use trust::{Digest, FileTrustStore, Fingerprint, Grant, GrantedFile, Grants, NamedFile, TrustError, TrustStore};

@@ -62,6 +62,18 @@ EXAMPLES:
   hookrail init
   hookrail init --project ../other";
 
+pub(super) const SCHEMA: &str = "\
+EXAMPLES:
+  hookrail schema                          the names of all schemas
+  hookrail schema settings > .llxprt/settings.schema.json
+                                           then `\"$schema\": \"./settings.schema.json\"` in settings.json
+  hookrail schema BeforeTool.stdin         what a BeforeTool hook receives";
+
+pub(super) const REFERENCE: &str = "\
+EXAMPLES:
+  hookrail reference events
+  hookrail reference diagnostics";
+
 pub(super) const COMPLETIONS: &str = "\
 EXAMPLES:
   hookrail completions bash > ~/.local/share/bash-completion/completions/hookrail

@@ -8,6 +8,8 @@ mod explain;
 mod fire;
 mod init;
 mod list;
+mod reference;
+mod schema;
 mod trust;
 
 use crate::args::Command;
@@ -23,6 +25,8 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Explain(args) => explain::run(&args),
         Command::Trust(args) => trust::run(&args),
         Command::Init(args) => init::run(&args),
+        Command::Schema(args) => schema::run(&args),
+        Command::Reference(args) => reference::run(&args),
         Command::Completions(args) => completions::run(&args),
     }
 }

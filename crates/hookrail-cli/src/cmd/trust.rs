@@ -15,7 +15,7 @@ use crate::project::Project;
 use crate::render::counted;
 use crate::render::trust::{self as shown, fingerprint};
 use crate::style::{GOOD, paint};
-use crate::suggest::nearest;
+use hookrail::nearest;
 
 pub(crate) fn run(args: &TrustArgs) -> Result<Exit> {
     match &args.command {

@@ -13,6 +13,7 @@ mod fire;
 mod init;
 mod list;
 mod pseudo_terminal;
+mod reference;
 mod sandbox;
 mod signals;
 mod terminal;

@@ -9,4 +9,4 @@ mod suggest;
 
 pub(crate) use document::{Document, Key, Node, Shape};
 pub(crate) use file::{ReadProblem, read_file};
-pub(crate) use suggest::nearest;
+pub use suggest::nearest;

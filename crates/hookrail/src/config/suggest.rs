@@ -1,14 +1,21 @@
 //! "Did you mean …?"
 
 /// The candidate that is closest to what was written, when one is close enough to be meant.
-pub(crate) fn nearest<'c>(written: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    let lower = written.to_lowercase();
+#[must_use]
+pub fn nearest<'c>(written: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    let folded = fold(written);
     candidates
         .into_iter()
-        .map(|candidate| (strsim::damerau_levenshtein(&lower, &candidate.to_lowercase()), candidate))
+        .map(|candidate| (strsim::damerau_levenshtein(&folded, &fold(candidate)), candidate))
         .filter(|(distance, candidate)| *distance <= (candidate.chars().count() / 3).max(1))
-        .min_by_key(|(distance, _)| *distance)
+        // Of two spellings of one name, the one that was nearly written.
+        .min_by_key(|(distance, candidate)| (*distance, strsim::damerau_levenshtein(written, candidate)))
         .map(|(_, candidate)| candidate)
+}
+
+/// Case and separators are what people get wrong most.
+fn fold(name: &str) -> String {
+    name.chars().filter(|character| !matches!(character, '-' | '_' | ' ' | '.')).flat_map(char::to_lowercase).collect()
 }
 
 #[cfg(test)]
@@ -22,5 +29,9 @@ mod tests {
         assert_eq!(nearest("beforetool", names), Some("BeforeTool"));
         assert_eq!(nearest("PreToolCall", names), None);
         assert_eq!(nearest("", names), None);
+        let spellings = ["before-tool", "BeforeTool", "tool_call"];
+        assert_eq!(nearest("before_tool", spellings), Some("before-tool"));
+        assert_eq!(nearest("BeforeTol", spellings), Some("BeforeTool"));
+        assert_eq!(nearest("ToolCal", spellings), Some("tool_call"));
     }
 }

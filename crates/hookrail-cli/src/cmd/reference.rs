@@ -1,0 +1,108 @@
+//! `hookrail reference`: pages of the reference, made from the tables the engine itself works with.
+
+use std::fmt::Write as _;
+
+use hookrail::{Abilities, Code, Column, DialectId, EventKind, EventSpec, FieldKind, Gating, Level};
+
+use crate::args::{ReferenceArgs, ReferencePage};
+use crate::errors::{Exit, Result};
+use crate::output;
+
+pub(crate) fn run(args: &ReferenceArgs) -> Result<Exit> {
+    output::text(&match args.page {
+        ReferencePage::Events => events(),
+        ReferencePage::Diagnostics => diagnostics(),
+    })?;
+    Ok(Exit::Fine)
+}
+
+const GENERATED: &str = "<!-- Made by `hookrail reference`; edit the engine's tables, not this file. -->\n\n";
+
+fn events() -> String {
+    let mut page = format!(
+        "# Events\n\n{GENERATED}Every event by its neutral name, and what each dialect calls it. A deny counts only where the event is gating.\n\n\
+         | event | llxprt | xcode | xcsh | whose deny counts |\n|---|---|---|---|---|\n"
+    );
+    let all = || EventKind::all().map(EventKind::spec);
+    for spec in all() {
+        let name = |dialect| spec.column(dialect).map_or("–".to_owned(), |column| format!("`{}`", column.name));
+        let names = DialectId::CONFIGURED.map(name).join(" | ");
+        let _ = writeln!(page, "| `{}` | {names} | {} |", spec.name, gating(spec));
+    }
+    for spec in all() {
+        let _ = write!(page, "\n## {}\n\nFires {}.\n", spec.name, spec.fires);
+        for dialect in DialectId::CONFIGURED {
+            if let Some(column) = spec.column(dialect) {
+                describe(&mut page, dialect, column);
+            }
+        }
+    }
+    page
+}
+
+fn gating(spec: &EventSpec) -> String {
+    match spec.gating {
+        Gating::Everybody => "everybody's".to_owned(),
+        Gating::Only(dialect) => format!("{dialect}'s"),
+        _ => "nobody's".to_owned(),
+    }
+}
+
+fn describe(page: &mut String, dialect: DialectId, column: &Column) {
+    let _ = write!(page, "\n**{dialect}: `{}`**\n\n", column.name);
+    let fields: Vec<String> = column
+        .fields
+        .iter()
+        .map(|field| {
+            format!("`{}` ({}{})", field.name, kind(field.kind), if field.required { "" } else { ", optional" })
+        })
+        .collect();
+    let fields = if fields.is_empty() { "none of its own".to_owned() } else { fields.join(", ") };
+    let matched = column.matched_on.map_or("nothing".to_owned(), |field| format!("`{field}`"));
+    let _ = writeln!(page, "* fields: {fields}");
+    let _ = writeln!(page, "* a matcher is compared with: {matched}");
+    let _ = writeln!(page, "* an answer can: {}", abilities(column.can));
+    let _ = writeln!(page, "* default timeout: {} ms", column.timeout.as_millis());
+}
+
+fn kind(kind: FieldKind) -> &'static str {
+    match kind {
+        FieldKind::Text => "text",
+        FieldKind::Object => "object",
+        FieldKind::List => "list",
+        FieldKind::Flag => "true or false",
+        FieldKind::Number => "number",
+        _ => "anything",
+    }
+}
+
+fn abilities(can: Abilities) -> String {
+    let words = [
+        (Abilities::DENY, "deny"),
+        (Abilities::STOP, "stop the agent"),
+        (Abilities::REWRITE_TOOL_INPUT, "rewrite the tool's input"),
+        (Abilities::REPLACE_TOOL_OUTPUT, "replace the tool's output"),
+        (Abilities::ADD_CONTEXT, "add context"),
+        (Abilities::REWRITE_REQUEST, "rewrite the model request"),
+        (Abilities::GIVE_RESPONSE, "give or rewrite the response"),
+        (Abilities::CHOOSE_TOOLS, "choose the tools"),
+        (Abilities::REPLACE_MESSAGES, "replace the messages"),
+        (Abilities::ADD_MESSAGE, "add a message"),
+        (Abilities::CLEAR_CONTEXT, "clear the context"),
+        (Abilities::RESULT, "give a result"),
+    ];
+    let words: Vec<&str> = words.iter().filter(|(ability, _)| can.includes(*ability)).map(|(_, word)| *word).collect();
+    if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
+}
+
+fn diagnostics() -> String {
+    let mut page =
+        format!("# Diagnostics\n\n{GENERATED}Codes never change their meaning. `check` fails on errors only.\n");
+    for level in [Level::Error, Level::Warning, Level::Note] {
+        let _ = write!(page, "\n## {}s\n\n| code | meaning |\n|---|---|\n", level.name());
+        for code in Code::ALL.iter().filter(|code| code.level() == level) {
+            let _ = writeln!(page, "| `{}` | {} |", code.name(), code.meaning());
+        }
+    }
+    page
+}

@@ -1,0 +1,30 @@
+//! `hookrail schema`: the JSON Schemas of settings and of what hooks receive and answer.
+
+use hookrail::Json;
+use hookrail::dialect::llxprt::schemas;
+
+use crate::args::SchemaArgs;
+use crate::errors::{Exit, Failure, Result};
+use crate::output;
+
+pub(crate) fn run(args: &SchemaArgs) -> Result<Exit> {
+    let schemas = schemas();
+    let Some(wanted) = &args.name else {
+        let names: String = schemas.iter().map(|(name, _)| format!("{name}\n")).collect();
+        output::text(&names)?;
+        return Ok(Exit::Fine);
+    };
+    match schemas.iter().find(|(name, _)| name == wanted) {
+        Some((_, schema)) => {
+            output::json(&Json::from(schema))?;
+            Ok(Exit::Fine)
+        }
+        None => {
+            let failure = Failure::new(format!("there is no schema `{wanted}`"));
+            Err(match hookrail::nearest(wanted, schemas.iter().map(|(name, _)| name.as_str())) {
+                Some(name) => failure.hint(format!("did you mean `{name}`?")),
+                None => failure.hint("`hookrail schema` lists the names"),
+            })
+        }
+    }
+}
