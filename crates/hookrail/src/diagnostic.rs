@@ -168,6 +168,14 @@ codes! {
     TrustStore = "trust-store", Error;
     /// Hooks are switched off for this process by its environment.
     HooksDisabled = "hooks-disabled", Warning;
+    /// A module hook could not be loaded.
+    ModuleLoad = "module-load", Error;
+    /// A module registers a handler for an event that does not exist.
+    ModuleEvent = "module-event", Warning;
+    /// What a module registers cannot be known before it runs.
+    ModuleOpaque = "module-opaque", Note;
+    /// Hooks started an agent that started hooks, too often; nothing more is run.
+    TooDeep = "too-deep", Error;
     /// No runner is registered for this kind of hook.
     NoRunner = "no-runner", Error;
 }

@@ -20,8 +20,10 @@ use crate::trust::Fingerprint;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Hook {
-    /// The event it is for, or none while that is not known.
+    /// The event it is for; where the scope says so, merely one that stands in for it.
     pub event: EventKind,
+    /// Whether that event is known to be the one.
+    pub scope: EventScope,
     /// The dialect it is written in.
     pub dialect: DialectId,
     /// What people call it: its name, else its command, else its path.
@@ -48,6 +50,17 @@ pub struct Hook {
     pub owner: Option<Arc<Owner>>,
     /// The environment it inherits, where that is not the engine's own.
     pub environment: Option<Arc<Environment>>,
+}
+
+/// How much is known about the events a hook is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EventScope {
+    /// It is for its event and no other.
+    #[default]
+    One,
+    /// Nobody can say before it runs, so it takes part in every event of its dialect.
+    Unknown,
 }
 
 /// What a hook does when it is asked.
@@ -185,6 +198,7 @@ impl Hook {
         let timeout = event.spec().column(dialect).map_or(Duration::from_secs(60), |column| column.timeout);
         Self {
             event,
+            scope: EventScope::One,
             dialect,
             label: label.into(),
             description: None,

@@ -1,13 +1,14 @@
 //! A snapshot: everything configuration came to at one moment, immutable, shared by every event fired meanwhile.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
 use crate::dialect::DialectId;
 use crate::event::{EventKind, EventSet};
-use crate::hook::{Hook, Standing};
+use crate::hook::{EventScope, Hook, Standing, Trust};
+use crate::run::RegisteredCommand;
 
 /// All hooks, in their order, with what loading noticed.
 #[derive(Debug, Default)]
@@ -19,6 +20,16 @@ pub struct Snapshot {
     switch: Switch,
     dialects: Option<Vec<DialectId>>,
     files: Vec<PathBuf>,
+    modules: Vec<LoadedModule>,
+}
+
+/// A module and what it registered beside handlers.
+#[derive(Clone, Debug)]
+pub(crate) struct LoadedModule {
+    pub(crate) path: Arc<Path>,
+    pub(crate) trust: Trust,
+    pub(crate) commands: Vec<RegisteredCommand>,
+    pub(crate) renderers: Vec<String>,
 }
 
 /// Rules that configuration can change.
@@ -60,7 +71,9 @@ impl Snapshot {
         let hooks: Vec<Arc<Hook>> = hooks.into_iter().map(Arc::new).collect();
         let mut by_event: HashMap<_, Vec<_>> = HashMap::new();
         for hook in &hooks {
-            by_event.entry((hook.event, hook.dialect)).or_default().push(Arc::clone(hook));
+            for event in events_of(hook) {
+                by_event.entry((event, hook.dialect)).or_default().push(Arc::clone(hook));
+            }
         }
         Self { hooks, by_event, diagnostics, ..Self::default() }
     }
@@ -99,6 +112,17 @@ impl Snapshot {
         &self.files
     }
 
+    /// The snapshot with modules that have more than handlers to offer.
+    pub(crate) fn with_modules(mut self, modules: Vec<LoadedModule>) -> Self {
+        self.modules = modules;
+        self
+    }
+
+    /// Modules that have more than handlers to offer, in load order.
+    pub(crate) fn modules(&self) -> &[LoadedModule] {
+        &self.modules
+    }
+
     /// Every hook, in order.
     #[must_use]
     pub fn hooks(&self) -> &[Arc<Hook>] {
@@ -119,7 +143,7 @@ impl Snapshot {
             for hook in self.hooks.iter().filter(|hook| self.takes_part(hook.dialect)) {
                 let untrusted = hook.standing == Standing::NeverSwitchedOn && !hook.trust.allows();
                 if hook.is_enabled() || untrusted {
-                    wanted.insert(hook.event);
+                    events_of(hook).for_each(|event| wanted.insert(event));
                 }
             }
         }
@@ -141,4 +165,14 @@ impl Snapshot {
     pub(crate) fn takes_part(&self, dialect: DialectId) -> bool {
         self.dialects.as_ref().is_none_or(|only| only.contains(&dialect))
     }
+}
+
+/// The events a hook takes part in.
+fn events_of(hook: &Hook) -> impl Iterator<Item = EventKind> {
+    let all = match hook.scope {
+        EventScope::One => None,
+        EventScope::Unknown => Some(EventKind::all().filter(|kind| kind.spec().column(hook.dialect).is_some())),
+    };
+    let one = (hook.scope == EventScope::One).then_some(hook.event);
+    one.into_iter().chain(all.into_iter().flatten())
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::{llxprt, xcode, xcsh};
 use crate::diagnostic::Diagnostic;
 use crate::hook::Hook;
-use crate::run::Environment;
-use crate::snapshot::Policy;
+use crate::run::{Environment, ModuleRunner};
+use crate::snapshot::{LoadedModule, Policy};
 use crate::trust::Grants;
 
 /// Where configuration comes from, and how far the project is trusted.
@@ -23,6 +23,29 @@ pub(crate) struct Sources {
     pub(crate) plugins: Plugins,
     /// Modules that were named on the command line or by the embedding program.
     pub(crate) modules: Vec<PathBuf>,
+    /// Who can look into modules.
+    pub(crate) inspector: Inspector,
+}
+
+/// Who can look into modules, to learn what they register.
+#[derive(Clone)]
+pub(crate) enum Inspector {
+    /// This runner.
+    Runner(Arc<dyn ModuleRunner>),
+    /// There is one, but nothing of a module may run now.
+    HeldBack,
+    /// Nobody.
+    Missing,
+}
+
+impl std::fmt::Debug for Inspector {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Runner(_) => "Runner",
+            Self::HeldBack => "HeldBack",
+            Self::Missing => "Missing",
+        })
+    }
 }
 
 /// Whether plugins are loaded.
@@ -54,6 +77,8 @@ pub(crate) struct Loaded {
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// Every place that could hold hooks, whether it exists or not.
     pub(crate) files: Vec<PathBuf>,
+    /// Modules that have more than handlers to offer.
+    pub(crate) modules: Vec<LoadedModule>,
 }
 
 impl Loader {
@@ -74,6 +99,7 @@ impl Loaded {
         self.hooks.extend(next.hooks);
         self.diagnostics.extend(next.diagnostics);
         self.files.extend(next.files);
+        self.modules.extend(next.modules);
     }
 }
 

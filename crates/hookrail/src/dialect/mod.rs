@@ -10,7 +10,7 @@ pub(crate) mod native;
 pub(crate) mod xcode;
 pub(crate) mod xcsh;
 
-pub(crate) use load::{Loaded, Loader, Plugins, Sources, path_in, text_in};
+pub(crate) use load::{Inspector, Loaded, Loader, Plugins, Sources, path_in, text_in};
 
 use std::fmt;
 use std::sync::Arc;
@@ -184,6 +184,11 @@ pub(crate) fn same_work(hook: &Hook) -> Option<String> {
         DialectId::Llxprt => llxprt::same_work(hook),
         DialectId::Xcode | DialectId::Xcsh | DialectId::Native => None,
     }
+}
+
+/// Between a host's model request or response and the form in which outcomes carry them.
+pub(crate) mod translate {
+    pub(crate) use super::llxprt::{from_hook_request, from_hook_response};
 }
 
 /// What a failure does under the hook's own policy, as a decision.

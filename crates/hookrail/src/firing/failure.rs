@@ -18,6 +18,10 @@ pub(super) fn report(hook: &Hook, health: Health, kind: EndKind, end: &RunEnd) -
             None => diagnostic,
         });
     }
+    for message in &end.failures {
+        let message = format!("hook `{hook}` threw: {message}");
+        found.push(Diagnostic::new(Code::HookThrew, message).at(hook.origin.location.clone()));
+    }
     if end.stderr.is_truncated() {
         let message =
             format!("hook `{hook}` wrote {} bytes to standard error; only the first part was kept", end.stderr.total);

@@ -21,6 +21,10 @@ pub struct RunEnd {
     pub duration: Duration,
     /// How many processes it left running in the background.
     pub survivors: u32,
+    /// What a module's handlers returned although one of them failed.
+    pub partial: Option<Json>,
+    /// What else failed in a module, in words.
+    pub failures: Vec<String>,
     /// Messages a module sent to the conversation while it ran.
     pub messages: Vec<Json>,
     /// Entries a module added to the session while it ran.
@@ -37,6 +41,8 @@ impl RunEnd {
             stderr: Output::default(),
             duration,
             survivors: 0,
+            partial: None,
+            failures: Vec::new(),
             messages: Vec::new(),
             entries: Vec::new(),
         }

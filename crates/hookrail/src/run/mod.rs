@@ -12,6 +12,9 @@ mod shell;
 pub use end::{How, Output, RunEnd, SpawnFailure};
 pub use hookrail_spawn::Environment;
 pub use request::{RunId, RunRequest};
-pub use runner::{ModuleCall, ModuleReturn, ModuleRunner};
+pub use runner::{
+    Capabilities, HostFuture, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender,
+    ModuleReturn, ModuleRunner, ModuleWorld, RegisteredCommand, Registrations,
+};
 
 pub(crate) use command::{ProcessWorld, run_command};

@@ -1,23 +1,149 @@
-//! The trait through which a satellite crate runs module hooks.
+//! The trait through which a satellite crate runs module hooks, and the values that cross it.
+//!
+//! Nothing here knows what a module is written in, or which events there are.
 
 use std::future::Future;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::Environment;
+use super::end::Output;
+use crate::hook::Trust;
 use crate::json::Json;
 use crate::run::How;
 use crate::system::Host;
+use crate::trust::NamedFile;
+
+/// A future that a runner or a host gives back.
+pub type HostFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Runs the handlers of modules. The engine itself has no JavaScript engine; whoever wants module hooks registers
 /// a runner with the builder.
 ///
-/// Implementers own the modules' runtimes, their limits and their threads. `call` is polled on the engine's thread
-/// and must not block it; dropping the future means the answer is not wanted any more.
+/// Implementers own the modules' runtimes, their limits and their threads, and keep the wall-clock time, because it
+/// stands still while a person is asked. `call` is polled on the engine's thread and must not block it; dropping the
+/// future means the answer is not wanted any more.
 pub trait ModuleRunner: Send + Sync {
     /// Calls every handler a module registered for an event.
-    fn call<'a>(&'a self, call: ModuleCall<'a>) -> Pin<Box<dyn Future<Output = ModuleReturn> + Send + 'a>>;
+    fn call<'a>(&'a self, call: ModuleCall<'a>) -> HostFuture<'a, ModuleReturn>;
+
+    /// Loads a module to learn what it registers, and forgets it again. Blocks the caller. The module has no
+    /// capability but reading while this lasts.
+    fn inspect(&self, module: &Path, world: &ModuleWorld) -> ModuleInspection {
+        let _ = (module, world);
+        ModuleInspection::Unknown("the runner cannot look into modules".to_owned())
+    }
+
+    /// Runs a command that a module registered.
+    fn command<'a>(&'a self, command: ModuleCommand<'a>) -> HostFuture<'a, ModuleReturn> {
+        let how = How::Unusable(format!("the runner has no command `{}`", command.name).into());
+        Box::pin(std::future::ready(ModuleReturn::new(how)))
+    }
+
+    /// Lets a module draw a message that it registered a renderer for; none means the default drawing.
+    fn render<'a>(&'a self, render: ModuleRender<'a>) -> HostFuture<'a, Option<Vec<String>>> {
+        let _ = render;
+        Box::pin(std::future::ready(None))
+    }
+}
+
+/// What surrounds a module, whatever it is asked to do.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ModuleWorld {
+    /// The working directory.
+    pub cwd: PathBuf,
+    /// The environment it sees and that its processes inherit.
+    pub environment: Arc<Environment>,
+    /// What it may do.
+    pub capabilities: Capabilities,
+    /// The only files it may be made of, with their content, when that was looked at by somebody.
+    pub covered: Option<Arc<[NamedFile]>>,
+}
+
+impl ModuleWorld {
+    /// A world in which everything is allowed that is allowed by default.
+    #[must_use]
+    pub fn new(cwd: impl Into<PathBuf>, environment: Arc<Environment>) -> Self {
+        Self { cwd: cwd.into(), environment, capabilities: Capabilities::default(), covered: None }
+    }
+
+    /// The world in which the module is made of these files and no others.
+    #[must_use]
+    pub fn covering(mut self, trust: &Trust) -> Self {
+        self.covered = match trust {
+            Trust::Granted(fingerprint) => Some(fingerprint.files().into()),
+            _ => None,
+        };
+        self
+    }
+
+    /// The world with other capabilities.
+    #[must_use]
+    pub fn with_capabilities(mut self, capabilities: Capabilities) -> Self {
+        self.capabilities = capabilities;
+        self
+    }
+}
+
+/// What a module may do to the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Capabilities {
+    /// Read and watch files.
+    pub read: bool,
+    /// Write, move and delete files.
+    pub write: bool,
+    /// Start processes.
+    pub run: bool,
+    /// Use the network.
+    pub network: bool,
+}
+
+impl Capabilities {
+    /// Nothing at all.
+    pub const NONE: Self = Self { read: false, write: false, run: false, network: false };
+
+    /// Looking, but not touching: what a module has while it is only looked into.
+    pub const LOOK: Self = Self { read: true, ..Self::NONE };
+
+    /// What both allow.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            read: self.read && other.read,
+            write: self.write && other.write,
+            run: self.run && other.run,
+            network: self.network && other.network,
+        }
+    }
+
+    /// The capabilities of these names: `read`, `write`, `run`, `network`. An unknown name gives back that name.
+    ///
+    /// # Errors
+    /// The first name that is none of them.
+    pub fn of_names<'n>(names: impl IntoIterator<Item = &'n str>) -> Result<Self, &'n str> {
+        let mut capabilities = Self::NONE;
+        for name in names {
+            match name {
+                "read" => capabilities.read = true,
+                "write" => capabilities.write = true,
+                "run" => capabilities.run = true,
+                "network" => capabilities.network = true,
+                _ => return Err(name),
+            }
+        }
+        Ok(capabilities)
+    }
+}
+
+impl Default for Capabilities {
+    /// Files and processes, as the modules' own agents give them; no network.
+    fn default() -> Self {
+        Self { read: true, write: true, run: true, network: false }
+    }
 }
 
 /// One call of a module.
@@ -29,10 +155,82 @@ pub struct ModuleCall<'a> {
     pub event: &'a str,
     /// The event's payload as JSON text.
     pub payload: &'a str,
-    /// The wall-clock time the handlers have.
+    /// The wall-clock time the handlers have, without the time in which a person is asked.
     pub timeout: Duration,
+    /// What surrounds it.
+    pub world: ModuleWorld,
     /// The way back to the embedding program.
     pub host: Arc<dyn Host>,
+}
+
+impl<'a> ModuleCall<'a> {
+    /// A call from its parts.
+    #[must_use]
+    pub fn new(
+        module: &'a Path,
+        event: &'a str,
+        payload: &'a str,
+        timeout: Duration,
+        world: ModuleWorld,
+        host: Arc<dyn Host>,
+    ) -> Self {
+        Self { module, event, payload, timeout, world, host }
+    }
+}
+
+/// One run of a module's command.
+#[non_exhaustive]
+pub struct ModuleCommand<'a> {
+    /// The module's file.
+    pub module: &'a Path,
+    /// The command's name.
+    pub name: &'a str,
+    /// What the user typed behind it.
+    pub arguments: &'a str,
+    /// What surrounds it.
+    pub world: ModuleWorld,
+    /// The way back to the embedding program.
+    pub host: Arc<dyn Host>,
+}
+
+impl<'a> ModuleCommand<'a> {
+    /// A run from its parts.
+    #[must_use]
+    pub fn new(module: &'a Path, name: &'a str, arguments: &'a str, world: ModuleWorld, host: Arc<dyn Host>) -> Self {
+        Self { module, name, arguments, world, host }
+    }
+}
+
+/// A message to be drawn by a module.
+#[non_exhaustive]
+pub struct ModuleRender<'a> {
+    /// The module's file.
+    pub module: &'a Path,
+    /// The message, with its `customType`.
+    pub message: &'a Json,
+    /// Whether all of it is wanted.
+    pub expanded: bool,
+    /// How many columns there are.
+    pub width: usize,
+    /// What surrounds it.
+    pub world: ModuleWorld,
+    /// The way back to the embedding program.
+    pub host: Arc<dyn Host>,
+}
+
+impl<'a> ModuleRender<'a> {
+    /// A request from its parts.
+    #[must_use]
+    pub fn new(
+        module: &'a Path,
+        message: &'a Json,
+        expanded: bool,
+        width: usize,
+        world: ModuleWorld,
+        host: Arc<dyn Host>,
+    ) -> Self {
+        Self { module, message, expanded, width, world, host }
+    }
 }
 
 /// What came of calling a module.
@@ -41,16 +239,120 @@ pub struct ModuleCall<'a> {
 pub struct ModuleReturn {
     /// How it ended.
     pub how: How,
+    /// What its handlers returned although one of them failed.
+    pub partial: Option<Json>,
+    /// What else failed, in words.
+    pub failures: Vec<String>,
     /// Messages it sent to the conversation.
     pub messages: Vec<Json>,
     /// Entries it added to the session.
     pub entries: Vec<Json>,
+    /// What it printed.
+    pub stdout: Output,
+    /// What it printed as errors.
+    pub stderr: Output,
 }
 
 impl ModuleReturn {
-    /// A return without messages or entries.
+    /// A return with nothing beside the end.
     #[must_use]
     pub fn new(how: How) -> Self {
-        Self { how, messages: Vec::new(), entries: Vec::new() }
+        Self {
+            how,
+            partial: None,
+            failures: Vec::new(),
+            messages: Vec::new(),
+            entries: Vec::new(),
+            stdout: Output::default(),
+            stderr: Output::default(),
+        }
+    }
+}
+
+/// What looking into a module found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ModuleInspection {
+    /// It registered these.
+    Registered(Registrations),
+    /// Nobody can say before it runs, for this reason.
+    Unknown(String),
+    /// It cannot be loaded.
+    Failed(LoadFailure),
+}
+
+/// What a module registered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Registrations {
+    /// The events it has handlers for, in the module's own words, in the order it named them.
+    pub events: Vec<String>,
+    /// Its commands, in order.
+    pub commands: Vec<RegisteredCommand>,
+    /// The types of messages it draws.
+    pub renderers: Vec<String>,
+}
+
+impl Registrations {
+    /// Registrations from their parts.
+    #[must_use]
+    pub fn new(events: Vec<String>, commands: Vec<RegisteredCommand>, renderers: Vec<String>) -> Self {
+        Self { events, commands, renderers }
+    }
+}
+
+/// A command that a module registered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RegisteredCommand {
+    /// Its name, without a slash.
+    pub name: String,
+    /// What it says about itself.
+    pub description: Option<String>,
+}
+
+impl RegisteredCommand {
+    /// A command from its parts.
+    #[must_use]
+    pub fn new(name: impl Into<String>, description: Option<String>) -> Self {
+        Self { name: name.into(), description }
+    }
+}
+
+/// Why a module cannot be loaded.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct LoadFailure {
+    /// What is wrong.
+    pub message: String,
+    /// Where it is wrong, when that is known.
+    pub place: Option<LoadPlace>,
+}
+
+/// A place in a module's source. Lines and columns count from one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LoadPlace {
+    /// The file.
+    pub file: PathBuf,
+    /// The line.
+    pub line: u32,
+    /// The column, in characters.
+    pub column: u32,
+}
+
+impl LoadFailure {
+    /// A failure without a place.
+    #[must_use]
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), place: None }
+    }
+
+    /// The failure with its place.
+    #[must_use]
+    pub fn at(mut self, file: impl Into<PathBuf>, line: u32, column: u32) -> Self {
+        self.place = Some(LoadPlace { file: file.into(), line, column });
+        self
     }
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::HookSystem;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::{DialectId, Loader, Plugins, Sources, path_in, text_in};
+use crate::dialect::{DialectId, Inspector, Loader, Plugins, Sources, path_in, text_in};
 use crate::hook::Hook;
-use crate::run::{Environment, ModuleRunner, ProcessWorld};
+use crate::run::{Capabilities, Environment, ModuleRunner, ProcessWorld};
 use crate::snapshot::{Snapshot, Switch};
 use crate::trust::{FileTrustStore, Grants, TrustStore};
 
@@ -24,6 +24,7 @@ pub struct Builder {
     hooks: Vec<Hook>,
     plugins: Plugins,
     module_files: Vec<PathBuf>,
+    capabilities: Capabilities,
     most_processes: usize,
 }
 
@@ -39,6 +40,7 @@ pub(super) struct Settings {
     pub(super) project: PathBuf,
     pub(super) world: Arc<ProcessWorld>,
     pub(super) modules: Option<Arc<dyn ModuleRunner>>,
+    pub(super) capabilities: Capabilities,
     pub(super) most_processes: usize,
     trust: Option<Arc<dyn TrustStore>>,
     project_trust: ProjectTrust,
@@ -62,6 +64,7 @@ impl Builder {
             hooks: Vec::new(),
             plugins: Plugins::Loaded,
             module_files: Vec::new(),
+            capabilities: Capabilities::default(),
             most_processes: 64,
         }
     }
@@ -115,6 +118,12 @@ impl Builder {
         self
     }
 
+    /// What module hooks may do. By default they read and write files and start processes, without network.
+    pub fn capabilities(mut self, capabilities: Capabilities) -> Self {
+        self.capabilities = capabilities;
+        self
+    }
+
     /// Adds a hook the host made itself.
     pub fn hook(mut self, hook: Hook) -> Self {
         self.hooks.push(hook);
@@ -142,6 +151,7 @@ impl Builder {
             project: std::path::absolute(&self.project).unwrap_or(self.project),
             world: Arc::new(ProcessWorld { environment: Arc::new(environment), depth }),
             modules: self.modules,
+            capabilities: self.capabilities,
             most_processes: self.most_processes,
             trust,
             project_trust: self.project_trust,
@@ -165,8 +175,10 @@ impl Settings {
             trust_all: self.project_trust == ProjectTrust::ForThisRun,
             plugins: self.plugins,
             modules: self.module_files.clone(),
+            inspector: self.inspector(),
         };
         let loaded = loader.load(&sources);
+        tracing::debug!(target: "hookrail::registry", hooks = loaded.hooks.len(), findings = loaded.diagnostics.len(), "loaded");
         diagnostics.extend(loaded.diagnostics);
         let mut hooks = loaded.hooks;
         hooks.extend(self.hooks.iter().cloned());
@@ -176,6 +188,21 @@ impl Settings {
             .with_files(loaded.files)
             .with_switch(self.switch.clone())
             .with_dialects(self.dialects.clone())
+            .with_modules(loaded.modules)
+    }
+
+    /// While hooks are off nothing of a module may run, not even to learn what it registers.
+    fn inspector(&self) -> Inspector {
+        match (&self.modules, &self.switch) {
+            (Some(runner), Switch::On) => Inspector::Runner(Arc::clone(runner)),
+            (Some(_), _) => Inspector::HeldBack,
+            (None, _) => Inspector::Missing,
+        }
+    }
+
+    /// The files behind the store of grants.
+    pub(super) fn trust_files(&self) -> Vec<PathBuf> {
+        self.trust.as_ref().map(|store| store.files()).unwrap_or_default()
     }
 
     /// What was granted for the project; a store that cannot be relied on grants nothing.

@@ -7,11 +7,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::thread::{self, ThreadId};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use hookrail_spawn::{CancelToken, Ladder};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::JoinSet;
+use tracing::Instrument as _;
 
 use super::fire::Fire;
 use super::host::Host;
@@ -22,7 +23,7 @@ use crate::hook::{Action, Trust};
 use crate::native::{NativeCall, NativeHook};
 use crate::outcome::Outcome;
 use crate::run::{
-    How, ModuleCall, ModuleReturn, ModuleRunner, ProcessWorld, RunEnd, RunRequest, SpawnFailure, run_command,
+    Capabilities, How, ModuleCall, ModuleReturn, ModuleRunner, ModuleWorld, ProcessWorld, RunEnd, RunRequest, SpawnFailure, run_command,
 };
 
 /// What an engine works with.
@@ -30,6 +31,7 @@ use crate::run::{
 pub(super) struct Parts {
     pub(super) world: Arc<ProcessWorld>,
     pub(super) modules: Option<Arc<dyn ModuleRunner>>,
+    pub(super) capabilities: Capabilities,
     pub(super) notify: Sender,
     pub(super) most_processes: usize,
 }
@@ -44,11 +46,13 @@ pub(super) enum Detached {
 /// The thread, seen from outside. It ends when the last handle is gone and everything has ended.
 pub(super) struct Engine {
     jobs: Result<mpsc::UnboundedSender<Job>, String>,
+    notify: Sender,
     thread: Option<ThreadId>,
 }
 
 enum Job {
     Fire {
+        id: FireId,
         firing: Box<Firing>,
         host: Arc<dyn Host>,
         detached: Detached,
@@ -61,13 +65,14 @@ enum Job {
 impl Engine {
     pub(super) fn start(parts: Parts) -> Self {
         let (jobs, inbox) = mpsc::unbounded_channel();
+        let notify = parts.notify.clone();
         let started = runtime().and_then(|runtime| {
             let body = move || runtime.block_on(main_loop(parts, inbox));
             thread::Builder::new().name("hookrail".to_owned()).spawn(body)
         });
         match started {
-            Ok(handle) => Self { jobs: Ok(jobs), thread: Some(handle.thread().id()) },
-            Err(error) => Self { jobs: Err(error.to_string()), thread: None },
+            Ok(handle) => Self { jobs: Ok(jobs), notify, thread: Some(handle.thread().id()) },
+            Err(error) => Self { jobs: Err(error.to_string()), notify, thread: None },
         }
     }
 
@@ -81,10 +86,11 @@ impl Engine {
             Ok(jobs) => {
                 let (reply, outcome) = oneshot::channel();
                 let cancel = CancelToken::new();
-                let job = Job::Fire { firing: Box::new(firing), host, detached, cancel: cancel.clone(), reply };
+                let id = self.notify.next_id();
+                let job = Job::Fire { id, firing: Box::new(firing), host, detached, cancel: cancel.clone(), reply };
                 // A send can fail only when the thread is gone; the dropped reply then says so.
                 let _ = jobs.send(job);
-                Fire::running(kind, outcome, cancel)
+                Fire::running(id, kind, outcome, cancel)
             }
             Err(why) => Fire::ready(without_engine(firing, why)),
         }
@@ -112,7 +118,7 @@ fn without_engine(mut firing: Firing, why: &str) -> Outcome {
             Step::Run(batch) => {
                 for request in batch.requests {
                     let failure = SpawnFailure::Other(format!("the engine could not be started: {why}"));
-                    firing.ended(request.id, &RunEnd::new(How::SpawnFailed(failure), std::time::Duration::ZERO));
+                    firing.ended(request.id, &RunEnd::new(How::SpawnFailed(failure), Duration::ZERO));
                 }
             }
             Step::Done(outcome) => return *outcome,
@@ -131,7 +137,8 @@ pub(super) fn drive_elsewhere(parts: Parts, firing: Firing, host: Arc<dyn Host>)
         };
         runtime.block_on(async {
             let shared = Arc::new(Shared::new(parts));
-            let outcome = shared.clone().drive(firing, host, Detached::Awaited, CancelToken::new()).await;
+            let id = shared.parts.notify.next_id();
+            let outcome = shared.clone().drive(id, firing, host, Detached::Awaited, CancelToken::new()).await;
             shared.finish_ladders().await;
             outcome
         })
@@ -146,12 +153,14 @@ async fn main_loop(parts: Parts, mut inbox: mpsc::UnboundedReceiver<Job>) {
     while let Some(job) = inbox.recv().await {
         while fires.try_join_next().is_some() {}
         match job {
-            Job::Fire { firing, host, detached, cancel, reply } => {
+            Job::Fire { id, firing, host, detached, cancel, reply } => {
                 let shared = Arc::clone(&shared);
-                fires.spawn(async move {
-                    let outcome = shared.drive(*firing, host, detached, cancel).await;
+                let span = tracing::debug_span!(target: "hookrail::eventHandler", "fire", event = %firing.plan().event);
+                let fire = async move {
+                    let outcome = shared.drive(id, *firing, host, detached, cancel).await;
                     let _ = reply.send(outcome);
-                });
+                };
+                fires.spawn(fire.instrument(span));
             }
             Job::Drain(done) => {
                 while fires.join_next().await.is_some() {}
@@ -190,12 +199,12 @@ impl Shared {
     /// Takes an event from its plan to its outcome.
     async fn drive(
         self: Arc<Self>,
+        fire: FireId,
         mut firing: Firing,
         host: Arc<dyn Host>,
         detached: Detached,
         cancel: CancelToken,
     ) -> Outcome {
-        let fire = self.parts.notify.next_id();
         let event = firing.plan().event;
         let hooks = || firing.plan().hooks().map(|(_, planned)| Arc::clone(&planned.hook)).collect::<Vec<_>>();
         tracing::debug!(target: "hookrail::planner", %event, hooks = ?hooks().iter().map(|hook| hook.label.clone()).collect::<Vec<_>>(), skipped = firing.plan().skipped.len(), "planned");
@@ -278,11 +287,12 @@ impl Shared {
                 };
                 let payload = String::from_utf8_lossy(&request.input);
                 let event = request.event.kind().spec().column(request.hook.dialect).map_or("", |column| column.name);
-                let call = ModuleCall { module: path, event, payload: &payload, timeout: request.timeout, host };
-                let returned = guarded(runner.call(call), request, cancel).await.unwrap_or_else(ModuleReturn::new);
-                let mut end = RunEnd::new(returned.how, began.elapsed());
-                (end.messages, end.entries) = (returned.messages, returned.entries);
-                end
+                let world = ModuleWorld::new(&*request.cwd, Arc::clone(&self.parts.world.environment));
+                let world = world.with_capabilities(self.parts.capabilities).covering(&request.hook.trust);
+                let call = ModuleCall::new(path, event, &payload, request.timeout, world, host);
+                // The runner keeps the time, because it stands still while a person is asked.
+                let calling = guarded(runner.call(call), None, cancel);
+                module_end(calling.await.unwrap_or_else(ModuleReturn::new), began)
             }
             _ => self.run_process(request, cancel).await,
         }
@@ -291,7 +301,7 @@ impl Shared {
     async fn run_process(&self, request: &RunRequest, cancel: &CancelToken) -> RunEnd {
         // Waiting for a place does not count against the hook's time, which starts inside.
         let Ok(_place) = self.processes.acquire().await else {
-            return RunEnd::new(How::Cancelled, std::time::Duration::ZERO);
+            return RunEnd::new(How::Cancelled, Duration::ZERO);
         };
         let run_id = self.run_id();
         let (end, ladder) = run_command(&self.parts.world, request, &run_id, cancel).await;
@@ -343,14 +353,22 @@ async fn call_native(native: &NativeHook, request: &RunRequest, host: Arc<dyn Ho
         Ok(answering) => answering,
         Err(_) => return How::Threw("the closure panicked".to_owned()),
     };
-    guarded(answering, request, cancel).await.map_or_else(|how| how, |effects| How::Decided(Box::new(effects)))
+    guarded(answering, Some(request.timeout), cancel).await.map_or_else(|how| how, |effects| How::Decided(Box::new(effects)))
 }
 
 /// Runs code of others: until it is done, or its time is up, or nobody wants it any more, or it panics.
-async fn guarded<F: Future>(work: F, request: &RunRequest, cancel: &CancelToken) -> Result<F::Output, How> {
+async fn guarded<F: Future>(work: F, timeout: Option<Duration>, cancel: &CancelToken) -> Result<F::Output, How> {
     let mut work = pin!(work);
     let mut cancelled = pin!(cancel.cancelled());
-    let mut time_up = pin!(tokio::time::sleep(request.timeout));
+    let mut time_up = pin!(async {
+        match timeout {
+            Some(timeout) => {
+                tokio::time::sleep(timeout).await;
+                How::TimedOut(timeout)
+            }
+            None => std::future::pending().await,
+        }
+    });
     std::future::poll_fn(move |context| {
         if cancelled.as_mut().poll(context).is_ready() {
             return Poll::Ready(Err(How::Cancelled));
@@ -360,7 +378,15 @@ async fn guarded<F: Future>(work: F, request: &RunRequest, cancel: &CancelToken)
             Ok(Poll::Pending) => {}
             Err(_) => return Poll::Ready(Err(How::Threw("the closure panicked".to_owned()))),
         }
-        time_up.as_mut().poll(context).map(|()| Err(How::TimedOut(request.timeout)))
+        time_up.as_mut().poll(context).map(Err)
     })
     .await
+}
+
+fn module_end(returned: ModuleReturn, began: Instant) -> RunEnd {
+    let mut end = RunEnd::new(returned.how, began.elapsed());
+    (end.partial, end.failures) = (returned.partial, returned.failures);
+    (end.messages, end.entries) = (returned.messages, returned.entries);
+    (end.stdout, end.stderr) = (returned.stdout, returned.stderr);
+    end
 }

@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 use hookrail_spawn::CancelToken;
 use tokio::sync::oneshot;
 
+use super::notify::FireId;
 use crate::event::EventKind;
 use crate::outcome::Outcome;
 
@@ -22,6 +23,7 @@ enum State {
     /// The outcome is known already, until it has been handed out.
     Ready(Option<Box<Outcome>>),
     Running {
+        id: FireId,
         kind: EventKind,
         outcome: oneshot::Receiver<Outcome>,
         cancel: CancelOnDrop,
@@ -46,8 +48,22 @@ impl Fire {
         Self(State::Ready(Some(Box::new(outcome))))
     }
 
-    pub(super) fn running(kind: EventKind, outcome: oneshot::Receiver<Outcome>, cancel: CancelToken) -> Self {
-        Self(State::Running { kind, outcome, cancel: CancelOnDrop(cancel) })
+    pub(super) fn running(
+        id: FireId,
+        kind: EventKind,
+        outcome: oneshot::Receiver<Outcome>,
+        cancel: CancelToken,
+    ) -> Self {
+        Self(State::Running { id, kind, outcome, cancel: CancelOnDrop(cancel) })
+    }
+
+    /// The number that notifications give this event; none when nobody takes part in it.
+    #[must_use]
+    pub fn id(&self) -> Option<FireId> {
+        match &self.0 {
+            State::Running { id, .. } => Some(*id),
+            _ => None,
+        }
     }
 
     /// Cancels the hooks that still run; the outcome then says so.

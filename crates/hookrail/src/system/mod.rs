@@ -7,14 +7,20 @@ mod builder;
 mod engine;
 mod fire;
 mod host;
+mod modules;
 mod notify;
 mod parker;
+mod status;
 mod typed;
 
 pub use builder::Builder;
 pub use fire::Fire;
-pub use host::{Host, NoHost};
+pub use host::{
+    Component, HookFailure, Host, HostError, ModelQuery, NoHost, NoticeLevel, SessionChange, SessionMove, SessionQuery,
+};
+pub use modules::CommandOffer;
 pub use notify::{FireId, Notification, Notifications};
+pub use status::StatusLine;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -29,8 +35,13 @@ use crate::firing::{Firing, Plan};
 use crate::hook::Hook;
 use crate::outcome::Outcome;
 use crate::snapshot::Snapshot;
+use crate::trust::Fingerprint;
 use builder::Settings;
 use engine::Engine;
+
+/// How deep hooks may start agents that fire hooks. Two levels are a use (a hook that asks an agent for a review); a
+/// third is a loop about to begin.
+const DEEPEST: u32 = 3;
 
 /// The hooks of one project, ready to take part in events. Cloning shares everything.
 #[derive(Clone)]
@@ -110,6 +121,22 @@ impl HookSystem {
         self.reload();
     }
 
+    /// Every file whose change would change which hooks run, or what they do, whether it exists yet or not. A host keeps
+    /// its tools from writing these.
+    #[must_use]
+    pub fn protected_paths(&self) -> Vec<PathBuf> {
+        let snapshot = self.snapshot();
+        let mut paths = snapshot.files().to_vec();
+        paths.extend(self.inner.settings.trust_files());
+        for hook in snapshot.hooks() {
+            let project = &self.inner.settings.project;
+            paths.extend(Fingerprint::take(project, hook).files().iter().map(|file| file.path.clone()));
+        }
+        paths.sort();
+        paths.dedup();
+        paths
+    }
+
     /// What would happen if the event were fired. Starts nothing.
     #[must_use]
     pub fn explain(&self, event: &Event) -> Plan {
@@ -132,7 +159,12 @@ impl HookSystem {
     /// Fires an event and waits for everything, also for hooks a host does not wait for, and with the reason for
     /// every hook that is configured and does not run.
     pub fn fire_fully(&self, event: Event) -> Fire {
-        self.start(event, Arc::new(NoHost), engine::Detached::Awaited)
+        self.fire_fully_for(event, Arc::new(NoHost))
+    }
+
+    /// [`HookSystem::fire_fully`], with a way back to the host for hooks that need one.
+    pub fn fire_fully_for(&self, event: Event, host: Arc<dyn Host>) -> Fire {
+        self.start(event, host, engine::Detached::Awaited)
     }
 
     /// Fires an event and blocks until it is over.
@@ -175,6 +207,10 @@ impl HookSystem {
         if self.inner.shut_down.load(Ordering::Relaxed) {
             return Fire::untouched(kind);
         }
+        let depth = self.inner.settings.world.depth;
+        if depth >= DEEPEST {
+            return Fire::ready(Outcome::too_deep(kind, depth));
+        }
         let firing = Firing::new(self.snapshot(), event);
         let engine = self.inner.engine.get_or_init(|| Engine::start(self.engine_parts()));
         engine.fire(firing, host, detached)
@@ -184,6 +220,7 @@ impl HookSystem {
         engine::Parts {
             world: Arc::clone(&self.inner.settings.world),
             modules: self.inner.settings.modules.clone(),
+            capabilities: self.inner.settings.capabilities,
             notify: self.inner.notify.clone(),
             most_processes: self.inner.settings.most_processes,
         }

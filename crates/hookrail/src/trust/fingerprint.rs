@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
+use super::imports;
 use crate::hook::{Action, Hook};
 
 /// A SHA-256 digest.
@@ -55,10 +56,28 @@ pub struct Fingerprint {
     root: Arc<Path>,
     /// What the hook is: dialect, event, matcher, command.
     definition: Arc<str>,
-    /// The command's words, for finding the files it names.
-    command: Arc<str>,
+    /// What it runs, for finding the files that belong to it.
+    runs: Runs,
     /// The files it names, when the fingerprint was taken.
     files: Arc<[NamedFile]>,
+}
+
+/// Where a hook's files are found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Runs {
+    /// They are words of this command.
+    Command(Arc<str>),
+    /// They are this module and its imports.
+    Module(Arc<Path>),
+}
+
+impl Runs {
+    fn files(&self, root: &Path) -> Vec<NamedFile> {
+        match self {
+            Self::Command(command) => named_files(root, command),
+            Self::Module(module) => module_files(module),
+        }
+    }
 }
 
 impl Fingerprint {
@@ -70,7 +89,10 @@ impl Fingerprint {
         let command = match &hook.action {
             Action::Shell(command) => command.to_string(),
             Action::Program(words) => words.join("\n"),
-            Action::Module(path) => path.to_string_lossy().into_owned(),
+            Action::Module(path) => {
+                let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+                real.strip_prefix(root).unwrap_or(&real).to_string_lossy().into_owned()
+            }
             Action::Native(_) | Action::NotExecutable(_) | Action::Unusable(_) => String::new(),
         };
         let shape = match &hook.action {
@@ -79,11 +101,16 @@ impl Fingerprint {
             Action::Module(_) => "module",
             _ => "none",
         };
+        // Which events a module is for is known only after it ran, so they are no part of what it is.
+        let event = if shape == "module" { "" } else { hook.event.name() };
         let definition =
-            serde_json::json!([hook.dialect.name(), hook.event.name(), hook.matcher.pattern(), shape, command])
-                .to_string();
-        let files = named_files(root, &command);
-        Self { root: root.as_path().into(), definition: definition.into(), command: command.into(), files: files.into() }
+            serde_json::json!([hook.dialect.name(), event, hook.matcher.pattern(), shape, command]).to_string();
+        let runs = match &hook.action {
+            Action::Module(path) => Runs::Module(Arc::clone(path)),
+            _ => Runs::Command(command.into()),
+        };
+        let files = runs.files(root);
+        Self { root: root.as_path().into(), definition: definition.into(), runs, files: files.into() }
     }
 
     /// The digest of the definition alone: which hook this is.
@@ -120,12 +147,20 @@ impl Fingerprint {
     /// Whether the files are still what they were.
     #[must_use]
     pub fn still_holds(&self) -> bool {
-        *self.files == *named_files(&self.root, &self.command)
+        *self.files == *self.runs.files(&self.root)
     }
 }
 
 /// Larger files are not hashed, and what names them cannot be granted.
 const LARGEST: u64 = 64 * 1024 * 1024;
+
+/// The module and its imports. Too many of them cannot be covered.
+fn module_files(module: &Path) -> Vec<NamedFile> {
+    let files = imports::files_of(module);
+    let coverable = files.len() <= imports::MOST_FILES;
+    let digest = |path: &Path| if coverable { digest_of_file(path) } else { None };
+    files.into_iter().map(|path| NamedFile { digest: digest(&path), path }).collect()
+}
 
 /// The words of a command that are regular files inside the project.
 fn named_files(root: &Path, command: &str) -> Vec<NamedFile> {
@@ -170,7 +205,7 @@ fn inside(root: &Path, canonical_root: &Path, word: &str) -> Option<PathBuf> {
 }
 
 /// The path without `.` and `..`.
-fn lexically_normal(path: &Path) -> PathBuf {
+pub(super) fn lexically_normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {
         match component {

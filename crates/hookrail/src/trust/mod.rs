@@ -4,6 +4,7 @@
 //! repository; content is verified again immediately before it runs.
 
 mod fingerprint;
+mod imports;
 mod store;
 
 pub use fingerprint::{Digest, Fingerprint, NamedFile};

@@ -17,6 +17,11 @@ pub trait TrustStore: Send + Sync {
     /// # Errors
     /// When the store exists and cannot be relied on.
     fn grants(&self, project: &Path) -> Result<Grants, TrustError>;
+
+    /// The files behind the store, whose change would change what is trusted.
+    fn files(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
 }
 
 /// Why the store cannot be used.
@@ -221,6 +226,10 @@ impl TrustStore for FileTrustStore {
     fn grants(&self, project: &Path) -> Result<Grants, TrustError> {
         let mut contents = self.read()?;
         Ok(contents.projects.remove(project.to_string_lossy().as_ref()).unwrap_or_default())
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        vec![self.path.clone()]
     }
 }
 

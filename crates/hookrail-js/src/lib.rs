@@ -1,0 +1,2 @@
+//! Runs hookrail's module hooks on an embedded JavaScript engine.
+#![forbid(unsafe_code)]

@@ -1,0 +1,181 @@
+//! Finding module files: which folders are looked into, in which order, and who shadows whom. Nothing is opened.
+
+use std::path::{Path, PathBuf};
+
+use crate::dialect::Sources;
+use crate::source::SourceKind;
+
+/// A file that was found or named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) path: PathBuf,
+    pub(super) kind: SourceKind,
+    /// What makes two discovered files the same hook: `type:tool:name`.
+    key: Option<String>,
+    /// The file that stands in its place.
+    pub(super) shadowed_by: Option<PathBuf>,
+}
+
+/// Which program's folder it is: they name the tool of a file differently.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Provider {
+    Own,
+    Neighbour,
+}
+
+/// Every module file, in load order, and every place that could hold one.
+pub(super) fn discover(sources: &Sources) -> (Vec<Found>, Vec<PathBuf>) {
+    let project = &sources.project;
+    let home = sources.home();
+    let in_home = |inside: &str| home.as_ref().map(|home| home.join(inside));
+    let roots = [
+        (Some(project.join(".xcsh/hooks")), SourceKind::Project, Provider::Own),
+        (in_home(".xcsh/agent/hooks"), SourceKind::User, Provider::Own),
+        (in_home(".claude/hooks"), SourceKind::User, Provider::Neighbour),
+        (Some(project.join(".claude/hooks")), SourceKind::Project, Provider::Neighbour),
+    ];
+    let mut found: Vec<Found> = Vec::new();
+    let mut places = Vec::new();
+    for (root, kind, provider) in roots {
+        let Some(root) = root else { continue };
+        for file in files_in(&root, kind, provider) {
+            add(&mut found, file);
+        }
+        places.push(root);
+    }
+    for named in &sources.modules {
+        let path = resolve(named, project, home.as_deref());
+        places.push(path.clone());
+        if !found.iter().any(|file| file.path == path && file.shadowed_by.is_none()) {
+            // Naming a project's file is the user's own word for it, so it is not the project's any more.
+            found.push(Found { path, kind: SourceKind::Option, key: None, shadowed_by: None });
+        } else if let Some(file) = found.iter_mut().find(|file| file.path == path) {
+            file.kind = SourceKind::Option;
+        }
+    }
+    (found, places)
+}
+
+/// The first file of a key counts. What a project brings never stands in the place of what comes from outside it.
+fn add(found: &mut Vec<Found>, mut file: Found) {
+    if found.iter().any(|known| known.path == file.path) {
+        return;
+    }
+    let stands_before = |known: &&Found| {
+        known.key == file.key && (known.kind != SourceKind::Project || file.kind == SourceKind::Project)
+    };
+    if file.key.is_some() {
+        file.shadowed_by = found.iter().find(stands_before).map(|known| known.path.clone());
+    }
+    found.push(file);
+}
+
+fn files_in(root: &Path, kind: SourceKind, provider: Provider) -> Vec<Found> {
+    let mut found = Vec::new();
+    for when in ["pre", "post"] {
+        for path in sorted_files(&root.join(when)) {
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let key = Some(format!("{when}:{}:{name}", tool_of(&name, provider)));
+            found.push(Found { path, kind, key, shadowed_by: None });
+        }
+    }
+    if provider == Provider::Own {
+        let flat = sorted_files(root).into_iter().filter(|path| is_module(path));
+        found.extend(flat.map(|path| Found { path, kind, key: None, shadowed_by: None }));
+    }
+    found
+}
+
+fn tool_of(name: &str, provider: Provider) -> &str {
+    let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
+    match provider {
+        Provider::Own => stem,
+        Provider::Neighbour if ["sh", "bash", "zsh", "fish"].contains(&ending) => stem,
+        Provider::Neighbour => name,
+    }
+}
+
+/// The regular files of a folder by name, without hidden ones. A link is not a regular file.
+fn sorted_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let visible = entries.filter(|entry| {
+        entry.file_type().is_ok_and(|kind| kind.is_file()) && !entry.file_name().to_string_lossy().starts_with('.')
+    });
+    let mut paths: Vec<PathBuf> = visible.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+/// Whether a file can be a module, by its name.
+pub(super) fn is_module(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let declares_only = [".d.ts", ".d.mts"].iter().any(|ending| name.ends_with(ending));
+    let ending = path.extension().map(|ending| ending.to_string_lossy().into_owned()).unwrap_or_default();
+    ["ts", "mts", "js", "mjs"].contains(&ending.as_str()) && !declares_only
+}
+
+/// The path that the user's word for a module means.
+fn resolve(named: &Path, project: &Path, home: Option<&Path>) -> PathBuf {
+    let text = named.to_string_lossy();
+    let text = text.replace(is_wide_space, " ");
+    let text = match text.strip_prefix('@') {
+        Some(rest) if rest.starts_with(['/', '~']) => rest.to_owned(),
+        _ => text,
+    };
+    let text = text.strip_prefix("file://").map_or(text.clone(), str::to_owned);
+    let path = match (text.strip_prefix('~'), home) {
+        (Some(rest), Some(home)) => home.join(rest.trim_start_matches(['/', '\\'])),
+        _ => project.join(text),
+    };
+    let mut normal = PathBuf::new();
+    for component in path.components() {
+        match component {
+            std::path::Component::CurDir => {}
+            std::path::Component::ParentDir => {
+                normal.pop();
+            }
+            other => normal.push(other),
+        }
+    }
+    normal
+}
+
+/// Blanks that look like a space in a name that was pasted.
+fn is_wide_space(character: char) -> bool {
+    matches!(character, '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_resolved_as_the_agent_does() {
+        let of = |named: &str| {
+            let path = resolve(Path::new(named), Path::new("/p"), Some(Path::new("/h")));
+            path.to_string_lossy().into_owned()
+        };
+        assert_eq!(of("/a/b.ts"), "/a/b.ts");
+        assert_eq!(of("x/../b.ts"), "/p/b.ts");
+        assert_eq!(of("~/b.ts"), "/h/b.ts");
+        assert_eq!(of("~b.ts"), "/h/b.ts");
+        assert_eq!(of("~"), "/h");
+        assert_eq!(of("@~/b.ts"), "/h/b.ts");
+        assert_eq!(of("@b.ts"), "/p/@b.ts");
+        assert_eq!(of("file:///a/b.ts"), "/a/b.ts");
+        assert_eq!(of("a\u{a0}b.ts"), "/p/a b.ts");
+    }
+
+    #[test]
+    fn the_first_of_a_key_counts_unless_a_project_would_push_out_its_user() {
+        let file =
+            |path: &str, kind, key: &str| Found { path: path.into(), kind, key: Some(key.into()), shadowed_by: None };
+        let mut found = Vec::new();
+        add(&mut found, file("/p/a", SourceKind::Project, "k"));
+        add(&mut found, file("/h/a", SourceKind::User, "k"));
+        add(&mut found, file("/h/b", SourceKind::User, "k"));
+        add(&mut found, file("/p/b", SourceKind::Project, "k"));
+        let shadowed: Vec<_> = found.iter().map(|file| file.shadowed_by.clone()).collect();
+        assert_eq!(shadowed, [None, None, Some("/h/a".into()), Some("/p/a".into())]);
+    }
+}

@@ -1,0 +1,85 @@
+//! Making one result of several modules' results.
+
+use super::{Answer, is_truthy, payload};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::{DialectId, Flow, FoldContext, Folded, Reply};
+use crate::event::{Event, EventKind, Fold};
+use crate::json::{Json, JsonObject};
+use crate::outcome::Decision;
+
+/// The text of a block without a reason.
+const BLOCKED: &str = "Tool execution was blocked by a hook";
+
+/// A block or a cancel ends the chain; a message list is what the next module is asked about.
+pub(super) fn pass_on(event: &mut Event, reply: &Reply<Answer>) -> Flow {
+    if event.kind() == EventKind::BeforeModel
+        && let Some(answer) = &reply.answer
+        && let Some(messages) = answer.result.get("messages").and_then(Json::as_array)
+    {
+        payload::set_messages(event, &messages);
+    }
+    if reply.decision == Some(Decision::Deny) { Flow::Over } else { Flow::On }
+}
+
+pub(super) fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Reply<Answer>]) -> Folded {
+    let mut folded = Folded::default();
+    let Some(column) = event.kind().spec().column(DialectId::Xcsh) else { return folded };
+    let effects = &mut folded.effects;
+    effects.decision = replies.iter().filter_map(|reply| reply.decision).max();
+    let last = replies.iter().rev().find_map(|reply| reply.answer.as_ref()).map(|answer| &answer.result);
+    if effects.decision == Some(Decision::Deny) {
+        effects.reason = Some(reason(event.kind(), last));
+    }
+    match (column.fold, event.kind()) {
+        (Fold::LastResult, EventKind::AfterTool) => match last {
+            // A tool that failed keeps its error: the agent throws the original one again.
+            Some(_) if payload::failed(event) => {
+                let message = "a module replaced the result of a tool that failed, which has no effect";
+                folded.diagnostics.push(Diagnostic::new(Code::AnswerIgnored, message));
+            }
+            Some(result) => {
+                let output = tool_output(event, result);
+                event.set("tool_output", output.clone());
+                effects.tool_output = Some(output);
+            }
+            None => {}
+        },
+        (Fold::FirstBlock, EventKind::BeforeTool) | (Fold::Ignore, _) => {}
+        (Fold::FirstBlock | Fold::LastResult, _) => effects.result = last.map(JsonObject::to_json),
+        (Fold::FirstMessage, _) => effects.messages.extend(first_message(replies)),
+        (Fold::ChainMessages, _) => {
+            let (before, after) = (payload::messages(context.before), payload::messages(event));
+            if before != after {
+                let messages = Json::of(&after).unwrap_or_else(|_| Json::null());
+                effects.result = Some([("messages", messages)].into_iter().collect::<JsonObject>().to_json());
+            }
+        }
+        _ => {}
+    }
+    folded
+}
+
+/// The first module that gave a message is heard, and no other.
+fn first_message(replies: &[Reply<Answer>]) -> Option<Json> {
+    replies.iter().filter_map(|reply| reply.answer.as_ref()?.result.get("message")).find(|it| is_truthy(it)).cloned()
+}
+
+/// What is replaced, beside what is not: null keeps the original.
+fn tool_output(event: &Event, result: &JsonObject) -> Json {
+    let given = |key: &str| result.get(key).filter(|value| value.text() != "null").cloned();
+    let mut output = JsonObject::new();
+    output.set("content", given("content").unwrap_or_else(|| payload::content(event)));
+    if let Some(details) = given("details").or_else(|| payload::details(event)) {
+        output.set("details", details);
+    }
+    output.to_json()
+}
+
+fn reason(kind: EventKind, result: Option<&JsonObject>) -> String {
+    let given = result.and_then(|result| result.get("reason")).filter(|reason| is_truthy(reason));
+    match given {
+        Some(reason) => reason.as_str().unwrap_or_else(|| reason.text().to_owned()),
+        None if kind == EventKind::BeforeTool => BLOCKED.to_owned(),
+        None => format!("a hook cancelled {kind}"),
+    }
+}

@@ -1,0 +1,222 @@
+//! What a module's handlers receive: the event in the module's own words.
+
+use crate::dialect::{DialectId, llxprt};
+use crate::event::{Event, EventKind};
+use crate::json::{Json, JsonKind, JsonObject};
+
+/// The event object, without what only exists inside the module's runtime.
+pub(super) fn payload(event: &Event) -> JsonObject {
+    let Some(column) = event.kind().spec().column(DialectId::Xcsh) else { return JsonObject::new() };
+    let mut payload = JsonObject::new();
+    payload.set("type", Json::string(column.name));
+    for field in column.fields {
+        match (event.kind(), field.name) {
+            (EventKind::AfterTool, "tool_response") => tool_result(event, &mut payload),
+            (EventKind::BeforeModel, "messages") => payload.set("messages", list(&messages(event))),
+            // The base fields of an event are kept apart from its own.
+            (_, "session_id") => payload.set("sessionId", Json::string(event.session_id())),
+            (_, "timestamp") if event.field("timestamp").is_none() => {
+                payload.set("timestamp", Json::of(&milliseconds(event.timestamp())).unwrap_or_else(|_| Json::null()));
+            }
+            (_, name) => {
+                if let Some(value) = event.field_or_empty(field) {
+                    payload.set(own_name(name), value);
+                }
+            }
+        }
+    }
+    payload
+}
+
+/// The module's word for a field.
+fn own_name(name: &str) -> String {
+    if name == "tool_input" { "input".to_owned() } else { camel_case(name) }
+}
+
+/// `target_session_file` as `targetSessionFile`.
+fn camel_case(name: &str) -> String {
+    let mut words = name.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |mut text, word| {
+        let mut letters = word.chars();
+        text.extend(letters.next().map(|letter| letter.to_ascii_uppercase()));
+        text.push_str(letters.as_str());
+        text
+    })
+}
+
+/// Whether the tool failed.
+pub(super) fn failed(event: &Event) -> bool {
+    let response = event.field("tool_response").and_then(Json::as_object).unwrap_or_default();
+    response.get("error").is_some_and(|error| error.kind() != JsonKind::Null)
+}
+
+/// The tool's result as the module sees it: `content`, `details` and `isError`.
+fn tool_result(event: &Event, payload: &mut JsonObject) {
+    payload.set("content", content(event));
+    if let Some(details) = details(event) {
+        payload.set("details", details);
+    }
+    payload.set("isError", Json::boolean(failed(event)));
+}
+
+/// The tool's output: what a hook of another dialect made of it, else the content for the model, else everything.
+pub(super) fn content(event: &Event) -> Json {
+    if let Some(replaced) = event.field("tool_output") {
+        return match replaced.as_object().and_then(|output| output.get("content").cloned()) {
+            Some(content) => content,
+            None => text_content(&as_text(replaced)),
+        };
+    }
+    let Some(response) = event.field("tool_response") else { return list(&[]) };
+    let content = response.as_object().and_then(|response| response.get("llmContent").cloned());
+    text_content(&content.map_or_else(|| response.text().to_owned(), |content| as_text(&content)))
+}
+
+/// What the tool shows beside its output.
+pub(super) fn details(event: &Event) -> Option<Json> {
+    let replaced = event.field("tool_output").and_then(|output| output.as_object()?.get("details").cloned());
+    replaced.or_else(|| event.field("tool_response")?.as_object()?.get("returnDisplay").cloned())
+}
+
+fn as_text(value: &Json) -> String {
+    value.as_str().unwrap_or_else(|| value.text().to_owned())
+}
+
+fn text_content(text: &str) -> Json {
+    let part: JsonObject = [("type", Json::string("text")), ("text", Json::string(text))].into_iter().collect();
+    list(&[part.to_json()])
+}
+
+fn list(values: &[Json]) -> Json {
+    Json::of(values).unwrap_or_else(|_| Json::null())
+}
+
+/// The messages of a model call: the host's own list, else those of the request.
+pub(super) fn messages(event: &Event) -> Vec<Json> {
+    if let Some(messages) = event.field("messages").and_then(Json::as_array) {
+        return messages;
+    }
+    sent(event).iter().map(as_agent_message).collect()
+}
+
+/// The messages of the request, in the request's own shape.
+fn sent(event: &Event) -> Vec<Json> {
+    let view = event.field("llm_request").map(llxprt::to_hook_request);
+    view.and_then(|view| view.as_object()?.get("messages")?.as_array()).unwrap_or_default()
+}
+
+/// Puts a new list in the place of the old one, so that whoever comes next is asked about that.
+pub(super) fn set_messages(event: &mut Event, new: &[Json]) {
+    if event.field("messages").is_some() || event.field("llm_request").is_none() {
+        event.set("messages", list(new));
+        let request: JsonObject = [("messages", list(new))].into_iter().collect();
+        event.set("llm_request", request.to_json());
+        return;
+    }
+    let new: Vec<Json> = new.iter().map(as_request_message).collect();
+    if !list(&new).same_as(&list(&sent(event))) {
+        let view = event.field("llm_request").map(llxprt::to_hook_request);
+        let mut request = view.and_then(|view| view.as_object()).unwrap_or_default();
+        request.set("messages", list(&new));
+        event.set("llm_request", request.to_json());
+    }
+}
+
+/// `{role: "model", content: "text"}` as `{role: "assistant", content: [{type: "text", text}]}`.
+fn as_agent_message(message: &Json) -> Json {
+    let Some(mut members) = message.as_object() else { return message.clone() };
+    if members.get("role").and_then(Json::as_str).as_deref() == Some("model") {
+        members.set("role", Json::string("assistant"));
+    }
+    if let Some(text) = members.get("content").and_then(Json::as_str) {
+        members.set("content", text_content(&text));
+    }
+    members.to_json()
+}
+
+/// The same back again. Only text goes to a model this way; what a module sends itself counts as the user's.
+fn as_request_message(message: &Json) -> Json {
+    let Some(members) = message.as_object() else { return message.clone() };
+    let role = match members.get("role").and_then(Json::as_str).as_deref() {
+        Some("assistant") => "model".to_owned(),
+        Some(role @ ("user" | "model" | "system")) => role.to_owned(),
+        _ => "user".to_owned(),
+    };
+    let text = match members.get("content") {
+        Some(content) => content.as_str().unwrap_or_else(|| {
+            let parts = content.as_array().unwrap_or_default();
+            parts.iter().filter_map(|part| part.as_object()?.get("text")?.as_str()).collect()
+        }),
+        None => String::new(),
+    };
+    [("role", Json::string(&role)), ("content", Json::string(&text))].into_iter().collect::<JsonObject>().to_json()
+}
+
+/// An ISO 8601 time in UTC as milliseconds since 1970; zero when it is not one.
+fn milliseconds(iso: &str) -> i64 {
+    let number = |range: std::ops::Range<usize>| iso.get(range).and_then(|digits| digits.parse::<i64>().ok());
+    let parts = (number(0..4), number(5..7), number(8..10), number(11..13), number(14..16), number(17..19));
+    let (Some(year), Some(month), Some(day), Some(hour), Some(minute), Some(second)) = parts else { return 0 };
+    // Years begin in March here, so that the leap day comes last.
+    let (year, month) = if month <= 2 { (year - 1, month + 9) } else { (year, month - 3) };
+    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1 - 719_468;
+    (((days * 24 + hour) * 60 + minute) * 60 + second) * 1_000 + number(20..23).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_the_modules_own() {
+        let event = Event::new(EventKind::BeforeTool, "/p")
+            .with_text("tool_name", "bash")
+            .with_text("tool_call_id", "1")
+            .with("tool_input", Json::parse(r#"{"command":"ls"}"#).unwrap());
+        let expected = r#"{"type":"tool_call","toolName":"bash","toolCallId":"1","input":{"command":"ls"}}"#;
+        assert_eq!(payload(&event).to_json().text(), expected);
+    }
+
+    #[test]
+    fn a_tool_response_becomes_content_details_and_is_error() {
+        let event = |response: &str| {
+            Event::new(EventKind::AfterTool, "/p").with("tool_response", Json::parse(response).unwrap())
+        };
+        let of = |response: &str| {
+            let payload = payload(&event(response));
+            let text = |key: &str| payload.get(key).map(|value| value.text().to_owned());
+            (text("content").unwrap(), text("details"), text("isError").unwrap())
+        };
+        assert_eq!(
+            of(r#"{"llmContent":"out","returnDisplay":{"a":1}}"#),
+            (r#"[{"type":"text","text":"out"}]"#.into(), Some(r#"{"a":1}"#.into()), "false".into())
+        );
+        assert_eq!(
+            of(r#"{"error":{"message":"no"}}"#),
+            (r#"[{"type":"text","text":"{\"error\":{\"message\":\"no\"}}"}]"#.into(), None, "true".into())
+        );
+    }
+
+    #[test]
+    fn times_are_milliseconds() {
+        assert_eq!(milliseconds("1970-01-01T00:00:00.000Z"), 0);
+        assert_eq!(milliseconds("2025-02-18T16:30:00.000Z"), 1_739_896_200_000);
+        assert_eq!(milliseconds("2000-02-28T23:59:59.999Z"), 951_782_399_999);
+        assert_eq!(milliseconds("not a time"), 0);
+    }
+
+    #[test]
+    fn a_request_is_shown_as_messages_and_taken_back() {
+        let request = r#"{"model":"m","messages":[{"role":"user","content":"a"},{"role":"model","content":"b"}]}"#;
+        let mut event = Event::new(EventKind::BeforeModel, "/p").with("llm_request", Json::parse(request).unwrap());
+        let shown = messages(&event);
+        assert_eq!(shown[1].text(), r#"{"role":"assistant","content":[{"type":"text","text":"b"}]}"#);
+        set_messages(&mut event, &shown);
+        assert_eq!(event.field("llm_request").unwrap().text(), request, "nothing changed");
+        set_messages(&mut event, &shown[..1]);
+        let changed = event.field("llm_request").unwrap().as_object().unwrap();
+        assert_eq!(changed.get("messages").unwrap().text(), r#"[{"role":"user","content":"a"}]"#);
+        assert_eq!(changed.get("model").unwrap().text(), "\"m\"");
+    }
+}

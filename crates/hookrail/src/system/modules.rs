@@ -1,0 +1,85 @@
+//! What modules offer beside hooks: commands and the drawing of their own messages.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::HookSystem;
+use super::host::Host;
+use crate::hook::Trust;
+use crate::json::Json;
+use crate::run::{Capabilities, How, ModuleCommand, ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld};
+use crate::snapshot::LoadedModule;
+
+/// A command that a module offers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CommandOffer {
+    /// Its name, without a slash.
+    pub name: String,
+    /// What it says about itself.
+    pub description: Option<String>,
+    /// The module.
+    pub module: Arc<Path>,
+}
+
+impl HookSystem {
+    /// Every command of every module, in load order. Where a name stands twice, the first one is run.
+    #[must_use]
+    pub fn commands(&self) -> Vec<CommandOffer> {
+        let snapshot = self.snapshot();
+        let offers = snapshot.modules().iter().flat_map(|module| {
+            module.commands.iter().map(|command| CommandOffer {
+                name: command.name.clone(),
+                description: command.description.clone(),
+                module: Arc::clone(&module.path),
+            })
+        });
+        offers.collect()
+    }
+
+    /// Runs a command; none when no module has one of that name. `arguments` is what the user typed behind the name.
+    pub async fn run_command(&self, name: &str, arguments: &str, host: Arc<dyn Host>) -> Option<ModuleReturn> {
+        let snapshot = self.snapshot();
+        let has_it = |module: &&LoadedModule| module.commands.iter().any(|command| command.name == name);
+        let module = snapshot.modules().iter().find(has_it)?;
+        let runner = self.inner.settings.modules.clone()?;
+        if !still_trusted(module) {
+            return Some(ModuleReturn::new(How::ContentChanged));
+        }
+        let command = ModuleCommand::new(&module.path, name, arguments, self.module_world(module), host);
+        Some(runner.command(command).await)
+    }
+
+    /// Lets a module draw a message with a `customType`; none means that the default drawing is to be used.
+    pub async fn render_message(
+        &self,
+        message: &Json,
+        expanded: bool,
+        width: usize,
+        host: Arc<dyn Host>,
+    ) -> Option<Vec<String>> {
+        let kind = message.as_object()?.get("customType")?.as_str()?;
+        let snapshot = self.snapshot();
+        let module = snapshot.modules().iter().find(|module| module.renderers.contains(&kind))?;
+        let runner: Arc<dyn ModuleRunner> = self.inner.settings.modules.clone()?;
+        if !still_trusted(module) {
+            return None;
+        }
+        runner.render(ModuleRender::new(&module.path, message, expanded, width, self.module_world(module), host)).await
+    }
+
+    fn module_world(&self, module: &LoadedModule) -> ModuleWorld {
+        let capabilities: Capabilities = self.inner.settings.capabilities;
+        ModuleWorld::new(self.project(), Arc::clone(&self.inner.settings.world.environment))
+            .with_capabilities(capabilities)
+            .covering(&module.trust)
+    }
+}
+
+/// What was granted is verified immediately before it runs.
+fn still_trusted(module: &LoadedModule) -> bool {
+    match &module.trust {
+        Trust::Granted(fingerprint) => fingerprint.still_holds(),
+        other => other.allows(),
+    }
+}

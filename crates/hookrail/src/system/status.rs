@@ -1,0 +1,110 @@
+//! The status line: the parts that hooks set, one per key, as one line of text.
+
+use std::collections::BTreeMap;
+
+/// The parts of a status line by key.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StatusLine {
+    parts: BTreeMap<String, String>,
+}
+
+impl StatusLine {
+    /// A line without parts.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the part of a key; none removes it.
+    pub fn set(&mut self, key: &str, text: Option<&str>) {
+        match text {
+            Some(text) => self.parts.insert(key.to_owned(), sanitized(text)),
+            None => self.parts.remove(key),
+        };
+    }
+
+    /// The parts in the order of their keys, joined by a blank and cut to so many columns. Colour sequences take no
+    /// column; a cut line ends without colour.
+    #[must_use]
+    pub fn line(&self, columns: usize) -> String {
+        let whole = self.parts.values().map(String::as_str).collect::<Vec<_>>().join(" ");
+        cut(whole.trim(), columns)
+    }
+}
+
+/// Controls and line breaks become blanks, runs of blanks collapse, colour sequences survive.
+fn sanitized(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(character) = rest.chars().next() {
+        if let Some(length) = colour_sequence(rest) {
+            let (sequence, after) = rest.split_at(length);
+            out.push_str(sequence);
+            rest = after;
+            continue;
+        }
+        rest = rest.get(character.len_utf8()..).unwrap_or_default();
+        let character = if character.is_control() { ' ' } else { character };
+        if character != ' ' || !out.ends_with(' ') {
+            out.push(character);
+        }
+    }
+    out.trim().to_owned()
+}
+
+/// The length of the colour sequence (`ESC [ … m`) at the beginning of a text.
+fn colour_sequence(text: &str) -> Option<usize> {
+    let parameters = text.strip_prefix("\u{1b}[")?;
+    let length = parameters.find(|character: char| !(character.is_ascii_digit() || character == ';'))?;
+    parameters.get(length..)?.starts_with('m').then_some(length + 3)
+}
+
+fn cut(text: &str, columns: usize) -> String {
+    let mut out = String::new();
+    let mut used = 0;
+    let mut coloured = false;
+    let mut rest = text;
+    while let Some(character) = rest.chars().next() {
+        if let Some(length) = colour_sequence(rest) {
+            let (sequence, after) = rest.split_at(length);
+            out.push_str(sequence);
+            coloured = true;
+            rest = after;
+            continue;
+        }
+        if used == columns {
+            if coloured {
+                out.push_str("\u{1b}[0m");
+            }
+            return out;
+        }
+        used += 1;
+        out.push(character);
+        rest = rest.get(character.len_utf8()..).unwrap_or_default();
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::StatusLine;
+
+    #[test]
+    fn parts_are_sorted_cleaned_and_cut() {
+        let mut line = StatusLine::new();
+        line.set("b", Some("two\r\n\ttoo"));
+        line.set("a", Some("  one \u{7} "));
+        assert_eq!(line.line(80), "one two too");
+        assert_eq!(line.line(5), "one t");
+        line.set("b", None);
+        assert_eq!(line.line(80), "one");
+    }
+
+    #[test]
+    fn colours_survive_and_take_no_room() {
+        let mut line = StatusLine::new();
+        line.set("a", Some("\u{1b}[31mred\u{1b}[0m \u{1b}]0;title\u{7}"));
+        assert_eq!(line.line(80), "\u{1b}[31mred\u{1b}[0m ]0;title");
+        assert_eq!(line.line(2), "\u{1b}[31mre\u{1b}[0m");
+    }
+}
