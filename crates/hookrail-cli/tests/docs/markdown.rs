@@ -1,0 +1,99 @@
+//! What the tests look for in a document: fenced blocks with their info strings, marked tables, links and headings.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The root of the repository.
+pub(super) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// A document, by its name under `docs/`.
+pub(super) fn document(name: &str) -> String {
+    fs::read_to_string(root().join("docs").join(name)).unwrap()
+}
+
+/// The documents there are.
+pub(super) const DOCUMENTS: [&str; 4] = ["hooks.md", "cookbook.md", "embedding.md", "differences.md"];
+
+/// A fenced block.
+#[derive(Clone, Debug)]
+pub(super) struct Block {
+    pub(super) language: String,
+    /// The words behind the language.
+    words: Vec<String>,
+    pub(super) text: String,
+    /// Where it is, for messages.
+    pub(super) place: String,
+}
+
+impl Block {
+    /// Whether the info string has this word.
+    pub(super) fn has(&self, word: &str) -> bool {
+        self.words.iter().any(|given| given == word)
+    }
+
+    /// The value of `name=value` in the info string.
+    pub(super) fn value(&self, name: &str) -> Option<&str> {
+        self.words.iter().find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
+    }
+}
+
+/// Every fenced block of a document.
+pub(super) fn blocks(name: &str) -> Vec<Block> {
+    let text = document(name);
+    let mut lines = text.lines().enumerate();
+    let mut found = Vec::new();
+    while let Some((at, line)) = lines.next() {
+        let Some(info) = line.strip_prefix("```") else { continue };
+        let mut words = info.split_whitespace().map(str::to_owned);
+        let language = words.next().unwrap_or_default();
+        let body: Vec<&str> = lines.by_ref().map(|(_, line)| line).take_while(|line| *line != "```").collect();
+        let place = format!("docs/{name}:{}", at + 1);
+        found.push(Block { language, words: words.collect(), text: body.join("\n") + "\n", place });
+    }
+    found
+}
+
+/// The rows of the table behind `<!-- table: NAME -->`, without its head. Backticks are kept.
+pub(super) fn table(document_name: &str, table: &str) -> Vec<Vec<String>> {
+    let text = document(document_name);
+    let (_, rest) = text.split_once(&format!("<!-- table: {table} -->")).unwrap();
+    let rows = rest.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|'));
+    rows.skip(2).map(cells).collect()
+}
+
+/// The cells of a row; `\|` is a bar that does not end a cell.
+fn cells(row: &str) -> Vec<String> {
+    let hidden = row.trim().trim_matches('|').replace("\\|", "\u{1}");
+    hidden.split('|').map(|cell| cell.trim().replace('\u{1}', "|")).collect()
+}
+
+/// The texts between backticks.
+pub(super) fn literals(cell: &str) -> Vec<String> {
+    cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// The anchors of a document's headings, as they are made of the headings' text.
+pub(super) fn anchors(name: &str) -> Vec<String> {
+    let text = document(name);
+    let mut fenced = false;
+    let mut found = Vec::new();
+    for line in text.lines() {
+        fenced ^= line.starts_with("```");
+        if fenced || !line.starts_with('#') {
+            continue;
+        }
+        let title = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = title.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+        found.push(kept.map(|c| if c == ' ' { '-' } else { c }).collect());
+    }
+    found
+}
+
+/// The targets of a document's links.
+pub(super) fn links(name: &str) -> Vec<String> {
+    let text = document(name);
+    let parts = text.split("](").skip(1);
+    parts.filter_map(|rest| rest.split_once(')')).map(|(target, _)| target.to_owned()).collect()
+}

@@ -1,0 +1,41 @@
+//! Every JSON block is something: settings without findings, a sample of standard input, or a sample project.
+
+use super::markdown::{DOCUMENTS, blocks};
+use super::sandbox::Sandbox;
+
+#[test]
+fn settings_pass_the_check_without_findings() {
+    let mut count = 0;
+    for name in DOCUMENTS {
+        for block in blocks(name).iter().filter(|block| block.language == "json") {
+            let known = ["stdin", "project"].iter().any(|word| block.value(word).is_some());
+            assert!(block.has("settings") || known, "{}: a JSON block that nobody checks", block.place);
+            if !block.has("settings") {
+                continue;
+            }
+            let sandbox = Sandbox::new();
+            let file = match block.value("layer") {
+                Some("user") => "../home/.llxprt/settings.json",
+                _ => ".llxprt/settings.json",
+            };
+            sandbox.write(file, &block.text);
+            let ran = sandbox.hookrail(&["check", "--json", "--deny-warnings", "--trust-project"]);
+            assert_eq!((ran.status, ran.json()["diagnostics"].to_string()), (0, "[]".to_owned()), "{}", block.place);
+            count += 1;
+        }
+    }
+    assert!(count >= 5, "only {count} blocks with settings");
+}
+
+#[test]
+fn every_block_has_a_language_that_some_test_knows() {
+    for name in DOCUMENTS {
+        for block in blocks(name) {
+            let known = ["console", "json", "sh", "python", "js", "rust"];
+            assert!(known.contains(&block.language.as_str()), "{}: `{}`", block.place, block.language);
+            if matches!(block.language.as_str(), "sh" | "python" | "js") {
+                assert!(name == "hooks.md" && block.value("event").is_some(), "{}: never executed", block.place);
+            }
+        }
+    }
+}
