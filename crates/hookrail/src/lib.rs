@@ -24,6 +24,7 @@ pub mod dialect;
 mod document;
 mod event;
 mod firing;
+pub mod guard;
 mod hook;
 mod json;
 mod matcher;

@@ -263,6 +263,8 @@ pub struct HookRun {
     pub stdout: String,
     /// What it wrote to standard error.
     pub stderr: String,
+    /// What it was asked about, where others could have changed that afterwards.
+    pub judged: Option<Json>,
 }
 
 /// Why a hook did not run.
@@ -381,6 +383,19 @@ impl Outcome {
         let mut outcome = Self::untouched(event);
         let message = "the engine was torn down before the hooks of this event had answered";
         outcome.diagnostics.push(Diagnostic::new(Code::HookCancelled, message));
+        if event.spec().is_gating() {
+            outcome.effects = Effects::deny(message);
+        }
+        outcome
+    }
+
+    /// The outcome of an event that is fired too deep inside hooks of other engines. A gate stays shut, so that the
+    /// recursion ends.
+    #[must_use]
+    pub(crate) fn too_deep(event: EventKind, depth: u32) -> Self {
+        let mut outcome = Self::untouched(event);
+        let message = format!("hooks are nested {depth} deep; no more are run");
+        outcome.diagnostics.push(Diagnostic::new(Code::TooDeep, message.clone()));
         if event.spec().is_gating() {
             outcome.effects = Effects::deny(message);
         }

@@ -48,6 +48,8 @@ struct Slot {
     /// The event as the hook was asked about it, kept for hooks of the system layer only.
     judged: Option<Event>,
     left_out: Option<LeftOut>,
+    /// The field it was asked about, for the receipt.
+    asked_about: Option<Json>,
     /// What there is to say about it, told in plan order whenever it ended.
     diagnostics: Vec<Diagnostic>,
 }
@@ -81,6 +83,7 @@ impl<D: Dialect> Part<D> {
                 run: None,
                 judged: None,
                 left_out: None,
+                asked_about: None,
                 diagnostics: Vec::new(),
             })
             .collect();
@@ -106,6 +109,7 @@ impl<D: Dialect> Part<D> {
         let at = self.next;
         self.next += 1;
         let slot = self.slots.get_mut(at)?;
+        slot.asked_about = super::floor::guarded_field(event.kind()).and_then(|field| event.field(field).cloned());
         if slot.planned.authority == Authority::System {
             slot.judged = Some(event.clone());
         }
@@ -132,7 +136,7 @@ impl<D: Dialect> Part<D> {
         reply.failure = reported.first().map(|diagnostic| diagnostic.message.clone());
         slot.diagnostics.extend(reported);
         slot.diagnostics.append(&mut reply.diagnostics);
-        slot.run = Some(run_record(&reply, end));
+        slot.run = Some(HookRun { judged: slot.asked_about.take(), ..run_record(&reply, end) });
         if self.stage == Stage::Chain {
             if D::pass_on(event, self.stage, &reply) == Flow::Over {
                 let ended_by: Arc<str> = Arc::from(format!("hook `{}` ended the chain", reply.hook));
@@ -195,6 +199,7 @@ impl<D: Dialect> AnyPart for Part<D> {
             duration: std::time::Duration::ZERO,
             stdout: String::new(),
             stderr: String::new(),
+            judged: None,
         });
     }
 
@@ -280,5 +285,6 @@ fn run_record<A>(reply: &Reply<A>, end: &RunEnd) -> HookRun {
         duration: reply.duration,
         stdout: end.stdout.lossy(),
         stderr: end.stderr.lossy(),
+        judged: None,
     }
 }

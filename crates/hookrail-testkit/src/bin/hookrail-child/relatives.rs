@@ -99,7 +99,7 @@ mod imp {
 
     /// Goes on with the chain after a moment.
     pub(crate) fn next_link(end: u64) -> io::Result<u8> {
-        std::thread::sleep(Duration::from_millis(2));
+        std::thread::sleep(Duration::from_millis(20));
         link(end)
     }
 

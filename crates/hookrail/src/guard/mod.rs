@@ -1,0 +1,113 @@
+//! Guards: a host that goes through them cannot forget what hooks said.
+//!
+//! A tool runs only with a [`Permit`], a model is called only with a [`ModelPermit`], and nothing but a guard can make
+//! one. The guard fires the events around the operation, applies every effect, asks the user where hooks want that, and
+//! returns what happened with a [`Receipt`].
+//!
+//! A guard knows what effects mean for an operation. It knows no dialect, no terminal and no particular model or tool.
+
+mod approval;
+mod lifecycle;
+mod model;
+mod model_tools;
+mod prompt;
+mod receipt;
+mod tool;
+
+pub use approval::{Approval, Approver, Nobody};
+pub use lifecycle::{CompactionGuard, Notified};
+pub use model::{ModelEnd, ModelPermit, ModelResult};
+pub use prompt::{AgentEnd, PromptEnd};
+pub use receipt::{Judged, Receipt};
+pub use tool::{Permit, ToolCall, ToolEnd, ToolFailure, ToolOutput, ToolResult, Visibility};
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+
+use crate::event::{Event, EventKind};
+use crate::outcome::Outcome;
+use crate::system::{HookSystem, Host, NoHost};
+
+/// The guards of one session. Cloning shares the session's state.
+#[derive(Clone)]
+pub struct Guard {
+    hooks: HookSystem,
+    session_id: Arc<str>,
+    transcript: Arc<str>,
+    approver: Arc<dyn Approver>,
+    host: Arc<dyn Host>,
+    /// How often in a row hooks have sent the agent back to work.
+    sent_back: Arc<AtomicU32>,
+    most_sent_back: u32,
+}
+
+impl Guard {
+    /// The guards of a session. Until an approver is given nobody can be asked, so a question is a deny.
+    #[must_use]
+    pub fn new(hooks: HookSystem, session_id: &str) -> Self {
+        Self {
+            hooks,
+            session_id: session_id.into(),
+            transcript: Arc::from(""),
+            approver: Arc::new(Nobody),
+            host: Arc::new(NoHost),
+            sent_back: Arc::default(),
+            most_sent_back: 5,
+        }
+    }
+
+    /// The guards with somebody who can be asked.
+    #[must_use]
+    pub fn approver(mut self, approver: impl Approver + 'static) -> Self {
+        self.approver = Arc::new(approver);
+        self
+    }
+
+    /// The guards with a way back to the host for hooks that need one.
+    #[must_use]
+    pub fn host(mut self, host: Arc<dyn Host>) -> Self {
+        self.host = host;
+        self
+    }
+
+    /// The guards with the path of the session's transcript.
+    #[must_use]
+    pub fn transcript(mut self, path: &str) -> Self {
+        self.transcript = path.into();
+        self
+    }
+
+    /// How often in a row hooks may send the agent back to work before it ends all the same.
+    #[must_use]
+    pub fn most_sent_back(mut self, times: u32) -> Self {
+        self.most_sent_back = times;
+        self
+    }
+
+    /// The hooks behind the guards.
+    #[must_use]
+    pub fn hooks(&self) -> &HookSystem {
+        &self.hooks
+    }
+
+    /// Whether parts of a model's response may be shown before the response is complete: only when no hook could still
+    /// want to change or hide it.
+    #[must_use]
+    pub fn may_stream(&self) -> bool {
+        !self.hooks.wants(EventKind::AfterModel)
+    }
+
+    fn event(&self, kind: EventKind) -> Event {
+        self.hooks.event(kind).session(&*self.session_id).transcript(&*self.transcript)
+    }
+
+    async fn fire(&self, event: Event) -> Outcome {
+        self.hooks.fire_for(event, Arc::clone(&self.host)).await
+    }
+}
+
+impl std::fmt::Debug for Guard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Guard").field("session_id", &self.session_id).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,184 @@
+//! Model calls.
+
+use std::future::Future;
+
+use super::Guard;
+use super::approval::refusal;
+use super::model_tools::restrict;
+use super::receipt::{Receipt, digest};
+use super::tool::Visibility;
+use crate::dialect::translate;
+use crate::event::EventKind;
+use crate::json::{Json, JsonObject};
+use crate::outcome::{Decision, Effects, Stop};
+
+/// The permission to call a model once, with exactly this request. Only a guard makes one. Retries of the same logical
+/// call over the network happen inside and do not fire hooks again.
+///
+/// ```compile_fail
+/// let forged = hookrail::guard::ModelPermit { request: hookrail::Json::null() };
+/// ```
+#[derive(Debug)]
+#[must_use = "a permit that is not used means that the model was not called"]
+pub struct ModelPermit {
+    request: Json,
+}
+
+impl ModelPermit {
+    /// The request to send.
+    #[must_use]
+    pub fn request(&self) -> &Json {
+        &self.request
+    }
+}
+
+/// Where a response comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ModelEnd {
+    /// The model answered.
+    Answered,
+    /// A hook answered in its place; the model was not called.
+    Synthetic,
+    /// Hooks said no, or the agent had to stop before the call; the model was not called.
+    NotCalled,
+}
+
+/// What came of a model call.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ModelResult {
+    /// Where the response comes from.
+    pub end: ModelEnd,
+    /// The response to work with: in the host's own shape, or, where a hook made it, with `text` and `candidates`.
+    pub response: Json,
+    /// Whether the user sees it.
+    pub visibility: Visibility,
+    /// Why the model was not called.
+    pub reason: Option<String>,
+    /// Messages for the conversation.
+    pub system_messages: Vec<String>,
+    /// Whether the agent must stop now.
+    pub stop: Option<Stop>,
+    /// What hooks did.
+    pub receipt: Receipt,
+}
+
+impl Guard {
+    /// Runs a model call through the hooks: `tool-selection`, `before-model`, the call itself with a [`ModelPermit`],
+    /// `after-model`, and every effect applied. What hooks rewrite is sent and never stored.
+    ///
+    /// # Errors
+    /// The error of the call itself, as `call` gave it.
+    pub async fn model_call<F, R, E>(&self, request: Json, call: F) -> Result<ModelResult, E>
+    where
+        F: FnOnce(ModelPermit) -> R,
+        R: Future<Output = Result<Json, E>>,
+    {
+        let mut result = ModelResult::new();
+        let selection = self.fire(self.event(EventKind::ToolSelection).with("llm_request", request.clone())).await;
+        result.note(&selection.effects);
+        result.receipt.add(&selection);
+        let request = match &selection.effects.tool_config {
+            Some(config) => restrict(&request, config),
+            None => request,
+        };
+        let before = self.fire(self.event(EventKind::BeforeModel).with("llm_request", request.clone())).await;
+        result.receipt.add(&before);
+        result.note(&before.effects);
+        let request = match &before.effects.llm_request {
+            Some(changed) => translate::from_hook_request(changed, &request),
+            None => request,
+        };
+        if let Some(reason) = self.model_refused(&request, &before.effects).await {
+            return Ok(result.not_called(before.effects.llm_response.as_ref(), Some(reason)));
+        }
+        if let Some(response) = &before.effects.llm_response {
+            return Ok(result.synthetic(response));
+        }
+        if result.stop.is_some() {
+            return Ok(result.not_called(None, None));
+        }
+        result.receipt.input = Some(digest(&request));
+        let response = call(ModelPermit { request: request.clone() }).await?;
+        let event =
+            self.event(EventKind::AfterModel).with("llm_request", request).with("llm_response", response.clone());
+        let after = self.fire(event).await;
+        result.receipt.add(&after);
+        result.note(&after.effects);
+        result.response = match &after.effects.llm_response {
+            Some(changed) => translate::from_hook_response(changed, &response),
+            None => response,
+        };
+        // A stop after the response leaves nothing to act on but the reason.
+        if let Some(stop) = &after.effects.stop {
+            result.response = response_of_text(&stop.reason);
+        }
+        Ok(result)
+    }
+
+    async fn model_refused(&self, request: &Json, effects: &Effects) -> Option<String> {
+        match effects.decision {
+            Some(Decision::Deny) => {
+                Some(effects.reason.clone().unwrap_or_else(|| "a hook denied this model call".to_owned()))
+            }
+            Some(Decision::Ask) => {
+                let reason = effects.reason.as_deref();
+                refusal(self.approver.approve("model call", request, reason).await, reason)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl ModelResult {
+    fn new() -> Self {
+        Self {
+            end: ModelEnd::Answered,
+            response: Json::null(),
+            visibility: Visibility::Shown,
+            reason: None,
+            system_messages: Vec::new(),
+            stop: None,
+            receipt: Receipt::default(),
+        }
+    }
+
+    fn note(&mut self, effects: &Effects) {
+        self.system_messages.extend(effects.system_message.clone());
+        if effects.suppress_output {
+            self.visibility = Visibility::Hidden;
+        }
+        if self.stop.is_none() {
+            self.stop.clone_from(&effects.stop);
+        }
+    }
+
+    fn synthetic(mut self, response: &Json) -> Self {
+        self.end = ModelEnd::Synthetic;
+        self.response = response.clone();
+        self
+    }
+
+    /// A blocked call gives the response the hook brought, or one that says nothing.
+    fn not_called(mut self, response: Option<&Json>, reason: Option<String>) -> Self {
+        self.end = if response.is_some() { ModelEnd::Synthetic } else { ModelEnd::NotCalled };
+        self.response = match (response, &self.stop) {
+            (Some(response), _) => response.clone(),
+            (None, Some(stop)) => response_of_text(&stop.reason),
+            (None, None) => response_of_text(""),
+        };
+        self.reason = reason;
+        self
+    }
+}
+
+/// A response that consists of text alone.
+fn response_of_text(text: &str) -> Json {
+    let parts = Json::of(&[text]).unwrap_or_else(|_| Json::null());
+    let content: JsonObject = [("role", Json::string("model")), ("parts", parts)].into_iter().collect();
+    let candidate: JsonObject =
+        [("content", content.to_json()), ("finishReason", Json::string("STOP"))].into_iter().collect();
+    let candidates = Json::of(&[candidate.to_json()]).unwrap_or_else(|_| Json::null());
+    [("text", Json::string(text)), ("candidates", candidates)].into_iter().collect::<JsonObject>().to_json()
+}

@@ -1,0 +1,117 @@
+//! Prompts, and the end of the agent's work on one.
+
+use std::sync::atomic::Ordering;
+
+use super::Guard;
+use super::receipt::Receipt;
+use crate::event::EventKind;
+use crate::json::Json;
+use crate::outcome::Stop;
+
+/// What becomes of a prompt.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum PromptEnd {
+    /// It goes to the model, with whatever hooks added.
+    Accepted {
+        /// The prompt to send.
+        prompt: String,
+        /// Messages for the conversation.
+        system_messages: Vec<String>,
+        /// Messages modules want in the conversation.
+        messages: Vec<Json>,
+        /// Whether the agent must stop all the same.
+        stop: Option<Stop>,
+        /// What hooks did.
+        receipt: Receipt,
+    },
+    /// It never reaches a model, now or later. In the conversation stands this assistant message in its place.
+    Denied {
+        /// What the assistant says.
+        message: String,
+        /// Whether the agent must stop as well.
+        stop: Option<Stop>,
+        /// What hooks did.
+        receipt: Receipt,
+    },
+}
+
+/// What becomes of the agent after its answer.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum AgentEnd {
+    /// It is done.
+    Done {
+        /// Why, when a hook stopped it.
+        stop: Option<Stop>,
+        /// Whether the model's context must be cleared.
+        clear_context: bool,
+        /// What hooks did.
+        receipt: Receipt,
+    },
+    /// A hook sends it back to work with this message as a new turn.
+    SentBack {
+        /// The message.
+        message: String,
+        /// Whether the model's context must be cleared first.
+        clear_context: bool,
+        /// What hooks did.
+        receipt: Receipt,
+    },
+    /// A hook wanted to send it back once more, and was not followed: it had done so too often in a row.
+    Capped {
+        /// What the hook wanted to say.
+        message: String,
+        /// What hooks did.
+        receipt: Receipt,
+    },
+}
+
+impl Guard {
+    /// Lets hooks look at a prompt before anything else happens to it.
+    pub async fn prompt(&self, prompt: &str) -> PromptEnd {
+        self.sent_back.store(0, Ordering::Relaxed);
+        let outcome = self.fire(self.event(EventKind::Prompt).with_text("prompt", prompt)).await;
+        let mut receipt = Receipt::default();
+        receipt.add(&outcome);
+        let effects = outcome.effects;
+        let shown = effects.prompt.clone().unwrap_or_else(|| prompt.to_owned());
+        match self.refused("prompt", &Json::string(&shown), &effects).await {
+            Some(message) => PromptEnd::Denied { message, stop: effects.stop, receipt },
+            None => PromptEnd::Accepted {
+                prompt: shown,
+                system_messages: effects.system_message.into_iter().collect(),
+                messages: effects.messages,
+                stop: effects.stop,
+                receipt,
+            },
+        }
+    }
+
+    /// Lets hooks look at the agent's answer. A block sends its reason back as a new turn, in which hooks are told so; the
+    /// number of times in a row is capped, because a hook that always blocks would never let the agent end.
+    pub async fn agent_end(&self, prompt: &str, response: &str) -> AgentEnd {
+        let times = self.sent_back.load(Ordering::Relaxed);
+        let event = self
+            .event(EventKind::AgentEnd)
+            .with_text("prompt", prompt)
+            .with_text("prompt_response", response)
+            .with("stop_hook_active", Json::boolean(times > 0));
+        let outcome = self.fire(event).await;
+        let mut receipt = Receipt::default();
+        receipt.add(&outcome);
+        let effects = outcome.effects;
+        let clear_context = effects.clear_context;
+        if !matches!(effects.decision, Some(crate::outcome::Decision::Deny)) || effects.stop.is_some() {
+            self.sent_back.store(0, Ordering::Relaxed);
+            return AgentEnd::Done { stop: effects.stop, clear_context, receipt };
+        }
+        let message = effects.reason.unwrap_or_else(|| "a hook wants the work to go on".to_owned());
+        if times >= self.most_sent_back {
+            self.sent_back.store(0, Ordering::Relaxed);
+            return AgentEnd::Capped { message, receipt };
+        }
+        self.sent_back.store(times + 1, Ordering::Relaxed);
+        AgentEnd::SentBack { message, clear_context, receipt }
+    }
+}

@@ -1,0 +1,56 @@
+//! What hooks did to one operation, for the record.
+
+use crate::dialect::DialectId;
+use crate::json::Json;
+use crate::outcome::{Decision, EndKind, Outcome, SkipReason};
+use crate::trust::Digest;
+
+/// What hooks did to one operation.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Receipt {
+    /// Every hook that ran, with what it judged, in plan order, over all events of the operation.
+    pub ran: Vec<Judged>,
+    /// Every hook that did not run, and why.
+    pub skipped: Vec<(String, SkipReason)>,
+    /// What was decided.
+    pub decision: Option<Decision>,
+    /// The digest of the input that was really used; none when the operation did not happen.
+    pub input: Option<Digest>,
+}
+
+/// A hook that ran, and what it was asked about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Judged {
+    /// The hook.
+    pub hook: String,
+    /// Its dialect.
+    pub dialect: DialectId,
+    /// How it ended.
+    pub end: EndKind,
+    /// What it decided.
+    pub decision: Option<Decision>,
+    /// The digest of the input it judged, where others could have changed that afterwards.
+    pub judged: Option<Digest>,
+}
+
+impl Receipt {
+    /// Adds what an event came to.
+    pub(super) fn add(&mut self, outcome: &Outcome) {
+        self.decision = self.decision.max(outcome.effects.decision);
+        self.ran.extend(outcome.runs.iter().map(|run| Judged {
+            hook: run.hook.label.to_string(),
+            dialect: run.hook.dialect,
+            end: run.end,
+            decision: run.decision,
+            judged: run.judged.as_ref().map(digest),
+        }));
+        self.skipped.extend(outcome.skipped.iter().map(|skipped| (skipped.hook.label.to_string(), skipped.why)));
+    }
+}
+
+/// The digest of a value, as receipts have it.
+pub(super) fn digest(value: &Json) -> Digest {
+    Digest::of(value.text().as_bytes())
+}
