@@ -21,6 +21,7 @@ pub struct Event {
     cwd: PathBuf,
     timestamp: String,
     fields: JsonObject,
+    variables: Vec<(String, String)>,
 }
 
 /// Why an event could not be made from a payload.
@@ -56,6 +57,7 @@ impl Event {
             cwd: cwd.into(),
             timestamp: timestamp(SystemTime::now()),
             fields: JsonObject::new(),
+            variables: Vec::new(),
         }
     }
 
@@ -119,6 +121,14 @@ impl Event {
         self.with(name, Json::string(value))
     }
 
+    /// The event with a variable for the environment of the processes it starts, such as the trace it belongs to. It
+    /// never replaces a variable that the engine or a dialect sets.
+    #[must_use]
+    pub fn variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.variables.push((name.into(), value.into()));
+        self
+    }
+
     /// What happened.
     #[must_use]
     pub fn kind(&self) -> EventKind {
@@ -165,6 +175,12 @@ impl Event {
     #[must_use]
     pub fn fields(&self) -> &JsonObject {
         &self.fields
+    }
+
+    /// The variables for the processes it starts.
+    #[must_use]
+    pub fn variables(&self) -> &[(String, String)] {
+        &self.variables
     }
 
     /// Replaces a field: this is how a rewrite reaches whoever comes next.

@@ -63,7 +63,7 @@ fn command(world: &ProcessWorld, request: &RunRequest, run_id: &str) -> Option<C
     let command = match &request.hook.action {
         Action::Shell(line) => {
             let (program, flags) = shell(&world.environment);
-            Command::new(program).args(flags.iter().copied()).arg(&**line)
+            Command::new(program).args(flags.iter().copied()).arg(request.command.as_deref().unwrap_or(line))
         }
         Action::Program(words) => {
             let (program, arguments) = words.split_first()?;
@@ -73,7 +73,8 @@ fn command(world: &ProcessWorld, request: &RunRequest, run_id: &str) -> Option<C
     };
     let inherited = request.hook.environment.as_ref().unwrap_or(&world.environment);
     let mut environment = Environment::clone(inherited);
-    for (name, value) in request.variables.iter() {
+    // What the dialect sets comes last, so that an event cannot pass another project off as its own.
+    for (name, value) in request.event.variables().iter().chain(request.variables.iter()) {
         environment = environment.with(name, value);
     }
     environment = environment
@@ -87,6 +88,7 @@ fn command(world: &ProcessWorld, request: &RunRequest, run_id: &str) -> Option<C
             .stdin(Arc::clone(&request.input))
             .timeout(request.timeout)
             .grace(request.grace)
+            .cancel_grace(request.cancel_grace)
             .marker("HOOKRAIL_RUN_ID", run_id),
     )
 }
