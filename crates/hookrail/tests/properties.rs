@@ -7,7 +7,7 @@ mod common;
 use common::{drive, drive_arranged, exited, hook, json, stdin, tool_call};
 use hookrail::dialect::llxprt::{event_of_payload, payload_of_event};
 use hookrail::{
-    Decision, DialectId, Event, EventKind, FieldKind, GroupOrder, Hook, How, Json, JsonObject, Outcome, RunEnd,
+    Code, Decision, DialectId, Event, EventKind, FieldKind, GroupOrder, Hook, How, Json, JsonObject, Outcome, RunEnd,
     SourceKind, outcome_document,
 };
 use proptest::prelude::*;
@@ -117,7 +117,7 @@ fn fire(kind: EventKind, scripts: &[Scripted]) -> Outcome {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(256) })]
 
     #[test]
     fn completion_order_never_matters(kind in kinds(), scripts in scripts(), seed in any::<u64>()) {
@@ -169,7 +169,9 @@ proptest! {
         with.insert(at.index(with.len() + 1), failing);
         let after = fire(kind, &with);
         prop_assert_eq!(without.effects.decision, after.effects.decision);
-        prop_assert_eq!(without.effects.reason, after.effects.reason);
+        // Hooks are called by their number here, and those behind the new one have another.
+        let unnumbered = |reason: Option<String>| reason.map(|reason| reason.replace(char::is_numeric, "#"));
+        prop_assert_eq!(unnumbered(without.effects.reason), unnumbered(after.effects.reason));
         prop_assert_eq!(without.effects.tool_input, after.effects.tool_input);
         prop_assert_eq!(without.effects.llm_request, after.effects.llm_request);
         prop_assert_eq!(without.effects.system_message, after.effects.system_message);
@@ -179,7 +181,9 @@ proptest! {
     fn any_explicit_deny_denies_the_tool_in_every_order(scripts in scripts()) {
         let outcome = fire(EventKind::BeforeTool, &scripts);
         let denied = outcome.runs.iter().any(|run| run.decision == Some(Decision::Deny));
-        prop_assert_eq!(outcome.is_denied(), denied);
+        // A system guard that wants another change in its second look denies without a word of its own.
+        let demanded = outcome.diagnostics.iter().any(|found| found.code == Code::RewriteAfterGuard);
+        prop_assert_eq!(outcome.is_denied(), denied || demanded);
     }
 
     #[test]

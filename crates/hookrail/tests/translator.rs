@@ -99,7 +99,7 @@ fn pictures(request: &Value) -> usize {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(512) })]
 
     #[test]
     fn an_unchanged_list_gives_the_identical_request(entries in entries()) {
