@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::environment::Environment;
+use crate::outcome::End;
 
 /// A program to start, with everything it is given and every bound it has.
 ///
@@ -23,6 +24,7 @@ pub struct Command {
     pub(crate) stdin: Arc<[u8]>,
     pub(crate) timeout: Duration,
     pub(crate) grace: Duration,
+    pub(crate) cancel_grace: Option<Duration>,
     pub(crate) limits: Limits,
     pub(crate) marker: Option<(OsString, OsString)>,
 }
@@ -45,6 +47,7 @@ impl Command {
             stdin: Arc::default(),
             timeout: Duration::from_secs(60),
             grace: Duration::from_secs(2),
+            cancel_grace: None,
             limits: Limits::default(),
             marker: None,
         }
@@ -110,6 +113,13 @@ impl Command {
         self
     }
 
+    /// The grace after a cancel, where that is not the same as after the deadline.
+    #[must_use]
+    pub fn cancel_grace(mut self, grace: Duration) -> Self {
+        self.cancel_grace = Some(grace);
+        self
+    }
+
     /// The bounds on output.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
@@ -137,6 +147,14 @@ impl Command {
     #[must_use]
     pub fn working_directory(&self) -> Option<&Path> {
         self.cwd.as_deref()
+    }
+
+    /// The grace after that end.
+    pub(crate) fn grace_after(&self, end: End) -> Duration {
+        match end {
+            End::Cancelled => self.cancel_grace.unwrap_or(self.grace),
+            _ => self.grace,
+        }
     }
 
     /// The environment with the marker in it.

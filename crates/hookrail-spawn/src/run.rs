@@ -66,7 +66,7 @@ pub async fn run(command: &Command, cancel: &CancelToken) -> Result<Finished, Sp
         ControlFlow::Break(end) => return Ok(never_started(end, begun)),
     };
     match poll_fn(|cx| running.poll(cx, &mut stop)).await {
-        Event::Stopped(end) => Ok(running.abandon(end, command.grace, begun)),
+        Event::Stopped(end) => Ok(running.abandon(end, command.grace_after(end), begun)),
         Event::Flooded => Ok(running.abandon(End::OutputLimit, command.grace, begun)),
         Event::Exited => {
             let exit = running.exited(command.limits.drain_grace, &mut stop).await;

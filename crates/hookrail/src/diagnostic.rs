@@ -106,6 +106,28 @@ codes! {
     MatcherIgnored = "matcher-ignored", Warning;
     /// A matcher took too many steps and counts as matching.
     MatcherLimit = "matcher-limit", Warning;
+    /// A plugin's matcher is not a valid pattern, so it matches everything.
+    HooksMatcherInvalid = "hooks.matcher-invalid", Warning;
+    /// A timeout is over the ceiling and was cut to that.
+    TimeoutClamped = "timeout-clamped", Warning;
+    /// A timeout is not a positive whole number, so its hook was left out.
+    TimeoutRejected = "timeout-rejected", Error;
+    /// A command uses a variable nobody knows, and will see it as it is written.
+    VariableUnknown = "variable-unknown", Warning;
+    /// The list of installed plugins has an entry that cannot be used.
+    PluginRegistry = "plugin-registry", Error;
+    /// The folder of a plugin is not there.
+    PluginMissing = "plugin-missing", Error;
+    /// A plugin has no manifest that can be used.
+    PluginManifest = "plugin-manifest", Error;
+    /// A plugin names a file outside of itself, which is not read.
+    PluginPath = "plugin-path", Error;
+    /// Two plugins have the same identity.
+    PluginDuplicate = "plugin-duplicate", Error;
+    /// Hooks are written in the format of another agent and do not run.
+    PluginForeignFormat = "plugin-foreign-format", Error;
+    /// A plugin's events stand under an outer key that does not belong there.
+    PluginHooksWrapped = "plugin-hooks-wrapped", Warning;
     /// An extension was not loaded.
     ExtensionInvalid = "extension-invalid", Error;
     /// A hook of this type can be listed but not executed here.
@@ -120,6 +142,8 @@ codes! {
     HookSignalled = "hook-signalled", Warning;
     /// A hook exited with a status that means failure.
     HookExited = "hook-exited", Warning;
+    /// A hook exited with a status that means something in another dialect and nothing in its own.
+    ExitStatusWithoutMeaning = "exit-status-without-meaning", Note;
     /// A hook's command was not found by the shell.
     CommandNotFound = "command-not-found", Warning;
     /// A hook's command was found and could not be executed.
@@ -239,7 +263,7 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), Code::ALL.len());
         for name in names {
-            assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'), "{name}");
+            assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'-' | b'.')), "{name}");
         }
     }
 

@@ -175,13 +175,15 @@ pub struct Owner {
     pub id: String,
     /// Where it is installed.
     pub dir: std::path::PathBuf,
+    /// Where it keeps what survives its updates.
+    pub data_dir: Option<std::path::PathBuf>,
 }
 
 impl Owner {
     /// An owner from its parts.
     #[must_use]
     pub fn new(id: impl Into<String>, dir: impl Into<std::path::PathBuf>) -> Self {
-        Self { id: id.into(), dir: dir.into() }
+        Self { id: id.into(), dir: dir.into(), data_dir: None }
     }
 }
 

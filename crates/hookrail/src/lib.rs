@@ -18,6 +18,7 @@
 
 #![forbid(unsafe_code)]
 
+mod breadcrumb;
 mod config;
 mod diagnostic;
 pub mod dialect;

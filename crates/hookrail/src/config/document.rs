@@ -73,6 +73,11 @@ impl Document {
         Ok(Self { file, text, root })
     }
 
+    /// The text of the whole file.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The value of the whole file; none for a file without any.
     pub(crate) fn root(&self) -> Option<&Node> {
         self.root.as_ref()

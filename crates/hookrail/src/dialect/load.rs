@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{llxprt, xcode, xcsh};
+use crate::breadcrumb::Breadcrumb;
 use crate::diagnostic::Diagnostic;
 use crate::hook::Hook;
 use crate::run::{Environment, ModuleRunner};
@@ -67,6 +68,7 @@ impl Sources {
 #[derive(Debug, Default)]
 pub(crate) struct Loader {
     llxprt: llxprt::LastGood,
+    xcode: xcode::LastGood,
 }
 
 /// What configuration came to.
@@ -79,6 +81,8 @@ pub(crate) struct Loaded {
     pub(crate) files: Vec<PathBuf>,
     /// Modules that have more than handlers to offer.
     pub(crate) modules: Vec<LoadedModule>,
+    /// What goes into the log.
+    pub(crate) breadcrumbs: Vec<Breadcrumb>,
 }
 
 impl Loader {
@@ -86,7 +90,7 @@ impl Loader {
     pub(crate) fn load(&mut self, sources: &Sources) -> Loaded {
         let mut loaded = llxprt::load(sources, &mut self.llxprt);
         if sources.plugins == Plugins::Loaded {
-            loaded.absorb(xcode::load(sources));
+            loaded.absorb(xcode::load(sources, &mut self.xcode));
         }
         loaded.absorb(xcsh::load(sources));
         loaded
@@ -99,6 +103,7 @@ impl Loaded {
         self.hooks.extend(next.hooks);
         self.diagnostics.extend(next.diagnostics);
         self.files.extend(next.files);
+        self.breadcrumbs.extend(next.breadcrumbs);
         self.modules.extend(next.modules);
     }
 }

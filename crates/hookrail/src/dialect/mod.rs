@@ -7,21 +7,23 @@
 pub mod llxprt;
 mod load;
 pub(crate) mod native;
-pub(crate) mod xcode;
+pub mod xcode;
 pub(crate) mod xcsh;
 
 pub(crate) use load::{Inspector, Loaded, Loader, Plugins, Sources, path_in, text_in};
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::breadcrumb::Breadcrumb;
 use crate::diagnostic::Diagnostic;
 use crate::event::{Event, EventKind, Stage};
 use crate::firing::{AnyPart, Part, PartPlan};
 use crate::hook::{Authority, Hook, OnFailure};
 use crate::outcome::{Aggregated, Decision, Effects, EndKind};
-use crate::run::RunEnd;
+use crate::run::{Environment, RunEnd};
 use crate::snapshot::Policy;
 
 /// A family of hooks.
@@ -80,6 +82,19 @@ pub(crate) trait Dialect: Send + 'static {
     /// What the hook receives. `before` holds the replies of the chain so far.
     fn input(hook: &Hook, event: &Event, before: &[Reply<Self::Answer>]) -> Arc<[u8]>;
 
+    /// The same when the host does not want the hook any more.
+    const CANCEL_GRACE: Duration = Self::GRACE;
+
+    /// How long a shutdown waits for a detached hook of that event; none when it waits for the hook's own time.
+    fn drain(_kind: EventKind) -> Option<Duration> {
+        None
+    }
+
+    /// How the hook is started.
+    fn launch(hook: &Hook, event: &Event) -> Launch {
+        Launch { variables: Self::variables(hook, event), ..Launch::default() }
+    }
+
     /// Variables to add to the hook's environment.
     fn variables(_hook: &Hook, _event: &Event) -> Arc<[(String, String)]> {
         Arc::from([])
@@ -94,6 +109,17 @@ pub(crate) trait Dialect: Send + 'static {
     /// Makes one of all answers, in plan order, and applies their rewrites to the event. In a chain the rewrites
     /// were passed on already.
     fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Reply<Self::Answer>]) -> Folded;
+}
+
+/// How a hook is started.
+#[derive(Debug, Default)]
+pub(crate) struct Launch {
+    /// The command line for the shell, where that is not the hook's own text.
+    pub(crate) command: Option<Arc<str>>,
+    /// Variables to add to its environment.
+    pub(crate) variables: Arc<[(String, String)]>,
+    /// Folders that must be there before it starts.
+    pub(crate) folders: Vec<PathBuf>,
 }
 
 /// What a dialect made of one run.
@@ -189,6 +215,24 @@ pub(crate) fn same_work(hook: &Hook) -> Option<String> {
 /// Between a host's model request or response and the form in which outcomes carry them.
 pub(crate) mod translate {
     pub(crate) use super::llxprt::{from_hook_request, from_hook_response};
+}
+
+/// What a run leaves in the log of its dialect, where that has one.
+pub(crate) fn breadcrumbs(hook: &Hook, kind: EventKind, end: &RunEnd) -> Vec<Breadcrumb> {
+    match hook.dialect {
+        DialectId::Xcode => xcode::breadcrumbs(hook, kind, end),
+        DialectId::Llxprt | DialectId::Xcsh | DialectId::Native => Vec::new(),
+    }
+}
+
+/// What an error of the engine itself leaves in the log.
+pub(crate) fn engine_breadcrumb(kind: EventKind, why: &str) -> Breadcrumb {
+    xcode::engine_breadcrumb(kind, why)
+}
+
+/// The file in which breadcrumbs are kept, where the environment asks for that.
+pub(crate) fn breadcrumb_file(environment: &Environment) -> Option<PathBuf> {
+    xcode::breadcrumb_file(environment)
 }
 
 /// What a failure does under the hook's own policy, as a decision.

@@ -8,6 +8,8 @@ mod kind;
 mod table;
 mod time;
 
+pub(crate) use time::timestamp;
+
 pub use fired::{Event, EventError};
 pub use kind::{EventKind, EventSet};
 pub use table::{Abilities, Column, EventSpec, FieldKind, FieldSpec, Fold, Gating, Stage, find_event};

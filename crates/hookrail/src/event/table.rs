@@ -404,7 +404,7 @@ pub(super) static EVENTS: &[EventSpec] = {
                     "tool_name",
                     xcode(
                         "PreToolUse",
-                        &[text("tool_name"), object("tool_input"), optional(text("tool_call_id"))],
+                        &[text("tool_name"), object("tool_input"), text("tool_call_id")],
                         DENY.and(Abilities::REWRITE_TOOL_INPUT),
                     ),
                 ),
@@ -438,7 +438,7 @@ pub(super) static EVENTS: &[EventSpec] = {
                         &[
                             text("tool_name"),
                             object("tool_input"),
-                            optional(text("tool_call_id")),
+                            text("tool_call_id"),
                             object("tool_response"),
                         ],
                         Abilities::REPLACE_TOOL_OUTPUT,

@@ -92,6 +92,7 @@ impl<D: Dialect> Part<D> {
     }
 
     fn request(&self, at: usize, planned: &PlannedHook, event: &Event) -> RunRequest {
+        let launch = D::launch(&planned.hook, event);
         RunRequest {
             id: RunId(self.first_run + at),
             event: Arc::new(event.clone()),
@@ -99,8 +100,12 @@ impl<D: Dialect> Part<D> {
             input: D::input(&planned.hook, event, &self.chain),
             timeout: planned.timeout,
             grace: D::GRACE,
+            cancel_grace: D::CANCEL_GRACE,
+            drain: D::drain(event.kind()),
+            command: launch.command,
+            folders: launch.folders,
             cwd: event.cwd().to_owned(),
-            variables: D::variables(&planned.hook, event),
+            variables: launch.variables,
         }
     }
 

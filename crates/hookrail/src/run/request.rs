@@ -35,6 +35,14 @@ pub struct RunRequest {
     pub timeout: Duration,
     /// How long it may tidy up after it was told to end.
     pub grace: Duration,
+    /// The same when the host does not want it any more.
+    pub cancel_grace: Duration,
+    /// How long a shutdown waits for it when it runs detached; none when it waits for the hook's own time.
+    pub drain: Option<Duration>,
+    /// The command line to give to the shell, where that is not the hook's own text.
+    pub command: Option<Arc<str>>,
+    /// Folders that must be there before it starts.
+    pub folders: Vec<PathBuf>,
     /// The working directory.
     pub cwd: PathBuf,
     /// Variables to add to its environment.

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::HookSystem;
+use crate::breadcrumb::Trail;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::{DialectId, Inspector, Loader, Plugins, Sources, path_in, text_in};
+use crate::dialect::{self, DialectId, Inspector, Loader, Plugins, Sources, path_in, text_in};
 use crate::hook::Hook;
 use crate::run::{Capabilities, Environment, ModuleRunner, ProcessWorld};
 use crate::snapshot::{Snapshot, Switch};
@@ -42,6 +43,7 @@ pub(super) struct Settings {
     pub(super) modules: Option<Arc<dyn ModuleRunner>>,
     pub(super) capabilities: Capabilities,
     pub(super) most_processes: usize,
+    pub(super) trail: Trail,
     trust: Option<Arc<dyn TrustStore>>,
     project_trust: ProjectTrust,
     switch: Switch,
@@ -147,12 +149,14 @@ impl Builder {
             other => other,
         };
         let trust = self.trust.or_else(|| default_store(&environment));
+        let trail = Trail::new(dialect::breadcrumb_file(&environment));
         HookSystem::new(Settings {
             project: std::path::absolute(&self.project).unwrap_or(self.project),
             world: Arc::new(ProcessWorld { environment: Arc::new(environment), depth }),
             modules: self.modules,
             capabilities: self.capabilities,
             most_processes: self.most_processes,
+            trail,
             trust,
             project_trust: self.project_trust,
             switch,
@@ -178,6 +182,7 @@ impl Settings {
             inspector: self.inspector(),
         };
         let loaded = loader.load(&sources);
+        self.trail.leave(&loaded.breadcrumbs);
         tracing::debug!(target: "hookrail::registry", hooks = loaded.hooks.len(), findings = loaded.diagnostics.len(), "loaded");
         diagnostics.extend(loaded.diagnostics);
         let mut hooks = loaded.hooks;

@@ -14,9 +14,13 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::JoinSet;
 use tracing::Instrument as _;
 
+use super::background::Background;
 use super::fire::Fire;
 use super::host::Host;
 use super::notify::{FireId, Notification, Sender};
+use crate::breadcrumb::Trail;
+use crate::diagnostic::Diagnostic;
+use crate::dialect;
 use crate::event::Stage;
 use crate::firing::{Firing, Step};
 use crate::hook::{Action, Trust};
@@ -34,6 +38,7 @@ pub(super) struct Parts {
     pub(super) capabilities: Capabilities,
     pub(super) notify: Sender,
     pub(super) most_processes: usize,
+    pub(super) trail: Trail,
 }
 
 /// What happens to hooks the host does not have to wait for.
@@ -59,7 +64,7 @@ enum Job {
         cancel: CancelToken,
         reply: oneshot::Sender<Outcome>,
     },
-    Drain(oneshot::Sender<()>),
+    Drain(oneshot::Sender<Vec<Diagnostic>>),
 }
 
 impl Engine {
@@ -96,14 +101,15 @@ impl Engine {
         }
     }
 
-    /// Waits until everything that was started has ended.
-    pub(super) async fn drain(&self) {
+    /// Waits until everything that was started has ended, and says what had to be cut off for that.
+    pub(super) async fn drain(&self) -> Vec<Diagnostic> {
         let (done, drained) = oneshot::channel();
         if let Ok(jobs) = &self.jobs
             && jobs.send(Job::Drain(done)).is_ok()
         {
-            let _ = drained.await;
+            return drained.await.unwrap_or_default();
         }
+        Vec::new()
     }
 }
 
@@ -164,13 +170,14 @@ async fn main_loop(parts: Parts, mut inbox: mpsc::UnboundedReceiver<Job>) {
             }
             Job::Drain(done) => {
                 while fires.join_next().await.is_some() {}
-                shared.finish_background().await;
+                let cut_off = shared.background.close().await;
                 shared.finish_ladders().await;
-                let _ = done.send(());
+                let _ = done.send(cut_off);
             }
         }
     }
     while fires.join_next().await.is_some() {}
+    shared.background.close().await;
     shared.finish_ladders().await;
 }
 
@@ -181,7 +188,7 @@ struct Shared {
     /// Processes that were told to end and have not yet.
     ladders: Mutex<JoinSet<()>>,
     /// Runs nobody waits for.
-    background: Mutex<JoinSet<()>>,
+    background: Background,
     next_run: AtomicU64,
 }
 
@@ -191,7 +198,7 @@ impl Shared {
             processes: Semaphore::new(parts.most_processes),
             parts,
             ladders: Mutex::default(),
-            background: Mutex::default(),
+            background: Background::default(),
             next_run: AtomicU64::new(0),
         }
     }
@@ -236,16 +243,19 @@ impl Shared {
                     self.parts.notify.tell(|| Notification::Folded { fire, event, decision });
                     return *outcome;
                 }
-                Step::Wait => return Outcome::abandoned(event),
+                Step::Wait => {
+                    let why = "a run was lost before it had ended";
+                    self.parts.trail.leave(&[dialect::engine_breadcrumb(event, why)]);
+                    return Outcome::abandoned(event);
+                }
             }
         }
     }
 
     fn in_background(self: &Arc<Self>, fire: FireId, request: RunRequest, host: &Arc<dyn Host>) {
-        let run = Arc::clone(self).run_one(fire, request, Arc::clone(host), CancelToken::new());
-        let mut background = self.background.lock().unwrap_or_else(PoisonError::into_inner);
-        while background.try_join_next().is_some() {}
-        background.spawn(async move {
+        let (hook, bound, cancel) = (Arc::clone(&request.hook), request.drain, CancelToken::new());
+        let run = Arc::clone(self).run_one(fire, request, Arc::clone(host), cancel.clone());
+        self.background.add(hook, bound, cancel, async move {
             run.await;
         });
     }
@@ -264,6 +274,7 @@ impl Shared {
         let end = self.run_action(&request, host, &cancel).await;
         tracing::debug!(target: "hookrail::runner", %hook, how = ?end.how, duration = ?end.duration, "ended");
         tracing::trace!(target: "hookrail::runner", %hook, stdout = %end.stdout.lossy(), stderr = %end.stderr.lossy(), "output");
+        self.parts.trail.leave(&dialect::breadcrumbs(&hook, request.event.kind(), &end));
         let (how, duration) = (end.how.clone(), end.duration);
         self.parts.notify.tell(|| Notification::Ended { fire, run, hook, how, duration });
         end
@@ -303,6 +314,11 @@ impl Shared {
         let Ok(_place) = self.processes.acquire().await else {
             return RunEnd::new(How::Cancelled, Duration::ZERO);
         };
+        for folder in &request.folders {
+            if let Err(error) = std::fs::create_dir_all(folder) {
+                tracing::warn!(target: "hookrail::runner", hook = %request.hook, folder = %folder.display(), %error, "a folder the hook needs cannot be made");
+            }
+        }
         let run_id = self.run_id();
         let (end, ladder) = run_command(&self.parts.world, request, &run_id, cancel).await;
         if let Some(ladder) = ladder {
@@ -329,14 +345,10 @@ impl Shared {
     async fn finish_ladders(&self) {
         join_all(&self.ladders).await;
     }
-
-    async fn finish_background(&self) {
-        join_all(&self.background).await;
-    }
 }
 
 /// Waits for every task of a set that others may still add to.
-async fn join_all(tasks: &Mutex<JoinSet<()>>) {
+pub(super) async fn join_all(tasks: &Mutex<JoinSet<()>>) {
     loop {
         let mut taken = std::mem::take(&mut *tasks.lock().unwrap_or_else(PoisonError::into_inner));
         if taken.is_empty() {

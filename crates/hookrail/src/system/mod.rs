@@ -3,6 +3,7 @@
 //! It owns the snapshot and one thread, which is started at the first run. It is a guest in somebody else's process:
 //! no signal handlers, no change of directory or environment, no global state.
 
+mod background;
 mod builder;
 mod engine;
 mod fire;
@@ -189,17 +190,20 @@ impl HookSystem {
         self.inner.notify.subscribe()
     }
 
-    /// Waits until nothing of any hook is left that has to end, and fires nothing from now on.
-    pub async fn shutdown(&self) {
+    /// Waits until nothing of any hook is left that has to end, and fires nothing from now on. Hooks that run detached
+    /// have their own time to end in, or less where their event must not hold up the host; returns which of them were
+    /// ended for that reason.
+    pub async fn shutdown(&self) -> Vec<Diagnostic> {
         self.inner.shut_down.store(true, Ordering::Relaxed);
         if let Some(engine) = self.inner.engine.get() {
-            engine.drain().await;
+            return engine.drain().await;
         }
+        Vec::new()
     }
 
     /// [`HookSystem::shutdown`], blocking.
-    pub fn shutdown_blocking(&self) {
-        parker::block_on(self.shutdown());
+    pub fn shutdown_blocking(&self) -> Vec<Diagnostic> {
+        parker::block_on(self.shutdown())
     }
 
     fn start(&self, event: Event, host: Arc<dyn Host>, detached: engine::Detached) -> Fire {
@@ -223,6 +227,7 @@ impl HookSystem {
             capabilities: self.inner.settings.capabilities,
             notify: self.inner.notify.clone(),
             most_processes: self.inner.settings.most_processes,
+            trail: self.inner.settings.trail.clone(),
         }
     }
 }

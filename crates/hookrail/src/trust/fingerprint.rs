@@ -65,8 +65,8 @@ pub struct Fingerprint {
 /// Where a hook's files are found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Runs {
-    /// They are words of this command.
-    Command(Arc<str>),
+    /// They are words of this command, in which these variables stand for folders.
+    Command(Arc<str>, Arc<[(String, PathBuf)]>),
     /// They are this module and its imports.
     Module(Arc<Path>),
 }
@@ -74,7 +74,7 @@ enum Runs {
 impl Runs {
     fn files(&self, root: &Path) -> Vec<NamedFile> {
         match self {
-            Self::Command(command) => named_files(root, command),
+            Self::Command(command, folders) => named_files(root, folders, command),
             Self::Module(module) => module_files(module),
         }
     }
@@ -103,11 +103,17 @@ impl Fingerprint {
         };
         // Which events a module is for is known only after it ran, so they are no part of what it is.
         let event = if shape == "module" { "" } else { hook.event.name() };
-        let definition =
+        let mut definition =
             serde_json::json!([hook.dialect.name(), event, hook.matcher.pattern(), shape, command]).to_string();
+        // The same words mean another thing in another package.
+        if let Some(owner) = &hook.owner {
+            let real = owner.dir.canonicalize().unwrap_or_else(|_| owner.dir.clone());
+            let inside = real.strip_prefix(root).unwrap_or(&real).to_string_lossy();
+            definition.push_str(&serde_json::json!([owner.id, inside]).to_string());
+        }
         let runs = match &hook.action {
             Action::Module(path) => Runs::Module(Arc::clone(path)),
-            _ => Runs::Command(command.into()),
+            _ => Runs::Command(command.into(), folders(root, hook).into()),
         };
         let files = runs.files(root);
         Self { root: root.as_path().into(), definition: definition.into(), runs, files: files.into() }
@@ -163,11 +169,11 @@ fn module_files(module: &Path) -> Vec<NamedFile> {
 }
 
 /// The words of a command that are regular files inside the project.
-fn named_files(root: &Path, command: &str) -> Vec<NamedFile> {
+fn named_files(root: &Path, folders: &[(String, PathBuf)], command: &str) -> Vec<NamedFile> {
     let canonical_root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let mut found: Vec<NamedFile> = Vec::new();
     for word in words(command) {
-        let Some(path) = inside(root, &canonical_root, &word) else { continue };
+        let Some(path) = inside(root, &canonical_root, folders, &word) else { continue };
         if found.iter().any(|file| file.path == path) || !path.is_file() {
             continue;
         }
@@ -185,20 +191,49 @@ fn words(command: &str) -> impl Iterator<Item = String> + '_ {
     let loose = command.split(split).map(|word| word.replace(['"', '\'', '\\'], ""));
     // A quoted path may contain blanks, so what stands between quotes counts as a word too.
     let quoted = command.split(['"', '\'', '\n']).map(str::to_owned);
-    loose.chain(quoted).filter(|word| !word.is_empty())
+    loose.chain(quoted).chain(joined(command)).filter(|word| !word.is_empty())
+}
+
+/// The words as a shell would join them: a word may be quoted in parts.
+fn joined(command: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quote = None;
+    let mut characters = command.chars();
+    while let Some(character) = characters.next() {
+        let Some(word) = words.last_mut() else { break };
+        match (character, quote) {
+            (end, Some(begin)) if end == begin => quote = None,
+            ('\\', None | Some('"')) => word.extend(characters.next()),
+            ('"' | '\'', None) => quote = Some(character),
+            (blank, None) if blank.is_whitespace() || ";|&<>()`=".contains(blank) => words.push(String::new()),
+            (other, _) => word.push(other),
+        }
+    }
+    words
+}
+
+/// The folders that variables of a command stand for.
+fn folders(root: &Path, hook: &Hook) -> Vec<(String, PathBuf)> {
+    let of_project = ["LLXPRT_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR", "PWD"];
+    let mut folders: Vec<_> = of_project.into_iter().map(|name| (name.to_owned(), root.to_owned())).collect();
+    if let Some(owner) = &hook.owner {
+        folders.push(("pluginDir".to_owned(), owner.dir.clone()));
+        folders.push(("cwd".to_owned(), root.to_owned()));
+    }
+    folders
 }
 
 /// The path a word means, when that is inside the project by name or in truth.
-fn inside(root: &Path, canonical_root: &Path, word: &str) -> Option<PathBuf> {
-    const VARIABLES: [&str; 4] = ["LLXPRT_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR", "PWD"];
+fn inside(root: &Path, canonical_root: &Path, folders: &[(String, PathBuf)], word: &str) -> Option<PathBuf> {
     let mut text = word.to_owned();
-    for name in VARIABLES {
+    for (name, folder) in folders {
         for reference in [format!("${{{name}}}"), format!("${name}")] {
             if let Some(rest) = text.strip_prefix(&reference) {
-                text = format!("{}{rest}", root.display());
+                text = format!("{}{rest}", folder.display());
             }
         }
     }
+    let text = text.replace("${sep}", std::path::MAIN_SEPARATOR_STR);
     let path = lexically_normal(&root.join(text));
     let in_truth = path.canonicalize().is_ok_and(|real| real.starts_with(canonical_root));
     (path.starts_with(root) || path.starts_with(canonical_root) || in_truth).then_some(path)
@@ -239,8 +274,13 @@ fn digest_of_file(path: &Path) -> Option<Digest> {
 mod tests {
     use super::*;
 
+    fn project_folders(root: &Path) -> Vec<(String, PathBuf)> {
+        let name = |name: &str| (name.to_owned(), root.to_owned());
+        vec![name("LLXPRT_PROJECT_DIR"), name("CLAUDE_PROJECT_DIR"), ("pluginDir".to_owned(), root.join("plug in"))]
+    }
+
     fn files(root: &Path, command: &str) -> Vec<String> {
-        named_files(root, command)
+        named_files(root, &project_folders(root), command)
             .into_iter()
             .map(|file| file.path.strip_prefix(root).unwrap().to_string_lossy().into_owned())
             .collect()
@@ -266,14 +306,19 @@ mod tests {
         }
         assert_eq!(files(root, "sh \"./b c.sh\""), ["b c.sh"]);
         assert!(files(root, "npm run lint").is_empty());
+        std::fs::create_dir(root.join("plug in")).unwrap();
+        std::fs::write(root.join("plug in/d e.sh"), "d").unwrap();
+        for command in ["sh ${pluginDir}/\"d e.sh\"", "\"${pluginDir}\"/'d e.sh'", "\"${pluginDir}${sep}d e.sh\""] {
+            assert_eq!(files(root, command), ["plug in/d e.sh"], "{command}");
+        }
     }
 
     #[test]
     fn a_changed_file_breaks_the_fingerprint() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("a.sh"), "one").unwrap();
-        let taken = named_files(dir.path(), "./a.sh");
+        let taken = named_files(dir.path(), &[], "./a.sh");
         std::fs::write(dir.path().join("a.sh"), "two").unwrap();
-        assert_ne!(taken, named_files(dir.path(), "./a.sh"));
+        assert_ne!(taken, named_files(dir.path(), &[], "./a.sh"));
     }
 }

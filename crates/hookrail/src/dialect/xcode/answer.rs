@@ -10,6 +10,9 @@ use crate::json::{Json, JsonObject};
 use crate::outcome::{Decision, EndKind};
 use crate::run::{How, RunEnd};
 
+/// The reason of a deny that gives none.
+const NO_REASON: &str = "blocked by plugin hook";
+
 /// A parsed answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
@@ -28,24 +31,43 @@ pub(super) enum Verdict {
     Modify,
 }
 
+/// What standard output holds.
+pub(super) enum Spoken {
+    Nothing,
+    Answer(Answer),
+    /// It is not JSON; why.
+    NotJson(String),
+    /// It is JSON and no decision; why.
+    Invalid(String),
+}
+
 /// Makes an answer of a raw end. Exit codes have no special values: anything but zero is a failure.
 pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reply<Answer> {
-    let mut diagnostics = Vec::new();
+    let mut found = Found { hook, diagnostics: Vec::new() };
+    let stdout = end.stdout.lossy();
     let (kind_of_end, answer) = match &end.how {
         How::Exited(0) if end.stdout.is_truncated() => failed(hook, on_failure, EndKind::OutputLimit),
-        How::Exited(0) => match said(&end.stdout.lossy()) {
-            Ok(Some(answer)) => (EndKind::Answered, Some(answer)),
-            Ok(None) => (EndKind::Silent, None),
-            Err(why) => {
+        How::Exited(0) => match spoken(&stdout) {
+            Spoken::Answer(answer) => {
+                found.without_effect(kind, &stdout);
+                (EndKind::Answered, Some(answer))
+            }
+            Spoken::Nothing => (EndKind::Silent, None),
+            Spoken::NotJson(why) | Spoken::Invalid(why) => {
                 let message = format!("hook `{hook}` gave no valid decision and counts as allow: {why}");
-                diagnostics.push(Diagnostic::new(Code::BadOutput, message).at(hook.origin.location.clone()));
+                found.report(Code::BadOutput, message);
                 (EndKind::BadOutput, None)
             }
         },
         How::Exited(_) | How::StatusUnknown => {
-            if let Ok(Some(Answer { verdict: Verdict::Deny, .. })) = said(&end.stdout.lossy()) {
+            if let Spoken::Answer(Answer { verdict: Verdict::Deny, .. }) = spoken(&stdout) {
                 let message = format!("hook `{hook}` said `deny` but exited with an error, so that does not count");
-                diagnostics.push(Diagnostic::new(Code::DecisionDiscarded, message).at(hook.origin.location.clone()));
+                found.report(Code::DecisionDiscarded, message);
+            }
+            if end.how == How::Exited(2) {
+                let message = format!("hook `{hook}` exited with 2, which has no meaning of its own for plugins");
+                let hint = "print {\"decision\": \"deny\"} and exit with 0, or set `failurePolicy` to \"block\"";
+                found.report_with_hint(Code::ExitStatusWithoutMeaning, message, hint);
             }
             failed(hook, on_failure, EndKind::Exited)
         }
@@ -56,7 +78,7 @@ pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end
         How::Unusable(_) => failed(hook, on_failure, EndKind::Unusable),
         _ => failed(hook, on_failure, EndKind::Cancelled),
     };
-    let decides = kind.spec().column(DialectId::Xcode).is_some_and(|column| column.can != Abilities::NONE);
+    let decides = can(kind) != Abilities::NONE;
     let decision = answer.as_ref().filter(|_| decides).map(|answer| match answer.verdict {
         Verdict::Deny => Decision::Deny,
         Verdict::Allow | Verdict::Modify => Decision::Allow,
@@ -70,8 +92,12 @@ pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end
         authority: Authority::Ordinary,
         duration: end.duration,
         failure: None,
-        diagnostics,
+        diagnostics: found.diagnostics,
     }
+}
+
+fn can(kind: EventKind) -> Abilities {
+    kind.spec().column(DialectId::Xcode).map_or(Abilities::NONE, |column| column.can)
 }
 
 fn failed(hook: &Hook, on_failure: OnFailure, end: EndKind) -> (EndKind, Option<Answer>) {
@@ -85,26 +111,90 @@ fn failed(hook: &Hook, on_failure: OnFailure, end: EndKind) -> (EndKind, Option<
     (end, answer)
 }
 
-/// The answer in trimmed standard output, nothing, or why it is none.
-fn said(stdout: &str) -> Result<Option<Answer>, String> {
-    let text = stdout.trim();
-    if text.is_empty() {
-        return Ok(None);
+/// What there is to say about an answer.
+struct Found<'h> {
+    hook: &'h Arc<Hook>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Found<'_> {
+    fn report(&mut self, code: Code, message: String) {
+        self.diagnostics.push(Diagnostic::new(code, message).at(self.hook.origin.location.clone()));
     }
-    let object: JsonObject = serde_json::from_str(text).map_err(|error| error.to_string())?;
+
+    fn report_with_hint(&mut self, code: Code, message: String, hint: &str) {
+        let finding = Diagnostic::new(code, message).at(self.hook.origin.location.clone());
+        self.diagnostics.push(finding.hint(hint));
+    }
+
+    /// Reports the parts of a valid answer that do nothing: of the wrong type, or for another event.
+    fn without_effect(&mut self, kind: EventKind, stdout: &str) {
+        let Ok(object) = serde_json::from_str::<JsonObject>(trimmed(stdout)) else { return };
+        let hook = self.hook;
+        let modifies = object.get("decision").and_then(Json::as_str).as_deref() == Some("modify");
+        let fields = [
+            ("args", Abilities::REWRITE_TOOL_INPUT, "an object"),
+            ("output", Abilities::REPLACE_TOOL_OUTPUT, "a string"),
+            ("context", Abilities::ADD_CONTEXT, "a string"),
+        ];
+        for (field, needs, expected) in fields {
+            let Some(value) = object.get(field) else { continue };
+            let fits = if field == "args" { value.as_object().is_some() } else { value.as_str().is_some() };
+            if !can(kind).includes(needs) {
+                let message = format!("`{field}` of hook `{hook}` has no effect on {kind}");
+                self.report(Code::AnswerIgnored, message);
+            } else if !fits {
+                let message = format!("`{field}` of hook `{hook}` must be {expected}; it was left out");
+                self.report(Code::AnswerField, message);
+            } else if field != "context" && !modifies {
+                let message = format!("`{field}` of hook `{hook}` counts only with the decision `modify`");
+                self.report(Code::AnswerIgnored, message);
+            }
+        }
+    }
+}
+
+/// The text without the blanks around it, and without a byte order mark.
+fn trimmed(stdout: &str) -> &str {
+    stdout.trim_matches(|character: char| character.is_whitespace() || character == '\u{feff}')
+}
+
+/// What standard output says. All of it must be one object.
+pub(super) fn spoken(stdout: &str) -> Spoken {
+    let text = trimmed(stdout);
+    if text.is_empty() {
+        return Spoken::Nothing;
+    }
+    let value = match Json::parse(text) {
+        Ok(value) => value,
+        Err(error) => return Spoken::NotJson(format!("{error}{}", last_line(text))),
+    };
+    let Some(object) = value.as_object() else {
+        return Spoken::Invalid(format!("an object is needed, not {}", value.kind().described()));
+    };
     let word = object.get("decision").and_then(Json::as_str).unwrap_or_default();
     let verdict = match word.as_str() {
         "allow" => Verdict::Allow,
         "deny" => Verdict::Deny,
         "modify" => Verdict::Modify,
-        _ => return Err("`decision` must be `allow`, `deny` or `modify`".to_owned()),
+        _ => return Spoken::Invalid("`decision` must be `allow`, `deny` or `modify`".to_owned()),
     };
     let modifies = verdict == Verdict::Modify;
-    Ok(Some(Answer {
+    let reason = object.get("reason").and_then(Json::as_str).filter(|reason| !reason.is_empty());
+    Spoken::Answer(Answer {
         verdict,
-        reason: object.get("reason").and_then(Json::as_str),
+        reason: reason.or_else(|| (verdict == Verdict::Deny).then(|| NO_REASON.to_owned())),
         args: object.get("args").filter(|args| modifies && args.as_object().is_some()).cloned(),
         output: object.get("output").filter(|output| modifies && output.as_str().is_some()).cloned(),
         context: object.get("context").and_then(Json::as_str),
-    }))
+    })
+}
+
+/// A hint for hooks that print something before their decision.
+fn last_line(text: &str) -> &'static str {
+    let alone = text.lines().last().filter(|_| text.lines().count() > 1);
+    match alone.map(spoken) {
+        Some(Spoken::Answer(_)) => "; its last line alone would be a decision, so print nothing else",
+        _ => "",
+    }
 }

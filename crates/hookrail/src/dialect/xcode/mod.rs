@@ -1,23 +1,44 @@
-//! Command hooks of plugins: what they receive, how they answer, how answers stack.
+//! Command hooks of plugins: where they are found, what they receive, how they answer, how answers stack.
+//!
+//! `registry` finds plugins with `manifest`, `entries` and `settings`; `variables` and `shell` fit their commands to
+//! the shell; `stdin` and `answer` are the two ends of the pipe; `breadcrumb` is what their users see in the log.
 //!
 //! Hooks of decision events run one after the other, each with the modifications so far; the last one wins whole.
 //! A deny ends the chain and drops the modifications.
 
 mod answer;
+mod assigned;
+mod breadcrumb;
+mod entries;
+mod install;
 mod load;
+mod manifest;
+mod places;
+mod registry;
+mod settings;
+mod shell;
+#[cfg(all(test, unix))]
+mod shell_tests;
 mod stdin;
+mod variables;
 
-pub(crate) use load::load;
+pub use install::{PluginError, install, preview, set_enabled, uninstall};
+pub use places::PluginPlaces;
+pub use registry::{Plugin, PluginScope, Survey, survey};
 
+pub(crate) use breadcrumb::{of_engine as engine_breadcrumb, of_run as breadcrumbs};
+pub(crate) use load::{LastGood, load};
+
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Dialect, DialectId, Flow, FoldContext, Folded, Reply};
+use super::{Dialect, DialectId, Flow, FoldContext, Folded, Launch, Reply, text_in};
 use crate::event::{Abilities, Event, EventKind, Stage};
 use crate::hook::{Hook, OnFailure};
 use crate::json::Json;
 use crate::outcome::{Decision, join};
-use crate::run::RunEnd;
+use crate::run::{Environment, RunEnd};
 
 use answer::{Answer, Verdict};
 
@@ -28,6 +49,17 @@ impl Dialect for Xcode {
     type Answer = Answer;
 
     const GRACE: Duration = Duration::from_millis(500);
+
+    const CANCEL_GRACE: Duration = Duration::ZERO;
+
+    fn drain(kind: EventKind) -> Option<Duration> {
+        // A completed round is delivered even at the end; nothing else may hold up the host.
+        (kind != EventKind::ModelRoundEnd).then_some(Duration::from_millis(1500))
+    }
+
+    fn launch(hook: &Hook, event: &Event) -> Launch {
+        variables::launch(hook, event)
+    }
 
     fn input(hook: &Hook, event: &Event, _before: &[Reply<Answer>]) -> Arc<[u8]> {
         stdin::input(hook, event)
@@ -85,4 +117,10 @@ impl Dialect for Xcode {
         }
         folded
     }
+}
+
+/// The debug log, where the environment asks for it.
+pub(crate) fn breadcrumb_file(environment: &Environment) -> Option<PathBuf> {
+    let wanted = text_in(environment, "DEBUG_STDOUT") == Some("1");
+    PluginPlaces::new(std::path::Path::new(""), environment).log.filter(|_| wanted)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::dialect::DialectId;
-use crate::event::Event;
+use crate::event::{Event, EventKind};
 use crate::hook::Hook;
 use crate::json::{Json, JsonObject};
 
@@ -40,6 +40,7 @@ fn payload(hook: &Hook, event: &Event) -> JsonObject {
                 tool.set("isError", Json::boolean(failed));
             }
             "trigger" => payload.set("trigger", trigger(&value)),
+            "agent" => payload.set("agent", agent(event.kind(), &value)),
             name => payload.set(camel_case(name), value),
         }
     }
@@ -59,6 +60,17 @@ fn output(event: &Event, response: &Json) -> Json {
         Some(content) => Json::string(&content.as_str().unwrap_or_else(|| content.text().to_owned())),
         None => Json::string(response.text()),
     }
+}
+
+/// A sub-agent in the documented order; what it was asked is told once, when it starts.
+fn agent(kind: EventKind, value: &Json) -> Json {
+    let given = value.as_object().unwrap_or_default();
+    let keys: &[&'static str] = match kind {
+        EventKind::SubagentStart => &["name", "description", "prompt"],
+        _ => &["name", "description"],
+    };
+    let member = |key: &&'static str| (*key, given.get(key).cloned().unwrap_or_else(|| Json::string("")));
+    keys.iter().map(member).collect::<JsonObject>().to_json()
 }
 
 fn trigger(value: &Json) -> Json {

@@ -1,0 +1,117 @@
+//! Breadcrumbs: short tagged lines about what happened to hooks, for people who look for them in a log.
+//!
+//! What a line says is a dialect's affair. Here it is only kept on one line, given to the log of the embedding program,
+//! and added to a file where the environment asks for that.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::event::timestamp;
+
+/// A file that has grown larger than this is put aside.
+const LARGEST: u64 = 10 * 1024 * 1024;
+
+/// A longer text is cut.
+const LONGEST: usize = 1024;
+
+/// One tagged line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Breadcrumb {
+    pub(crate) tag: &'static str,
+    pub(crate) text: String,
+}
+
+impl Breadcrumb {
+    pub(crate) fn new(tag: &'static str, text: impl Into<String>) -> Self {
+        Self { tag, text: text.into() }
+    }
+
+    /// The crumb on one line, whatever a hook has put into it.
+    fn line(&self) -> String {
+        let mut line = format!("{} ", self.tag);
+        for character in self.text.chars().take(LONGEST) {
+            if character.is_control() { line.extend(character.escape_default()) } else { line.push(character) }
+        }
+        line
+    }
+}
+
+/// Where breadcrumbs go.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Trail {
+    file: Option<PathBuf>,
+}
+
+impl Trail {
+    /// A trail that also ends in that file.
+    pub(crate) fn new(file: Option<PathBuf>) -> Self {
+        Self { file }
+    }
+
+    /// Leaves breadcrumbs. Nothing fails: a log that cannot be written is no reason to stop an agent.
+    pub(crate) fn leave(&self, crumbs: &[Breadcrumb]) {
+        for crumb in crumbs {
+            let line = crumb.line();
+            tracing::debug!(target: "hookrail::breadcrumb", "{line}");
+            if let Some(file) = &self.file
+                && let Err(error) = append(file, &line)
+            {
+                tracing::debug!(target: "hookrail::runner", file = %file.display(), %error, "the log cannot be written");
+            }
+        }
+    }
+}
+
+/// One write for one line, so that several programs can share the file.
+fn append(file: &Path, line: &str) -> io::Result<()> {
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    if fs::metadata(file).is_ok_and(|about| about.len() > LARGEST) {
+        fs::rename(file, file.with_extension("log.1"))?;
+    }
+    let mut log = open(file)?;
+    log.write_all(format!("[{}] {line}\n", timestamp(SystemTime::now())).as_bytes())
+}
+
+/// The log may quote what hooks wrote, so it is its owner's alone.
+fn open(file: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    options.open(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crumb_is_one_line_in_the_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("logs/debug.log");
+        let trail = Trail::new(Some(file.clone()));
+        trail.leave(&[Breadcrumb::new("a.b", "one\ntwo\u{1b}[31m"), Breadcrumb::new("c.d", "x".repeat(5000))]);
+        let text = fs::read_to_string(&file).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 2);
+        assert!(lines[0].ends_with("] a.b one\\ntwo\\u{1b}[31m"), "{}", lines[0]);
+        assert!(lines[1].len() < 1100);
+    }
+
+    #[test]
+    fn a_large_file_is_put_aside() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("debug.log");
+        File::create(&file).unwrap().set_len(LARGEST + 1).unwrap();
+        Trail::new(Some(file.clone())).leave(&[Breadcrumb::new("a.b", "c")]);
+        assert!(fs::metadata(&file).unwrap().len() < 100);
+        assert_eq!(fs::metadata(dir.path().join("debug.log.1")).unwrap().len(), LARGEST + 1);
+    }
+}

@@ -1,0 +1,83 @@
+//! The breadcrumbs of this dialect: what its users look for in the debug log to see whether a hook ran.
+
+use super::answer::{Answer, Spoken, Verdict, spoken};
+use crate::breadcrumb::Breadcrumb;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::DialectId;
+use crate::event::EventKind;
+use crate::hook::Hook;
+use crate::run::{How, RunEnd};
+
+/// How much of what a hook wrote is quoted.
+const QUOTED: usize = 200;
+
+/// What a run leaves behind.
+pub(crate) fn of_run(hook: &Hook, kind: EventKind, end: &RunEnd) -> Vec<Breadcrumb> {
+    let event = kind.spec().column(DialectId::Xcode).map_or(kind.name(), |column| column.name);
+    let plugin = hook.owner.as_ref().map_or("?", |owner| owner.id.as_str());
+    let crumb = |tag, rest: String| Breadcrumb::new(tag, format!("{plugin} {event}: {rest}"));
+    let failed = |rest: String| vec![crumb("hooks.exec-error", rest)];
+    match &end.how {
+        How::Exited(0) if end.stdout.is_truncated() => failed("too much output".to_owned()),
+        How::Exited(0) => {
+            let (decision, problem) = match spoken(&end.stdout.lossy()) {
+                Spoken::Answer(answer) => (word(&answer), None),
+                Spoken::Nothing => ("allow", None),
+                Spoken::NotJson(_) => ("allow", Some(crumb("hooks.decision-not-json", quoted(&end.stdout.lossy())))),
+                Spoken::Invalid(_) => ("allow", Some(crumb("hooks.decision-invalid", quoted(&end.stdout.lossy())))),
+            };
+            problem.into_iter().chain([crumb("hooks.exec-ran", format!("decision={decision}"))]).collect()
+        }
+        How::Exited(code) => {
+            let said = quoted(&end.stderr.lossy());
+            let said = if said.is_empty() { said } else { format!(" stderr={said}") };
+            vec![crumb("hooks.exec-nonzero", format!("exit={code}{said}"))]
+        }
+        How::TimedOut(after) => vec![crumb("hooks.exec-timeout", format!("after {}ms", after.as_millis()))],
+        How::StatusUnknown => failed("exit status unknown".to_owned()),
+        How::Signalled(signal) => failed(format!("signal={signal}")),
+        How::OutputLimit => failed("too much output".to_owned()),
+        How::SpawnFailed(why) => failed(why.to_string()),
+        How::Unusable(why) => failed(why.to_string()),
+        How::ContentChanged => failed("not what was trusted".to_owned()),
+        How::Cancelled => failed("cancelled".to_owned()),
+        _ => Vec::new(),
+    }
+}
+
+/// What loading leaves behind.
+pub(super) fn of_loading(hooks: &[Hook], diagnostics: &[Diagnostic]) -> Vec<Breadcrumb> {
+    let mut crumbs: Vec<Breadcrumb> = diagnostics
+        .iter()
+        .map(|finding| {
+            let tag = match finding.code {
+                Code::HooksMatcherInvalid => "hooks.matcher-invalid",
+                _ => "plugins.hook-error",
+            };
+            let at = finding.location.as_ref();
+            let place = at.map(|at| format!(" ({}:{})", at.file.display(), at.line)).unwrap_or_default();
+            Breadcrumb::new(tag, format!("{}{place}", finding.message))
+        })
+        .collect();
+    if !hooks.is_empty() {
+        crumbs.push(Breadcrumb::new("plugins.hooks-registered", format!("count={}", hooks.len())));
+    }
+    crumbs
+}
+
+/// What an error of the engine itself leaves behind.
+pub(crate) fn of_engine(kind: EventKind, why: &str) -> Breadcrumb {
+    Breadcrumb::new("hooks.bus-error", format!("{}: {why}", kind.name()))
+}
+
+fn word(answer: &Answer) -> &'static str {
+    match answer.verdict {
+        Verdict::Allow => "allow",
+        Verdict::Deny => "deny",
+        Verdict::Modify => "modify",
+    }
+}
+
+fn quoted(text: &str) -> String {
+    text.trim().chars().take(QUOTED).collect()
+}

@@ -1,0 +1,288 @@
+//! The hooks of one plugin as they are written: a map from events to entries. One bad entry never takes its
+//! neighbours down, and a bad entry that asked to block on failure stays as a guard that cannot be used.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::variables;
+use crate::config::{Document, Key, Node, Shape, nearest};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::DialectId;
+use crate::event::{EventKind, find_event};
+use crate::hook::{Action, Hook, OnFailure, Owner};
+use crate::matcher::{Language, Matcher, OnInvalid, Scope};
+use crate::run::Environment;
+use crate::source::{Origin, SourceKind};
+
+const KEYS: [&str; 8] = [
+    "matcher",
+    "command",
+    "commandWindows",
+    "commandDarwin",
+    "commandLinux",
+    "timeout",
+    "description",
+    "failurePolicy",
+];
+const COMMANDS: [&str; 4] = ["command", "commandWindows", "commandDarwin", "commandLinux"];
+
+/// The longest a hook may take, in milliseconds.
+const CEILING_MS: f64 = 30_000.0;
+
+/// What the hooks of a plugin have in common.
+pub(super) struct Context<'c> {
+    pub(super) kind: SourceKind,
+    pub(super) owner: &'c Arc<Owner>,
+    pub(super) environment: &'c Arc<Environment>,
+}
+
+/// Reads a map from events to entries.
+pub(super) fn read(context: &Context<'_>, document: &Document, map: &Node) -> (Vec<Hook>, Vec<Diagnostic>) {
+    let mut reader = Reader { context, document, hooks: Vec::new(), found: Vec::new() };
+    document.duplicate_keys(map, &mut reader.found);
+    for (key, value) in map.members().unwrap_or_default() {
+        reader.event(key, value);
+    }
+    (reader.hooks, reader.found)
+}
+
+/// Reads a file of hooks, which holds the map itself.
+pub(super) fn read_file(context: &Context<'_>, document: &Document) -> (Vec<Hook>, Vec<Diagnostic>) {
+    let Some(root) = document.root() else { return Default::default() };
+    if root.members().is_none() {
+        let message = format!("a file of hooks must be an object, not {}", root.described());
+        return (Vec::new(), vec![document.finding(Code::FileShape, &root.span, message)]);
+    }
+    // The map itself has no event of that name, so this can only be the other format's wrapper.
+    let Some((key, inner)) = root.member("hooks").filter(|(_, inner)| inner.members().is_some()) else {
+        return read(context, document, root);
+    };
+    let (hooks, mut found) = read(context, document, inner);
+    if !found.iter().any(|finding| finding.code == Code::PluginForeignFormat) {
+        let message = "the events stand under an outer `hooks` key, as in Claude Code; here they stand at the top";
+        let finding = document.finding(Code::PluginHooksWrapped, &key.span, message);
+        found.insert(0, finding.hint("remove the outer key"));
+    }
+    (hooks, found)
+}
+
+/// The names of the events of this dialect.
+fn event_names() -> impl Iterator<Item = &'static str> {
+    EventKind::all().filter_map(|kind| kind.spec().column(DialectId::Xcode)).map(|column| column.name)
+}
+
+fn event_of(name: &str) -> Option<EventKind> {
+    let kind = find_event(name)?;
+    (kind.spec().column(DialectId::Xcode)?.name == name).then_some(kind)
+}
+
+struct Reader<'r> {
+    context: &'r Context<'r>,
+    document: &'r Document,
+    hooks: Vec<Hook>,
+    found: Vec<Diagnostic>,
+}
+
+impl Reader<'_> {
+    fn report(&mut self, code: Code, span: &Range<usize>, message: impl Into<String>) {
+        self.found.push(self.document.finding(code, span, message));
+    }
+
+    fn event(&mut self, key: &Key, value: &Node) {
+        let Some(event) = event_of(&key.name) else {
+            let message = format!("`{}` is not an event; its hooks will not run", key.name);
+            let finding = self.document.finding(Code::UnknownEvent, &key.span, message);
+            self.found.push(with_suggestion(finding, &key.name, event_names()));
+            return;
+        };
+        let Some(entries) = value.elements() else {
+            let message = format!("the hooks of {} must be a list, not {}", key.name, value.described());
+            self.report(Code::EventShape, &value.span, message);
+            return;
+        };
+        for entry in entries {
+            self.entry(event, &key.name, entry);
+        }
+    }
+
+    fn entry(&mut self, event: EventKind, event_name: &str, node: &Node) {
+        let Some(members) = node.members() else {
+            let message = format!("a hook must be an object, not {}", node.described());
+            self.report(Code::HookShape, &node.span, message);
+            return;
+        };
+        if node.get("command").is_none() && node.get("hooks").is_some_and(|hooks| hooks.elements().is_some()) {
+            let message = "this is a group of hooks in the format of Claude Code; a plugin's hook is an object with \
+                           its own `command`";
+            let finding = self.document.finding(Code::PluginForeignFormat, &node.span, message);
+            let hint = "write `{\"matcher\": …, \"command\": …}` for each command, with `timeout` in milliseconds";
+            self.found.push(finding.hint(hint));
+            return;
+        }
+        for (key, _) in members {
+            if !KEYS.contains(&key.name.as_str()) {
+                let message = format!("`{}` is not a key of a hook and has no effect", key.name);
+                let finding = self.document.finding(Code::UnknownKey, &key.span, message);
+                self.found.push(with_suggestion(finding, &key.name, KEYS));
+            }
+        }
+        let on_failure = self.failure_policy(node);
+        let command = self.command(node);
+        let timeout = self.timeout(node);
+        let matcher = self.matcher(event, event_name, node);
+        let usable = (command.as_ref().map(|_| ()).map_err(Clone::clone))
+            .and_then(|()| timeout.as_ref().map(|_| ()).map_err(Clone::clone))
+            .and_then(|()| matcher.as_ref().map(|_| ()).map_err(Clone::clone));
+        let action = match (usable, &command) {
+            (Ok(()), Ok(command)) => Action::Shell(command.as_str().into()),
+            // A guard that asked to have its failure count never disappears silently.
+            (Err(why), _) if on_failure == OnFailure::Block => {
+                let message = "this guard cannot be used, so its event ends as its `failurePolicy` says";
+                self.report(Code::GuardUnusable, &node.span, message);
+                Action::Unusable(why.into())
+            }
+            _ => return,
+        };
+        let text = command.as_deref().ok().or_else(|| node.get("command").and_then(Node::text));
+        let label = format!("{}: {}", self.context.owner.id, text.unwrap_or("(no command)"));
+        let origin = Origin::new(self.context.kind, self.document.location(&node.span));
+        let mut hook = Hook::new(event, DialectId::Xcode, label, action, origin);
+        hook.description = self.description(node);
+        hook.on_failure = on_failure;
+        hook.owner = Some(Arc::clone(self.context.owner));
+        hook.environment = Some(Arc::clone(self.context.environment));
+        if let Ok(Some(timeout)) = timeout {
+            hook.timeout = timeout;
+        }
+        if let Ok(matcher) = matcher {
+            hook.matcher = matcher;
+        }
+        self.unknown_variables(&hook, node);
+        self.hooks.push(hook);
+    }
+
+    fn failure_policy(&mut self, node: &Node) -> OnFailure {
+        let Some(value) = node.get("failurePolicy") else { return OnFailure::Allow };
+        match value.text() {
+            Some("allow") => OnFailure::Allow,
+            Some("block") => OnFailure::Block,
+            _ => {
+                // Whoever wrote this key wanted a failure to have an effect, so the safe reading is the strict one.
+                let message = "`failurePolicy` must be \"allow\" or \"block\"; it is read as \"block\"";
+                self.report(Code::SettingValue, &value.span, message);
+                OnFailure::Block
+            }
+        }
+    }
+
+    /// The command for this system. All of them must be usable, so that a mistake shows everywhere.
+    fn command(&mut self, node: &Node) -> Result<String, String> {
+        let mut problem = None;
+        for key in COMMANDS {
+            let message = match node.get(key) {
+                None if key == "command" => "a hook needs a `command`".to_owned(),
+                None => continue,
+                Some(value) => match value.text() {
+                    Some(text) if text.contains('\0') => format!("`{key}` contains a NUL character"),
+                    Some(text) if text.trim().is_empty() => format!("`{key}` is empty"),
+                    Some(_) => continue,
+                    None => format!("`{key}` must be a string, not {}", value.described()),
+                },
+            };
+            let span = node.get(key).map_or(&node.span, |value| &value.span);
+            self.report(Code::HookCommand, span, message.clone());
+            problem.get_or_insert(message);
+        }
+        let own = match std::env::consts::OS {
+            "windows" => "commandWindows",
+            "macos" => "commandDarwin",
+            "linux" => "commandLinux",
+            _ => "command",
+        };
+        let text = |key: &str| node.get(key).and_then(Node::text).map(str::to_owned);
+        match problem {
+            Some(problem) => Err(problem),
+            None => Ok(text(own).or_else(|| text("command")).unwrap_or_default()),
+        }
+    }
+
+    fn timeout(&mut self, node: &Node) -> Result<Option<Duration>, String> {
+        let Some(value) = node.get("timeout") else { return Ok(None) };
+        let given = match &value.shape {
+            Shape::Number(number) => number.parse::<f64>().ok(),
+            _ => None,
+        };
+        match given.filter(|ms| ms.is_finite() && *ms > 0.0 && ms.fract() == 0.0) {
+            Some(ms) if ms > CEILING_MS => {
+                let message = format!("`timeout` is over the ceiling of {CEILING_MS} ms and was cut to that");
+                self.report(Code::TimeoutClamped, &value.span, message);
+                Ok(Some(Duration::from_secs_f64(CEILING_MS / 1000.0)))
+            }
+            Some(ms) => Ok(Some(Duration::from_secs_f64(ms / 1000.0))),
+            None => {
+                let message = "`timeout` must be a positive whole number of milliseconds; the hook is left out";
+                let hint = "write for example `\"timeout\": 5000`";
+                self.found.push(self.document.finding(Code::TimeoutRejected, &value.span, message).hint(hint));
+                Err("its `timeout` is not a positive whole number".to_owned())
+            }
+        }
+    }
+
+    fn matcher(&mut self, event: EventKind, event_name: &str, node: &Node) -> Result<Matcher, String> {
+        let Some((key, value)) = node.member("matcher") else { return Ok(Matcher::everything()) };
+        let Some(pattern) = value.text() else {
+            let message = format!("`matcher` must be a string, not {}; the hook is left out", value.described());
+            self.report(Code::MatcherType, &value.span, message.clone());
+            return Err(message);
+        };
+        if event.spec().matched_on(DialectId::Xcode).is_none() {
+            if !matches!(pattern.trim(), "" | "*") {
+                let message = format!("{event_name} hooks always run; the matcher has no effect");
+                self.report(Code::MatcherIgnored, &key.span, message);
+            }
+            return Ok(Matcher::everything());
+        }
+        let compiled = Matcher::compile(pattern, Language::Regex, Scope::Anywhere, OnInvalid::MatchAll);
+        if let Some(problem) = compiled.problem {
+            let message = format!("`{pattern}` is not a valid pattern ({problem}); it matches every tool");
+            self.report(Code::HooksMatcherInvalid, &value.span, message);
+        }
+        Ok(compiled.matcher)
+    }
+
+    fn description(&mut self, node: &Node) -> Option<Arc<str>> {
+        let value = node.get("description")?;
+        if value.text().is_none() {
+            let message = format!("`description` must be a string, not {}", value.described());
+            self.report(Code::SettingType, &value.span, message);
+        }
+        value.text().map(Arc::from)
+    }
+
+    fn unknown_variables(&mut self, hook: &Hook, node: &Node) {
+        let Action::Shell(command) = &hook.action else { return };
+        let span = COMMANDS
+            .iter()
+            .rev()
+            .filter_map(|key| node.get(key))
+            .find(|value| value.text() == Some(command))
+            .map_or(&node.span, |value| &value.span);
+        for name in variables::unknown(command, hook.environment.as_deref()) {
+            let message = format!("`${{{name}}}` is not a variable; the command will see it as it is written");
+            let finding = self.document.finding(Code::VariableUnknown, span, message);
+            self.found.push(match nearest(&name, variables::NAMES) {
+                Some(known) => finding.hint(format!("did you mean `${{{known}}}`?")),
+                None => finding,
+            });
+        }
+    }
+}
+
+/// The finding with a suggestion, when a known name is close.
+fn with_suggestion<'c>(finding: Diagnostic, written: &str, known: impl IntoIterator<Item = &'c str>) -> Diagnostic {
+    match nearest(written, known) {
+        Some(name) => finding.hint(format!("did you mean `{name}`?")),
+        None => finding,
+    }
+}

@@ -1,0 +1,112 @@
+//! Where plugins, their settings and their log are.
+
+use std::path::{Path, PathBuf};
+
+use crate::dialect::path_in;
+use crate::run::Environment;
+
+/// The places that concern plugins, for one project and one environment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PluginPlaces {
+    /// The folder of everything installed; none where the environment names no home.
+    pub root: Option<PathBuf>,
+    /// The user's settings.
+    pub user_settings: Option<PathBuf>,
+    /// The project's directory.
+    pub project: PathBuf,
+    /// The agent's log.
+    pub log: Option<PathBuf>,
+    /// The user's home directory.
+    pub home: Option<PathBuf>,
+}
+
+impl PluginPlaces {
+    /// The places as the environment names them.
+    #[must_use]
+    pub fn new(project: &Path, environment: &Environment) -> Self {
+        let home = path_in(environment, "HOME");
+        let own = path_in(environment, "X_CODE_HOME").or_else(|| home.as_ref().map(|home| home.join(".x-code")));
+        let root = path_in(environment, "XC_PLUGINS_DIR").or_else(|| own.as_ref().map(|own| own.join("plugins")));
+        Self {
+            root: root.map(|root| std::path::absolute(&root).unwrap_or(root)),
+            user_settings: own.as_ref().map(|own| own.join("settings.json")),
+            project: project.to_owned(),
+            log: own.map(|own| own.join("logs/debug.log")),
+            home,
+        }
+    }
+
+    /// The list of what is installed.
+    #[must_use]
+    pub fn registry(&self) -> Option<PathBuf> {
+        self.in_root("installed_plugins.json")
+    }
+
+    /// Where the files of an installed plugin are.
+    #[must_use]
+    pub fn cache(&self, marketplace: &str, name: &str, version: &str) -> Option<PathBuf> {
+        let folder = self.in_root("cache")?;
+        Some(folder.join(marketplace).join(name).join(version))
+    }
+
+    /// Where a plugin keeps what survives its updates.
+    #[must_use]
+    pub fn data(&self, id: &str) -> Option<PathBuf> {
+        Some(self.in_root("data")?.join(id.replace(['/', '\\', ':'], "_")))
+    }
+
+    /// The plugins the project brings; none where that folder is the folder of installed ones itself.
+    #[must_use]
+    pub fn project_plugins(&self) -> Option<PathBuf> {
+        let folder = self.project.join(".x-code/plugins");
+        let installed = self.root.as_ref().is_some_and(|root| same_file(root, &folder));
+        (!installed).then_some(folder)
+    }
+
+    /// The project's settings, the one with more weight last.
+    #[must_use]
+    pub fn project_settings(&self) -> Vec<PathBuf> {
+        let folder = self.project.join(".x-code");
+        let files = ["settings.json", "settings.local.json"].map(|name| folder.join(name));
+        // In the home directory the first of them is the user's own.
+        let users = |file: &PathBuf| self.user_settings.as_ref().is_some_and(|settings| same_file(settings, file));
+        files.into_iter().filter(|file| !users(file)).collect()
+    }
+
+    pub(super) fn in_root(&self, name: &str) -> Option<PathBuf> {
+        self.root.as_ref().map(|root| root.join(name))
+    }
+}
+
+fn same_file(one: &Path, other: &Path) -> bool {
+    one == other || matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(variables: &[(&str, &str)]) -> PluginPlaces {
+        let environment: Environment = variables.iter().copied().collect();
+        PluginPlaces::new(Path::new("/p"), &environment)
+    }
+
+    #[test]
+    fn the_root_is_named_by_the_most_special_variable() {
+        let root = |variables| places(variables).root;
+        assert_eq!(root(&[("HOME", "/h")]), Some("/h/.x-code/plugins".into()));
+        assert_eq!(root(&[("HOME", "/h"), ("X_CODE_HOME", "/x")]), Some("/x/plugins".into()));
+        assert_eq!(
+            root(&[("HOME", "/h"), ("X_CODE_HOME", "/x"), ("XC_PLUGINS_DIR", "/plugins")]),
+            Some("/plugins".into())
+        );
+        assert_eq!(root(&[]), None);
+    }
+
+    #[test]
+    fn a_data_folder_is_one_folder_whatever_the_id() {
+        let data = places(&[("HOME", "/h")]).data("a/b:c@m\\n");
+        assert_eq!(data, Some("/h/.x-code/plugins/data/a_b_c@m_n".into()));
+    }
+}

@@ -1,0 +1,161 @@
+//! What the settings say about plugins: which are enabled, which are blocked, and the values their users gave them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::places::PluginPlaces;
+use super::registry::PluginScope;
+use crate::config::{Document, Node, Shape, read_file};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::hook::Standing;
+use crate::run::Environment;
+use crate::source::Location;
+
+/// Everything the settings say about plugins.
+#[derive(Debug, Default)]
+pub(super) struct PluginSettings {
+    /// What a file says about a plugin, with the weightier file last.
+    enabled: Vec<Enabled>,
+    blocked: Vec<String>,
+    blocked_by: PathBuf,
+    values: BTreeMap<String, Vec<(String, String)>>,
+}
+
+/// One file's `enabledPlugins`.
+#[derive(Debug)]
+struct Enabled {
+    from: PluginScope,
+    file: PathBuf,
+    plugins: BTreeMap<String, bool>,
+}
+
+impl PluginSettings {
+    /// Reads all of them. What is wrong in one takes nothing from the others.
+    pub(super) fn read(places: &PluginPlaces, found: &mut Vec<Diagnostic>) -> Self {
+        let mut settings = Self::default();
+        if let Some(file) = &places.user_settings {
+            settings.enabled.push(enabled(PluginScope::Installed, file, found));
+        }
+        for file in places.project_settings() {
+            settings.enabled.push(enabled(PluginScope::Project, &file, found));
+        }
+        if let Some(file) = places.in_root("known_marketplaces.json") {
+            settings.blocked = blocked(&file, found);
+            settings.blocked_by = file;
+        }
+        if let Some(file) = places.in_root("user-config.json") {
+            settings.values = values(&file, found);
+        }
+        settings
+    }
+
+    /// Whether a plugin takes part. A user's word counts for every plugin; what a project says counts for what the
+    /// project brings, and cannot bring back what its user has disabled.
+    pub(super) fn standing(&self, id: &str, scope: PluginScope) -> Standing {
+        if self.blocked.iter().any(|blocked| blocked == id) {
+            return Standing::Disabled(format!("`blockedPlugins` in {}", self.blocked_by.display()).into());
+        }
+        let reaches = |said: &&Enabled| said.from == PluginScope::Installed || scope == PluginScope::Project;
+        let by = |said: &Enabled| Arc::from(format!("`enabledPlugins` in {}", said.file.display()));
+        let users = self.enabled.iter().find(|said| said.from == PluginScope::Installed);
+        if let Some(said) = users.filter(|said| said.plugins.get(id) == Some(&false)) {
+            return Standing::Disabled(by(said));
+        }
+        let last = self.enabled.iter().filter(reaches).rev().find(|said| said.plugins.contains_key(id));
+        match last {
+            Some(said) if said.plugins.get(id) == Some(&false) => Standing::Disabled(by(said)),
+            _ => Standing::Active,
+        }
+    }
+
+    /// The environment of a plugin's hooks: the engine's own, and over it what the user configured.
+    pub(super) fn environment(&self, id: &str, base: &Arc<Environment>) -> Arc<Environment> {
+        match self.values.get(id) {
+            Some(values) => Arc::new(values.iter().fold(Environment::clone(base), |all, (name, value)| {
+                // The engine's own names cannot be given away.
+                if name.starts_with("HOOKRAIL_") { all } else { all.with(name, value) }
+            })),
+            None => Arc::clone(base),
+        }
+    }
+}
+
+fn enabled(from: PluginScope, file: &Path, found: &mut Vec<Diagnostic>) -> Enabled {
+    let mut plugins = BTreeMap::new();
+    if let Some(document) = document(file, found)
+        && let Some(node) = document.root().and_then(|root| root.get("enabledPlugins"))
+    {
+        for (id, value) in members("enabledPlugins", &document, node, found) {
+            match value.shape {
+                Shape::Flag(flag) => {
+                    plugins.insert(id, flag);
+                }
+                _ => {
+                    let message = format!("`enabledPlugins.{id}` must be true or false, not {}", value.described());
+                    found.push(document.finding(Code::SettingType, &value.span, message));
+                }
+            }
+        }
+    }
+    Enabled { from, file: file.to_owned(), plugins }
+}
+
+fn blocked(file: &Path, found: &mut Vec<Diagnostic>) -> Vec<String> {
+    let Some(document) = document(file, found) else { return Vec::new() };
+    let Some(list) = document.root().and_then(|root| root.get("blockedPlugins")) else { return Vec::new() };
+    if list.elements().is_none() {
+        let message = format!("`blockedPlugins` must be a list, not {}", list.described());
+        found.push(document.finding(Code::SettingType, &list.span, message));
+    }
+    list.elements().unwrap_or_default().iter().filter_map(Node::text).map(str::to_owned).collect()
+}
+
+fn values(file: &Path, found: &mut Vec<Diagnostic>) -> BTreeMap<String, Vec<(String, String)>> {
+    let Some(document) = document(file, found) else { return BTreeMap::new() };
+    let Some(root) = document.root() else { return BTreeMap::new() };
+    let mut all = BTreeMap::new();
+    for (id, plugin) in members("user-config.json", &document, root, found) {
+        let mut values = Vec::new();
+        for (name, value) in members(&id, &document, plugin, found) {
+            match &value.shape {
+                Shape::Text(text) => values.push((name, text.clone())),
+                Shape::Number(number) => values.push((name, number.clone())),
+                Shape::Flag(flag) => values.push((name, flag.to_string())),
+                _ => {
+                    // The value is not named: it may be a secret.
+                    let message = format!("`{name}` of `{id}` must be text, a number or a boolean");
+                    found.push(document.finding(Code::SettingType, &value.span, message));
+                }
+            }
+        }
+        all.insert(id, values);
+    }
+    all
+}
+
+fn members<'n>(
+    what: &str,
+    document: &Document,
+    node: &'n Node,
+    found: &mut Vec<Diagnostic>,
+) -> impl Iterator<Item = (String, &'n Node)> + use<'n> {
+    if node.members().is_none() {
+        let message = format!("`{what}` must be an object, not {}", node.described());
+        found.push(document.finding(Code::SettingType, &node.span, message));
+    }
+    node.members().unwrap_or_default().iter().map(|(key, value)| (key.name.clone(), value))
+}
+
+/// A file of the user's; one that is not there says nothing.
+pub(super) fn document(file: &Path, found: &mut Vec<Diagnostic>) -> Option<Document> {
+    match read_file(file) {
+        Ok(Some(text)) => Document::parse(file, text).map_err(|problem| found.push(problem)).ok(),
+        Ok(None) => None,
+        Err(problem) => {
+            let message = format!("`{}` cannot be read: {problem}", file.display());
+            found.push(Diagnostic::new(Code::FileUnreadable, message).at(Location::whole_file(file)));
+            None
+        }
+    }
+}

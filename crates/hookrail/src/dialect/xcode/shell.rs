@@ -1,0 +1,382 @@
+//! Reading a shell command far enough to know in which quotes a `${…}` stands, and writing in its place something
+//! that fits those quotes.
+//!
+//! Nothing here knows which names there are. A mistake about quotes can at worst split a value into words: a value
+//! is only ever referred to, never pasted.
+
+/// What a `${…}` is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// The value of this environment variable.
+    Known(String),
+    /// Text for the program, as it is written.
+    Verbatim,
+    /// The shell's own affair.
+    Shell,
+}
+
+/// Asks what a `${…}` is.
+type Ask<'a> = dyn FnMut(&str) -> Meaning + 'a;
+
+/// The command with every `${…}` replaced as its meaning and its quotes ask for.
+pub(super) fn translate(command: &str, ask: &mut Ask<'_>) -> String {
+    let mut scan = Scan {
+        text: command.chars().collect(),
+        at: 0,
+        out: String::with_capacity(command.len() + 32),
+        ask,
+        words: Vec::new(),
+        documents: Vec::new(),
+    };
+    scan.plain(Until::End);
+    scan.out
+}
+
+/// The quotes something stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Quotes {
+    None,
+    Double,
+    Single,
+    /// `$'…'`
+    Escaped,
+    /// The body of a here-document.
+    Document,
+}
+
+impl Quotes {
+    /// A reference that gives the whole value as one word, whatever is in it.
+    #[cfg(not(windows))]
+    fn reference(self, variable: &str) -> String {
+        match self {
+            Self::None => format!("\"${{{variable}}}\""),
+            Self::Double | Self::Document => format!("${{{variable}}}"),
+            Self::Single => format!("'\"${{{variable}}}\"'"),
+            Self::Escaped => format!("'\"${{{variable}}}\"$'"),
+        }
+    }
+
+    /// A reference in the words of the shell that is used on Windows.
+    #[cfg(windows)]
+    fn reference(self, variable: &str) -> String {
+        format!("${{env:{variable}}}")
+    }
+
+    /// Text that reaches the program as it is.
+    fn verbatim(self, content: &str, in_expansion: bool) -> String {
+        match self {
+            Self::None => format!("'${{{content}}}'"),
+            // The brace must not end the expansion it stands in.
+            Self::Double | Self::Document if in_expansion => format!("\\${{{content}\\}}"),
+            Self::Double | Self::Document => format!("\\${{{content}}}"),
+            Self::Single | Self::Escaped => format!("${{{content}}}"),
+        }
+    }
+}
+
+/// Where a stretch of unquoted text ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Until {
+    End,
+    Parenthesis,
+    Backtick,
+}
+
+/// A here-document whose body is still to come.
+struct Document {
+    end: String,
+    /// Whether leading tabs do not count.
+    tabs: bool,
+    /// Whether its text was meant as it stands.
+    raw: bool,
+}
+
+struct Scan<'s> {
+    text: Vec<char>,
+    at: usize,
+    out: String,
+    ask: &'s mut Ask<'s>,
+    /// The words of the current command so far.
+    words: Vec<String>,
+    documents: Vec<Document>,
+}
+
+impl Scan<'_> {
+    fn peek(&self, ahead: usize) -> Option<char> {
+        self.text.get(self.at + ahead).copied()
+    }
+
+    /// Copies so many characters.
+    fn copy(&mut self, count: usize) {
+        for _ in 0..count {
+            self.out.extend(self.peek(0));
+            self.at += 1;
+        }
+    }
+
+    fn plain(&mut self, until: Until) {
+        let outer = std::mem::take(&mut self.words);
+        let mut word = String::new();
+        while let Some(next) = self.peek(0) {
+            match (next, until) {
+                (')', Until::Parenthesis) | ('`', Until::Backtick) => break,
+                _ => {}
+            }
+            let begin = self.at;
+            match next {
+                '\\' => self.copy(2),
+                '\'' | '"' if word.is_empty() && self.is_code_for_a_shell() => self.nested(next),
+                '\'' => self.single(),
+                '"' => self.double(),
+                '$' => self.dollar(Quotes::None, false),
+                '`' => self.backtick(),
+                '(' => self.parenthesis(),
+                '#' if word.is_empty() => {
+                    while self.peek(0).is_some_and(|next| next != '\n') {
+                        self.copy(1);
+                    }
+                }
+                '<' if self.peek(1) == Some('<') && self.peek(2) != Some('<') => self.here_document(),
+                _ => self.copy(1),
+            }
+            match next {
+                ' ' | '\t' if !word.is_empty() => self.words.push(std::mem::take(&mut word)),
+                ' ' | '\t' => {}
+                ';' | '|' | '&' | '\n' | '(' | ')' | '{' | '}' | '`' => {
+                    self.words.clear();
+                    word.clear();
+                }
+                _ => word.extend(self.text.get(begin..self.at).unwrap_or_default()),
+            }
+            if next == '\n' {
+                self.bodies();
+            }
+        }
+        self.words = outer;
+    }
+
+    fn parenthesis(&mut self) {
+        self.copy(1);
+        self.plain(Until::Parenthesis);
+        self.copy(1);
+    }
+
+    fn backtick(&mut self) {
+        self.copy(1);
+        self.plain(Until::Backtick);
+        self.copy(1);
+    }
+
+    fn single(&mut self) {
+        self.copy(1);
+        while let Some(next) = self.peek(0) {
+            match next {
+                '\'' => return self.copy(1),
+                '$' if self.peek(1) == Some('{') => self.braces(Quotes::Single, false),
+                _ => self.copy(1),
+            }
+        }
+    }
+
+    fn double(&mut self) {
+        self.copy(1);
+        while let Some(next) = self.peek(0) {
+            match next {
+                '"' => return self.copy(1),
+                '\\' => self.copy(2),
+                '$' => self.dollar(Quotes::Double, false),
+                '`' => self.backtick(),
+                _ => self.copy(1),
+            }
+        }
+    }
+
+    /// `$'…'`
+    fn escaped(&mut self) {
+        self.copy(2);
+        while let Some(next) = self.peek(0) {
+            match next {
+                '\'' => return self.copy(1),
+                '\\' => self.copy(2),
+                '$' if self.peek(1) == Some('{') => self.braces(Quotes::Escaped, false),
+                _ => self.copy(1),
+            }
+        }
+    }
+
+    fn dollar(&mut self, quotes: Quotes, in_expansion: bool) {
+        match self.peek(1) {
+            Some('{') => self.braces(quotes, in_expansion),
+            Some('(') => {
+                self.copy(1);
+                self.parenthesis();
+            }
+            Some('\'') if quotes == Quotes::None => self.escaped(),
+            _ => self.copy(1),
+        }
+    }
+
+    /// What stands between `${` and the next `}`, when it is one plain piece.
+    fn content(&self) -> Option<String> {
+        let rest = self.text.get(self.at + 2..)?;
+        let end = rest.iter().position(|next| *next == '}')?;
+        let content: String = rest.get(..end)?.iter().collect();
+        let plain = !content.contains(['$', '{', '\'', '"', '`', '\\', '\n']);
+        plain.then_some(content)
+    }
+
+    fn braces(&mut self, quotes: Quotes, in_expansion: bool) {
+        let Some(content) = self.content() else { return self.expansion(quotes) };
+        match (self.ask)(&content) {
+            Meaning::Known(variable) => self.out.push_str(&quotes.reference(&variable)),
+            Meaning::Verbatim => self.out.push_str(&quotes.verbatim(&content, in_expansion)),
+            Meaning::Shell => return self.expansion(quotes),
+        }
+        self.at += content.chars().count() + 3;
+    }
+
+    /// An expansion of the shell's own, in which others may stand.
+    fn expansion(&mut self, quotes: Quotes) {
+        self.copy(2);
+        if matches!(quotes, Quotes::Single | Quotes::Escaped) {
+            return;
+        }
+        while let Some(next) = self.peek(0) {
+            match next {
+                '}' => return self.copy(1),
+                '\\' => self.copy(2),
+                '\'' if quotes == Quotes::None => self.single(),
+                '"' if quotes != Quotes::Document => self.double(),
+                '$' => self.dollar(quotes, true),
+                '`' => self.backtick(),
+                _ => self.copy(1),
+            }
+        }
+    }
+
+    /// Whether the next word is a program for another shell: `sh -c '…'`, `eval '…'`.
+    fn is_code_for_a_shell(&self) -> bool {
+        const SHELLS: [&str; 7] = ["sh", "bash", "dash", "ash", "zsh", "ksh", "su"];
+        let shell = |word: &String| word.rsplit('/').next().is_some_and(|name| SHELLS.contains(&name));
+        match self.words.split_last() {
+            Some((last, before)) => {
+                let option = last.starts_with('-') && !last.starts_with("--") && last.ends_with('c');
+                (option && before.iter().any(shell)) || self.words.first().is_some_and(|first| first == "eval")
+            }
+            None => false,
+        }
+    }
+
+    /// A program for another shell: references are left for that shell to resolve, in the quotes they have there.
+    fn nested(&mut self, quote: char) {
+        self.copy(1);
+        let mut inner = Quotes::None;
+        while let Some(next) = self.peek(0) {
+            if next == quote {
+                return self.copy(1);
+            }
+            let escaped_quote = quote == '"' && next == '\\' && self.peek(1) == Some('"');
+            match (next, inner) {
+                ('\'', Quotes::None) => inner = Quotes::Single,
+                ('\'', Quotes::Single) => inner = Quotes::None,
+                ('"', Quotes::None) => inner = Quotes::Double,
+                ('"', Quotes::Double) => inner = Quotes::None,
+                _ if escaped_quote && inner == Quotes::None => inner = Quotes::Double,
+                _ if escaped_quote && inner == Quotes::Double => inner = Quotes::None,
+                _ => {}
+            }
+            match next {
+                '$' if self.peek(1) == Some('{') => self.nested_braces(quote, inner),
+                '\\' if quote == '"' || inner != Quotes::Single => self.copy(2),
+                _ => self.copy(1),
+            }
+        }
+    }
+
+    fn nested_braces(&mut self, quote: char, inner: Quotes) {
+        let Some(content) = self.content() else { return self.copy(2) };
+        let text = match (self.ask)(&content) {
+            Meaning::Known(variable) => inner.reference(&variable),
+            Meaning::Verbatim => inner.verbatim(&content, false),
+            Meaning::Shell => return self.copy(2),
+        };
+        self.at += content.chars().count() + 3;
+        let fitted = match quote {
+            '\'' => text.replace('\'', "'\\''"),
+            _ => text.replace('\\', "\\\\").replace('"', "\\\"").replace('$', "\\$"),
+        };
+        self.out.push_str(&fitted);
+    }
+
+    /// `<<WORD`: remembers that a body follows the line.
+    fn here_document(&mut self) {
+        self.copy(2);
+        let tabs = self.peek(0) == Some('-');
+        if tabs {
+            self.copy(1);
+        }
+        while self.peek(0).is_some_and(|next| next == ' ' || next == '\t') {
+            self.copy(1);
+        }
+        let quote = self.peek(0).filter(|next| matches!(next, '\'' | '"'));
+        let from = self.at + usize::from(quote.is_some());
+        let rest = self.text.get(from..).unwrap_or_default();
+        let end: String = rest.iter().take_while(|next| next.is_ascii_alphanumeric() || **next == '_').collect();
+        let length = end.chars().count();
+        let closed = quote.is_none_or(|quote| rest.get(length) == Some(&quote));
+        if end.is_empty() || !closed {
+            return;
+        }
+        // The body of a quoted document is written anew with everything escaped, so that a reference can stand in it.
+        self.out.push_str(&end);
+        self.at = from + length + usize::from(quote.is_some());
+        self.documents.push(Document { end, tabs, raw: quote.is_some() });
+    }
+
+    fn bodies(&mut self) {
+        for document in std::mem::take(&mut self.documents) {
+            while self.at < self.text.len() && !self.ends(&document) {
+                self.body_line(document.raw);
+            }
+            while self.peek(0).is_some_and(|next| next != '\n') {
+                self.copy(1);
+            }
+        }
+    }
+
+    fn ends(&self, document: &Document) -> bool {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        let line: String = rest.iter().take_while(|next| **next != '\n').collect();
+        let line = if document.tabs { line.trim_start_matches('\t') } else { &line };
+        line == document.end
+    }
+
+    fn body_line(&mut self, raw: bool) {
+        while let Some(next) = self.peek(0) {
+            match next {
+                '\n' => return self.copy(1),
+                '$' if self.peek(1) == Some('{') && raw => self.raw_braces(),
+                '$' if !raw => self.dollar(Quotes::Document, false),
+                '`' if !raw => self.backtick(),
+                '\\' if !raw => self.copy(2),
+                '$' | '`' | '\\' => {
+                    self.out.push('\\');
+                    self.copy(1);
+                }
+                _ => self.copy(1),
+            }
+        }
+    }
+
+    fn raw_braces(&mut self) {
+        if let Some(content) = self.content()
+            && let Meaning::Known(variable) = (self.ask)(&content)
+        {
+            self.out.push_str(&Quotes::Document.reference(&variable));
+            self.at += content.chars().count() + 3;
+            return;
+        }
+        self.out.push('\\');
+        self.copy(1);
+    }
+}

@@ -1,0 +1,117 @@
+//! Translated commands in real shells.
+
+#![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
+
+use std::process::Command;
+
+use super::shell::{Meaning, translate};
+
+/// A value that is everything at once that could go wrong.
+const HOSTILE: &str = "/a b/$(touch no)/`x`/\"q\"/'s'/\\/*\n;x";
+
+fn translated(command: &str) -> String {
+    translate(command, &mut |content| match content {
+        "known" => Meaning::Known("VALUE".to_owned()),
+        "plugindir" | "a:b" => Meaning::Verbatim,
+        _ => Meaning::Shell,
+    })
+}
+
+/// What the program sees: every argument of `show` between angle brackets.
+fn seen(shell: &str, command: &str) -> String {
+    let exported = if shell == "bash" { "export -f show; " } else { "" };
+    let text = format!("show() {{ printf '<%s>' \"$@\"; }}; {exported}{}", translated(command));
+    let mut shell = Command::new(shell);
+    let output = shell.arg("-c").arg(&text).env("VALUE", HOSTILE).current_dir("/").output().unwrap();
+    assert!(output.stderr.is_empty(), "{text}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn a_hostile_value_is_one_word_in_every_kind_of_quotes() {
+    let expected = format!("<x={HOSTILE}/y>");
+    for shell in ["bash", "sh"] {
+        for command in [
+            "show x=${known}/y",
+            "show \"x=${known}/y\"",
+            "show 'x='${known}'/y'",
+            "show 'x=${known}/y'",
+            "show x=\"${known}\"/y",
+            "show \"$(printf '%s' \"x=${known}/y\")\"",
+            "show \"$(printf %s x=${known}/y)\"",
+            "show \"`printf %s x=${known}/y`\"",
+            "v=x=${known}/y; show \"$v\"",
+            "show \"${unset:-x=${known}/y}\"",
+            "if true; then show x=${known}/y; fi # don't",
+            "(show x=${known}/y)",
+            "true && show x=${known}/y || show no",
+        ] {
+            assert_eq!(seen(shell, command), expected, "{shell}: {command}");
+        }
+    }
+    assert_eq!(seen("bash", "show $'x=${known}/y'"), expected);
+}
+
+#[test]
+fn a_program_for_another_shell_resolves_the_value_itself() {
+    let expected = format!("<x={HOSTILE}/y>");
+    for command in [
+        "bash -c 'show x=${known}/y'",
+        "bash -c \"show x=${known}/y\"",
+        "bash -ec 'show \"x=${known}/y\"'",
+        "bash -c \"show \\\"x=${known}/y\\\"\"",
+        "bash -c \"show 'x='${known}/y\"",
+        "env A=1 /bin/bash -c 'show x=${known}/y'",
+        "eval 'show x=${known}/y'",
+    ] {
+        assert_eq!(seen("bash", command), expected, "{command}");
+    }
+}
+
+#[test]
+fn here_documents_are_text() {
+    let expected = format!("it's {HOSTILE} $HOME\n");
+    for command in [
+        "cat <<'END'\nit's ${known} $HOME\nEND",
+        "cat <<END\nit's ${known} \\$HOME\nEND\n",
+        "cat <<-\"END\"\n\tit's ${known} $HOME\n\tEND",
+    ] {
+        assert_eq!(seen("bash", command), expected, "{command}");
+    }
+}
+
+#[test]
+fn an_unknown_name_reaches_the_program_as_it_is_written() {
+    for shell in ["bash", "sh"] {
+        for command in [
+            "show x=${plugindir}/y",
+            "show \"x=${plugindir}/y\"",
+            "show 'x=${plugindir}/y'",
+            "sh -c 'printf \"<%s>\" x=${plugindir}/y'",
+            "show \"${unset:-x=${plugindir}/y}\"",
+        ] {
+            assert_eq!(seen(shell, command), "<x=${plugindir}/y>", "{shell}: {command}");
+        }
+        assert_eq!(seen(shell, "show ${a:b}"), "<${a:b}>");
+    }
+}
+
+#[test]
+fn everything_else_is_the_shells_own() {
+    for (command, expected) in [
+        ("x=1; show ${x}", "<1>"),
+        ("set -- a b; show ${1}${2}", "<ab>"),
+        ("show ${x:-y z}", "<y><z>"),
+        ("show \\${known}", "<${known}>"),
+        ("show '$(x)' \"$((1 + 2))\"", "<$(x)><3>"),
+        ("case a in a) show ${known#*b};; esac", "<>"),
+    ] {
+        let found = translate(command, &mut |content| match content {
+            "known" => Meaning::Known("VALUE".to_owned()),
+            _ => Meaning::Shell,
+        });
+        let text = format!("show() {{ printf '<%s>' \"$@\"; }}; {found}");
+        let output = Command::new("bash").arg("-c").arg(&text).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{command} → {found}");
+    }
+}

@@ -1,0 +1,149 @@
+//! The variables of a plugin's command.
+//!
+//! A value is never pasted into the command text: it is handed over in the environment, and the text gets a reference
+//! that fits the quotes it stands in. So a path may hold blanks, quotes, line breaks or `$(…)`, and never becomes
+//! shell syntax. A name nobody knows reaches the program as it is written, so that a typing error shows.
+
+use std::path::PathBuf;
+
+use super::assigned::is_assigned;
+use super::shell::{self, Meaning};
+use crate::dialect::Launch;
+use crate::event::Event;
+use crate::hook::{Action, Hook};
+use crate::run::Environment;
+
+/// The names there are, for suggestions.
+pub(super) const NAMES: [&str; 6] = ["pluginDir", "pluginDataDir", "cwd", "homedir", "sep", "env:NAME"];
+
+/// Names that a shell defines by itself, whatever its environment.
+const OF_THE_SHELL: &str = "BASH BASHPID BASH_ARGC BASH_ARGV BASH_COMMAND BASH_LINENO BASH_SOURCE BASH_SUBSHELL \
+    BASH_VERSINFO BASH_VERSION COLUMNS DIRSTACK EPOCHREALTIME EPOCHSECONDS EUID FUNCNAME GROUPS HOME HOSTNAME \
+    HOSTTYPE IFS LINENO LINES MACHTYPE OLDPWD OPTARG OPTERR OPTIND OSTYPE PATH PIPESTATUS PPID PWD RANDOM REPLY \
+    SECONDS SHELLOPTS SHLVL UID";
+
+/// A variable of this dialect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    PluginDir,
+    PluginDataDir,
+    Cwd,
+    HomeDir,
+    Separator,
+    Env(String),
+}
+
+impl Known {
+    fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "pluginDir" => Self::PluginDir,
+            "pluginDataDir" => Self::PluginDataDir,
+            "cwd" => Self::Cwd,
+            "homedir" => Self::HomeDir,
+            "sep" => Self::Separator,
+            _ => {
+                let name = name.strip_prefix("env:")?;
+                let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'(' | b')');
+                // What begins otherwise is the shell's own: a default (`-`) or a part (a digit) of its variable.
+                let begins = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+                (begins && name.bytes().all(fits)).then(|| Self::Env(name.to_owned()))?
+            }
+        })
+    }
+}
+
+/// How a command is started for an event: its text, its variables, and the folders it needs.
+pub(super) fn launch(hook: &Hook, event: &Event) -> Launch {
+    let Action::Shell(command) = &hook.action else { return Launch::default() };
+    let environment = hook.environment.as_deref();
+    let mut handed = Handed { hook, event, environment, variables: Vec::new(), folders: Vec::new() };
+    let text = shell::translate(command, &mut |content| match Known::of(content) {
+        Some(known) => handed.over(&known).map_or(Meaning::Verbatim, Meaning::Known),
+        None => meaning(command, content, environment),
+    });
+    Launch { command: Some(text.into()), variables: handed.variables.into(), folders: handed.folders }
+}
+
+/// The names in a command that nobody knows, each once.
+pub(super) fn unknown(command: &str, environment: Option<&Environment>) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    shell::translate(command, &mut |content| {
+        if Known::of(content).is_some() {
+            return Meaning::Known(String::new());
+        }
+        let meaning = meaning(command, content, environment);
+        if meaning == Meaning::Verbatim && !found.iter().any(|known| known == content) {
+            found.push(content.to_owned());
+        }
+        meaning
+    });
+    found
+}
+
+/// What a reference to something else than a variable of this dialect is.
+fn meaning(command: &str, content: &str, environment: Option<&Environment>) -> Meaning {
+    let (name, rest) = match content.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')) {
+        Some(at) => content.split_at(at),
+        None => (content, ""),
+    };
+    let is_name = |text: &str| {
+        text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
+    // `name`, `word:word`, and `name.name`, which no shell has.
+    let could_be_ours = is_name(name)
+        && (rest.is_empty()
+            || rest.strip_prefix(':').is_some_and(is_name)
+            || rest.strip_prefix('.').is_some_and(|rest| rest.split('.').all(is_name)));
+    let of_the_shell = OF_THE_SHELL.split_ascii_whitespace().any(|known| known == name)
+        || environment.is_some_and(|environment| environment.get(name).is_some())
+        || name.starts_with("HOOKRAIL_")
+        || is_assigned(command, name);
+    if could_be_ours && (!of_the_shell || rest.starts_with('.')) { Meaning::Verbatim } else { Meaning::Shell }
+}
+
+/// Collects what a command is handed over.
+struct Handed<'h> {
+    hook: &'h Hook,
+    event: &'h Event,
+    environment: Option<&'h Environment>,
+    variables: Vec<(String, String)>,
+    folders: Vec<PathBuf>,
+}
+
+impl Handed<'_> {
+    /// Hands a value over and names the variable that holds it; nothing when there is no such value.
+    fn over(&mut self, known: &Known) -> Option<String> {
+        let owner = self.hook.owner.as_ref();
+        let (name, value) = match known {
+            Known::PluginDir => ("HOOKRAIL_PLUGIN_DIR".to_owned(), text(owner?.dir.clone())),
+            Known::PluginDataDir => {
+                let folder = owner?.data_dir.clone()?;
+                if !self.folders.contains(&folder) {
+                    self.folders.push(folder.clone());
+                }
+                ("HOOKRAIL_PLUGIN_DATA_DIR".to_owned(), text(folder))
+            }
+            Known::Cwd => ("HOOKRAIL_CWD".to_owned(), text(self.event.cwd().to_owned())),
+            Known::HomeDir => ("HOOKRAIL_HOMEDIR".to_owned(), self.variable("HOME").filter(|home| !home.is_empty())?),
+            Known::Separator => ("HOOKRAIL_SEP".to_owned(), std::path::MAIN_SEPARATOR_STR.to_owned()),
+            Known::Env(name) => {
+                let value = self.variable(name).unwrap_or_default();
+                let taken = |byte: char| if byte.is_ascii_alphanumeric() { byte } else { '_' };
+                (format!("HOOKRAIL_ENV_{}", name.chars().map(taken).collect::<String>()), value)
+            }
+        };
+        if !self.variables.iter().any(|(taken, _)| *taken == name) {
+            self.variables.push((name.clone(), value));
+        }
+        Some(name)
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        self.environment?.get(name).map(|value| value.to_string_lossy().into_owned())
+    }
+}
+
+fn text(path: PathBuf) -> String {
+    path.to_string_lossy().into_owned()
+}
