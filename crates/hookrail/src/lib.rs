@@ -35,6 +35,7 @@ mod run;
 mod snapshot;
 mod source;
 mod system;
+mod tools;
 mod trust;
 
 pub use config::nearest;
@@ -62,4 +63,5 @@ pub use system::{
     Builder, CommandOffer, Component, Fire, FireId, HookFailure, HookSystem, Host, HostError, ModelQuery, NoHost,
     NoticeLevel, Notification, Notifications, SessionChange, SessionMove, SessionQuery, StatusLine,
 };
+pub use tools::ToolNames;
 pub use trust::{Digest, FileTrustStore, Fingerprint, Grant, GrantedFile, Grants, NamedFile, TrustError, TrustStore};

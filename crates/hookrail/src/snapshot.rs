@@ -8,6 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::DialectId;
 use crate::event::{EventKind, EventSet};
 use crate::hook::{EventScope, Hook, Standing, Trust};
+use crate::tools::{ToolNames, Tools};
 use crate::run::RegisteredCommand;
 
 /// All hooks, in their order, with what loading noticed.
@@ -19,6 +20,7 @@ pub struct Snapshot {
     policy: Policy,
     switch: Switch,
     dialects: Option<Vec<DialectId>>,
+    tools: Tools,
     files: Vec<PathBuf>,
     modules: Vec<LoadedModule>,
 }
@@ -123,6 +125,13 @@ impl Snapshot {
         &self.modules
     }
 
+    /// The snapshot with the names that the host's tools have in the dialects.
+    #[must_use]
+    pub fn with_tools(mut self, tools: impl IntoIterator<Item = ToolNames>) -> Self {
+        tools.into_iter().for_each(|tool| self.tools.declare(tool));
+        self
+    }
+
     /// Every hook, in order.
     #[must_use]
     pub fn hooks(&self) -> &[Arc<Hook>] {
@@ -156,6 +165,10 @@ impl Snapshot {
 
     pub(crate) fn policy(&self) -> &Policy {
         &self.policy
+    }
+
+    pub(crate) fn tools(&self) -> &Tools {
+        &self.tools
     }
 
     pub(crate) fn switch(&self) -> &Switch {

@@ -12,6 +12,7 @@ use crate::event::{Event, Stage};
 use crate::outcome::{Decision, Effects, Outcome};
 use crate::run::{RunEnd, RunId, RunRequest};
 use crate::snapshot::{Snapshot, Switch};
+use crate::tools::Spoken;
 
 /// One event on its way through the hooks.
 pub struct Firing {
@@ -19,6 +20,8 @@ pub struct Firing {
     plan: Plan,
     original: Event,
     event: Event,
+    /// The way back to the host's words, while the event is in those of a dialect.
+    spoken: Option<Spoken>,
     /// The event after all parts, which a second look must leave as it is.
     settled: Event,
     parts: Vec<(DialectId, Box<dyn AnyPart>)>,
@@ -82,6 +85,7 @@ impl Firing {
             original: event.clone(),
             settled: event.clone(),
             event,
+            spoken: None,
             parts,
             phase: Phase::Part(0),
             waiting: BTreeSet::new(),
@@ -103,10 +107,13 @@ impl Firing {
                 Phase::Part(at) | Phase::SecondLook(at) => at,
                 Phase::Done => break,
             };
-            let Some((_, part)) = self.parts.get_mut(at) else {
+            let Some((dialect, part)) = self.parts.get_mut(at) else {
                 self.after_last_part();
                 continue;
             };
+            if self.spoken.is_none() {
+                self.spoken = Some(self.snapshot.tools().speak(*dialect, &mut self.event));
+            }
             let requests = part.next(&mut self.event);
             if requests.is_empty() {
                 self.finish_part(at);
@@ -152,6 +159,9 @@ impl Firing {
         let Some((dialect, part)) = self.parts.get_mut(at) else { return };
         let dialect = *dialect;
         let end = part.finish(&mut self.event, self.snapshot.policy());
+        if let Some(spoken) = self.spoken.take() {
+            spoken.hear(&mut self.event);
+        }
         if let Phase::SecondLook(_) = self.phase {
             self.take_second_look(dialect, end);
             self.phase = Phase::SecondLook(at + 1);
@@ -212,12 +222,17 @@ impl Firing {
             self.finish();
             return;
         }
-        for (_, part) in &self.parts {
+        let tools = self.snapshot.tools();
+        for (dialect, part) in &self.parts {
+            let spoken = tools.speak(*dialect, &mut self.event);
             part.reapply_floor(&mut self.event);
+            spoken.hear(&mut self.event);
         }
         let mut again = Vec::new();
         for (dialect, part) in &self.parts {
-            for planned in part.unjudged(&self.event) {
+            let mut in_their_words = self.event.clone();
+            tools.speak(*dialect, &mut in_their_words);
+            for planned in part.unjudged(&in_their_words) {
                 let plan = PartPlan { dialect: *dialect, stage: Stage::Chain, hooks: vec![planned] };
                 again.push((*dialect, dialect::part(*dialect, &plan, self.next_run)));
                 self.next_run += 1;

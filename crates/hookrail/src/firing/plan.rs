@@ -124,7 +124,7 @@ impl Plan {
         if hook.standing == Standing::NeverSwitchedOn {
             return Some((SkipReason::HooksOff, "no settings file switches hooks on".to_owned()));
         }
-        if let Some(detail) = self.mismatch(event, hook) {
+        if let Some(detail) = self.mismatch(snapshot, event, hook) {
             return Some((SkipReason::Matcher, detail));
         }
         match &hook.action {
@@ -134,9 +134,16 @@ impl Plan {
     }
 
     /// Why the matcher does not match, if so.
-    fn mismatch(&mut self, event: &Event, hook: &Arc<Hook>) -> Option<String> {
+    fn mismatch(&mut self, snapshot: &Snapshot, event: &Event, hook: &Arc<Hook>) -> Option<String> {
         let field = event.kind().spec().matched_on(hook.dialect)?;
         let subject = dialect::matcher_subject(hook.dialect, event, field);
+        let tool = (field == "tool_name").then_some(&subject);
+        // A tool is known by the host's name and by the dialect's, and either will do.
+        if let Some(theirs) = tool.and_then(|tool| snapshot.tools().name_in(hook.dialect, tool))
+            && hook.matcher.test(theirs) == Verdict::Matches
+        {
+            return None;
+        }
         match hook.matcher.test(&subject) {
             Verdict::Differs => {
                 let pattern = hook.matcher.pattern().unwrap_or_default();

@@ -10,6 +10,7 @@ use crate::dialect::{self, DialectId, Inspector, Loader, Plugins, Sources, path_
 use crate::hook::Hook;
 use crate::run::{Capabilities, Environment, ModuleRunner, ProcessWorld};
 use crate::snapshot::{Snapshot, Switch};
+use crate::tools::ToolNames;
 use crate::trust::{FileTrustStore, Grants, TrustStore};
 
 /// Describes a hook system.
@@ -27,6 +28,7 @@ pub struct Builder {
     module_files: Vec<PathBuf>,
     capabilities: Capabilities,
     most_processes: usize,
+    tools: Vec<ToolNames>,
 }
 
 /// How far the project is trusted.
@@ -44,6 +46,7 @@ pub(super) struct Settings {
     pub(super) capabilities: Capabilities,
     pub(super) most_processes: usize,
     pub(super) trail: Trail,
+    tools: Vec<ToolNames>,
     trust: Option<Arc<dyn TrustStore>>,
     project_trust: ProjectTrust,
     switch: Switch,
@@ -68,6 +71,7 @@ impl Builder {
             module_files: Vec::new(),
             capabilities: Capabilities::default(),
             most_processes: 64,
+            tools: Vec::new(),
         }
     }
 
@@ -132,6 +136,12 @@ impl Builder {
         self
     }
 
+    /// Declares what the dialects call one of the host's tools and its arguments.
+    pub fn tool(mut self, names: ToolNames) -> Self {
+        self.tools.push(names);
+        self
+    }
+
     /// How many hook processes run at once; more wait, and waiting does not count against their time.
     pub fn most_processes(mut self, count: usize) -> Self {
         self.most_processes = count.max(1);
@@ -157,6 +167,7 @@ impl Builder {
             capabilities: self.capabilities,
             most_processes: self.most_processes,
             trail,
+            tools: self.tools,
             trust,
             project_trust: self.project_trust,
             switch,
@@ -193,6 +204,7 @@ impl Settings {
             .with_files(loaded.files)
             .with_switch(self.switch.clone())
             .with_dialects(self.dialects.clone())
+            .with_tools(self.tools.iter().cloned())
             .with_modules(loaded.modules)
     }
 
