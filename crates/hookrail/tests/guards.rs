@@ -119,7 +119,7 @@ fn after_tool_adds_context_hides_and_stops_and_sees_a_failure() {
     assert_eq!(result.content.as_str().unwrap(), "done\n\nnote");
     assert_eq!(result.display.as_str().unwrap(), "done");
     assert_eq!(result.visibility, Visibility::Hidden);
-    assert_eq!(result.system_messages, ["m"]);
+    assert_eq!(result.notes.system_messages, ["m"]);
     assert_eq!(result.stop.unwrap().reason, "enough");
     let failed = run(guard.tool_call(call(), |_| async { Err(ToolFailure("disk full".into())) }));
     assert_eq!(failed.end, ToolEnd::Failed);
@@ -218,7 +218,7 @@ fn a_hook_that_always_sends_the_agent_back_is_capped() {
     let (dir, guard) = guard(&[(EventKind::AgentEnd, script)]);
     let guard = guard.most_sent_back(2);
     let ends: Vec<&str> = (0..4)
-        .map(|_| match run(guard.agent_end("p", "r")) {
+        .map(|_| match run(guard.agent_end("p", "r", json("[]"))) {
             AgentEnd::SentBack { message, .. } => {
                 assert_eq!(message, "again");
                 "back"
@@ -270,4 +270,26 @@ fn protected_paths_name_files_that_do_not_exist_yet() {
     ] {
         assert!(paths.contains(&expected), "{} in {paths:?}", expected.display());
     }
+}
+
+#[test]
+fn whoever_interrupts_a_guard_keeps_the_gate_shut() {
+    let (dir, guard) = guard(&[(EventKind::BeforeTool, "touch started; sleep 60")]);
+    let interrupting = guard.clone();
+    let started = dir.path().join("started");
+    let result = run(async {
+        let mut call = std::pin::pin!(guard.tool_call(call(), |_| async { Ok(ToolOutput::text("ran")) }));
+        let mut interrupted = false;
+        std::future::poll_fn(|context| {
+            if !interrupted && started.exists() {
+                assert_eq!(interrupting.cancel_hooks(), 1);
+                interrupted = true;
+            }
+            context.waker().wake_by_ref();
+            call.as_mut().poll(context)
+        })
+        .await
+    });
+    assert_eq!(result.end, ToolEnd::Denied);
+    assert_eq!(guard.cancel_hooks(), 0, "nothing is left to interrupt");
 }

@@ -1,6 +1,7 @@
 //! Sessions, compaction, sub-agents and notifications: events that mostly tell, and sometimes ask.
 
 use super::Guard;
+use super::notes::Notes;
 use super::receipt::Receipt;
 use crate::event::EventKind;
 use crate::json::Json;
@@ -12,12 +13,8 @@ use crate::outcome::{Outcome, Stop};
 pub struct Notified {
     /// Text to add for the model.
     pub additional_context: Option<String>,
-    /// Messages for the conversation.
-    pub system_messages: Vec<String>,
-    /// Messages modules want in the conversation.
-    pub messages: Vec<Json>,
-    /// Entries modules want in the session.
-    pub entries: Vec<Json>,
+    /// What hooks want said or kept.
+    pub notes: Notes,
     /// The combined result, for events that have one.
     pub result: Option<Json>,
     /// Whether the agent must stop now.
@@ -31,28 +28,27 @@ pub struct Notified {
 /// What hooks want of a compaction.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum CompactionGuard {
-    /// It must not happen.
-    Cancelled {
-        /// Why.
-        reason: String,
-        /// What hooks did.
-        receipt: Receipt,
-    },
+pub struct CompactionGuard {
+    /// Whether and how it happens.
+    pub plan: CompactionPlan,
+    /// What hooks want said or kept.
+    pub notes: Notes,
+    /// Whether the agent must stop now.
+    pub stop: Option<Stop>,
+    /// What hooks did.
+    pub receipt: Receipt,
+}
+
+/// Whether and how a compaction happens.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum CompactionPlan {
+    /// It must not happen, for this reason.
+    Cancelled(String),
     /// A hook brings its own compaction, which is used as it is.
-    Given {
-        /// The compaction.
-        compaction: Json,
-        /// What hooks did.
-        receipt: Receipt,
-    },
-    /// The host makes the summary, with these extras.
-    Summarise {
-        /// Extra context, a prompt in place of the host's own, data to preserve.
-        extras: Option<Json>,
-        /// What hooks did.
-        receipt: Receipt,
-    },
+    Given(Json),
+    /// The host makes the summary, with these extras: more context, a prompt in place of the host's own, data to preserve.
+    Summarise(Option<Json>),
 }
 
 impl Guard {
@@ -65,21 +61,25 @@ impl Guard {
     }
 
     /// Asks hooks about a compaction: whether it may happen, whether one of them brings it, and what the summary needs.
-    pub async fn compaction(&self, trigger: &str, preparation: Json, messages: Json) -> CompactionGuard {
-        let fields = [("trigger", Json::string(trigger)), ("preparation", preparation)];
-        let before = self.tell(EventKind::BeforeCompact, &fields).await;
-        let mut receipt = before.receipt;
-        if let Some(reason) = before.cancelled {
-            return CompactionGuard::Cancelled { reason, receipt };
+    /// `fields` are those of `before-compact` beside its trigger; `messages` is what would be summarised.
+    pub async fn compaction(&self, trigger: &str, fields: &[(&str, Json)], messages: Json) -> CompactionGuard {
+        let mut all = vec![("trigger", Json::string(trigger))];
+        all.extend(fields.iter().cloned());
+        let before = self.tell(EventKind::BeforeCompact, &all).await;
+        let given = before.result.as_ref().and_then(|result| result.as_object()?.get("compaction").cloned());
+        let plan = match (before.cancelled, given) {
+            (Some(reason), _) => CompactionPlan::Cancelled(reason),
+            (None, Some(compaction)) => CompactionPlan::Given(compaction),
+            (None, None) => CompactionPlan::Summarise(None),
+        };
+        let mut guard = CompactionGuard { plan, notes: before.notes, stop: before.stop, receipt: before.receipt };
+        if matches!(guard.plan, CompactionPlan::Summarise(_)) {
+            let compacting = self.tell(EventKind::Compacting, &[("messages", messages)]).await;
+            guard.receipt.append(compacting.receipt);
+            guard.notes.append(compacting.notes);
+            guard.plan = CompactionPlan::Summarise(compacting.result);
         }
-        let given = before.result.and_then(|result| result.as_object()?.get("compaction").cloned());
-        if let Some(compaction) = given {
-            return CompactionGuard::Given { compaction, receipt };
-        }
-        let compacting = self.tell(EventKind::Compacting, &[("messages", messages)]).await;
-        receipt.ran.extend(compacting.receipt.ran);
-        receipt.skipped.extend(compacting.receipt.skipped);
-        CompactionGuard::Summarise { extras: compacting.result, receipt }
+        guard
     }
 }
 
@@ -87,12 +87,11 @@ impl Notified {
     fn of(outcome: Outcome, cancelled: Option<String>) -> Self {
         let mut receipt = Receipt::default();
         receipt.add(&outcome);
+        let notes = Notes::of(&outcome.effects);
         let effects = outcome.effects;
         Self {
             additional_context: effects.additional_context,
-            system_messages: effects.system_message.into_iter().collect(),
-            messages: effects.messages,
-            entries: effects.entries,
+            notes,
             result: effects.result,
             stop: effects.stop,
             cancelled,

@@ -7,16 +7,19 @@
 //! A guard knows what effects mean for an operation. It knows no dialect, no terminal and no particular model or tool.
 
 mod approval;
+mod cancel;
 mod lifecycle;
 mod model;
 mod model_tools;
+mod notes;
 mod prompt;
 mod receipt;
 mod tool;
 
 pub use approval::{Approval, Approver, Nobody};
-pub use lifecycle::{CompactionGuard, Notified};
+pub use lifecycle::{CompactionGuard, CompactionPlan, Notified};
 pub use model::{ModelEnd, ModelPermit, ModelResult};
+pub use notes::Notes;
 pub use prompt::{AgentEnd, PromptEnd};
 pub use receipt::{Judged, Receipt};
 pub use tool::{Permit, ToolCall, ToolEnd, ToolFailure, ToolOutput, ToolResult, Visibility};
@@ -38,6 +41,8 @@ pub struct Guard {
     host: Arc<dyn Host>,
     /// How often in a row hooks have sent the agent back to work.
     sent_back: Arc<AtomicU32>,
+    /// What cancels the hooks that run now.
+    running: Arc<cancel::Running>,
     most_sent_back: u32,
 }
 
@@ -52,6 +57,7 @@ impl Guard {
             approver: Arc::new(Nobody),
             host: Arc::new(NoHost),
             sent_back: Arc::default(),
+            running: Arc::default(),
             most_sent_back: 5,
         }
     }
@@ -101,8 +107,18 @@ impl Guard {
         self.hooks.event(kind).session(&*self.session_id).transcript(&*self.transcript)
     }
 
+    /// Cancels the hooks that the guards of this session wait for now, and says how many events that ends. An operation
+    /// that could have been denied then does not happen: whoever interrupts a guard has not heard what it says.
+    pub fn cancel_hooks(&self) -> usize {
+        self.running.cancel()
+    }
+
     async fn fire(&self, event: Event) -> Outcome {
-        self.hooks.fire_for(event, Arc::clone(&self.host)).await
+        let fire = self.hooks.fire_for(event, Arc::clone(&self.host));
+        let Some(token) = fire.canceller() else { return fire.await };
+        let entered = self.running.enter(token);
+        let outcome = fire.await;
+        if entered.was_cancelled() { cancel::shut(outcome) } else { outcome }
     }
 }
 

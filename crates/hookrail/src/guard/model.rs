@@ -5,6 +5,7 @@ use std::future::Future;
 use super::Guard;
 use super::approval::refusal;
 use super::model_tools::restrict;
+use super::notes::Notes;
 use super::receipt::{Receipt, digest};
 use super::tool::Visibility;
 use crate::dialect::translate;
@@ -56,8 +57,8 @@ pub struct ModelResult {
     pub visibility: Visibility,
     /// Why the model was not called.
     pub reason: Option<String>,
-    /// Messages for the conversation.
-    pub system_messages: Vec<String>,
+    /// What hooks want said or kept.
+    pub notes: Notes,
     /// Whether the agent must stop now.
     pub stop: Option<Stop>,
     /// What hooks did.
@@ -138,14 +139,14 @@ impl ModelResult {
             response: Json::null(),
             visibility: Visibility::Shown,
             reason: None,
-            system_messages: Vec::new(),
+            notes: Notes::default(),
             stop: None,
             receipt: Receipt::default(),
         }
     }
 
     fn note(&mut self, effects: &Effects) {
-        self.system_messages.extend(effects.system_message.clone());
+        self.notes.add(effects);
         if effects.suppress_output {
             self.visibility = Visibility::Hidden;
         }

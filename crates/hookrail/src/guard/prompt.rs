@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::Guard;
+use super::notes::Notes;
 use super::receipt::Receipt;
 use crate::event::EventKind;
 use crate::json::Json;
@@ -16,10 +17,8 @@ pub enum PromptEnd {
     Accepted {
         /// The prompt to send.
         prompt: String,
-        /// Messages for the conversation.
-        system_messages: Vec<String>,
-        /// Messages modules want in the conversation.
-        messages: Vec<Json>,
+        /// What hooks want said or kept.
+        notes: Notes,
         /// Whether the agent must stop all the same.
         stop: Option<Stop>,
         /// What hooks did.
@@ -29,6 +28,8 @@ pub enum PromptEnd {
     Denied {
         /// What the assistant says.
         message: String,
+        /// What hooks want said or kept.
+        notes: Notes,
         /// Whether the agent must stop as well.
         stop: Option<Stop>,
         /// What hooks did.
@@ -46,6 +47,8 @@ pub enum AgentEnd {
         stop: Option<Stop>,
         /// Whether the model's context must be cleared.
         clear_context: bool,
+        /// What hooks want said or kept.
+        notes: Notes,
         /// What hooks did.
         receipt: Receipt,
     },
@@ -55,6 +58,8 @@ pub enum AgentEnd {
         message: String,
         /// Whether the model's context must be cleared first.
         clear_context: bool,
+        /// What hooks want said or kept.
+        notes: Notes,
         /// What hooks did.
         receipt: Receipt,
     },
@@ -62,6 +67,8 @@ pub enum AgentEnd {
     Capped {
         /// What the hook wanted to say.
         message: String,
+        /// What hooks want said or kept.
+        notes: Notes,
         /// What hooks did.
         receipt: Receipt,
     },
@@ -75,13 +82,13 @@ impl Guard {
         let mut receipt = Receipt::default();
         receipt.add(&outcome);
         let effects = outcome.effects;
+        let notes = Notes::of(&effects);
         let shown = effects.prompt.clone().unwrap_or_else(|| prompt.to_owned());
         match self.refused("prompt", &Json::string(&shown), &effects).await {
-            Some(message) => PromptEnd::Denied { message, stop: effects.stop, receipt },
+            Some(message) => PromptEnd::Denied { message, notes, stop: effects.stop, receipt },
             None => PromptEnd::Accepted {
                 prompt: shown,
-                system_messages: effects.system_message.into_iter().collect(),
-                messages: effects.messages,
+                notes,
                 stop: effects.stop,
                 receipt,
             },
@@ -90,28 +97,32 @@ impl Guard {
 
     /// Lets hooks look at the agent's answer. A block sends its reason back as a new turn, in which hooks are told so; the
     /// number of times in a row is capped, because a hook that always blocks would never let the agent end.
-    pub async fn agent_end(&self, prompt: &str, response: &str) -> AgentEnd {
+    ///
+    /// `messages` is the conversation of this work, for hooks that look at all of it.
+    pub async fn agent_end(&self, prompt: &str, response: &str, messages: Json) -> AgentEnd {
         let times = self.sent_back.load(Ordering::Relaxed);
         let event = self
             .event(EventKind::AgentEnd)
             .with_text("prompt", prompt)
             .with_text("prompt_response", response)
+            .with("messages", messages)
             .with("stop_hook_active", Json::boolean(times > 0));
         let outcome = self.fire(event).await;
         let mut receipt = Receipt::default();
         receipt.add(&outcome);
         let effects = outcome.effects;
         let clear_context = effects.clear_context;
+        let notes = Notes::of(&effects);
         if !matches!(effects.decision, Some(crate::outcome::Decision::Deny)) || effects.stop.is_some() {
             self.sent_back.store(0, Ordering::Relaxed);
-            return AgentEnd::Done { stop: effects.stop, clear_context, receipt };
+            return AgentEnd::Done { stop: effects.stop, clear_context, notes, receipt };
         }
         let message = effects.reason.unwrap_or_else(|| "a hook wants the work to go on".to_owned());
         if times >= self.most_sent_back {
             self.sent_back.store(0, Ordering::Relaxed);
-            return AgentEnd::Capped { message, receipt };
+            return AgentEnd::Capped { message, notes, receipt };
         }
         self.sent_back.store(times + 1, Ordering::Relaxed);
-        AgentEnd::SentBack { message, clear_context, receipt }
+        AgentEnd::SentBack { message, clear_context, notes, receipt }
     }
 }

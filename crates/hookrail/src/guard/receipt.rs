@@ -1,5 +1,6 @@
 //! What hooks did to one operation, for the record.
 
+use crate::diagnostic::Diagnostic;
 use crate::dialect::DialectId;
 use crate::json::Json;
 use crate::outcome::{Decision, EndKind, Outcome, SkipReason};
@@ -13,6 +14,8 @@ pub struct Receipt {
     pub ran: Vec<Judged>,
     /// Every hook that did not run, and why.
     pub skipped: Vec<(String, SkipReason)>,
+    /// What is worth saying about them: failures, conflicts, what was overridden.
+    pub diagnostics: Vec<Diagnostic>,
     /// What was decided.
     pub decision: Option<Decision>,
     /// The digest of the input that was really used; none when the operation did not happen.
@@ -47,6 +50,15 @@ impl Receipt {
             judged: run.judged.as_ref().map(digest),
         }));
         self.skipped.extend(outcome.skipped.iter().map(|skipped| (skipped.hook.label.to_string(), skipped.why)));
+        self.diagnostics.extend(outcome.diagnostics.iter().cloned());
+    }
+
+    /// Adds what another operation came to.
+    pub(super) fn append(&mut self, other: Receipt) {
+        self.decision = self.decision.max(other.decision);
+        self.ran.extend(other.ran);
+        self.skipped.extend(other.skipped);
+        self.diagnostics.extend(other.diagnostics);
     }
 }
 

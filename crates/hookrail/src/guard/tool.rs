@@ -4,6 +4,7 @@ use std::future::Future;
 
 use super::Guard;
 use super::approval::refusal;
+use super::notes::Notes;
 use super::receipt::{Receipt, digest};
 use crate::event::EventKind;
 use crate::json::{Json, JsonKind, JsonObject};
@@ -123,12 +124,8 @@ pub struct ToolResult {
     pub visibility: Visibility,
     /// The input the tool ran with.
     pub input: Json,
-    /// Messages for the conversation.
-    pub system_messages: Vec<String>,
-    /// Messages modules want in the conversation.
-    pub messages: Vec<Json>,
-    /// Entries modules want in the session.
-    pub entries: Vec<Json>,
+    /// What hooks want said or kept.
+    pub notes: Notes,
     /// Whether the agent must stop now.
     pub stop: Option<Stop>,
     /// What hooks did.
@@ -221,9 +218,7 @@ impl ToolResult {
             display: Json::string(""),
             visibility: Visibility::Shown,
             input: input.clone(),
-            system_messages: Vec::new(),
-            messages: Vec::new(),
-            entries: Vec::new(),
+            notes: Notes::default(),
             stop: None,
             receipt: Receipt::default(),
         }
@@ -240,9 +235,7 @@ impl ToolResult {
 
     /// Takes what holds for the conversation and the agent, whichever event it came from.
     fn note(&mut self, effects: &Effects) {
-        self.system_messages.extend(effects.system_message.clone());
-        self.messages.extend(effects.messages.iter().cloned());
-        self.entries.extend(effects.entries.iter().cloned());
+        self.notes.add(effects);
         if self.stop.is_none() {
             self.stop.clone_from(&effects.stop);
         }

@@ -66,6 +66,14 @@ impl Fire {
         }
     }
 
+    /// What cancels the hooks that still run, while somebody waits for the outcome.
+    pub(crate) fn canceller(&self) -> Option<CancelToken> {
+        match &self.0 {
+            State::Running { cancel, .. } => Some(cancel.0.clone()),
+            _ => None,
+        }
+    }
+
     /// Cancels the hooks that still run; the outcome then says so.
     pub fn cancel(&self) {
         if let State::Running { cancel, .. } = &self.0 {

@@ -1,0 +1,53 @@
+//! Hooks that the host's user turned off while the program runs.
+//!
+//! This acts downwards like the user's own list of disabled hooks: a hook of the system layer stays.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use super::super::HookSystem;
+use crate::hook::{Authority, Hook, Standing};
+
+/// The names of the hooks that are turned off.
+#[derive(Debug, Default)]
+pub(super) struct Disabled(Mutex<BTreeSet<String>>);
+
+impl Disabled {
+    /// Takes the named hooks out of service.
+    pub(super) fn apply(&self, hooks: &mut [Hook]) {
+        let names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for hook in hooks.iter_mut().filter(|hook| hook.is_enabled() && names.contains(&*hook.label)) {
+            if hook.authority() == Authority::Ordinary {
+                hook.standing = Standing::Disabled("the user of this session".into());
+            }
+        }
+    }
+}
+
+impl HookSystem {
+    /// Turns a hook off by its label, as long as this system lives. Returns how many hooks that is; those of the system
+    /// layer cannot be turned off.
+    pub fn disable_hook(&self, label: &str) -> usize {
+        let snapshot = self.snapshot();
+        let meant = |hook: &&std::sync::Arc<Hook>| &*hook.label == label && hook.authority() == Authority::Ordinary;
+        let count = snapshot.hooks().iter().filter(meant).count();
+        if count > 0 {
+            self.disabled().insert(label.to_owned());
+            self.reload();
+        }
+        count
+    }
+
+    /// Turns a hook on again that [`HookSystem::disable_hook`] turned off. Returns whether it was.
+    pub fn enable_hook(&self, label: &str) -> bool {
+        let was = self.disabled().remove(label);
+        if was {
+            self.reload();
+        }
+        was
+    }
+
+    fn disabled(&self) -> std::sync::MutexGuard<'_, BTreeSet<String>> {
+        self.inner.settings.disabled.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
