@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::kind::EventKind;
-use super::table::{FieldKind, FieldSpec};
+use super::spec::{FieldKind, FieldSpec};
 use super::time::timestamp;
 use crate::dialect::DialectId;
 use crate::json::{Json, JsonKind, JsonObject};

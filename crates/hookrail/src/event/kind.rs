@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::table::{self, EventSpec};
+use super::spec::EventSpec;
+use super::table;
 
 /// Something that happens in an agent and that hooks can take part in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -5,6 +5,7 @@
 
 mod fired;
 mod kind;
+mod spec;
 mod table;
 mod time;
 
@@ -12,4 +13,5 @@ pub(crate) use time::timestamp;
 
 pub use fired::{Event, EventError};
 pub use kind::{EventKind, EventSet};
-pub use table::{Abilities, Column, EventSpec, FieldKind, FieldSpec, Fold, Gating, Stage, find_event};
+pub use spec::{Abilities, Column, EventSpec, FieldKind, FieldSpec, Fold, Gating, Stage};
+pub use table::find_event;
