@@ -6,11 +6,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::HookSystem;
+use crate::breadcrumb::Trail;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::{DialectId, Inspector, Loader, Plugins, Sources, path_in, text_in};
+use crate::dialect::{self, DialectId, Inspector, Loader, Plugins, Sources, path_in, text_in};
 use crate::hook::Hook;
 use crate::run::{Capabilities, Environment, ModuleRunner, ProcessWorld};
 use crate::snapshot::{Snapshot, Switch};
+use crate::tools::ToolNames;
 use crate::trust::{FileTrustStore, Grants, TrustStore};
 
 /// Describes a hook system.
@@ -28,6 +30,7 @@ pub struct Builder {
     module_files: Vec<PathBuf>,
     capabilities: Capabilities,
     most_processes: usize,
+    tools: Vec<ToolNames>,
 }
 
 /// How far the project is trusted.
@@ -44,6 +47,8 @@ pub(super) struct Settings {
     pub(super) modules: Option<Arc<dyn ModuleRunner>>,
     pub(super) capabilities: Capabilities,
     pub(super) most_processes: usize,
+    pub(super) trail: Trail,
+    tools: Vec<ToolNames>,
     trust: Option<Arc<dyn TrustStore>>,
     project_trust: ProjectTrust,
     switch: Switch,
@@ -69,6 +74,7 @@ impl Builder {
             module_files: Vec::new(),
             capabilities: Capabilities::default(),
             most_processes: 64,
+            tools: Vec::new(),
         }
     }
 
@@ -133,6 +139,12 @@ impl Builder {
         self
     }
 
+    /// Declares what the dialects call one of the host's tools and its arguments.
+    pub fn tool(mut self, names: ToolNames) -> Self {
+        self.tools.push(names);
+        self
+    }
+
     /// How many hook processes run at once; more wait, and waiting does not count against their time.
     pub fn most_processes(mut self, count: usize) -> Self {
         self.most_processes = count.max(1);
@@ -150,12 +162,15 @@ impl Builder {
             other => other,
         };
         let trust = self.trust.or_else(|| default_store(&environment));
+        let trail = Trail::new(dialect::breadcrumb_file(&environment));
         HookSystem::new(Settings {
             project: std::path::absolute(&self.project).unwrap_or(self.project),
             world: Arc::new(ProcessWorld { environment: Arc::new(environment), depth }),
             modules: self.modules,
             capabilities: self.capabilities,
             most_processes: self.most_processes,
+            trail,
+            tools: self.tools,
             trust,
             project_trust: self.project_trust,
             switch,
@@ -182,6 +197,7 @@ impl Settings {
             inspector: self.inspector(),
         };
         let loaded = loader.load(&sources);
+        self.trail.leave(&loaded.breadcrumbs);
         tracing::debug!(target: "hookrail::registry", hooks = loaded.hooks.len(), findings = loaded.diagnostics.len(), "loaded");
         diagnostics.extend(loaded.diagnostics);
         let mut hooks = loaded.hooks;
@@ -193,6 +209,7 @@ impl Settings {
             .with_files(loaded.files)
             .with_switch(self.switch.clone())
             .with_dialects(self.dialects.clone())
+            .with_tools(self.tools.iter().cloned())
             .with_modules(loaded.modules)
     }
 
