@@ -1,5 +1,7 @@
 //! A whole agent with a scripted model and two tools, which applies every effect of every event by hand.
 
+#![expect(clippy::indexing_slicing, reason = "a member that a JSON value does not have reads as null")]
+
 use std::collections::{BTreeMap, VecDeque};
 use std::error::Error;
 use std::fs;

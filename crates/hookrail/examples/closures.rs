@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use hookrail::{
     Action, Decision, DialectId, Effects, Environment, EventKind, Hook, HookSystem, Json, NativeHook, OnFailure,
@@ -57,10 +58,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(seen.load(Ordering::Relaxed), 1);
 
     // region: failure
-    // A closure that panics, or does not answer in time, is a hook that failed.
-    let mut broken = native(EventKind::BeforeModel, "broken", NativeHook::new(|_| std::panic::panic_any("oops")));
-    broken.on_failure = OnFailure::Block;
-    hooks.register(broken);
+    // A closure that does not answer in time, or panics, is a hook that failed.
+    let mut slow = native(EventKind::BeforeModel, "slow", NativeHook::waiting(|_call| std::future::pending()));
+    slow.timeout = Duration::from_millis(20);
+    slow.on_failure = OnFailure::Block;
+    hooks.register(slow);
     // endregion
     let outcome = hooks.fire_blocking(hooks.event(EventKind::BeforeModel).with("llm_request", Json::empty_object()));
     assert!(outcome.is_denied());

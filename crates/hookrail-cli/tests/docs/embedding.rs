@@ -32,8 +32,7 @@ fn the_guide_shows_the_examples_as_they_are() {
         shown.insert(file.to_owned());
     }
     let examples = fs::read_dir(root().join("crates/hookrail/examples")).unwrap();
-    let examples: BTreeSet<String> =
-        examples.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let examples: BTreeSet<String> = examples.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     assert_eq!(shown, examples, "the guide shows something of every example");
 }
 
