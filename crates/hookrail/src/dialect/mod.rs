@@ -212,6 +212,11 @@ pub(crate) fn same_work(hook: &Hook) -> Option<String> {
     }
 }
 
+/// Adds what a second look came to to the aggregate of its dialect.
+pub(crate) fn amend_aggregate(first: &mut Aggregated, second: Aggregated, effects: &Effects) {
+    llxprt::amend_aggregate(first, second, effects);
+}
+
 /// Between a host's model request or response and the form in which outcomes carry them.
 pub(crate) mod translate {
     pub(crate) use super::llxprt::{from_hook_request, from_hook_response};

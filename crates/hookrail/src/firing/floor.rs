@@ -3,12 +3,24 @@
 
 use crate::event::EventKind;
 
-/// The field a guard judges, in events where one can be rewritten after the guard has answered.
-pub(super) fn guarded_field(kind: EventKind) -> Option<&'static str> {
+/// The field that hooks are asked about, where there is one.
+pub(super) fn judged_field(kind: EventKind) -> Option<&'static str> {
     match kind {
         EventKind::BeforeTool => Some("tool_input"),
         EventKind::BeforeModel => Some("llm_request"),
+        EventKind::AfterModel => Some("llm_response"),
         EventKind::Prompt => Some("prompt"),
         _ => None,
     }
+}
+
+/// The field whose rewrites by the system layer come last. A prompt is not rewritten: hooks add context to it, and what
+/// one adds takes nothing away from another.
+pub(super) fn rewritten_field(kind: EventKind) -> Option<&'static str> {
+    judged_field(kind).filter(|_| kind != EventKind::Prompt)
+}
+
+/// The field about which a guard is asked once more when others changed it: only where it can still say no.
+pub(super) fn guarded_field(kind: EventKind) -> Option<&'static str> {
+    judged_field(kind).filter(|_| kind.spec().is_gating())
 }

@@ -251,7 +251,9 @@ impl Firing {
     /// A second look can only restrict: a change it demands is a deny, and is taken back.
     fn take_second_look(&mut self, dialect: DialectId, mut end: PartEnd) {
         let Some(field) = floor::guarded_field(self.event.kind()) else { return };
-        let demands_change = self.event.field(field) != self.settled.field(field);
+        // Context that a hook adds to a prompt once more is no demand to change it.
+        let can_demand = floor::rewritten_field(self.event.kind()).is_some();
+        let demands_change = can_demand && self.event.field(field) != self.settled.field(field);
         self.event = self.settled.clone();
         let said = std::mem::take(&mut end.folded);
         let mut effects = Effects {
@@ -268,6 +270,9 @@ impl Firing {
             effects = Effects { stop: effects.stop, ..Effects::deny(message) };
         }
         end.diagnostics.extend(said.diagnostics);
+        if let Some(second) = said.aggregated {
+            dialect::amend_aggregate(&mut self.outcome.aggregated, second, &effects);
+        }
         end.folded.effects = effects;
         self.take_part(dialect, end);
     }

@@ -114,7 +114,7 @@ impl<D: Dialect> Part<D> {
         let at = self.next;
         self.next += 1;
         let slot = self.slots.get_mut(at)?;
-        slot.asked_about = super::floor::guarded_field(event.kind()).and_then(|field| event.field(field).cloned());
+        slot.asked_about = super::floor::judged_field(event.kind()).and_then(|field| event.field(field).cloned());
         if slot.planned.authority == Authority::System {
             slot.judged = Some(event.clone());
         }
@@ -242,7 +242,7 @@ impl<D: Dialect> AnyPart for Part<D> {
     }
 
     fn reapply_floor(&self, event: &mut Event) {
-        let Some(field) = super::floor::guarded_field(event.kind()) else { return };
+        let Some(field) = super::floor::rewritten_field(event.kind()) else { return };
         for (at, slot) in self.slots.iter().enumerate() {
             let Some((judged, after)) = self.accepted(at, slot, field) else { continue };
             // Only what the hook itself rewrote is put back; a hook that merely looked has nothing to put back.

@@ -173,6 +173,10 @@ impl Plan {
                 first.timeout = first.timeout.max(hook.timeout);
                 first.on_failure = first.on_failure.max(hook.on_failure);
                 first.authority = first.authority.max(hook.authority());
+                // The same command from a place that needs no grant would have run in any case.
+                if hook.trust == Trust::NotNeeded && first.hook.trust != Trust::NotNeeded {
+                    first.hook = Arc::new(Hook { trust: Trust::NotNeeded, ..Hook::clone(&first.hook) });
+                }
                 let origin = &first.hook.origin;
                 let detail = format!(
                     "the same command is already planned from the {} settings, {}:{}",

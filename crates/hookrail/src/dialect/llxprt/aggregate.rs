@@ -3,7 +3,8 @@
 use super::answer::Answer;
 use super::output::HookOutput;
 use crate::dialect::Reply;
-use crate::outcome::{Aggregated, EndKind};
+use crate::json::Json;
+use crate::outcome::{Aggregated, Decision, Effects, EndKind};
 
 pub(super) fn aggregate(replies: &[Reply<Answer>], answers: &[&Answer], merged: &HookOutput) -> Aggregated {
     Aggregated {
@@ -12,6 +13,28 @@ pub(super) fn aggregate(replies: &[Reply<Answer>], answers: &[&Answer], merged: 
         all_outputs: answers.iter().map(|answer| answer.to_json()).collect(),
         errors: replies.iter().filter(|reply| is_error(reply.end)).filter_map(|reply| reply.failure.clone()).collect(),
         total_duration: replies.iter().map(|reply| reply.duration).sum(),
+    }
+}
+
+/// Adds a second look at the final input: its outputs, and its verdict where it has one.
+pub(crate) fn amend_aggregate(first: &mut Aggregated, second: Aggregated, effects: &Effects) {
+    first.success &= second.success;
+    first.all_outputs.extend(second.all_outputs);
+    first.errors.extend(second.errors);
+    first.total_duration += second.total_duration;
+    let mut output = first.final_output.as_ref().and_then(Json::as_object).unwrap_or_default();
+    if let Some(decision @ (Decision::Deny | Decision::Ask)) = effects.decision {
+        output.set("decision", Json::string(decision.name()));
+        if let Some(reason) = &effects.reason {
+            output.set("reason", Json::string(reason));
+        }
+    }
+    if let Some(stop) = &effects.stop {
+        output.set("continue", Json::boolean(false));
+        output.set("stopReason", Json::string(&stop.reason));
+    }
+    if !output.is_empty() {
+        first.final_output = Some(output.to_json());
     }
 }
 

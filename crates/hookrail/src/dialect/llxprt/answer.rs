@@ -1,5 +1,6 @@
 //! From the raw end of a process to an answer: exit codes, JSON, plain text, and what a failure does.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::output::{EXIT_CODE_BLOCKING_ERROR, EXIT_CODE_SUCCESS, HookDecision, HookOutput};
@@ -22,12 +23,21 @@ pub(crate) struct Answer {
 /// Where an answer comes from. What the engine made up never overrides what a hook said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Provenance {
-    /// The hook said it, as JSON or with exit code 2.
+    /// The hook said it, as JSON.
     Explicit,
+    /// The hook said it with exit code 2, which always blocks.
+    ExitCode,
     /// It was made of plain text.
     PlainText,
     /// It was made of a failure.
     Failure,
+}
+
+impl Provenance {
+    /// Whether the hook itself said it.
+    pub(super) fn is_the_hooks_own(self) -> bool {
+        matches!(self, Self::Explicit | Self::ExitCode)
+    }
 }
 
 impl Answer {
@@ -142,7 +152,8 @@ fn blocked(kind: EventKind, end: &RunEnd) -> Reading {
         output.reason = Some(reason.unwrap_or("the hook blocked this with exit code 2 and gave no reason").to_owned());
     }
     diagnostics.extend(specific::check(kind, &mut output));
-    Reading { end: EndKind::Exited, answer: Some(Answer::explicit(output)), diagnostics }
+    let answer = Answer { output, provenance: Provenance::ExitCode };
+    Reading { end: EndKind::Exited, answer: Some(answer), diagnostics }
 }
 
 /// Exit code 0: standard output is the answer.
@@ -197,6 +208,7 @@ enum Parsed {
 }
 
 fn parse(text: &str) -> Parsed {
+    let text = &*without_lone_surrogates(text.trim_start_matches('\u{feff}').trim());
     if text.is_empty() {
         return Parsed::Nothing;
     }
@@ -216,6 +228,32 @@ fn parse(text: &str) -> Parsed {
         JsonKind::Boolean | JsonKind::Number if matches!(value.text(), "false" | "0") => Parsed::Nothing,
         JsonKind::Boolean | JsonKind::Number | JsonKind::Array => Parsed::Text,
     }
+}
+
+/// JSON may write half a character as an escape, which no text can hold. A decision beside it still counts, so the half
+/// is replaced.
+fn without_lone_surrogates(text: &str) -> Cow<'_, str> {
+    if !text.contains("\\u") {
+        return Cow::Borrowed(text);
+    }
+    let unit = |at: usize| {
+        text.get(at..at + 6)
+            .filter(|escape| escape.starts_with("\\u"))
+            .and_then(|escape| u16::from_str_radix(escape.get(2..)?, 16).ok())
+    };
+    let mut repaired = String::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+        let (taken, replaced) = match unit(at) {
+            Some(0xD800..=0xDBFF) if matches!(unit(at + 6), Some(0xDC00..=0xDFFF)) => (12, false),
+            Some(0xD800..=0xDFFF) => (6, true),
+            _ if rest.starts_with('\\') => (1 + rest.chars().nth(1).map_or(0, char::len_utf8), false),
+            _ => (rest.chars().next().map_or(1, char::len_utf8), false),
+        };
+        repaired.push_str(if replaced { "\\ufffd" } else { rest.get(..taken).unwrap_or(rest) });
+        at += taken;
+    }
+    Cow::Owned(repaired)
 }
 
 /// Reports a decision that stands in text which is not one JSON document, because its author surely meant it.

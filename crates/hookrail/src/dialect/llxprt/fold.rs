@@ -2,75 +2,21 @@
 
 use super::answer::{Answer, Provenance};
 use super::output::{HookDecision, HookOutput};
-use super::{aggregate, model, tools};
+use super::{aggregate, model, rewrite, tools};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::{DialectId, Flow, FoldContext, Folded, Reply};
+use crate::dialect::{DialectId, FoldContext, Folded, Reply};
 use crate::event::{Abilities, Event, EventKind, Fold, Stage};
 use crate::hook::Authority;
 use crate::json::{Json, JsonObject};
-use crate::outcome::{Decision, Effects, EndKind, Stop, join};
+use crate::outcome::{Decision, Effects, Stop, join};
 use crate::snapshot::ModelDecisions;
-
-/// Applies one answer's rewrite to the event. Only a hook that exited with zero can rewrite.
-pub(super) fn pass_on(event: &mut Event, stage: Stage, reply: &Reply<Answer>) -> Flow {
-    if let (Some(answer), EndKind::Answered) = (&reply.answer, reply.end) {
-        rewrite(event, stage, &answer.output);
-    }
-    if reply.decision == Some(Decision::Deny) { Flow::Over } else { Flow::On }
-}
-
-fn rewrite(event: &mut Event, stage: Stage, output: &HookOutput) {
-    match event.kind() {
-        EventKind::BeforeTool => {
-            let Some(change) = output.specific("tool_input") else { return };
-            // In a chain the answer lies over what there is; side by side it replaces the arguments whole.
-            let new = match (stage, event.field("tool_input").and_then(Json::as_object), change.as_object()) {
-                (Stage::Chain, Some(mut current), Some(change)) => {
-                    current.merge(&change);
-                    current.to_json()
-                }
-                _ => change.clone(),
-            };
-            set_if_different(event, "tool_input", new);
-        }
-        EventKind::BeforeModel => {
-            if let (Some(change), Some(current)) = (output.specific("llm_request"), event.field("llm_request")) {
-                let applied = model::apply_to_request(current, change);
-                if applied.changed {
-                    event.set("llm_request", applied.request);
-                }
-            }
-        }
-        EventKind::AfterModel => {
-            if let (Some(change), Some(current)) = (output.specific("llm_response"), event.field("llm_response"))
-                && let Some(new) = model::apply_to_response(current, change)
-            {
-                event.set("llm_response", new);
-            }
-        }
-        EventKind::Prompt => {
-            if let Some(context) = output.get_additional_context().filter(|text| !text.is_empty()) {
-                let prompt = event.text("prompt").unwrap_or_default();
-                event.set("prompt", Json::string(&format!("{prompt}\n\n{context}")));
-            }
-        }
-        _ => {}
-    }
-}
-
-/// A rewrite to the same value is none: what nobody changed keeps its bytes.
-fn set_if_different(event: &mut Event, field: &str, new: Json) {
-    if event.field(field).is_none_or(|current| !current.same_as(&new)) {
-        event.set(field, new);
-    }
-}
 
 /// Makes one of all answers.
 pub(super) fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Reply<Answer>]) -> Folded {
     let Some(column) = event.kind().spec().column(DialectId::Llxprt) else { return Folded::default() };
     let mut diagnostics = Vec::new();
     if context.stage != Stage::Chain {
-        diagnostics.extend(rewrite_all(event, replies));
+        diagnostics.extend(rewrite::side_by_side(event, context.before, replies));
     }
     let answers: Vec<&Answer> = replies.iter().filter_map(|reply| reply.answer.as_ref()).collect();
     let mut merged = match column.fold {
@@ -87,66 +33,11 @@ pub(super) fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Repl
         effects.decision = merged.decision.map(HookDecision::decision);
     }
     if context.stage == Stage::Chain {
-        accumulate(&mut merged, event, context.before);
+        accumulate(&mut merged, event);
     }
+    agree(&mut merged, &effects);
     let aggregated = aggregate::aggregate(replies, &answers, &merged);
     Folded { effects, aggregated: Some(aggregated), diagnostics }
-}
-
-/// Applies the rewrites of hooks that ran side by side: the last in plan order wins, the system layer's come after
-/// all others, and a conflict is reported.
-fn rewrite_all(event: &mut Event, replies: &[Reply<Answer>]) -> Vec<Diagnostic> {
-    let is_system = |reply: &&Reply<Answer>| reply.authority == Authority::System;
-    let ordered = replies.iter().filter(|reply| !is_system(reply)).chain(replies.iter().filter(is_system));
-    let mut found = Vec::new();
-    let mut rewritten: Vec<(String, Json, &Reply<Answer>)> = Vec::new();
-    for reply in ordered {
-        for (field, value) in rewrites(event.kind(), reply) {
-            match rewritten.iter_mut().find(|(known, ..)| *known == field) {
-                Some((_, earlier, by)) => {
-                    if !earlier.same_as(&value) {
-                        let (one, two) = (&by.hook, &reply.hook);
-                        let message = format!("hooks `{one}` and `{two}` both rewrote `{field}`; the last one counts");
-                        let conflict = Diagnostic::new(Code::RewriteConflict, message).at(two.origin.location.clone());
-                        found.push(
-                            conflict.hint("make the group `sequential` so that each hook sees the rewrite before it"),
-                        );
-                    }
-                    (*earlier, *by) = (value, reply);
-                }
-                None => rewritten.push((field, value, reply)),
-            }
-        }
-        pass_on(event, Stage::Parallel, reply);
-    }
-    found
-}
-
-/// The fields an answer rewrites, with their values. A request is rewritten field by field, settings key by key.
-fn rewrites(kind: EventKind, reply: &Reply<Answer>) -> Vec<(String, Json)> {
-    let Some(answer) = reply.answer.as_ref().filter(|_| reply.end == EndKind::Answered) else { return Vec::new() };
-    let whole = |field: &str| {
-        let value = answer.output.specific(field).cloned();
-        value.map(|value| (field.to_owned(), value)).into_iter().collect()
-    };
-    match kind {
-        EventKind::BeforeTool => whole("tool_input"),
-        EventKind::AfterModel => whole("llm_response"),
-        EventKind::BeforeModel => {
-            let request = answer.output.specific("llm_request").and_then(Json::as_object).unwrap_or_default();
-            request.iter().flat_map(|(key, value)| request_fields(key, value)).collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
-fn request_fields(key: &str, value: &Json) -> Vec<(String, Json)> {
-    match (key, value.as_object()) {
-        ("config" | "generationConfig", Some(config)) => {
-            config.iter().map(|(name, value)| (format!("llm_request.config.{name}"), value.clone())).collect()
-        }
-        _ => vec![(format!("llm_request.{key}"), value.clone())],
-    }
 }
 
 /// Any block blocks; reasons, messages and contexts are joined; flags are or-ed.
@@ -200,7 +91,7 @@ fn merge_specific(into: &mut JsonObject, specific: &JsonObject) {
 /// really said.
 fn last_write_wins(answers: &[&Answer]) -> HookOutput {
     let mut merged = HookOutput::default();
-    let explicit = |answer: &&&Answer| answer.provenance == Provenance::Explicit;
+    let explicit = |answer: &&&Answer| answer.provenance.is_the_hooks_own();
     for answer in answers.iter().filter(|answer| !explicit(answer)).chain(answers.iter().filter(explicit)) {
         let output = &answer.output;
         merged.r#continue = output.r#continue.or(merged.r#continue);
@@ -216,8 +107,8 @@ fn last_write_wins(answers: &[&Answer]) -> HookOutput {
     merged
 }
 
-/// What last-write-wins must not undo: a guard that could not answer, a word of the system layer, and, where the
-/// settings say so, any deny.
+/// What last-write-wins must not undo: exit code 2, a guard that could not answer, a word of the system layer, and, where
+/// the settings say so, any deny.
 fn settle_decision(merged: &mut HookOutput, context: &FoldContext<'_>, replies: &[Reply<Answer>]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let strict = context.policy.model_decisions == ModelDecisions::Strict;
@@ -228,7 +119,9 @@ fn settle_decision(merged: &mut HookOutput, context: &FoldContext<'_>, replies: 
         if word.decision() == Decision::Allow || Some(word.decision()) <= now {
             continue;
         }
-        let stands = strict || answer.provenance == Provenance::Failure || reply.authority == Authority::System;
+        let stands = strict
+            || matches!(answer.provenance, Provenance::Failure | Provenance::ExitCode)
+            || reply.authority == Authority::System;
         if stands {
             merged.decision = Some(word);
             merged.reason = answer.output.effective_reason();
@@ -259,9 +152,22 @@ fn effects(kind: EventKind, can: Abilities, merged: &HookOutput, replies: &[Repl
         effects.tool_config = merged.specific("toolConfig").cloned();
     }
     if kind == EventKind::BeforeModel {
-        effects.llm_response = merged.specific("llm_response").and_then(model::response_in_step);
+        effects.llm_response = synthetic_response(merged, replies);
     }
     effects
+}
+
+/// The response that stands in for the model's. The system layer's comes first; and where it denied, nobody else puts
+/// words into the model's mouth.
+fn synthetic_response(merged: &HookOutput, replies: &[Reply<Answer>]) -> Option<Json> {
+    let system = || replies.iter().filter(|reply| reply.authority == Authority::System);
+    let given = |reply: &Reply<Answer>| reply.answer.as_ref()?.output.specific("llm_response").cloned();
+    let response = match system().rev().find_map(given) {
+        Some(response) => Some(response),
+        None if system().any(|reply| reply.decision == Some(Decision::Deny)) => None,
+        None => merged.specific("llm_response").cloned(),
+    };
+    model::response_in_step(&response?)
 }
 
 /// A stop by the merged answer, or by the system layer whatever the merge says, with the reasons of all who stopped.
@@ -280,13 +186,32 @@ fn stop(merged: &HookOutput, replies: &[Reply<Answer>]) -> Option<Stop> {
     Some(Stop::new(reasons.unwrap_or_else(|| "a hook asked the agent to stop".to_owned())))
 }
 
+/// The merged output says what the effects say: callers of this dialect look at nothing else.
+fn agree(merged: &mut HookOutput, effects: &Effects) {
+    if let Some(stop) = &effects.stop {
+        merged.r#continue = Some(false);
+        merged.stop_reason.get_or_insert_with(|| stop.reason.clone());
+    }
+    // The older spelling of a decision belongs to one hook; the merged one has a single voice.
+    if let Some(specific) = &mut merged.hook_specific_output
+        && specific.remove("permissionDecision").is_some()
+    {
+        specific.remove("permissionDecisionReason");
+        if let Some(word) = merged.decision {
+            specific.set("permissionDecision", Json::string(word.word()));
+            if let Some(reason) = &merged.reason {
+                specific.set("permissionDecisionReason", Json::string(reason));
+            }
+        }
+    }
+}
+
 /// In a chain the final value is the accumulated one, never only the last hook's part.
-fn accumulate(merged: &mut HookOutput, event: &Event, before: &Event) {
+fn accumulate(merged: &mut HookOutput, event: &Event) {
     let Some(specific) = &mut merged.hook_specific_output else { return };
     for field in ["tool_input", "llm_request", "llm_response"] {
         if specific.get(field).is_some()
             && let Some(value) = event.field(field)
-            && before.field(field) != Some(value)
         {
             specific.set(field, value.clone());
         }

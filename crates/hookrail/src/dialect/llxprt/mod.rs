@@ -14,6 +14,7 @@ mod model;
 mod output;
 mod processed;
 mod redaction;
+mod rewrite;
 mod schema;
 mod settings;
 mod specific;
@@ -21,6 +22,7 @@ mod stdin;
 mod tools;
 mod translate;
 
+pub(crate) use aggregate::amend_aggregate;
 pub use output::{
     AfterModelHookOutput, BeforeModelHookOutput, BeforeToolHookOutput, BeforeToolSelectionHookOutput, BlockingError,
     DefaultHookOutput, EXIT_CODE_BLOCKING_ERROR, EXIT_CODE_NON_BLOCKING_ERROR, EXIT_CODE_SUCCESS, HookDecision,
@@ -71,7 +73,7 @@ impl Dialect for Llxprt {
     }
 
     fn pass_on(event: &mut Event, stage: Stage, reply: &Reply<Self::Answer>) -> Flow {
-        fold::pass_on(event, stage, reply)
+        rewrite::pass_on(event, stage, reply)
     }
 
     fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Reply<Self::Answer>]) -> Folded {
@@ -85,11 +87,19 @@ pub(crate) fn stage(matching: &[&Arc<Hook>]) -> Stage {
     if sequential { Stage::Chain } else { Stage::Parallel }
 }
 
-/// The command string alone decides whether two hooks are the same.
+/// The command string alone decides whether two hooks are the same; but words that are relative to an extension name
+/// another program in another one.
 pub(crate) fn same_work(hook: &Hook) -> Option<String> {
+    let is_relative = |command: &str| command.contains("extensionPath");
+    let owner = hook.owner.as_ref().filter(|_| match &hook.action {
+        Action::Shell(command) => is_relative(command),
+        Action::Program(words) => words.iter().any(|word| is_relative(word)),
+        _ => false,
+    });
+    let owner = owner.map(|owner| &owner.dir);
     match &hook.action {
-        Action::Shell(command) => Some(format!("shell {command}")),
-        Action::Program(words) => Some(format!("program {words:?}")),
+        Action::Shell(command) => Some(format!("{owner:?} shell {command}")),
+        Action::Program(words) => Some(format!("{owner:?} program {words:?}")),
         _ => None,
     }
 }

@@ -27,13 +27,14 @@ struct Request {
     others: JsonObject,
 }
 
-/// A request after a hook's change.
-#[derive(Debug)]
-pub(super) struct Applied {
-    /// The whole request, in the first view.
-    pub(super) request: Json,
-    /// Whether anything is different.
-    pub(super) changed: bool,
+/// What a hook's answer changes of the request it was sent.
+#[derive(Debug, Default)]
+pub(super) struct RequestChange {
+    model: Option<Json>,
+    messages: Option<Vec<Message>>,
+    /// Settings by key; one that is null is taken away.
+    config: Vec<(String, Json)>,
+    tool_config: Option<Json>,
 }
 
 /// The request as a hook receives it.
@@ -81,45 +82,106 @@ pub(super) fn response_on_stdin(response: &Json) -> Json {
         .to_json()
 }
 
-/// Lays a hook's partial request over the current one. Of the two views the one that differs from what was sent
-/// counts, and the first where both differ.
-pub(super) fn apply_to_request(current: &Json, change: &Json) -> Applied {
-    let old = Request::read(current);
-    let mut new = old.clone();
-    if let Some(change) = change.as_object() {
-        let sent = old.both_views();
-        let differs = |key: &str| change.get(key).filter(|value| sent.get(key).is_none_or(|sent| !sent.same_as(value)));
-        if let Some(model) = change.get("model").filter(|model| model.kind() == JsonKind::String) {
-            new.model = Some(model.clone());
-        }
-        if let Some(tools) = change.get("toolConfig").filter(|tools| tools.kind() == JsonKind::Object) {
-            new.tool_config = Some(tools.clone());
-        }
-        new.change_messages(differs("messages"), differs("contents"), differs("systemInstruction"));
-        for key in ["generationConfig", "config"] {
-            if let Some(config) = differs(key).and_then(Json::as_object) {
-                new.change_config(&config, sent.get(key).and_then(Json::as_object).as_ref());
+/// Works out what an answer changes. Of the two views the one that differs from what was sent counts, and the first
+/// where both differ.
+pub(super) fn request_change(sent: &Json, answer: &Json) -> RequestChange {
+    let mut change = RequestChange::default();
+    let Some(answer) = answer.as_object() else { return change };
+    let old = Request::read(sent);
+    let sent = old.both_views();
+    let differs = |key: &str| answer.get(key).filter(|value| sent.get(key).is_none_or(|sent| !sent.same_as(value)));
+    change.model = differs("model").filter(|model| model.kind() == JsonKind::String).cloned();
+    change.tool_config = differs("toolConfig").filter(|tools| tools.kind() == JsonKind::Object).cloned();
+    change.messages = old.changed_messages(differs("messages"), differs("contents"), differs("systemInstruction"));
+    for key in ["generationConfig", "config"] {
+        let known = sent.get(key).and_then(Json::as_object).unwrap_or_default();
+        for (name, value) in differs(key).and_then(Json::as_object).unwrap_or_default().iter() {
+            if known.get(name).is_none_or(|known| !known.same_as(value)) {
+                change.config.retain(|(earlier, _)| earlier != name);
+                change.config.push((name.to_owned(), value.clone()));
             }
         }
     }
-    let request = new.first_view().to_json();
-    let changed = !request.same_as(&old.first_view().to_json());
-    Applied { request, changed }
+    change
+}
+
+impl RequestChange {
+    /// The current request with the change, in the first view; none when nothing is different.
+    pub(super) fn apply(&self, current: &Json) -> Option<Json> {
+        let old = Request::read(current);
+        let mut new = old.clone();
+        new.model = self.model.clone().or(new.model);
+        new.tool_config = self.tool_config.clone().or(new.tool_config);
+        if let Some(messages) = &self.messages {
+            new.messages.clone_from(messages);
+        }
+        for (name, value) in &self.config {
+            if value.kind() == JsonKind::Null {
+                new.config.remove(name);
+            } else {
+                new.config.set(name.clone(), value.clone());
+            }
+        }
+        let request = new.first_view().to_json();
+        (!request.same_as(&old.first_view().to_json())).then_some(request)
+    }
+
+    /// The fields that change, with their new values.
+    pub(super) fn fields(&self) -> Vec<(String, Json)> {
+        let mut fields = Vec::new();
+        fields.extend(self.model.clone().map(|model| ("llm_request.model".to_owned(), model)));
+        fields.extend(self.tool_config.clone().map(|tools| ("llm_request.toolConfig".to_owned(), tools)));
+        fields
+            .extend(self.messages.as_ref().map(|messages| ("llm_request.messages".to_owned(), message_list(messages))));
+        fields.extend(self.config.iter().map(|(name, value)| (format!("llm_request.config.{name}"), value.clone())));
+        fields
+    }
+}
+
+/// Removes what cannot be understood from an answered request, and says what that was.
+pub(super) fn sanitize_request(answer: &mut JsonObject) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (key, value) in answer.clone().iter() {
+        let problem = match key {
+            "model" if value.kind() != JsonKind::String => Some("must be a string"),
+            "config" | "generationConfig" | "toolConfig" if value.kind() != JsonKind::Object => {
+                Some("must be an object")
+            }
+            "messages" if value.as_array().is_none() => Some("must be a list"),
+            "contents" if value.as_array().is_none() => Some("must be a list"),
+            "messages" if unreadable(value, |entry| read_message(entry).is_some()) => Some("holds no readable message"),
+            "contents" if unreadable(value, |entry| read_content(entry, None).is_some()) => Some("holds no text"),
+            "systemInstruction" if read_content(value, None).is_none() => Some("holds no text"),
+            _ => None,
+        };
+        if let Some(problem) = problem {
+            answer.remove(key);
+            wrong.push(format!("`hookSpecificOutput.llm_request.{key}` {problem}; it was left out"));
+        }
+    }
+    wrong
+}
+
+/// Whether a list that is not empty has nothing in it that can be read.
+fn unreadable(list: &Json, readable: impl Fn(&Json) -> bool) -> bool {
+    list.as_array().is_some_and(|list| !list.is_empty() && !list.iter().any(readable))
 }
 
 impl Request {
     fn read(request: &Json) -> Self {
         let Some(object) = request.as_object() else { return Self::default() };
-        let listed = object.get("messages").and_then(Json::as_array);
-        let messages = match listed {
+        // Each part of a request counts in the first view, and in the second where the first is silent.
+        let listed = object.get("messages").and_then(Json::as_array).filter(|list| !list.is_empty());
+        let mut messages: Vec<Message> = match listed {
             Some(messages) => messages.iter().filter_map(read_message).collect(),
-            None => {
-                let system = object.get("systemInstruction").and_then(|system| read_content(system, Some("system")));
-                let rest = object.get("contents").map(read_contents).unwrap_or_default();
-                system.into_iter().chain(rest).collect()
-            }
+            None => object.get("contents").map(read_contents).unwrap_or_default(),
         };
-        let config = ["config", "generationConfig"].iter().find_map(|key| object.get(key).and_then(Json::as_object));
+        let system = object.get("systemInstruction").and_then(|system| read_content(system, Some("system")));
+        if let Some(system) = system.filter(|_| !messages.iter().any(|message| message.role == "system")) {
+            messages.insert(0, system);
+        }
+        let views = ["config", "generationConfig"].into_iter();
+        let config = views.filter_map(|key| object.get(key)?.as_object()).find(|config| !config.is_empty());
         Self {
             model: object.get("model").cloned(),
             messages,
@@ -134,12 +196,7 @@ impl Request {
         if let Some(model) = &self.model {
             view.set("model", model.clone());
         }
-        view.set(
-            "messages",
-            list(self.messages.iter().map(|message| {
-                object([("role", Json::string(&message.role)), ("content", Json::string(&message.content))])
-            })),
-        );
+        view.set("messages", message_list(&self.messages));
         if !self.config.is_empty() {
             view.set("config", self.config.to_json());
         }
@@ -168,40 +225,36 @@ impl Request {
         view
     }
 
-    /// An empty list of messages means no change: nobody means to erase the conversation.
-    fn change_messages(&mut self, messages: Option<&Json>, contents: Option<&Json>, system: Option<&Json>) {
-        let messages = messages.and_then(Json::as_array).filter(|messages| !messages.is_empty());
-        if let Some(messages) = messages {
-            self.messages = messages.iter().filter_map(read_message).collect();
-            return;
+    /// The messages an answer asks for. An empty list means no change: nobody means to erase the conversation.
+    fn changed_messages(
+        &self,
+        messages: Option<&Json>,
+        contents: Option<&Json>,
+        system: Option<&Json>,
+    ) -> Option<Vec<Message>> {
+        let not_empty = |list: &&Json| list.as_array().is_some_and(|list| !list.is_empty());
+        if let Some(messages) = messages.filter(not_empty).and_then(Json::as_array) {
+            return Some(messages.iter().filter_map(read_message).collect());
         }
-        let contents = contents.filter(|contents| contents.as_array().is_some_and(|list| !list.is_empty()));
+        let contents = contents.filter(not_empty);
+        let system = system.and_then(|system| read_content(system, Some("system")));
         if contents.is_none() && system.is_none() {
-            return;
+            return None;
         }
         let (old_system, old_rest): (Vec<Message>, Vec<Message>) =
-            std::mem::take(&mut self.messages).into_iter().partition(|message| message.role == "system");
-        let system = match system {
-            Some(system) => read_content(system, Some("system")).into_iter().collect(),
-            None => old_system,
-        };
-        self.messages = system;
-        self.messages.extend(contents.map(read_contents).unwrap_or(old_rest));
+            self.messages.iter().cloned().partition(|message| message.role == "system");
+        let mut messages = system.map_or(old_system, |system| vec![system]);
+        messages.extend(contents.map_or(old_rest, read_contents));
+        Some(messages)
     }
+}
 
-    /// Sets the keys that differ from what was sent; a key that is null is taken away.
-    fn change_config(&mut self, change: &JsonObject, sent: Option<&JsonObject>) {
-        for (key, value) in change.iter() {
-            if sent.and_then(|sent| sent.get(key)).is_some_and(|sent| sent.same_as(value)) {
-                continue;
-            }
-            if value.kind() == JsonKind::Null {
-                self.config.remove(key);
-            } else {
-                self.config.set(key, value.clone());
-            }
-        }
-    }
+fn message_list(messages: &[Message]) -> Json {
+    list(
+        messages.iter().map(|message| {
+            object([("role", Json::string(&message.role)), ("content", Json::string(&message.content))])
+        }),
+    )
 }
 
 /// A message of the first view. Text that is not a string is kept as JSON text.
@@ -409,10 +462,9 @@ mod tests {
     #[test]
     fn an_answer_in_either_view_counts_and_the_first_wins_where_both_differ() {
         let current = json(r#"{"model":"m","messages":[{"role":"user","content":"u"}],"config":{"temperature":1.0}}"#);
-        let check = |change: &str, expected: &str| {
-            let applied = apply_to_request(&current, &json(change));
-            assert_eq!(applied.request.text(), expected, "{change}");
-            assert!(applied.changed, "{change}");
+        let check = |answer: &str, expected: &str| {
+            let applied = request_change(&current, &json(answer)).apply(&current).unwrap();
+            assert_eq!(applied.text(), expected, "{answer}");
         };
         check(
             r#"{"contents":[{"role":"user","parts":[{"text":"v"}]}]}"#,
@@ -436,7 +488,7 @@ mod tests {
     fn no_messages_and_an_echo_mean_no_change() {
         let current = json(r#"{"messages":[{"role":"user","content":"u"}],"config":{"topK":3}}"#);
         for change in [json(r#"{"messages":[]}"#), json("{}"), request_on_stdin(&current)] {
-            assert!(!apply_to_request(&current, &change).changed, "{change:?}");
+            assert!(request_change(&current, &change).apply(&current).is_none(), "{change:?}");
         }
     }
 

@@ -131,7 +131,7 @@ impl HookOutput {
     #[must_use]
     pub fn effective_reason(&self) -> Option<String> {
         let permission = self.permission_decision().is_some().then(|| self.specific_text("permissionDecisionReason"));
-        [permission.flatten(), self.reason.clone()].into_iter().flatten().find(|text| !text.is_empty())
+        [permission.flatten(), self.reason.clone()].into_iter().flatten().find(|text| !text.trim().is_empty())
     }
 
     fn permission_decision(&self) -> Option<HookDecision> {
@@ -237,7 +237,9 @@ impl BeforeModelHookOutput {
     #[must_use]
     pub fn apply_llm_request_modifications(&self, target: &Json) -> Json {
         match self.0.specific("llm_request") {
-            Some(change) => super::model::apply_to_request(target, change).request,
+            Some(answer) => {
+                super::model::request_change(target, answer).apply(target).unwrap_or_else(|| target.clone())
+            }
             None => target.clone(),
         }
     }

@@ -1,5 +1,6 @@
 //! The members of `hookSpecificOutput`: which there are, what they must be, and on which events they do something.
 
+use super::model;
 use super::output::HookOutput;
 use crate::config::nearest;
 use crate::diagnostic::{Code, Diagnostic};
@@ -56,6 +57,18 @@ pub(super) fn check(kind: EventKind, output: &mut HookOutput) -> Vec<Diagnostic>
     {
         let message = format!("it answers for `{name}`, but the event is {}", column.name);
         found.push(Diagnostic::new(Code::EventNameMismatch, message));
+    }
+    if let Some(mut request) = specific.get("llm_request").and_then(Json::as_object) {
+        let wrong = model::sanitize_request(&mut request);
+        if !wrong.is_empty() {
+            specific.set("llm_request", request.to_json());
+            found.extend(wrong.into_iter().map(|message| Diagnostic::new(Code::AnswerField, message)));
+        }
+    }
+    if specific.get("llm_response").is_some_and(|response| model::response_in_step(response).is_none()) {
+        specific.remove("llm_response");
+        let message = "`hookSpecificOutput.llm_response` has neither `text` nor `candidates`; it was left out";
+        found.push(Diagnostic::new(Code::AnswerField, message));
     }
     if let Some(config) = specific.get("toolConfig").and_then(Json::as_object) {
         let (config, problems) = tool_config(&config);
