@@ -28,6 +28,9 @@ pub(crate) struct Cli {
 impl Cli {
     /// Whether the breadcrumbs of plugins and hooks are wanted on standard error.
     pub(crate) fn wants_breadcrumbs(&self) -> bool {
+        if std::env::var_os("XC_PLUGIN_DEBUG").is_some_and(|value| value == "1") {
+            return true;
+        }
         match &self.command {
             Command::Fire(args) | Command::Explain(args) => args.event.plugin_debug,
             _ => false,
@@ -59,6 +62,9 @@ pub(crate) enum Command {
     /// See, grant and revoke trust in the hooks of a project
     #[command(after_help = examples::TRUST)]
     Trust(TrustArgs),
+    /// See, install, enable and disable plugins
+    #[command(after_help = examples::PLUGIN)]
+    Plugin(PluginArgs),
     /// Create a first hook in a project
     #[command(after_help = examples::INIT)]
     Init(InitArgs),
@@ -262,3 +268,8 @@ fn dialect_parser() -> impl TypedValueParser<Value = DialectId> {
 }
 
 mod examples;
+mod plugin;
+
+pub(crate) use plugin::{
+    PluginArgs, PluginCommand, PluginInstallArgs, PluginListArgs, PluginSwitchArgs, PluginUninstallArgs, Scope,
+};

@@ -57,6 +57,35 @@ EXAMPLES:
   hookrail trust revoke                    everything about this project
   hookrail trust revoke lint               only this hook";
 
+pub(super) const PLUGIN: &str = "\
+EXAMPLES:
+  hookrail plugin list
+  hookrail plugin install ./ts-lint-gate
+  hookrail plugin disable ts-lint-gate@local
+  hookrail plugin doctor                   why does a plugin's hook not run?";
+
+pub(super) const PLUGIN_LIST: &str = "\
+EXAMPLES:
+  hookrail plugin list
+  hookrail plugin list --json";
+
+pub(super) const PLUGIN_DOCTOR: &str = "\
+EXAMPLES:
+  hookrail plugin doctor
+  hookrail plugin doctor --json";
+
+pub(super) const PLUGIN_ENABLE: &str = "\
+EXAMPLES:
+  hookrail plugin disable linear@anthropic-marketplace
+  hookrail plugin enable linear@anthropic-marketplace
+  hookrail plugin disable gate@local --scope project";
+
+pub(super) const PLUGIN_INSTALL: &str = "\
+EXAMPLES:
+  hookrail plugin install ./ts-lint-gate   shows what it would run, then asks
+  hookrail plugin install ./ts-lint-gate --yes
+  hookrail plugin uninstall ts-lint-gate@local";
+
 pub(super) const INIT: &str = "\
 EXAMPLES:
   hookrail init

@@ -8,6 +8,7 @@ mod explain;
 mod fire;
 mod init;
 mod list;
+mod plugin;
 mod reference;
 mod schema;
 mod trust;
@@ -24,6 +25,7 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Check(args) => check::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Trust(args) => trust::run(&args),
+        Command::Plugin(args) => plugin::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Reference(args) => reference::run(&args),

@@ -8,6 +8,7 @@ pub(crate) mod hooks;
 pub(crate) mod outcome;
 pub(crate) mod places;
 pub(crate) mod plan;
+pub(crate) mod plugins;
 pub(crate) mod table;
 pub(crate) mod text;
 pub(crate) mod trust;

@@ -12,6 +12,7 @@ mod explain;
 mod fire;
 mod init;
 mod list;
+mod plugin;
 mod pseudo_terminal;
 mod reference;
 mod sandbox;

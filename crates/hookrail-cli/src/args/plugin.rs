@@ -1,0 +1,86 @@
+//! The arguments of `hookrail plugin`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::{ProjectArgs, examples};
+
+#[derive(Debug, Args)]
+pub(crate) struct PluginArgs {
+    #[command(subcommand)]
+    pub(crate) command: PluginCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PluginCommand {
+    /// List every plugin, installed or of the project
+    #[command(after_help = examples::PLUGIN_LIST)]
+    List(PluginListArgs),
+    /// Say what is wrong with plugins, and why a hook of theirs may not run
+    ///
+    /// Exit status: 0 no errors, 1 at least one error.
+    #[command(after_help = examples::PLUGIN_DOCTOR)]
+    Doctor(PluginListArgs),
+    /// Let a plugin take part
+    #[command(after_help = examples::PLUGIN_ENABLE)]
+    Enable(PluginSwitchArgs),
+    /// Keep a plugin from taking part
+    #[command(after_help = examples::PLUGIN_ENABLE)]
+    Disable(PluginSwitchArgs),
+    /// Install a plugin from a directory
+    #[command(after_help = examples::PLUGIN_INSTALL)]
+    Install(PluginInstallArgs),
+    /// Remove an installed plugin; its data stays
+    #[command(after_help = examples::PLUGIN_INSTALL)]
+    Uninstall(PluginUninstallArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PluginListArgs {
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PluginSwitchArgs {
+    /// The plugin, as `name@marketplace`
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    /// Whose settings to write; a project's count only for plugins the project brings
+    #[arg(long, value_enum, default_value_t = Scope::User)]
+    pub(crate) scope: Scope,
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+}
+
+/// Whose settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Scope {
+    User,
+    Project,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PluginInstallArgs {
+    /// The plugin's directory
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PluginUninstallArgs {
+    /// The plugin, as `name@marketplace`
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+}

@@ -1,0 +1,119 @@
+//! `hookrail plugin enable`, `disable`, `install` and `uninstall`. Nothing is installed that was not shown.
+
+use std::io::{self, BufRead as _, IsTerminal, Write as _};
+use std::path::PathBuf;
+
+use hookrail::dialect::xcode::{self, PluginError, PluginScope};
+
+use crate::args::{PluginInstallArgs, PluginSwitchArgs, PluginUninstallArgs, Scope};
+use crate::errors::{Exit, Failure, Result};
+use crate::project::Project;
+use crate::style::{GOOD, paint};
+use crate::{output, render};
+
+pub(super) fn switch(args: &PluginSwitchArgs, enabled: bool) -> Result<Exit> {
+    let project = Project::open(&args.project)?;
+    let survey = super::plugins(&project, &args.project);
+    let places = super::places(project.root());
+    let mut named = survey.plugins.iter().filter(|plugin| plugin.id == args.id).peekable();
+    if named.peek().is_none() {
+        return Err(super::unknown(&args.id, &survey));
+    }
+    let settings: PathBuf = match args.scope {
+        Scope::User => places.user_settings.clone().ok_or_else(|| failure(&PluginError::NoPlace))?,
+        Scope::Project if !named.any(|plugin| plugin.scope == PluginScope::Project) => {
+            return Err(Failure::new(format!("`{}` is not a plugin of this project", args.id))
+                .hint("a project's settings count only for the plugins it brings; leave out `--scope project`"));
+        }
+        Scope::Project => project.root().join(".x-code/settings.local.json"),
+    };
+    xcode::set_enabled(&settings, &args.id, enabled).map_err(|error| failure(&error))?;
+    let word = if enabled { "enabled" } else { "disabled" };
+    let mut text = format!("{}: {} in {}\n", paint(GOOD, word), args.id, project.places.path(&settings));
+    let now = super::plugins(&project, &args.project);
+    let still_off = now.plugins.iter().filter(|plugin| plugin.id == args.id).find(|plugin| !plugin.is_enabled());
+    if let Some(plugin) = still_off.filter(|_| enabled)
+        && let hookrail::Standing::Disabled(by) = &plugin.standing
+    {
+        text.push_str(&render::hooks::hint(&format!("it is still disabled by {}", project.places.sentence(by))));
+    }
+    text.push_str(&render::hooks::hint("a running agent sees this when it is told to refresh its plugins"));
+    output::text(&text)?;
+    Ok(Exit::Fine)
+}
+
+pub(super) fn install(args: &PluginInstallArgs) -> Result<Exit> {
+    let project = Project::open(&args.project)?;
+    let environment = super::environment();
+    let dir = args.dir.canonicalize().map_err(|error| {
+        Failure::new(format!("`{}` cannot be read: {error}", args.dir.display()))
+            .hint("give the directory that holds the plugin's manifest")
+    })?;
+    let plugin = xcode::preview(&dir, &environment).map_err(|error| failure(&error))?;
+    output::text(&render::plugins::offer(&plugin, &project.places))?;
+    confirm(args.yes)?;
+    let places = super::places(project.root());
+    let (plugin, left_out) = xcode::install(&dir, &places, &environment).map_err(|error| failure(&error))?;
+    let at = project.places.path(&plugin.dir);
+    let mut text = format!("{}: {} {} in {at}\n", paint(GOOD, "installed"), plugin.id, plugin.version);
+    for path in left_out {
+        let shown = project.places.path(&path);
+        text.push_str(&render::hooks::hint(&format!("`{shown}` was left out: it is a link, or no regular file")));
+    }
+    output::text(&text)?;
+    Ok(Exit::Fine)
+}
+
+pub(super) fn uninstall(args: &PluginUninstallArgs) -> Result<Exit> {
+    let project = Project::open(&args.project)?;
+    let places = super::places(project.root());
+    match xcode::uninstall(&args.id, &places) {
+        Err(PluginError::NotInstalled(_)) => {
+            let survey = super::plugins(&project, &args.project);
+            let of_project = |plugin: &xcode::Plugin| plugin.id == args.id && plugin.scope == PluginScope::Project;
+            if let Some(plugin) = survey.plugins.iter().find(|plugin| of_project(plugin)) {
+                return Err(Failure::new(format!("`{}` is not installed: the project brings it", args.id))
+                    .hint(format!("remove `{}` from the project", project.places.path(&plugin.dir))));
+            }
+            return Err(super::unknown(&args.id, &survey));
+        }
+        result => result.map_err(|error| failure(&error))?,
+    }
+    let mut text = format!("{}: {}\n", paint(GOOD, "uninstalled"), args.id);
+    if let Some(data) = places.data(&args.id).filter(|data| data.is_dir()) {
+        text.push_str(&render::hooks::hint(&format!("its data stays in {}", project.places.path(&data))));
+    }
+    output::text(&text)?;
+    Ok(Exit::Fine)
+}
+
+/// Asks on the terminal. Without a terminal the answer is no.
+fn confirm(yes: bool) -> Result<()> {
+    if yes {
+        return Ok(());
+    }
+    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        return Err(Failure::new("nothing was installed: there is no terminal to ask on")
+            .hint("pass `--yes` to install what is shown above"));
+    }
+    let mut stderr = io::stderr().lock();
+    let _ = stderr.write_all(b"install this, and let its hooks run? [y/N] ").and_then(|()| stderr.flush());
+    let mut answer = String::new();
+    let read = io::stdin().lock().read_line(&mut answer);
+    if read.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
+        return Ok(());
+    }
+    Err(Failure::new("nothing was installed").hint("answer `y` to install what is shown"))
+}
+
+fn failure(error: &PluginError) -> Failure {
+    let hint = match error {
+        PluginError::NotAPlugin(problem) => problem.hint.clone().unwrap_or_else(|| "repair its manifest".to_owned()),
+        PluginError::NoPlace => "set `HOME` to your home directory".to_owned(),
+        PluginError::Blocked(_) => "an administrator put it there".to_owned(),
+        PluginError::TooLarge(_) => "leave out what the plugin does not need to run".to_owned(),
+        PluginError::Broken { .. } => "repair the file first; nothing was changed".to_owned(),
+        _ => "check the permissions of the file and its folders".to_owned(),
+    };
+    Failure::new(error.to_string()).hint(hint)
+}

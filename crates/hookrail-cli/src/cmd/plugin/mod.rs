@@ -1,0 +1,49 @@
+//! `hookrail plugin`: which plugins there are, what is wrong with them, and changing that.
+
+mod change;
+mod inspect;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hookrail::Environment;
+use hookrail::dialect::xcode::{PluginPlaces, Survey, survey};
+
+use crate::args::{PluginArgs, PluginCommand, ProjectArgs};
+use crate::errors::{Exit, Failure, Result};
+use crate::project::Project;
+use hookrail::nearest;
+
+pub(crate) fn run(args: &PluginArgs) -> Result<Exit> {
+    match &args.command {
+        PluginCommand::List(args) => inspect::list(args),
+        PluginCommand::Doctor(args) => inspect::doctor(args),
+        PluginCommand::Enable(args) => change::switch(args, true),
+        PluginCommand::Disable(args) => change::switch(args, false),
+        PluginCommand::Install(args) => change::install(args),
+        PluginCommand::Uninstall(args) => change::uninstall(args),
+    }
+}
+
+/// The environment as a value.
+fn environment() -> Arc<Environment> {
+    Arc::new(std::env::vars_os().collect())
+}
+
+fn places(root: &Path) -> PluginPlaces {
+    PluginPlaces::new(root, &environment())
+}
+
+/// Every plugin; none where they are not wanted.
+fn plugins(project: &Project, args: &ProjectArgs) -> Survey {
+    if args.no_plugins { Survey::default() } else { survey(&places(project.root()), &environment()) }
+}
+
+/// The failure about a name that no plugin has.
+fn unknown(id: &str, survey: &Survey) -> Failure {
+    let failure = Failure::new(format!("there is no plugin `{id}`"));
+    match nearest(id, survey.plugins.iter().map(|plugin| plugin.id.as_str())) {
+        Some(known) => failure.hint(format!("did you mean `{known}`?")),
+        None => failure.hint("run `hookrail plugin list` to see the plugins and their names"),
+    }
+}

@@ -1,0 +1,102 @@
+//! Plugins: what there is, what is wrong, and what an installation would bring.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use hookrail::dialect::xcode::{Plugin, PluginScope, Survey};
+use hookrail::{Action, Diagnostic, Hook, SourceKind, Standing};
+
+use super::places::Places;
+use super::table::{Cell, Table};
+use super::text::{hanging, one_line, short, visible};
+use super::{counted, diagnostic, hooks};
+use crate::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
+
+/// The hooks that a plugin really has in the engine.
+pub(crate) fn hooks_of<'h>(plugin: &Plugin, hooks: &'h [Arc<Hook>]) -> Vec<&'h Arc<Hook>> {
+    let kind = match plugin.scope {
+        PluginScope::Project => SourceKind::Project,
+        _ => SourceKind::Plugin,
+    };
+    let own =
+        |hook: &&Arc<Hook>| hook.origin.kind == kind && hook.owner.as_ref().is_some_and(|owner| owner.id == plugin.id);
+    hooks.iter().filter(own).collect()
+}
+
+/// Every plugin.
+pub(crate) fn list(survey: &Survey, hooks: &[Arc<Hook>], places: &Places) -> String {
+    if survey.plugins.is_empty() && survey.problems.is_empty() {
+        return format!("no plugins\n{}", hooks::hint("run `hookrail plugin install DIR` to install one"));
+    }
+    let mut out = table(survey, hooks, places).render(0);
+    let problems: Vec<Diagnostic> = all(survey).cloned().collect();
+    if let Some(found) = diagnostic::summary(&problems) {
+        out.push_str(&hooks::hint(&format!("{found}; run `hookrail plugin doctor` for details")));
+    }
+    out + &hooks::trust_hint(hooks.iter())
+}
+
+/// What is wrong with plugins, and why a hook of theirs would not run.
+pub(crate) fn doctor(survey: &Survey, hooks: &[Arc<Hook>], problems: &[Diagnostic], places: &Places) -> String {
+    let mut out = diagnostic::all(problems, places);
+    out.push_str(&table(survey, hooks, places).render(0));
+    let plugins = counted(survey.plugins.len(), "plugin");
+    let verdict = match diagnostic::summary(problems) {
+        Some(found) => format!("{}: {plugins}", paint(CAREFUL, found)),
+        None => format!("{}: {plugins}", paint(GOOD, "no problems")),
+    };
+    let _ = writeln!(out, "{verdict}");
+    out + &hooks::trust_hint(hooks.iter())
+}
+
+fn all(survey: &Survey) -> impl Iterator<Item = &Diagnostic> {
+    survey.problems.iter().chain(survey.plugins.iter().flat_map(|plugin| &plugin.problems))
+}
+
+fn table(survey: &Survey, hooks: &[Arc<Hook>], places: &Places) -> Table {
+    let mut table = Table::default();
+    for plugin in &survey.plugins {
+        let own = hooks_of(plugin, hooks);
+        let untrusted = own.iter().any(|hook| !hook.trust.allows());
+        let (state, style, why) = match &plugin.standing {
+            Standing::Disabled(by) => ("off", QUIET, format!("disabled by {by}")),
+            _ if plugin.is_broken() => ("broken", BAD, String::new()),
+            _ if untrusted => ("untrusted", CAREFUL, String::new()),
+            _ => ("on", GOOD, String::new()),
+        };
+        table.row([
+            Cell::new(state, style),
+            Cell::plain(one_line(&plugin.id)),
+            Cell::plain(one_line(&plugin.version)),
+            Cell::plain(counted(own.len(), "hook")),
+            Cell::plain(plugin.scope.name()),
+            Cell::quiet(places.path(&plugin.dir)),
+            Cell::quiet(one_line(&places.sentence(&why))),
+        ]);
+    }
+    table
+}
+
+/// Everything an installation would let run.
+pub(crate) fn offer(plugin: &Plugin, places: &Places) -> String {
+    let mut out = format!("{} {}\n", paint(HEADING, one_line(&plugin.id)), one_line(&plugin.version));
+    if let Some(description) = &plugin.description {
+        let _ = writeln!(out, "  {}", one_line(description));
+    }
+    if plugin.hooks.is_empty() {
+        out.push_str("  it brings no hooks\n");
+    }
+    for hook in &plugin.hooks {
+        let event = hook.event.spec().column(hook.dialect).map_or(hook.event.name(), |column| column.name);
+        let matcher = hook.matcher.pattern().map(|pattern| format!(" {}", short(pattern, 48))).unwrap_or_default();
+        let _ = writeln!(out, "  {}{matcher}  {}", paint(QUIET, event), paint(QUIET, places.at(&hook.origin.location)));
+        if let Action::Shell(command) = &hook.action {
+            let _ = writeln!(out, "    {}", hanging(&visible(command), 4));
+        }
+    }
+    if !plugin.problems.is_empty() {
+        let _ = write!(out, "\n{}", diagnostic::all(&plugin.problems, places));
+    }
+    out.push('\n');
+    out
+}
