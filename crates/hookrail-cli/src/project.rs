@@ -42,14 +42,10 @@ impl Project {
 
     /// The same with nothing trusted but what the store says.
     pub(crate) fn builder_as_granted(&self, args: &ProjectArgs) -> Result<Builder> {
-        if let Some(module) = args.modules.first() {
-            return Err(Failure::new(format!(
-                "`{}` cannot be loaded: module hooks are not supported by this build",
-                module.display()
-            ))
-            .hint("leave out `--hook` and `--extension`"));
+        let mut builder = HookSystem::builder(&self.root).runner(hookrail_js::modules());
+        for module in &args.modules {
+            builder = builder.module(from_here(module));
         }
-        let builder = HookSystem::builder(&self.root);
         Ok(if args.no_plugins { builder.no_plugins() } else { builder })
     }
 
@@ -60,6 +56,14 @@ impl Project {
             Failure::new("there is no place to keep grants: neither `HOME` nor `XDG_STATE_HOME` is set")
                 .hint("set `HOME` to your home directory")
         })
+    }
+}
+
+/// A path that exists from where the command was given means that file; any other counts from the project.
+fn from_here(module: &Path) -> PathBuf {
+    match std::path::absolute(module) {
+        Ok(here) if here.exists() => here,
+        _ => module.to_owned(),
     }
 }
 

@@ -1,2 +1,28 @@
-//! Runs hookrail's module hooks on an embedded JavaScript engine.
+//! Runs hookrail's module hooks: JavaScript and TypeScript files, on an embedded engine, with no Node, Bun or npm.
+//!
+//! ```no_run
+//! let hooks = hookrail::HookSystem::builder(".").runner(hookrail_js::modules()).build();
+//! ```
+//!
+//! Every module has a runtime of its own on a thread of its own, with a limit on memory, stack and uninterrupted
+//! work. A module that misbehaves fails alone: neither the host nor another module notices more than its failure.
+//!
+//! `source` turns files into code, `vm` is one runtime, `ops` is everything a module can ask of the machine or the
+//! host, `worker` is the thread around a runtime, and `modules` gives it all to the engine. What an event means and
+//! how the results of several modules combine is not known here; the rules inside one module are in `prelude/api.js`.
+
 #![forbid(unsafe_code)]
+
+mod clock;
+mod component;
+mod limits;
+mod modules;
+mod ops;
+mod outcome;
+mod shared;
+mod source;
+mod vm;
+mod worker;
+
+pub use limits::Limits;
+pub use modules::{Modules, modules};

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::DialectId;
 use crate::firing::Plan;
-use crate::hook::{EventScope, Hook};
+use crate::hook::Hook;
 use crate::json::Json;
 use crate::outcome::{Aggregated, HookRun, Outcome, Skipped};
 use crate::snapshot::Snapshot;
@@ -141,8 +141,7 @@ fn skipped(skipped: &Skipped) -> Json {
 }
 
 fn listed(hook: &Hook) -> Json {
-    let known = (hook.scope == EventScope::One).then_some(hook.event);
-    let event = known.map(|event| event.spec().column(hook.dialect).map_or(event.name(), |column| column.name));
+    let event = hook.known_event().map(|event| event.spec().column(hook.dialect).map_or(event.name(), |column| column.name));
     Members::new()
         .add("hook", json!(&*hook.label))
         .add("event", json!(event))

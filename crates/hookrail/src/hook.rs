@@ -223,6 +223,12 @@ impl Hook {
         if self.origin.kind == SourceKind::System { Authority::System } else { Authority::Ordinary }
     }
 
+    /// The event it is for, when that is known.
+    #[must_use]
+    pub fn known_event(&self) -> Option<EventKind> {
+        (self.scope == EventScope::One).then_some(self.event)
+    }
+
     /// Whether the hook takes part and may run.
     #[must_use]
     pub fn is_enabled(&self) -> bool {

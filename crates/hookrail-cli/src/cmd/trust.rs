@@ -163,7 +163,8 @@ fn described(hook: &Hook) -> Json {
     let taken = fingerprint(hook);
     let files = taken.map(Fingerprint::files).unwrap_or_default();
     let origin = &hook.origin;
-    let event = hook.event.spec().column(hook.dialect).map_or(hook.event.name(), |column| column.name);
+    let event =
+        hook.known_event().map(|event| event.spec().column(hook.dialect).map_or(event.name(), |column| column.name));
     let source = object([
         ("kind", Json::string(origin.kind.name())),
         ("file", value(&origin.location.file.to_string_lossy())),
@@ -171,7 +172,7 @@ fn described(hook: &Hook) -> Json {
     ]);
     object([
         ("hook", Json::string(&hook.label)),
-        ("event", Json::string(event)),
+        ("event", value(&event)),
         ("state", Json::string(&shown::state(hook).replace(' ', "-"))),
         ("files", value(&files.iter().map(|file| file.path.to_string_lossy()).collect::<Vec<_>>())),
         ("openEnded", Json::boolean(taken.is_some_and(Fingerprint::is_open_ended))),

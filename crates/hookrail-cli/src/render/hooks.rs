@@ -20,9 +20,9 @@ pub(crate) fn list(snapshot: &Snapshot, places: &Places) -> String {
     if snapshot.hooks().is_empty() {
         out.push_str("no hooks are configured\n");
     }
-    for event in EventKind::all() {
+    for event in EventKind::all().map(Some).chain([None]) {
         let mut table = Table::default();
-        for hook in snapshot.hooks().iter().filter(|hook| hook.event == event) {
+        for hook in snapshot.hooks().iter().filter(|hook| hook.known_event() == event) {
             let (state, style, why) = state(hook);
             table.row([
                 Cell::new(state, style),
@@ -35,7 +35,7 @@ pub(crate) fn list(snapshot: &Snapshot, places: &Places) -> String {
         }
         let rows = table.render(2);
         if !rows.is_empty() {
-            let _ = write!(out, "{}\n{rows}\n", paint(HEADING, event.name()));
+            let _ = write!(out, "{}\n{rows}\n", paint(HEADING, event.map_or("event unknown", EventKind::name)));
         }
     }
     out + &list_hints(snapshot)

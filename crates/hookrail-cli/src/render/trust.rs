@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use hookrail::{Action, Digest, Fingerprint, Hook, Trust};
+use hookrail::{Action, Digest, EventKind, Fingerprint, Hook, Trust};
 
 use super::hooks::{self, NAME};
 use super::places::Places;
@@ -42,7 +42,7 @@ pub(crate) fn status(trusted: bool, hooks: &[Arc<Hook>], places: &Places) -> Str
         table.row([
             Cell::new(state(hook), style),
             Cell::plain(short(&hook.label, NAME)),
-            Cell::plain(hook.event.name()),
+            Cell::plain(hook.known_event().map_or("unknown", EventKind::name)),
             Cell::plain(covered(hook, places)),
             Cell::quiet(places.at(&hook.origin.location)),
         ]);
@@ -66,7 +66,8 @@ pub(crate) fn offer(trusted: bool, hooks: &[Arc<Hook>], places: &Places) -> Stri
         };
         let _ = writeln!(out, "{}{changed}", paint(HEADING, one_line(&hook.label)));
         let matcher = hook.matcher.pattern().map(|pattern| format!(" {}", one_line(pattern))).unwrap_or_default();
-        line(&mut out, "event", &format!("{}{matcher}", hook.event));
+        let event = hook.known_event().map_or("known only when it runs", EventKind::name);
+        line(&mut out, "event", &format!("{event}{matcher}"));
         line(&mut out, "runs", &hanging(&visible(&command(&hook.action)), LABEL + 4));
         line(&mut out, "from", &places.at(&hook.origin.location));
         for file in fingerprint(hook).map(Fingerprint::files).unwrap_or_default() {

@@ -104,12 +104,12 @@ fn a_project_that_is_none() {
 }
 
 #[test]
-fn modules_are_refused() {
-    insta::assert_snapshot!(error(&["fire", "BeforeTool", "--hook", "a.ts"]), @r"
-    error: `a.ts` cannot be loaded: module hooks are not supported by this build
-    hint: leave out `--hook` and `--extension`
-    ");
-    error(&["list", "--extension", "a.ts"]);
+fn a_module_that_is_not_there_is_an_error_of_the_configuration() {
+    let sandbox = Sandbox::new();
+    let ran = sandbox.run(&["check", "--hook", "a.ts"]).ends_with(1);
+    let shown = format!("{}{}", ran.stdout, ran.stderr);
+    assert!(shown.contains("Failed to load hook: Cannot find module"), "{shown}");
+    sandbox.run(&["fire", "BeforeTool", "--extension", "a.ts"]).ends_with(0);
 }
 
 #[test]

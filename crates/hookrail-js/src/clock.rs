@@ -1,0 +1,172 @@
+//! The two clocks a module is measured by: uninterrupted work, and time on the wall.
+
+use std::cell::Cell;
+use std::future::Future;
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
+
+/// How long a module may still work without giving way. The engine asks it every few thousand steps.
+#[derive(Clone)]
+pub(crate) struct Budget {
+    state: Rc<State>,
+}
+
+struct State {
+    length: Duration,
+    deadline: Cell<Option<Instant>>,
+    tripped: Cell<bool>,
+    /// Set from outside when the whole runtime is not wanted any more.
+    killed: Arc<AtomicBool>,
+}
+
+impl Budget {
+    pub(crate) fn new(length: Duration, killed: Arc<AtomicBool>) -> Self {
+        Self { state: Rc::new(State { length, deadline: Cell::new(None), tripped: Cell::new(false), killed }) }
+    }
+
+    /// The module begins to work.
+    pub(crate) fn begin(&self) {
+        self.state.deadline.set(Instant::now().checked_add(self.state.length));
+    }
+
+    /// The module has given way.
+    pub(crate) fn end(&self) {
+        self.state.deadline.set(None);
+    }
+
+    /// Time that the host spent is not the module's.
+    pub(crate) fn forgive(&self, spent: Duration) {
+        let later = self.state.deadline.get().and_then(|deadline| deadline.checked_add(spent));
+        self.state.deadline.set(later);
+    }
+
+    /// Whether the module has to stop now.
+    pub(crate) fn is_over(&self) -> bool {
+        let over = self.state.killed.load(Ordering::Relaxed)
+            || self.state.deadline.get().is_some_and(|deadline| Instant::now() > deadline);
+        if over {
+            self.state.tripped.set(true);
+        }
+        over
+    }
+
+    /// Whether the module had to be stopped. It stays so: what was interrupted cannot be relied on.
+    pub(crate) fn has_tripped(&self) -> bool {
+        self.state.tripped.get()
+    }
+}
+
+/// Time on the wall, which stands still while a person is asked.
+#[derive(Debug)]
+pub(crate) struct WallClock {
+    time: Mutex<Time>,
+    changed: Notify,
+}
+
+#[derive(Debug)]
+struct Time {
+    left: Duration,
+    /// Since when it runs; none while it stands still.
+    since: Option<Instant>,
+    dialogs: usize,
+}
+
+impl WallClock {
+    pub(crate) fn new(length: Duration) -> Arc<Self> {
+        let time = Time { left: length, since: Some(Instant::now()), dialogs: 0 };
+        Arc::new(Self { time: Mutex::new(time), changed: Notify::new() })
+    }
+
+    /// A dialog is open until the guard is gone.
+    pub(crate) fn stand_still(self: &Arc<Self>) -> Standstill {
+        {
+            let mut time = self.time.lock().unwrap_or_else(PoisonError::into_inner);
+            time.dialogs += 1;
+            if let Some(since) = time.since.take() {
+                time.left = time.left.saturating_sub(since.elapsed());
+            }
+        }
+        self.changed.notify_waiters();
+        Standstill(Arc::clone(self))
+    }
+
+    /// The time that is left; none while it stands still.
+    fn left(&self) -> Option<Duration> {
+        let time = self.time.lock().unwrap_or_else(PoisonError::into_inner);
+        time.since.map(|since| time.left.saturating_sub(since.elapsed()))
+    }
+
+    /// Waits for the work, or until the time is up.
+    pub(crate) async fn limit<F: Future>(&self, work: F) -> Option<F::Output> {
+        let mut work = pin!(work);
+        loop {
+            // The order matters: a listener that exists before the time is read hears every change after that.
+            let mut changed = pin!(self.changed.notified());
+            changed.as_mut().enable();
+            let mut up = pin!(async {
+                match self.left() {
+                    Some(left) => tokio::time::sleep(left).await,
+                    None => std::future::pending().await,
+                }
+            });
+            let step = std::future::poll_fn(|context| {
+                if let Poll::Ready(output) = work.as_mut().poll(context) {
+                    return Poll::Ready(Step::Done(output));
+                }
+                if changed.as_mut().poll(context).is_ready() {
+                    return Poll::Ready(Step::Changed);
+                }
+                up.as_mut().poll(context).map(|()| Step::Up)
+            });
+            match step.await {
+                Step::Done(output) => return Some(output),
+                Step::Changed => {}
+                Step::Up => return None,
+            }
+        }
+    }
+}
+
+enum Step<T> {
+    Done(T),
+    Changed,
+    Up,
+}
+
+/// While this exists the clock stands still.
+#[derive(Debug)]
+pub(crate) struct Standstill(Arc<WallClock>);
+
+impl Drop for Standstill {
+    fn drop(&mut self) {
+        {
+            let mut time = self.0.time.lock().unwrap_or_else(PoisonError::into_inner);
+            time.dialogs = time.dialogs.saturating_sub(1);
+            if time.dialogs == 0 {
+                time.since = Some(Instant::now());
+            }
+        }
+        self.0.changed.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn time_stands_still_while_a_dialog_is_open() {
+        let clock = WallClock::new(Duration::from_millis(60));
+        let standstill = clock.stand_still();
+        let waited = clock.limit(tokio::time::sleep(Duration::from_millis(150))).await;
+        assert!(waited.is_some(), "the dialog took longer than the limit, and that does not count");
+        drop(standstill);
+        assert!(clock.limit(std::future::pending::<()>()).await.is_none());
+    }
+}

@@ -1,0 +1,162 @@
+//! Modules as the engine sees them.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hookrail::{
+    HostFuture, How, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld,
+};
+use tokio::sync::oneshot;
+
+use crate::clock::WallClock;
+use crate::limits::Limits;
+use crate::worker::{Job, Message, Work, Worker, look_into};
+
+/// Runs module hooks, for [`Builder::runner`](hookrail::Builder::runner).
+#[must_use]
+pub fn modules() -> Modules {
+    Modules::with_limits(Limits::default())
+}
+
+/// The modules of one hook system. A module's runtime is made when it is first needed and ends with this.
+pub struct Modules {
+    limits: Limits,
+    workers: Mutex<HashMap<PathBuf, Worker>>,
+    next: AtomicU32,
+}
+
+impl Modules {
+    /// Modules with limits of their own.
+    #[must_use]
+    pub fn with_limits(limits: Limits) -> Self {
+        Self { limits, workers: Mutex::default(), next: AtomicU32::new(1) }
+    }
+
+    fn workers(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, Worker>> {
+        self.workers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives work to a module's thread, which is started if there is none.
+    fn send(&self, module: &Path, work: Work) -> std::io::Result<()> {
+        let mut workers = self.workers();
+        if let Some(worker) = workers.get(module)
+            && !worker.to.is_closed()
+        {
+            // The receiver lives as long as the thread, and the thread as long as this sender.
+            let _ = worker.to.send(Message::Work(work));
+            return Ok(());
+        }
+        let worker = Worker::start(module, self.limits)?;
+        let _ = worker.to.send(Message::Work(work));
+        workers.insert(module.to_owned(), worker);
+        Ok(())
+    }
+
+    /// Forgets a module's thread and ends whatever it is doing.
+    fn discard(&self, module: &Path) {
+        if let Some(worker) = self.workers().remove(module) {
+            worker.kill.store(true, Ordering::Relaxed);
+        }
+    }
+
+    async fn work(
+        &self,
+        module: &Path,
+        job: Job,
+        world: ModuleWorld,
+        host: Arc<dyn hookrail::Host>,
+        clock: Option<(Arc<WallClock>, std::time::Duration)>,
+    ) -> ModuleReturn {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let (reply, answer) = oneshot::channel();
+        let time = clock.as_ref().map(|(clock, _)| Arc::clone(clock));
+        let work = Work { number, job, world, host, clock: time, reply };
+        if let Err(error) = self.send(module, work) {
+            let failure = hookrail::SpawnFailure::Other(format!("no thread for the module: {error}"));
+            return ModuleReturn::new(How::SpawnFailed(failure));
+        }
+        let mut waiting = Waiting { modules: self, module, number, answered: false };
+        let answer = match clock {
+            Some((clock, length)) => match clock.limit(answer).await {
+                Some(answer) => answer,
+                None => {
+                    waiting.answered = true;
+                    self.discard(module);
+                    return ModuleReturn::new(How::TimedOut(length));
+                }
+            },
+            None => answer.await,
+        };
+        waiting.answered = true;
+        answer
+            .unwrap_or_else(|_| ModuleReturn::new(How::Threw("its runtime was ended while it was at work".to_owned())))
+    }
+}
+
+/// Somebody who waits for an answer. When they are gone, the module is told.
+struct Waiting<'a> {
+    modules: &'a Modules,
+    module: &'a Path,
+    number: u32,
+    answered: bool,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        if !self.answered
+            && let Some(worker) = self.modules.workers().get(self.module)
+        {
+            let _ = worker.to.send(Message::Abandon(self.number));
+        }
+    }
+}
+
+impl ModuleRunner for Modules {
+    fn call<'a>(&'a self, call: ModuleCall<'a>) -> HostFuture<'a, ModuleReturn> {
+        let job = Job::Event { name: call.event.to_owned(), payload: call.payload.to_owned() };
+        let clock = (WallClock::new(call.timeout), call.timeout);
+        Box::pin(self.work(call.module, job, call.world, call.host, Some(clock)))
+    }
+
+    fn inspect(&self, module: &Path, world: &ModuleWorld) -> ModuleInspection {
+        let looked = look_into(module, world.clone(), self.limits);
+        let is_stale = self.workers().get(module).is_some_and(|worker| {
+            let files = worker.files.lock().unwrap_or_else(PoisonError::into_inner);
+            !files.is_empty() && *files != looked.files
+        });
+        if is_stale {
+            self.workers().remove(module);
+        }
+        match looked.result {
+            Ok(registered) => ModuleInspection::Registered(registered),
+            Err(failure) if looked.refused => ModuleInspection::Unknown(failure.message),
+            Err(failure) => ModuleInspection::Failed(failure),
+        }
+    }
+
+    fn command<'a>(&'a self, command: ModuleCommand<'a>) -> HostFuture<'a, ModuleReturn> {
+        let job = Job::Command { name: command.name.to_owned(), arguments: command.arguments.to_owned() };
+        // A command waits for models and people as long as it takes.
+        Box::pin(self.work(command.module, job, command.world, command.host, None))
+    }
+
+    fn render<'a>(&'a self, render: ModuleRender<'a>) -> HostFuture<'a, Option<Vec<String>>> {
+        let job =
+            Job::Render { message: render.message.text().to_owned(), expanded: render.expanded, width: render.width };
+        Box::pin(async move {
+            let returned = self.work(render.module, job, render.world, render.host, None).await;
+            match returned.how {
+                How::Returned(Some(lines)) => lines.decode(),
+                _ => None,
+            }
+        })
+    }
+}
+
+impl std::fmt::Debug for Modules {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Modules").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,229 @@
+//! Files. Reading needs one capability, changing another.
+
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::UNIX_EPOCH;
+
+use serde_json::{Value, json};
+
+use super::text::{bytes, latin1};
+use super::{Args, Need, OpError, require, watch};
+use crate::shared::Shared;
+
+/// Larger files do not fit into a module's memory anyway.
+const LARGEST: u64 = 32 << 20;
+
+pub(super) fn at_once(shared: &Rc<Shared>, name: &str, args: &Args) -> Result<Value, OpError> {
+    match name {
+        "watch" => {
+            require(shared, Need::Read, "watching files")?;
+            return watch::begin(shared, args.number(0), path(shared, args, 1)?);
+        }
+        "unwatch" => {
+            watch::end(shared, args.number(0));
+            return Ok(Value::Null);
+        }
+        _ => {}
+    }
+    let target = path(shared, args, 0)?;
+    let changes = !matches!(name, "read" | "exists" | "access" | "stat" | "readdir" | "realpath" | "readlink");
+    if changes {
+        require(shared, Need::Write, &format!("changing `{}`", target.display()))?;
+    } else {
+        require(shared, Need::Read, &format!("reading `{}`", target.display()))?;
+    }
+    let failed = |syscall: &'static str| {
+        let target = target.clone();
+        move |error: io::Error| OpError::io(&error, syscall, &target)
+    };
+    let done = |result: io::Result<()>, syscall| result.map(|()| Value::Null).map_err(failed(syscall));
+    match name {
+        "read" => read(&target).map(|bytes| json!(latin1(&bytes))),
+        "write" => write(&target, &bytes(args.text(1)?)?, args.text(2)?, args.flag(3)),
+        "exists" => Ok(json!(target.exists())),
+        "access" => access(&target, args.number(1)),
+        "stat" => {
+            let about = if args.flag(1) { fs::metadata(&target) } else { fs::symlink_metadata(&target) };
+            about.map(|about| describe(&about)).map_err(failed("stat"))
+        }
+        "readdir" => list(&target, args.flag(1)).map(Value::Array).map_err(failed("scandir")),
+        "mkdir" if args.flag(1) => done(fs::create_dir_all(&target), "mkdir"),
+        "mkdir" => done(fs::create_dir(&target), "mkdir"),
+        "mkdtemp" => make_temporary(&target),
+        "rm" => remove(&target, args.value(1)),
+        "rmdir" if args.flag(1) => done(fs::remove_dir_all(&target), "rmdir"),
+        "rmdir" => done(fs::remove_dir(&target), "rmdir"),
+        "rename" => done(fs::rename(&target, path(shared, args, 1)?), "rename"),
+        "copy" => done(fs::copy(&target, path(shared, args, 1)?).map(drop), "copyfile"),
+        "realpath" => target.canonicalize().map(|real| json!(real.to_string_lossy())).map_err(failed("realpath")),
+        "readlink" => fs::read_link(&target).map(|to| json!(to.to_string_lossy())).map_err(failed("readlink")),
+        "chmod" => done(set_mode(&target, args.number(1)), "chmod"),
+        _ => Err(OpError::new(format!("the host knows no `fs.{name}`"))),
+    }
+}
+
+/// A path counts from the working directory.
+fn path(shared: &Shared, args: &Args, at: usize) -> Result<PathBuf, OpError> {
+    let text = args.text(at)?;
+    if text.contains('\0') {
+        return Err(OpError::type_error("a path must not contain a NUL character"));
+    }
+    Ok(shared.world.borrow().cwd.join(text))
+}
+
+/// Only regular files are read: anything else could keep the module's thread for ever.
+fn read(path: &Path) -> Result<Vec<u8>, OpError> {
+    let failed = |error: io::Error| OpError::io(&error, "open", path);
+    let about = fs::metadata(path).map_err(failed)?;
+    if about.is_dir() {
+        return Err(OpError::io(&io::Error::from(io::ErrorKind::IsADirectory), "read", path));
+    }
+    if !about.is_file() {
+        return Err(OpError::new(format!("`{}` is not a regular file, which is all that can be read", path.display())));
+    }
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path).map_err(failed)?;
+    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > LARGEST) {
+        let message =
+            format!("`{}` is larger than {} MiB, which is all that can be read", path.display(), LARGEST >> 20);
+        return Err(OpError::new(message).code("ERR_FS_FILE_TOO_LARGE"));
+    }
+    Ok(bytes)
+}
+
+fn write(path: &Path, bytes: &[u8], mode: &str, make_folder: bool) -> Result<Value, OpError> {
+    let failed = |error: io::Error| OpError::io(&error, "open", path);
+    if fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
+        return Err(OpError::new(format!(
+            "`{}` is not a regular file, which is all that can be written",
+            path.display()
+        )));
+    }
+    if make_folder && let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(failed)?;
+    }
+    let mut options = fs::OpenOptions::new();
+    match mode {
+        "a" | "a+" => options.append(true).create(true),
+        "wx" | "xw" => options.write(true).create_new(true),
+        _ => options.write(true).create(true).truncate(true),
+    };
+    options.open(path).and_then(|mut file| file.write_all(bytes)).map_err(failed)?;
+    Ok(Value::Null)
+}
+
+#[cfg(unix)]
+fn access(path: &Path, mode: u32) -> Result<Value, OpError> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let about = fs::metadata(path).map_err(|error| OpError::io(&error, "access", path))?;
+    // Bit by bit, as far as the file itself can say: whether the disk can be written is known only to a write.
+    let allowed = |bits: u32| about.permissions().mode() & bits != 0;
+    let denied = (mode & 2 != 0 && !allowed(0o222)) || (mode & 1 != 0 && !allowed(0o111));
+    if denied {
+        return Err(OpError::io(&io::Error::from(io::ErrorKind::PermissionDenied), "access", path));
+    }
+    Ok(Value::Null)
+}
+
+#[cfg(not(unix))]
+fn access(path: &Path, _mode: u32) -> Result<Value, OpError> {
+    fs::metadata(path).map(|_| Value::Null).map_err(|error| OpError::io(&error, "access", path))
+}
+
+fn kind_of(kind: fs::FileType) -> &'static str {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt as _;
+        if kind.is_fifo() {
+            return "fifo";
+        }
+        if kind.is_socket() {
+            return "socket";
+        }
+    }
+    match () {
+        () if kind.is_dir() => "directory",
+        () if kind.is_symlink() => "link",
+        () if kind.is_file() => "file",
+        () => "other",
+    }
+}
+
+fn describe(about: &fs::Metadata) -> Value {
+    #[cfg(unix)]
+    let mode = std::os::unix::fs::PermissionsExt::mode(&about.permissions());
+    #[cfg(not(unix))]
+    let mode = 0o644;
+    let changed = about.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+    json!({
+        "size": about.len(),
+        "mode": mode,
+        "mtimeMs": changed.as_secs_f64() * 1_000.0,
+        "kind": kind_of(about.file_type()),
+    })
+}
+
+/// The entries of a folder by name.
+fn list(folder: &Path, recursive: bool) -> io::Result<Vec<Value>> {
+    const MOST: usize = 100_000;
+    let mut found = Vec::new();
+    let mut waiting = vec![(folder.to_owned(), String::new())];
+    while let Some((folder, prefix)) = waiting.pop() {
+        let mut entries = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
+        entries.sort_by_key(fs::DirEntry::file_name);
+        for entry in entries {
+            let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+            let about = fs::symlink_metadata(entry.path())?;
+            let mut described = describe(&about);
+            if let Some(members) = described.as_object_mut() {
+                members.insert("name".to_owned(), json!(name));
+            }
+            if recursive && about.is_dir() {
+                waiting.push((entry.path(), format!("{name}/")));
+            }
+            found.push(described);
+            if found.len() > MOST {
+                return Err(io::Error::other("too many entries"));
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn remove(path: &Path, options: &Value) -> Result<Value, OpError> {
+    let option = |key: &str| options.get(key).and_then(Value::as_bool).unwrap_or(false);
+    let result = match fs::symlink_metadata(path) {
+        Ok(about) if about.is_dir() && option("recursive") => fs::remove_dir_all(path),
+        Ok(about) if about.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
+        Ok(_) => fs::remove_file(path),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && option("force") => Ok(()),
+        Err(error) => Err(error),
+    };
+    result.map(|()| Value::Null).map_err(|error| OpError::io(&error, "rm", path))
+}
+
+fn make_temporary(prefix: &Path) -> Result<Value, OpError> {
+    for _ in 0..16 {
+        let tail: String = super::text::uuid()?.as_str().unwrap_or_default().chars().take(6).collect();
+        let path = PathBuf::from(format!("{}{tail}", prefix.display()));
+        match fs::create_dir(&path) {
+            Ok(()) => return Ok(json!(path.to_string_lossy())),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(OpError::io(&error, "mkdtemp", &path)),
+        }
+    }
+    Err(OpError::io(&io::Error::from(io::ErrorKind::AlreadyExists), "mkdtemp", prefix))
+}
+
+#[cfg(unix)]
+fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
+    fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+fn set_mode(_path: &Path, _mode: u32) -> io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,141 @@
+// node:fs. Every operation is checked by the host against the module's capabilities.
+const { sync, named, part, watchers } = globalThis.__hookrail;
+const { bytesOf, data } = part("node.js");
+
+const pathOf = (path) => (path instanceof URL ? decodeURIComponent(path.pathname) : path instanceof Uint8Array ? path.toString() : String(path));
+const encodingOf = (options) => (typeof options === "string" ? options : options?.encoding);
+const decoded = (latin1, options) => {
+	const encoding = encodingOf(options);
+	if (!encoding || encoding === "buffer") return bytesOf(latin1);
+	return encoding.replace("-", "").toLowerCase() === "utf8" ? sync("text.decode", latin1, false, true) : bytesOf(latin1).toString(encoding);
+};
+
+class Stats {
+	constructor(about) {
+		Object.assign(this, { size: about.size, mode: about.mode, mtimeMs: about.mtimeMs, atimeMs: about.mtimeMs, ctimeMs: about.mtimeMs, birthtimeMs: about.mtimeMs });
+		this.mtime = this.atime = this.ctime = this.birthtime = new Date(about.mtimeMs);
+		Object.defineProperty(this, "kind", { value: about.kind });
+	}
+	isFile() {
+		return this.kind === "file";
+	}
+	isDirectory() {
+		return this.kind === "directory";
+	}
+	isSymbolicLink() {
+		return this.kind === "link";
+	}
+	isFIFO() {
+		return this.kind === "fifo";
+	}
+	isSocket() {
+		return this.kind === "socket";
+	}
+}
+
+class Dirent extends Stats {
+	constructor(about, folder) {
+		super(about);
+		this.name = about.name;
+		this.parentPath = this.path = folder;
+	}
+}
+
+export const constants = { F_OK: 0, R_OK: 4, W_OK: 2, X_OK: 1, COPYFILE_EXCL: 1 };
+export const readFileSync = (path, options) => decoded(sync("fs.read", pathOf(path)), options);
+export const writeFileSync = (path, value, options) => void sync("fs.write", pathOf(path), data(value), (typeof options === "object" && options?.flag) || "w", false);
+export const appendFileSync = (path, value) => void sync("fs.write", pathOf(path), data(value), "a", false);
+export const existsSync = (path) => sync("fs.exists", pathOf(path));
+export const accessSync = (path, mode = 0) => void sync("fs.access", pathOf(path), mode);
+const stat = (follow) => (path, options) => {
+	try {
+		return new Stats(sync("fs.stat", pathOf(path), follow));
+	} catch (error) {
+		if (options?.throwIfNoEntry === false && error.code === "ENOENT") return undefined;
+		throw error;
+	}
+};
+export const statSync = stat(true);
+export const lstatSync = stat(false);
+export const readdirSync = (path, options) => {
+	const entries = sync("fs.readdir", pathOf(path), Boolean(options?.recursive));
+	return options?.withFileTypes ? entries.map((entry) => new Dirent(entry, pathOf(path))) : entries.map((entry) => entry.name);
+};
+export const mkdirSync = (path, options) => sync("fs.mkdir", pathOf(path), Boolean(typeof options === "object" && options?.recursive));
+export const mkdtempSync = (prefix) => sync("fs.mkdtemp", pathOf(prefix));
+export const rmSync = (path, options) => void sync("fs.rm", pathOf(path), { recursive: Boolean(options?.recursive), force: Boolean(options?.force) });
+export const unlinkSync = (path) => void sync("fs.rm", pathOf(path), { recursive: false, force: false });
+export const rmdirSync = (path, options) => void sync("fs.rmdir", pathOf(path), Boolean(options?.recursive));
+export const renameSync = (from, to) => void sync("fs.rename", pathOf(from), pathOf(to));
+export const copyFileSync = (from, to) => void sync("fs.copy", pathOf(from), pathOf(to));
+export const realpathSync = (path) => sync("fs.realpath", pathOf(path));
+export const readlinkSync = (path) => sync("fs.readlink", pathOf(path));
+export const chmodSync = (path, mode) => void sync("fs.chmod", pathOf(path), typeof mode === "string" ? parseInt(mode, 8) : mode);
+
+let lastWatcher = 0;
+
+export function watch(path, options, listener) {
+	const callback = typeof options === "function" ? options : listener;
+	const target = pathOf(path);
+	const id = ++lastWatcher;
+	const listeners = [];
+	if (callback) listeners.push(["change", callback]);
+	watchers[id] = (kind, name) => {
+		for (const [event, heard] of [...listeners]) if (event === "change") heard(kind, name);
+	};
+	sync("fs.watch", id, target);
+	const watcher = {
+		close() {
+			delete watchers[id];
+			sync("fs.unwatch", id);
+		},
+		on(event, heard) {
+			listeners.push([event, heard]);
+			return watcher;
+		},
+		ref: () => watcher,
+		unref: () => watcher,
+	};
+	watcher.addListener = watcher.once = watcher.on;
+	return watcher;
+}
+
+export function watchFile(path, options, listener) {
+	const callback = typeof options === "function" ? options : listener;
+	let before = existsSync(path) ? statSync(path) : undefined;
+	const watcher = watch(path, () => {
+		const now = existsSync(path) ? statSync(path) : new Stats({ size: 0, mode: 0, mtimeMs: 0, kind: "none" });
+		callback(now, before ?? now);
+		before = now;
+	});
+	return watcher;
+}
+
+const later = (work) => async (...args) => work(...args);
+const called = (work) => (...args) => {
+	const callback = args.pop();
+	later(work)(...args).then(
+		(value) => callback(null, value),
+		(error) => callback(error),
+	);
+};
+const both = {
+	readFile: readFileSync, writeFile: writeFileSync, appendFile: appendFileSync, access: accessSync, stat: statSync, lstat: lstatSync,
+	readdir: readdirSync, mkdir: mkdirSync, mkdtemp: mkdtempSync, rm: rmSync, unlink: unlinkSync, rmdir: rmdirSync,
+	rename: renameSync, copyFile: copyFileSync, realpath: realpathSync, readlink: readlinkSync, chmod: chmodSync,
+};
+const withPromises = {};
+const withCallbacks = {};
+for (const [name, work] of Object.entries(both)) {
+	withPromises[name] = later(work);
+	withCallbacks[name] = called(work);
+}
+export const promises = named("node:fs/promises", { ...withPromises, constants });
+export const { readFile, writeFile, appendFile, access, stat: statLater, readdir, mkdir, mkdtemp, rm, unlink, rmdir, rename, copyFile, realpath, readlink, chmod } = withCallbacks;
+const { stat: statCallback, lstat } = withCallbacks;
+export { statCallback as stat, lstat };
+export default named("node:fs", {
+	constants, readFileSync, writeFileSync, appendFileSync, existsSync, accessSync, statSync, lstatSync, readdirSync, mkdirSync,
+	mkdtempSync, rmSync, unlinkSync, rmdirSync, renameSync, copyFileSync, realpathSync, readlinkSync, chmodSync, watch, watchFile,
+	promises, ...withCallbacks,
+});

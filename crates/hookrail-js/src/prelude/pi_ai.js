@@ -1,0 +1,15 @@
+// The part of the model package that hook modules import as values. The host decides whether a model can be asked.
+const { begin, sync, missing } = globalThis.__hookrail;
+export const complete = (model, context, options = {}) => {
+	const { signal, ...rest } = options;
+	let stop;
+	return begin(0, "host.complete", [{ model, context, options: rest }], (id) => {
+		stop = () => sync("cancel", id);
+		if (signal?.aborted) stop();
+		else signal?.addEventListener("abort", stop);
+	}).finally(() => signal?.removeEventListener("abort", stop));
+};
+export const completeSimple = complete;
+export const getModel = (provider, id) => sync("host.models", 0, "find", String(provider), String(id));
+export const getModels = () => sync("host.models", 0, "all") ?? [];
+export const stream = missing("stream", "use complete");

@@ -1,0 +1,207 @@
+//! What a runtime and the functions it calls have in common. Everything here lives on the module's own thread.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashMap};
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hookrail::{Digest, HookFailure, Host, Json, LoadFailure, ModuleWorld, NoHost};
+use hookrail_spawn::CancelToken;
+use tokio::sync::{mpsc, watch};
+use tokio::task::AbortHandle;
+
+use crate::clock::{Budget, WallClock};
+use crate::component::State;
+use crate::source::Maps;
+use crate::worker::Message;
+
+/// Something the host does for a module that takes time; it ends in an answer as JSON text.
+pub(crate) type Op = Pin<Box<dyn Future<Output = String> + Send>>;
+
+/// The state of one runtime.
+pub(crate) struct Shared {
+    pub(crate) module: PathBuf,
+    pub(crate) world: RefCell<ModuleWorld>,
+    pub(crate) budget: Budget,
+    /// The calls that are being worked on, by number. Number zero is loading.
+    pub(crate) calls: RefCell<BTreeMap<u32, CallState>>,
+    /// The host of the last call, for what happens between calls.
+    pub(crate) host: RefCell<Arc<dyn Host>>,
+    /// Calls that have ended, with their outcome as JSON text.
+    pub(crate) finished: RefCell<Vec<(u32, String)>>,
+    /// Operations that were begun and are not yet being polled.
+    pub(crate) begun: RefCell<Vec<(u32, Op)>>,
+    pub(crate) cancels: RefCell<HashMap<u32, CancelToken>>,
+    pub(crate) timers: RefCell<Timers>,
+    pub(crate) watchers: RefCell<HashMap<u32, AbortHandle>>,
+    pub(crate) components: RefCell<HashMap<u32, watch::Sender<State>>>,
+    /// Rejected promises that nobody has handled yet, with what they were rejected with.
+    pub(crate) rejections: RefCell<Vec<(u64, String)>>,
+    /// Whether something was refused because it needs a capability.
+    pub(crate) refused: Cell<bool>,
+    pub(crate) maps: RefCell<Maps>,
+    /// The files the module is made of.
+    pub(crate) files: RefCell<Vec<(PathBuf, Digest)>>,
+    pub(crate) load_failure: RefCell<Option<LoadFailure>>,
+    pub(crate) inbox: mpsc::WeakUnboundedSender<Message>,
+    next: Cell<u32>,
+}
+
+/// One call while it is being worked on.
+pub(crate) struct CallState {
+    pub(crate) event: String,
+    pub(crate) host: Arc<dyn Host>,
+    pub(crate) clock: Option<Arc<WallClock>>,
+    pub(crate) messages: Vec<Json>,
+    pub(crate) entries: Vec<Json>,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: Vec<u8>,
+    /// A rejection nobody handled while the call was going on.
+    pub(crate) lost: Option<String>,
+}
+
+impl CallState {
+    pub(crate) fn new(event: &str, host: Arc<dyn Host>, clock: Option<Arc<WallClock>>) -> Self {
+        Self {
+            event: event.to_owned(),
+            host,
+            clock,
+            messages: Vec::new(),
+            entries: Vec::new(),
+            stdout: Vec::new(),
+            stderr: Vec::new(),
+            lost: None,
+        }
+    }
+}
+
+/// How much of what a module prints is kept for one call.
+const MOST_OUTPUT: usize = 64 * 1024;
+
+impl Shared {
+    pub(crate) fn new(
+        module: &Path,
+        world: ModuleWorld,
+        budget: Budget,
+        inbox: mpsc::WeakUnboundedSender<Message>,
+    ) -> Rc<Self> {
+        Rc::new(Self {
+            module: module.to_owned(),
+            world: RefCell::new(world),
+            budget,
+            calls: RefCell::default(),
+            host: RefCell::new(Arc::new(NoHost)),
+            finished: RefCell::default(),
+            begun: RefCell::default(),
+            cancels: RefCell::default(),
+            timers: RefCell::default(),
+            watchers: RefCell::default(),
+            components: RefCell::default(),
+            rejections: RefCell::default(),
+            refused: Cell::new(false),
+            maps: RefCell::default(),
+            files: RefCell::default(),
+            load_failure: RefCell::default(),
+            inbox,
+            next: Cell::new(1),
+        })
+    }
+
+    /// A number that was not used before.
+    pub(crate) fn next_number(&self) -> u32 {
+        let number = self.next.get();
+        self.next.set(number.wrapping_add(1).max(1));
+        number
+    }
+
+    /// The host of a call, or of the last one.
+    pub(crate) fn host_of(&self, call: u32) -> Arc<dyn Host> {
+        let calls = self.calls.borrow();
+        calls.get(&call).map_or_else(|| Arc::clone(&self.host.borrow()), |state| Arc::clone(&state.host))
+    }
+
+    /// Keeps the time of a call standing still, when it has one.
+    pub(crate) fn clock_of(&self, call: u32) -> Option<Arc<WallClock>> {
+        self.calls.borrow().get(&call).and_then(|state| state.clock.clone())
+    }
+
+    /// Does something with the call that was begun last.
+    pub(crate) fn with_current<T>(&self, work: impl FnOnce(&mut CallState) -> T) -> Option<T> {
+        let mut calls = self.calls.borrow_mut();
+        calls.iter_mut().next_back().map(|(_, state)| work(state))
+    }
+
+    /// Keeps what a module prints.
+    pub(crate) fn print(&self, stream: u32, text: &str) {
+        self.with_current(|call| {
+            let kept = if stream == 1 { &mut call.stdout } else { &mut call.stderr };
+            let room = MOST_OUTPUT.saturating_sub(kept.len());
+            kept.extend(text.bytes().take(room));
+        });
+    }
+
+    /// Tells the host of a failure that no call can be blamed for.
+    pub(crate) fn report(&self, event: &str, message: &str) {
+        let failure = HookFailure::new(self.module.to_string_lossy(), event, message);
+        let host = Arc::clone(&self.host.borrow());
+        host.hook_failed(&failure);
+    }
+
+    /// Whether anything is outstanding that could still settle a promise.
+    pub(crate) fn can_go_on(&self) -> bool {
+        !self.timers.borrow().is_empty() || !self.watchers.borrow().is_empty() || !self.begun.borrow().is_empty()
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        for watcher in self.watchers.get_mut().values() {
+            watcher.abort();
+        }
+    }
+}
+
+/// Timers by when they are due.
+#[derive(Debug, Default)]
+pub(crate) struct Timers {
+    due: BTreeMap<(Instant, u32), ()>,
+    by_number: HashMap<u32, Instant>,
+}
+
+impl Timers {
+    pub(crate) fn set(&mut self, number: u32, wait: Duration) {
+        self.clear(number);
+        if let Some(at) = Instant::now().checked_add(wait) {
+            self.due.insert((at, number), ());
+            self.by_number.insert(number, at);
+        }
+    }
+
+    pub(crate) fn clear(&mut self, number: u32) {
+        if let Some(at) = self.by_number.remove(&number) {
+            self.due.remove(&(at, number));
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.due.is_empty()
+    }
+
+    /// When the next one is due.
+    pub(crate) fn next(&self) -> Option<Instant> {
+        self.due.keys().next().map(|(at, _)| *at)
+    }
+
+    /// Takes one that is due.
+    pub(crate) fn take_due(&mut self) -> Option<u32> {
+        let (at, number) = *self.due.keys().next()?;
+        (at <= Instant::now()).then(|| {
+            self.clear(number);
+            number
+        })
+    }
+}

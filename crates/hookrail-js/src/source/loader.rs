@@ -1,0 +1,111 @@
+//! The engine's two questions: which module does this import mean, and what is in it.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use hookrail::{Digest, LoadFailure};
+use rquickjs::loader::{ImportAttributes, Loader, Resolver};
+use rquickjs::module::Declared;
+use rquickjs::{Ctx, Error, Exception, Module};
+
+use super::{resolve, transpile, virtuals};
+use crate::shared::Shared;
+
+/// Answers which module an import means.
+pub(crate) struct FileResolver;
+
+impl Resolver for FileResolver {
+    fn resolve<'js>(
+        &mut self,
+        ctx: &Ctx<'js>,
+        base: &str,
+        name: &str,
+        _attributes: Option<ImportAttributes<'js>>,
+    ) -> rquickjs::Result<String> {
+        // The module itself is imported by the prelude, which is no file.
+        if virtuals::script(base).is_some() {
+            return Ok(name.to_owned());
+        }
+        let base = if base.starts_with('/') { base } else { "/" };
+        resolve::resolve(base, name).map_err(|message| Exception::throw_message(ctx, &message))
+    }
+}
+
+/// Answers what is in a module.
+pub(crate) struct FileLoader {
+    pub(crate) shared: Rc<Shared>,
+}
+
+impl Loader for FileLoader {
+    fn load<'js>(
+        &mut self,
+        ctx: &Ctx<'js>,
+        name: &str,
+        _attributes: Option<ImportAttributes<'js>>,
+    ) -> rquickjs::Result<Module<'js, Declared>> {
+        if let Some(source) = virtuals::module(name) {
+            return Module::declare(ctx.clone(), name, source);
+        }
+        let code = self.code(name).map_err(|failure| self.failed(ctx, failure))?;
+        let module = Module::declare(ctx.clone(), name, code)?;
+        let path = Path::new(name);
+        let meta = module.meta()?;
+        meta.set("url", format!("file://{name}"))?;
+        for key in ["filename", "path"] {
+            meta.set(key, name)?;
+        }
+        let folder = path.parent().map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default();
+        for key in ["dirname", "dir"] {
+            meta.set(key, folder.as_str())?;
+        }
+        Ok(module)
+    }
+}
+
+impl FileLoader {
+    fn code(&self, name: &str) -> Result<String, LoadFailure> {
+        let path = Path::new(name);
+        let bytes =
+            std::fs::read(path).map_err(|error| LoadFailure::new(format!("'{name}' cannot be read: {error}")))?;
+        self.check(path, &bytes)?;
+        let source = String::from_utf8(bytes).map_err(|_| LoadFailure::new(format!("'{name}' is not UTF-8")))?;
+        if path.extension().is_some_and(|ending| ending == "json") {
+            serde_json::from_str::<serde::de::IgnoredAny>(&source).map_err(|error| {
+                let place = |count: usize| u32::try_from(count).unwrap_or(1).max(1);
+                LoadFailure::new(format!("'{name}' is not valid JSON: {error}")).at(
+                    path,
+                    place(error.line()),
+                    place(error.column()),
+                )
+            })?;
+            let text = serde_json::Value::from(source).to_string();
+            // Not as a literal, in which the key `__proto__` would mean something else.
+            return Ok(format!("export default JSON.parse({text});"));
+        }
+        let code = transpile::transpile(path, &source)?;
+        self.shared.maps.borrow_mut().add(name, code.map);
+        Ok(code.text)
+    }
+
+    /// A module is made of what was looked at when it was trusted, and of nothing else.
+    fn check(&self, path: &Path, bytes: &[u8]) -> Result<(), LoadFailure> {
+        let digest = Digest::of(bytes);
+        self.shared.files.borrow_mut().push((path.to_owned(), digest));
+        let world = self.shared.world.borrow();
+        let Some(covered) = &world.covered else { return Ok(()) };
+        match covered.iter().find(|file| file.path == path) {
+            Some(file) if file.digest == Some(digest) => Ok(()),
+            Some(_) => Err(LoadFailure::new(format!("'{}' has changed since it was trusted", path.display()))),
+            None => Err(LoadFailure::new(format!(
+                "'{}' was not looked at when the module was trusted; import it by a path that stands in the source",
+                path.display()
+            ))),
+        }
+    }
+
+    fn failed(&self, ctx: &Ctx<'_>, failure: LoadFailure) -> Error {
+        let message = failure.message.clone();
+        *self.shared.load_failure.borrow_mut() = Some(failure);
+        Exception::throw_syntax(ctx, &message)
+    }
+}

@@ -1,0 +1,95 @@
+//! From a place in the code that runs back to the place in the file that was written.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+/// The maps of every file that was rewritten, and the names of those that were not.
+#[derive(Debug, Default)]
+pub(crate) struct Maps {
+    files: HashMap<String, Map>,
+}
+
+/// Pairs of places, in the order of the code: `(line, column)` from zero, there and here.
+#[derive(Debug, Default)]
+pub(crate) struct Map(Vec<((u32, u32), (u32, u32))>);
+
+impl Map {
+    pub(crate) fn new(pairs: Vec<((u32, u32), (u32, u32))>) -> Self {
+        Self(pairs)
+    }
+}
+
+/// A place in a file, counted from one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) file: PathBuf,
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+}
+
+impl Maps {
+    pub(crate) fn add(&mut self, file: &str, map: Option<Map>) {
+        self.files.insert(file.to_owned(), map.unwrap_or_default());
+    }
+
+    /// The stack with places in the files, without the frames of the prelude.
+    pub(crate) fn stack(&self, stack: &str) -> String {
+        let frames = stack.lines().filter_map(|frame| {
+            let (before, place) = split_frame(frame)?;
+            let place = self.place(place)?;
+            Some(format!("{before}{}:{}:{}", place.file.display(), place.line, place.column))
+        });
+        frames.collect::<Vec<_>>().join("\n")
+    }
+
+    /// The first place of a stack that is in one of the module's files.
+    pub(crate) fn first_place(&self, stack: &str) -> Option<Place> {
+        stack.lines().find_map(|frame| self.place(split_frame(frame)?.1))
+    }
+
+    fn place(&self, place: &str) -> Option<Place> {
+        let mut parts = place.rsplitn(3, ':');
+        let column = parts.next()?.parse::<u32>().ok()?;
+        let line = parts.next()?.parse::<u32>().ok()?;
+        let file = parts.next()?;
+        let map = self.files.get(file)?;
+        let (line, column) = map.back(line, column);
+        Some(Place { file: PathBuf::from(file), line, column })
+    }
+}
+
+impl Map {
+    fn back(&self, line: u32, column: u32) -> (u32, u32) {
+        let sought = (line.saturating_sub(1), column.saturating_sub(1));
+        let at = self.0.partition_point(|(there, _)| *there <= sought);
+        match at.checked_sub(1).and_then(|at| self.0.get(at)) {
+            Some((_, here)) => (here.0 + 1, here.1 + 1),
+            None => (line, column),
+        }
+    }
+}
+
+/// A frame as what stands before its place, and the place.
+fn split_frame(frame: &str) -> Option<(String, &str)> {
+    match frame.rsplit_once('(') {
+        Some((before, place)) => Some((format!("{before}at "), place.trim_end().strip_suffix(')')?)),
+        None => {
+            let (before, place) = frame.split_once("at ")?;
+            Some((format!("{before}at "), place.trim()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_lead_back_to_the_file() {
+        let mut maps = Maps::default();
+        maps.add("/p/x.ts", Some(Map::new(vec![((0, 0), (2, 4)), ((1, 0), (9, 1))])));
+        let stack = "    at handler (/p/x.ts:1:3)\n    at run (api.js:5:1)\n    at /p/x.ts:2:1\n";
+        assert_eq!(maps.first_place(stack).unwrap(), Place { file: "/p/x.ts".into(), line: 3, column: 5 });
+        assert_eq!(maps.stack(stack).lines().count(), 2);
+    }
+}

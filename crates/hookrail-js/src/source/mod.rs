@@ -1,0 +1,12 @@
+//! Turning files into code: finding what an import means, stripping types, and finding the way back from a place in
+//! the code to a place in the file.
+
+mod loader;
+mod maps;
+mod resolve;
+mod transpile;
+mod virtuals;
+
+pub(crate) use loader::{FileLoader, FileResolver};
+pub(crate) use maps::Maps;
+pub(crate) use virtuals::script;

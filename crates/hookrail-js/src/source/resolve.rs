@@ -1,0 +1,101 @@
+//! What an import means: a built-in module, or a file.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::virtuals;
+
+/// Endings that may be left out, in the order they are tried.
+const ENDINGS: [&str; 5] = ["ts", "mts", "js", "mjs", "json"];
+
+/// The name of the module that `specifier` means in the file `base`.
+pub(super) fn resolve(base: &str, specifier: &str) -> Result<String, String> {
+    if let Some(name) = virtuals::named(specifier) {
+        return Ok(name);
+    }
+    if specifier.starts_with("node:") {
+        return Err(format!(
+            "`{specifier}` is not available to module hooks; docs/modules.md lists the modules there are"
+        ));
+    }
+    let path = specifier.strip_prefix("file://").unwrap_or(specifier);
+    let is_path =
+        path.starts_with('/') || path == "." || path == ".." || path.starts_with("./") || path.starts_with("../");
+    if !is_path {
+        return Err(format!(
+            "the package `{specifier}` cannot be imported: module hooks have no node_modules; bundle it into the module or \
+             import a file by its path"
+        ));
+    }
+    let path = path.split(['?', '#']).next().unwrap_or(path);
+    let folder = Path::new(base).parent().unwrap_or(Path::new("/"));
+    let wanted = normal(&folder.join(path));
+    match candidates(&wanted).into_iter().find(|file| file.is_file()) {
+        Some(file) => Ok(file.to_string_lossy().into_owned()),
+        None => Err(format!("Cannot find module '{specifier}' imported from '{base}'")),
+    }
+}
+
+fn candidates(wanted: &Path) -> Vec<PathBuf> {
+    let with = |ending: &str| {
+        let mut name = wanted.as_os_str().to_owned();
+        name.push(".");
+        name.push(ending);
+        PathBuf::from(name)
+    };
+    let mut all = vec![wanted.to_owned()];
+    // TypeScript sources are imported by the name their compiled form would have.
+    match wanted.extension().and_then(|ending| ending.to_str()) {
+        Some("js") => all.push(wanted.with_extension("ts")),
+        Some("mjs") => all.push(wanted.with_extension("mts")),
+        _ => {}
+    }
+    all.extend(ENDINGS.map(with));
+    all.extend(ENDINGS.map(|ending| wanted.join("index").with_extension(ending)));
+    all
+}
+
+/// The path without `.` and `..`.
+fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                normal.pop();
+            }
+            other => normal.push(other),
+        }
+    }
+    normal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::resolve;
+
+    #[test]
+    fn imports_are_found_as_authors_write_them() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["a.ts", "b.mjs", "c.json", "d/index.ts", "e.ts"] {
+            let path = dir.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        }
+        let base = dir.path().join("hook.ts").to_string_lossy().into_owned();
+        let of = |specifier: &str| {
+            let found = resolve(&base, specifier).unwrap();
+            found.strip_prefix(&format!("{}/", dir.path().display())).unwrap_or(&found).to_owned()
+        };
+        assert_eq!(of("./a"), "a.ts");
+        assert_eq!(of("./e.js"), "e.ts");
+        assert_eq!(of("./b.mjs"), "b.mjs");
+        assert_eq!(of("./c.json"), "c.json");
+        assert_eq!(of("./d"), "d/index.ts");
+        assert_eq!(of("fs"), "node:fs");
+        assert_eq!(of("@f5xc-salesdemos/xcsh/hooks"), "hookrail:agent");
+        assert!(resolve(&base, "./nothing").unwrap_err().contains("./nothing"));
+        assert!(resolve(&base, "zod").unwrap_err().contains("zod"));
+        assert!(resolve(&base, "node:http").unwrap_err().contains("node:http"));
+        assert!(resolve(&base, "hookrail:agent").is_err(), "the inner names are not for modules");
+    }
+}

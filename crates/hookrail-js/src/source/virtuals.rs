@@ -1,0 +1,59 @@
+//! The modules that are not files: those of Node, and the agent's own packages.
+
+/// The source of a built-in module.
+pub(super) fn module(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "node:path" | "node:path/posix" => include_str!("../prelude/node_path.js"),
+        "node:fs" => include_str!("../prelude/node_fs.js"),
+        "node:fs/promises" => include_str!("../prelude/node_fs_promises.js"),
+        "node:os" => include_str!("../prelude/node_os.js"),
+        "node:child_process" => include_str!("../prelude/node_child_process.js"),
+        "node:crypto" => include_str!("../prelude/node_crypto.js"),
+        "node:events" => include_str!("../prelude/node_events.js"),
+        "node:util" => include_str!("../prelude/node_util.js"),
+        "node:url" => include_str!("../prelude/node_url.js"),
+        "node:timers/promises" => include_str!("../prelude/node_timers_promises.js"),
+        "node:process" => include_str!("../prelude/node_process.js"),
+        "node:buffer" => include_str!("../prelude/node_buffer.js"),
+        "hookrail:agent" => include_str!("../prelude/agent.js"),
+        "hookrail:ai" => include_str!("../prelude/pi_ai.js"),
+        "hookrail:tui" => include_str!("../prelude/pi_tui.js"),
+        _ => return None,
+    })
+}
+
+/// A part of the prelude, by the name it has there.
+pub(crate) fn script(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "base.js" => include_str!("../prelude/base.js"),
+        "api.js" => include_str!("../prelude/api.js"),
+        "abort.js" => include_str!("../prelude/abort.js"),
+        "web.js" => include_str!("../prelude/web.js"),
+        "node.js" => include_str!("../prelude/node.js"),
+        _ => return None,
+    })
+}
+
+/// The built-in module that a name means.
+pub(super) fn named(specifier: &str) -> Option<String> {
+    let with_prefix = if specifier.starts_with("node:") { specifier.to_owned() } else { format!("node:{specifier}") };
+    if module(&with_prefix).is_some() {
+        return Some(with_prefix);
+    }
+    if specifier == "bun" {
+        return None;
+    }
+    agent_package(specifier).map(str::to_owned)
+}
+
+/// The agent's packages go by several scopes, all with the same content.
+fn agent_package(specifier: &str) -> Option<&'static str> {
+    const SCOPES: [&str; 3] = ["@f5xc-salesdemos/", "@oh-my-pi/", "@mariozechner/"];
+    let name = SCOPES.iter().find_map(|scope| specifier.strip_prefix(scope))?;
+    match name.split('/').next()? {
+        "xcsh" | "pi-coding-agent" => Some("hookrail:agent"),
+        "pi-ai" => Some("hookrail:ai"),
+        "pi-tui" => Some("hookrail:tui"),
+        _ => None,
+    }
+}

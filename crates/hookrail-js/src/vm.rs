@@ -1,0 +1,193 @@
+//! One runtime of one module.
+//!
+//! All of the module's code is entered through [`Vm::turn`], which gives it a budget, runs everything that became
+//! ready, and takes the budget away again. There is no other poller.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::Path;
+use std::rc::Rc;
+use std::time::Duration;
+
+use rquickjs::context::EvalOptions;
+use rquickjs::function::{Func, IntoArgs};
+use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Exception, Function, Object, Persistent, Runtime, Value};
+
+use crate::limits::Limits;
+use crate::ops;
+use crate::shared::Shared;
+use crate::source::{FileLoader, FileResolver, script};
+
+/// A runtime with the prelude in it.
+pub(crate) struct Vm {
+    // Values go before the runtime they belong to.
+    entry: Persistent<Object<'static>>,
+    context: Context,
+    runtime: Runtime,
+    shared: Rc<Shared>,
+    memory: usize,
+}
+
+/// Room to say that there is no more room.
+const SPARE_MEMORY: usize = 1 << 20;
+
+impl Vm {
+    /// A runtime in which nothing of the module has run yet.
+    pub(crate) fn new(shared: &Rc<Shared>, limits: &Limits) -> Result<Self, String> {
+        let runtime = Runtime::new().map_err(|error| error.to_string())?;
+        runtime.set_memory_limit(limits.memory);
+        runtime.set_max_stack_size(limits.stack);
+        let budget = shared.budget.clone();
+        runtime.set_interrupt_handler(Some(Box::new(move || budget.is_over())));
+        runtime.set_loader(FileResolver, FileLoader { shared: Rc::clone(shared) });
+        let tracked = Rc::clone(shared);
+        runtime.set_host_promise_rejection_tracker(Some(Box::new(move |ctx, promise, reason, handled| {
+            track(&tracked, &ctx, &promise, &reason, handled);
+        })));
+        let context = Context::full(&runtime).map_err(|error| error.to_string())?;
+        shared.budget.begin();
+        let entry = context.with(|ctx| prelude(&ctx, shared).catch(&ctx).map_err(|error| described(&error)));
+        shared.budget.end();
+        Ok(Self { entry: entry?, context, runtime, shared: Rc::clone(shared), memory: limits.memory })
+    }
+
+    /// Begins to load the module; its end is reported as that of call zero.
+    pub(crate) fn load(&self, module: &Path) {
+        self.turn("open", (module.to_string_lossy().into_owned(),));
+    }
+
+    /// Enters the module's code, and runs everything that becomes ready. What was thrown on the way is a failure that
+    /// no call can be blamed for; the prelude catches all others.
+    pub(crate) fn turn<A>(&self, name: &str, args: A)
+    where
+        A: for<'js> IntoArgs<'js>,
+    {
+        self.shared.budget.begin();
+        let thrown = self.context.with(|ctx| {
+            let thrown = self.call(&ctx, name, args).err();
+            while !self.shared.budget.has_tripped() && ctx.execute_pending_job() {
+                if self.shared.budget.is_over() {
+                    break;
+                }
+            }
+            thrown
+        });
+        self.shared.budget.end();
+        if let Some(message) = thrown.filter(|_| !self.shared.budget.has_tripped()) {
+            let lost = self.shared.with_current(|call| call.lost = Some(message.clone()));
+            if lost.is_none() {
+                self.shared.report("callback", &message);
+            }
+        }
+    }
+
+    fn call<A>(&self, ctx: &Ctx<'_>, name: &str, args: A) -> Result<(), String>
+    where
+        A: for<'js> IntoArgs<'js>,
+    {
+        let entry = self.entry.clone().restore(ctx).map_err(|error| error.to_string())?;
+        let function: Function<'_> = entry.get(name).map_err(|error| error.to_string())?;
+        function.call::<_, ()>(args).catch(ctx).map_err(|error| described(&error))
+    }
+
+    /// Whether more work is ready without anything from outside.
+    pub(crate) fn has_work(&self) -> bool {
+        self.runtime.is_job_pending()
+    }
+
+    /// Whether the memory is all but used up, so that the runtime cannot be relied on.
+    pub(crate) fn is_full(&self) -> bool {
+        let used = usize::try_from(self.runtime.memory_usage().malloc_size).unwrap_or(0);
+        used > self.memory.saturating_sub(SPARE_MEMORY)
+    }
+}
+
+/// Keeps the rejections that nobody handles. One that is handled a moment later is taken out again.
+fn track<'js>(shared: &Shared, ctx: &Ctx<'js>, promise: &Value<'js>, reason: &Value<'js>, handled: bool) {
+    // The address stands for the promise: only whether it is the same one matters, and it lives until the turn is over.
+    let mut hasher = DefaultHasher::new();
+    promise.hash(&mut hasher);
+    let key = hasher.finish();
+    let mut rejections = shared.rejections.borrow_mut();
+    if handled {
+        rejections.retain(|(known, _)| *known != key);
+    } else {
+        let message = match Exception::from_object(reason.clone().into_object().unwrap_or_else(|| ctx.globals())) {
+            Some(error) => error.message().unwrap_or_default(),
+            None => text_of(reason),
+        };
+        rejections.push((key, message));
+    }
+}
+
+fn text_of(value: &Value<'_>) -> String {
+    match value.as_string().map(rquickjs::String::to_string) {
+        Some(Ok(text)) => text,
+        _ => format!("a value of type {}", value.type_name()),
+    }
+}
+
+fn described(error: &CaughtError<'_>) -> String {
+    match error {
+        CaughtError::Exception(exception) => exception.message().unwrap_or_default(),
+        CaughtError::Value(value) => text_of(value),
+        CaughtError::Error(error) => error.to_string(),
+    }
+}
+
+/// Runs the prelude, and gives what the host calls it by.
+fn prelude<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>) -> rquickjs::Result<Persistent<Object<'static>>> {
+    let native = natives(ctx, shared)?;
+    let base: Function<'js> = part(ctx, "base.js")?;
+    let entry: Object<'js> = base.call((native,))?;
+    Ok(Persistent::save(ctx, entry))
+}
+
+fn part<'js>(ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Function<'js>> {
+    let Some(source) = script(name) else {
+        return Err(Exception::throw_message(ctx, &format!("the prelude has no `{name}`")));
+    };
+    let mut options = EvalOptions::default();
+    options.filename = Some(name.to_owned());
+    ctx.eval_with_options(source, options)
+}
+
+/// The functions that the prelude stands on.
+fn natives<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>) -> rquickjs::Result<Object<'js>> {
+    let native = Object::new(ctx.clone())?;
+    let state = Rc::clone(shared);
+    native.set("sync", Func::from(move |name: String, args: String| ops::sync(&state, &name, &args)))?;
+    let state = Rc::clone(shared);
+    native.set(
+        "start",
+        Func::from(move |call: u32, name: String, args: String| ops::start(&state, call, &name, &args)),
+    )?;
+    let state = Rc::clone(shared);
+    native.set(
+        "finished",
+        Func::from(move |call: u32, outcome: String| state.finished.borrow_mut().push((call, outcome))),
+    )?;
+    let state = Rc::clone(shared);
+    native.set("write", Func::from(move |stream: u32, text: String| state.print(stream, &text)))?;
+    let state = Rc::clone(shared);
+    native.set(
+        "timer",
+        Func::from(move |wait: f64| {
+            let number = state.next_number();
+            state.timers.borrow_mut().set(number, milliseconds(wait));
+            number
+        }),
+    )?;
+    let state = Rc::clone(shared);
+    native.set(
+        "again",
+        Func::from(move |number: u32, wait: f64| state.timers.borrow_mut().set(number, milliseconds(wait))),
+    )?;
+    let state = Rc::clone(shared);
+    native.set("clear", Func::from(move |number: u32| state.timers.borrow_mut().clear(number)))?;
+    native.set("script", Func::from(|ctx: Ctx<'js>, name: String| part(&ctx, &name)))?;
+    Ok(native)
+}
+
+fn milliseconds(wait: f64) -> Duration {
+    Duration::try_from_secs_f64((wait / 1_000.0).max(0.0)).unwrap_or(Duration::from_secs(86_400))
+}
