@@ -48,6 +48,21 @@ const DEEPEST: u32 = 3;
 #[derive(Clone)]
 pub struct HookSystem {
     inner: Arc<Inner>,
+    used_by: UsedBy,
+}
+
+/// Who fires events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum UsedBy {
+    Session,
+    SubAgent,
+}
+
+impl UsedBy {
+    /// Whether events of this kind are the user's to fire: a sub-agent has no session of its own.
+    fn may_fire(self, kind: EventKind) -> bool {
+        self == Self::Session || !matches!(kind, EventKind::SessionStart | EventKind::SessionEnd)
+    }
 }
 
 struct Inner {
@@ -79,7 +94,7 @@ impl HookSystem {
             shut_down: AtomicBool::new(false),
             notify: notify::Sender::new(),
         };
-        let system = Self { inner: Arc::new(inner) };
+        let system = Self { inner: Arc::new(inner), used_by: UsedBy::Session };
         system.reload();
         system
     }
@@ -90,9 +105,19 @@ impl HookSystem {
         &self.inner.settings.project
     }
 
+    /// The same hooks for a sub-agent of this session: they take part in everything it does, but its beginning and
+    /// its end are no session's, and shutting it down leaves the session alone.
+    #[must_use]
+    pub fn for_sub_agent(&self) -> Self {
+        Self { inner: Arc::clone(&self.inner), used_by: UsedBy::SubAgent }
+    }
+
     /// Whether any hook may take part in an event. Costs one load.
     #[must_use]
     pub fn wants(&self, event: EventKind) -> bool {
+        if !self.used_by.may_fire(event) {
+            return false;
+        }
         EventSet::from_bits(self.inner.wanted.load(Ordering::Relaxed)).contains(event)
     }
 
@@ -194,6 +219,9 @@ impl HookSystem {
     /// have their own time to end in, or less where their event must not hold up the host; returns which of them were
     /// ended for that reason.
     pub async fn shutdown(&self) -> Vec<Diagnostic> {
+        if self.used_by == UsedBy::SubAgent {
+            return Vec::new();
+        }
         self.inner.shut_down.store(true, Ordering::Relaxed);
         if let Some(engine) = self.inner.engine.get() {
             return engine.drain().await;
@@ -208,6 +236,9 @@ impl HookSystem {
 
     fn start(&self, event: Event, host: Arc<dyn Host>, detached: engine::Detached) -> Fire {
         let kind = event.kind();
+        if !self.used_by.may_fire(kind) {
+            return Fire::untouched(kind);
+        }
         if self.inner.shut_down.load(Ordering::Relaxed) {
             return Fire::untouched(kind);
         }
