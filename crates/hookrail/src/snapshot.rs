@@ -8,8 +8,8 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::DialectId;
 use crate::event::{EventKind, EventSet};
 use crate::hook::{EventScope, Hook, Standing, Trust};
-use crate::tools::{ToolNames, Tools};
 use crate::run::RegisteredCommand;
+use crate::tools::{ToolNames, Tools};
 
 /// All hooks, in their order, with what loading noticed.
 #[derive(Debug, Default)]
@@ -148,6 +148,10 @@ impl Snapshot {
     #[must_use]
     pub fn wanted(&self) -> EventSet {
         let mut wanted = EventSet::EMPTY;
+        // With the emergency switch every outcome says so, also one that nobody takes part in.
+        if matches!(self.switch, Switch::SystemOnly(_)) {
+            EventKind::all().for_each(|kind| wanted.insert(kind));
+        }
         if !matches!(self.switch, Switch::Off(_)) {
             for hook in self.hooks.iter().filter(|hook| self.takes_part(hook.dialect)) {
                 let untrusted = hook.standing == Standing::NeverSwitchedOn && !hook.trust.allows();

@@ -99,17 +99,26 @@ impl Origin {
 
 /// Turns byte offsets of one text into lines and columns.
 #[derive(Debug)]
-pub(crate) struct LineIndex<'t> {
-    text: &'t str,
+pub(crate) struct LineIndex {
+    text: String,
     starts: Vec<usize>,
 }
 
-impl<'t> LineIndex<'t> {
-    pub(crate) fn new(text: &'t str) -> Self {
+/// On a line that is longer than this, columns count bytes: counting characters from its beginning for every finding
+/// would let a file of one long line take for ever.
+const LONG_LINE: usize = 4096;
+
+impl LineIndex {
+    pub(crate) fn new(text: String) -> Self {
         let starts = std::iter::once(0)
             .chain(text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1))
             .collect();
         Self { text, starts }
+    }
+
+    /// The text itself.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
     }
 
     /// Line and column, both from one, of a byte offset.
@@ -117,7 +126,10 @@ impl<'t> LineIndex<'t> {
         let offset = offset.min(self.text.len());
         let line = self.starts.partition_point(|start| *start <= offset);
         let start = line.checked_sub(1).and_then(|at| self.starts.get(at)).copied().unwrap_or(0);
-        let column = self.text.get(start..offset).map_or(0, |head| head.chars().count());
+        let column = match self.text.get(start..offset) {
+            Some(head) if head.len() <= LONG_LINE => head.chars().count(),
+            _ => offset - start,
+        };
         (saturate(line), saturate(column + 1))
     }
 
@@ -138,7 +150,7 @@ mod tests {
 
     #[test]
     fn columns_count_characters_from_one() {
-        let index = LineIndex::new("a\nöx\n");
+        let index = LineIndex::new("a\nöx\n".to_owned());
         assert_eq!(index.position(0), (1, 1));
         assert_eq!(index.position(2), (2, 1));
         assert_eq!(index.position(4), (2, 2));

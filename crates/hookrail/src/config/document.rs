@@ -15,7 +15,7 @@ use crate::source::{LineIndex, Location};
 #[derive(Debug)]
 pub(crate) struct Document {
     file: Arc<Path>,
-    text: String,
+    lines: LineIndex,
     root: Option<Node>,
 }
 
@@ -65,17 +65,17 @@ impl Document {
             Ok(parsed) => parsed.value.map(|value| node(&value)),
             Err(error) => {
                 let range = error.range();
-                let location = LineIndex::new(&text).location(&file, range.start..range.end);
+                let location = LineIndex::new(text).location(&file, range.start..range.end);
                 let message = format!("not valid JSON: {}", lower_first(&error.kind().to_string()));
                 return Err(Diagnostic::new(Code::FileSyntax, message).at(location));
             }
         };
-        Ok(Self { file, text, root })
+        Ok(Self { file, lines: LineIndex::new(text), root })
     }
 
     /// The text of the whole file.
     pub(crate) fn text(&self) -> &str {
-        &self.text
+        self.lines.text()
     }
 
     /// The value of the whole file; none for a file without any.
@@ -85,7 +85,7 @@ impl Document {
 
     /// Where a span is.
     pub(crate) fn location(&self, span: &Range<usize>) -> Location {
-        LineIndex::new(&self.text).location(&self.file, span.clone())
+        self.lines.location(&self.file, span.clone())
     }
 
     /// A finding about a span.

@@ -1,7 +1,6 @@
 //! Reading a configuration file that a stranger may have prepared: only regular files, only so many bytes, only
 //! UTF-8.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -40,7 +39,7 @@ pub(crate) fn read_file(path: &Path) -> Result<Option<String>, ReadProblem> {
         return Err(ReadProblem::NotAFile);
     }
     let mut bytes = Vec::new();
-    File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    hookrail_spawn::open_regular(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
     if u64::try_from(bytes.len()).is_ok_and(|length| length > LARGEST) {
         return Err(ReadProblem::TooLarge);
     }

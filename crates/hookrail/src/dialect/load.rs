@@ -60,7 +60,8 @@ pub(crate) enum Plugins {
 impl Sources {
     /// The user's home directory.
     pub(crate) fn home(&self) -> Option<PathBuf> {
-        path_in(&self.environment, "HOME")
+        // A relative one would mean another place in every directory, perhaps the project itself.
+        path_in(&self.environment, "HOME").filter(|home| home.is_absolute())
     }
 }
 

@@ -69,14 +69,15 @@ impl Event {
     pub fn with_payload(mut self, payload: &Json) -> Result<Self, EventError> {
         let object = payload.as_object().ok_or(EventError::NotAnObject { found: payload.kind() })?;
         for (name, value) in object.iter() {
-            match (name, value.as_str()) {
-                ("session_id", Some(text)) => self.session_id = text,
-                ("transcript_path", Some(text)) => self.transcript_path = text,
-                ("cwd", Some(text)) => self.cwd = PathBuf::from(text),
-                ("timestamp", Some(text)) => self.timestamp = text,
+            match name {
+                "session_id" => self.session_id = base_text("session_id", value)?,
+                "transcript_path" => self.transcript_path = base_text("transcript_path", value)?,
+                // A relative one counts from where the event was made; an empty one says nothing.
+                "cwd" => self.cwd = self.cwd.join(base_text("cwd", value)?),
+                "timestamp" if value.kind() == JsonKind::String => self.timestamp = base_text("timestamp", value)?,
                 // The engine names the event itself; a payload cannot pass for another one.
-                ("hook_event_name", _) => {}
-                (name, _) => {
+                "hook_event_name" => {}
+                name => {
                     if let Some(field) = self.known_field(name) {
                         check_type(field, value)?;
                     }
@@ -207,6 +208,11 @@ impl Event {
             .flat_map(|column| column.fields)
             .find(|field| field.name == name)
     }
+}
+
+/// The text of a field every event has.
+fn base_text(field: &'static str, value: &Json) -> Result<String, EventError> {
+    value.as_str().ok_or(EventError::FieldType { field, expected: "a string", found: value.kind() })
 }
 
 fn check_type(field: &'static FieldSpec, value: &Json) -> Result<(), EventError> {

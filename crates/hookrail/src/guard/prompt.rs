@@ -86,12 +86,7 @@ impl Guard {
         let shown = effects.prompt.clone().unwrap_or_else(|| prompt.to_owned());
         match self.refused("prompt", &Json::string(&shown), &effects).await {
             Some(message) => PromptEnd::Denied { message, notes, stop: effects.stop, receipt },
-            None => PromptEnd::Accepted {
-                prompt: shown,
-                notes,
-                stop: effects.stop,
-                receipt,
-            },
+            None => PromptEnd::Accepted { prompt: shown, notes, stop: effects.stop, receipt },
         }
     }
 

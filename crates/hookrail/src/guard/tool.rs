@@ -150,6 +150,11 @@ impl Guard {
         if let Some(reason) = self.refused(&call.tool, &result.input, &before.effects).await {
             return result.denied(&reason);
         }
+        // An agent that must stop starts nothing more.
+        if let Some(stop) = &result.stop {
+            let reason = stop.reason.clone();
+            return result.denied(&reason);
+        }
         result.receipt.input = Some(digest(&result.input));
         let permit = Permit { tool: call.tool.clone(), input: result.input.clone() };
         let response = match run(permit).await {

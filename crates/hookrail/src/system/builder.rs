@@ -5,6 +5,8 @@ mod disabled;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use tokio::sync::Semaphore;
+
 use super::HookSystem;
 use crate::breadcrumb::Trail;
 use crate::diagnostic::{Code, Diagnostic};
@@ -46,7 +48,7 @@ pub(super) struct Settings {
     pub(super) world: Arc<ProcessWorld>,
     pub(super) modules: Option<Arc<dyn ModuleRunner>>,
     pub(super) capabilities: Capabilities,
-    pub(super) most_processes: usize,
+    pub(super) processes: Arc<Semaphore>,
     pub(super) trail: Trail,
     tools: Vec<ToolNames>,
     trust: Option<Arc<dyn TrustStore>>,
@@ -168,7 +170,7 @@ impl Builder {
             world: Arc::new(ProcessWorld { environment: Arc::new(environment), depth }),
             modules: self.modules,
             capabilities: self.capabilities,
-            most_processes: self.most_processes,
+            processes: Arc::new(Semaphore::new(self.most_processes)),
             trail,
             tools: self.tools,
             trust,

@@ -27,7 +27,8 @@ use crate::hook::{Action, Trust};
 use crate::native::{NativeCall, NativeHook};
 use crate::outcome::Outcome;
 use crate::run::{
-    Capabilities, How, ModuleCall, ModuleReturn, ModuleRunner, ModuleWorld, ProcessWorld, RunEnd, RunRequest, SpawnFailure, run_command,
+    Capabilities, How, ModuleCall, ModuleReturn, ModuleRunner, ModuleWorld, ProcessWorld, RunEnd, RunRequest,
+    SpawnFailure, run_command,
 };
 
 /// What an engine works with.
@@ -37,7 +38,8 @@ pub(super) struct Parts {
     pub(super) modules: Option<Arc<dyn ModuleRunner>>,
     pub(super) capabilities: Capabilities,
     pub(super) notify: Sender,
-    pub(super) most_processes: usize,
+    /// Places for processes, shared by everything that runs them.
+    pub(super) processes: Arc<Semaphore>,
     pub(super) trail: Trail,
 }
 
@@ -184,7 +186,6 @@ async fn main_loop(parts: Parts, mut inbox: mpsc::UnboundedReceiver<Job>) {
 /// What all runs share.
 struct Shared {
     parts: Parts,
-    processes: Semaphore,
     /// Processes that were told to end and have not yet.
     ladders: Mutex<JoinSet<()>>,
     /// Runs nobody waits for.
@@ -194,13 +195,7 @@ struct Shared {
 
 impl Shared {
     fn new(parts: Parts) -> Self {
-        Self {
-            processes: Semaphore::new(parts.most_processes),
-            parts,
-            ladders: Mutex::default(),
-            background: Background::default(),
-            next_run: AtomicU64::new(0),
-        }
+        Self { parts, ladders: Mutex::default(), background: Background::default(), next_run: AtomicU64::new(0) }
     }
 
     /// Takes an event from its plan to its outcome.
@@ -283,7 +278,7 @@ impl Shared {
     async fn run_action(&self, request: &RunRequest, host: Arc<dyn Host>, cancel: &CancelToken) -> RunEnd {
         let began = Instant::now();
         if let Trust::Granted(fingerprint) = &request.hook.trust
-            && !fingerprint.still_holds()
+            && !fingerprint.still_holds(&request.cwd)
         {
             return RunEnd::new(How::ContentChanged, began.elapsed());
         }
@@ -311,7 +306,8 @@ impl Shared {
 
     async fn run_process(&self, request: &RunRequest, cancel: &CancelToken) -> RunEnd {
         // Waiting for a place does not count against the hook's time, which starts inside.
-        let Ok(_place) = self.processes.acquire().await else {
+        let place = guarded(self.parts.processes.acquire(), None, cancel);
+        let Ok(Ok(_place)) = place.await else {
             return RunEnd::new(How::Cancelled, Duration::ZERO);
         };
         for folder in &request.folders {
@@ -365,7 +361,9 @@ async fn call_native(native: &NativeHook, request: &RunRequest, host: Arc<dyn Ho
         Ok(answering) => answering,
         Err(_) => return How::Threw("the closure panicked".to_owned()),
     };
-    guarded(answering, Some(request.timeout), cancel).await.map_or_else(|how| how, |effects| How::Decided(Box::new(effects)))
+    guarded(answering, Some(request.timeout), cancel)
+        .await
+        .map_or_else(|how| how, |effects| How::Decided(Box::new(effects)))
 }
 
 /// Runs code of others: until it is done, or its time is up, or nobody wants it any more, or it panics.

@@ -130,8 +130,9 @@ impl HookSystem {
     /// Reads all configuration anew and puts it in force at once, for events fired from now on. A file that is
     /// broken keeps its last good version. Returns what loading noticed.
     pub fn reload(&self) -> Vec<Diagnostic> {
+        // The lock is held until the new snapshot is in force, so that of two reloads the later one wins whole.
+        let mut loader = self.inner.loader.lock().unwrap_or_else(PoisonError::into_inner);
         let snapshot = {
-            let mut loader = self.inner.loader.lock().unwrap_or_else(PoisonError::into_inner);
             let native = self.inner.native.lock().unwrap_or_else(PoisonError::into_inner).clone();
             self.inner.settings.load(&mut loader, native)
         };
@@ -240,7 +241,8 @@ impl HookSystem {
             return Fire::untouched(kind);
         }
         if self.inner.shut_down.load(Ordering::Relaxed) {
-            return Fire::untouched(kind);
+            // Somebody who still asks must not take silence for consent.
+            return Fire::ready(Outcome::abandoned(kind));
         }
         let depth = self.inner.settings.world.depth;
         if depth >= DEEPEST {
@@ -257,7 +259,7 @@ impl HookSystem {
             modules: self.inner.settings.modules.clone(),
             capabilities: self.inner.settings.capabilities,
             notify: self.inner.notify.clone(),
-            most_processes: self.inner.settings.most_processes,
+            processes: Arc::clone(&self.inner.settings.processes),
             trail: self.inner.settings.trail.clone(),
         }
     }

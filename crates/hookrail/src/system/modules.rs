@@ -79,7 +79,7 @@ impl HookSystem {
 /// What was granted is verified immediately before it runs.
 fn still_trusted(module: &LoadedModule) -> bool {
     match &module.trust {
-        Trust::Granted(fingerprint) => fingerprint.still_holds(),
+        Trust::Granted(fingerprint) => fingerprint.still_holds(fingerprint.root()),
         other => other.allows(),
     }
 }

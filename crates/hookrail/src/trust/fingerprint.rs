@@ -1,10 +1,9 @@
 //! What exactly is trusted when a hook is trusted.
 
 use std::fmt::Write as _;
-use std::fs::File;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use sha2::{Digest as _, Sha256};
 
@@ -49,7 +48,9 @@ pub struct NamedFile {
 }
 
 /// A hook's definition and the content it stands for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// The files are read when somebody asks for them: what nobody ever granted costs nothing.
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Fingerprint {
     /// The project.
@@ -58,9 +59,17 @@ pub struct Fingerprint {
     definition: Arc<str>,
     /// What it runs, for finding the files that belong to it.
     runs: Runs,
-    /// The files it names, when the fingerprint was taken.
-    files: Arc<[NamedFile]>,
+    /// The files it names, as they were when they were first looked at.
+    files: Arc<OnceLock<Vec<NamedFile>>>,
 }
+
+impl PartialEq for Fingerprint {
+    fn eq(&self, other: &Self) -> bool {
+        self.root == other.root && self.definition == other.definition
+    }
+}
+
+impl Eq for Fingerprint {}
 
 /// Where a hook's files are found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,9 +81,14 @@ enum Runs {
 }
 
 impl Runs {
-    fn files(&self, root: &Path) -> Vec<NamedFile> {
+    /// The files, for a command that is started in `cwd`.
+    fn files(&self, root: &Path, cwd: &Path) -> Vec<NamedFile> {
         match self {
-            Self::Command(command, folders) => named_files(root, folders, command),
+            Self::Command(command, folders) => {
+                let here = |folder: &PathBuf| if folder == root { cwd.to_owned() } else { folder.clone() };
+                let folders: Vec<_> = folders.iter().map(|(name, folder)| (name.clone(), here(folder))).collect();
+                named_files(root, cwd, &folders, command)
+            }
             Self::Module(module) => module_files(module),
         }
     }
@@ -88,7 +102,7 @@ impl Fingerprint {
         let root = &root.canonicalize().unwrap_or_else(|_| root.to_owned());
         let command = match &hook.action {
             Action::Shell(command) => command.to_string(),
-            Action::Program(words) => words.join("\n"),
+            Action::Program(words) => serde_json::json!(**words).to_string(),
             Action::Module(path) => {
                 let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
                 real.strip_prefix(root).unwrap_or(&real).to_string_lossy().into_owned()
@@ -115,8 +129,7 @@ impl Fingerprint {
             Action::Module(path) => Runs::Module(Arc::clone(path)),
             _ => Runs::Command(command.into(), folders(root, hook).into()),
         };
-        let files = runs.files(root);
-        Self { root: root.as_path().into(), definition: definition.into(), runs, files: files.into() }
+        Self { root: root.as_path().into(), definition: definition.into(), runs, files: Arc::default() }
     }
 
     /// The digest of the definition alone: which hook this is.
@@ -130,7 +143,7 @@ impl Fingerprint {
     pub fn content(&self) -> Option<Digest> {
         let mut hasher = Sha256::new();
         hasher.update(self.definition().0);
-        for file in self.files.iter() {
+        for file in self.files() {
             hasher.update(file.path.strip_prefix(&self.root).unwrap_or(&file.path).to_string_lossy().as_bytes());
             hasher.update([0]);
             hasher.update(file.digest?.0);
@@ -138,46 +151,61 @@ impl Fingerprint {
         Some(Digest(hasher.finalize().into()))
     }
 
+    /// The project.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// The files the hook names.
     #[must_use]
     pub fn files(&self) -> &[NamedFile] {
-        &self.files
+        self.files.get_or_init(|| self.runs.files(&self.root, &self.root))
     }
 
-    /// Whether the command names no file of the project, so that only its text can be trusted.
+    /// Whether the command may run something of the project that is not among [`Fingerprint::files`], so that its text
+    /// is all that can be trusted of that: it names no file, changes its directory, or names files in a way that only a
+    /// shell can work out.
     #[must_use]
     pub fn is_open_ended(&self) -> bool {
-        self.files.is_empty()
+        match &self.runs {
+            Runs::Module(_) => false,
+            Runs::Command(command, folders) => self.files().is_empty() || has_loose_ends(command, folders),
+        }
     }
 
-    /// Whether the files are still what they were.
+    /// Whether a run in that directory would run what the files were, and nothing else of the project.
     #[must_use]
-    pub fn still_holds(&self) -> bool {
-        *self.files == *self.runs.files(&self.root)
+    pub fn still_holds(&self, cwd: &Path) -> bool {
+        let known = self.files();
+        let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
+        let elsewhere = || self.runs.files(&self.root, &cwd).iter().all(|file| known.contains(file));
+        known == self.runs.files(&self.root, &self.root) && (*self.root == *cwd || elsewhere())
     }
 }
 
-/// Larger files are not hashed, and what names them cannot be granted.
+/// More than this is not hashed for one hook, and what names it cannot be granted.
 const LARGEST: u64 = 64 * 1024 * 1024;
 
 /// The module and its imports. Too many of them cannot be covered.
 fn module_files(module: &Path) -> Vec<NamedFile> {
     let files = imports::files_of(module);
     let coverable = files.len() <= imports::MOST_FILES;
-    let digest = |path: &Path| if coverable { digest_of_file(path) } else { None };
+    let mut budget = LARGEST;
+    let mut digest = |path: &Path| if coverable { digest_of_file(path, &mut budget) } else { None };
     files.into_iter().map(|path| NamedFile { digest: digest(&path), path }).collect()
 }
 
 /// The words of a command that are regular files inside the project.
-fn named_files(root: &Path, folders: &[(String, PathBuf)], command: &str) -> Vec<NamedFile> {
-    let canonical_root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+fn named_files(root: &Path, cwd: &Path, folders: &[(String, PathBuf)], command: &str) -> Vec<NamedFile> {
     let mut found: Vec<NamedFile> = Vec::new();
+    let mut budget = LARGEST;
     for word in words(command) {
-        let Some(path) = inside(root, &canonical_root, folders, &word) else { continue };
+        let Some(path) = inside(root, cwd, folders, &word) else { continue };
         if found.iter().any(|file| file.path == path) || !path.is_file() {
             continue;
         }
-        let digest = digest_of_file(&path);
+        let digest = digest_of_file(&path, &mut budget);
         found.push(NamedFile { path, digest });
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));
@@ -224,7 +252,7 @@ fn folders(root: &Path, hook: &Hook) -> Vec<(String, PathBuf)> {
 }
 
 /// The path a word means, when that is inside the project by name or in truth.
-fn inside(root: &Path, canonical_root: &Path, folders: &[(String, PathBuf)], word: &str) -> Option<PathBuf> {
+fn inside(root: &Path, cwd: &Path, folders: &[(String, PathBuf)], word: &str) -> Option<PathBuf> {
     let mut text = word.to_owned();
     for (name, folder) in folders {
         for reference in [format!("${{{name}}}"), format!("${name}")] {
@@ -234,10 +262,20 @@ fn inside(root: &Path, canonical_root: &Path, folders: &[(String, PathBuf)], wor
         }
     }
     let text = text.replace("${sep}", std::path::MAIN_SEPARATOR_STR);
-    let path = lexically_normal(&root.join(text));
-    let in_truth = path.canonicalize().is_ok_and(|real| real.starts_with(canonical_root));
-    (path.starts_with(root) || path.starts_with(canonical_root) || in_truth).then_some(path)
+    let path = lexically_normal(&cwd.join(text));
+    let in_truth = path.canonicalize().is_ok_and(|real| real.starts_with(root));
+    (path.starts_with(root) || in_truth).then_some(path)
 }
+
+/// Whether a command runs in another directory, expands patterns or other variables, or evaluates text.
+fn has_loose_ends(command: &str, folders: &[(String, PathBuf)]) -> bool {
+    let known = folders.iter().flat_map(|(name, _)| [format!("${{{name}}}"), format!("${name}")]);
+    let rest = known.fold(command.to_owned(), |rest, reference| rest.replace(&reference, ""));
+    rest.contains(['$', '`', '*', '?', '[']) || words(&rest).any(|word| LOOSE_WORDS.contains(&word.as_str()))
+}
+
+/// Words after which a relative path means something else, or after which text becomes a command.
+const LOOSE_WORDS: [&str; 6] = ["cd", "pushd", "chdir", "eval", "env", "xargs"];
 
 /// The path without `.` and `..`.
 pub(super) fn lexically_normal(path: &Path) -> PathBuf {
@@ -254,20 +292,19 @@ pub(super) fn lexically_normal(path: &Path) -> PathBuf {
     normal
 }
 
-fn digest_of_file(path: &Path) -> Option<Digest> {
-    let mut file = File::open(path).ok()?.take(LARGEST + 1);
+/// The digest of a file, while the budget of bytes lasts.
+fn digest_of_file(path: &Path, budget: &mut u64) -> Option<Digest> {
+    let mut file = hookrail_spawn::open_regular(path).ok()?.take(*budget + 1);
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 64 * 1024];
-    let mut total = 0;
     loop {
         let count = file.read(&mut buffer).ok()?;
         if count == 0 {
-            break;
+            return Some(Digest(hasher.finalize().into()));
         }
-        total += u64::try_from(count).ok()?;
+        *budget = budget.checked_sub(u64::try_from(count).ok()?)?;
         hasher.update(buffer.get(..count)?);
     }
-    (total <= LARGEST).then(|| Digest(hasher.finalize().into()))
 }
 
 #[cfg(test)]
@@ -280,7 +317,7 @@ mod tests {
     }
 
     fn files(root: &Path, command: &str) -> Vec<String> {
-        named_files(root, &project_folders(root), command)
+        named_files(root, root, &project_folders(root), command)
             .into_iter()
             .map(|file| file.path.strip_prefix(root).unwrap().to_string_lossy().into_owned())
             .collect()
@@ -317,8 +354,8 @@ mod tests {
     fn a_changed_file_breaks_the_fingerprint() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("a.sh"), "one").unwrap();
-        let taken = named_files(dir.path(), &[], "./a.sh");
+        let taken = named_files(dir.path(), dir.path(), &[], "./a.sh");
         std::fs::write(dir.path().join("a.sh"), "two").unwrap();
-        assert_ne!(taken, named_files(dir.path(), &[], "./a.sh"));
+        assert_ne!(taken, named_files(dir.path(), dir.path(), &[], "./a.sh"));
     }
 }

@@ -187,7 +187,7 @@ impl FileTrustStore {
     }
 
     fn read(&self) -> Result<Contents, TrustError> {
-        let text = match fs::read_to_string(&self.path) {
+        let text = match hookrail_spawn::open_regular(&self.path).and_then(io::read_to_string) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Ok(Contents { version: VERSION, projects: BTreeMap::new() });

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::group;
 use crate::config::{Document, Node, ReadProblem, read_file};
 use crate::diagnostic::{Code, Diagnostic, Level};
-use crate::hook::{Action, Hook, Owner};
+use crate::hook::{Action, Hook, OnFailure, Owner};
 use crate::source::{Location, SourceKind};
 
 const MANIFESTS: [&str; 2] = ["llxprt-extension.json", "gemini-extension.json"];
@@ -40,7 +40,12 @@ fn load(dir: &Path) -> (Vec<Hook>, Vec<Diagnostic>) {
         let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let message = format!("extension `{name}` was not loaded because something in it is wrong");
         found.push(Diagnostic::new(Code::ExtensionInvalid, message).at(Location::whole_file(&manifest)));
-        return (Vec::new(), found);
+        // The hooks are lost with the extension, but a guard that asked for its failure to count has now failed.
+        let guards = hooks.into_iter().filter(|hook| hook.on_failure != OnFailure::Allow).map(|mut hook| {
+            hook.action = Action::Unusable("its extension was not loaded".into());
+            hook
+        });
+        return (guards.collect(), found);
     }
     (hooks, found)
 }
@@ -53,7 +58,20 @@ fn read(dir: &Path, manifest: &Path, found: &mut Vec<Diagnostic>) -> Vec<Hook> {
     let own_file = dir.join("hooks/hooks.json");
     let source = if own_file.exists() { document(&own_file, found) } else { Some(about) };
     let Some(source) = source else { return Vec::new() };
-    let Some(hooks) = source.root().and_then(|root| root.get("hooks")) else { return Vec::new() };
+    let hooks = match source.root() {
+        Some(root) if root.members().is_some() => root.get("hooks"),
+        root => {
+            let span = root.map_or(0..0, |root| root.span.clone());
+            found.push(source.finding(Code::FileShape, &span, "an extension's file must hold an object"));
+            return Vec::new();
+        }
+    };
+    let Some(hooks) = hooks else {
+        if own_file.exists() {
+            found.push(source.finding(Code::FileShape, &(0..0), "`hooks/hooks.json` needs a key `hooks`"));
+        }
+        return Vec::new();
+    };
     let Some(events) = hooks.members() else {
         let message = format!("`hooks` must be an object, not {}", hooks.described());
         found.push(source.finding(Code::SettingType, &hooks.span, message));
@@ -68,16 +86,37 @@ fn read(dir: &Path, manifest: &Path, found: &mut Vec<Diagnostic>) -> Vec<Hook> {
         }
         let (hooks, problems) = group::read_event(&source, SourceKind::Extension, key, value);
         found.extend(problems);
-        for mut hook in hooks {
-            if let Action::Shell(command) = &hook.action {
-                // The other variables are valid in a shell as they stand and are handed over in the environment.
-                hook.action = Action::Shell(command.replace("${/}", std::path::MAIN_SEPARATOR_STR).into());
+        for group in value.elements().unwrap_or_default() {
+            if group.get("hooks").and_then(Node::elements).is_some_and(<[Node]>::is_empty) {
+                found.push(source.finding(Code::GroupShape, &group.span, "a group of an extension needs a hook"));
             }
+        }
+        for hook in hooks.iter().filter(|hook| matches!(hook.action, Action::NotExecutable(_))) {
+            let message = "an extension's hooks must be of type `command`";
+            found.push(Diagnostic::new(Code::HookType, message).at(hook.origin.location.clone()));
+        }
+        for mut hook in hooks {
+            hook.action = match hook.action {
+                // The other variables are valid in a shell as they stand and are handed over in the environment.
+                Action::Shell(command) => Action::Shell(command.replace("${/}", std::path::MAIN_SEPARATOR_STR).into()),
+                // Without a shell nobody else would expand them, and a whole word can hold any path.
+                Action::Program(words) => Action::Program(words.iter().map(|word| expanded(word, dir)).collect()),
+                other => other,
+            };
             hook.owner = Some(Arc::clone(&owner));
             all.push(hook);
         }
     }
     all
+}
+
+/// A word of a program's arguments with the extension's own variables expanded. Where the workspace is, is known only
+/// when an event is fired, so that one is left to the program's environment.
+fn expanded(word: &str, dir: &Path) -> String {
+    let separator = std::path::MAIN_SEPARATOR_STR;
+    word.replace("${extensionPath}", &dir.to_string_lossy())
+        .replace("${/}", separator)
+        .replace("${pathSeparator}", separator)
 }
 
 fn folder_name(dir: &Path) -> String {

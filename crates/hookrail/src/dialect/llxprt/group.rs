@@ -42,6 +42,7 @@ pub(super) fn read_event(
         None => {
             let message = format!("the hooks of {} must be a list of groups, not {}", key.name, value.described());
             reader.report(Code::EventShape, &value.span, message);
+            reader.salvage(value);
         }
     }
     (reader.hooks, reader.found)
@@ -97,17 +98,43 @@ impl<'d> Reader<'d> {
         self.unknown_keys(members, &GROUP_KEYS, "a group");
         let Some(hooks) = node.get("hooks") else {
             self.report(Code::GroupShape, &node.span, "a group needs a list `hooks`");
+            self.salvage(node);
             return;
         };
         let Some(entries) = hooks.elements() else {
             let message = format!("`hooks` must be a list, not {}", hooks.described());
             self.report(Code::GroupShape, &hooks.span, message);
+            self.salvage(hooks);
             return;
         };
         let group = Group { matcher: self.group_matcher(node), order: self.order(node) };
         for entry in entries {
             self.entry(&group, entry);
         }
+    }
+
+    /// Keeps the guards in something that is otherwise unusable: whoever asked for a failure to count does not lose that
+    /// with the shape around it.
+    fn salvage(&mut self, node: &Node) {
+        if let Some(members) = node.members() {
+            if node.get("onFailure").is_some() && self.on_failure(node) != OnFailure::Allow {
+                self.unusable(node, "it does not stand in a group of hooks");
+                return;
+            }
+            members.iter().for_each(|(_, value)| self.salvage(value));
+        }
+        node.elements().unwrap_or_default().iter().for_each(|element| self.salvage(element));
+    }
+
+    /// Adds a guard that cannot be used, for every occurrence of its event.
+    fn unusable(&mut self, node: &Node, why: &str) {
+        let message = "this guard cannot be used, so its event ends as its `onFailure` says";
+        self.report(Code::GuardUnusable, &node.span, message);
+        let origin = Origin::new(self.kind, self.document.location(&node.span));
+        let label = self.label(node);
+        let mut hook = Hook::new(self.event, DialectId::Llxprt, label, Action::Unusable(why.into()), origin);
+        hook.on_failure = self.on_failure(node);
+        self.hooks.push(hook);
     }
 
     fn unknown_keys(&mut self, members: &[(Key, Node)], known: &[&'static str], of: &str) {
@@ -209,8 +236,7 @@ impl<'d> Reader<'d> {
     fn optional_text(&mut self, node: &Node, key: &str) -> Option<String> {
         let value = node.get(key)?;
         let text = value.text().map(str::to_owned);
-        let known = self.found.iter().any(|finding| finding.location.as_ref().is_some_and(|at| at.span == value.span));
-        if text.is_none() && !known {
+        if text.is_none() {
             let message = format!("`{key}` must be a string, not {}", value.described());
             self.report(Code::SettingType, &value.span, message);
         }

@@ -157,9 +157,11 @@ fn by(layer: &Layer, what: &str) -> Arc<str> {
     format!("{what} in the {} settings ({})", layer.kind, layer.file.display()).into()
 }
 
-/// The strictest of what the user and the system say; a project cannot loosen it.
+/// The strictest of what the user and the system say. A project has no say: it acts only on what it brings.
 fn model_decisions(layers: &[Layer]) -> ModelDecisions {
-    let strict = layers.iter().any(|layer| layer.settings.model_decisions == Some(ModelDecisions::Strict));
+    let strict = layers.iter().any(|layer| {
+        layer.kind != SourceKind::Project && layer.settings.model_decisions == Some(ModelDecisions::Strict)
+    });
     if strict { ModelDecisions::Strict } else { ModelDecisions::LastWins }
 }
 

@@ -1,5 +1,7 @@
 //! One settings file: its switches, its lists and its hooks.
 
+use std::collections::HashSet;
+
 use super::group;
 use super::redaction::Redaction;
 use crate::config::{Document, Node, Shape, nearest};
@@ -62,11 +64,7 @@ impl Reader<'_> {
     }
 
     fn root(&mut self, root: &Node) {
-        let sections: Vec<&Node> =
-            ["tools", "hooksConfig", "hooks"].into_iter().filter_map(|name| root.get(name)).collect();
-        for section in sections {
-            self.document.duplicate_keys(section, &mut self.found);
-        }
+        self.repeated_sections(root);
         let tools = self.section(root, "tools");
         let config = self.section(root, "hooksConfig");
         let hooks = self.section(root, "hooks");
@@ -116,6 +114,21 @@ impl Reader<'_> {
         let blocked = node.get("blocked").map(|list| self.names("blocked variables", list)).unwrap_or_default();
         if enabled == Some(true) {
             self.settings.redaction = Some(Redaction { allowed, blocked });
+        }
+    }
+
+    /// Keys that stand twice, in what concerns hooks: the last one counts, and what it replaces may be a guard.
+    fn repeated_sections(&mut self, root: &Node) {
+        let mut seen = HashSet::new();
+        for (key, section) in root.members().unwrap_or_default() {
+            if !["tools", "hooksConfig", "security", "hooks"].contains(&key.name.as_str()) {
+                continue;
+            }
+            if !seen.insert(key.name.as_str()) {
+                let message = format!("`{}` stands more than once here; the last one counts", key.name);
+                self.found.push(self.document.finding(Code::DuplicateKey, &key.span, message));
+            }
+            self.document.duplicate_keys(section, &mut self.found);
         }
     }
 
@@ -191,7 +204,11 @@ impl Reader<'_> {
     }
 
     fn hooks(&mut self, hooks: &Node) {
-        for (key, value) in hooks.members().unwrap_or_default() {
+        let members = hooks.members().unwrap_or_default();
+        for (at, (key, value)) in members.iter().enumerate() {
+            if members.iter().skip(at + 1).any(|(later, _)| later.name == key.name) {
+                continue;
+            }
             if LEGACY_KEYS.contains(&key.name.as_str()) {
                 let message = format!("`hooks.{0}` is the old place of `hooksConfig.{0}`", key.name);
                 let finding = self.document.finding(Code::LegacyKey, &key.span, message);

@@ -150,7 +150,7 @@ fn load_error(hook: &Hook, failure: &LoadFailure) -> Diagnostic {
             let rest = text.get(begins..).unwrap_or_default();
             let ahead: usize = rest.chars().take(line_index(place.column)).map(char::len_utf8).sum();
             let at = (begins + ahead).min(text.len());
-            let mut location = LineIndex::new(&text).location(&Arc::from(place.file.as_path()), at..at);
+            let mut location = LineIndex::new(text.clone()).location(&Arc::from(place.file.as_path()), at..at);
             (location.line, location.column) = (place.line, place.column);
             location
         }

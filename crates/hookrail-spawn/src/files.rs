@@ -1,0 +1,59 @@
+//! Opening files that somebody else may have prepared.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+/// Opens a regular file for reading, and never waits: not for the other end of a pipe, not for a device.
+///
+/// What the path leads to is looked at after it was opened, so nobody can put something else in its place in between.
+/// Reading a kernel file that has nothing to say fails instead of waiting.
+///
+/// # Errors
+/// What the system says, or [`io::ErrorKind::InvalidInput`] for what is not a regular file.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    let file = options().open(path)?;
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
+    }
+}
+
+#[cfg(unix)]
+fn options() -> std::fs::OpenOptions {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
+    options
+}
+
+#[cfg(not(unix))]
+fn options() -> std::fs::OpenOptions {
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true);
+    options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::open_regular;
+
+    #[test]
+    fn only_regular_files_are_opened_and_nothing_is_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("file");
+        std::fs::write(&file, "x").unwrap();
+        assert!(open_regular(&file).is_ok());
+        assert!(open_regular(dir.path()).is_err());
+        assert!(open_regular(&dir.path().join("missing")).is_err());
+        #[cfg(unix)]
+        {
+            let pipe = dir.path().join("pipe");
+            let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+            if made.is_ok_and(|status| status.success()) {
+                assert!(open_regular(&pipe).is_err(), "a pipe without a writer is not waited for");
+            }
+        }
+    }
+}
