@@ -1,0 +1,289 @@
+//! The bus: what all its connections share, and its end.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use hookrail::Builder;
+use tokio::sync::watch;
+
+use crate::client::Client;
+use crate::connection;
+use crate::message::{FromServer, ToServer};
+use crate::metrics::Metrics;
+use crate::projects::{Describe, Projects, Watching};
+use crate::schedule::Schedule;
+use crate::transport::{Transport, channel};
+
+/// What a bus is made from.
+#[must_use = "settings do nothing until a bus is made from them"]
+pub struct Settings {
+    project: PathBuf,
+    describe: Describe,
+    limit: usize,
+    most_projects: usize,
+    watching: Watching,
+    limits: Limits,
+}
+
+/// What one connection may use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) in_flight: usize,
+    pub(crate) most_buffered: usize,
+    pub(crate) patience: Duration,
+    pub(crate) connections: usize,
+}
+
+impl Settings {
+    /// A bus for this project, and for every other one a request names. `describe` says how the hook system of a
+    /// project is built: with which trust, which modules, which dialects.
+    pub fn new(project: impl Into<PathBuf>, describe: impl Fn(&Path) -> Builder + Send + Sync + 'static) -> Self {
+        Self {
+            project: project.into(),
+            describe: Box::new(describe),
+            limit: 64,
+            most_projects: 32,
+            watching: Watching::On { also: Vec::new() },
+            limits: Limits {
+                in_flight: 1024,
+                most_buffered: 64 * 1024 * 1024,
+                patience: Duration::from_secs(30),
+                connections: 256,
+            },
+        }
+    }
+
+    /// How many requests run at once; more wait, and sessions take turns. By default 64.
+    pub fn limit(mut self, requests: usize) -> Self {
+        self.limit = requests.max(1);
+        self
+    }
+
+    /// How many messages of one connection may wait for their answer before no more are read. By default 1024.
+    pub fn in_flight(mut self, messages: usize) -> Self {
+        self.limits.in_flight = messages.clamp(1, tokio::sync::Semaphore::MAX_PERMITS);
+        self
+    }
+
+    /// How many bytes may wait to be read by one client before it is disconnected. By default 64 MiB.
+    pub fn most_buffered(mut self, bytes: usize) -> Self {
+        self.limits.most_buffered = bytes;
+        self
+    }
+
+    /// How long a client may read nothing while there is something to read. By default 30 seconds.
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.limits.patience = patience;
+        self
+    }
+
+    /// How many clients may be connected at once. By default 256.
+    pub fn most_connections(mut self, connections: usize) -> Self {
+        self.limits.connections = connections.max(1);
+        self
+    }
+
+    /// How many projects are kept open. By default 32.
+    pub fn most_projects(mut self, projects: usize) -> Self {
+        self.most_projects = projects.max(1);
+        self
+    }
+
+    /// Also reloads all projects when this file changes, such as the one that holds the user's grants.
+    pub fn also_watch(mut self, file: impl Into<PathBuf>) -> Self {
+        if let Watching::On { also } = &mut self.watching {
+            also.push(file.into());
+        }
+        self
+    }
+
+    /// Leaves configuration as it is when a project is opened.
+    pub fn without_watching(mut self) -> Self {
+        self.watching = Watching::Off;
+        self
+    }
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings").field("project", &self.project).field("limit", &self.limit).finish_non_exhaustive()
+    }
+}
+
+/// A message bus. Cloning shares everything.
+#[derive(Clone)]
+pub struct Bus {
+    core: Arc<Core>,
+}
+
+/// What all connections share.
+pub(crate) struct Core {
+    pub(crate) projects: Arc<Projects>,
+    pub(crate) schedule: Arc<Schedule>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) limits: Limits,
+    pub(crate) state: watch::Sender<State>,
+    /// How many connections there are.
+    connected: watch::Sender<usize>,
+}
+
+/// How far the bus is from its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Requests are taken.
+    Serving,
+    /// What runs is finished, nothing new is taken.
+    Draining,
+    /// What runs is ended.
+    Ending,
+}
+
+impl Bus {
+    /// A bus from its settings. It belongs to the runtime in which its connections are served.
+    #[must_use]
+    pub fn new(settings: Settings) -> Self {
+        let Settings { project, describe, limit, most_projects, watching, limits } = settings;
+        let core = Core {
+            projects: Projects::new(project, most_projects, describe, watching),
+            schedule: Schedule::new(limit),
+            metrics: Arc::new(Metrics::new()),
+            limits,
+            state: watch::Sender::new(State::Serving),
+            connected: watch::Sender::new(0),
+        };
+        Self { core: Arc::new(core) }
+    }
+
+    /// Serves one client, until everything it asked is answered or it is gone.
+    pub async fn serve(&self, transport: impl Transport<ToServer, FromServer> + 'static) {
+        let _counted = Counted::new(&self.core.connected);
+        connection::serve(Arc::clone(&self.core), Box::new(transport)).await;
+    }
+
+    /// A client in this process. Nothing is serialised between it and the bus. Must be called inside a runtime.
+    #[must_use]
+    pub fn client(&self) -> Client {
+        let (server, client) = channel();
+        let bus = self.clone();
+        // Counted at once: a bus that is told to end knows of the client that was made before.
+        let counted = Counted::new(&self.core.connected);
+        tokio::spawn(async move {
+            connection::serve(bus.core, Box::new(server)).await;
+            drop(counted);
+        });
+        Client::new(client)
+    }
+
+    /// Serves every client of a socket, until [`Bus::drain`] is called.
+    #[cfg(unix)]
+    pub async fn listen(&self, listener: crate::transport::Listener) {
+        let mut state = self.core.state.subscribe();
+        loop {
+            if *state.borrow_and_update() != State::Serving {
+                return;
+            }
+            let accepted = tokio::select! {
+                accepted = listener.accept() => accepted,
+                _ = state.changed() => continue,
+            };
+            match accepted {
+                Ok(Some(lines)) if *self.core.connected.borrow() >= self.core.limits.connections => {
+                    tokio::spawn(turn_away(lines, Arc::clone(&self.core.metrics), self.core.limits.patience));
+                }
+                Ok(Some(lines)) => {
+                    let counted = Counted::new(&self.core.connected);
+                    let core = Arc::clone(&self.core);
+                    tokio::spawn(async move {
+                        connection::serve(core, Box::new(lines)).await;
+                        drop(counted);
+                    });
+                }
+                Ok(None) => self.core.metrics.closed("stranger"),
+                Err(error) => {
+                    // Out of descriptors, most likely; that passes.
+                    tracing::warn!(target: "hookrail::bus", %error, "a client could not be accepted");
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
+            }
+        }
+    }
+
+    /// Finishes what runs and refuses what is new, then waits until nothing of any hook is left.
+    pub async fn drain(&self) {
+        self.core.state.send_if_modified(|state| {
+            let serving = *state == State::Serving;
+            if serving {
+                *state = State::Draining;
+            }
+            serving
+        });
+        let mut connected = self.core.connected.subscribe();
+        // The sender is this bus's own, so this ends only when nobody is left.
+        let _ = connected.wait_for(|count| *count == 0).await;
+        self.core.projects.shutdown().await;
+    }
+
+    /// Ends what runs: its hooks are cancelled, and its requests are answered so. [`Bus::drain`] then has little to
+    /// wait for.
+    pub fn end(&self) {
+        self.core.state.send_replace(State::Ending);
+    }
+
+    /// What it has counted so far.
+    #[must_use]
+    pub fn metrics(&self) -> Arc<Metrics> {
+        Arc::clone(&self.core.metrics)
+    }
+
+    /// How many projects are open.
+    #[must_use]
+    pub fn open_projects(&self) -> usize {
+        self.core.projects.count()
+    }
+
+    /// Waits until configuration was reloaded so many times because a file changed.
+    pub async fn reloaded(&self, times: u64) {
+        let _ = self.core.projects.reloads().wait_for(|count| *count >= times).await;
+    }
+}
+
+impl fmt::Debug for Bus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bus").field("state", &*self.core.state.borrow()).finish_non_exhaustive()
+    }
+}
+
+/// Says why to a client there is no room for.
+#[cfg(unix)]
+async fn turn_away(
+    transport: impl Transport<ToServer, FromServer> + 'static,
+    metrics: Arc<Metrics>,
+    patience: Duration,
+) {
+    use crate::error::{BusError, ErrorCode};
+    use crate::message::Response;
+    let error = BusError::new(ErrorCode::Overloaded, "the server has as many clients as it may have");
+    metrics.refused(&error);
+    metrics.closed("turned-away");
+    let (_source, mut sink) = Box::new(transport).split();
+    let answer = FromServer::Response(Box::new(Response::refused(crate::id::fresh(), error)));
+    let _ = tokio::time::timeout(patience, sink.send(answer)).await;
+}
+
+/// One connection, counted as long as it lives.
+struct Counted(watch::Sender<usize>);
+
+impl Counted {
+    fn new(connected: &watch::Sender<usize>) -> Self {
+        connected.send_modify(|count| *count += 1);
+        Self(connected.clone())
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.send_modify(|count| *count = count.saturating_sub(1));
+    }
+}

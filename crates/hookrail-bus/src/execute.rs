@@ -1,0 +1,112 @@
+//! One request from its arrival to its answer.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use hookrail::{Event, FireId, HookSystem, Notification, Notifications, Outcome};
+
+use crate::bus::Core;
+use crate::error::BusError;
+use crate::event::event;
+use crate::message::{FromServer, Lifecycle, Phase, Request, Response, Wait};
+use crate::outbox::Outbox;
+use crate::report::Report;
+
+/// Whom to tell what happens to a request.
+pub(crate) struct Progress {
+    pub(crate) outbox: Outbox,
+    pub(crate) correlation_id: String,
+}
+
+/// Executes a request. Dropping the future ends its hooks.
+pub(crate) async fn execute(
+    core: Arc<Core>,
+    request: Request,
+    correlation_id: String,
+    stranger: Arc<str>,
+    progress: Option<Progress>,
+) -> Response {
+    let arrived = Instant::now();
+    let (project, event) = match prepare(&core, &request).await {
+        Ok(prepared) => prepared,
+        Err(error) => return Response::refused(correlation_id, error),
+    };
+    core.metrics.requested(event.kind());
+    // Requests without a session share one turn per connection.
+    let session = if event.session_id().is_empty() { stranger } else { event.session_id().into() };
+    tell(progress.as_ref(), || (Phase::Queued, None, None, None));
+    let place = core.schedule.place(&session).await;
+    let queued = arrived.elapsed();
+    let started = Instant::now();
+    let outcome = fire(&project.system, event, request.wait, progress.as_ref()).await;
+    drop(place);
+    let took = started.elapsed();
+    core.metrics.executed(&outcome, queued, took);
+    Response { correlation_id, result: Ok(Report::of(outcome)), queued, took }
+}
+
+async fn prepare(core: &Arc<Core>, request: &Request) -> Result<(crate::projects::Lease, Event), BusError> {
+    // An event that does not exist is worth no project.
+    if hookrail::find_event(&request.event_name).is_none() {
+        event(request, std::path::Path::new("/"))?;
+    }
+    let project = core.projects.lease(request.project.as_deref()).await?;
+    let event = event(request, &project.directory)?;
+    Ok((project, event))
+}
+
+async fn fire(system: &HookSystem, event: Event, wait: Wait, progress: Option<&Progress>) -> Outcome {
+    // Whoever listens has to do so before there is something to hear.
+    let mut heard = progress.map(|_| system.subscribe());
+    let mut fire = match wait {
+        Wait::All => system.fire_fully(event),
+        Wait::Answers => system.fire(event),
+    };
+    let (Some(progress), Some(heard)) = (progress, heard.as_mut()) else { return fire.await };
+    let id = fire.id();
+    let outcome = loop {
+        tokio::select! {
+            biased;
+            () = hear(id, heard, progress) => {}
+            outcome = &mut fire => break outcome,
+        }
+    };
+    // What was told before the outcome is passed on before the answer.
+    while let Some(notification) = heard.try_next() {
+        pass_on(id, notification, progress);
+    }
+    outcome
+}
+
+async fn hear(id: Option<FireId>, heard: &mut Notifications, progress: &Progress) {
+    match heard.next().await {
+        Some(notification) => pass_on(id, notification, progress),
+        None => std::future::pending().await,
+    }
+}
+
+fn pass_on(id: Option<FireId>, notification: Notification, progress: &Progress) {
+    let progress = Some(progress);
+    match notification {
+        Notification::Planned { fire, hooks, .. } if Some(fire) == id => {
+            let count = u64::try_from(hooks.len()).unwrap_or(u64::MAX);
+            tell(progress, || (Phase::Planned, None, Some(count), None));
+        }
+        Notification::Started { fire, hook, .. } if Some(fire) == id => {
+            tell(progress, || (Phase::HookStarted, Some(hook.label.to_string()), None, None));
+        }
+        Notification::Ended { fire, hook, duration, .. } if Some(fire) == id => {
+            tell(progress, || (Phase::HookEnded, Some(hook.label.to_string()), None, Some(duration)));
+        }
+        _ => {}
+    }
+}
+
+type News = (Phase, Option<String>, Option<u64>, Option<std::time::Duration>);
+
+fn tell(progress: Option<&Progress>, news: impl FnOnce() -> News) {
+    let Some(progress) = progress else { return };
+    let (phase, hook, hooks, duration) = news();
+    let correlation_id = progress.correlation_id.clone();
+    progress.outbox.progress(FromServer::Lifecycle(Lifecycle { correlation_id, phase, hook, hooks, duration }));
+}

@@ -1,0 +1,91 @@
+use super::*;
+
+fn refused(line: &str) -> (Option<String>, String, String) {
+    let refusal = ToServer::decode(line).unwrap_err();
+    (refusal.correlation_id, refusal.error.code, refusal.error.message)
+}
+
+#[test]
+fn every_message_survives_the_line() {
+    let input = Json::parse(r#"{"tool_input":{"n":9007199254740993,"x":1.0}}"#).unwrap();
+    let mut hello = Hello::new(1).from_client("me");
+    hello.correlation_id = Some("h".to_owned());
+    let messages = [
+        ToServer::Request(Box::new(
+            Request::new("BeforeTool", input).named("a\"b").in_project("/p").traced("t").waiting_for(Wait::All),
+        )),
+        ToServer::Hello(hello),
+        ToServer::Cancel(Cancel::new("a")),
+        ToServer::Subscribe(Subscribe::new(true)),
+        ToServer::Ping(Ping::named("p")),
+        ToServer::Ping(Ping::default()),
+    ];
+    for message in messages {
+        let line = message.encode();
+        let back = ToServer::decode(&line).unwrap();
+        assert_eq!(format!("{message:?}"), format!("{back:?}"), "{line}");
+        assert!(!line.contains('\n'));
+    }
+    let answers = [
+        FromServer::Response(Box::new(Response::refused("x", BusError::invalid("no")))),
+        FromServer::Pong(Ping::named("p")),
+        FromServer::Cancelled(Cancelled { correlation_id: "x".to_owned(), found: true }),
+        FromServer::Lifecycle(Lifecycle {
+            correlation_id: "x".to_owned(),
+            phase: Phase::HookEnded,
+            hook: Some("h".to_owned()),
+            hooks: Some(2),
+            duration: Some(Duration::from_micros(1_500)),
+        }),
+        FromServer::Welcome(Welcome {
+            correlation_id: None,
+            protocol: 1,
+            server: "s".to_owned(),
+            capabilities: vec!["cancel".to_owned()],
+            line_limit: 1,
+            in_flight_limit: 2,
+        }),
+    ];
+    for answer in answers {
+        let line = answer.encode();
+        assert_eq!(format!("{answer:?}"), format!("{:?}", FromServer::decode(&line).unwrap()), "{line}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let request = |payload: &str| refused(&format!(r#"{{"type":"HOOK_EXECUTION_REQUEST","payload":{payload}}}"#)).2;
+    assert_eq!(request(r#"{"input":{}}"#), "`eventName` is missing");
+    assert_eq!(request(r#"{"eventName":"BeforeTool"}"#), "`input` is missing");
+    assert_eq!(request(r#"{"eventName":1,"input":{}}"#), "`eventName` must be a string, not a number");
+    assert_eq!(request(r#"{"eventName":"x","input":[]}"#), "`input` must be an object, not a list");
+    assert_eq!(request(r#"{"eventName":"x","input":{},"project":1}"#), "`project` must be a string, not a number");
+    assert_eq!(
+        request(r#"{"eventName":"x","input":{},"wait":"long"}"#),
+        "`wait` must be one of `answers`, `all`, not this"
+    );
+    assert_eq!(request("[]"), "`payload` must be an object");
+    assert_eq!(refused(r#"{"type":"HOOK_EXECUTION_REQUEST"}"#).2, "`payload` is missing");
+    assert_eq!(
+        refused(r#"{"payload":{"correlationId":"c"}}"#),
+        (Some("c".into()), "invalid_request".into(), "`type` is missing".into())
+    );
+    assert_eq!(refused(r#"{"type":7}"#).2, "`type` must be a string");
+    assert_eq!(
+        refused(r#"{"type":"hello","payload":{"protocol":-1}}"#).2,
+        "`protocol` must be a whole number, not this"
+    );
+    assert_eq!(
+        refused(r#"{"type":"dance","payload":{"correlationId":"c"}}"#),
+        (Some("c".into()), "unsupported_type".into(), "no message has the type `dance`".into())
+    );
+    for line in ["", "nonsense", "[1]", "{", "\u{0}", "{\"type\":\"ping\"} {}"] {
+        assert_eq!(refused(line).1, "invalid_request", "{line}");
+    }
+}
+
+#[test]
+fn an_optional_field_may_be_null() {
+    let line = r#"{"type":"HOOK_EXECUTION_REQUEST","payload":{"correlationId":null,"eventName":"x","input":{},"project":null}}"#;
+    assert!(ToServer::decode(line).is_ok());
+}
