@@ -8,18 +8,32 @@ pub(crate) struct Interrupts {
     interrupt: tokio::signal::unix::Signal,
     #[cfg(unix)]
     terminate: tokio::signal::unix::Signal,
+    /// The terminal went away.
+    #[cfg(unix)]
+    hang_up: tokio::signal::unix::Signal,
+    #[cfg(unix)]
+    quit: tokio::signal::unix::Signal,
 }
 
 const SIGINT: u8 = 2;
 #[cfg(unix)]
 const SIGTERM: u8 = 15;
+#[cfg(unix)]
+const SIGHUP: u8 = 1;
+#[cfg(unix)]
+const SIGQUIT: u8 = 3;
 
 #[cfg(unix)]
 impl Interrupts {
     /// Takes the signals over from their default, which would leave hooks behind.
     pub(crate) fn listen() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hang_up: signal(SignalKind::hangup())?,
+            quit: signal(SignalKind::quit())?,
+        })
     }
 
     /// The number of the next signal.
@@ -27,6 +41,8 @@ impl Interrupts {
         tokio::select! {
             _ = self.interrupt.recv() => SIGINT,
             _ = self.terminate.recv() => SIGTERM,
+            _ = self.hang_up.recv() => SIGHUP,
+            _ = self.quit.recv() => SIGQUIT,
         }
     }
 }

@@ -265,3 +265,26 @@ fn a_program_with_arguments_runs_without_a_shell() {
     let outcome = system.fire_blocking(call(&system));
     assert_eq!(outcome.effects.system_message.as_deref(), Some("a b|$HOME|'quoted'|"));
 }
+
+#[test]
+fn after_a_shutdown_a_gate_stays_shut() {
+    let dir = tempfile::tempdir().unwrap();
+    let system = system(dir.path(), [command("true")]);
+    system.shutdown_blocking();
+    assert!(system.fire_blocking(call(&system)).is_denied(), "silence is not consent");
+}
+
+#[test]
+fn hooks_that_are_registered_at_once_are_all_there() {
+    let dir = tempfile::tempdir().unwrap();
+    for _ in 0..20 {
+        let system = system(dir.path(), []);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| system.register(native(|_| Effects::none())));
+            }
+        });
+        assert_eq!(system.snapshot().hooks().len(), 4);
+        assert!(system.wants(KIND));
+    }
+}

@@ -284,3 +284,35 @@ fn a_broken_extension_fails_alone() {
             .any(|found| found.code.name() == "extension-invalid" && found.level == Level::Error)
     );
 }
+
+#[test]
+fn a_strangers_settings_do_not_take_for_ever() {
+    let world = World::new();
+    let began = std::time::Instant::now();
+    world.project(&format!("{{\"hooks\":{{\"BeforeTool\":[{}1]}}}}", "1,".repeat(50_000)));
+    assert_eq!(world.findings().len(), 50_001);
+    let hook = r#"{"type":"command","command":"c"},"#;
+    world.project(&format!("{{\"hooks\":{{\"BeforeTool\":[{{\"hooks\":[{}]}}]}}}}", hook.repeat(20_000)));
+    assert_eq!(world.snapshot().hooks().len(), 20_000);
+    assert!(began.elapsed() < std::time::Duration::from_secs(60), "a hang guard: {:?}", began.elapsed());
+}
+
+#[test]
+fn a_pipe_in_the_place_of_settings_is_not_waited_for() {
+    let world = World::new();
+    let pipe = world.path("project/.llxprt/settings.json");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert_eq!(world.findings(), ["error file-unreadable project/.llxprt/settings.json:1:1"]);
+}
+
+#[test]
+fn a_relative_home_is_nobodys_home() {
+    let world = World::new();
+    world.project(
+        r#"{"tools":{"enableHooks":true},"hooks":{"BeforeTool":[{"hooks":[{"type":"command","command":"p"}]}]}}"#,
+    );
+    let environment = world.environment().with("HOME", ".");
+    let system = HookSystem::builder(world.path("project")).environment(environment).build();
+    let snapshot = system.snapshot();
+    assert!(snapshot.hooks().iter().all(|hook| hook.origin.kind.name() == "project" && !hook.trust.allows()));
+}

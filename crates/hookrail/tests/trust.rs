@@ -163,3 +163,21 @@ fn a_project_that_only_has_a_link_to_another_ones_place_is_another_project() {
     let outcome = system.fire_blocking(Event::new(EventKind::BeforeTool, &copy).with_text("tool_name", "t"));
     assert_eq!(untrusted(&outcome).len(), 2);
 }
+
+#[test]
+fn a_project_that_repeats_a_system_guard_cannot_disarm_it_by_changing_the_file() {
+    let world = World::new();
+    world.write("system.json", r#"{"hooks":{"BeforeTool":[{"hooks":[{"type":"command","command":"./guard.sh"}]}]}}"#);
+    world.grant();
+    let environment: Environment = [
+        ("PATH".to_owned(), "/usr/bin:/bin".into()),
+        ("HOME".to_owned(), world.path("home").into_os_string()),
+        ("LLXPRT_SYSTEM_SETTINGS_PATH".to_owned(), world.path("system.json").into_os_string()),
+    ]
+    .into_iter()
+    .collect();
+    let system = HookSystem::builder(world.path("project")).environment(environment).build();
+    world.write("project/guard.sh", "#!/bin/sh\ntouch ran; exit 2 # changed\n");
+    let outcome = world.fire(&system);
+    assert!(outcome.is_denied() && world.ran(), "the system's own word runs: {:?}", outcome.skipped);
+}

@@ -28,10 +28,13 @@ impl Excerpt {
         let from = (span.start - begins).min(whole.len());
         let to = span.end.saturating_sub(begins).clamp(from, whole.len());
         let head = harmless(whole.get(..from)?);
+        // A span that ends inside a character, or is empty, means the character it begins with.
+        let first = whole.get(from..)?.chars().next().map_or(0, char::len_utf8);
+        let to = if to == from || !whole.is_char_boundary(to) { from + first } else { to };
         let meant = harmless(whole.get(from..to)?);
         let tail = harmless(whole.get(to..)?);
         // The replacements have another length, so the span is counted anew.
-        let span = head.len()..head.len() + meant.len().max(1);
+        let span = head.len()..head.len() + meant.len();
         let line = before.matches('\n').count() + 1;
         Some(Self { line, text: format!("{head}{meant}{tail}"), span })
     }

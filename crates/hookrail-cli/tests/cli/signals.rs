@@ -32,7 +32,7 @@ fn wait_for(child: &mut Child, file: &Path) {
 
 #[test]
 fn an_interrupt_cancels_and_waits() {
-    for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
+    for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129), ("-QUIT", 131)] {
         let (ended, stdout, sandbox) = interrupted(signal);
         assert_eq!(ended, code);
         let document: serde_json::Value = serde_json::from_str(&stdout).unwrap();
