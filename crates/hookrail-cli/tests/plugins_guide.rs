@@ -1,0 +1,151 @@
+//! `docs/plugins.md` is true: its manifests load without findings, its commands print what is shown, its tables
+//! name what there is.
+
+#![cfg(unix)]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "helpers of tests fail the test as the tests themselves do"
+)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use hookrail::{DialectId, EventKind};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn guide() -> String {
+    fs::read_to_string(root().join("docs/plugins.md")).unwrap()
+}
+
+/// The blocks of the guide: what stands behind the fence, and the text.
+fn blocks() -> Vec<(String, String)> {
+    let mut blocks: Vec<(String, String)> = Vec::new();
+    let mut open = false;
+    for line in guide().lines() {
+        match (line.strip_prefix("```"), open) {
+            (Some(head), false) => {
+                blocks.push((head.to_owned(), String::new()));
+                open = true;
+            }
+            (Some(_), true) => open = false,
+            (None, true) => {
+                let text = &mut blocks.last_mut().unwrap().1;
+                text.push_str(line);
+                text.push('\n');
+            }
+            (None, false) => {}
+        }
+    }
+    blocks
+}
+
+struct Sandbox {
+    _folder: tempfile::TempDir,
+    base: PathBuf,
+}
+
+impl Sandbox {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let base = folder.path().canonicalize().unwrap();
+        fs::create_dir(base.join("home")).unwrap();
+        fs::create_dir(base.join("project")).unwrap();
+        Self { _folder: folder, base }
+    }
+
+    fn plugin(&self, name: &str, manifest: &str) {
+        let folder = self.base.join("project/.x-code/plugins").join(name);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("plugin.json"), manifest).unwrap();
+    }
+
+    fn run(&self, line: &str) -> Output {
+        let program = Path::new(env!("CARGO_BIN_EXE_hookrail"));
+        let path = format!("{}:/usr/bin:/bin", program.parent().unwrap().display());
+        let mut command = Command::new("sh");
+        command.args(["-c", line]).current_dir(self.base.join("project")).env_clear().env("PATH", path);
+        command.env("HOME", self.base.join("home"));
+        command.env("LLXPRT_SYSTEM_SETTINGS_PATH", self.base.join("none.json")).output().unwrap()
+    }
+}
+
+#[test]
+fn manifests_and_settings_load_without_findings() {
+    let mut count = 0;
+    for (head, text) in blocks().iter().filter(|(head, _)| head.starts_with("json")) {
+        let sandbox = Sandbox::new();
+        match head.strip_prefix("json plugin=") {
+            Some(name) => sandbox.plugin(name, text),
+            None => {
+                assert_eq!(head, "json settings", "a block that nobody checks");
+                fs::create_dir_all(sandbox.base.join("home/.x-code")).unwrap();
+                fs::write(sandbox.base.join("home/.x-code/settings.json"), text).unwrap();
+            }
+        }
+        let output = sandbox.run("hookrail check --deny-warnings --trust-project");
+        assert!(output.status.success(), "{head}: {}", String::from_utf8_lossy(&output.stdout));
+        count += 1;
+    }
+    assert_eq!(count, 3);
+}
+
+#[test]
+fn commands_print_and_end_as_shown() {
+    let sandbox = Sandbox::new();
+    let mut commands = 0;
+    for (head, text) in blocks() {
+        if let Some(name) = head.strip_prefix("json plugin=").filter(|name| *name == "gate") {
+            sandbox.plugin(name, &text);
+        }
+        if head != "console" {
+            continue;
+        }
+        let entries: Vec<Vec<&str>> = text.split("$ ").skip(1).map(|entry| entry.lines().collect()).collect();
+        let mut last = 0;
+        for entry in entries {
+            if entry[0] == "echo $?" {
+                assert_eq!(entry[1], last.to_string());
+                continue;
+            }
+            let output = sandbox.run(entry[0]);
+            let printed = String::from_utf8(output.stdout).unwrap();
+            let mut lines = printed.lines().filter(|line| !line.trim().is_empty());
+            for shown in entry[1..].iter().filter(|shown| **shown != "…") {
+                assert!(lines.any(|line| line == *shown), "`{}` does not print `{shown}`:\n{printed}", entry[0]);
+            }
+            last = output.status.code().unwrap();
+            commands += 1;
+        }
+    }
+    assert!(commands >= 5, "only {commands} commands");
+}
+
+#[test]
+fn the_table_of_events_is_complete() {
+    let guide = guide();
+    for column in EventKind::all().filter_map(|kind| kind.spec().column(DialectId::Xcode)) {
+        let row = guide.lines().find(|line| line.starts_with(&format!("| `{}` |", column.name)));
+        assert!(row.is_some(), "{} is not described", column.name);
+    }
+}
+
+#[test]
+fn links_lead_to_files_and_headings_that_exist() {
+    let guide = guide();
+    let anchors: Vec<String> = guide
+        .lines()
+        .filter_map(|line| line.strip_prefix("## "))
+        .map(|heading| heading.to_lowercase().replace(' ', "-"))
+        .collect();
+    for link in guide.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+        match link.strip_prefix('#') {
+            Some(anchor) => assert!(anchors.iter().any(|known| known == anchor), "{link}"),
+            None => assert!(root().join("docs").join(link).exists(), "{link}"),
+        }
+    }
+}
