@@ -119,15 +119,29 @@ fn load_failure(shared: &Shared, limits: &Limits, failure: &Failure) -> LoadFail
     let message = match failure.kind.as_str() {
         "memory" => format!("it went over its memory limit of {} MiB", limits.memory >> 20),
         "stack" => format!("it went over its stack limit of {} KiB", limits.stack >> 10),
-        _ => failure.message.clone(),
+        _ => explained(&failure.message),
     };
     let mut out = LoadFailure::new(format!("Failed to load hook: {message}"));
     let known = shared.load_failure.borrow_mut().take();
-    out.place = known.and_then(|known| known.place);
+    // A failure that the module caught, on the way to another one, has nothing to say about that.
+    out.place = known.filter(|known| known.message == failure.message).and_then(|known| known.place);
     if out.place.is_none()
         && let Some(place) = shared.maps.borrow().first_place(&failure.stack)
     {
         out = out.at(place.file, place.line, place.column);
     }
     out
+}
+
+/// What a missing import of a built-in module means.
+fn explained(message: &str) -> String {
+    if !message.starts_with("Could not find export") {
+        return message.to_owned();
+    }
+    let inner = [("hookrail:agent", "the agent's package"), ("hookrail:ai", "pi-ai"), ("hookrail:tui", "pi-tui")];
+    let named = inner.iter().fold(message.to_owned(), |text, (name, shown)| text.replace(name, shown));
+    if named == message && !message.contains("'node:") {
+        return named;
+    }
+    format!("{named}: it is not available to module hooks; docs/modules.md lists what there is")
 }

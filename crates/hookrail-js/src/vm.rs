@@ -38,7 +38,7 @@ impl Vm {
         runtime.set_max_stack_size(limits.stack);
         let budget = shared.budget.clone();
         runtime.set_interrupt_handler(Some(Box::new(move || budget.is_over())));
-        runtime.set_loader(FileResolver, FileLoader { shared: Rc::clone(shared) });
+        runtime.set_loader(FileResolver { shared: Rc::clone(shared) }, FileLoader { shared: Rc::clone(shared) });
         let tracked = Rc::clone(shared);
         runtime.set_host_promise_rejection_tracker(Some(Box::new(move |ctx, promise, reason, handled| {
             track(&tracked, &ctx, &promise, &reason, handled);

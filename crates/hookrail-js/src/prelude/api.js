@@ -1,8 +1,8 @@
 // `pi` and `ctx`: what a module's factory and its handlers are given, and how the handlers of one event are called and
 // their results combined. Every payload is parsed anew for every handler, so no handler can change what another sees.
-(function ({ sync, begin, missing, native, part, describe }) {
+(function ({ sync, begin, missing, part, describe, tell }) {
 	const { parse, stringify } = JSON;
-	const { create, defineProperty, freeze } = Object;
+	const { create, defineProperty, freeze, setPrototypeOf } = Object;
 	const { Promise, Error, TypeError, String, Boolean } = globalThis;
 
 	const handlers = create(null); // event -> functions, in the order of their registration
@@ -26,19 +26,23 @@
 		}
 	}
 
-	function exec(command, args, options) {
+	async function exec(command, args, options) {
 		const { signal, timeout, cwd } = options ?? {};
 		const list = [];
 		for (let at = 0; at < (args?.length ?? 0); at++) list[at] = text(args[at]);
-		const given = [text(command), list, { timeout: timeout > 0 ? Number(timeout) : undefined, cwd: cwd === undefined ? undefined : text(cwd) }];
+		const given = [text(command), list, { __proto__: null, timeout: timeout > 0 ? Number(timeout) : undefined, cwd: cwd === undefined ? undefined : text(cwd) }];
 		let stop;
-		const result = begin(0, "exec", given, (id) => {
+		const listen = (id) => {
 			if (!signal) return;
 			stop = () => sync("cancel", id);
 			if (signal.aborted) stop();
 			else signal.addEventListener("abort", stop);
-		});
-		return result.finally(() => stop && signal.removeEventListener("abort", stop));
+		};
+		try {
+			return await begin(0, "exec", given, listen);
+		} finally {
+			if (stop) signal.removeEventListener("abort", stop);
+		}
 	}
 
 	const logged = (level) => (message, details) =>
@@ -356,11 +360,11 @@
 		switch (rule) {
 			case "block":
 				if (!answer) return true;
-				state.result = answer.block ? { block: true, reason: answer.reason } : answer;
+				state.result = answer.block ? { __proto__: null, block: true, reason: answer.reason } : answer;
 				return !answer.block;
 			case "cancel":
 				if (!answer) return true;
-				state.result = answer.cancel ? { ...answer, cancel: true } : answer;
+				state.result = answer.cancel ? { __proto__: null, ...answer, cancel: true } : answer;
 				return !answer.cancel;
 			case "object":
 				if (answer && typeof answer === "object") state.result = answer;
@@ -382,77 +386,64 @@
 		}
 	}
 
-	async function run(call, event, json) {
-		const wanted = handlers[event] ?? [];
-		const rule = rules[event] ?? "none";
-		const context = new Context(call);
-		const state = { result: undefined, messages: undefined };
+	// Runs something for a call, and tells the host how it ended. Nothing here is left to a promise's own methods,
+	// which a module may have replaced.
+	async function answer(call, work) {
 		const failures = [];
-		for (let at = 0; at < wanted.length; at++) {
-			try {
-				const payload = payloadOf(call, event, json);
-				if (state.messages !== undefined) payload.messages = parse(stringify(state.messages));
-				if (!combine(rule, await wanted[at](payload, context), state)) break;
-			} catch (error) {
-				const failure = describe(error);
-				if (event === "tool_call") {
-					if (failure.kind === "value") failure.message = `Hook failed, blocking execution: ${failure.message}`;
-					return { failures: [failure] };
-				}
-				failures[failures.length] = failure;
-			}
-		}
+		let result;
 		try {
-			return { result: plain(state.result, "what a handler returns"), failures };
+			result = await work(failures);
 		} catch (error) {
 			failures[failures.length] = describe(error);
-			return { failures };
 		}
-	}
-
-	function finish(call, outcome) {
 		delete signals[call];
-		native.finished(call, stringify(outcome));
+		tell(call, result, failures);
 	}
 
 	function dispatch(call, event, json) {
-		run(call, event, json).then(
-			(outcome) => finish(call, outcome),
-			(error) => finish(call, { failures: [describe(error)] }),
-		);
+		answer(call, async (failures) => {
+			const wanted = handlers[event] ?? [];
+			const rule = rules[event] ?? "none";
+			const context = new Context(call);
+			const state = { result: undefined, messages: undefined };
+			for (let at = 0; at < wanted.length; at++) {
+				try {
+					const payload = payloadOf(call, event, json);
+					if (state.messages !== undefined) payload.messages = parse(stringify(state.messages));
+					if (!combine(rule, await wanted[at](payload, context), state)) break;
+				} catch (error) {
+					const failure = describe(error);
+					failures[failures.length] = failure;
+					// A guard that fails ends the chain; whoever runs the tool hears of it and blocks.
+					if (event === "tool_call") {
+						if (failure.kind === "value") failure.message = `Hook failed, blocking execution: ${failure.message}`;
+						return undefined;
+					}
+				}
+			}
+			return state.result;
+		});
 	}
 
 	function command(call, name, args) {
-		const work = async () => {
+		answer(call, async () => {
 			const found = commands[name];
 			if (found === undefined) throw new Error(`there is no command "${name}"`);
 			await found.handler(args, new CommandContext(call));
-		};
-		work().then(
-			() => finish(call, { failures: [] }),
-			(error) => finish(call, { failures: [describe(error)] }),
-		);
+		});
 	}
 
 	function render(call, json, expanded, width) {
-		const work = async () => {
+		answer(call, async () => {
 			const message = parse(json);
 			const component = await renderers[message.customType]?.(message, { expanded }, theme);
 			return component ? list(component.render(width)) : null;
-		};
-		work().then(
-			(lines) => finish(call, { result: lines, failures: [] }),
-			(error) => finish(call, { failures: [describe(error)] }),
-		);
+		});
 	}
 
 	// What the host asks of a component that is shown.
 	function draw(call, id, width) {
-		const work = async () => list(components[id]?.render(width) ?? []);
-		work().then(
-			(lines) => finish(call, { result: lines, failures: [] }),
-			(error) => finish(call, { failures: [describe(error)] }),
-		);
+		answer(call, async () => list(components[id]?.render(width) ?? []));
 	}
 
 	function key(id, data) {
@@ -467,31 +458,34 @@
 
 	// ---- loading ----
 
-	function load(namespace) {
+	async function load(namespace) {
 		const factory = namespace.default;
 		if (typeof factory !== "function") {
-			return native.finished(0, stringify({ failures: [{ message: "Hook must export a default function", kind: "shape", stack: "" }] }));
+			return tell(0, undefined, [{ __proto__: null, message: "Hook must export a default function", kind: "shape", stack: "" }]);
 		}
-		const work = async () => {
+		try {
 			await factory(pi);
-		};
-		const over = (outcome) => {
-			ready = true;
-			native.finished(0, stringify(outcome));
-		};
-		work().then(
-			() => over({ result: registered(), failures: [] }),
-			(error) => over({ failures: [describe(error)] }),
-		);
+		} catch (error) {
+			return tell(0, undefined, [describe(error)]);
+		}
+		ready = true;
+		tell(0, registered(), []);
 	}
+
+	// A copy without a prototype, which nothing a module did can show through.
+	const bare = (values) => {
+		const copy = [];
+		for (let at = 0; at < values.length; at++) copy[at] = values[at];
+		return setPrototypeOf(copy, null);
+	};
 
 	function registered() {
 		const offers = [];
 		for (let at = 0; at < commandNames.length; at++) {
 			const { name, description } = commands[commandNames[at]];
-			offers[at] = { name, description: description === undefined ? null : text(description) };
+			offers[at] = { __proto__: null, name, description: description === undefined ? null : text(description) };
 		}
-		return { events, commands: offers, renderers: rendererNames };
+		return { __proto__: null, events: bare(events), commands: bare(offers), renderers: bare(rendererNames) };
 	}
 
 	return { load, dispatch, command, render, draw, key, abandon };

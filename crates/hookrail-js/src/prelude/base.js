@@ -5,7 +5,7 @@
 // but itself. Loops go by index for the same reason: an iterator can be replaced.
 (function (native) {
 	const { parse, stringify } = JSON;
-	const { create, defineProperty, freeze, keys } = Object;
+	const { create, defineProperty, freeze, keys, setPrototypeOf } = Object;
 	const { Promise, Error, TypeError, RangeError, String, Number, Array, Symbol } = globalThis;
 	const InternalError = globalThis.InternalError;
 	const isArray = Array.isArray;
@@ -19,16 +19,16 @@
 			if (thrown instanceof Error) {
 				const message = String(thrown.message);
 				const kind =
-					thrown instanceof InternalError && message === "out of memory"
+					thrown instanceof InternalError && (message === "out of memory" || message === "string too long")
 						? "memory"
 						: message === "Maximum call stack size exceeded" || message === "stack overflow"
 							? "stack"
 							: "error";
-				return { message, kind, stack: String(thrown.stack ?? ""), name: String(thrown.name) };
+				return { __proto__: null, message, kind, stack: String(thrown.stack ?? "") };
 			}
-			return { message: String(thrown), kind: "value", stack: "", name: "" };
+			return { __proto__: null, message: String(thrown), kind: "value", stack: "" };
 		} catch {
-			return { message: "something that cannot be shown was thrown", kind: "value", stack: "", name: "" };
+			return { __proto__: null, message: "something that cannot be shown was thrown", kind: "value", stack: "" };
 		}
 	}
 
@@ -45,8 +45,13 @@
 
 	const waiting = create(null);
 
+	// A list as JSON, whatever its prototype has become.
+	function encode(list) {
+		return stringify(setPrototypeOf(list, null));
+	}
+
 	function sync(name, ...args) {
-		const answer = parse(native.sync(name, stringify(args)));
+		const answer = parse(native.sync(name, encode(args)));
 		if (answer[0] === 1) throw hostError(answer[1]);
 		return answer[1] ?? undefined;
 	}
@@ -54,7 +59,7 @@
 	// Begins something that takes time; `begun` hears its number, which can be cancelled.
 	function begin(call, name, args, begun) {
 		return new Promise((resolve, reject) => {
-			const id = native.start(call, name, stringify(args));
+			const id = native.start(call, name, encode(args));
 			waiting[id] = [resolve, reject];
 			if (begun) begun(id);
 		});
@@ -237,7 +242,10 @@
 	define("clearInterval", clear);
 	define("clearImmediate", clear);
 	define("queueMicrotask", (callback) => {
-		Promise.resolve().then(callback);
+		(async () => {
+			await undefined;
+			callback();
+		})();
 	});
 
 	const began = Date.now();
@@ -254,7 +262,18 @@
 		if (callback) callback(kind, name);
 	}
 
-	const bridge = { native, sync, start, begin, missing, named, define, part, watchers, describe, shown, line };
+	// What the prelude tells the host about a call: a result, which may be absent, and failures.
+	function tell(call, result, failures) {
+		let json;
+		try {
+			json = stringify(result);
+		} catch (error) {
+			failures[failures.length] = describe(error);
+		}
+		native.finished(call, `{"result":${json ?? "null"},"failures":${encode(failures)}}`);
+	}
+
+	const bridge = { native, sync, start, begin, missing, named, define, part, watchers, describe, shown, line, tell };
 	defineProperty(globalThis, "__hookrail", { value: freeze(bridge) });
 
 	lazily("web.js", [
@@ -266,8 +285,14 @@
 
 	const api = native.script("api.js")(bridge);
 	// Loads the module. The host hears of the end as that of call zero.
-	const open = (path) => {
-		import(path).then(api.load, (error) => native.finished(0, stringify({ failures: [describe(error)] })));
-	};
+	async function open(path) {
+		let namespace;
+		try {
+			namespace = await import(path);
+		} catch (error) {
+			return tell(0, undefined, [describe(error)]);
+		}
+		await api.load(namespace);
+	}
 	return { open, settle, fire, changed, ...api };
 });

@@ -12,7 +12,9 @@ use super::{resolve, transpile, virtuals};
 use crate::shared::Shared;
 
 /// Answers which module an import means.
-pub(crate) struct FileResolver;
+pub(crate) struct FileResolver {
+    pub(crate) shared: Rc<Shared>,
+}
 
 impl Resolver for FileResolver {
     fn resolve<'js>(
@@ -27,8 +29,26 @@ impl Resolver for FileResolver {
             return Ok(name.to_owned());
         }
         let base = if base.starts_with('/') { base } else { "/" };
-        resolve::resolve(base, name).map_err(|message| Exception::throw_message(ctx, &message))
+        resolve::resolve(base, name).map_err(|message| {
+            let mut failure = LoadFailure::new(&message);
+            if let Some((line, column)) = place_of(Path::new(base), name) {
+                failure = failure.at(base, line, column);
+            }
+            *self.shared.load_failure.borrow_mut() = Some(failure);
+            Exception::throw_message(ctx, &message)
+        })
     }
+}
+
+/// Where a file names an import, counted from one.
+fn place_of(file: &Path, specifier: &str) -> Option<(u32, u32)> {
+    let source = std::fs::read_to_string(file).ok()?;
+    source.lines().zip(1_u32..).find_map(|(line, number)| {
+        let quoted = [format!("\"{specifier}\""), format!("'{specifier}'")];
+        let at = quoted.iter().find_map(|quoted| line.find(quoted.as_str()))?;
+        let column = line.get(..at)?.chars().count();
+        Some((number, u32::try_from(column).ok()? + 1))
+    })
 }
 
 /// Answers what is in a module.

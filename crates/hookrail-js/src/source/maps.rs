@@ -35,9 +35,9 @@ impl Maps {
     /// The stack with places in the files, without the frames of the prelude.
     pub(crate) fn stack(&self, stack: &str) -> String {
         let frames = stack.lines().filter_map(|frame| {
-            let (before, place) = split_frame(frame)?;
+            let (before, place, after) = split_frame(frame)?;
             let place = self.place(place)?;
-            Some(format!("{before}{}:{}:{}", place.file.display(), place.line, place.column))
+            Some(format!("{before}{}:{}:{}{after}", place.file.display(), place.line, place.column))
         });
         frames.collect::<Vec<_>>().join("\n")
     }
@@ -69,13 +69,13 @@ impl Map {
     }
 }
 
-/// A frame as what stands before its place, and the place.
-fn split_frame(frame: &str) -> Option<(String, &str)> {
+/// A frame as what stands before its place, the place, and what stands behind it.
+fn split_frame(frame: &str) -> Option<(String, &str, &'static str)> {
     match frame.rsplit_once('(') {
-        Some((before, place)) => Some((format!("{before}at "), place.trim_end().strip_suffix(')')?)),
+        Some((before, place)) => Some((format!("{before}("), place.trim_end().strip_suffix(')')?, ")")),
         None => {
             let (before, place) = frame.split_once("at ")?;
-            Some((format!("{before}at "), place.trim()))
+            Some((format!("{before}at "), place.trim(), ""))
         }
     }
 }
@@ -90,6 +90,6 @@ mod tests {
         maps.add("/p/x.ts", Some(Map::new(vec![((0, 0), (2, 4)), ((1, 0), (9, 1))])));
         let stack = "    at handler (/p/x.ts:1:3)\n    at run (api.js:5:1)\n    at /p/x.ts:2:1\n";
         assert_eq!(maps.first_place(stack).unwrap(), Place { file: "/p/x.ts".into(), line: 3, column: 5 });
-        assert_eq!(maps.stack(stack).lines().count(), 2);
+        assert_eq!(maps.stack(stack), "    at handler (/p/x.ts:3:5)\n    at /p/x.ts:10:2");
     }
 }
