@@ -116,6 +116,21 @@ fn a_dangling_link_among_a_projects_plugins_is_reported() {
 }
 
 #[test]
+fn a_changed_script_of_a_projects_plugin_asks_again() {
+    let sandbox = sandbox();
+    let manifest = r#"{"name": "gate", "hooks": {"PreToolUse": [{"command": "sh \"${pluginDir}\"/'run me.sh'"}]}}"#;
+    sandbox.write(".x-code/plugins/gate/plugin.json", manifest);
+    sandbox.write(".x-code/plugins/gate/run me.sh", "echo '{\"decision\":\"deny\",\"reason\":\"granted\"}'");
+    let fire = ["fire", "PreToolUse", "--tool", "x", "--tool-input", "{}", "--json"];
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    assert_eq!(sandbox.run(&fire).ends_with(2).json()["reason"], "granted");
+    sandbox.write(".x-code/plugins/gate/run me.sh", "touch ran");
+    let document = sandbox.run(&fire).ends_with(0).json();
+    assert_eq!(document["skipped"][0]["why"], "untrusted");
+    assert!(!sandbox.project.join("ran").exists());
+}
+
+#[test]
 fn enable_and_disable() {
     let sandbox = sandbox();
     insta::assert_snapshot!(sandbox.steady(&sandbox.run(&["plugin", "disable", "lint@market"]).ends_with(0).stdout), @r"

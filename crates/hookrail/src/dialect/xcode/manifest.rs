@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::{Document, Node, Shape, read_file};
+use crate::config::{Document, Key, Node, Shape, nearest, read_file};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::Location;
 
@@ -19,6 +19,8 @@ pub(super) struct Manifest {
     pub(super) version: String,
     pub(super) description: Option<String>,
     document: Document,
+    /// Keys that were probably meant to be others.
+    pub(super) slips: Vec<Diagnostic>,
 }
 
 /// Where the hooks of a plugin stand.
@@ -60,7 +62,8 @@ pub(super) fn read(dir: &Path) -> Result<Manifest, Diagnostic> {
         None => "0.0.0".to_owned(),
     };
     let description = root.get("description").and_then(Node::text).map(str::to_owned);
-    Ok(Manifest { name, version, description, document })
+    let slips = root.members().unwrap_or_default().iter().filter_map(|(key, _)| slip(&document, key)).collect();
+    Ok(Manifest { name, version, description, document, slips })
 }
 
 impl Manifest {
@@ -87,6 +90,15 @@ impl Manifest {
             }
         }
     }
+}
+
+/// Other readers have keys of their own, so only one that nearly says `hooks` is reported.
+fn slip(document: &Document, key: &Key) -> Option<Diagnostic> {
+    if key.name == "hooks" || nearest(&key.name, ["hooks"]).is_none() {
+        return None;
+    }
+    let message = format!("`{}` is not a key of a manifest that says anything about hooks", key.name);
+    Some(document.finding(Code::UnknownKey, &key.span, message).hint("did you mean `hooks`?"))
 }
 
 /// A name that can stand in an identity.

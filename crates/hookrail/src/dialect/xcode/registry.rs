@@ -237,6 +237,7 @@ fn read_hooks(plugin: &mut Plugin, manifest: &Manifest, places: &PluginPlaces, e
         }
     };
     plugin.hooks = hooks;
+    plugin.problems.extend(manifest.slips.iter().cloned());
     plugin.problems.extend(problems);
     for hook in &mut plugin.hooks {
         hook.standing = plugin.standing.clone();

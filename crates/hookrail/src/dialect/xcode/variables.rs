@@ -56,7 +56,7 @@ impl Known {
 pub(super) fn launch(hook: &Hook, event: &Event) -> Launch {
     let Action::Shell(command) = &hook.action else { return Launch::default() };
     let environment = hook.environment.as_deref();
-    let mut handed = Handed { hook, event, environment, variables: Vec::new(), folders: Vec::new() };
+    let mut handed = Handed { hook, event, environment, variables: Vec::new(), folders: Vec::new(), named: Vec::new() };
     let text = shell::translate(command, &mut |content| match Known::of(content) {
         Some(known) => handed.over(&known).map_or(Meaning::Verbatim, Meaning::Known),
         None => meaning(command, content, environment),
@@ -109,6 +109,8 @@ struct Handed<'h> {
     environment: Option<&'h Environment>,
     variables: Vec<(String, String)>,
     folders: Vec<PathBuf>,
+    /// The names behind `${env:…}`, in the order of their numbers.
+    named: Vec<String>,
 }
 
 impl Handed<'_> {
@@ -129,8 +131,12 @@ impl Handed<'_> {
             Known::Separator => ("HOOKRAIL_SEP".to_owned(), std::path::MAIN_SEPARATOR_STR.to_owned()),
             Known::Env(name) => {
                 let value = self.variable(name).unwrap_or_default();
-                let taken = |byte: char| if byte.is_ascii_alphanumeric() { byte } else { '_' };
-                (format!("HOOKRAIL_ENV_{}", name.chars().map(taken).collect::<String>()), value)
+                // A name may hold what a shell's names cannot, so they are numbered.
+                let at = self.named.iter().position(|known| known == name).unwrap_or(self.named.len());
+                if at == self.named.len() {
+                    self.named.push(name.clone());
+                }
+                (format!("HOOKRAIL_ENV_{at}"), value)
             }
         };
         if !self.variables.iter().any(|(taken, _)| *taken == name) {
