@@ -53,10 +53,7 @@ pub(crate) struct Collector {
 
 impl Collector {
     pub(crate) fn new(keep: usize) -> Self {
-        Self {
-            keep,
-            captured: Captured::default(),
-        }
+        Self { keep, captured: Captured::default() }
     }
 
     pub(crate) fn push(&mut self, chunk: &[u8]) {

@@ -208,11 +208,6 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            stdout_keep: 8 << 20,
-            stderr_keep: 1 << 20,
-            drain: 64 << 20,
-            drain_grace: Duration::from_millis(50),
-        }
+        Self { stdout_keep: 8 << 20, stderr_keep: 1 << 20, drain: 64 << 20, drain_grace: Duration::from_millis(50) }
     }
 }

@@ -27,9 +27,7 @@ impl Environment {
     #[must_use]
     pub fn get(&self, name: impl AsRef<OsStr>) -> Option<&OsStr> {
         let name = name.as_ref();
-        self.iter()
-            .find(|(known, _)| same_name(known, name))
-            .map(|(_, value)| value)
+        self.iter().find(|(known, _)| same_name(known, name)).map(|(_, value)| value)
     }
 
     /// This environment with one variable set: replaced in its place, or added at the end.
@@ -44,27 +42,15 @@ impl Environment {
 
     /// The variables in order.
     pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
-        self.entries
-            .iter()
-            .map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+        self.entries.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
     }
 
     fn set(&mut self, name: OsString, value: OsString) {
         // Windows has variables such as `=C:`, so the first place may be a `=`.
-        if name
-            .as_encoded_bytes()
-            .iter()
-            .skip(1)
-            .any(|byte| *byte == b'=')
-            || name.is_empty()
-        {
+        if name.as_encoded_bytes().iter().skip(1).any(|byte| *byte == b'=') || name.is_empty() {
             return;
         }
-        match self
-            .entries
-            .iter_mut()
-            .find(|(known, _)| same_name(known, &name))
-        {
+        match self.entries.iter_mut().find(|(known, _)| same_name(known, &name)) {
             Some((_, old)) => *old = value,
             None => self.entries.push((name, value)),
         }
@@ -85,18 +71,12 @@ impl<N: Into<OsString>, V: Into<OsString>> FromIterator<(N, V)> for Environment 
 /// Shows the names only: values may be secret.
 impl fmt::Debug for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set()
-            .entries(self.iter().map(|(name, _)| name))
-            .finish()
+        f.debug_set().entries(self.iter().map(|(name, _)| name)).finish()
     }
 }
 
 fn same_name(one: &OsStr, other: &OsStr) -> bool {
-    if cfg!(windows) {
-        one.eq_ignore_ascii_case(other)
-    } else {
-        one == other
-    }
+    if cfg!(windows) { one.eq_ignore_ascii_case(other) } else { one == other }
 }
 
 #[cfg(test)]
@@ -109,13 +89,7 @@ mod tests {
     fn a_later_value_replaces_an_earlier_one_in_its_place() {
         let environment = Environment::from_iter([("A", "1"), ("B", "2"), ("A", "3")]);
         let entries: Vec<_> = environment.iter().collect();
-        assert_eq!(
-            entries,
-            [
-                (OsStr::new("A"), OsStr::new("3")),
-                (OsStr::new("B"), OsStr::new("2"))
-            ]
-        );
+        assert_eq!(entries, [(OsStr::new("A"), OsStr::new("3")), (OsStr::new("B"), OsStr::new("2"))]);
     }
 
     #[test]

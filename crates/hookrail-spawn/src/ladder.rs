@@ -49,11 +49,7 @@ impl Ladder {
             // A year stands for ever, and is still a valid instant everywhere.
             Instant::now().checked_add(grace.min(LONGEST_GRACE))
         };
-        Self {
-            child,
-            outputs,
-            grace_ends,
-        }
+        Self { child, outputs, grace_ends }
     }
 
     /// Waits out the grace, kills the group, then everything that has left it.
@@ -74,12 +70,7 @@ impl Ladder {
         }
         // Otherwise the drop of the child hands what is left to a thread.
         let (escaped, left) = swept.unwrap_or((0, 0));
-        Swept {
-            exit,
-            force,
-            escaped,
-            left,
-        }
+        Swept { exit, force, escaped, left }
     }
 
     /// Waits until the group is empty or the grace is over.

@@ -24,12 +24,8 @@ use crate::sys;
 ///
 /// Mostly nobody is writing it: another thread of the host has just forked and
 /// for a moment holds a copy of the descriptor that wrote it.
-const BUSY_PAUSES: [Duration; 4] = [
-    Duration::from_millis(1),
-    Duration::from_millis(4),
-    Duration::from_millis(16),
-    Duration::from_millis(64),
-];
+const BUSY_PAUSES: [Duration; 4] =
+    [Duration::from_millis(1), Duration::from_millis(4), Duration::from_millis(16), Duration::from_millis(64)];
 
 /// Further away than any deadline that can be met, and still a valid instant.
 const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365);
@@ -54,10 +50,7 @@ const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 pub async fn run(command: &Command, cancel: &CancelToken) -> Result<Finished, SpawnError> {
     let begun = Instant::now();
     let deadline = begun.checked_add(command.timeout.min(FAR)).unwrap_or(begun);
-    let mut stop = Stop {
-        cancelled: pin!(cancel.cancelled()),
-        deadline: pin!(sleep_until(deadline.into())),
-    };
+    let mut stop = Stop { cancelled: pin!(cancel.cancelled()), deadline: pin!(sleep_until(deadline.into())) };
     if let Some(end) = over_before_start(command, cancel) {
         return Ok(never_started(end, begun));
     }
@@ -115,10 +108,7 @@ async fn start<C: Future<Output = ()>>(
         match sys::start(command) {
             Err(SpawnError::Busy { .. }) => {}
             started => {
-                return Ok(ControlFlow::Continue(Running::new(
-                    started?,
-                    command.limits,
-                )));
+                return Ok(ControlFlow::Continue(Running::new(started?, command.limits)));
             }
         }
         let mut pause = pin!(sleep(pause));
@@ -130,10 +120,7 @@ async fn start<C: Future<Output = ()>>(
             return Ok(ControlFlow::Break(end));
         }
     }
-    Ok(ControlFlow::Continue(Running::new(
-        sys::start(command)?,
-        command.limits,
-    )))
+    Ok(ControlFlow::Continue(Running::new(sys::start(command)?, command.limits)))
 }
 
 /// What a run waits for.
@@ -166,11 +153,7 @@ impl Running {
     /// Moves everything that can move, and says when something has happened.
     ///
     /// The stops come first, so that a flood cannot keep them from being seen.
-    fn poll<C: Future<Output = ()>>(
-        &mut self,
-        cx: &mut Context<'_>,
-        stop: &mut Stop<'_, C>,
-    ) -> Poll<Event> {
+    fn poll<C: Future<Output = ()>>(&mut self, cx: &mut Context<'_>, stop: &mut Stop<'_, C>) -> Poll<Event> {
         if let Poll::Ready(end) = stop.poll(cx) {
             return Poll::Ready(Event::Stopped(end));
         }
@@ -187,11 +170,7 @@ impl Running {
     fn poll_outputs(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let stdout = self.stdout.poll(cx);
         let stderr = self.stderr.poll(cx);
-        if stdout.is_ready() && stderr.is_ready() {
-            Poll::Ready(())
-        } else {
-            Poll::Pending
-        }
+        if stdout.is_ready() && stderr.is_ready() { Poll::Ready(()) } else { Poll::Pending }
     }
 
     fn is_flooded(&self) -> bool {
@@ -199,11 +178,7 @@ impl Running {
     }
 
     /// Reads what is left after the exit, and for a moment what others still write.
-    async fn exited<C: Future<Output = ()>>(
-        &mut self,
-        drain_grace: Duration,
-        stop: &mut Stop<'_, C>,
-    ) -> Exit {
+    async fn exited<C: Future<Output = ()>>(&mut self, drain_grace: Duration, stop: &mut Stop<'_, C>) -> Exit {
         self.stdin.close();
         // All that the child itself wrote is in the pipes by now. This does
         // not wait, so neither a stop nor a zero grace can lose it.
@@ -215,11 +190,7 @@ impl Running {
                 // The outcome is fixed by the exit; a stop only ends the wait.
                 let over = stop.poll(cx).is_ready() || late.as_mut().poll(cx).is_ready();
                 let ended = self.poll_outputs(cx).is_ready();
-                if over || ended || self.is_flooded() {
-                    Poll::Ready(())
-                } else {
-                    Poll::Pending
-                }
+                if over || ended || self.is_flooded() { Poll::Ready(()) } else { Poll::Pending }
             })
             .await;
         }
@@ -280,11 +251,7 @@ impl Running {
 async fn survivors(mut child: sys::Child, held: bool) -> Survivors {
     // As long as the child is not reaped its number cannot belong to anybody
     // else, so where a count is due anyway it is made before.
-    let counted = if held {
-        child.count_relatives().await
-    } else {
-        None
-    };
+    let counted = if held { child.count_relatives().await } else { None };
     child.release();
     let counted = match (held, counted) {
         (false, _) if !child.group_exists() => return Survivors::NoneSeen,
@@ -322,15 +289,11 @@ struct Stream {
 
 impl Stream {
     fn new(output: sys::Output, keep: usize) -> Self {
-        Self {
-            output,
-            collector: Collector::new(keep),
-        }
+        Self { output, collector: Collector::new(keep) }
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        self.output
-            .poll_read(cx, &mut |chunk| self.collector.push(chunk))
+        self.output.poll_read(cx, &mut |chunk| self.collector.push(chunk))
     }
 
     fn drain(&mut self) {

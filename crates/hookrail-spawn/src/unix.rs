@@ -48,20 +48,9 @@ pub(crate) struct Started {
 pub(crate) fn start(command: &Command) -> Result<Started, SpawnError> {
     let environment = command.full_environment();
     let image = image::Image::new(command, &environment)?;
-    let pipes =
-        pipe::Pipes::open(&command.stdin).map_err(|error| blame::on_host(command, error))?;
-    let pid = posix::spawn(&image, &pipes.theirs)
-        .map_err(|errno| blame::on_start(command, &image, errno))?;
+    let pipes = pipe::Pipes::open(&command.stdin).map_err(|error| blame::on_host(command, error))?;
+    let pid = posix::spawn(&image, &pipes.theirs).map_err(|errno| blame::on_start(command, &image, errno))?;
     let child = Child::adopt(pid, image.marker());
-    let pipe::Ours {
-        stdin,
-        stdout,
-        stderr,
-    } = pipes.ours;
-    Ok(Started {
-        child,
-        stdin,
-        stdout,
-        stderr,
-    })
+    let pipe::Ours { stdin, stdout, stderr } = pipes.ours;
+    Ok(Started { child, stdin, stdout, stderr })
 }

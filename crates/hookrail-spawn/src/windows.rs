@@ -77,12 +77,7 @@ pub(crate) fn start(command: &Command) -> Result<Started, SpawnError> {
     let stdin = Input::new(child.stdin.take(), Arc::clone(&command.stdin));
     let stdout = Output::new(child.stdout.take());
     let stderr = Output::new(child.stderr.take());
-    Ok(Started {
-        child: Child::adopt(child),
-        stdin,
-        stdout,
-        stderr,
-    })
+    Ok(Started { child: Child::adopt(child), stdin, stdout, stderr })
 }
 
 /// A started child. Unless it was released, dropping it kills it.
@@ -100,24 +95,17 @@ impl Child {
         let process = Arc::new(Mutex::new(process));
         let (sender, receiver) = oneshot::channel();
         let watched = Arc::clone(&process);
-        let thread = std::thread::Builder::new()
-            .name("hookrail-wait".into())
-            .spawn(move || {
-                while matches!(lock(&watched).try_wait(), Ok(None)) {
-                    std::thread::sleep(PAUSE);
-                }
-                // The run may have been dropped meanwhile.
-                let _ = sender.send(());
-            });
+        let thread = std::thread::Builder::new().name("hookrail-wait".into()).spawn(move || {
+            while matches!(lock(&watched).try_wait(), Ok(None)) {
+                std::thread::sleep(PAUSE);
+            }
+            // The run may have been dropped meanwhile.
+            let _ = sender.send(());
+        });
         // Without a thread the receiver becomes ready at once, the run ends
         // with an unknown status, and the drop kills the child.
         drop(thread);
-        Self {
-            process,
-            pid,
-            exited: Some(receiver),
-            released: false,
-        }
+        Self { process, pid, exited: Some(receiver), released: false }
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -229,14 +217,10 @@ impl Output {
         let (sender, receiver) = mpsc::channel(CHUNKS);
         if let Some(pipe) = pipe {
             // Without a thread the sender is dropped, which reads as the end.
-            let thread = std::thread::Builder::new()
-                .name("hookrail-read".into())
-                .spawn(move || forward(pipe, &sender));
+            let thread = std::thread::Builder::new().name("hookrail-read".into()).spawn(move || forward(pipe, &sender));
             drop(thread);
         }
-        Self {
-            chunks: Some(receiver),
-        }
+        Self { chunks: Some(receiver) }
     }
 
     /// Whether the end was read: nobody can write any more.
@@ -245,11 +229,7 @@ impl Output {
     }
 
     /// Hands out what there is to read; ready at the end of the stream.
-    pub(crate) fn poll_read(
-        &mut self,
-        cx: &mut Context<'_>,
-        sink: &mut dyn FnMut(&[u8]),
-    ) -> Poll<()> {
+    pub(crate) fn poll_read(&mut self, cx: &mut Context<'_>, sink: &mut dyn FnMut(&[u8])) -> Poll<()> {
         let Some(chunks) = &mut self.chunks else {
             return Poll::Ready(());
         };
@@ -309,18 +289,11 @@ fn check_for_nul(command: &Command) -> Result<(), SpawnError> {
     if let Some(index) = command.args.iter().position(|arg| has_nul(arg)) {
         return refuse(NulPlace::Argument(index + 1));
     }
-    if command
-        .cwd
-        .as_ref()
-        .is_some_and(|cwd| has_nul(cwd.as_os_str()))
-    {
+    if command.cwd.as_ref().is_some_and(|cwd| has_nul(cwd.as_os_str())) {
         return refuse(NulPlace::WorkingDirectory);
     }
     let environment = command.full_environment();
-    match environment
-        .iter()
-        .find(|(name, value)| has_nul(name) || has_nul(value))
-    {
+    match environment.iter().find(|(name, value)| has_nul(name) || has_nul(value)) {
         Some((name, _)) => refuse(NulPlace::Variable(name.to_owned())),
         None => Ok(()),
     }
@@ -359,9 +332,6 @@ fn blame(command: &Command, error: io::Error) -> SpawnError {
     match error.kind() {
         io::ErrorKind::NotFound => SpawnError::ProgramNotFound { program },
         io::ErrorKind::PermissionDenied => SpawnError::NotExecutable { program },
-        _ => SpawnError::Other {
-            program,
-            source: error,
-        },
+        _ => SpawnError::Other { program, source: error },
     }
 }

@@ -44,8 +44,7 @@ async fn a_zero_timeout_starts_nothing() {
 
 #[tokio::test]
 async fn the_result_of_a_timeout_does_not_wait_for_the_grace() {
-    let case = Case::new(&["ignore-term"])
-        .with(|command| command.timeout(Duration::from_millis(300)).grace(HANG * 10));
+    let case = Case::new(&["ignore-term"]).with(|command| command.timeout(Duration::from_millis(300)).grace(HANG * 10));
     let finished = case.run().await;
     assert_eq!(finished.end, End::TimedOut);
     // The process is still there: the ladder has hardly begun.
@@ -59,10 +58,7 @@ async fn output_before_the_timeout_is_in_the_result() {
     let case = Case::new(&["flood-stdout", "10"]);
     // The child is replaced by a shell that prints and then stays.
     let command = hookrail_spawn::Command::new("/bin/sh")
-        .args([
-            "-c",
-            "printf partial; : > \"$HOOKRAIL_CHILD_READY\"; sleep 600",
-        ])
+        .args(["-c", "printf partial; : > \"$HOOKRAIL_CHILD_READY\"; sleep 600"])
         .env(std::sync::Arc::new(
             hookrail_spawn::Environment::new()
                 .with("HOOKRAIL_CHILD_READY", case.ready_file())
@@ -103,11 +99,8 @@ async fn a_stopped_child_hears_sigterm() {
     let waiting = case.on_ready({
         let cancel = cancel.clone();
         move || {
-            let stopped = || {
-                processes_with_marker(support::MARKER, &marker)
-                    .iter()
-                    .any(|pid| process_state(*pid) == Some('T'))
-            };
+            let stopped =
+                || processes_with_marker(support::MARKER, &marker).iter().any(|pid| process_state(*pid) == Some('T'));
             assert!(wait_until(stopped, HANG));
             cancel.cancel();
         }
@@ -172,12 +165,8 @@ async fn a_chain_of_forks_across_sessions_is_swept() {
 
 #[tokio::test]
 async fn nothing_is_left_after_the_output_limit_even_if_the_child_exited() {
-    let limits = hookrail_spawn::Limits {
-        stdout_keep: 1,
-        ..Default::default()
-    };
-    let case = Case::new(&["daemon-holds-stdout", NEVER])
-        .with(|command| command.limits(limits).grace(SHORT));
+    let limits = hookrail_spawn::Limits { stdout_keep: 1, ..Default::default() };
+    let case = Case::new(&["daemon-holds-stdout", NEVER]).with(|command| command.limits(limits).grace(SHORT));
     let finished = case.run().await;
     assert_eq!(finished.end, End::OutputLimit);
     assert_eq!(finished.exit, Some(Exit::Code(0)));
@@ -209,10 +198,7 @@ async fn dropping_the_run_kills_and_reaps() {
     assert_eq!(pids.len(), 2);
     assert!(case.vanishes());
     // The one that escaped is not ours to reap, so only this process's own count.
-    let zombie = || {
-        pids.iter()
-            .any(|pid| parent(*pid) == Some(std::process::id()))
-    };
+    let zombie = || pids.iter().any(|pid| parent(*pid) == Some(std::process::id()));
     assert!(wait_until(|| !zombie(), HANG));
 }
 
@@ -237,10 +223,7 @@ async fn dropping_a_ladder_that_is_under_way_kills_and_reaps() {
 #[test]
 fn a_runtime_that_shuts_down_leaves_nothing() {
     let case = Case::new(&["ignore-term"]).with(|command| command.grace(HANG));
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let finished = runtime.block_on(case.run_and_cancel());
     runtime.spawn(finished.ladder.unwrap().finish());
     drop(runtime);
@@ -249,10 +232,5 @@ fn a_runtime_that_shuts_down_leaves_nothing() {
 
 fn parent(pid: u32) -> Option<u32> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat.rsplit_once(')')?
-        .1
-        .split_ascii_whitespace()
-        .nth(1)?
-        .parse()
-        .ok()
+    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()
 }

@@ -23,9 +23,7 @@ fn ignore_sigchld() {
 /// Whether the kernel still tells the status of a child it has reaped by itself.
 fn kernel_remembers() -> bool {
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
-    let mut numbers = release
-        .split(['.', '-'])
-        .map_while(|part| part.parse().ok());
+    let mut numbers = release.split(['.', '-']).map_while(|part| part.parse().ok());
     let version: (Option<u32>, Option<u32>) = (numbers.next(), numbers.next());
     version >= (Some(6), Some(15))
 }
@@ -34,11 +32,7 @@ fn kernel_remembers() -> bool {
 async fn a_lost_status_is_asked_of_the_kernel_or_unknown_and_the_output_is_there() {
     ignore_sigchld();
     let finished = Case::new(&["close-stdin", "50"]).run().await;
-    let expected = if kernel_remembers() {
-        End::Exited(0)
-    } else {
-        End::StatusUnknown
-    };
+    let expected = if kernel_remembers() { End::Exited(0) } else { End::StatusUnknown };
     assert_eq!(finished.end, expected);
     assert_eq!(finished.stdout.text(), Ok("{}"));
 }
@@ -46,8 +40,7 @@ async fn a_lost_status_is_asked_of_the_kernel_or_unknown_and_the_output_is_there
 #[tokio::test]
 async fn a_ladder_leaves_nothing_also_here() {
     ignore_sigchld();
-    let case =
-        Case::new(&["escape-session", NEVER]).with(|command| command.grace(Duration::from_secs(1)));
+    let case = Case::new(&["escape-session", NEVER]).with(|command| command.grace(Duration::from_secs(1)));
     let finished = case.run_and_cancel().await;
     assert_eq!(finished.end, End::Cancelled);
     finished.ladder.unwrap().finish().await;

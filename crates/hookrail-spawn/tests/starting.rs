@@ -1,11 +1,7 @@
 //! Starting: what a child is given, and why one could not be started.
 
 #![cfg(target_os = "linux")]
-#![allow(
-    clippy::expect_used,
-    clippy::unwrap_used,
-    reason = "a failed unwrap is a failed test"
-)]
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod support;
 
@@ -24,9 +20,7 @@ fn print_args(program: impl Into<std::ffi::OsString>) -> Command {
 }
 
 async fn fails(command: Command) -> SpawnError {
-    run(&command, &CancelToken::new())
-        .await
-        .expect_err("the program cannot be started")
+    run(&command, &CancelToken::new()).await.expect_err("the program cannot be started")
 }
 
 async fn answers(command: Command) -> String {
@@ -54,22 +48,14 @@ fn write_script(path: &Path, text: &str, mode: u32) {
 #[tokio::test]
 async fn the_environment_is_exactly_the_given_one_in_its_order() {
     let environment = Environment::from_iter([("B", "2"), ("A", "1 = x"), ("EMPTY", "")]);
-    let command = Command::new(child())
-        .arg("print-env")
-        .env(Arc::new(environment))
-        .marker("MARK", "m");
+    let command = Command::new(child()).arg("print-env").env(Arc::new(environment)).marker("MARK", "m");
     assert_eq!(answers(command).await, "B=2\nA=1 = x\nEMPTY=\nMARK=m\n");
 }
 
 #[tokio::test]
 async fn arguments_arrive_as_they_are() {
-    let command = print_args(child())
-        .args(["", "a b", "'\"$x", "ü"])
-        .arg0("my name");
-    assert_eq!(
-        answers(command).await,
-        "my name\nprint-args\n\na b\n'\"$x\nü\n"
-    );
+    let command = print_args(child()).args(["", "a b", "'\"$x", "ü"]).arg0("my name");
+    assert_eq!(answers(command).await, "my name\nprint-args\n\na b\n'\"$x\nü\n");
 }
 
 #[tokio::test]
@@ -136,14 +122,8 @@ async fn relative_entries_of_the_path_count_from_the_directory_of_the_child() {
     let inner = folder.path().join("inner");
     std::fs::create_dir(&inner).unwrap();
     for (entry, cwd) in [(".", folder.path()), ("", folder.path()), ("..", &inner)] {
-        let command = print_args("tool")
-            .env(path(format!("/nowhere:{entry}")))
-            .cwd(cwd);
-        assert_eq!(
-            answers(command).await,
-            "tool\nprint-args\n",
-            "entry {entry:?}"
-        );
+        let command = print_args("tool").env(path(format!("/nowhere:{entry}"))).cwd(cwd);
+        assert_eq!(answers(command).await, "tool\nprint-args\n", "entry {entry:?}");
     }
 }
 
@@ -159,25 +139,16 @@ async fn a_file_that_may_not_be_executed_does_not_hide_a_later_one_that_may() {
     let (first, second) = (tempfile::tempdir().unwrap(), folder_with_tool());
     write_script(&first.path().join("tool"), "", 0o644);
     let both = std::env::join_paths([first.path(), second.path()]).unwrap();
-    assert_eq!(
-        answers(print_args("tool").env(path(both))).await,
-        "tool\nprint-args\n"
-    );
+    assert_eq!(answers(print_args("tool").env(path(both))).await, "tool\nprint-args\n");
     let error = fails(print_args("tool").env(path(first.path()))).await;
-    assert!(
-        matches!(error, SpawnError::NotExecutable { .. }),
-        "{error:?}"
-    );
+    assert!(matches!(error, SpawnError::NotExecutable { .. }), "{error:?}");
 }
 
 #[tokio::test]
 async fn a_missing_working_directory_is_named() {
     for program in [child().into_os_string(), "cat".into(), "./tool".into()] {
         let error = fails(Command::new(program).cwd("/no/such/place")).await;
-        assert_eq!(
-            error.to_string(),
-            "the working directory /no/such/place does not exist"
-        );
+        assert_eq!(error.to_string(), "the working directory /no/such/place does not exist");
         assert!(matches!(error, SpawnError::WorkingDirectoryMissing { .. }));
     }
 }
@@ -199,10 +170,7 @@ async fn a_missing_program_is_not_found() {
     let folder = tempfile::tempdir().unwrap();
     for program in ["/no/such/program", "./program", "no-such-program", ""] {
         let error = fails(Command::new(program).cwd(folder.path())).await;
-        assert!(
-            matches!(error, SpawnError::ProgramNotFound { .. }),
-            "{program}: {error:?}"
-        );
+        assert!(matches!(error, SpawnError::ProgramNotFound { .. }), "{program}: {error:?}");
     }
 }
 
@@ -213,10 +181,7 @@ async fn a_program_without_permission_is_not_executable() {
     write_script(&script, "#!/bin/sh\n", 0o644);
     for program in [script.as_path(), folder.path()] {
         let error = fails(Command::new(program)).await;
-        assert!(
-            matches!(error, SpawnError::NotExecutable { .. }),
-            "{error:?}"
-        );
+        assert!(matches!(error, SpawnError::NotExecutable { .. }), "{error:?}");
     }
 }
 
@@ -226,10 +191,7 @@ async fn a_missing_interpreter_is_not_a_missing_program() {
     let script = folder.path().join("script");
     write_script(&script, "#!/no/such/interpreter\n", 0o755);
     let error = fails(Command::new(&script)).await;
-    assert!(
-        matches!(error, SpawnError::InterpreterNotFound { .. }),
-        "{error:?}"
-    );
+    assert!(matches!(error, SpawnError::InterpreterNotFound { .. }), "{error:?}");
 }
 
 #[tokio::test]
@@ -244,10 +206,7 @@ async fn a_script_without_an_interpreter_line_is_a_bad_format() {
 #[tokio::test]
 async fn too_long_an_argument_list_is_told() {
     let error = fails(Command::new(child()).arg("x".repeat(8 << 20))).await;
-    assert!(
-        matches!(error, SpawnError::ArgumentListTooLong { .. }),
-        "{error:?}"
-    );
+    assert!(matches!(error, SpawnError::ArgumentListTooLong { .. }), "{error:?}");
 }
 
 #[tokio::test]
@@ -256,15 +215,9 @@ async fn a_nul_byte_is_told_with_its_place() {
     let cases = [
         (Command::new("a\0b"), NulPlace::Program),
         (Command::new("a").cwd("a\0b"), NulPlace::WorkingDirectory),
-        (
-            Command::new("/a").args(["x", "a\0b"]),
-            NulPlace::Argument(2),
-        ),
+        (Command::new("/a").args(["x", "a\0b"]), NulPlace::Argument(2)),
         (Command::new("/a").arg0("a\0b"), NulPlace::Argument(0)),
-        (
-            Command::new("/a").env(variable),
-            NulPlace::Variable("NAME".into()),
-        ),
+        (Command::new("/a").env(variable), NulPlace::Variable("NAME".into())),
     ];
     for (command, expected) in cases {
         match fails(command).await {
@@ -279,10 +232,7 @@ async fn a_program_that_is_being_written_is_tried_again() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("program");
     std::fs::copy(child(), &program).unwrap();
-    let writer = std::fs::OpenOptions::new()
-        .append(true)
-        .open(&program)
-        .unwrap();
+    let writer = std::fs::OpenOptions::new().append(true).open(&program).unwrap();
     let command = print_args(&program);
     let cancel = CancelToken::new();
     // The run is polled first, so its first attempt meets the open writer.
@@ -295,10 +245,7 @@ async fn a_program_that_stays_open_for_writing_is_busy() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("program");
     std::fs::copy(child(), &program).unwrap();
-    let _writer = std::fs::OpenOptions::new()
-        .append(true)
-        .open(&program)
-        .unwrap();
+    let _writer = std::fs::OpenOptions::new().append(true).open(&program).unwrap();
     let error = fails(Command::new(&program)).await;
     assert!(matches!(error, SpawnError::Busy { .. }), "{error:?}");
     // The deadline covers the patience.
@@ -313,10 +260,8 @@ async fn two_hundred_runs_at_once_keep_their_answers_apart() {
         .map(|number| {
             tokio::spawn(async move {
                 let text = format!("answer {number}");
-                let finished = Case::new(&["echo-stdin"])
-                    .with(|command| command.stdin(text.clone().into_bytes()))
-                    .run()
-                    .await;
+                let finished =
+                    Case::new(&["echo-stdin"]).with(|command| command.stdin(text.clone().into_bytes())).run().await;
                 assert_eq!(finished.end, End::Exited(0));
                 assert_eq!(stdout(&finished), text);
             })

@@ -13,10 +13,7 @@ const MIB: usize = 1 << 20;
 
 /// The default, except for a drain grace that no machine is too slow for.
 fn patient() -> Limits {
-    Limits {
-        drain_grace: support::HANG,
-        ..Limits::default()
-    }
+    Limits { drain_grace: support::HANG, ..Limits::default() }
 }
 
 fn payload(bytes: usize) -> Vec<u8> {
@@ -60,30 +57,17 @@ async fn a_child_that_closes_stdin_ends_normally() {
 
 #[tokio::test]
 async fn a_child_that_writes_much_before_it_reads_much_does_not_deadlock() {
-    let case = Case::new(&["write-before-read", &MIB.to_string()])
-        .with(|command| command.stdin(payload(10 * MIB)));
+    let case = Case::new(&["write-before-read", &MIB.to_string()]).with(|command| command.stdin(payload(10 * MIB)));
     let finished = case.run().await;
     assert_eq!(finished.end, End::Exited(0));
-    assert_eq!(
-        finished.stdout.bytes.len(),
-        MIB + (10 * MIB).to_string().len()
-    );
-    assert!(
-        finished
-            .stdout
-            .bytes
-            .ends_with((10 * MIB).to_string().as_bytes())
-    );
+    assert_eq!(finished.stdout.bytes.len(), MIB + (10 * MIB).to_string().len());
+    assert!(finished.stdout.bytes.ends_with((10 * MIB).to_string().as_bytes()));
 }
 
 #[tokio::test]
 async fn the_deadline_covers_writing_stdin() {
-    let case = Case::new(&["sleep", NEVER]).with(|command| {
-        command
-            .stdin(payload(10 * MIB))
-            .timeout(Duration::from_millis(100))
-            .grace(Duration::ZERO)
-    });
+    let case = Case::new(&["sleep", NEVER])
+        .with(|command| command.stdin(payload(10 * MIB)).timeout(Duration::from_millis(100)).grace(Duration::ZERO));
     let finished = case.run().await;
     assert_eq!(finished.end, End::TimedOut);
     finished.ladder.unwrap().finish().await;
@@ -91,8 +75,7 @@ async fn the_deadline_covers_writing_stdin() {
 
 #[tokio::test]
 async fn a_grandchild_that_holds_stdin_and_stdout_does_not_delay_the_result() {
-    let case =
-        Case::new(&["daemon-holds-stdout", NEVER]).with(|command| command.stdin(payload(10 * MIB)));
+    let case = Case::new(&["daemon-holds-stdout", NEVER]).with(|command| command.stdin(payload(10 * MIB)));
     let finished = case.run().await;
     assert_eq!(finished.end, End::Exited(0));
     assert_eq!(stdout(&finished), "{}");
@@ -101,10 +84,7 @@ async fn a_grandchild_that_holds_stdin_and_stdout_does_not_delay_the_result() {
 
 #[tokio::test]
 async fn a_zero_drain_grace_loses_nothing_that_the_child_wrote() {
-    let limits = Limits {
-        drain_grace: Duration::ZERO,
-        ..Limits::default()
-    };
+    let limits = Limits { drain_grace: Duration::ZERO, ..Limits::default() };
     let case = Case::new(&["daemon-holds-stdout", NEVER]).with(|command| command.limits(limits));
     let finished = case.run().await;
     assert_eq!(stdout(&finished), "{}");
@@ -143,9 +123,7 @@ async fn the_deadline_ends_the_wait_for_late_writers_but_not_the_answer() {
 
 #[tokio::test]
 async fn both_streams_are_captured_separately() {
-    let finished = Case::new(&["print-and-exit", "3", "out", "err"])
-        .run()
-        .await;
+    let finished = Case::new(&["print-and-exit", "3", "out", "err"]).run().await;
     assert_eq!(finished.end, End::Exited(3));
     assert_eq!(finished.exit, Some(Exit::Code(3)));
     assert_eq!(stdout(&finished), "out");
@@ -166,10 +144,7 @@ async fn half_a_character_is_no_strict_text() {
 
 #[tokio::test]
 async fn stdout_over_its_bound_is_cut_and_is_the_end_but_the_exit_is_known() {
-    let limits = Limits {
-        stdout_keep: 1000,
-        ..Limits::default()
-    };
+    let limits = Limits { stdout_keep: 1000, ..Limits::default() };
     let case = Case::new(&["flood-stdout", "3000000"]).with(|command| command.limits(limits));
     let finished = case.run().await;
     assert_eq!(finished.end, End::OutputLimit);
@@ -183,10 +158,7 @@ async fn stdout_over_its_bound_is_cut_and_is_the_end_but_the_exit_is_known() {
 
 #[tokio::test]
 async fn stdout_of_exactly_its_bound_is_whole() {
-    let limits = Limits {
-        stdout_keep: 100_000,
-        ..Limits::default()
-    };
+    let limits = Limits { stdout_keep: 100_000, ..Limits::default() };
     let case = Case::new(&["flood-stdout", "100000"]).with(|command| command.limits(limits));
     let finished = case.run().await;
     assert_eq!(finished.end, End::Exited(0));
@@ -195,12 +167,7 @@ async fn stdout_of_exactly_its_bound_is_whole() {
 
 #[tokio::test]
 async fn stderr_over_its_bound_is_cut_and_marked_and_nothing_more() {
-    let limits = Limits {
-        stdout_keep: 1000,
-        stderr_keep: 1000,
-        drain: 10_000,
-        ..Limits::default()
-    };
+    let limits = Limits { stdout_keep: 1000, stderr_keep: 1000, drain: 10_000, ..Limits::default() };
     let case = Case::new(&["flood-stderr", "3000000"]).with(|command| command.limits(limits));
     let finished = case.run().await;
     assert_eq!(finished.end, End::Exited(0));
@@ -212,11 +179,7 @@ async fn stderr_over_its_bound_is_cut_and_marked_and_nothing_more() {
 
 #[tokio::test]
 async fn an_endless_flood_is_stopped_by_the_drain_bound() {
-    let limits = Limits {
-        stdout_keep: 1000,
-        drain: 4 << 20,
-        ..Limits::default()
-    };
+    let limits = Limits { stdout_keep: 1000, drain: 4 << 20, ..Limits::default() };
     let case = Case::new(&["flood-forever"]).with(|command| command.limits(limits));
     let finished = case.run().await;
     assert_eq!(finished.end, End::OutputLimit);
@@ -228,12 +191,8 @@ async fn an_endless_flood_is_stopped_by_the_drain_bound() {
 
 #[tokio::test]
 async fn an_endless_flood_does_not_hide_the_deadline() {
-    let limits = Limits {
-        drain: u64::MAX,
-        ..Limits::default()
-    };
-    let case = Case::new(&["flood-forever"])
-        .with(|command| command.limits(limits).timeout(Duration::from_millis(200)));
+    let limits = Limits { drain: u64::MAX, ..Limits::default() };
+    let case = Case::new(&["flood-forever"]).with(|command| command.limits(limits).timeout(Duration::from_millis(200)));
     let finished = case.run().await;
     assert_eq!(finished.end, End::TimedOut);
     finished.ladder.unwrap().finish().await;

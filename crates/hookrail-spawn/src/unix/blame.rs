@@ -19,10 +19,7 @@ pub(super) fn on_host(command: &Command, error: io::Error) -> SpawnError {
         Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM | libc::EAGAIN | libc::ENOSPC) => {
             SpawnError::Resources { source: error }
         }
-        _ => SpawnError::Other {
-            program: command.program.clone(),
-            source: error,
-        },
+        _ => SpawnError::Other { program: command.program.clone(), source: error },
     }
 }
 
@@ -54,9 +51,7 @@ pub(super) fn on_directory(command: &Command) -> Result<(), SpawnError> {
     };
     let directory = cwd.clone();
     match std::fs::metadata(cwd) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Err(SpawnError::WorkingDirectoryMissing { directory })
-        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(SpawnError::WorkingDirectoryMissing { directory }),
         Err(source) => Err(SpawnError::WorkingDirectoryUnusable { directory, source }),
         Ok(data) if !data.is_dir() => {
             let source = io::ErrorKind::NotADirectory.into();
@@ -76,7 +71,6 @@ pub(super) fn may_execute(path: &Path) -> bool {
         return false;
     };
     // SAFETY: the path is a C string that outlives the call, which only reads it.
-    let answer =
-        unsafe { libc::faccessat(libc::AT_FDCWD, path.as_ptr(), libc::X_OK, libc::AT_EACCESS) };
+    let answer = unsafe { libc::faccessat(libc::AT_FDCWD, path.as_ptr(), libc::X_OK, libc::AT_EACCESS) };
     answer == 0
 }

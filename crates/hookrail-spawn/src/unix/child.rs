@@ -58,14 +58,12 @@ impl Child {
 
     /// How many others are alive in the group; none if that cannot be known.
     pub(crate) async fn count_group(&self) -> Option<u32> {
-        self.off_thread(|leader| leader.family().count(Kin::Group))
-            .await
+        self.off_thread(|leader| leader.family().count(Kin::Group)).await
     }
 
     /// How many relatives are alive; none if that cannot be known.
     pub(crate) async fn count_relatives(&self) -> Option<u32> {
-        self.off_thread(|leader| leader.family().count(Kin::Any))
-            .await
+        self.off_thread(|leader| leader.family().count(Kin::Any)).await
     }
 
     /// Kills all relatives: how many there were, how many are left.
@@ -90,10 +88,7 @@ impl Child {
     ) -> Option<T> {
         let leader = Arc::clone(&self.leader);
         // It fails only while the runtime shuts down.
-        tokio::task::spawn_blocking(move || work(&leader))
-            .await
-            .ok()
-            .flatten()
+        tokio::task::spawn_blocking(move || work(&leader)).await.ok().flatten()
     }
 }
 
@@ -105,9 +100,7 @@ impl Drop for Child {
         self.kill();
         // Reaping may have to wait, and a drop must not.
         let leader = Arc::clone(&self.leader);
-        let thread = std::thread::Builder::new()
-            .name("hookrail-reap".into())
-            .spawn(move || leader.end());
+        let thread = std::thread::Builder::new().name("hookrail-reap".into()).spawn(move || leader.end());
         if thread.is_err() {
             // No thread to be had. After SIGKILL this does not take long.
             self.leader.end();
@@ -134,10 +127,7 @@ mod tests {
     }
 
     fn is_reaped(pid: u32) -> bool {
-        wait_until(
-            || process_state(pid).is_none(),
-            std::time::Duration::from_secs(30),
-        )
+        wait_until(|| process_state(pid).is_none(), std::time::Duration::from_secs(30))
     }
 
     #[tokio::test]

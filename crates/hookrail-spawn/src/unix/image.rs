@@ -39,24 +39,14 @@ impl Image {
         }
         let mut envp = Vec::new();
         for (name, value) in environment.iter() {
-            envp.push(c_string(&pair(name, value), || {
-                NulPlace::Variable(name.to_owned())
-            })?);
+            envp.push(c_string(&pair(name, value), || NulPlace::Variable(name.to_owned()))?);
         }
         let marker = match &command.marker {
-            Some((name, value)) => Some(c_string(&pair(name, value), || {
-                NulPlace::Variable(name.clone())
-            })?),
+            Some((name, value)) => Some(c_string(&pair(name, value), || NulPlace::Variable(name.clone()))?),
             None => None,
         };
         let path = c_string(program.as_os_str(), || NulPlace::Program)?;
-        Ok(Self {
-            path,
-            argv,
-            envp,
-            cwd,
-            marker,
-        })
+        Ok(Self { path, argv, envp, cwd, marker })
     }
 
     /// The program's path as the child resolves it: from its working directory.
@@ -70,9 +60,7 @@ impl Image {
 
     /// The marker as it stands in the child's environment, `name=value`.
     pub(super) fn marker(&self) -> Option<Vec<u8>> {
-        self.marker
-            .as_ref()
-            .map(|marker| marker.to_bytes().to_owned())
+        self.marker.as_ref().map(|marker| marker.to_bytes().to_owned())
     }
 }
 
@@ -117,11 +105,7 @@ fn resolve(command: &Command, path: Option<&OsStr>) -> Result<PathBuf, SpawnErro
     // A missing directory hides every relative entry, and is the better answer.
     super::blame::on_directory(command)?;
     let program = program.clone();
-    Err(if forbidden {
-        SpawnError::NotExecutable { program }
-    } else {
-        SpawnError::ProgramNotFound { program }
-    })
+    Err(if forbidden { SpawnError::NotExecutable { program } } else { SpawnError::ProgramNotFound { program } })
 }
 
 /// One place to look; an empty entry means the working directory.

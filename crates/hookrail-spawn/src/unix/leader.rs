@@ -43,12 +43,7 @@ enum State {
 
 impl Leader {
     pub(super) fn new(pid: pid_t, pidfd: Option<OwnedFd>, marker: Option<Vec<u8>>) -> Self {
-        Self {
-            pid,
-            pidfd: pidfd.map(Arc::new),
-            family: Family::new(pid, marker),
-            state: Mutex::new(State::Reserved),
-        }
+        Self { pid, pidfd: pidfd.map(Arc::new), family: Family::new(pid, marker), state: Mutex::new(State::Reserved) }
     }
 
     pub(super) fn pid(&self) -> pid_t {
@@ -161,8 +156,7 @@ impl Leader {
         let (kind, id) = self.wait_target();
         loop {
             // SAFETY: there is room for one `siginfo_t`; the id is ours to wait for.
-            let answer =
-                unsafe { libc::waitid(kind, id, info.as_mut_ptr(), flags | libc::WEXITED) };
+            let answer = unsafe { libc::waitid(kind, id, info.as_mut_ptr(), flags | libc::WEXITED) };
             if answer == 0 {
                 break;
             }

@@ -24,10 +24,7 @@ const GET_INFO: u32 = (3 << 30) | ((size_of::<PidfdInfo>() as u32) << 16) | (0xF
 
 /// The status as `wait` would have given it; none before Linux 6.15.
 pub(super) fn wait_status(pidfd: &OwnedFd) -> Option<c_int> {
-    let mut info = PidfdInfo {
-        mask: INFO_EXIT,
-        ..PidfdInfo::default()
-    };
+    let mut info = PidfdInfo { mask: INFO_EXIT, ..PidfdInfo::default() };
     // SAFETY: the descriptor is open, and the kernel writes at most the size
     // that the request number carries, which is that of `info`. A kernel or an
     // architecture with another encoding refuses the number.

@@ -56,11 +56,7 @@ impl Pipes {
                 stdout: Output::new(our_stdout)?,
                 stderr: Output::new(our_stderr)?,
             },
-            theirs: Theirs {
-                stdin: their_stdin,
-                stdout: their_stdout,
-                stderr: their_stderr,
-            },
+            theirs: Theirs { stdin: their_stdin, stdout: their_stdout, stderr: their_stderr },
         })
     }
 }
@@ -81,11 +77,7 @@ impl Input {
     /// payload that fits needs no writer at all while the child runs.
     fn prefill(fd: OwnedFd, payload: Arc<[u8]>) -> io::Result<Self> {
         if payload.is_empty() {
-            return Ok(Self {
-                fd: None,
-                payload,
-                written: 0,
-            });
+            return Ok(Self { fd: None, payload, written: 0 });
         }
         set_nonblocking(fd.as_fd())?;
         sigpipe::quiet(fd.as_fd());
@@ -103,16 +95,8 @@ impl Input {
                 Err(error) => return Err(error),
             }
         }
-        let fd = if written < payload.len() {
-            Some(register(fd, Interest::WRITABLE)?)
-        } else {
-            None
-        };
-        Ok(Self {
-            fd,
-            payload,
-            written,
-        })
+        let fd = if written < payload.len() { Some(register(fd, Interest::WRITABLE)?) } else { None };
+        Ok(Self { fd, payload, written })
     }
 
     /// Writes what the child takes now; closes stdin when all is written or refused.
@@ -131,12 +115,7 @@ impl Input {
 }
 
 /// Ready when there is nothing more to write, for whatever reason.
-fn poll_write(
-    fd: &AsyncFd<OwnedFd>,
-    payload: &[u8],
-    written: &mut usize,
-    cx: &mut Context<'_>,
-) -> Poll<()> {
+fn poll_write(fd: &AsyncFd<OwnedFd>, payload: &[u8], written: &mut usize, cx: &mut Context<'_>) -> Poll<()> {
     for _ in 0..TURNS {
         let Some(rest) = payload.get(*written..).filter(|rest| !rest.is_empty()) else {
             return Poll::Ready(());
@@ -166,9 +145,7 @@ pub(crate) struct Output {
 impl Output {
     fn new(fd: OwnedFd) -> io::Result<Self> {
         set_nonblocking(fd.as_fd())?;
-        Ok(Self {
-            fd: Some(register(fd, Interest::READABLE)?),
-        })
+        Ok(Self { fd: Some(register(fd, Interest::READABLE)?) })
     }
 
     /// Whether the end was read: nobody can write any more.
@@ -177,11 +154,7 @@ impl Output {
     }
 
     /// Hands out what there is to read; ready at the end of the stream.
-    pub(crate) fn poll_read(
-        &mut self,
-        cx: &mut Context<'_>,
-        sink: &mut dyn FnMut(&[u8]),
-    ) -> Poll<()> {
+    pub(crate) fn poll_read(&mut self, cx: &mut Context<'_>, sink: &mut dyn FnMut(&[u8])) -> Poll<()> {
         if let Some(fd) = &self.fd {
             ready!(poll_read(fd, cx, sink));
             self.fd = None;
@@ -248,11 +221,7 @@ fn bytes_available(fd: BorrowedFd<'_>) -> usize {
     let mut count: c_int = 0;
     // SAFETY: the descriptor is open, and FIONREAD writes one int.
     let answer = unsafe { libc::ioctl(fd.as_raw_fd(), libc::FIONREAD, &raw mut count) };
-    if answer == 0 {
-        usize::try_from(count).unwrap_or(0)
-    } else {
-        0
-    }
+    if answer == 0 { usize::try_from(count).unwrap_or(0) } else { 0 }
 }
 
 /// A pipe, read end first, both ends close-on-exec and not below 3.
@@ -318,11 +287,7 @@ fn set_nonblocking(fd: BorrowedFd<'_>) -> io::Result<()> {
 }
 
 fn check(answer: c_int) -> io::Result<()> {
-    if answer == -1 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(())
-    }
+    if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 /// Hands a descriptor to the runtime's reactor.

@@ -68,23 +68,13 @@ impl Attributes {
         check(unsafe { libc::posix_spawnattr_init(raw.as_mut_ptr()) })?;
         // SAFETY: `init` has succeeded.
         let mut attributes = Self(unsafe { raw.assume_init() });
-        let flags =
-            SETSID | CLOSE_REST | libc::POSIX_SPAWN_SETSIGMASK | libc::POSIX_SPAWN_SETSIGDEF;
+        let flags = SETSID | CLOSE_REST | libc::POSIX_SPAWN_SETSIGMASK | libc::POSIX_SPAWN_SETSIGDEF;
         let (empty, full) = (signal_set(Fill::Empty), signal_set(Fill::Full));
         // SAFETY: the object is initialised, the sets are whole, and all calls copy.
         unsafe {
-            check(libc::posix_spawnattr_setflags(
-                &raw mut attributes.0,
-                flags as c_short,
-            ))?;
-            check(libc::posix_spawnattr_setsigmask(
-                &raw mut attributes.0,
-                &raw const empty,
-            ))?;
-            check(libc::posix_spawnattr_setsigdefault(
-                &raw mut attributes.0,
-                &raw const full,
-            ))?;
+            check(libc::posix_spawnattr_setflags(&raw mut attributes.0, flags as c_short))?;
+            check(libc::posix_spawnattr_setsigmask(&raw mut attributes.0, &raw const empty))?;
+            check(libc::posix_spawnattr_setsigdefault(&raw mut attributes.0, &raw const full))?;
         }
         Ok(attributes)
     }
@@ -130,9 +120,7 @@ impl Actions {
         let mut actions = Self(unsafe { raw.assume_init() });
         if let Some(cwd) = &image.cwd {
             // SAFETY: the object is initialised; the C string is copied.
-            check(unsafe {
-                libc::posix_spawn_file_actions_addchdir_np(&raw mut actions.0, cwd.as_ptr())
-            })?;
+            check(unsafe { libc::posix_spawn_file_actions_addchdir_np(&raw mut actions.0, cwd.as_ptr()) })?;
         }
         actions.duplicate(&theirs.stdin, 0)?;
         actions.duplicate(&theirs.stdout, 1)?;
@@ -145,9 +133,7 @@ impl Actions {
     fn duplicate(&mut self, from: &OwnedFd, to: c_int) -> Result<(), c_int> {
         // SAFETY: the object is initialised; descriptors are passed by number
         // and stay open until after the spawn, as the caller owns them.
-        check(unsafe {
-            libc::posix_spawn_file_actions_adddup2(&raw mut self.0, from.as_raw_fd(), to)
-        })
+        check(unsafe { libc::posix_spawn_file_actions_adddup2(&raw mut self.0, from.as_raw_fd(), to) })
     }
 
     #[cfg(all(target_os = "linux", target_env = "gnu"))]

@@ -55,9 +55,7 @@ impl Family {
 
     /// How many relatives are alive, the leader not counted; none where there is no `/proc`.
     pub(super) fn count(&self, kin: Kin) -> Option<u32> {
-        let count = processes()?
-            .filter(|pid| self.examine(*pid, kin) == Verdict::Relative)
-            .count();
+        let count = processes()?.filter(|pid| self.examine(*pid, kin) == Verdict::Relative).count();
         u32::try_from(count).ok()
     }
 
@@ -69,10 +67,7 @@ impl Family {
     /// during the look may have had one, and then the look is not settled.
     /// `dead` holds the zombies that earlier looks have seen.
     pub(super) fn kill_relatives(&self, dead: &mut BTreeSet<pid_t>) -> Option<Look> {
-        let mut look = Look {
-            found: Vec::new(),
-            is_settled: true,
-        };
+        let mut look = Look { found: Vec::new(), is_settled: true };
         for pid in processes()? {
             match self.examine(pid, Kin::Any) {
                 Verdict::Relative if self.kill(pid) => look.found.push(pid),
@@ -127,9 +122,7 @@ impl Family {
             // In the middle of an `execve`, or of dying, it reads as empty.
             Err(_) => Verdict::Unsure,
             Ok(environment) if environment.is_empty() => Verdict::Unsure,
-            Ok(environment) if environment.split(|byte| *byte == 0).any(|it| it == marker) => {
-                Verdict::Relative
-            }
+            Ok(environment) if environment.split(|byte| *byte == 0).any(|it| it == marker) => Verdict::Relative,
             Ok(_) => Verdict::Stranger,
         }
     }
@@ -140,13 +133,7 @@ fn send_kill(pidfd: libc::c_int) -> bool {
     // SAFETY: the descriptor is open; no information is passed, which the
     // null pointer says.
     unsafe {
-        libc::syscall(
-            libc::SYS_pidfd_send_signal,
-            pidfd,
-            libc::SIGKILL,
-            std::ptr::null::<libc::siginfo_t>(),
-            0,
-        ) == 0
+        libc::syscall(libc::SYS_pidfd_send_signal, pidfd, libc::SIGKILL, std::ptr::null::<libc::siginfo_t>(), 0) == 0
     }
 }
 
@@ -158,11 +145,7 @@ fn send_kill(_pidfd: libc::c_int) -> bool {
 
 fn processes() -> Option<impl Iterator<Item = pid_t>> {
     let entries = std::fs::read_dir("/proc").ok()?;
-    Some(
-        entries
-            .flatten()
-            .filter_map(|entry| entry.file_name().to_str()?.parse().ok()),
-    )
+    Some(entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()))
 }
 
 /// The bit of a process's flags that marks a thread of the kernel.
@@ -185,19 +168,12 @@ impl Stat {
     /// `PID (NAME) STATE PARENT GROUP SESSION TTY TTYGROUP FLAGS …`; the name may hold anything.
     fn parse(stat: &[u8]) -> Option<Self> {
         let name_end = stat.iter().rposition(|byte| *byte == b')')?;
-        let mut fields = str::from_utf8(stat.get(name_end + 1..)?)
-            .ok()?
-            .split_ascii_whitespace();
+        let mut fields = str::from_utf8(stat.get(name_end + 1..)?).ok()?.split_ascii_whitespace();
         let is_dead = matches!(fields.next()?, "Z" | "X" | "x");
         let group = fields.nth(1)?.parse().ok()?;
         let session = fields.next()?.parse().ok()?;
         let flags: u32 = fields.nth(2)?.parse().ok()?;
-        Some(Self {
-            is_dead,
-            group,
-            session,
-            is_kernel_thread: flags & PF_KTHREAD != 0,
-        })
+        Some(Self { is_dead, group, session, is_kernel_thread: flags & PF_KTHREAD != 0 })
     }
 }
 
@@ -214,19 +190,11 @@ mod tests {
 
     #[test]
     fn a_zombie_is_dead() {
-        assert!(
-            Stat::parse(b"7 (a) Z 1 5 6 0 -1 4194304 0")
-                .unwrap()
-                .is_dead
-        );
+        assert!(Stat::parse(b"7 (a) Z 1 5 6 0 -1 4194304 0").unwrap().is_dead);
     }
 
     #[test]
     fn a_thread_of_the_kernel_is_known_by_its_flag() {
-        assert!(
-            Stat::parse(b"2 (kthreadd) S 0 0 0 0 -1 2129984 0")
-                .unwrap()
-                .is_kernel_thread
-        );
+        assert!(Stat::parse(b"2 (kthreadd) S 0 0 0 0 -1 2129984 0").unwrap().is_kernel_thread);
     }
 }

@@ -69,12 +69,7 @@ impl Blocked {
             libc::sigemptyset(&raw mut pending);
             libc::sigpending(&raw mut pending);
             let was_pending = libc::sigismember(&raw const pending, libc::SIGPIPE) == 1;
-            Self {
-                only_sigpipe,
-                before,
-                was_pending,
-                _here: std::marker::PhantomData,
-            }
+            Self { only_sigpipe, before, was_pending, _here: std::marker::PhantomData }
         }
     }
 
@@ -83,19 +78,11 @@ impl Blocked {
         if self.was_pending {
             return;
         }
-        let at_once = libc::timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
+        let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         loop {
             // SAFETY: the set and the time are initialised; no information is asked for.
-            let answer = unsafe {
-                libc::sigtimedwait(
-                    &raw const self.only_sigpipe,
-                    std::ptr::null_mut(),
-                    &raw const at_once,
-                )
-            };
+            let answer =
+                unsafe { libc::sigtimedwait(&raw const self.only_sigpipe, std::ptr::null_mut(), &raw const at_once) };
             // EAGAIN: there was none, because the host ignores SIGPIPE.
             if answer >= 0 || io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
                 return;
@@ -109,11 +96,7 @@ impl Drop for Blocked {
     fn drop(&mut self) {
         // SAFETY: `before` is the mask this thread had, saved by `new`.
         unsafe {
-            libc::pthread_sigmask(
-                libc::SIG_SETMASK,
-                &raw const self.before,
-                std::ptr::null_mut(),
-            );
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, std::ptr::null_mut());
         }
     }
 }

@@ -40,13 +40,11 @@ impl Waiter {
     pub(super) fn by_thread(leader: &Arc<Leader>) -> Self {
         let (sender, receiver) = oneshot::channel();
         let leader = Arc::clone(leader);
-        let thread = std::thread::Builder::new()
-            .name("hookrail-wait".into())
-            .spawn(move || {
-                leader.wait_for_exit();
-                // The run may have been dropped meanwhile.
-                let _ = sender.send(());
-            });
+        let thread = std::thread::Builder::new().name("hookrail-wait".into()).spawn(move || {
+            leader.wait_for_exit();
+            // The run may have been dropped meanwhile.
+            let _ = sender.send(());
+        });
         // Without a thread the sender is dropped, and the receiver with it
         // becomes ready too early. Then the run ends with an unknown status
         // and the drop of the child cleans up.

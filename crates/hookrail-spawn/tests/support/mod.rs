@@ -1,11 +1,7 @@
 //! What the tests of real processes share.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
-#![allow(
-    clippy::expect_used,
-    clippy::unwrap_used,
-    reason = "a failed unwrap is a failed test"
-)]
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -37,18 +33,13 @@ impl Case {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let marker = format!("{}-{number}", std::process::id());
         let ready = tempfile::tempdir().unwrap();
-        let environment =
-            Environment::new().with("HOOKRAIL_CHILD_READY", ready.path().join("ready"));
+        let environment = Environment::new().with("HOOKRAIL_CHILD_READY", ready.path().join("ready"));
         let command = Command::new(child())
             .args(arguments.iter().copied())
             .env(Arc::new(environment))
             .timeout(HANG)
             .marker(MARKER, &marker);
-        Self {
-            command,
-            marker,
-            ready,
-        }
+        Self { command, marker, ready }
     }
 
     /// Changes the command.
@@ -61,10 +52,7 @@ impl Case {
     pub(crate) async fn run(&self) -> Finished {
         let cancel = CancelToken::new();
         let finished = tokio::time::timeout(HANG * 2, run(&self.command, &cancel));
-        finished
-            .await
-            .expect("the run hangs")
-            .expect("the child starts")
+        finished.await.expect("the run hangs").expect("the child starts")
     }
 
     /// Runs until the child is ready, then cancels, and returns the result.
@@ -75,25 +63,16 @@ impl Case {
             move || cancel.cancel()
         });
         let finished = tokio::time::timeout(HANG * 2, run(&self.command, &cancel));
-        let finished = finished
-            .await
-            .expect("the run hangs")
-            .expect("the child starts");
+        let finished = finished.await.expect("the run hangs").expect("the child starts");
         waiting.join().unwrap();
         finished
     }
 
     /// Does something, in a thread, when the child has said that it is ready.
-    pub(crate) fn on_ready(
-        &self,
-        then: impl FnOnce() + Send + 'static,
-    ) -> std::thread::JoinHandle<()> {
+    pub(crate) fn on_ready(&self, then: impl FnOnce() + Send + 'static) -> std::thread::JoinHandle<()> {
         let ready = self.ready_file();
         std::thread::spawn(move || {
-            assert!(
-                wait_until(|| ready.exists(), HANG),
-                "the child is never ready"
-            );
+            assert!(wait_until(|| ready.exists(), HANG), "the child is never ready");
             then();
         })
     }
