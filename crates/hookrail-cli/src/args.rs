@@ -65,6 +65,11 @@ pub(crate) enum Command {
     /// See, install, enable and disable plugins
     #[command(after_help = examples::PLUGIN)]
     Plugin(PluginArgs),
+    /// Serve the message bus: one JSON message per line, on standard input and output or on a socket
+    ///
+    /// The first SIGTERM or SIGINT finishes what runs and takes nothing new; the second ends it.
+    #[command(after_help = examples::SERVE)]
+    Serve(ServeArgs),
     /// Create a first hook in a project
     #[command(after_help = examples::INIT)]
     Init(InitArgs),
@@ -80,7 +85,7 @@ pub(crate) enum Command {
 }
 
 /// Which project, and which hooks of it.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Project")]
 pub(crate) struct ProjectArgs {
     /// The project's directory [default: the current directory]
@@ -164,6 +169,33 @@ pub(crate) struct CheckArgs {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// Serve one client on standard input and output
+    #[arg(long, required_unless_present = "socket", conflicts_with = "socket")]
+    pub(crate) stdio: bool,
+    /// Serve every client of a Unix socket that only this user can use
+    #[arg(long, value_name = "PATH")]
+    pub(crate) socket: Option<PathBuf>,
+    /// How many requests run at once; more wait, and sessions take turns
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = at_least_one)]
+    pub(crate) limit: usize,
+    /// How many messages of one client may wait for their answer before no more are read
+    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = at_least_one)]
+    pub(crate) in_flight: usize,
+    /// How many projects are kept open
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = at_least_one)]
+    pub(crate) most_projects: usize,
+    /// Do not reload configuration when it changes
+    #[arg(long)]
+    pub(crate) no_watch: bool,
+    /// Offer Prometheus metrics at an address, or at a port of the loopback interface
+    #[arg(long, value_name = "ADDR", value_parser = crate::cmd::serve::metrics_address)]
+    pub(crate) metrics: Option<std::net::SocketAddr>,
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
 }
@@ -260,6 +292,13 @@ pub(crate) struct TrustRevokeArgs {
     pub(crate) names: Vec<String>,
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("expected a whole number, one or more".to_owned()),
+        Ok(number) => Ok(number),
+    }
 }
 
 fn dialect_parser() -> impl TypedValueParser<Value = DialectId> {

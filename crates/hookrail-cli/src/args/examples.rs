@@ -86,6 +86,12 @@ EXAMPLES:
   hookrail plugin install ./ts-lint-gate --yes
   hookrail plugin uninstall ts-lint-gate@local";
 
+pub(super) const SERVE: &str = "\
+EXAMPLES:
+  hookrail serve --stdio
+  hookrail serve --socket /run/user/1000/hookrail.sock
+  hookrail serve --socket hookrail.sock --metrics 9464 --limit 128";
+
 pub(super) const INIT: &str = "\
 EXAMPLES:
   hookrail init

@@ -11,6 +11,8 @@ mod list;
 mod plugin;
 mod reference;
 mod schema;
+pub(crate) mod serve;
+pub(crate) mod serve;
 mod trust;
 
 use crate::args::Command;
@@ -26,6 +28,7 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Explain(args) => explain::run(&args),
         Command::Trust(args) => trust::run(&args),
         Command::Plugin(args) => plugin::run(&args),
+        Command::Serve(args) => serve::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Reference(args) => reference::run(&args),

@@ -23,6 +23,10 @@ fn wrong_usage_is_1_for_every_command() {
         &["completions", "cobol"],
         &["trust", "nonsense"],
         &["check", "extra"],
+        &["serve"],
+        &["serve", "--stdio", "--socket", "s"],
+        &["serve", "--stdio", "--limit", "0"],
+        &["serve", "--stdio", "--metrics", "nonsense"],
     ] {
         let text = error(args);
         assert!(text.starts_with("error: ") || args.is_empty(), "{args:?}: {text}");
@@ -142,6 +146,7 @@ fn help_has_examples_and_goes_to_standard_output() {
         &["trust", "revoke"],
         &["init"],
         &["completions"],
+        &["serve"],
     ];
     for command in commands {
         let ran = sandbox.run(&[command, &["--help"]].concat()).ends_with(0);
