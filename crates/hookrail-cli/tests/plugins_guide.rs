@@ -2,11 +2,7 @@
 //! name what there is.
 
 #![cfg(unix)]
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "helpers of tests fail the test as the tests themselves do"
-)]
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test as the tests themselves do")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
