@@ -33,6 +33,7 @@ impl Cli {
         }
         match &self.command {
             Command::Fire(args) | Command::Explain(args) => args.event.plugin_debug,
+            Command::Agent(args) => args.plugin_debug,
             _ => false,
         }
     }
@@ -48,6 +49,15 @@ pub(crate) enum Command {
     /// Exit status: 0 go on, 2 blocked, 3 the agent must stop, 4 the user must be asked, 1 the command itself failed.
     #[command(after_help = examples::FIRE)]
     Fire(EventCommand),
+    /// Run the reference agent, which applies whatever hooks say
+    ///
+    /// On a terminal it talks with you; with `--prompt`, or with a pipe on standard input, it works on one prompt; with
+    /// `--headless` it speaks JSON. Its model follows a script.
+    ///
+    /// Exit status: 0 answered, 1 failed, 2 hooks denied the prompt, 3 a hook stopped the agent, 128 and the number
+    /// of the signal that ended it.
+    #[command(after_help = examples::AGENT)]
+    Agent(AgentArgs),
     /// List every configured hook
     #[command(after_help = examples::LIST)]
     List(ListArgs),
@@ -306,9 +316,11 @@ fn dialect_parser() -> impl TypedValueParser<Value = DialectId> {
         .try_map(|name| DialectId::from_name(&name).ok_or("this dialect is not known"))
 }
 
+mod agent;
 mod examples;
 mod plugin;
 
+pub(crate) use agent::AgentArgs;
 pub(crate) use plugin::{
     PluginArgs, PluginCommand, PluginInstallArgs, PluginListArgs, PluginSwitchArgs, PluginUninstallArgs, Scope,
 };

@@ -68,7 +68,7 @@ fn from_here(module: &Path) -> PathBuf {
 }
 
 /// The user's home directory, when the environment names one.
-fn home() -> Option<PathBuf> {
+pub(crate) fn home() -> Option<PathBuf> {
     std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
 }
 

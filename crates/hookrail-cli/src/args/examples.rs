@@ -20,6 +20,14 @@ EXAMPLES:
   hookrail fire PreToolUse --payload @event.json --json
   echo '{\"prompt\":\"hello\"}' | hookrail fire prompt --payload -";
 
+pub(super) const AGENT: &str = "\
+EXAMPLES:
+  hookrail agent --script examples/agent/tour.json --project examples/agent/project --trust-project
+  hookrail agent --script talk.jsonl --prompt 'tidy up'
+  echo 'tidy up' | hookrail agent --script talk.jsonl
+  hookrail agent --script talk.jsonl --headless --prompt 'tidy up' | jq -r 'select(.type == \"receipt\")'
+  hookrail agent --script talk.jsonl --resume         go on where the last session ended";
+
 pub(super) const LIST: &str = "\
 EXAMPLES:
   hookrail list

@@ -1,6 +1,7 @@
 //! The commands, one file each. A command reads its arguments, asks the engine, and hands the answer to `render` or
 //! to the engine's JSON documents.
 
+mod agent;
 mod check;
 mod completions;
 mod demo;
@@ -12,7 +13,6 @@ mod plugin;
 mod reference;
 mod schema;
 pub(crate) mod serve;
-pub(crate) mod serve;
 mod trust;
 
 use crate::args::Command;
@@ -23,6 +23,7 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
     match command {
         Command::Demo(args) => demo::run(&args),
         Command::Fire(args) => fire::run(&args),
+        Command::Agent(args) => agent::run(&args),
         Command::List(args) => list::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Explain(args) => explain::run(&args),

@@ -1,0 +1,207 @@
+//! One logical model call: through the guard, with retries inside it, stream rules and overflow around it.
+
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hookrail::guard::{Guard, ModelEnd, ModelPermit, ModelResult, Visibility};
+use hookrail::{EventKind, Json, JsonObject, Stop};
+
+use super::{Agent, CompactionCause, DEEPEST, TurnEnd};
+use crate::message::{Reply, list, number, text_message, tokens};
+use crate::model::{ModelError, Stream};
+use crate::tool;
+use crate::view::{Shown, View};
+
+/// What came of a call.
+pub(super) enum CallEnd {
+    Answered(Answer),
+    Ended(TurnEnd),
+}
+
+/// An answer to work with.
+pub(super) struct Answer {
+    pub(super) reply: Reply,
+    pub(super) stop: Option<Stop>,
+    /// The tools the request really offered.
+    pub(super) offered: Vec<String>,
+}
+
+/// Why a call gave nothing.
+enum CallError {
+    Model(ModelError),
+    /// These rules, by their place, do not want the answer.
+    Rules(Vec<usize>),
+    Cancelled,
+}
+
+impl Agent {
+    /// Asks the model for the next step, and shows its answer as far as hooks let it be shown.
+    pub(super) async fn call_model(&self) -> CallEnd {
+        let mut compacted = false;
+        loop {
+            let guard = self.guard();
+            let offered = Mutex::new(Vec::new());
+            let called = guard.model_call(self.request(), |permit| {
+                *offered.lock().unwrap_or_else(PoisonError::into_inner) = tool::offered(permit.request());
+                self.call_with_retries(&guard, permit)
+            });
+            let result = match called.await {
+                Ok(result) => result,
+                Err(CallError::Rules(rules)) => {
+                    self.follow_rules(&rules).await;
+                    continue;
+                }
+                Err(CallError::Model(ModelError::Overflow(_))) if !compacted => {
+                    compacted = true;
+                    match self.compact(CompactionCause::Overflow, None).await.stop() {
+                        None => continue,
+                        Some(stop) => return CallEnd::Ended(TurnEnd::Stopped(stop.reason)),
+                    }
+                }
+                Err(CallError::Cancelled) => return CallEnd::Ended(TurnEnd::Cancelled),
+                Err(CallError::Model(ModelError::SignedOut(why))) => return CallEnd::Ended(TurnEnd::SignedOut(why)),
+                Err(CallError::Model(error)) => {
+                    return CallEnd::Ended(TurnEnd::Failed(format!("the model failed: {error}")));
+                }
+            };
+            let offered = offered.into_inner().unwrap_or_else(PoisonError::into_inner);
+            return CallEnd::Answered(self.take_answer(result, offered));
+        }
+    }
+
+    fn take_answer(&self, result: ModelResult, offered: Vec<String>) -> Answer {
+        self.keep_receipt("model-call", &result.receipt);
+        let number = self.calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
+        let reply = Reply::read(&result.response, &format!("call-{number}"));
+        if let Some(reason) = &result.reason {
+            self.view().show(&Shown::ModelBlocked { reason });
+        }
+        let text = (result.visibility == Visibility::Shown).then_some(reply.text.as_str());
+        let from = if result.end == ModelEnd::Answered { "model" } else { "hook" };
+        // A stop is shown as such, not as an answer.
+        if result.stop.is_none() {
+            self.view().show(&Shown::Answer { text, from });
+        }
+        self.take_notes(&result.notes);
+        Answer { reply, stop: result.stop, offered }
+    }
+
+    /// The request as it stands before hooks see it.
+    fn request(&self) -> Json {
+        let contents = self.session().contents();
+        let mut request = JsonObject::new();
+        request.set("model", Json::string(self.model.name()));
+        request.set("contents", list(&contents));
+        request.set("systemInstruction", text_message("system", &self.parts.settings.instruction));
+        request.set("tools", tool::declarations(|tool| tool.name != tool::TASK || self.depth < DEEPEST));
+        request.to_json()
+    }
+
+    /// How much of the model's window the next request takes, as a part of one.
+    pub(super) fn fullness(&self) -> f64 {
+        let used = tokens(&self.request());
+        #[expect(clippy::cast_precision_loss, reason = "a part of one need not be exact")]
+        let part = used as f64 / self.model.context_window().max(1) as f64;
+        part
+    }
+
+    /// Makes the call, and tries again what may work the next time. Hooks are asked once, whatever the number of tries.
+    async fn call_with_retries(&self, guard: &Guard, permit: ModelPermit) -> Result<Json, CallError> {
+        let most = self.parts.settings.most_retries;
+        let mut tried = 0;
+        loop {
+            let ended = self.call_once(guard, &permit).await;
+            let again = match &ended {
+                Err(CallError::Model(ModelError::Transient(why))) if tried < most => Some(why.clone()),
+                _ => None,
+            };
+            let Some(why) = again else {
+                if tried > 0 {
+                    self.retried(tried, &ended).await;
+                }
+                return ended;
+            };
+            tried += 1;
+            let delay = self.parts.settings.retry_delay * 2_u32.saturating_pow(tried - 1);
+            let fields = [
+                ("attempt", number(u64::from(tried))),
+                ("max_attempts", number(u64::from(most))),
+                ("delay_ms", number(u64::try_from(delay.as_millis()).unwrap_or(u64::MAX))),
+                ("error_message", Json::string(&why)),
+            ];
+            self.tell(EventKind::AutoRetryStart, &fields).await;
+            self.view().show(&Shown::Note { text: &format!("the model failed and is asked again: {why}") });
+            tokio::select! {
+                () = tokio::time::sleep(delay) => {}
+                () = cancelled(self.token()) => return Err(CallError::Cancelled),
+            }
+        }
+    }
+
+    async fn retried(&self, tried: u32, ended: &Result<Json, CallError>) {
+        let mut fields = vec![("success", Json::boolean(ended.is_ok())), ("attempt", number(u64::from(tried)))];
+        if let Err(CallError::Model(error)) = ended {
+            fields.push(("final_error", Json::string(&error.to_string())));
+        }
+        self.tell(EventKind::AutoRetryEnd, &fields).await;
+    }
+
+    async fn call_once(&self, guard: &Guard, permit: &ModelPermit) -> Result<Json, CallError> {
+        let shown = guard.may_stream().then(|| Arc::clone(&self.parts.view));
+        let mut stream = Watched { shown, agent: self, text: String::new(), matched: Vec::new() };
+        let responded = tokio::select! {
+            responded = self.model.respond(permit, &mut stream) => responded,
+            () = cancelled(self.token()) => return Err(CallError::Cancelled),
+        };
+        match responded {
+            Err(ModelError::Interrupted) => Err(CallError::Rules(stream.matched)),
+            other => other.map_err(CallError::Model),
+        }
+    }
+
+    /// Tells hooks and the model which rules an answer broke. Each of them acts once.
+    async fn follow_rules(&self, rules: &[usize]) {
+        let rules: Vec<_> = rules.iter().filter_map(|at| Some((*at, self.parts.settings.rules.get(*at)?))).collect();
+        let told: Vec<Json> = rules.iter().map(|(_, rule)| rule.to_json()).collect();
+        self.tell(EventKind::RuleTriggered, &[("rules", list(&told))]).await;
+        for (at, rule) in rules {
+            self.used_rules.lock().unwrap_or_else(PoisonError::into_inner).push(at);
+            let text = format!("the answer was broken off by the rule `{}`; the model is asked anew", rule.name);
+            self.view().show(&Shown::Note { text: &text });
+            self.keep_system(&rule.message);
+        }
+    }
+
+    /// The rules a text breaks that have not acted yet.
+    fn broken_rules(&self, text: &str) -> Vec<usize> {
+        let used = self.used_rules.lock().unwrap_or_else(PoisonError::into_inner);
+        let rules = self.parts.settings.rules.iter().enumerate();
+        rules.filter(|(at, rule)| !used.contains(at) && rule.matches(text)).map(|(at, _)| at).collect()
+    }
+}
+
+/// A stream that is watched for broken rules, and shown where no hook could still want to change it.
+struct Watched<'a> {
+    shown: Option<Arc<dyn View>>,
+    agent: &'a Agent,
+    text: String,
+    matched: Vec<usize>,
+}
+
+impl Stream for Watched<'_> {
+    fn text(&mut self, text: &str) -> ControlFlow<()> {
+        self.text.push_str(text);
+        self.matched = self.agent.broken_rules(&self.text);
+        if !self.matched.is_empty() {
+            return ControlFlow::Break(());
+        }
+        if let Some(view) = &self.shown {
+            view.show(&Shown::Text { text });
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+async fn cancelled(token: hookrail_spawn::CancelToken) {
+    token.cancelled().await;
+}

@@ -1,0 +1,280 @@
+//! Compaction: a summary in place of what was said long ago.
+
+use hookrail::guard::{CompactionPlan, Visibility};
+use hookrail::{EventKind, Json, JsonObject, Stop};
+
+use super::Agent;
+use crate::message::{Reply, is_prompt, list, number, object, text_message, tokens};
+use crate::session::{Entry, EntryKind};
+use crate::view::Shown;
+
+/// Why the conversation is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CompactionCause {
+    /// The user wants it.
+    Manual,
+    /// It has grown too long.
+    Threshold,
+    /// The model says that it is too long.
+    Overflow,
+    /// It is long, and the agent has nothing else to do.
+    Idle,
+}
+
+impl CompactionCause {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Manual => "manual",
+            Self::Threshold => "threshold",
+            Self::Overflow => "overflow",
+            Self::Idle => "idle",
+        }
+    }
+
+    /// The trigger as `before-compact` has it.
+    fn trigger(self) -> &'static str {
+        match self {
+            Self::Manual => "manual",
+            Self::Threshold | Self::Idle => "proactive",
+            Self::Overflow => "reactive",
+        }
+    }
+}
+
+/// What came of a compaction.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Compacted {
+    /// It happened.
+    Done {
+        /// Whether a hook wants the agent to stop.
+        stop: Option<Stop>,
+    },
+    /// There is nothing to compress.
+    Nothing,
+    /// A hook did not want it, for this reason.
+    Cancelled(String, Option<Stop>),
+    /// The summary could not be made.
+    Failed(String),
+}
+
+impl Compacted {
+    pub(super) fn stop(self) -> Option<Stop> {
+        match self {
+            Self::Done { stop } | Self::Cancelled(_, stop) => stop,
+            _ => None,
+        }
+    }
+}
+
+/// What is compressed, and what stays.
+struct Preparation {
+    first_kept: Json,
+    to_summarise: Vec<Json>,
+    kept: Vec<Json>,
+    branch: Vec<Json>,
+    previous_summary: Option<String>,
+    tokens_before: u64,
+}
+
+/// A summary, and who made it.
+struct Summary {
+    text: String,
+    from_hook: bool,
+    more: JsonObject,
+}
+
+impl Agent {
+    /// Compresses the conversation.
+    pub async fn compact(&self, cause: CompactionCause, instructions: Option<&str>) -> Compacted {
+        let automatic = cause != CompactionCause::Manual;
+        if automatic {
+            let fields = [("reason", Json::string(cause.name())), ("action", Json::string("context-full"))];
+            self.tell(EventKind::AutoCompactionStart, &fields).await;
+        }
+        let done = self.compact_now(cause, instructions).await;
+        if let Compacted::Cancelled(reason, _) | Compacted::Failed(reason) = &done {
+            self.view()
+                .show(&Shown::Warning { code: Some("not-compacted"), text: &format!("not compacted: {reason}") });
+        }
+        if automatic {
+            self.auto_compaction_ended(cause, &done).await;
+        }
+        done
+    }
+
+    async fn auto_compaction_ended(&self, cause: CompactionCause, done: &Compacted) {
+        let mut fields = vec![
+            ("action", Json::string("context-full")),
+            ("aborted", Json::boolean(matches!(done, Compacted::Cancelled(..)))),
+            ("will_retry", Json::boolean(cause == CompactionCause::Overflow && matches!(done, Compacted::Done { .. }))),
+        ];
+        match done {
+            Compacted::Nothing => fields.push(("skipped", Json::boolean(true))),
+            Compacted::Failed(why) => fields.push(("error_message", Json::string(why))),
+            _ => {}
+        }
+        self.tell(EventKind::AutoCompactionEnd, &fields).await;
+    }
+
+    async fn compact_now(&self, cause: CompactionCause, instructions: Option<&str>) -> Compacted {
+        let Some(prepared) = self.prepare() else { return Compacted::Nothing };
+        let mut fields = vec![
+            ("preparation", prepared.to_json()),
+            ("branch_entries", list(&prepared.branch)),
+            ("message_count", number(prepared.to_summarise.len() as u64 + prepared.kept.len() as u64)),
+            ("token_estimate", number(prepared.tokens_before)),
+            ("model_id", Json::string(self.model.name())),
+        ];
+        fields.extend(instructions.map(|text| ("custom_instructions", Json::string(text))));
+        let guarded = self.guard().compaction(cause.trigger(), &fields, list(&prepared.to_summarise)).await;
+        self.keep_receipt("compaction", &guarded.receipt);
+        self.take_notes(&guarded.notes);
+        let stop = guarded.stop;
+        let summary = match guarded.plan {
+            CompactionPlan::Cancelled(reason) => return Compacted::Cancelled(reason, stop),
+            CompactionPlan::Given(compaction) => Ok(Summary::given(&compaction)),
+            CompactionPlan::Summarise(extras) => self.summarise(&prepared.to_summarise, extras, instructions).await,
+            _ => Err("the hooks want something unknown".to_owned()),
+        };
+        let summary = match summary {
+            Ok(summary) => summary,
+            Err(why) => return Compacted::Failed(why),
+        };
+        match self.keep_compaction(cause, &prepared, &summary).await {
+            Ok(more) => Compacted::Done { stop: stop.or(more) },
+            Err(why) => Compacted::Failed(why),
+        }
+    }
+
+    async fn keep_compaction(
+        &self,
+        cause: CompactionCause,
+        prepared: &Preparation,
+        summary: &Summary,
+    ) -> Result<Option<Stop>, String> {
+        let mut fields = vec![
+            ("summary", Json::string(&summary.text)),
+            ("firstKeptEntryId", prepared.first_kept.clone()),
+            ("tokensBefore", number(prepared.tokens_before)),
+            ("fromHook", Json::boolean(summary.from_hook)),
+        ];
+        let known = ["firstKeptEntryId", "details", "preserveData", "shortSummary"];
+        for name in known {
+            if let Some(value) = summary.more.get(name) {
+                fields.retain(|(key, _)| *key != name);
+                fields.push((name, value.clone()));
+            }
+        }
+        let (entry, count) = {
+            let mut session = self.session();
+            let id = session.append(EntryKind::Compaction, &fields).map_err(|error| error.to_string())?;
+            let entry = session.entry(&id).map_or_else(Json::null, Entry::to_json);
+            (entry, session.contents().len())
+        };
+        self.view().show(&Shown::Compacted { reason: cause.name(), summary: &summary.text });
+        let fields = [
+            ("trigger", Json::string(cause.trigger())),
+            ("message_count", number(count as u64)),
+            ("summary", Json::string(&summary.text)),
+            ("compaction_entry", entry),
+            ("from_extension", Json::boolean(summary.from_hook)),
+            ("model_id", Json::string(self.model.name())),
+        ];
+        self.tell(EventKind::AfterCompact, &fields).await;
+        // The conversation begins anew from its summary; what hooks add at a beginning would be lost otherwise.
+        Ok(if self.depth == 0 { self.session_started("compress").await } else { None })
+    }
+
+    /// What can be compressed: everything before the last prompt. Nothing when there is nothing before it.
+    fn prepare(&self) -> Option<Preparation> {
+        let session = self.session();
+        let (previous, entries) = session.in_sight();
+        let prompt = |entry: &&Entry| entry.kind == EntryKind::Message && entry.field("message").is_some_and(is_prompt);
+        let last = entries.iter().rposition(prompt).filter(|at| *at > 0);
+        let (old, kept) = entries.split_at(last.unwrap_or(entries.len()));
+        let messages = |entries: &[&Entry]| -> Vec<Json> {
+            entries.iter().filter_map(|entry| entry.field("message").cloned()).collect()
+        };
+        let to_summarise = messages(old);
+        // One prompt alone is not longer than its summary.
+        if to_summarise.len() < 2 {
+            return None;
+        }
+        Some(Preparation {
+            first_kept: kept.first().map_or_else(Json::null, |entry| Json::string(&entry.id)),
+            kept: messages(kept),
+            branch: session.branch().iter().map(|entry| entry.to_json()).collect(),
+            previous_summary: previous.and_then(|entry| entry.text("summary")),
+            tokens_before: tokens(&list(&session.contents())),
+            to_summarise,
+        })
+    }
+
+    /// Lets the model write the summary, through the hooks like every model call.
+    async fn summarise(&self, old: &[Json], extras: Option<Json>, more: Option<&str>) -> Result<Summary, String> {
+        let extras = extras.and_then(|extras| extras.as_object()).unwrap_or_default();
+        let default = "Summarise the conversation so far: what is wanted, what was done, what is open.";
+        let mut wish = extras.get("prompt").and_then(Json::as_str).unwrap_or_else(|| default.to_owned());
+        let context = extras.get("context").and_then(Json::as_array).unwrap_or_default();
+        for text in context.iter().filter_map(Json::as_str).chain(more.map(str::to_owned)) {
+            wish.push_str("\n\n");
+            wish.push_str(&text);
+        }
+        let mut contents = old.to_vec();
+        contents.push(text_message("user", &wish));
+        let mut request = JsonObject::new();
+        request.set("model", Json::string(self.model.name()));
+        request.set("purpose", Json::string("summary"));
+        request.set("contents", list(&contents));
+        let guard = self.guard();
+        let called = guard.model_call(request.to_json(), |permit| async move {
+            let mut nobody = Unheard;
+            self.model.respond(&permit, &mut nobody).await
+        });
+        let result = called.await.map_err(|error| error.to_string())?;
+        self.keep_receipt("model-call", &result.receipt);
+        self.take_notes(&result.notes);
+        let text = Reply::read(&result.response, "call").text;
+        if text.is_empty() || result.visibility == Visibility::Hidden && result.stop.is_some() {
+            return Err(result.reason.unwrap_or_else(|| "the model gave no summary".to_owned()));
+        }
+        let mut kept = JsonObject::new();
+        if let Some(data) = extras.get("preserveData") {
+            kept.set("preserveData", data.clone());
+        }
+        Ok(Summary { text, from_hook: false, more: kept })
+    }
+}
+
+impl Summary {
+    fn given(compaction: &Json) -> Self {
+        let more = compaction.as_object().unwrap_or_default();
+        let text = more.get("summary").and_then(Json::as_str).unwrap_or_default();
+        Self { text, from_hook: true, more }
+    }
+}
+
+impl Preparation {
+    fn to_json(&self) -> Json {
+        object([
+            ("firstKeptEntryId", self.first_kept.clone()),
+            ("messagesToSummarize", list(&self.to_summarise)),
+            ("turnPrefixMessages", list(&[])),
+            ("recentMessages", list(&self.kept)),
+            ("isSplitTurn", Json::boolean(false)),
+            ("tokensBefore", number(self.tokens_before)),
+            ("previousSummary", self.previous_summary.as_deref().map_or_else(Json::null, Json::string)),
+        ])
+    }
+}
+
+/// A summary is not shown while it is written.
+struct Unheard;
+
+impl crate::model::Stream for Unheard {
+    fn text(&mut self, _text: &str) -> std::ops::ControlFlow<()> {
+        std::ops::ControlFlow::Continue(())
+    }
+}

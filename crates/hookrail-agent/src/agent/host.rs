@@ -1,0 +1,179 @@
+//! What hooks may ask of the agent while they run, and how its user is asked.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use hookrail::guard::{Approval, Approver, Guard};
+use hookrail::{
+    EventKind, HookFailure, Host, HostError, HostFuture, Json, ModelQuery, NoticeLevel, SessionChange, SessionQuery,
+};
+
+use super::Parts;
+use super::record;
+use crate::message::{list, object};
+use crate::session::{Entry, EntryKind, Session};
+use crate::view::Shown;
+
+/// The guards of a session.
+pub(super) fn guard(parts: &Arc<Parts>, session: &Arc<Mutex<Session>>, busy: &Arc<AtomicUsize>, depth: u32) -> Guard {
+    let (id, file) = {
+        let session = session.lock().unwrap_or_else(PoisonError::into_inner);
+        (session.id().to_owned(), session.file_text())
+    };
+    let hooks = if depth == 0 { parts.hooks.clone() } else { parts.hooks.for_sub_agent() };
+    let plain = Guard::new(hooks, &id).transcript(&file).host(host(parts, session, busy));
+    let asking = Asking { parts: Arc::clone(parts), session: Arc::clone(session), guard: plain.clone() };
+    plain.approver(asking)
+}
+
+pub(super) fn host(parts: &Arc<Parts>, session: &Arc<Mutex<Session>>, busy: &Arc<AtomicUsize>) -> Arc<dyn Host> {
+    Arc::new(AgentHost { parts: Arc::clone(parts), session: Arc::clone(session), busy: Arc::clone(busy) })
+}
+
+/// Asks the user, after hooks were told that they are about to be asked.
+struct Asking {
+    parts: Arc<Parts>,
+    session: Arc<Mutex<Session>>,
+    /// The guard without an approver: a notification cannot lead to another question.
+    guard: Guard,
+}
+
+impl Approver for Asking {
+    fn approve<'a>(
+        &'a self,
+        operation: &'a str,
+        input: &'a Json,
+        reason: Option<&'a str>,
+    ) -> Pin<Box<dyn Future<Output = Approval> + Send + 'a>> {
+        Box::pin(async move {
+            let message = format!("permission is needed for {operation}");
+            let details = object([
+                ("tool_name", Json::string(operation)),
+                ("tool_input", input.clone()),
+                ("reason", reason.map_or_else(Json::null, Json::string)),
+            ]);
+            let fields = [
+                ("notification_type", Json::string("ToolPermission")),
+                ("message", Json::string(&message)),
+                ("details", details),
+            ];
+            let told = self.guard.tell(EventKind::Notification, &fields).await;
+            record::receipt(&self.parts, &self.session, "notification", &told.receipt);
+            self.parts.user.approve(operation, input, reason).await
+        })
+    }
+}
+
+struct AgentHost {
+    parts: Arc<Parts>,
+    session: Arc<Mutex<Session>>,
+    busy: Arc<AtomicUsize>,
+}
+
+impl AgentHost {
+    fn session_now(&self) -> MutexGuard<'_, Session> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Host for AgentHost {
+    fn has_user(&self) -> bool {
+        self.parts.user.is_there()
+    }
+
+    fn select<'a>(&'a self, title: &'a str, options: &'a [String]) -> HostFuture<'a, Option<String>> {
+        Box::pin(async move {
+            let numbered: Vec<String> = (1..).zip(options).map(|(at, text)| format!("  {at}. {text}")).collect();
+            let question = format!("{title}\n{}\nnumber: ", numbered.join("\n"));
+            let answer = self.parts.user.line(&question).await?;
+            let at: usize = answer.trim().parse().ok()?;
+            options.get(at.checked_sub(1)?).cloned()
+        })
+    }
+
+    fn confirm<'a>(&'a self, title: &'a str, message: &'a str) -> HostFuture<'a, bool> {
+        Box::pin(async move {
+            let answer = self.parts.user.line(&format!("{title}\n{message}\n[y/N] ")).await;
+            answer.is_some_and(|answer| matches!(answer.trim(), "y" | "Y" | "yes" | "Yes"))
+        })
+    }
+
+    fn input<'a>(&'a self, title: &'a str, placeholder: Option<&'a str>) -> HostFuture<'a, Option<String>> {
+        Box::pin(async move {
+            let hint = placeholder.map(|text| format!(" ({text})")).unwrap_or_default();
+            self.parts.user.line(&format!("{title}{hint}: ")).await
+        })
+    }
+
+    fn notify(&self, text: &str, level: NoticeLevel) {
+        let shown = match level {
+            NoticeLevel::Warning | NoticeLevel::Error => Shown::Warning { code: None, text },
+            _ => Shown::Note { text },
+        };
+        self.parts.view.show(&shown);
+    }
+
+    fn session(&self, query: &SessionQuery) -> Json {
+        let session = self.session_now();
+        let text = |text: Option<&str>| text.map_or_else(Json::null, Json::string);
+        let entry = |id: Option<&str>| id.and_then(|id| session.entry(id)).map_or_else(Json::null, Entry::to_json);
+        let all = |entries: &[&Entry]| list(&entries.iter().map(|entry| entry.to_json()).collect::<Vec<_>>());
+        match query {
+            SessionQuery::Cwd => Json::string(&self.parts.hooks.project().display().to_string()),
+            SessionQuery::Dir => Json::string(&self.parts.store.folder().display().to_string()),
+            SessionQuery::Id => Json::string(session.id()),
+            SessionQuery::File => {
+                session.file().map_or_else(Json::null, |file| Json::string(&file.display().to_string()))
+            }
+            SessionQuery::LeafId => text(session.leaf()),
+            SessionQuery::LeafEntry => entry(session.leaf()),
+            SessionQuery::Entry(id) => entry(Some(id)),
+            SessionQuery::Branch(id) => all(&session.path_to(id.as_deref().or(session.leaf()))),
+            SessionQuery::Header => session.header().clone(),
+            SessionQuery::Entries => all(&session.entries().iter().collect::<Vec<_>>()),
+            SessionQuery::Tree => session.tree(),
+            _ => Json::null(),
+        }
+    }
+
+    fn write_session(&self, change: &SessionChange) -> Result<Json, HostError> {
+        let mut session = self.session_now();
+        let id = match change {
+            SessionChange::Message(message) => session.append_message(message),
+            SessionChange::Entry(entry) => session.append(EntryKind::Custom, &record::members(entry)),
+            SessionChange::CustomMessage(message) => {
+                session.append(EntryKind::CustomMessage, &record::members(message))
+            }
+            _ => return Err(HostError::new("this agent does not keep that")),
+        };
+        id.map(|id| Json::string(&id)).map_err(|error| HostError::new(error.to_string()))
+    }
+
+    fn send_message(&self, message: &Json) {
+        record::keep_message(&self.parts, &self.session, message);
+    }
+
+    fn append_entry(&self, entry: &Json) {
+        record::keep_entry(&self.parts, &self.session, entry);
+    }
+
+    fn is_idle(&self) -> bool {
+        self.busy.load(Ordering::Relaxed) == 0
+    }
+
+    fn models(&self, query: &ModelQuery) -> Json {
+        let model = object([("id", Json::string(self.parts.model.name())), ("provider", Json::string("scripted"))]);
+        match query {
+            ModelQuery::All | ModelQuery::Available => list(&[model]),
+            ModelQuery::Find { id, .. } if id != self.parts.model.name() => Json::null(),
+            _ => model,
+        }
+    }
+
+    fn hook_failed(&self, failure: &HookFailure) {
+        let text = format!("hook `{}` failed in {}: {}", failure.hook, failure.event, failure.message);
+        self.parts.view.show(&Shown::Warning { code: Some("hook-failed"), text: &text });
+    }
+}

@@ -1,0 +1,197 @@
+//! Moving between sessions, and inside the tree of one.
+
+use hookrail::{EventKind, Json, Stop};
+
+use super::{Agent, EndReason, host};
+use crate::error::AgentError;
+use crate::message::{is_prompt, list, object};
+use crate::session::{Entry, EntryKind, Session};
+use crate::view::Shown;
+
+/// What became of a move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Moved {
+    /// It happened; a hook may want the agent to stop.
+    Done(Option<Stop>),
+    /// A hook did not want it, for this reason.
+    Cancelled(String),
+    /// There was nothing to do.
+    Nothing,
+}
+
+impl Agent {
+    /// Begins a new session in place of this one.
+    ///
+    /// # Errors
+    /// When the new session's file cannot be made.
+    pub async fn clear(&self) -> Result<Moved, AgentError> {
+        if let Some(reason) = self.may_switch("new", None).await {
+            return Ok(Moved::Cancelled(reason));
+        }
+        let new = self.parts.store.create(None)?;
+        self.session_ended(EndReason::Clear).await;
+        let before = self.put_in_place(new);
+        self.switched("new", &before).await;
+        Ok(Moved::Done(self.session_started("clear").await))
+    }
+
+    /// Takes another session up in place of this one.
+    ///
+    /// # Errors
+    /// When there is no such session, or its file cannot be used.
+    pub async fn resume(&self, id: Option<&str>) -> Result<Moved, AgentError> {
+        let here = self.session().id().to_owned();
+        let target = match id {
+            Some(id) => self.parts.store.find(Some(id))?,
+            None => {
+                let mut others = self.parts.store.all().into_iter().filter(|stored| stored.id != here);
+                others.next_back().ok_or_else(|| AgentError::NoSession("last".to_owned()))?
+            }
+        };
+        if target.id == here {
+            return Ok(Moved::Nothing);
+        }
+        let file = target.file.display().to_string();
+        if let Some(reason) = self.may_switch("resume", Some(&file)).await {
+            return Ok(Moved::Cancelled(reason));
+        }
+        let (session, damage) = self.parts.store.open(Some(&target.id))?;
+        self.session_ended(EndReason::Other).await;
+        let before = self.put_in_place(session);
+        self.report_damage(&damage);
+        self.switched("resume", &before).await;
+        Ok(Moved::Done(self.session_started("resume").await))
+    }
+
+    /// Goes on in a copy of this session. The conversation is the same, so no session begins or ends.
+    ///
+    /// # Errors
+    /// When the copy cannot be made.
+    pub async fn fork(&self) -> Result<Moved, AgentError> {
+        if let Some(reason) = self.may_switch("fork", None).await {
+            return Ok(Moved::Cancelled(reason));
+        }
+        let (parent, entries) = {
+            let session = self.session();
+            (session.file_text(), session.entries().to_vec())
+        };
+        let mut copy = self.parts.store.create(Some(&parent))?;
+        copy.copy(&entries)?;
+        let before = self.put_in_place(copy);
+        self.show_session("fork");
+        self.switched("fork", &before).await;
+        Ok(Moved::Done(None))
+    }
+
+    /// Goes on in a new session that has everything before one of this session's prompts.
+    ///
+    /// # Errors
+    /// When the entry is not a prompt of this session, or the new session cannot be made.
+    pub async fn branch(&self, id: &str) -> Result<Moved, AgentError> {
+        let entries: Vec<Entry> = {
+            let session = self.session();
+            let at = session.entry(id).filter(|entry| entry.field("message").is_some_and(is_prompt));
+            let at = at.ok_or_else(|| AgentError::NoEntry(id.to_owned()))?;
+            session.path_to(at.parent.as_deref()).into_iter().cloned().collect()
+        };
+        let told = self.tell(EventKind::SessionBeforeBranch, &[("entry_id", Json::string(id))]).await;
+        if let Some(reason) = told.cancelled {
+            return Ok(Moved::Cancelled(reason));
+        }
+        let parent = self.session().file_text();
+        let mut branch = self.parts.store.create(Some(&parent))?;
+        branch.copy(&entries)?;
+        let before = self.put_in_place(branch);
+        self.show_session("branch");
+        self.tell(EventKind::SessionBranch, &[("previous_session_file", Json::string(&before))]).await;
+        Ok(Moved::Done(None))
+    }
+
+    /// Goes on at another entry of this session, with a summary of what is left behind if that is wanted.
+    ///
+    /// # Errors
+    /// When there is no such entry, or the file cannot be written.
+    pub async fn navigate(&self, id: &str, summarise: bool) -> Result<Moved, AgentError> {
+        let (old, common, left) = {
+            let session = self.session();
+            let target = session.entry(id).ok_or_else(|| AgentError::NoEntry(id.to_owned()))?;
+            let old = session.leaf().map(str::to_owned);
+            if old.as_deref() == Some(&target.id) {
+                return Ok(Moved::Nothing);
+            }
+            let there: Vec<String> = session.path_to(Some(id)).iter().map(|entry| entry.id.clone()).collect();
+            let here = session.branch();
+            let common = here.iter().rfind(|entry| there.contains(&entry.id)).map(|entry| entry.id.clone());
+            let left: Vec<Json> =
+                here.iter().filter(|entry| !there.contains(&entry.id)).map(|entry| entry.to_json()).collect();
+            (old, common, left)
+        };
+        let text = |text: Option<&str>| text.map_or_else(Json::null, Json::string);
+        let preparation = object([
+            ("targetId", Json::string(id)),
+            ("oldLeafId", text(old.as_deref())),
+            ("commonAncestorId", text(common.as_deref())),
+            ("entriesToSummarize", list(&left)),
+            ("userWantsSummary", Json::boolean(summarise)),
+        ]);
+        let told = self.tell(EventKind::SessionBeforeTree, &[("preparation", preparation)]).await;
+        if let Some(reason) = told.cancelled {
+            return Ok(Moved::Cancelled(reason));
+        }
+        let given =
+            told.result.and_then(|result| result.as_object()?.get("summary")?.as_object()?.get("summary")?.as_str());
+        self.session().move_to(Some(id))?;
+        let summary = match (summarise, &given) {
+            (true, Some(text)) => Some(text.clone()),
+            (true, None) => Some(format!("{} entries were left behind.", left.len())),
+            _ => None,
+        };
+        let mut fields =
+            vec![("old_leaf_id", text(old.as_deref())), ("from_extension", Json::boolean(given.is_some()))];
+        let leaf = {
+            let mut session = self.session();
+            if let Some(summary) = summary {
+                let members = [("summary", Json::string(&summary)), ("fromId", text(old.as_deref()))];
+                let entry = session.append(EntryKind::BranchSummary, &members)?;
+                fields.push(("summary_entry", session.entry(&entry).map_or_else(Json::null, Entry::to_json)));
+            }
+            text(session.leaf())
+        };
+        fields.push(("new_leaf_id", leaf));
+        self.show_session("tree");
+        self.tell(EventKind::SessionTree, &fields).await;
+        Ok(Moved::Done(None))
+    }
+
+    /// Why a switch must not happen, if hooks do not want it.
+    async fn may_switch(&self, reason: &str, target: Option<&str>) -> Option<String> {
+        let mut fields = vec![("reason", Json::string(reason))];
+        fields.extend(target.map(|file| ("target_session_file", Json::string(file))));
+        self.tell(EventKind::SessionBeforeSwitch, &fields).await.cancelled
+    }
+
+    async fn switched(&self, reason: &str, before: &str) {
+        let fields = [("reason", Json::string(reason)), ("previous_session_file", Json::string(before))];
+        self.tell(EventKind::SessionSwitch, &fields).await;
+    }
+
+    /// Puts another session in this one's place; gives the file of the one before.
+    fn put_in_place(&self, session: Session) -> String {
+        let before = {
+            let mut here = self.session();
+            let before = here.file_text();
+            *here = session;
+            before
+        };
+        let guard = host::guard(&self.parts, &self.session, &self.busy, self.depth);
+        *self.guard.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = guard;
+        self.used_rules.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clear();
+        before
+    }
+
+    fn show_session(&self, source: &str) {
+        let session = self.session();
+        self.view().show(&Shown::Session { id: session.id(), file: &session.file_text(), source });
+    }
+}

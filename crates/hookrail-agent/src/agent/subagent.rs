@@ -1,0 +1,79 @@
+//! Sub-agents: an agent inside the agent, with its own conversation and its own part of the model, and the same hooks.
+//!
+//! Session events do not fire for it; the start and the stop of a sub-agent do.
+
+use std::sync::{Arc, PoisonError};
+use std::time::Instant;
+
+use hookrail::guard::{Permit, ToolFailure, ToolOutput};
+use hookrail::{EventKind, Json, Stop};
+
+use super::{Agent, TurnEnd};
+use crate::message::{number, object};
+use crate::session::Session;
+use crate::tool;
+
+impl Agent {
+    pub(super) async fn run_task(&self, permit: Permit) -> Result<ToolOutput, ToolFailure> {
+        let Some(known) = tool::find(tool::TASK) else { return Err(ToolFailure("there is no such tool".to_owned())) };
+        let arguments = known.check(permit.input())?;
+        let text = |name: &str| arguments.get(name).and_then(Json::as_str).unwrap_or_default();
+        let (name, description, prompt) = (text("agent"), text("description"), text("prompt"));
+        let Some(model) = self.model.for_agent(&name) else {
+            return Err(ToolFailure(format!("there is no sub-agent `{name}`")));
+        };
+        let named = [("name", Json::string(&name)), ("description", Json::string(&description))];
+        let [first, second] = named.clone();
+        let about = object([first, second, ("prompt", Json::string(&prompt))]);
+        let model_id = ("model_id", Json::string(model.name()));
+        self.tell(EventKind::SubagentStart, &[("agent", about), model_id.clone()]).await;
+        let began = Instant::now();
+        let session = Session::in_memory(self.session().id());
+        let mut inner = Self::with(Arc::clone(&self.parts), model, session, self.depth + 1);
+        inner.inside = Arc::clone(&self.inside);
+        let lock = || self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+        lock().push(inner.guard());
+        let end = self.run_inside(&inner, &prompt).await;
+        lock().pop();
+        let outcome = match &end {
+            TurnEnd::Answered(_) => "completed",
+            TurnEnd::Cancelled => "aborted",
+            _ => "failed",
+        };
+        let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let fields =
+            [("agent", object(named)), ("duration_ms", number(took)), ("outcome", Json::string(outcome)), model_id];
+        self.tell(EventKind::SubagentStop, &fields).await;
+        match end {
+            TurnEnd::Answered(text) => Ok(ToolOutput::text(&text)),
+            TurnEnd::Stopped(reason) => {
+                // A stop means the whole agent, however deep it was said.
+                self.demand_stop(Stop::new(reason.clone()));
+                Err(ToolFailure(format!("the sub-agent was stopped: {reason}")))
+            }
+            TurnEnd::Denied(reason) => Err(ToolFailure(format!("the prompt of the sub-agent was denied: {reason}"))),
+            TurnEnd::Cancelled => Err(ToolFailure("the sub-agent was interrupted by the user".to_owned())),
+            TurnEnd::Capped(why) | TurnEnd::Failed(why) | TurnEnd::SignedOut(why) => {
+                Err(ToolFailure(format!("the sub-agent failed: {why}")))
+            }
+        }
+    }
+
+    /// Runs the inner agent; what interrupts this one interrupts it too.
+    async fn run_inside(&self, inner: &Agent, prompt: &str) -> TurnEnd {
+        let token = self.token();
+        // An agent that starts agents is a future of unknown size.
+        let mut work = Box::pin(inner.prompt(prompt));
+        let first = tokio::select! {
+            end = &mut work => Some(end),
+            () = token.cancelled() => None,
+        };
+        match first {
+            Some(end) => end,
+            None => {
+                inner.interrupt_all();
+                work.await
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The tool calls of one answer, each through the guard, one after the other.
+
+use hookrail::guard::{Notes, Permit, ToolCall, ToolEnd, ToolFailure, ToolOutput, Visibility};
+use hookrail::{Json, Stop};
+
+use super::Agent;
+use crate::message::{Call, tool_response};
+use crate::session::EntryKind;
+use crate::tool::{self, TASK, TODO};
+use crate::view::Shown;
+
+/// What came of the calls of one answer.
+#[derive(Default)]
+pub(super) struct RanCalls {
+    /// What the model reads, one for each call.
+    pub(super) responses: Vec<Json>,
+    /// What hooks want said or kept. It comes after the results: nothing may stand between a call and its result.
+    pub(super) notes: Vec<Notes>,
+    pub(super) stop: Option<Stop>,
+}
+
+impl Agent {
+    /// Runs calls. Once a hook has stopped the agent, or the user interrupted it, the rest is not run, and says so.
+    pub(super) async fn run_calls(&self, calls: &[Call], offered: &[String]) -> RanCalls {
+        let mut ran = RanCalls::default();
+        for call in calls {
+            let why = match (&ran.stop, self.is_cancelled()) {
+                (Some(stop), _) => Some(format!("not run, because the agent was stopped: {}", stop.reason)),
+                (None, true) => Some("not run, because the user interrupted the agent".to_owned()),
+                (None, false) => None,
+            };
+            match why {
+                Some(why) => ran.responses.push(tool_response(call, &Json::string(&why), true)),
+                None => self.run_call(call, offered, &mut ran).await,
+            }
+        }
+        ran
+    }
+
+    /// Answers calls that are not run at all.
+    pub(super) fn leave_calls(&self, calls: &[Call], why: &str) -> RanCalls {
+        let why = Json::string(&format!("not run, because the agent was stopped: {why}"));
+        RanCalls {
+            responses: calls.iter().map(|call| tool_response(call, &why, true)).collect(),
+            ..RanCalls::default()
+        }
+    }
+
+    async fn run_call(&self, call: &Call, offered: &[String], ran: &mut RanCalls) {
+        let input = match self.callable(call, offered) {
+            Ok(input) => input,
+            Err(problem) => {
+                let (nothing, text) = (Json::null(), Json::string(&problem));
+                let input = call.args.as_ref().unwrap_or(&nothing);
+                self.view().show(&Shown::ToolCall { id: &call.id, tool: &call.name, input });
+                self.show_result(call, "failed", input, Some(&text));
+                ran.responses.push(tool_response(call, &text, true));
+                return;
+            }
+        };
+        self.view().show(&Shown::ToolCall { id: &call.id, tool: &call.name, input: &input });
+        let request = ToolCall::new(&call.id, &call.name, input);
+        let result = self.guard().tool_call(request, |permit| self.run_tool(permit)).await;
+        self.keep_receipt(&format!("tool {}", call.name), &result.receipt);
+        let (end, failed) = match result.end {
+            ToolEnd::Ran => ("ran", false),
+            ToolEnd::Denied => ("denied", true),
+            _ => ("failed", true),
+        };
+        let display = (result.visibility == Visibility::Shown).then_some(&result.display);
+        self.show_result(call, end, &result.input, display);
+        ran.responses.push(tool_response(call, &result.content, failed));
+        ran.notes.push(result.notes);
+        ran.stop = ran.stop.take().or(result.stop);
+    }
+
+    fn show_result(&self, call: &Call, end: &str, input: &Json, display: Option<&Json>) {
+        self.view().show(&Shown::ToolResult { id: &call.id, tool: &call.name, end, input, display });
+    }
+
+    /// Whether a call can be made at all, before any hook is troubled with it.
+    fn callable(&self, call: &Call, offered: &[String]) -> Result<Json, String> {
+        let Some(known) = tool::find(&call.name) else {
+            let names: Vec<&str> = tool::TOOLS.iter().map(|tool| tool.name).collect();
+            return Err(format!("there is no tool `{}`; there are: {}", call.name, names.join(", ")));
+        };
+        if !offered.contains(&call.name) {
+            return Err(format!("the tool `{}` is not available for this request", call.name));
+        }
+        let args = call.args.as_ref().map_err(|problem| {
+            format!("the arguments of `{}` are not valid JSON or not an object: {problem}", call.name)
+        })?;
+        known.check(args).map_err(|failure| failure.0)?;
+        Ok(args.clone())
+    }
+
+    async fn run_tool(&self, permit: Permit) -> Result<ToolOutput, ToolFailure> {
+        match permit.tool() {
+            TASK => self.run_task(permit).await,
+            TODO => self.write_todos(&permit),
+            _ => tool::run(permit, &self.parts.place, &self.token()).await,
+        }
+    }
+
+    fn write_todos(&self, permit: &Permit) -> Result<ToolOutput, ToolFailure> {
+        let Some(known) = tool::find(TODO) else { return Err(ToolFailure("there is no such tool".to_owned())) };
+        let arguments = known.check(permit.input())?;
+        let todos = arguments.get("todos").cloned().unwrap_or_else(Json::null);
+        let count = todos.as_array().map_or(0, |todos| todos.len());
+        let kept = self.session().append(EntryKind::Todo, &[("todos", todos)]);
+        kept.map_err(|error| ToolFailure(error.to_string()))?;
+        Ok(ToolOutput::text(&format!("the list has {count} tasks now")))
+    }
+}

@@ -1,0 +1,277 @@
+//! One prompt, from the first word to the last: turns of model and tools until there is an answer, or a reason to end.
+
+use std::sync::atomic::Ordering;
+
+use hookrail::guard::{AgentEnd, PromptEnd};
+use hookrail::{EventKind, Json, Stop};
+
+use super::call::CallEnd;
+use super::{Agent, CompactionCause};
+use crate::message::{Reply, list, message, number, object, text_message};
+use crate::session::EntryKind;
+use crate::view::Shown;
+
+/// How the work on a prompt ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TurnEnd {
+    /// There is an answer.
+    Answered(String),
+    /// Hooks did not let the prompt through.
+    Denied(String),
+    /// A hook stopped the agent.
+    Stopped(String),
+    /// The user interrupted it.
+    Cancelled,
+    /// It took too many turns.
+    Capped(String),
+    /// It cannot go on.
+    Failed(String),
+    /// The account is not signed in any more.
+    SignedOut(String),
+}
+
+impl TurnEnd {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Answered(_) => "answered",
+            Self::Denied(_) => "denied",
+            Self::Stopped(_) => "stopped",
+            Self::Cancelled => "cancelled",
+            Self::Capped(_) => "capped",
+            Self::Failed(_) => "failed",
+            Self::SignedOut(_) => "signed_out",
+        }
+    }
+
+    /// More about it, in words.
+    #[must_use]
+    pub fn detail(&self) -> Option<&str> {
+        match self {
+            Self::Answered(_) | Self::Cancelled => None,
+            Self::Denied(text)
+            | Self::Stopped(text)
+            | Self::Capped(text)
+            | Self::Failed(text)
+            | Self::SignedOut(text) => Some(text),
+        }
+    }
+}
+
+/// What a turn leads to.
+enum Next {
+    Turn,
+    End(TurnEnd),
+}
+
+impl Agent {
+    /// Works on a prompt until it is done, and shows how that ended.
+    pub async fn prompt(&self, prompt: &str) -> TurnEnd {
+        let working = self.working();
+        let end = self.answer(prompt).await;
+        drop(working);
+        if let TurnEnd::Stopped(reason) = &end {
+            self.view().show(&Shown::Stopped { reason });
+        }
+        self.view().show(&Shown::TurnEnd { end: end.name(), detail: end.detail() });
+        if self.depth == 0 && matches!(end, TurnEnd::Answered(_)) {
+            self.compact_when_idle().await;
+        }
+        end
+    }
+
+    async fn answer(&self, prompt: &str) -> TurnEnd {
+        let guarded = self.guard().prompt(prompt).await;
+        let prompt = match guarded {
+            PromptEnd::Denied { message, notes, stop, receipt } => {
+                self.keep_receipt("prompt", &receipt);
+                self.take_notes(&notes);
+                self.view().show(&Shown::PromptDenied { reason: &message });
+                // The prompt itself is kept nowhere, so it cannot reach a model later.
+                self.keep_turn(&text_message("model", &format!("[prompt blocked by a hook: {message}]")));
+                return stop.map_or(TurnEnd::Denied(message), |stop| TurnEnd::Stopped(stop.reason));
+            }
+            PromptEnd::Accepted { prompt, notes, stop, receipt } => {
+                self.keep_receipt("prompt", &receipt);
+                self.take_notes(&notes);
+                if let Some(stop) = stop {
+                    return TurnEnd::Stopped(stop.reason);
+                }
+                prompt
+            }
+            other => return TurnEnd::Failed(format!("the prompt cannot be judged: {other:?}")),
+        };
+        if self.is_cancelled() {
+            return TurnEnd::Cancelled;
+        }
+        self.keep_turn(&text_message("user", &prompt));
+        self.tell(EventKind::AgentStart, &[]).await;
+        self.work(&prompt).await
+    }
+
+    async fn work(&self, prompt: &str) -> TurnEnd {
+        let mut reminders = 0;
+        for _ in 0..self.parts.settings.most_turns {
+            if self.is_cancelled() {
+                return TurnEnd::Cancelled;
+            }
+            if let Some(stop) = self.compact_when_full().await {
+                return TurnEnd::Stopped(stop.reason);
+            }
+            match self.turn().await {
+                Ok(Some(_)) => {}
+                Ok(None) => match self.finish(prompt, &mut reminders).await {
+                    Next::Turn => {}
+                    Next::End(end) => return end,
+                },
+                Err(end) => return end,
+            }
+        }
+        let most = self.parts.settings.most_turns;
+        TurnEnd::Capped(format!("the agent was ended after {most} turns; a higher limit can be set with `--max-turns`"))
+    }
+
+    /// One turn: the model's answer and the tools it calls. Gives the number of calls, or nothing when there were none.
+    async fn turn(&self) -> Result<Option<usize>, TurnEnd> {
+        let index = self.turns.fetch_add(1, Ordering::Relaxed);
+        let fields = [("turn_index", number(index)), ("timestamp", number(now()))];
+        self.tell(EventKind::TurnStart, &fields).await;
+        let answer = match self.call_model().await {
+            CallEnd::Answered(answer) => answer,
+            CallEnd::Ended(end) => return Err(end),
+        };
+        let Reply { message: said, calls, usage, .. } = &answer.reply;
+        if !answer.reply.is_empty() {
+            self.keep_turn(said);
+        }
+        let mut round = vec![("turn", number(index)), ("model_id", Json::string(self.model.name()))];
+        round.extend(usage.as_ref().and_then(token_usage).map(|usage| ("token_usage", usage)));
+        self.tell(EventKind::ModelRoundEnd, &round).await;
+        let ran = match &answer.stop {
+            None => self.run_calls(calls, &answer.offered).await,
+            Some(stop) => self.leave_calls(calls, &stop.reason),
+        };
+        if !ran.responses.is_empty() {
+            self.keep_turn(&message("user", &ran.responses));
+        }
+        for notes in &ran.notes {
+            self.take_notes(notes);
+        }
+        let fields = [("turn_index", number(index)), ("message", said.clone()), ("tool_results", list(&ran.responses))];
+        self.tell(EventKind::TurnEnd, &fields).await;
+        match answer.stop.or(ran.stop).or_else(|| self.take_stop()) {
+            Some(stop) => Err(TurnEnd::Stopped(stop.reason)),
+            None if self.is_cancelled() => Err(TurnEnd::Cancelled),
+            None => Ok(Some(calls.len()).filter(|count| *count > 0)),
+        }
+    }
+
+    /// The model has nothing more to do: open tasks and hooks may have another opinion.
+    async fn finish(&self, prompt: &str, reminders: &mut u32) -> Next {
+        if self.remind(reminders).await {
+            return Next::Turn;
+        }
+        let (response, messages) = {
+            let session = self.session();
+            let contents = session.contents();
+            (contents.last().map(crate::message::text_of).unwrap_or_default(), list(&contents))
+        };
+        match self.guard().agent_end(prompt, &response, messages).await {
+            AgentEnd::Done { stop, clear_context, notes, receipt } => {
+                self.keep_receipt("agent-end", &receipt);
+                self.take_notes(&notes);
+                self.clear_context(clear_context);
+                Next::End(stop.map_or(TurnEnd::Answered(response), |stop| TurnEnd::Stopped(stop.reason)))
+            }
+            AgentEnd::SentBack { message, clear_context, notes, receipt } => {
+                self.keep_receipt("agent-end", &receipt);
+                self.take_notes(&notes);
+                self.clear_context(clear_context);
+                self.view().show(&Shown::SentBack { message: &message });
+                self.keep_turn(&text_message("user", &message));
+                Next::Turn
+            }
+            AgentEnd::Capped { message, notes, receipt, .. } => {
+                self.keep_receipt("agent-end", &receipt);
+                self.take_notes(&notes);
+                let text = format!("a hook wanted to send the agent back once more and was not followed: {message}");
+                self.view().show(&Shown::Warning { code: Some("sent-back-too-often"), text: &text });
+                Next::End(TurnEnd::Answered(response))
+            }
+            _ => Next::End(TurnEnd::Answered(response)),
+        }
+    }
+
+    fn clear_context(&self, wanted: bool) {
+        if wanted {
+            let kept = self.session().append(EntryKind::Cleared, &[]);
+            self.complain(kept);
+            self.view().show(&Shown::Note { text: "a hook cleared the model's context" });
+        }
+    }
+
+    /// Reminds the model of tasks it has not finished. Says whether it did.
+    async fn remind(&self, reminders: &mut u32) -> bool {
+        let open = |todo: &Json| {
+            todo.as_object().and_then(|todo| todo.get("status")?.as_str()).is_some_and(|status| status != "completed")
+        };
+        let todos: Vec<Json> = self.session().todos().into_iter().filter(open).collect();
+        let most = self.parts.settings.most_reminders;
+        if todos.is_empty() || *reminders >= most {
+            return false;
+        }
+        *reminders += 1;
+        let fields = [
+            ("todos", list(&todos)),
+            ("attempt", number(u64::from(*reminders))),
+            ("max_attempts", number(u64::from(most))),
+        ];
+        self.tell(EventKind::TodoReminder, &fields).await;
+        let names: Vec<String> = todos
+            .iter()
+            .filter_map(|todo| todo.as_object()?.get("content")?.as_str())
+            .map(|text| format!("- {text}"))
+            .collect();
+        self.view().show(&Shown::Note { text: "the agent is reminded of its open tasks" });
+        self.keep_system(&format!("these tasks are still open:\n{}", names.join("\n")));
+        true
+    }
+
+    /// Compresses the conversation when it has grown too long.
+    async fn compact_when_full(&self) -> Option<Stop> {
+        if self.fullness() < self.parts.settings.compact_above {
+            return None;
+        }
+        self.compact(CompactionCause::Threshold, None).await.stop()
+    }
+
+    async fn compact_when_idle(&self) {
+        if self.fullness() >= self.parts.settings.compact_idle_above {
+            self.compact(CompactionCause::Idle, None).await;
+        }
+    }
+
+    pub(super) fn take_stop(&self) -> Option<Stop> {
+        self.stop.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take()
+    }
+
+    pub(super) fn demand_stop(&self, stop: Stop) {
+        *self.stop.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(stop);
+    }
+}
+
+/// What a round used, in the words hooks know.
+fn token_usage(usage: &Json) -> Option<Json> {
+    let usage = usage.as_object()?;
+    let count = |name: &str| usage.get(name).cloned().unwrap_or_else(|| number(0));
+    Some(object([
+        ("inputTokens", count("promptTokenCount")),
+        ("outputTokens", count("candidatesTokenCount")),
+        ("totalTokens", count("totalTokenCount")),
+    ]))
+}
+
+fn now() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,42 @@
+//! Why the agent cannot work at all. What happens inside a conversation is told by [`TurnEnd`](crate::TurnEnd).
+
+use std::path::PathBuf;
+
+/// Why the agent cannot begin, or cannot go on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AgentError {
+    /// A script cannot be read or does not have the documented form.
+    #[error("the script `{}` cannot be used: {message}", file.display())]
+    Script {
+        /// The script.
+        file: PathBuf,
+        /// What is wrong, with line and column where that is known.
+        message: String,
+    },
+    /// The stream rules cannot be read or do not have the documented form.
+    #[error("the rules `{}` cannot be used: {message}", file.display())]
+    Rules {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong.
+        message: String,
+    },
+    /// A session's file cannot be made, read or written.
+    #[error("the session file `{}` cannot be used: {message}", file.display())]
+    Session {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong.
+        message: String,
+    },
+    /// There is no session of that name.
+    #[error("there is no session `{0}` of this project")]
+    NoSession(String),
+    /// There is no entry of that name in the session.
+    #[error("there is no entry `{0}` in this session")]
+    NoEntry(String),
+    /// The terminal, the signals or the runtime cannot be used.
+    #[error("{0}")]
+    System(String),
+}

@@ -1,0 +1,160 @@
+//! The messages of a conversation: `{"role", "parts"}`, where a part is text, a tool call or a tool's result.
+//!
+//! This module knows that shape and nothing of models, sessions or hooks.
+
+use hookrail::{Json, JsonKind, JsonObject};
+
+/// An object of these members.
+pub(crate) fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
+    members.into_iter().collect::<JsonObject>().to_json()
+}
+
+/// A list of these values.
+pub(crate) fn list(values: &[Json]) -> Json {
+    Json::of(values).unwrap_or_else(|_| Json::null())
+}
+
+/// A number.
+pub(crate) fn number(value: u64) -> Json {
+    Json::of(&value).unwrap_or_else(|_| Json::null())
+}
+
+/// A message that is one text.
+pub(crate) fn text_message(role: &str, text: &str) -> Json {
+    message(role, &[object([("text", Json::string(text))])])
+}
+
+/// A message of these parts.
+pub(crate) fn message(role: &str, parts: &[Json]) -> Json {
+    object([("role", Json::string(role)), ("parts", list(parts))])
+}
+
+/// The texts of a message, one after the other.
+pub(crate) fn text_of(message: &Json) -> String {
+    let parts = message.as_object().and_then(|message| message.get("parts")?.as_array()).unwrap_or_default();
+    parts.iter().filter_map(part_text).collect()
+}
+
+/// Whether a message is a text that a person wrote: not a tool's result, not a model's answer.
+pub(crate) fn is_prompt(message: &Json) -> bool {
+    let role = message.as_object().and_then(|message| message.get("role")?.as_str());
+    role.as_deref() == Some("user") && !text_of(message).is_empty()
+}
+
+/// The text of a part; some responses that hooks make have plain strings for parts.
+fn part_text(part: &Json) -> Option<String> {
+    part.as_str().or_else(|| part.as_object()?.get("text")?.as_str())
+}
+
+/// A tool call as the model wrote it.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    /// The arguments, or why they are none.
+    pub(crate) args: Result<Json, String>,
+}
+
+/// A response, taken apart.
+#[derive(Clone, Debug)]
+pub(crate) struct Reply {
+    /// The message to keep.
+    pub(crate) message: Json,
+    pub(crate) text: String,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) usage: Option<Json>,
+}
+
+impl Reply {
+    /// Takes a response apart. Calls without an identity get one made of `prefix`.
+    pub(crate) fn read(response: &Json, prefix: &str) -> Self {
+        let response = response.as_object().unwrap_or_default();
+        let first = response.get("candidates").and_then(Json::as_array).and_then(|all| all.into_iter().next());
+        let content = first.and_then(|candidate| candidate.as_object()?.get("content")?.as_object());
+        let parts = match content.and_then(|content| content.get("parts")?.as_array()) {
+            Some(parts) => parts,
+            None => response.get("text").cloned().into_iter().collect(),
+        };
+        let (mut kept, mut calls, mut text) = (Vec::new(), Vec::new(), String::new());
+        for part in parts {
+            if let Some(piece) = part_text(&part) {
+                text.push_str(&piece);
+                if !piece.is_empty() {
+                    kept.push(object([("text", Json::string(&piece))]));
+                }
+                continue;
+            }
+            match part.as_object().and_then(|part| part.get("functionCall")?.as_object()) {
+                Some(call) => {
+                    let id = format!("{prefix}-{}", calls.len() + 1);
+                    let (call, part) = read_call(&call, id);
+                    calls.push(call);
+                    kept.push(part);
+                }
+                None => kept.push(part),
+            }
+        }
+        let usage = response.get("usageMetadata").cloned();
+        Self { message: message("model", &kept), text, calls, usage }
+    }
+
+    /// Whether there is nothing to keep.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.calls.is_empty()
+    }
+}
+
+fn read_call(call: &JsonObject, default_id: String) -> (Call, Json) {
+    let text = |name: &str| call.get(name).and_then(Json::as_str);
+    let id = text("id").filter(|id| !id.is_empty()).unwrap_or(default_id);
+    let name = text("name").unwrap_or_default();
+    let args = match (call.get("args"), text("argsText")) {
+        (_, Some(raw)) => Json::parse(&raw).map_err(|error| error.to_string()),
+        (Some(args), None) => Ok(args.clone()),
+        (None, None) => Ok(Json::empty_object()),
+    };
+    let args = args.and_then(|args| match args.kind() {
+        JsonKind::Object => Ok(args),
+        other => Err(format!("they must be an object, not {}", other.described())),
+    });
+    let mut kept = call.clone();
+    kept.set("id", Json::string(&id));
+    (Call { id, name, args }, object([("functionCall", kept.to_json())]))
+}
+
+/// What the model reads as a tool's result.
+pub(crate) fn tool_response(call: &Call, content: &Json, failed: bool) -> Json {
+    let key = if failed { "error" } else { "output" };
+    let response = object([(key, content.clone())]);
+    let inner = object([("id", Json::string(&call.id)), ("name", Json::string(&call.name)), ("response", response)]);
+    object([("functionResponse", inner)])
+}
+
+/// How many tokens a value takes, roughly: four characters each. Only a provider knows better.
+pub(crate) fn tokens(value: &Json) -> u64 {
+    value.text().len() as u64 / 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_response_is_taken_apart_in_every_shape() {
+        let json = |text: &str| Json::parse(text).unwrap();
+        let reply = Reply::read(
+            &json(
+                r#"{"candidates":[{"content":{"parts":[{"text":"a"},"b",{"functionCall":{"name":"t","args":{"n":1.0}}},{"functionCall":{"name":"u","id":"x","argsText":"{"}},{"inlineData":{}}]}}]}"#,
+            ),
+            "call-7",
+        );
+        assert_eq!(reply.text, "ab");
+        assert_eq!(reply.calls[0].id, "call-7-1");
+        assert_eq!(reply.calls[0].args.as_ref().unwrap().text(), r#"{"n":1.0}"#, "arguments keep their bytes");
+        assert_eq!((reply.calls[1].id.as_str(), reply.calls[1].args.is_err()), ("x", true));
+        assert!(reply.message.text().contains("inlineData"), "parts that are not text survive");
+        assert_eq!(Reply::read(&json(r#"{"text":"only"}"#), "c").text, "only");
+        assert!(Reply::read(&json(r#"{"text":""}"#), "c").is_empty());
+        assert!(Reply::read(&Json::null(), "c").is_empty());
+    }
+}

@@ -1,0 +1,77 @@
+//! A person at a terminal.
+
+use std::sync::Arc;
+
+use super::command::{self, After};
+use super::terminal::{Terminal, Typed};
+use super::{Driver, Exit, OnInterrupt, Setup};
+use crate::agent::{Agent, EndReason, TurnEnd};
+use crate::error::AgentError;
+use crate::view::{Shown, TerminalView, View as _};
+
+pub(super) async fn run(setup: Setup) -> Result<Exit, AgentError> {
+    let begin = setup.begin.clone();
+    let mut driver = Driver::new(OnInterrupt::EndStep)?;
+    let hooks = setup.hooks.clone();
+    let terminal = Terminal::open(setup.history.clone())?;
+    let view = Arc::new(TerminalView::new());
+    let parts = setup.parts(Arc::clone(&view) as Arc<_>, Arc::new(terminal.clone()));
+    let (began, interrupted) = driver.watch(&hooks, &*view, Agent::begin(parts, &begin)).await;
+    let (agent, stop) = began?;
+    let mut end = TurnEnd::Answered(String::new());
+    let mut reason = EndReason::Exit;
+    match stop {
+        Some(stop) => end = TurnEnd::Stopped(stop.reason),
+        None if interrupted => {}
+        None => {
+            view.show(&Shown::Note { text: "type a prompt, or /help" });
+            reason = converse(&mut driver, &agent, &terminal, &mut end).await;
+        }
+    }
+    terminal.restore();
+    driver.end(&agent, &end, reason).await;
+    // What a prompt came to was shown; only a stop at the very beginning means that nothing could be done.
+    Ok(match (driver.signal, end) {
+        (Some(number), _) => Exit::Signalled(number),
+        (None, TurnEnd::Stopped(_)) => Exit::Stopped,
+        _ => Exit::Fine,
+    })
+}
+
+/// Prompts and commands, until the person has enough.
+async fn converse(driver: &mut Driver, agent: &Agent, terminal: &Terminal, end: &mut TurnEnd) -> EndReason {
+    loop {
+        let typed = tokio::select! {
+            typed = terminal.prompt() => typed,
+            number = driver.signals.next() => {
+                driver.signal = Some(number);
+                return EndReason::Other;
+            }
+        };
+        let line = match typed {
+            Typed::Line(line) => line.trim().to_owned(),
+            Typed::Interrupted => {
+                agent.view().show(&Shown::Note { text: "Ctrl-D or /exit ends the agent" });
+                continue;
+            }
+            Typed::Closed => return EndReason::PromptInputExit,
+        };
+        if line.is_empty() {
+            continue;
+        }
+        if line.starts_with('/') {
+            if let After::End(why) = driver.drive(agent, command::run(agent, &line)).await {
+                return why;
+            }
+        } else {
+            let ended = driver.drive(agent, agent.prompt(&line)).await;
+            if matches!(ended, TurnEnd::SignedOut(_)) {
+                *end = ended;
+                return EndReason::Logout;
+            }
+        }
+        if driver.signal.is_some() {
+            return EndReason::Other;
+        }
+    }
+}

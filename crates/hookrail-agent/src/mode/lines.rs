@@ -1,0 +1,96 @@
+//! Prompts and commands from standard input, one per line, for a program that reads JSON.
+
+use std::io::{BufRead as _, Read as _};
+use std::sync::Arc;
+
+use hookrail::Json;
+use tokio::sync::mpsc;
+
+use super::command::{self, After};
+use super::{Driver, Exit, OnInterrupt, Setup};
+use crate::agent::{Agent, EndReason, TurnEnd};
+use crate::error::AgentError;
+use crate::user::NoUser;
+use crate::view::{HeadlessView, Shown, View as _};
+
+/// All of standard input, as one prompt.
+pub(super) fn all() -> Result<String, AgentError> {
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().lock().read_to_end(&mut bytes);
+    read.map_err(|error| AgentError::System(format!("standard input cannot be read: {error}")))?;
+    String::from_utf8(bytes).map_err(|_| AgentError::System("standard input is not UTF-8".to_owned()))
+}
+
+/// Works on each line as it comes, until there are no more.
+pub(super) async fn run(setup: Setup) -> Result<Exit, AgentError> {
+    let begin = setup.begin.clone();
+    let mut driver = Driver::new(OnInterrupt::EndAll)?;
+    let hooks = setup.hooks.clone();
+    let parts = setup.parts(Arc::new(HeadlessView), Arc::new(NoUser));
+    let (began, _) = driver.watch(&hooks, &HeadlessView, Agent::begin(parts, &begin)).await;
+    let (agent, stop) = began?;
+    let mut end = stop.map_or(TurnEnd::Answered(String::new()), |stop| TurnEnd::Stopped(stop.reason));
+    let mut reason = EndReason::Exit;
+    let mut lines = if matches!(end, TurnEnd::Stopped(_)) { None } else { Some(read_lines()) };
+    while let Some(source) = &mut lines {
+        let line = tokio::select! {
+            line = source.recv() => line,
+            number = driver.signals.next() => {
+                driver.signal = Some(number);
+                None
+            }
+        };
+        let Some(line) = line else { break };
+        let line = match wanted(&line) {
+            Ok(None) => continue,
+            Ok(Some(line)) => line,
+            Err(problem) => {
+                HeadlessView.show(&Shown::Error { text: &problem });
+                continue;
+            }
+        };
+        if line.starts_with('/') {
+            if let After::End(why) = driver.drive(&agent, command::run(&agent, &line)).await {
+                reason = why;
+                break;
+            }
+        } else {
+            end = driver.drive(&agent, agent.prompt(&line)).await;
+        }
+        if driver.signal.is_some() || matches!(end, TurnEnd::SignedOut(_)) {
+            break;
+        }
+    }
+    driver.end(&agent, &end, reason).await;
+    Ok(driver.exit(&end))
+}
+
+/// The prompt or command of a line: the line itself, or the `prompt` or `command` of an object.
+fn wanted(line: &str) -> Result<Option<String>, String> {
+    let line = line.trim();
+    if !line.starts_with('{') {
+        return Ok(Some(line.to_owned()).filter(|line| !line.is_empty()));
+    }
+    let object = Json::parse(line).map_err(|error| format!("the line is not valid JSON: {error}"))?;
+    let object = object.as_object().unwrap_or_default();
+    let text = |name: &str| object.get(name).and_then(Json::as_str);
+    match (text("prompt"), text("command")) {
+        (Some(prompt), None) => Ok(Some(prompt)),
+        (None, Some(command)) => Ok(Some(format!("/{}", command.trim_start_matches('/')))),
+        _ => Err("the object needs either a `prompt` or a `command`".to_owned()),
+    }
+}
+
+/// Reading cannot be interrupted, so it has a thread of its own, which ends with the process.
+fn read_lines() -> mpsc::UnboundedReceiver<String> {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines() {
+            let Ok(line) = line else { return };
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}

@@ -1,0 +1,206 @@
+//! The ways to run the agent: on a terminal, for one prompt, for a program, from a pipe. They differ in where prompts come
+//! from and how things are shown. What hooks can do is the same in all of them.
+
+mod command;
+mod interactive;
+mod lines;
+mod plugins;
+mod signals;
+mod terminal;
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::pin;
+use std::sync::Arc;
+
+use hookrail::HookSystem;
+
+use crate::agent::{Agent, Begin, EndReason, Parts, TurnEnd};
+use crate::error::AgentError;
+use crate::model::Model;
+use crate::session::SessionStore;
+use crate::settings::Settings;
+use crate::tool::Place;
+use crate::user::{NoUser, User};
+use crate::view::{HeadlessView, TerminalView, View, watch};
+use signals::Signals;
+
+/// Where prompts come from, and how things are shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Mode {
+    /// A person types prompts on a terminal.
+    Interactive,
+    /// One prompt, given with the command.
+    Prompt(String),
+    /// A program reads JSON; prompts are given with the command, or come as lines on standard input.
+    Headless(Option<String>),
+    /// One prompt, which is all of standard input.
+    Piped,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Exit {
+    /// All is well.
+    Fine,
+    /// The agent failed: the model, the turn limit, the script.
+    Failed,
+    /// Hooks denied the prompt.
+    Denied,
+    /// A hook stopped the agent.
+    Stopped,
+    /// A signal of this number ended it.
+    Signalled(u8),
+}
+
+/// Everything a run needs, whatever its mode.
+#[non_exhaustive]
+pub struct Setup {
+    /// The hooks.
+    pub hooks: HookSystem,
+    /// The model.
+    pub model: Arc<dyn Model>,
+    /// Where tools may read and write.
+    pub place: Place,
+    /// Where sessions are.
+    pub store: SessionStore,
+    /// Limits and habits.
+    pub settings: Settings,
+    /// How the session begins.
+    pub begin: Begin,
+    /// Where the lines a person typed are kept, if anywhere.
+    pub history: Option<PathBuf>,
+}
+
+impl Setup {
+    /// A new session with default settings.
+    #[must_use]
+    pub fn new(hooks: HookSystem, model: Arc<dyn Model>, place: Place, store: SessionStore) -> Self {
+        Self { hooks, model, place, store, settings: Settings::default(), begin: Begin::New, history: None }
+    }
+
+    fn parts(self, view: Arc<dyn View>, user: Arc<dyn User>) -> Parts {
+        let mut parts = Parts::new(self.hooks, self.model, self.place, self.store, view, user);
+        parts.settings = self.settings;
+        parts
+    }
+}
+
+/// Runs the agent until it is done.
+///
+/// # Errors
+/// When it cannot begin: the session, the terminal, the runtime.
+pub fn run(setup: Setup, mode: Mode) -> Result<Exit, AgentError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| AgentError::System(format!("the agent cannot be run: {error}")))?;
+    let exit = runtime.block_on(async {
+        match mode {
+            Mode::Interactive => interactive::run(setup).await,
+            Mode::Prompt(prompt) => once(setup, &prompt, Arc::new(TerminalView::new())).await,
+            Mode::Headless(Some(prompt)) => once(setup, &prompt, Arc::new(HeadlessView)).await,
+            Mode::Headless(None) => lines::run(setup).await,
+            Mode::Piped => once(setup, &lines::all()?, Arc::new(TerminalView::new())).await,
+        }
+    });
+    // A thread may still wait for somebody to type.
+    runtime.shutdown_background();
+    exit
+}
+
+/// One prompt and its answer.
+async fn once(setup: Setup, prompt: &str, view: Arc<dyn View>) -> Result<Exit, AgentError> {
+    let begin = setup.begin.clone();
+    let mut driver = Driver::new(OnInterrupt::EndAll)?;
+    let hooks = setup.hooks.clone();
+    let parts = setup.parts(Arc::clone(&view), Arc::new(NoUser));
+    let (began, _) = driver.watch(&hooks, &*view, Agent::begin(parts, &begin)).await;
+    let (agent, stop) = began?;
+    let end = match stop {
+        Some(stop) => TurnEnd::Stopped(stop.reason),
+        None => driver.drive(&agent, agent.prompt(prompt)).await,
+    };
+    driver.end(&agent, &end, EndReason::Exit).await;
+    Ok(driver.exit(&end))
+}
+
+/// What an interrupt means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OnInterrupt {
+    /// First the hook, then the turn; the agent goes on.
+    EndStep,
+    /// Everything ends.
+    EndAll,
+}
+
+/// Runs pieces of the agent's work, while it shows slow hooks and listens to signals.
+struct Driver {
+    signals: Signals,
+    on_interrupt: OnInterrupt,
+    /// The signal that ends the agent, once there was one.
+    signal: Option<u8>,
+}
+
+impl Driver {
+    fn new(on_interrupt: OnInterrupt) -> Result<Self, AgentError> {
+        let signals = Signals::listen()
+            .map_err(|error| AgentError::System(format!("the agent cannot be made interruptible: {error}")))?;
+        Ok(Self { signals, on_interrupt, signal: None })
+    }
+
+    /// Does a piece of the agent's work.
+    async fn drive<F: Future>(&mut self, agent: &Agent, work: F) -> F::Output {
+        let mut work = pin!(work);
+        let mut watching = pin!(watch(agent.hooks(), agent.view()));
+        loop {
+            tokio::select! {
+                biased;
+                () = &mut watching => {}
+                done = &mut work => return done,
+                number = self.signals.next() => {
+                    if number == signals::INTERRUPT && self.on_interrupt == OnInterrupt::EndStep {
+                        agent.interrupt();
+                    } else {
+                        self.signal = Some(number);
+                        agent.interrupt_all();
+                    }
+                }
+            }
+        }
+    }
+
+    /// Does what comes before there is an agent. Gives the result, and whether a signal came meanwhile.
+    async fn watch<F: Future>(&mut self, hooks: &HookSystem, view: &dyn View, work: F) -> (F::Output, bool) {
+        let mut work = pin!(work);
+        let mut watching = pin!(watch(hooks, view));
+        loop {
+            tokio::select! {
+                biased;
+                () = &mut watching => {}
+                done = &mut work => return (done, self.signal.is_some()),
+                number = self.signals.next() => self.signal = Some(number),
+            }
+        }
+    }
+
+    /// Ends the session for the reason that fits.
+    async fn end(&mut self, agent: &Agent, end: &TurnEnd, otherwise: EndReason) {
+        let reason = match end {
+            _ if self.signal.is_some() => EndReason::Other,
+            TurnEnd::SignedOut(_) => EndReason::Logout,
+            _ => otherwise,
+        };
+        self.drive(agent, agent.end(reason)).await;
+    }
+
+    fn exit(&self, end: &TurnEnd) -> Exit {
+        match (self.signal, end) {
+            (Some(number), _) => Exit::Signalled(number),
+            (None, TurnEnd::Answered(_)) => Exit::Fine,
+            (None, TurnEnd::Denied(_)) => Exit::Denied,
+            (None, TurnEnd::Stopped(_)) => Exit::Stopped,
+            (None, _) => Exit::Failed,
+        }
+    }
+}

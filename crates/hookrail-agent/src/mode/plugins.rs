@@ -1,0 +1,55 @@
+//! `/plugin`: what is installed, and turning it on and off. A change is on disk at once and in force after a refresh.
+
+use std::sync::Arc;
+
+use hookrail::Environment;
+use hookrail::dialect::xcode::{PluginPlaces, Survey, set_enabled, survey};
+
+use crate::agent::Agent;
+
+/// What a command answers: lines, or why it cannot be followed.
+type Answer = Result<Vec<String>, String>;
+
+pub(super) fn run(agent: &Agent, words: &[&str]) -> Answer {
+    if agent.settings().plugins_off {
+        return Err("plugins are off: `--no-plugins` was given".to_owned());
+    }
+    let environment: Arc<Environment> = Arc::new(std::env::vars_os().collect());
+    let places = PluginPlaces::new(agent.hooks().project(), &environment);
+    let found = survey(&places, &environment);
+    match words {
+        [] | ["list"] => Ok(list(&found)),
+        ["enable", id] => switch(&places, &found, id, true),
+        ["disable", id] => switch(&places, &found, id, false),
+        ["refresh"] => {
+            agent.hooks().reload();
+            agent.report_loading_again();
+            Ok(vec![format!("{} hooks are loaded", agent.hooks().snapshot().hooks().len())])
+        }
+        _ => Err("`/plugin list`, `/plugin refresh`, `/plugin enable ID` or `/plugin disable ID`".to_owned()),
+    }
+}
+
+fn list(found: &Survey) -> Vec<String> {
+    let line = |plugin: &hookrail::dialect::xcode::Plugin| {
+        let state = if plugin.is_broken() {
+            "broken"
+        } else if plugin.is_enabled() {
+            "on"
+        } else {
+            "off"
+        };
+        format!("{}  {state}", plugin.id)
+    };
+    found.plugins.iter().map(line).collect()
+}
+
+fn switch(places: &PluginPlaces, found: &Survey, id: &str, enabled: bool) -> Answer {
+    if !found.plugins.iter().any(|plugin| plugin.id == id) {
+        return Err(format!("there is no plugin `{id}`; `/plugin list` lists them"));
+    }
+    let settings = places.user_settings.as_ref().ok_or("there is no home directory to keep settings in")?;
+    set_enabled(settings, id, enabled).map_err(|error| error.to_string())?;
+    let word = if enabled { "on" } else { "off" };
+    Ok(vec![format!("{id} is {word}; `/plugin refresh` puts it in force")])
+}

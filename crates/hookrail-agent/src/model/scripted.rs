@@ -1,0 +1,182 @@
+//! The scripted model: it says what a file says, so a conversation can be repeated anywhere, without a network.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hookrail::guard::ModelPermit;
+use hookrail::{Json, JsonObject};
+
+use super::script::{ErrorKind, Expectation, Script, Step};
+use super::{Model, ModelError, ModelFuture, Stream};
+use crate::error::AgentError;
+use crate::message::{list, message, number, object, text_of, tokens};
+
+/// A model that follows a script.
+#[derive(Debug)]
+pub struct ScriptedModel {
+    name: String,
+    window: u64,
+    part: Mutex<Part>,
+    summaries: Mutex<std::vec::IntoIter<String>>,
+    agents: BTreeMap<String, Arc<ScriptedModel>>,
+}
+
+/// Where in its part a model is.
+#[derive(Debug)]
+struct Part {
+    steps: Vec<Step>,
+    next: usize,
+}
+
+const WINDOW: u64 = 100_000;
+
+impl ScriptedModel {
+    /// Reads a script.
+    ///
+    /// # Errors
+    /// When the file cannot be read or does not have the documented form.
+    pub fn read(file: &Path) -> Result<Self, AgentError> {
+        Ok(Self::of(Script::read(file)?))
+    }
+
+    fn of(script: Script) -> Self {
+        let name = script.model.unwrap_or_else(|| "scripted".to_owned());
+        let window = script.context_window.unwrap_or(WINDOW);
+        let agents = script.agents.into_iter().map(|(agent, turns)| {
+            let inner = Script { model: Some(name.clone()), turns, context_window: Some(window), ..Script::default() };
+            (agent, Arc::new(Self::of(inner)))
+        });
+        let agents = agents.collect();
+        let part = Mutex::new(Part { steps: script.turns, next: 0 });
+        Self { name, window, part, summaries: Mutex::new(script.summaries.into_iter()), agents }
+    }
+
+    fn next_step(&self) -> Result<Step, ModelError> {
+        let mut part = self.part.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(step) = part.steps.get(part.next).cloned() else {
+            let count = part.steps.len();
+            return Err(ModelError::Failed(format!("the script has no more answers: all {count} were given")));
+        };
+        if !step.repeat {
+            part.next += 1;
+        }
+        Ok(step)
+    }
+
+    fn summary(&self, request: &JsonObject) -> Json {
+        let scripted = self.summaries.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let count = request.get("contents").and_then(Json::as_array).map_or(0, |contents| contents.len());
+        let text = scripted.unwrap_or_else(|| format!("A summary of {count} messages."));
+        response(&[object([("text", Json::string(&text))])], request, &text)
+    }
+
+    async fn answer(&self, request: &Json, stream: &mut dyn Stream) -> Result<Json, ModelError> {
+        let request = request.as_object().unwrap_or_default();
+        if request.get("purpose").and_then(Json::as_str).as_deref() == Some("summary") {
+            return Ok(self.summary(&request));
+        }
+        let used = tokens(&request.to_json());
+        if used > self.window {
+            return Err(ModelError::Overflow(format!("the request has {used} tokens; {} fit", self.window)));
+        }
+        let step = self.next_step()?;
+        if let Some(expected) = &step.expect {
+            expected.check(&request)?;
+        }
+        if let Some(error) = &step.error {
+            let message = error.message.clone().unwrap_or_else(|| "the script says so".to_owned());
+            return Err(match error.kind {
+                ErrorKind::Transient => ModelError::Transient(message),
+                ErrorKind::Overflow => ModelError::Overflow(message),
+                ErrorKind::SignedOut => ModelError::SignedOut(message),
+                ErrorKind::Failed => ModelError::Failed(message),
+            });
+        }
+        let mut said = String::new();
+        for chunk in step.text.iter().chain(&step.chunks) {
+            said.push_str(chunk);
+            if let ControlFlow::Break(()) = stream.text(chunk) {
+                return Err(ModelError::Interrupted);
+            }
+            // A real response comes in pieces, between which other things happen.
+            tokio::task::yield_now().await;
+        }
+        if step.hang {
+            std::future::pending::<()>().await;
+        }
+        Ok(response(&parts(&step, &said), &request, &said))
+    }
+}
+
+impl Model for ScriptedModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn context_window(&self) -> u64 {
+        self.window
+    }
+
+    fn respond<'a>(&'a self, permit: &'a ModelPermit, stream: &'a mut dyn Stream) -> ModelFuture<'a> {
+        Box::pin(self.answer(permit.request(), stream))
+    }
+
+    fn for_agent(&self, name: &str) -> Option<Arc<dyn Model>> {
+        self.agents.get(name).map(|model| Arc::clone(model) as Arc<dyn Model>)
+    }
+}
+
+fn parts(step: &Step, said: &str) -> Vec<Json> {
+    let mut parts = Vec::new();
+    if !said.is_empty() {
+        parts.push(object([("text", Json::string(said))]));
+    }
+    for call in &step.calls {
+        let mut function = JsonObject::new();
+        if let Some(id) = &call.id {
+            function.set("id", Json::string(id));
+        }
+        function.set("name", Json::string(&call.name));
+        match &call.args_text {
+            Some(raw) => function.set("argsText", Json::string(raw)),
+            None => function.set("args", call.args.clone().unwrap_or_else(Json::empty_object)),
+        }
+        parts.push(object([("functionCall", function.to_json())]));
+    }
+    parts
+}
+
+fn response(parts: &[Json], request: &JsonObject, said: &str) -> Json {
+    let (input, output) = (tokens(&request.to_json()), said.len() as u64 / 4);
+    let usage = object([
+        ("promptTokenCount", number(input)),
+        ("candidatesTokenCount", number(output)),
+        ("totalTokenCount", number(input + output)),
+    ]);
+    let candidate = object([("content", message("model", parts)), ("finishReason", Json::string("STOP"))]);
+    object([("candidates", list(&[candidate])), ("usageMetadata", usage)])
+}
+
+impl Expectation {
+    fn check(&self, request: &JsonObject) -> Result<(), ModelError> {
+        let wrong = |what: String| Err(ModelError::Failed(format!("the request is not as the script expects: {what}")));
+        let all = request.to_json();
+        // Text is compared as it reads, everything else as it is written.
+        let contents = request.get("contents").and_then(Json::as_array).unwrap_or_default();
+        let read: String = contents.iter().map(text_of).collect::<Vec<_>>().join("\n");
+        let has = |text: &String| read.contains(text.as_str()) || all.text().contains(text.as_str());
+        if let Some(missing) = self.contains.iter().find(|text| !has(text)) {
+            return wrong(format!("it does not contain `{missing}`"));
+        }
+        if let Some(found) = self.lacks.iter().find(|text| has(text)) {
+            return wrong(format!("it contains `{found}`"));
+        }
+        let offered = crate::tool::offered(&all);
+        match &self.tools {
+            Some(tools) if *tools != offered => wrong(format!("the tools are {}", offered.join(", "))),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! Sessions: a tree of entries and the place in it where the conversation goes on, kept in a file that is only ever
+//! added to.
+//!
+//! A session knows what the model may see of it. It knows no hooks, no model and no screen.
+
+mod entry;
+mod file;
+mod store;
+
+pub use entry::{Entry, EntryKind};
+pub use file::Damage;
+pub use store::{SessionStore, Stored};
+
+use std::path::Path;
+
+use hookrail::{Json, JsonObject};
+
+use crate::error::AgentError;
+use crate::message::{list, object, text_message};
+use file::Lines;
+
+/// One session.
+#[derive(Debug)]
+pub struct Session {
+    id: String,
+    header: Json,
+    entries: Vec<Entry>,
+    leaf: Option<String>,
+    next: u64,
+    lines: Option<Lines>,
+}
+
+impl Session {
+    /// A session that is kept nowhere, such as a sub-agent's.
+    pub(crate) fn in_memory(id: &str) -> Self {
+        Self {
+            id: id.to_owned(),
+            header: header(id, Path::new(""), None),
+            entries: Vec::new(),
+            leaf: None,
+            next: 1,
+            lines: None,
+        }
+    }
+
+    /// Begins a session in a new file.
+    pub(crate) fn create(file: &Path, id: &str, cwd: &Path, parent: Option<&str>) -> Result<Self, AgentError> {
+        let mut lines = Lines::create(file)?;
+        let header = header(id, cwd, parent);
+        lines.append(&header)?;
+        Ok(Self { id: id.to_owned(), header, entries: Vec::new(), leaf: None, next: 1, lines: Some(lines) })
+    }
+
+    /// Takes a session up again. All whole lines count; what could not be read is told.
+    pub(crate) fn open(file: &Path) -> Result<(Self, Vec<Damage>), AgentError> {
+        let (lines, found) = Lines::open(file)?;
+        let fallback = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let mut session = Self::in_memory(&fallback);
+        for line in &found.lines {
+            let Some(entry) = Entry::read(line) else {
+                session.take_header(line);
+                continue;
+            };
+            session.take(entry);
+        }
+        session.lines = Some(lines);
+        Ok((session, found.damage))
+    }
+
+    fn take_header(&mut self, line: &Json) {
+        let Some(object) = line.as_object() else { return };
+        if object.get("type").and_then(Json::as_str).as_deref() == Some("session") {
+            if let Some(id) = object.get("id").and_then(Json::as_str) {
+                self.id = id;
+            }
+            self.header = line.clone();
+        }
+    }
+
+    /// Takes an entry from the file. One whose parent was lost follows the last one that was not.
+    fn take(&mut self, mut entry: Entry) {
+        if let Some(used) = entry.id.strip_prefix('e').and_then(|number| number.parse::<u64>().ok()) {
+            self.next = self.next.max(used + 1);
+        }
+        if entry.kind == EntryKind::Leaf {
+            self.leaf = entry.text("leafId").filter(|id| self.entry(id).is_some());
+        } else if entry.kind.in_tree() {
+            if entry.parent.as_deref().is_some_and(|parent| self.entry(parent).is_none()) {
+                entry.parent.clone_from(&self.leaf);
+            }
+            self.leaf = Some(entry.id.clone());
+        }
+        self.entries.push(entry);
+    }
+
+    /// The session's identity.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The session's file.
+    #[must_use]
+    pub fn file(&self) -> Option<&Path> {
+        self.lines.as_ref().map(Lines::path)
+    }
+
+    /// The path of the file as text, or nothing.
+    pub(crate) fn file_text(&self) -> String {
+        self.file().map(|file| file.display().to_string()).unwrap_or_default()
+    }
+
+    /// The first line.
+    #[must_use]
+    pub fn header(&self) -> &Json {
+        &self.header
+    }
+
+    /// All entries, in the order they were added.
+    #[must_use]
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The entry where the conversation goes on.
+    #[must_use]
+    pub fn leaf(&self) -> Option<&str> {
+        self.leaf.as_deref()
+    }
+
+    /// The entry of that identity.
+    #[must_use]
+    pub fn entry(&self, id: &str) -> Option<&Entry> {
+        self.entries.iter().rev().find(|entry| entry.id == id)
+    }
+
+    /// Adds an entry after the current one.
+    pub(crate) fn append(&mut self, kind: EntryKind, fields: &[(&str, Json)]) -> Result<String, AgentError> {
+        let id = format!("e{}", self.next);
+        let parent = if kind.in_tree() { self.leaf.clone() } else { None };
+        let entry = Entry::new(id.clone(), parent, kind, fields);
+        self.write(&entry.to_json())?;
+        self.next += 1;
+        if kind.in_tree() {
+            self.leaf = Some(id.clone());
+        }
+        self.entries.push(entry);
+        Ok(id)
+    }
+
+    /// Adds a message of the conversation.
+    pub(crate) fn append_message(&mut self, message: &Json) -> Result<String, AgentError> {
+        self.append(EntryKind::Message, &[("message", message.clone())])
+    }
+
+    /// Goes on at another entry, or at the root.
+    pub(crate) fn move_to(&mut self, id: Option<&str>) -> Result<(), AgentError> {
+        self.append(EntryKind::Leaf, &[("leafId", id.map_or_else(Json::null, Json::string))])?;
+        self.leaf = id.map(str::to_owned);
+        Ok(())
+    }
+
+    /// Copies entries of another session, with their identities.
+    pub(crate) fn copy(&mut self, entries: &[Entry]) -> Result<(), AgentError> {
+        for entry in entries {
+            self.write(&entry.to_json())?;
+            self.take(entry.clone());
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, line: &Json) -> Result<(), AgentError> {
+        self.lines.as_mut().map_or(Ok(()), |lines| lines.append(line))
+    }
+
+    /// The entries from the root to an entry.
+    #[must_use]
+    pub fn path_to(&self, id: Option<&str>) -> Vec<&Entry> {
+        let mut path = Vec::new();
+        let mut at = id.and_then(|id| self.entry(id));
+        // A file can say that an entry is its own ancestor; no path is longer than there are entries.
+        while let Some(entry) = at.filter(|_| path.len() <= self.entries.len()) {
+            path.push(entry);
+            at = entry.parent.as_deref().and_then(|parent| self.entry(parent));
+        }
+        path.reverse();
+        path
+    }
+
+    /// The entries from the root to the current one.
+    #[must_use]
+    pub fn branch(&self) -> Vec<&Entry> {
+        self.path_to(self.leaf())
+    }
+
+    /// The part of the branch that the model may see, and the summary of what came before it.
+    pub(crate) fn in_sight(&self) -> (Option<&Entry>, Vec<&Entry>) {
+        let branch = self.branch();
+        let border = branch.iter().rposition(|entry| matches!(entry.kind, EntryKind::Compaction | EntryKind::Cleared));
+        let Some(border) = border else { return (None, branch) };
+        let (before, after) = branch.split_at(border);
+        let Some((at, after)) = after.split_first() else { return (None, branch) };
+        if at.kind == EntryKind::Cleared {
+            return (None, after.to_vec());
+        }
+        let kept = at.text("firstKeptEntryId");
+        let from = before.iter().position(|entry| Some(&entry.id) == kept.as_ref()).unwrap_or(before.len());
+        let kept = before.iter().skip(from).chain(after).copied().collect();
+        (Some(at), kept)
+    }
+
+    /// What is sent to a model.
+    #[must_use]
+    pub fn contents(&self) -> Vec<Json> {
+        let (summary, entries) = self.in_sight();
+        let summary = summary.and_then(|entry| entry.text("summary"));
+        let summary =
+            summary.map(|text| text_message("user", &format!("The conversation so far, in short:\n\n{text}")));
+        summary.into_iter().chain(entries.into_iter().filter_map(content)).collect()
+    }
+
+    /// The open and finished tasks as they are now.
+    #[must_use]
+    pub fn todos(&self) -> Vec<Json> {
+        let last = self.branch().into_iter().rev().find(|entry| entry.kind == EntryKind::Todo);
+        last.and_then(|entry| entry.field("todos")?.as_array()).unwrap_or_default()
+    }
+
+    /// The entries as a tree: each with its children.
+    #[must_use]
+    pub fn tree(&self) -> Json {
+        self.children_of(None, 0)
+    }
+
+    fn children_of(&self, parent: Option<&str>, depth: usize) -> Json {
+        let children = self.entries.iter().filter(|entry| entry.kind.in_tree() && entry.parent.as_deref() == parent);
+        let nodes: Vec<Json> = children
+            .filter(|_| depth <= self.entries.len())
+            .map(|entry| {
+                let below = self.children_of(Some(&entry.id), depth + 1);
+                object([("entry", entry.to_json()), ("children", below)])
+            })
+            .collect();
+        list(&nodes)
+    }
+}
+
+/// An entry as the model sees it.
+fn content(entry: &Entry) -> Option<Json> {
+    match entry.kind {
+        EntryKind::Message => entry.field("message").cloned(),
+        EntryKind::System => Some(text_message("user", &format!("System message: {}", entry.text("text")?))),
+        EntryKind::BranchSummary => {
+            Some(text_message("user", &format!("What was tried elsewhere, in short:\n\n{}", entry.text("summary")?)))
+        }
+        EntryKind::CustomMessage => {
+            let content = entry.field("content")?;
+            let parts = content.as_array().unwrap_or_default();
+            let texts = parts.iter().filter_map(|part| part.as_object()?.get("text")?.as_str());
+            let text = content.as_str().unwrap_or_else(|| texts.collect::<Vec<_>>().join("\n"));
+            Some(text_message("user", &text))
+        }
+        _ => None,
+    }
+}
+
+fn header(id: &str, cwd: &Path, parent: Option<&str>) -> Json {
+    let mut header = JsonObject::new();
+    header.set("type", Json::string("session"));
+    header.set("version", crate::message::number(1));
+    header.set("id", Json::string(id));
+    header.set("cwd", Json::string(&cwd.display().to_string()));
+    if let Some(parent) = parent {
+        header.set("parentSession", Json::string(parent));
+    }
+    header.to_json()
+}
+
+#[cfg(test)]
+mod tests;

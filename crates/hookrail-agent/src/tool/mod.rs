@@ -1,0 +1,164 @@
+//! The agent's tools, which really do their work.
+//!
+//! A tool runs only with a [`Permit`], so no path through this module leads around the hooks. Tools know files and
+//! processes; they know no hooks, no model and no screen.
+
+mod files;
+mod names;
+mod place;
+mod schema;
+mod search;
+mod shell;
+
+pub use names::declare;
+pub use place::Place;
+
+use hookrail::guard::{Permit, ToolFailure, ToolOutput};
+use hookrail::{Json, JsonObject};
+use hookrail_spawn::CancelToken;
+
+use crate::message::{list, object};
+use schema::{Arguments, Parameter, flag, number, text, todos};
+
+/// A tool as models and hooks know it.
+#[derive(Debug)]
+pub(crate) struct Tool {
+    pub(crate) name: &'static str,
+    description: &'static str,
+    parameters: &'static [Parameter],
+}
+
+/// The tool that starts a sub-agent; the agent itself runs it.
+pub(crate) const TASK: &str = "task";
+/// The tool that keeps the list of tasks; the agent itself runs it.
+pub(crate) const TODO: &str = "todo_write";
+
+/// Every tool.
+pub(crate) static TOOLS: &[Tool] = &[
+    Tool {
+        name: "read_file",
+        description: "Reads a text file of the project.",
+        parameters: &[
+            text("path", "The file"),
+            number("offset", "The first line, from 1").optional(),
+            number("limit", "How many lines").optional(),
+        ],
+    },
+    Tool {
+        name: "write_file",
+        description: "Writes a file of the project; folders are made as needed.",
+        parameters: &[text("path", "The file"), text("content", "The whole new content")],
+    },
+    Tool {
+        name: "replace",
+        description: "Replaces text in a file. The old text must stand there exactly once, unless all is set.",
+        parameters: &[
+            text("path", "The file"),
+            text("old_string", "The text to replace"),
+            text("new_string", "The text in its place"),
+            flag("all", "Whether to replace every occurrence").optional(),
+        ],
+    },
+    Tool {
+        name: "list_directory",
+        description: "Lists a folder of the project.",
+        parameters: &[text("path", "The folder").optional()],
+    },
+    Tool {
+        name: "glob",
+        description: "Finds files by a pattern such as src/**/*.rs.",
+        parameters: &[text("pattern", "The pattern"), text("path", "The folder to look in").optional()],
+    },
+    Tool {
+        name: "search_file_content",
+        description: "Searches the project's files for a regular expression.",
+        parameters: &[
+            text("pattern", "The regular expression"),
+            text("path", "The file or folder to look in").optional(),
+            text("include", "Only files that match this pattern").optional(),
+        ],
+    },
+    Tool {
+        name: "run_shell_command",
+        description: "Runs a command line in the project's folder.",
+        parameters: &[
+            text("command", "The command line"),
+            number("timeout_ms", "The time it has, in milliseconds").optional(),
+        ],
+    },
+    Tool {
+        name: TASK,
+        description: "Lets a sub-agent do a piece of work and gives its answer.",
+        parameters: &[
+            text("agent", "The sub-agent"),
+            text("description", "The work in a few words").optional(),
+            text("prompt", "What the sub-agent is told"),
+        ],
+    },
+    Tool {
+        name: TODO,
+        description: "Replaces the list of tasks.",
+        parameters: &[todos(
+            "todos",
+            "The tasks: a list of {content, status}; status is pending, in_progress or completed",
+        )],
+    },
+];
+
+/// Finds a tool.
+pub(crate) fn find(name: &str) -> Option<&'static Tool> {
+    TOOLS.iter().find(|tool| tool.name == name)
+}
+
+/// The declarations of the tools as a model request has them.
+pub(crate) fn declarations(wanted: impl Fn(&Tool) -> bool) -> Json {
+    let all: Vec<Json> = TOOLS.iter().filter(|tool| wanted(tool)).map(Tool::declaration).collect();
+    list(&[object([("functionDeclarations", list(&all))])])
+}
+
+/// The names of the tools that a request offers, sorted.
+pub(crate) fn offered(request: &Json) -> Vec<String> {
+    let tools = request.as_object().and_then(|request| request.get("tools")?.as_array()).unwrap_or_default();
+    let declared = tools.iter().filter_map(|tool| tool.as_object()?.get("functionDeclarations")?.as_array()).flatten();
+    let mut names: Vec<String> = declared.filter_map(|one| one.as_object()?.get("name")?.as_str()).collect();
+    names.sort();
+    names
+}
+
+impl Tool {
+    fn declaration(&self) -> Json {
+        object([
+            ("name", Json::string(self.name)),
+            ("description", Json::string(self.description)),
+            ("parameters", schema::declaration(self.parameters)),
+        ])
+    }
+
+    /// Checks arguments against the tool's schema.
+    pub(crate) fn check(&self, input: &Json) -> Result<JsonObject, ToolFailure> {
+        schema::check(self.parameters, input)
+            .map_err(|problem| ToolFailure(format!("the arguments do not fit the tool `{}`: {problem}", self.name)))
+    }
+}
+
+/// Runs a tool that works on files or processes. The permit's input is what hooks left of it, so it is checked again: what
+/// does not fit is an error, never the call as it was before.
+pub(crate) async fn run(permit: Permit, place: &Place, cancel: &CancelToken) -> Result<ToolOutput, ToolFailure> {
+    let Some(tool) = find(permit.tool()) else {
+        return Err(ToolFailure(format!("there is no tool `{}`", permit.tool())));
+    };
+    let arguments = Arguments::new(tool.check(permit.input())?);
+    match tool.name {
+        "read_file" => files::read(place, &arguments),
+        "write_file" => files::write(place, &arguments),
+        "replace" => files::replace(place, &arguments),
+        "list_directory" => files::list(place, &arguments),
+        "glob" => search::glob(place, &arguments),
+        "search_file_content" => search::content(place, &arguments),
+        "run_shell_command" => shell::run(place, &arguments, cancel).await,
+        other => Err(ToolFailure(format!("the tool `{other}` cannot be run here"))),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,57 @@
+//! What the tools and their arguments are called in each dialect, so that unmodified hooks of each of them fire.
+
+/// One tool in the words of another dialect.
+#[derive(Debug)]
+struct Name {
+    tool: &'static str,
+    dialect: hookrail::DialectId,
+    name: &'static str,
+    /// Arguments whose names differ: the tool's own, then the dialect's.
+    arguments: &'static [(&'static str, &'static str)],
+}
+
+use hookrail::DialectId::{Xcode, Xcsh};
+
+const fn name(
+    tool: &'static str,
+    dialect: hookrail::DialectId,
+    name: &'static str,
+    arguments: &'static [(&'static str, &'static str)],
+) -> Name {
+    Name { tool, dialect, name, arguments }
+}
+
+/// Every tool that is called something else somewhere. In the settings-file dialect the tools have their own names.
+static NAMES: &[Name] = &[
+    name("read_file", Xcode, "readFile", &[("path", "filePath")]),
+    name("read_file", Xcsh, "read", &[]),
+    name("write_file", Xcode, "writeFile", &[("path", "filePath")]),
+    name("write_file", Xcsh, "write", &[]),
+    name(
+        "replace",
+        Xcode,
+        "edit",
+        &[("path", "filePath"), ("old_string", "oldString"), ("new_string", "newString"), ("all", "replaceAll")],
+    ),
+    name("replace", Xcsh, "edit", &[("old_string", "oldText"), ("new_string", "newText")]),
+    name("list_directory", Xcode, "listDir", &[("path", "dirPath")]),
+    name("list_directory", Xcsh, "ls", &[]),
+    name("glob", Xcsh, "find", &[]),
+    name("search_file_content", Xcode, "grep", &[("include", "glob")]),
+    name("search_file_content", Xcsh, "grep", &[("include", "glob")]),
+    name("run_shell_command", Xcode, "shell", &[("timeout_ms", "timeout")]),
+    name("run_shell_command", Xcsh, "bash", &[("timeout_ms", "timeout")]),
+    name("todo_write", Xcode, "todoWrite", &[]),
+];
+
+/// Declares the names of the agent's tools in every dialect.
+#[must_use = "the builder carries the declarations"]
+pub fn declare(builder: hookrail::Builder) -> hookrail::Builder {
+    super::TOOLS.iter().fold(builder, |builder, tool| {
+        let names = NAMES.iter().filter(|name| name.tool == tool.name);
+        let declared = names.fold(hookrail::ToolNames::new(tool.name), |declared, name| {
+            declared.in_dialect(name.dialect, name.name, name.arguments.iter().copied())
+        });
+        builder.tool(declared)
+    })
+}

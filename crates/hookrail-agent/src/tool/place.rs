@@ -1,0 +1,102 @@
+//! Where tools may read and write.
+//!
+//! Paths are compared after every link is resolved, so a link that leads out of the project leads nowhere. A command line
+//! can do whatever its user can: for `run_shell_command` the hooks are the fence, not this module.
+
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use hookrail::HookSystem;
+use hookrail::guard::ToolFailure;
+
+/// The project, and what else tools may touch.
+#[derive(Clone, Debug)]
+pub struct Place {
+    root: PathBuf,
+    allowed: Vec<PathBuf>,
+    hooks: HookSystem,
+}
+
+impl Place {
+    /// The project of these hooks, and nothing else.
+    ///
+    /// # Errors
+    /// When the project's folder cannot be found.
+    pub fn new(hooks: &HookSystem) -> io::Result<Self> {
+        let root = hooks.project().canonicalize()?;
+        Ok(Self { root, allowed: Vec::new(), hooks: hooks.clone() })
+    }
+
+    /// The place with one more folder that tools may touch.
+    ///
+    /// # Errors
+    /// When the folder cannot be found.
+    pub fn allow(mut self, folder: &Path) -> io::Result<Self> {
+        self.allowed.push(folder.canonicalize()?);
+        Ok(self)
+    }
+
+    /// The project's folder.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Something that exists and may be read.
+    pub(super) fn existing(&self, path: &str) -> Result<PathBuf, ToolFailure> {
+        let named = self.root.join(path);
+        let real = named.canonicalize().map_err(|error| failed(path, &error))?;
+        self.inside(path, real)
+    }
+
+    /// Something that may be written, whether it exists or not.
+    pub(super) fn writable(&self, path: &str) -> Result<PathBuf, ToolFailure> {
+        let real = resolved(&self.root.join(path)).map_err(|error| failed(path, &error))?;
+        let real = self.inside(path, real)?;
+        // The list is read each time: a hook's file may have been named since.
+        for protected in self.hooks.protected_paths() {
+            let protected = resolved(&protected).unwrap_or(protected);
+            if real.starts_with(&protected) {
+                let shown = self.shown(&real);
+                return Err(ToolFailure(format!("`{shown}` decides which hooks run and is not written by tools")));
+            }
+        }
+        Ok(real)
+    }
+
+    /// The path as the user would write it.
+    pub(super) fn shown(&self, path: &Path) -> String {
+        let shown = path.strip_prefix(&self.root).unwrap_or(path).display().to_string();
+        if shown.is_empty() { ".".to_owned() } else { shown }
+    }
+
+    fn inside(&self, named: &str, real: PathBuf) -> Result<PathBuf, ToolFailure> {
+        if real.starts_with(&self.root) || self.allowed.iter().any(|allowed| real.starts_with(allowed)) {
+            return Ok(real);
+        }
+        Err(ToolFailure(format!("`{named}` is outside the project")))
+    }
+}
+
+/// A path with every link resolved, of which the end need not exist yet.
+fn resolved(path: &Path) -> io::Result<PathBuf> {
+    match path.canonicalize() {
+        Ok(real) => return Ok(real),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        // A link that leads to nothing would be followed when it is written to.
+        Err(error) if path.is_symlink() => return Err(error),
+        Err(_) => {}
+    }
+    let (Some(folder), Some(name)) = (path.parent(), path.components().next_back()) else {
+        return Ok(path.to_owned());
+    };
+    match name {
+        Component::Normal(name) => Ok(resolved(folder)?.join(name)),
+        // What is above a folder that does not exist cannot be known.
+        _ => Err(io::Error::new(io::ErrorKind::NotFound, "a folder on the way does not exist")),
+    }
+}
+
+pub(super) fn failed(path: &str, error: &io::Error) -> ToolFailure {
+    ToolFailure(format!("`{path}`: {error}"))
+}

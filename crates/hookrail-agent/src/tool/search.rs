@@ -1,0 +1,139 @@
+//! Finding files, and text in them. Links are not followed, and `.git` is left alone.
+
+use std::path::{Path, PathBuf};
+
+use hookrail::guard::{ToolFailure, ToolOutput};
+use regex::Regex;
+
+use super::place::Place;
+use super::schema::Arguments;
+
+/// How many results are given at most.
+const MOST: usize = 500;
+/// Files that are larger are not searched.
+const LARGEST: u64 = 4 << 20;
+
+type Done = Result<ToolOutput, ToolFailure>;
+
+pub(super) fn glob(place: &Place, arguments: &Arguments) -> Done {
+    let folder = place.existing(&arguments.text("path"))?;
+    let pattern = glob_pattern(&arguments.text("pattern"))?;
+    let found = files(&folder).filter(|file| pattern.is_match(&relative(file, &folder)));
+    Ok(results(found.map(|file| place.shown(&file)), "no file matches"))
+}
+
+pub(super) fn content(place: &Place, arguments: &Arguments) -> Done {
+    let start = place.existing(&arguments.text("path"))?;
+    let written = arguments.text("pattern");
+    let pattern = Regex::new(&written).map_err(|error| ToolFailure(format!("`{written}`: {error}")))?;
+    let include = match arguments.text("include") {
+        none if none.is_empty() => None,
+        include => Some(glob_pattern(&include)?),
+    };
+    let folder = if start.is_dir() { start.clone() } else { place.root().to_owned() };
+    let wanted = |file: &PathBuf| {
+        let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        include.as_ref().is_none_or(|include| include.is_match(&relative(file, &folder)) || include.is_match(&name))
+    };
+    let lines = files(&start).filter(wanted).flat_map(|file| {
+        let small = file.metadata().is_ok_and(|metadata| metadata.len() <= LARGEST);
+        // What is not text has no lines.
+        let text = if small { std::fs::read_to_string(&file).unwrap_or_default() } else { String::new() };
+        let shown = place.shown(&file);
+        let hits = (1..).zip(text.lines()).filter(|(_, line)| pattern.is_match(line));
+        hits.map(|(number, line)| format!("{shown}:{number}: {line}")).collect::<Vec<_>>()
+    });
+    Ok(results(lines, "nothing matches"))
+}
+
+fn results(found: impl Iterator<Item = String>, nothing: &str) -> ToolOutput {
+    let mut found: Vec<String> = found.take(MOST + 1).collect();
+    if found.len() > MOST {
+        found.truncate(MOST);
+        found.push(format!("[cut after {MOST}]"));
+    }
+    ToolOutput::text(&if found.is_empty() { nothing.to_owned() } else { found.join("\n") })
+}
+
+fn relative(file: &Path, folder: &Path) -> String {
+    file.strip_prefix(folder).unwrap_or(file).to_string_lossy().replace('\\', "/")
+}
+
+/// The files below a folder, sorted, or the file itself.
+fn files(start: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let mut waiting = vec![start.to_owned()];
+    std::iter::from_fn(move || {
+        while let Some(path) = waiting.pop() {
+            let Ok(metadata) = path.symlink_metadata() else { continue };
+            if metadata.is_file() {
+                return Some(path);
+            }
+            if metadata.is_dir() && path.file_name().is_none_or(|name| name != ".git") {
+                let mut below: Vec<PathBuf> =
+                    std::fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+                below.sort_by(|a, b| b.cmp(a));
+                waiting.extend(below);
+            }
+        }
+        None
+    })
+}
+
+/// A pattern as an expression: `**/` any folders, `*` and `?` inside a name, `{a,b}` one of these.
+fn glob_pattern(pattern: &str) -> Result<Regex, ToolFailure> {
+    let mut out = String::from("^");
+    let mut rest = pattern;
+    let mut choices = 0;
+    while let Some(character) = rest.chars().next() {
+        if let Some(after) = rest.strip_prefix("**/") {
+            out.push_str("(?:.*/)?");
+            rest = after;
+            continue;
+        }
+        if let Some(after) = rest.strip_prefix("**") {
+            out.push_str(".*");
+            rest = after;
+            continue;
+        }
+        rest = rest.get(character.len_utf8()..).unwrap_or_default();
+        match character {
+            '*' => out.push_str("[^/]*"),
+            '?' => out.push_str("[^/]"),
+            '{' => {
+                choices += 1;
+                out.push_str("(?:");
+            }
+            '}' if choices > 0 => {
+                choices -= 1;
+                out.push(')');
+            }
+            ',' if choices > 0 => out.push('|'),
+            other => out.push_str(&regex::escape(&other.to_string())),
+        }
+    }
+    out.push('$');
+    Regex::new(&out).map_err(|error| ToolFailure(format!("`{pattern}` is not a pattern: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_mean_what_people_expect() {
+        for (pattern, file, matches) in [
+            ("*.rs", "a.rs", true),
+            ("*.rs", "src/a.rs", false),
+            ("**/*.rs", "a.rs", true),
+            ("**/*.rs", "src/deep/a.rs", true),
+            ("src/**", "src/deep/a", true),
+            ("a.{rs,md}", "a.md", true),
+            ("a.{rs,md}", "a.txt", false),
+            ("a?.rs", "ab.rs", true),
+            ("a+b.rs", "a+b.rs", true),
+        ] {
+            assert_eq!(glob_pattern(pattern).unwrap().is_match(file), matches, "{pattern} {file}");
+        }
+        assert!(glob_pattern("{a").is_err());
+    }
+}

@@ -1,0 +1,60 @@
+//! Running command lines.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use hookrail::guard::{ToolFailure, ToolOutput};
+use hookrail_spawn::{CancelToken, Command, End, Environment, Limits};
+
+use super::place::Place;
+use super::schema::Arguments;
+
+const DEFAULT: Duration = Duration::from_secs(120);
+const LONGEST: Duration = Duration::from_secs(600);
+const GRACE: Duration = Duration::from_secs(2);
+const KEPT: usize = 256 << 10;
+
+pub(super) async fn run(place: &Place, arguments: &Arguments, cancel: &CancelToken) -> Result<ToolOutput, ToolFailure> {
+    let line = arguments.text("command");
+    let time = arguments.number("timeout_ms").map_or(DEFAULT, Duration::from_millis).min(LONGEST);
+    let environment: Environment = std::env::vars_os().collect();
+    let command = shell(&line)
+        .cwd(place.root())
+        .env(std::sync::Arc::new(environment))
+        .timeout(time)
+        .grace(GRACE)
+        .cancel_grace(GRACE)
+        .limits(Limits { stdout_keep: KEPT, stderr_keep: KEPT, ..Limits::default() });
+    let finished = hookrail_spawn::run(&command, cancel)
+        .await
+        .map_err(|error| ToolFailure(format!("the command cannot be run: {error}")))?;
+    let mut out = finished.stdout.text_lossy().into_owned();
+    let errors = finished.stderr.text_lossy();
+    if !errors.trim().is_empty() {
+        let _ = write!(out, "{}[stderr]\n{errors}", if out.is_empty() || out.ends_with('\n') { "" } else { "\n" });
+    }
+    if let Some(ladder) = finished.ladder {
+        // The result must not say that the command is over while something of it still runs.
+        ladder.finish().await;
+    }
+    let failed = |how: String| Err(ToolFailure(format!("{how}\n{out}").trim_end().to_owned()));
+    match finished.end {
+        End::Exited(0) => Ok(ToolOutput::text(if out.is_empty() { "(no output)" } else { &out })),
+        End::Exited(code) => failed(format!("the command exited with {code}")),
+        End::Signalled(signal) => failed(format!("the command was ended by signal {signal}")),
+        End::TimedOut => failed(format!("the command was ended: its {} ms were over", time.as_millis())),
+        End::Cancelled => failed("the command was interrupted by the user".to_owned()),
+        End::OutputLimit => failed(format!("the command wrote more than {KEPT} bytes")),
+        _ => failed("how the command ended is not known".to_owned()),
+    }
+}
+
+#[cfg(unix)]
+fn shell(line: &str) -> Command {
+    Command::new("/bin/sh").arg("-c").arg(line)
+}
+
+#[cfg(not(unix))]
+fn shell(line: &str) -> Command {
+    Command::new("cmd").arg("/C").arg(line)
+}

@@ -1,0 +1,174 @@
+//! The tools at work, through a guard without hooks: there is no other way to run one.
+
+use std::time::Duration;
+
+use hookrail::guard::{Guard, ToolCall, ToolEnd};
+use hookrail::{Environment, HookSystem};
+use tempfile::TempDir;
+
+use super::*;
+
+struct World {
+    dir: TempDir,
+    hooks: HookSystem,
+    place: Place,
+}
+
+fn world() -> World {
+    let dir = tempfile::tempdir().unwrap();
+    let project = dir.path().join("project");
+    std::fs::create_dir(&project).unwrap();
+    let environment = Environment::new().with("HOME", dir.path().join("home")).with("PATH", "/usr/bin:/bin");
+    let hooks = HookSystem::builder(&project).environment(environment).build();
+    let place = Place::new(&hooks).unwrap();
+    World { dir, hooks, place }
+}
+
+impl World {
+    /// Runs a tool; an error result begins with an exclamation mark.
+    fn call_with(&self, tool: &str, input: &str, cancel: &CancelToken) -> String {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let call = ToolCall::new("c", tool, Json::parse(input).unwrap());
+        let guard = Guard::new(self.hooks.clone(), "s");
+        let result = runtime.block_on(guard.tool_call(call, |permit| run(permit, &self.place, cancel)));
+        let mark = if result.end == ToolEnd::Ran { "" } else { "!" };
+        format!("{mark}{}", result.content.as_str().unwrap())
+    }
+
+    fn call(&self, tool: &str, input: &str) -> String {
+        self.call_with(tool, input, &CancelToken::new())
+    }
+
+    fn file(&self, name: &str) -> std::path::PathBuf {
+        self.place.root().join(name)
+    }
+}
+
+#[test]
+fn files_are_written_read_and_changed() {
+    let world = world();
+    assert_eq!(world.call("write_file", r#"{"path":"src/a.txt","content":"one\ntwo\n"}"#), "wrote src/a.txt (8 bytes)");
+    assert_eq!(world.call("read_file", r#"{"path":"src/a.txt","offset":2,"limit":1}"#), "two\n");
+    assert_eq!(
+        world.call("replace", r#"{"path":"src/a.txt","old_string":"one","new_string":"1"}"#),
+        "replaced 1 in src/a.txt"
+    );
+    assert_eq!(std::fs::read_to_string(world.file("src/a.txt")).unwrap(), "1\ntwo\n");
+    std::fs::write(world.file("twice"), "x x").unwrap();
+    assert!(world.call("replace", r#"{"path":"twice","old_string":"x","new_string":"y"}"#).contains("2 times"));
+    assert!(world.call("replace", r#"{"path":"twice","old_string":"z","new_string":"y"}"#).starts_with("!"));
+    world.call("replace", r#"{"path":"twice","old_string":"x","new_string":"y","all":true}"#);
+    assert_eq!(std::fs::read_to_string(world.file("twice")).unwrap(), "y y");
+    assert_eq!(world.call("list_directory", "{}"), "src/\ntwice");
+    assert!(world.call("read_file", r#"{"path":"missing"}"#).starts_with("!`missing`: "));
+}
+
+#[test]
+fn files_and_text_are_found() {
+    let world = world();
+    for (name, text) in [("a.rs", "fn main"), ("src/b.rs", "// main\nfn b"), ("src/c.md", "main")] {
+        std::fs::create_dir_all(world.file(name).parent().unwrap()).unwrap();
+        std::fs::write(world.file(name), text).unwrap();
+    }
+    assert_eq!(world.call("glob", r#"{"pattern":"**/*.rs"}"#), "a.rs\nsrc/b.rs");
+    assert_eq!(world.call("glob", r#"{"pattern":"*.rs","path":"src"}"#), "src/b.rs");
+    assert_eq!(world.call("search_file_content", r#"{"pattern":"^fn"}"#), "a.rs:1: fn main\nsrc/b.rs:2: fn b");
+    assert_eq!(world.call("search_file_content", r#"{"pattern":"main","include":"*.md"}"#), "src/c.md:1: main");
+    assert!(world.call("search_file_content", r#"{"pattern":"("}"#).starts_with("!"));
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_outside_the_project_is_touched() {
+    use std::os::unix::fs::symlink;
+    let world = world();
+    let outside = world.dir.path().join("outside");
+    std::fs::create_dir(&outside).unwrap();
+    std::fs::write(outside.join("secret"), "s").unwrap();
+    symlink(&outside, world.file("link")).unwrap();
+    symlink(outside.join("nothing-yet"), world.file("dangling")).unwrap();
+    let absolute = outside.join("secret").display().to_string();
+    for (tool, path) in [
+        ("read_file", "link/secret"),
+        ("read_file", "../outside/secret"),
+        ("read_file", absolute.as_str()),
+        ("list_directory", "link"),
+        ("glob", "link"),
+        ("write_file", "link/new"),
+        ("write_file", "dangling"),
+        ("write_file", "../outside/new"),
+        ("write_file", "new/../../outside/new"),
+        ("replace", "link/secret"),
+    ] {
+        let more = match tool {
+            "write_file" => r#","content":"x""#,
+            "replace" => r#","old_string":"s","new_string":"x""#,
+            "glob" => r#","pattern":"*""#,
+            _ => "",
+        };
+        let result = world.call(tool, &format!(r#"{{"path":"{path}"{more}}}"#));
+        assert!(result.starts_with("!`"), "{tool} {path}: {result}");
+    }
+    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 1);
+    assert_eq!(std::fs::read_to_string(outside.join("secret")).unwrap(), "s");
+    assert_eq!(world.call("search_file_content", r#"{"pattern":"s"}"#), "nothing matches", "links are not followed");
+    let allowed = World { place: world.place.clone().allow(&outside).unwrap(), ..world };
+    assert_eq!(allowed.call("read_file", r#"{"path":"link/secret"}"#), "s");
+}
+
+#[test]
+fn what_decides_about_hooks_is_not_written() {
+    let world = world();
+    for path in [".llxprt/settings.json", ".llxprt/../.llxprt/settings.json"] {
+        let result = world.call("write_file", &format!(r#"{{"path":"{path}","content":"x"}}"#));
+        assert!(result.starts_with('!'), "{path}: {result}");
+    }
+    std::fs::create_dir(world.file(".llxprt")).unwrap();
+    let result = world.call("write_file", r#"{"path":".llxprt/settings.json","content":"x"}"#);
+    assert!(result.contains("decides which hooks run"), "{result}");
+    assert!(!world.file(".llxprt/settings.json").exists());
+}
+
+#[test]
+fn arguments_that_do_not_fit_are_an_error() {
+    let world = world();
+    for (input, problem) in [
+        (r#"{"content":"x"}"#, "`path` is missing"),
+        (r#"{"path":1,"content":"x"}"#, "`path` must be of type string"),
+        (r#"{"path":"a","content":"x","mode":7}"#, "it has no argument `mode`"),
+        ("[]", "they must be an object"),
+    ] {
+        let result = world.call("write_file", input);
+        assert!(result.starts_with('!') && result.contains(problem), "{input}: {result}");
+    }
+    assert!(world.call("unheard_of", "{}").contains("there is no tool"));
+    assert_eq!(std::fs::read_dir(world.place.root()).unwrap().count(), 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn command_lines_run_fail_time_out_and_are_interrupted() {
+    let world = world();
+    assert_eq!(
+        world.call("run_shell_command", r#"{"command":"pwd"}"#).trim_end(),
+        world.place.root().to_str().unwrap()
+    );
+    assert_eq!(
+        world.call("run_shell_command", r#"{"command":"echo o; echo e >&2; exit 3"}"#),
+        "!the command exited with 3\no\n[stderr]\ne"
+    );
+    let late = world.call("run_shell_command", r#"{"command":"sleep 60","timeout_ms":50}"#);
+    assert_eq!(late, "!the command was ended: its 50 ms were over");
+    let cancel = CancelToken::new();
+    let canceller = cancel.clone();
+    let marker = world.file("started");
+    let watcher = std::thread::spawn(move || {
+        while !marker.exists() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        canceller.cancel();
+    });
+    let result = world.call_with("run_shell_command", r#"{"command":"touch started; sleep 60"}"#, &cancel);
+    watcher.join().unwrap();
+    assert!(result.starts_with("!the command was interrupted"), "{result}");
+}

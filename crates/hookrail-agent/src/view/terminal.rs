@@ -1,0 +1,161 @@
+//! For people: answers on standard output, everything else on standard error.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::sync::{Mutex, PoisonError};
+
+use anstyle::{AnsiColor, Style};
+use hookrail::Json;
+
+use super::text::{limited, short, visible};
+use super::{Shown, View};
+
+const QUIET: Style = Style::new().dimmed();
+const CAREFUL: Style = AnsiColor::Yellow.on_default();
+const BAD: Style = AnsiColor::Red.on_default().bold();
+const TOOL: Style = AnsiColor::Cyan.on_default();
+const ERASE_LINE: &str = "\r\x1b[2K";
+const WIDE: usize = 160;
+
+/// Shows everything as text.
+#[derive(Debug)]
+pub struct TerminalView {
+    state: Mutex<State>,
+    /// Whether a line can be taken back.
+    erases: bool,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// A line about a slow hook stands there.
+    hook_line: bool,
+    /// An answer has begun and its line is not complete.
+    mid_line: bool,
+    /// Whether the answer was shown in pieces.
+    streamed: bool,
+}
+
+impl TerminalView {
+    /// A view on this process's streams.
+    #[must_use]
+    pub fn new() -> Self {
+        let erases = std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
+        Self { state: Mutex::default(), erases }
+    }
+
+    fn aside(&self, state: &mut State, style: Style, text: &str) {
+        self.make_room(state);
+        let _ = writeln!(anstream::stderr(), "{style}{text}{style:#}");
+    }
+
+    /// Takes the line about a slow hook away, and ends the line of an answer.
+    fn make_room(&self, state: &mut State) {
+        if std::mem::take(&mut state.hook_line) {
+            let _ = write!(std::io::stderr(), "{ERASE_LINE}");
+        }
+        if std::mem::take(&mut state.mid_line) {
+            let _ = writeln!(std::io::stdout());
+        }
+    }
+
+    fn say(&self, state: &mut State, text: &str) {
+        if std::mem::take(&mut state.hook_line) {
+            let _ = write!(std::io::stderr(), "{ERASE_LINE}");
+        }
+        let shown = visible(text);
+        let mut stdout = std::io::stdout().lock();
+        let _ = stdout.write_all(shown.as_bytes());
+        let _ = stdout.flush();
+        if !shown.is_empty() {
+            state.mid_line = !shown.ends_with('\n');
+        }
+    }
+}
+
+impl Default for TerminalView {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl View for TerminalView {
+    fn show(&self, shown: &Shown<'_>) {
+        let state = &mut *self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match shown {
+            Shown::Text { text } => {
+                state.streamed = true;
+                self.say(state, text);
+            }
+            Shown::Answer { text, .. } => {
+                let streamed = std::mem::take(&mut state.streamed);
+                if let (Some(text), false) = (text, streamed) {
+                    self.say(state, text);
+                }
+                self.make_room(state);
+            }
+            Shown::ModelBlocked { reason } => {
+                self.aside(state, CAREFUL, &format!("the model was not called: {}", limited(reason)));
+            }
+            Shown::ToolCall { tool, input, .. } => {
+                self.aside(state, TOOL, &format!("• {tool} {}", short(input.text(), WIDE)));
+            }
+            Shown::ToolResult { end, input, display, .. } => self.tool_result(state, end, input, *display),
+            Shown::PromptDenied { reason } => self.aside(state, BAD, &format!("prompt denied: {}", limited(reason))),
+            Shown::SystemMessage { text } => self.aside(state, QUIET, &format!("hook: {}", limited(text))),
+            Shown::Warning { code, text } => {
+                let code = code.map(|code| format!("[{code}]")).unwrap_or_default();
+                self.aside(state, CAREFUL, &format!("warning{code}: {}", limited(text)));
+            }
+            Shown::Note { text } => self.aside(state, QUIET, &limited(text)),
+            Shown::Stopped { reason } => self.aside(state, BAD, &format!("stopped: {}", limited(reason))),
+            Shown::SentBack { message } => {
+                self.aside(state, CAREFUL, &format!("a hook sends the agent back to work: {}", limited(message)));
+            }
+            Shown::Compacted { reason, summary } => {
+                self.aside(state, QUIET, &format!("compacted ({reason}): {}", short(summary, WIDE)));
+            }
+            Shown::HookRunning { hook } if self.erases => {
+                self.make_room(state);
+                let _ = write!(anstream::stderr(), "{QUIET}running hook {} …{QUIET:#}", short(hook, 60));
+                let _ = std::io::stderr().flush();
+                state.hook_line = true;
+            }
+            Shown::HookEnded { .. } => self.make_room(state),
+            Shown::Listing { lines, .. } => {
+                for line in *lines {
+                    self.aside(state, Style::new(), &visible(line));
+                }
+            }
+            Shown::Error { text } => self.aside(state, BAD, &format!("error: {}", limited(text))),
+            Shown::TurnEnd { end, detail } => match (*end, detail) {
+                ("capped" | "failed" | "signed_out", Some(detail)) => {
+                    self.aside(state, BAD, &format!("error: {}", limited(detail)));
+                }
+                ("cancelled", _) => self.aside(state, CAREFUL, "interrupted"),
+                _ => self.make_room(state),
+            },
+            Shown::Session { source, id, .. } if *source != "startup" => {
+                self.aside(state, QUIET, &format!("session {} ({source})", short(id, 40)));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl TerminalView {
+    fn tool_result(&self, state: &mut State, end: &str, input: &Json, display: Option<&Json>) {
+        let style = if end == "ran" { QUIET } else { CAREFUL };
+        let word = match end {
+            "ran" => String::new(),
+            "denied" => "denied: ".to_owned(),
+            _ => format!("{end} {}: ", short(input.text(), WIDE)),
+        };
+        match display {
+            Some(display) => {
+                let text = display.as_str().unwrap_or_else(|| display.text().to_owned());
+                let text = limited(&format!("{word}{text}")).replace('\n', "\n    ");
+                self.aside(state, style, &format!("  → {text}"));
+            }
+            None => self.aside(state, style, &format!("  → {word}(hidden by a hook)")),
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Texts of strangers, made harmless: nothing a hook, a model or a file says moves the cursor, changes colours or
+//! reorders what is read.
+
+use std::fmt::Write as _;
+
+/// How many lines of a text are shown, and how many characters.
+const LINES: usize = 12;
+const CHARACTERS: usize = 1_500;
+
+/// Whether a terminal acts on the character, or shows nothing where it stands.
+fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// The text with everything hidden written out; line breaks and tabs stay.
+pub(crate) fn visible(text: &str) -> String {
+    shown(text, |character| matches!(character, '\n' | '\t'))
+}
+
+/// The text on one line of at most so many characters.
+pub(crate) fn short(text: &str, most: usize) -> String {
+    let line = shown(text, |_| false);
+    if line.chars().count() <= most {
+        return line;
+    }
+    let head: String = line.chars().take(most.saturating_sub(1)).collect();
+    format!("{head}…")
+}
+
+/// A long text, cut to a size that can be read.
+pub(crate) fn limited(text: &str) -> String {
+    let text = visible(text.trim_end());
+    let head: String = text.split_inclusive('\n').take(LINES).collect::<String>().chars().take(CHARACTERS).collect();
+    let left_off = text.chars().count() - head.chars().count();
+    if left_off == 0 { head } else { format!("{}\n… {left_off} more characters", head.trim_end()) }
+}
+
+/// JSON in which every character that a terminal could act on is escaped.
+pub(crate) fn escaped_json(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for character in json.chars() {
+        if is_hidden(character) {
+            let mut units = [0; 2];
+            for unit in character.encode_utf16(&mut units) {
+                let _ = write!(out, "\\u{unit:04x}");
+            }
+        } else {
+            out.push(character);
+        }
+    }
+    out
+}
+
+fn shown(text: &str, kept: impl Fn(char) -> bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            _ if kept(character) || !is_hidden(character) => out.push(character),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            _ if character.is_ascii() => {
+                let _ = write!(out, "\\x{:02x}", u32::from(character));
+            }
+            _ => {
+                let _ = write!(out, "\\u{{{:x}}}", u32::from(character));
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_a_terminal_acts_on_is_left() {
+        assert_eq!(visible("a\u{1b}[31mb\nc\u{7}\r\u{9b}\u{202e}"), "a\\x1b[31mb\nc\\x07\\r\\u{9b}\\u{202e}");
+        assert_eq!(short("a\nb", 10), "a\\nb");
+        assert_eq!(short("abcdef", 4), "abc…");
+        let json = serde_json::to_string("\u{7f}\u{9b}\u{e0001}x").unwrap();
+        assert_eq!(escaped_json(&json), "\"\\u007f\\u009b\\udb40\\udc01x\"");
+        assert_eq!(serde_json::from_str::<String>(&escaped_json(&json)).unwrap(), "\u{7f}\u{9b}\u{e0001}x");
+    }
+}
