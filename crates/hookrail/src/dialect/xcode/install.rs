@@ -95,9 +95,7 @@ pub fn install(
     let beside = target.with_extension(format!("new-{}", std::process::id()));
     let copied = copy(dir, &beside);
     let left_out = copied.inspect_err(|_| drop(fs::remove_dir_all(&beside)))?;
-    let family = target.parent().unwrap_or(&target).to_owned();
-    remove_versions(&family, &beside)?;
-    fs::rename(&beside, &target).map_err(|source| at(&target, source))?;
+    put_in_place(&beside, &target)?;
     let source = object([("kind", Json::string("local")), ("path", Json::string(&dir.to_string_lossy()))]);
     let record = object([
         ("id", Json::string(&plugin.id)),
@@ -114,6 +112,7 @@ pub fn install(
         None => records.push((plugin.id.clone(), record)),
     }
     write_records(&registry, &records)?;
+    remove_other_versions(&target)?;
     plugin.dir = target;
     Ok((plugin, left_out))
 }
@@ -238,10 +237,26 @@ fn within_limits(path: &Path, files: u64, size: u64, bytes: u64) -> Result<(), P
     Err(PluginError::TooLarge(problem))
 }
 
-/// Removes all versions of a plugin but the one that is about to take their place.
-fn remove_versions(family: &Path, but: &Path) -> Result<(), PluginError> {
-    let Ok(entries) = fs::read_dir(family) else { return Ok(()) };
-    for path in entries.filter_map(Result::ok).map(|entry| entry.path()).filter(|path| path != but) {
+/// Gives a copy its name. What had the name before comes back if that fails.
+fn put_in_place(copy: &Path, target: &Path) -> Result<(), PluginError> {
+    let aside = target.with_extension(format!("old-{}", std::process::id()));
+    let replaces = target.exists();
+    if replaces {
+        fs::rename(target, &aside).map_err(|source| at(target, source))?;
+    }
+    fs::rename(copy, target).map_err(|source| {
+        if replaces {
+            // There is nothing more to be done when this fails too.
+            let _ = fs::rename(&aside, target);
+        }
+        at(target, source)
+    })
+}
+
+/// Removes all versions of a plugin but this one.
+fn remove_other_versions(version: &Path) -> Result<(), PluginError> {
+    let Some(Ok(entries)) = version.parent().map(fs::read_dir) else { return Ok(()) };
+    for path in entries.filter_map(Result::ok).map(|entry| entry.path()).filter(|path| path != version) {
         let removed =
             if path.is_dir() && !path.is_symlink() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
         removed.map_err(|error| at(&path, error))?;
@@ -280,8 +295,13 @@ fn write(file: &Path, text: &str) -> Result<(), PluginError> {
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder).map_err(|source| at(folder, source))?;
     }
+    // A link to a file that is kept elsewhere stays a link, and who may read the file stays as it is.
+    let file = &file.canonicalize().unwrap_or_else(|_| file.to_owned());
     let beside = file.with_extension(format!("tmp-{}", std::process::id()));
     fs::write(&beside, text).map_err(|source| at(&beside, source))?;
+    if let Ok(about) = fs::metadata(file) {
+        fs::set_permissions(&beside, about.permissions()).map_err(|source| at(&beside, source))?;
+    }
     fs::rename(&beside, file).map_err(|source| at(file, source))
 }
 
@@ -337,6 +357,21 @@ mod tests {
             assert!(matches!(set_enabled(&file, "a@m", true), Err(PluginError::Broken { .. })), "{broken}");
             assert_eq!(fs::read_to_string(&file).unwrap(), broken);
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn linked_settings_stay_linked_and_private() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let (real, link) = (dir.path().join("real.json"), dir.path().join("settings.json"));
+        fs::write(&real, "{}").unwrap();
+        fs::set_permissions(&real, fs::Permissions::from_mode(0o600)).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        set_enabled(&link, "a@m", true).unwrap();
+        assert!(link.is_symlink());
+        assert!(fs::read_to_string(&real).unwrap().contains("a@m"));
+        assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o600);
     }
 
     #[test]
