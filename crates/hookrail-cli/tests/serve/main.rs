@@ -1,0 +1,8 @@
+//! `hookrail serve`: the real server on standard input and output and on a socket, and the reference clients.
+
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail the test as the tests themselves do")]
+
+mod clients;
+mod server;
+mod support;

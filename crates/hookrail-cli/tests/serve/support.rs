@@ -1,0 +1,152 @@
+//! A project with hooks, and the server in a clean environment.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Nothing here takes this long; it only ends a test that would hang.
+pub(crate) const HANG: Duration = Duration::from_secs(60);
+
+pub(crate) struct Sandbox {
+    _folder: TempDir,
+    pub(crate) base: PathBuf,
+    pub(crate) project: PathBuf,
+}
+
+impl Sandbox {
+    pub(crate) fn new(hooks: &Value) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let base = folder.path().canonicalize().unwrap();
+        let project = base.join("project");
+        std::fs::create_dir_all(project.join(".llxprt")).unwrap();
+        std::fs::create_dir(base.join("home")).unwrap();
+        let settings = json!({"hooksConfig": {"enabled": true}, "hooks": hooks});
+        std::fs::write(project.join(".llxprt/settings.json"), settings.to_string()).unwrap();
+        Self { _folder: folder, base, project }
+    }
+
+    /// One hook for BeforeTool.
+    pub(crate) fn with_hook(command: &str) -> Self {
+        Self::new(&json!({"BeforeTool": [{"hooks": [{"type": "command", "command": command}]}]}))
+    }
+
+    pub(crate) fn program() -> &'static Path {
+        Path::new(env!("CARGO_BIN_EXE_hookrail"))
+    }
+
+    /// Any program, in an environment that holds nothing of this machine's configuration.
+    pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(&self.project).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
+        command.env("HOME", self.base.join("home"));
+        command.env("LLXPRT_SYSTEM_SETTINGS_PATH", self.base.join("no-system-settings.json"));
+        command
+    }
+
+    /// A server, and the conversation over its standard input and output.
+    pub(crate) fn on_stdio(&self, args: &[&str]) -> (Server, Talk) {
+        let mut child = self.start(&[&["--stdio"], args].concat());
+        let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        (Server(child), Talk::new(stdout, stdin))
+    }
+
+    /// A server on a socket, and a conversation with it.
+    pub(crate) fn on_socket(&self, args: &[&str]) -> (Server, PathBuf, Talk) {
+        let path = self.base.join("s");
+        let server = Server(self.start(&[&["--socket", path.to_str().unwrap()], args].concat()));
+        let answers = || UnixStream::connect(&path).is_ok();
+        assert!(hookrail_testkit::wait_until(answers, HANG), "the server does not answer");
+        let stream = UnixStream::connect(&path).unwrap();
+        (server, path, Talk::new(stream.try_clone().unwrap(), stream))
+    }
+
+    fn start(&self, args: &[&str]) -> Child {
+        let mut command = self.command(Self::program());
+        command.arg("serve").args(args).arg("--trust-project");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+}
+
+/// A server that is ended with the test.
+pub(crate) struct Server(pub(crate) Child);
+
+impl Server {
+    pub(crate) fn signal(&self, name: &str) {
+        assert!(Command::new("kill").args([name, &self.0.id().to_string()]).status().unwrap().success());
+    }
+
+    pub(crate) fn ends_with(mut self, code: i32) {
+        assert_eq!(self.0.wait().unwrap().code(), Some(code));
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A conversation with a server.
+pub(crate) struct Talk {
+    reader: Box<dyn BufRead>,
+    writer: Option<Box<dyn Write>>,
+}
+
+impl Talk {
+    fn new(reader: impl Read + 'static, writer: impl Write + 'static) -> Self {
+        Self { reader: Box::new(BufReader::new(reader)), writer: Some(Box::new(writer)) }
+    }
+
+    pub(crate) fn line(&mut self, line: &str) {
+        writeln!(self.writer.as_mut().unwrap(), "{line}").unwrap();
+    }
+
+    pub(crate) fn say(&mut self, kind: &str, payload: &Value) {
+        self.line(&json!({"type": kind, "payload": payload}).to_string());
+    }
+
+    pub(crate) fn ask_for(&mut self, name: &str, tool: &str) {
+        let input = json!({"tool_name": tool, "tool_input": {"path": "a"}});
+        self.say("HOOK_EXECUTION_REQUEST", &json!({"correlationId": name, "eventName": "BeforeTool", "input": input}));
+    }
+
+    /// The next message, or nothing when there is no more.
+    pub(crate) fn next(&mut self) -> Option<Value> {
+        let mut line = String::new();
+        let read = self.reader.read_line(&mut line).unwrap();
+        (read > 0).then(|| serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}")))
+    }
+
+    /// The code of the next error; anything before it is passed over.
+    pub(crate) fn next_error(&mut self) -> String {
+        loop {
+            let message = self.next().unwrap();
+            if let Some(code) = message["payload"]["error"]["code"].as_str() {
+                return code.to_owned();
+            }
+        }
+    }
+
+    /// Says nothing more.
+    pub(crate) fn finish(&mut self) {
+        self.writer = None;
+    }
+}
+
+/// The process of a hook that writes it to `pid`, as soon as it has.
+pub(crate) fn started(sandbox: &Sandbox) -> u32 {
+    let file = sandbox.project.join("pid");
+    assert!(hookrail_testkit::wait_until(|| file.exists(), HANG), "the hook never started");
+    std::fs::read_to_string(file).unwrap().trim().parse().unwrap()
+}
+
+pub(crate) fn ends(process: u32) {
+    let gone = || hookrail_testkit::process_state(process).is_none_or(|state| state == 'Z');
+    assert!(hookrail_testkit::wait_until(gone, HANG), "the hook is still there");
+}
