@@ -141,7 +141,8 @@ fn skipped(skipped: &Skipped) -> Json {
 }
 
 fn listed(hook: &Hook) -> Json {
-    let event = hook.known_event().map(|event| event.spec().column(hook.dialect).map_or(event.name(), |column| column.name));
+    let event =
+        hook.known_event().map(|event| event.spec().column(hook.dialect).map_or(event.name(), |column| column.name));
     Members::new()
         .add("hook", json!(&*hook.label))
         .add("event", json!(event))
