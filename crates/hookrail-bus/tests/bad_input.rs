@@ -1,5 +1,13 @@
 //! Bad input: a coded error where an answer is possible, a counter, and service to everybody else.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failure here is a failed test"
+)]
+
 mod support;
 
 use std::time::Duration;

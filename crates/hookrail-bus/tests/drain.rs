@@ -1,5 +1,13 @@
 //! The end of a server: what runs is finished, what is new is refused, and nothing is left.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failure here is a failed test"
+)]
+
 mod support;
 
 use hookrail::Json;

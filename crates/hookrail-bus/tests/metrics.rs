@@ -1,5 +1,13 @@
 //! Prometheus text at an address, for whoever asks for it.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failure here is a failed test"
+)]
+
 mod support;
 
 use hookrail_bus::MetricsServer;

@@ -1,5 +1,13 @@
 //! Projects: each with its own hooks and trust, a bounded number of them, and reloads when files change.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failure here is a failed test"
+)]
+
 mod support;
 
 use hookrail::HookSystem;

@@ -1,6 +1,12 @@
 //! What is generated from the table is current in the repository, and of one mind with the parser.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failure here is a failed test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failure here is a failed test"
+)]
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,12 @@
 //! The socket: for one user only, never two servers at one place, and a client may close its writing end.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failure here is a failed test"
+)]
 #![cfg(unix)]
 
 mod support;

@@ -1,6 +1,6 @@
 //! A project of its own, a bus over it, and a client that speaks lines.
 
-#![allow(dead_code, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "shared by several tests")]
+#![allow(dead_code, reason = "shared by several tests")]
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,17 +14,17 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStrea
 use tokio::task::JoinHandle;
 
 /// Nothing here takes this long; it only ends a test that would hang.
-pub const HANG: Duration = Duration::from_secs(60);
+pub(crate) const HANG: Duration = Duration::from_secs(60);
 
 /// Folders for projects and a home, and nothing of the machine's own configuration.
-pub struct Sandbox {
+pub(crate) struct Sandbox {
     _folder: TempDir,
-    pub base: PathBuf,
-    pub project: PathBuf,
+    pub(crate) base: PathBuf,
+    pub(crate) project: PathBuf,
 }
 
 impl Sandbox {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let base = folder.path().canonicalize().unwrap();
         let project = base.join("project");
@@ -35,32 +35,32 @@ impl Sandbox {
     }
 
     /// A project with one hook for an event.
-    pub fn with_hook(event: &str, command: &str) -> Self {
+    pub(crate) fn with_hook(event: &str, command: &str) -> Self {
         let sandbox = Self::new();
         sandbox.hooks(json!({event: [{"hooks": [{"type": "command", "name": "sample", "command": command}]}]}));
         sandbox
     }
 
-    pub fn hooks(&self, hooks: Value) {
+    pub(crate) fn hooks(&self, hooks: Value) {
         write_hooks(&self.project, &hooks);
     }
 
     /// The description of a project's hooks: everything is trusted.
-    pub fn describe(&self) -> impl Fn(&Path) -> Builder + Send + Sync + 'static {
+    pub(crate) fn describe(&self) -> impl Fn(&Path) -> Builder + Send + Sync + 'static {
         let home = self.base.join("home");
         move |project| HookSystem::builder(project).environment(environment(&home)).trust_project()
     }
 
-    pub fn settings(&self) -> Settings {
+    pub(crate) fn settings(&self) -> Settings {
         Settings::new(&self.project, self.describe())
     }
 
-    pub fn bus(&self) -> Bus {
+    pub(crate) fn bus(&self) -> Bus {
         Bus::new(self.settings())
     }
 }
 
-pub fn environment(home: &Path) -> Environment {
+pub(crate) fn environment(home: &Path) -> Environment {
     Environment::new()
         .with("PATH", std::env::var_os("PATH").unwrap())
         .with("HOME", home)
@@ -68,7 +68,7 @@ pub fn environment(home: &Path) -> Environment {
 }
 
 /// Writes the settings of a project as an editor does: a new file, renamed over the old one.
-pub fn write_hooks(project: &Path, hooks: &Value) {
+pub(crate) fn write_hooks(project: &Path, hooks: &Value) {
     let folder = project.join(".llxprt");
     std::fs::create_dir_all(&folder).unwrap();
     let settings = json!({"hooksConfig": {"enabled": true}, "hooks": hooks});
@@ -77,19 +77,19 @@ pub fn write_hooks(project: &Path, hooks: &Value) {
 }
 
 /// A client that speaks lines over a pipe in this process.
-pub struct Raw {
+pub(crate) struct Raw {
     reader: BufReader<ReadHalf<DuplexStream>>,
     writer: Option<WriteHalf<DuplexStream>>,
-    pub served: JoinHandle<()>,
+    pub(crate) served: JoinHandle<()>,
 }
 
 impl Raw {
-    pub fn new(bus: &Bus) -> Self {
+    pub(crate) fn new(bus: &Bus) -> Self {
         Self::with_pipe(bus, 64 * 1024)
     }
 
     /// With a pipe that takes so many bytes.
-    pub fn with_pipe(bus: &Bus, capacity: usize) -> Self {
+    pub(crate) fn with_pipe(bus: &Bus, capacity: usize) -> Self {
         let (near, far) = tokio::io::duplex(capacity);
         let (far_reader, far_writer) = tokio::io::split(far);
         let bus = bus.clone();
@@ -98,56 +98,56 @@ impl Raw {
         Self { reader: BufReader::new(reader), writer: Some(writer), served }
     }
 
-    pub async fn send(&mut self, line: &str) {
+    pub(crate) async fn send(&mut self, line: &str) {
         let writer = self.writer.as_mut().unwrap();
         writer.write_all(format!("{line}\n").as_bytes()).await.unwrap();
     }
 
-    pub async fn say(&mut self, kind: &str, payload: Value) {
+    pub(crate) async fn say(&mut self, kind: &str, payload: Value) {
         self.send(&json!({"type": kind, "payload": payload}).to_string()).await;
     }
 
-    pub async fn request(&mut self, payload: Value) {
+    pub(crate) async fn request(&mut self, payload: Value) {
         self.say("HOOK_EXECUTION_REQUEST", payload).await;
     }
 
     /// The next line, or nothing when the server has closed.
-    pub async fn next(&mut self) -> Option<Value> {
+    pub(crate) async fn next(&mut self) -> Option<Value> {
         let mut line = String::new();
         let read = tokio::time::timeout(HANG, self.reader.read_line(&mut line)).await.expect("an answer").unwrap();
         (read > 0).then(|| serde_json::from_str(&line).unwrap())
     }
 
     /// The payload of the next line, which must be a response.
-    pub async fn response(&mut self) -> Value {
+    pub(crate) async fn response(&mut self) -> Value {
         let mut message = self.next().await.unwrap();
         assert_eq!(message["type"], "HOOK_EXECUTION_RESPONSE", "{message}");
         message["payload"].take()
     }
 
-    pub async fn ask(&mut self, payload: Value) -> Value {
+    pub(crate) async fn ask(&mut self, payload: Value) -> Value {
         self.request(payload).await;
         self.response().await
     }
 
     /// Says that nothing more comes.
-    pub async fn finish(&mut self) {
+    pub(crate) async fn finish(&mut self) {
         self.writer.take().unwrap().shutdown().await.unwrap();
     }
 }
 
 /// What a response says went wrong.
-pub fn code(response: &Value) -> &str {
+pub(crate) fn code(response: &Value) -> &str {
     assert_eq!(response["success"], false, "{response}");
     assert!(response.get("output").is_none(), "{response}");
     response["error"]["code"].as_str().unwrap()
 }
 
 /// The fields of a tool call.
-pub fn tool(name: &str) -> Value {
+pub(crate) fn tool(name: &str) -> Value {
     json!({"tool_name": name, "tool_input": {"path": "a.txt"}})
 }
 
-pub async fn within<T>(future: impl Future<Output = T>) -> T {
+pub(crate) async fn within<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(HANG, future).await.expect("not to hang")
 }

@@ -1,0 +1,92 @@
+//! Load and chaos against a real server. `scripts/bus-load` and `scripts/bus-chaos` run it.
+//!
+//! ```text
+//! load hold  PROGRAM SECONDS IN_FLIGHT    so many requests in flight over one socket, every answer accounted for
+//! load chaos PROGRAM SECONDS              clients that are killed at random; then nothing may be left
+//! ```
+
+#![cfg(unix)]
+
+mod chaos;
+mod hold;
+mod server;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use server::{Holds, Server};
+
+/// How much more memory a server may hold after a storm than before it, in KiB. Allocators keep some.
+const SLACK: u64 = 16 * 1024;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> std::io::Result<ExitCode> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let number = |at: usize| arguments.get(at).and_then(|text| text.parse::<u64>().ok());
+    let (Some(kind), Some(program), Some(seconds)) = (arguments.first(), arguments.get(1), number(2)) else {
+        eprintln!("usage: load (hold PROGRAM SECONDS IN_FLIGHT | chaos PROGRAM SECONDS)");
+        return Ok(ExitCode::FAILURE);
+    };
+    let server = Server::start(&PathBuf::from(program))?;
+    let duration = Duration::from_secs(seconds);
+    let fine = match kind.as_str() {
+        "hold" => hold(&server, number(3).unwrap_or(1000), duration).await?,
+        "chaos" => chaos(&server, duration).await?,
+        _ => false,
+    };
+    let ended_well = server.stop()?;
+    println!("server ended well on SIGTERM: {ended_well}");
+    Ok(if fine && ended_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+async fn hold(server: &Server, in_flight: u64, duration: Duration) -> std::io::Result<bool> {
+    let in_flight = usize::try_from(in_flight).unwrap_or(usize::MAX);
+    // A first round brings memory and descriptors to where they stay.
+    hold::hold(&server.socket(), in_flight, Duration::from_millis(500)).await?;
+    let before = server.settles(usize::MAX);
+    let held = hold::hold(&server.socket(), in_flight, duration).await?;
+    let after = server.settles(before.descriptors);
+    println!("requests sent: {}, answered: {}", held.sent, held.answered);
+    println!("lost: {}, duplicated: {}, wrong: {}", held.lost(), held.duplicated, held.wrong);
+    println!("in flight at most: {}, for {:.1} s", held.most, held.took.as_secs_f64());
+    println!("requests per second: {:.0}", held.answered as f64 / held.took.as_secs_f64());
+    let milliseconds = |part| held.percentile(part).as_secs_f64() * 1_000.0;
+    println!("from request to answer: median {:.0} ms, 99 % {:.0} ms", milliseconds(0.5), milliseconds(0.99));
+    print_holds(before, after);
+    Ok(held.lost() + held.duplicated + held.wrong == 0 && held.most == in_flight && nothing_left(before, after))
+}
+
+async fn chaos(server: &Server, duration: Duration) -> std::io::Result<bool> {
+    chaos::chaos(&server.socket(), Duration::from_secs(2)).await;
+    let before = server.settles(server_idle(server));
+    let done = chaos::chaos(&server.socket(), duration).await;
+    let after = server.settles(before.descriptors);
+    println!("clients killed: {}", done.killed);
+    print_holds(before, after);
+    // Whoever comes afterwards is served.
+    let held = hold::hold(&server.socket(), 100, Duration::from_millis(500)).await?;
+    println!("served afterwards: {} of {}", held.answered, held.sent);
+    Ok(nothing_left(before, after) && held.lost() == 0 && held.answered > 0)
+}
+
+/// The descriptors of a server that has been used and has no client: it settles when its processes are gone.
+fn server_idle(server: &Server) -> usize {
+    let _ = hookrail_testkit::wait_until(|| server.holds().processes == 0, Duration::from_secs(30));
+    // Connections are closed a moment after their processes; the smallest number of a while is the idle one.
+    let mut least = server.holds().descriptors;
+    for _ in 0..50 {
+        std::thread::sleep(Duration::from_millis(20));
+        least = least.min(server.holds().descriptors);
+    }
+    least
+}
+
+fn print_holds(before: Holds, after: Holds) {
+    println!("before: {before:?}");
+    println!("after:  {after:?}");
+}
+
+fn nothing_left(before: Holds, after: Holds) -> bool {
+    after.processes == 0 && after.descriptors <= before.descriptors && after.memory <= before.memory + SLACK
+}
