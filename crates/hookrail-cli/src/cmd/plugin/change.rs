@@ -20,7 +20,7 @@ pub(super) fn switch(args: &PluginSwitchArgs, enabled: bool) -> Result<Exit> {
         return Err(super::unknown(&args.id, &survey));
     }
     let settings: PathBuf = match args.scope {
-        Scope::User => places.user_settings.clone().ok_or_else(|| failure(&PluginError::NoPlace))?,
+        Scope::User => places.user_settings.ok_or_else(|| failure(&PluginError::NoPlace))?,
         Scope::Project if !named.any(|plugin| plugin.scope == PluginScope::Project) => {
             return Err(Failure::new(format!("`{}` is not a plugin of this project", args.id))
                 .hint("a project's settings count only for the plugins it brings; leave out `--scope project`"));
