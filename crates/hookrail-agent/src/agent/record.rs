@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hookrail::guard::{Notes, Notified, Receipt};
-use hookrail::{Diagnostic, EventKind, Json, Level};
+use hookrail::{Diagnostic, EventKind, Hook, Json, Level, Standing};
 
 use super::{Agent, Parts};
 use crate::error::AgentError;
@@ -73,12 +73,8 @@ impl Agent {
         for diagnostic in snapshot.diagnostics() {
             self.warn(diagnostic);
         }
-        let untrusted: Vec<&str> = snapshot
-            .hooks()
-            .iter()
-            .filter(|hook| hook.is_enabled() && !hook.trust.allows())
-            .map(|hook| &*hook.label)
-            .collect();
+        let untrusted: Vec<&str> =
+            snapshot.hooks().iter().filter(|hook| wants_trust(hook)).map(|hook| &*hook.label).collect();
         if !untrusted.is_empty() {
             let text = format!(
                 "these hooks of the project are not trusted and do not run: {}; see `hookrail trust`",
@@ -87,6 +83,11 @@ impl Agent {
             self.view().show(&Shown::Warning { code: Some("untrusted"), text: &text });
         }
     }
+}
+
+/// Whether a hook would run if it were trusted. The switches of a project that is not trusted do not count yet.
+fn wants_trust(hook: &Hook) -> bool {
+    !hook.trust.allows() && matches!(hook.standing, Standing::Active | Standing::NeverSwitchedOn)
 }
 
 /// Keeps a receipt, and shows what is wrong.

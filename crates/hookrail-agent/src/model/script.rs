@@ -1,4 +1,4 @@
-//! The transcript file of a scripted model, as data: `docs/agent.md` and `schemas/agent-script.json` describe it.
+//! The transcript file of a scripted model, as data: `docs/agent.md` describes it.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,0 +1,22 @@
+//! The reference agent end to end: the real binary, real scripts as hooks, a scripted model. `docs/agent.md` names for
+//! each row of the specification the test here that shows it.
+
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failure here is a failed test"
+)]
+
+mod bad_input;
+mod dialects;
+mod errors;
+mod events;
+mod model;
+mod modes;
+mod sessions;
+mod terminal;
+mod tools;
+mod world;
