@@ -244,6 +244,8 @@ pub(crate) enum ReferencePage {
     Events,
     /// Every code a diagnostic can have
     Diagnostics,
+    /// Every message of the bus, its fields, and the error codes
+    Bus,
 }
 
 #[derive(Debug, Args)]

@@ -22,7 +22,8 @@ EXAMPLES:
 
 pub(super) const AGENT: &str = "\
 EXAMPLES:
-  hookrail agent --script examples/agent/tour.json --project examples/agent/project --trust-project
+  hookrail demo --keep                                then try its project with its script, as it says
+  hookrail agent --script talk.jsonl                  on a terminal: talk with it
   hookrail agent --script talk.jsonl --prompt 'tidy up'
   echo 'tidy up' | hookrail agent --script talk.jsonl
   hookrail agent --script talk.jsonl --headless --prompt 'tidy up' | jq -r 'select(.type == \"receipt\")'
@@ -115,7 +116,8 @@ EXAMPLES:
 pub(super) const REFERENCE: &str = "\
 EXAMPLES:
   hookrail reference events
-  hookrail reference diagnostics";
+  hookrail reference diagnostics
+  hookrail reference bus";
 
 pub(super) const COMPLETIONS: &str = "\
 EXAMPLES:

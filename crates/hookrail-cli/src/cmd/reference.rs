@@ -12,6 +12,7 @@ pub(crate) fn run(args: &ReferenceArgs) -> Result<Exit> {
     output::text(&match args.page {
         ReferencePage::Events => events(),
         ReferencePage::Diagnostics => diagnostics(),
+        ReferencePage::Bus => hookrail_bus::reference(),
     })?;
     Ok(Exit::Fine)
 }

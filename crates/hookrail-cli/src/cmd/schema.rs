@@ -1,4 +1,4 @@
-//! `hookrail schema`: the JSON Schemas of settings and of what hooks receive and answer.
+//! `hookrail schema`: the JSON Schemas of settings, of what hooks receive and answer, and of the bus's messages.
 
 use hookrail::Json;
 use hookrail::dialect::llxprt::schemas;
@@ -8,7 +8,8 @@ use crate::errors::{Exit, Failure, Result};
 use crate::output;
 
 pub(crate) fn run(args: &SchemaArgs) -> Result<Exit> {
-    let schemas = schemas();
+    let mut schemas = schemas();
+    schemas.extend(hookrail_bus::schemas().into_iter().map(|(name, schema)| (format!("bus.{name}"), schema)));
     let Some(wanted) = &args.name else {
         let names: String = schemas.iter().map(|(name, _)| format!("{name}\n")).collect();
         output::text(&names)?;
