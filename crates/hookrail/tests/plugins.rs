@@ -121,6 +121,8 @@ fn the_end_of_a_session_does_not_hold_up_the_host() {
     world.install("p", &hooks("SessionEnd", &["echo $$ > quick; exit 0", "echo $$ > pid; sleep 30; touch never"]));
     let system = world.builder().build();
     detached(&system.fire_blocking(system.event(EventKind::SessionEnd)));
+    let written = |name: &str| fs::read_to_string(world.at(name)).is_ok_and(|text| text.ends_with('\n'));
+    assert!(hookrail_testkit::wait_until(|| written("quick") && written("pid"), Duration::from_secs(20)));
     let cut_off = within_a_hang_guard(|| system.shutdown_blocking());
     let codes: Vec<Code> = cut_off.iter().map(|finding| finding.code).collect();
     assert_eq!(codes, [Code::HookCancelled]);
@@ -146,7 +148,7 @@ fn fully_fired_the_end_of_a_session_is_waited_for() {
 fn an_abort_kills_the_group_at_once_without_asking() {
     let mut world = World::new();
     pipe(&world.at("ready"));
-    world.install("p", &hooks("PreToolUse", &["trap 'touch asked' TERM; (sleep 60) & echo x > ready; wait"]));
+    world.install("p", &hooks("PreToolUse", &["trap ': > asked' TERM; (sleep 60) & echo x > ready; wait"]));
     let system = world.builder().build();
     let fire = system.fire(call(&system));
     fs::read(world.at("ready")).unwrap();
@@ -161,7 +163,7 @@ fn an_abort_kills_the_group_at_once_without_asking() {
 #[test]
 fn a_timeout_asks_before_it_kills() {
     let mut world = World::new();
-    let entry = value!({"command": "trap 'touch asked; exit 0' TERM; sleep 60 & wait", "timeout": 300});
+    let entry = value!({"command": "trap ': > asked; exit 0' TERM; sleep 60 & wait", "timeout": 2000});
     world.install("p", &value!({"PreToolUse": [entry]}));
     let system = world.builder().build();
     let outcome = system.fire_blocking(call(&system));
