@@ -1,5 +1,6 @@
 //! Bad input: a coded error where an answer is possible, a counter, and service to everybody else.
 
+#![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

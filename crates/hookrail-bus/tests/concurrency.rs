@@ -1,5 +1,6 @@
 //! Many requests at once: order, turns, the cost of waiting, cancelling, and clients that vanish.
 
+#![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -145,7 +146,6 @@ async fn ends(process: u32) {
     assert!(tokio::task::spawn_blocking(ended).await.unwrap(), "the hook is still there");
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn a_client_that_vanishes_has_its_hooks_ended() {
     let sandbox = Sandbox::with_hook("BeforeTool", "echo $$ > pid.new; mv pid.new pid; exec sleep 600");

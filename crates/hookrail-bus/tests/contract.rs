@@ -1,5 +1,6 @@
 //! The contract of the seeds and of llxprt.md §1.11, rule by rule. These are the conformance cases of R124 to R129.
 
+#![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

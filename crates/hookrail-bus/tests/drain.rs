@@ -1,5 +1,6 @@
 //! The end of a server: what runs is finished, what is new is refused, and nothing is left.
 
+#![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -48,7 +48,8 @@ fn listen(sandbox: &Sandbox) -> (Bus, PathBuf) {
 async fn a_thousand_requests_in_flight_lose_and_double_nothing() {
     let sandbox = Sandbox::new();
     let (bus, path) = listen(&sandbox);
-    let held = within(hold::hold(&path, 1000, Duration::from_secs(2))).await.unwrap();
+    // A slow machine takes its time for the last thousand; only a hang is a failure.
+    let held = tokio::time::timeout(10 * HANG, hold::hold(&path, 1000, Duration::from_secs(2))).await.unwrap().unwrap();
     assert_eq!((held.lost(), held.duplicated, held.wrong), (0, 0, 0), "{} sent", held.sent);
     assert_eq!(held.most, 1000);
     within(bus.drain()).await;

@@ -1,5 +1,6 @@
 //! Prometheus text at an address, for whoever asks for it.
 
+#![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

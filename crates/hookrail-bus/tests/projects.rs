@@ -1,5 +1,6 @@
 //! Projects: each with its own hooks and trust, a bounded number of them, and reloads when files change.
 
+#![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

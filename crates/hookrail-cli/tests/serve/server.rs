@@ -146,3 +146,18 @@ fn trust_is_the_servers_own_project_and_no_others() {
     talk.ask_for("c", "x");
     assert_eq!(talk.next().unwrap()["payload"]["outcome"]["systemMessage"], "own");
 }
+
+#[test]
+fn a_grant_is_in_force_without_a_restart() {
+    let sandbox = Sandbox::with_hook("echo granted");
+    let (_server, mut talk) = sandbox.on_stdio_as_granted(&[]);
+    talk.ask_for("before", "x");
+    assert_eq!(talk.next().unwrap()["payload"]["outcome"]["skipped"][0]["why"], "untrusted");
+    let granted = sandbox.command(Sandbox::program()).args(["trust", "grant", "--yes"]).output().unwrap();
+    assert!(granted.status.success(), "{}", String::from_utf8_lossy(&granted.stderr));
+    let in_force = || {
+        talk.ask_for("after", "x");
+        talk.next().unwrap()["payload"]["outcome"]["systemMessage"] == "granted"
+    };
+    assert!(hookrail_testkit::wait_until(in_force, crate::support::HANG), "the grant is not in force");
+}

@@ -50,6 +50,11 @@ impl Sandbox {
 
     /// A server, and the conversation over its standard input and output.
     pub(crate) fn on_stdio(&self, args: &[&str]) -> (Server, Talk) {
+        self.on_stdio_as_granted(&[args, &["--trust-project"]].concat())
+    }
+
+    /// The same with nothing trusted but what was granted.
+    pub(crate) fn on_stdio_as_granted(&self, args: &[&str]) -> (Server, Talk) {
         let mut child = self.start(&[&["--stdio"], args].concat());
         let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
         (Server(child), Talk::new(stdout, stdin))
@@ -58,7 +63,7 @@ impl Sandbox {
     /// A server on a socket, and a conversation with it.
     pub(crate) fn on_socket(&self, args: &[&str]) -> (Server, PathBuf, Talk) {
         let path = self.base.join("s");
-        let server = Server(self.start(&[&["--socket", path.to_str().unwrap()], args].concat()));
+        let server = Server(self.start(&[&["--socket", path.to_str().unwrap(), "--trust-project"], args].concat()));
         let answers = || UnixStream::connect(&path).is_ok();
         assert!(hookrail_testkit::wait_until(answers, HANG), "the server does not answer");
         let stream = UnixStream::connect(&path).unwrap();
@@ -67,7 +72,7 @@ impl Sandbox {
 
     fn start(&self, args: &[&str]) -> Child {
         let mut command = self.command(Self::program());
-        command.arg("serve").args(args).arg("--trust-project");
+        command.arg("serve").args(args);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 }
