@@ -1,5 +1,7 @@
 //! A component that a module draws, seen from the host.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use hookrail::{Component, HostFuture};
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -10,6 +12,8 @@ pub(crate) struct Remote {
     id: u32,
     to: mpsc::UnboundedSender<Message>,
     state: watch::Receiver<State>,
+    /// The count that was drawn last.
+    drawn: AtomicU64,
 }
 
 /// What the module says about its component.
@@ -23,7 +27,7 @@ pub(crate) enum State {
 
 impl Remote {
     pub(crate) fn new(id: u32, to: mpsc::UnboundedSender<Message>, state: watch::Receiver<State>) -> Self {
-        Self { id, to, state }
+        Self { id, to, state, drawn: AtomicU64::new(0) }
     }
 }
 
@@ -44,10 +48,16 @@ impl Component for Remote {
     fn changed(&self) -> HostFuture<'_, bool> {
         let mut state = self.state.clone();
         Box::pin(async move {
-            if *state.borrow_and_update() == State::Done {
-                return false;
+            let drawn = self.drawn.load(Ordering::Relaxed);
+            let news = state.wait_for(|state| *state != State::Shown(drawn)).await;
+            match news.map(|state| *state) {
+                Ok(State::Shown(count)) => {
+                    self.drawn.store(count, Ordering::Relaxed);
+                    true
+                }
+                // A module that is gone is done.
+                Ok(State::Done) | Err(_) => false,
             }
-            state.changed().await.is_ok() && *state.borrow() != State::Done
         })
     }
 }

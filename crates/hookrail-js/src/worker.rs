@@ -287,7 +287,7 @@ impl<'s> Stage<'s> {
             Message::Draw { component, width, reply } => {
                 if let Some(act) = &self.act {
                     // Calls are numbered by whoever makes them; these come from here.
-                    let number = act.shared.next_number() | 1 << 31;
+                    let number = act.shared.next_number() | 1 << 30;
                     let host = Arc::clone(&act.shared.host.borrow());
                     act.shared.calls.borrow_mut().insert(number, CallState::new("render", host, None));
                     self.replies.insert(number, Reply::Lines(reply));

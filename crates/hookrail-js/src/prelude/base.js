@@ -26,6 +26,8 @@
 							: "error";
 				return { __proto__: null, message, kind, stack: String(thrown.stack ?? "") };
 			}
+			// When there is no memory left even for an error, the engine throws null.
+			if (thrown === null) return { __proto__: null, message: "out of memory", kind: "memory", stack: "" };
 			return { __proto__: null, message: String(thrown), kind: "value", stack: "" };
 		} catch {
 			return { __proto__: null, message: "something that cannot be shown was thrown", kind: "value", stack: "" };
