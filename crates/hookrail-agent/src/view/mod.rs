@@ -72,6 +72,8 @@ pub enum Shown<'a> {
         input: &'a Json,
         /// What the user sees of it; none when a hook hides it.
         display: Option<&'a Json>,
+        /// What the model reads; none when a hook hides the result from the user.
+        content: Option<&'a Json>,
     },
     /// The prompt goes no further.
     PromptDenied {

@@ -60,7 +60,10 @@ fn hooks_behave_the_same_in_all_four_modes() {
         let named = format!("\"operation\": \"{operation}\"");
         expected.iter().filter(|receipt| receipt.contains(&named)).count()
     };
-    assert_eq!((count("session-start"), count("tool write_file"), count("model-call"), count("session-end")), (1, 2, 2, 1));
+    assert_eq!(
+        (count("session-start"), count("tool write_file"), count("model-call"), count("session-end")),
+        (1, 2, 2, 1)
+    );
 
     let prompt = world();
     prompt.run(&["--prompt", "go"]).ends_with(0);

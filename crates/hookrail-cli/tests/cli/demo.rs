@@ -7,7 +7,8 @@ fn all_went_as_it_should() {
     let sandbox = Sandbox::new();
     let ran = sandbox.run(&["demo"]).ends_with(0);
     assert_eq!(ran.stderr, "");
-    insta::assert_snapshot!(sandbox.steady(&ran.stdout), @r#"
+    let (scenes, tour) = ran.stdout.split_once("and an agent").unwrap();
+    insta::assert_snapshot!(sandbox.steady(scenes), @r#"
     a sample project with 7 hooks:
 
     1. the agent wants to write `.env`
@@ -52,6 +53,43 @@ fn all_went_as_it_should() {
        ran          budget  answered  [TIME]:  {"continue": false, "stopReason": "the budget of this session is used up"}
        verdict      the agent must stop
        so the host  stops the agent, and tells the user: the budget of this session is used up
+    "#);
+    insta::assert_snapshot!(tour, @r#"
+    , in a project with hooks of every dialect:
+
+       the prompt: save the token, push, and deploy
+           hooks: no-sub-agents (llxprt), redact (llxprt)
+       the model: I will save the token first.
+         calls write_file {"path":".env","content":"TOKEN=tok-1234"}
+           hooks: guard-secrets (llxprt)
+           denied: secrets stay out of the repository; use the secret store
+           hooks: no-sub-agents (llxprt), redact (llxprt)
+       the model: Then I push.
+         calls run_shell_command {"command":"echo git push --force"}
+           hooks: ask-before-deploy (llxprt), gentle-push.sh (xcode), no-rm.js (xcsh)
+           ran with {"command":"echo git push --force-with-lease"}
+           ran: git push --force-with-lease
+           hooks: no-sub-agents (llxprt), redact (llxprt)
+       the model: Let me read the notes, and clean up.
+         calls read_file {"path":"notes.md"}
+           hooks: no-rm.js (xcsh), house-rules (llxprt)
+           ran with {"path":"notes.md"}
+           ran: read notes.md (30 bytes)
+           the model reads: The deployment needs a token.\n\n\nHouse rule: every change needs a test.
+         calls run_shell_command {"command":"rm -rf build"}
+           hooks: ask-before-deploy (llxprt), gentle-push.sh (xcode), no-rm.js (xcsh)
+           denied: rm -rf is not for agents
+         calls task {"agent":"helper","prompt":"help"}
+           failed: the tool `task` is not available for this request
+           hooks: no-sub-agents (llxprt), redact (llxprt)
+       the model: The token is [redacted]. I will deploy with it.
+         calls run_shell_command {"command":"echo deploy"}
+           may run_shell_command run with {"command":"echo deploy"}? this reaches the servers: yes, says the visitor
+           hooks: ask-before-deploy (llxprt), gentle-push.sh (xcode), no-rm.js (xcsh)
+           ran with {"command":"echo deploy"}
+           ran: deploy
+           hooks: no-sub-agents (llxprt), redact (llxprt)
+       stopped: the budget of this session is used up
 
     all went as it should: run `hookrail init` in a project of yours to create a first hook
     "#);

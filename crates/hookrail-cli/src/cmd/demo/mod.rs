@@ -1,10 +1,12 @@
 //! `hookrail demo`: real hooks, real processes, a sample project that is gone afterwards.
 //!
-//! It fires events as an agent would and shows what the hooks said, what the host has to do, and why every other
-//! hook did not run. It needs nothing but a shell.
+//! First it fires events as an agent would and shows what the hooks said, what the host has to do, and why every other
+//! hook did not run. Then it lets the reference agent work in a project with hooks of every dialect. It needs nothing
+//! but a shell.
 
 mod project;
 mod scenes;
+mod tour;
 
 use std::fmt::Write as _;
 
@@ -19,12 +21,14 @@ use crate::render::text::{hanging, limited, one_line, short};
 use crate::style::{BAD, GOOD, HEADING, QUIET, paint};
 use project::Sample;
 use scenes::{SCENES, Scene};
+use tour::Tour;
 
 /// How much of a hook's answer is shown.
 const ANSWER: usize = 160;
 
 pub(crate) fn run(args: &DemoArgs) -> Result<Exit> {
-    let sample = Sample::create().map_err(|error| {
+    let created = Sample::create().and_then(|sample| Ok((Tour::create(sample.base())?, sample)));
+    let (tour, sample) = created.map_err(|error| {
         Failure::new(format!("the sample project cannot be created: {error}"))
             .hint("set `TMPDIR` to a directory that can be written")
     })?;
@@ -36,12 +40,19 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Exit> {
             differences.extend(play(&system, number, scene).await?);
         }
         system.shutdown().await;
+        output::text("\nand an agent, in a project with hooks of every dialect:\n\n")?;
+        let (shown, wrong) = tour.play().await.map_err(|error| Failure::new(error.to_string()))?;
+        output::text(&shown)?;
+        differences.extend(wrong.map(|wrong| format!("the agent: {wrong}")));
         Ok(differences)
     })?;
     let mut end = String::from("\n");
     if args.keep {
         let root = sample.keep();
         let _ = writeln!(end, "the sample project is in {}", one_line(&root.display().to_string()));
+        let (project, script) = (tour.project.display().to_string(), tour.script.display().to_string());
+        let again = format!("hookrail agent --project {project} --script {script} --trust-project");
+        let _ = writeln!(end, "talk with the agent yourself: {}", one_line(&again));
     }
     if differences.is_empty() {
         let next = "run `hookrail init` in a project of yours to create a first hook";

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hookrail::{Environment, HookSystem};
 use tempfile::TempDir;
@@ -40,13 +40,18 @@ impl Sample {
 
     /// The project's hooks, trusted, in a world without the user's settings and the system's.
     pub(super) fn system(&self) -> HookSystem {
-        let base = self.root.parent().unwrap_or(&self.root);
+        let base = self.base();
         let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
         let environment = Environment::new()
             .with("PATH", path)
             .with("HOME", base.join("home"))
             .with("LLXPRT_SYSTEM_SETTINGS_PATH", base.join("no-system-settings.json"));
         HookSystem::builder(&self.root).environment(environment).trust_project().build()
+    }
+
+    /// The folder that everything of the demonstration is in.
+    pub(super) fn base(&self) -> &Path {
+        self.root.parent().unwrap_or(&self.root)
     }
 
     /// Leaves the project on disk.
