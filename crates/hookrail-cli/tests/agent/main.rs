@@ -12,6 +12,7 @@
 
 mod bad_input;
 mod dialects;
+mod documentation;
 mod errors;
 mod events;
 mod model;
