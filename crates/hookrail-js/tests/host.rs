@@ -145,7 +145,7 @@ fn a_command_may_lead_to_an_event_of_the_same_module() {
         drop(asked);
         SessionMove::Done
     }));
-    let returned = block_on(system.run_command("new", "", host.clone() as Arc<dyn Host>)).unwrap();
+    let returned = block_on(system.run_command("new", "", host as Arc<dyn Host>)).unwrap();
     assert_eq!(returned.how, How::Returned(None), "{returned:?}");
     eventually("the event was handled", || {
         let entry = block_on(system.run_command("new", "", Scripted::new(&[]) as Arc<dyn Host>)).unwrap();
