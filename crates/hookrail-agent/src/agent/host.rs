@@ -3,33 +3,60 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use hookrail::guard::{Approval, Approver, Guard};
 use hookrail::{
-    EventKind, HookFailure, Host, HostError, HostFuture, Json, ModelQuery, NoticeLevel, SessionChange, SessionQuery,
+    EventKind, HookFailure, Host, HostError, HostFuture, Json, ModelQuery, NoticeLevel, SessionChange, SessionMove,
+    SessionQuery, StatusLine,
 };
 
-use super::Parts;
-use super::record;
-use crate::message::{list, object};
+use super::{Agent, Moved, Parts, record};
+use crate::error::AgentError;
+use crate::message::{list, object, text_message};
 use crate::session::{Entry, EntryKind, Session};
 use crate::view::Shown;
 
 /// The guards of a session.
-pub(super) fn guard(parts: &Arc<Parts>, session: &Arc<Mutex<Session>>, busy: &Arc<AtomicUsize>, depth: u32) -> Guard {
+pub(super) fn guard(
+    parts: &Arc<Parts>,
+    session: &Arc<Mutex<Session>>,
+    busy: &Arc<AtomicUsize>,
+    depth: u32,
+    me: &Me,
+) -> Guard {
     let (id, file) = {
         let session = session.lock().unwrap_or_else(PoisonError::into_inner);
         (session.id().to_owned(), session.file_text())
     };
     let hooks = if depth == 0 { parts.hooks.clone() } else { parts.hooks.for_sub_agent() };
-    let plain = Guard::new(hooks, &id).transcript(&file).host(host(parts, session, busy));
+    let plain = Guard::new(hooks, &id).transcript(&file).host(host(parts, session, busy, me));
     let asking = Asking { parts: Arc::clone(parts), session: Arc::clone(session), guard: plain.clone() };
     plain.approver(asking)
 }
 
-pub(super) fn host(parts: &Arc<Parts>, session: &Arc<Mutex<Session>>, busy: &Arc<AtomicUsize>) -> Arc<dyn Host> {
-    Arc::new(AgentHost { parts: Arc::clone(parts), session: Arc::clone(session), busy: Arc::clone(busy) })
+/// What all hosts of one agent share.
+#[derive(Default)]
+pub(super) struct Shared {
+    /// The agent itself, for hooks that move its session. A sub-agent has none: it has no session of its own to move.
+    pub(super) agent: OnceLock<Weak<Agent>>,
+    status: Mutex<StatusLine>,
+}
+
+pub(super) type Me = Arc<Shared>;
+
+pub(super) fn host(
+    parts: &Arc<Parts>,
+    session: &Arc<Mutex<Session>>,
+    busy: &Arc<AtomicUsize>,
+    me: &Me,
+) -> Arc<dyn Host> {
+    Arc::new(AgentHost {
+        parts: Arc::clone(parts),
+        session: Arc::clone(session),
+        busy: Arc::clone(busy),
+        me: Arc::clone(me),
+    })
 }
 
 /// Asks the user, after hooks were told that they are about to be asked.
@@ -70,9 +97,15 @@ struct AgentHost {
     parts: Arc<Parts>,
     session: Arc<Mutex<Session>>,
     busy: Arc<AtomicUsize>,
+    me: Me,
 }
 
 impl AgentHost {
+    fn agent(&self) -> Result<Arc<Agent>, HostError> {
+        let agent = self.me.agent.get().and_then(Weak::upgrade);
+        agent.ok_or_else(|| HostError::new("a sub-agent has no session that could be moved"))
+    }
+
     fn session_now(&self) -> MutexGuard<'_, Session> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -115,6 +148,30 @@ impl Host for AgentHost {
         self.parts.view.show(&shown);
     }
 
+    fn set_status(&self, key: &str, text: Option<&str>) {
+        let mut status = self.me.status.lock().unwrap_or_else(PoisonError::into_inner);
+        status.set(key, text);
+        self.parts.view.show(&Shown::Status { text: &status.line(STATUS_WIDTH) });
+    }
+
+    fn new_session<'a>(&'a self, parent: Option<&'a str>) -> HostFuture<'a, Result<SessionMove, HostError>> {
+        Box::pin(async move { moved(self.agent()?.clear_from(parent).await) })
+    }
+
+    fn branch<'a>(&'a self, entry: &'a str) -> HostFuture<'a, Result<SessionMove, HostError>> {
+        Box::pin(async move { moved(self.agent()?.branch(entry).await) })
+    }
+
+    fn navigate<'a>(&'a self, target: &'a str, summarize: bool) -> HostFuture<'a, Result<SessionMove, HostError>> {
+        Box::pin(async move { moved(self.agent()?.navigate(target, summarize).await) })
+    }
+
+    fn abort(&self) {
+        if let Ok(agent) = self.agent() {
+            agent.interrupt_all();
+        }
+    }
+
     fn session(&self, query: &SessionQuery) -> Json {
         let session = self.session_now();
         let text = |text: Option<&str>| text.map_or_else(Json::null, Json::string);
@@ -141,7 +198,7 @@ impl Host for AgentHost {
     fn write_session(&self, change: &SessionChange) -> Result<Json, HostError> {
         let mut session = self.session_now();
         let id = match change {
-            SessionChange::Message(message) => session.append_message(message),
+            SessionChange::Message(message) => session.append_message(&own_shape(message)),
             SessionChange::Entry(entry) => session.append(EntryKind::Custom, &record::members(entry)),
             SessionChange::CustomMessage(message) => {
                 session.append(EntryKind::CustomMessage, &record::members(message))
@@ -176,4 +233,29 @@ impl Host for AgentHost {
         let text = format!("hook `{}` failed in {}: {}", failure.hook, failure.event, failure.message);
         self.parts.view.show(&Shown::Warning { code: Some("hook-failed"), text: &text });
     }
+}
+
+/// How much of a status line is shown.
+const STATUS_WIDTH: usize = 100;
+
+fn moved(moved: Result<Moved, AgentError>) -> Result<SessionMove, HostError> {
+    match moved {
+        Ok(Moved::Cancelled(_)) => Ok(SessionMove::Cancelled),
+        Ok(_) => Ok(SessionMove::Done),
+        Err(error) => Err(HostError::new(error.to_string())),
+    }
+}
+
+/// A message that a module wrote, in this agent's own shape: `parts` for `content`, `model` for `assistant`.
+fn own_shape(written: &Json) -> Json {
+    let object = written.as_object().unwrap_or_default();
+    if object.get("parts").is_some() {
+        return written.clone();
+    }
+    let role = object.get("role").and_then(Json::as_str).unwrap_or_default();
+    let content = object.get("content").cloned().unwrap_or_else(Json::null);
+    let texts =
+        content.as_array().unwrap_or_default().into_iter().filter_map(|part| part.as_object()?.get("text")?.as_str());
+    let text = content.as_str().unwrap_or_else(|| texts.collect::<Vec<_>>().join("\n"));
+    text_message(if role == "assistant" { "model" } else { "user" }, &text)
 }

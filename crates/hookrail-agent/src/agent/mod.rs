@@ -126,6 +126,7 @@ pub struct Agent {
     stop: Mutex<Option<Stop>>,
     /// The guards of the sub-agents that work now.
     inside: Arc<Mutex<Vec<Guard>>>,
+    me: host::Me,
 }
 
 impl Agent {
@@ -133,7 +134,7 @@ impl Agent {
     ///
     /// # Errors
     /// When the session cannot be opened or made.
-    pub async fn begin(parts: Parts, begin: &Begin) -> Result<(Self, Option<Stop>), AgentError> {
+    pub async fn begin(parts: Parts, begin: &Begin) -> Result<(Arc<Self>, Option<Stop>), AgentError> {
         let (session, damage, source) = match begin {
             Begin::New => (parts.store.create(None)?, Vec::new(), "startup"),
             Begin::Resume(id) => {
@@ -142,7 +143,8 @@ impl Agent {
             }
         };
         let model = Arc::clone(&parts.model);
-        let agent = Self::with(Arc::new(parts), model, session, 0);
+        let agent = Arc::new(Self::with(Arc::new(parts), model, session, 0));
+        let _ = agent.me.agent.set(Arc::downgrade(&agent));
         agent.report_damage(&damage);
         agent.report_loading();
         let stop = agent.session_started(source).await;
@@ -152,7 +154,8 @@ impl Agent {
     fn with(parts: Arc<Parts>, model: Arc<dyn Model>, session: Session, depth: u32) -> Self {
         let session = Arc::new(Mutex::new(session));
         let busy = Arc::default();
-        let guard = host::guard(&parts, &session, &busy, depth);
+        let me = host::Me::default();
+        let guard = host::guard(&parts, &session, &busy, depth, &me);
         Self {
             parts,
             model,
@@ -166,6 +169,7 @@ impl Agent {
             busy,
             stop: Mutex::default(),
             inside: Arc::default(),
+            me,
         }
     }
 
@@ -201,7 +205,7 @@ impl Agent {
     /// The way back for hooks that need one.
     #[must_use]
     pub fn host(&self) -> Arc<dyn hookrail::Host> {
-        host::host(&self.parts, &self.session, &self.busy)
+        host::host(&self.parts, &self.session, &self.busy, &self.me)
     }
 
     pub(crate) fn guard(&self) -> Guard {

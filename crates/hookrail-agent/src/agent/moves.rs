@@ -26,10 +26,15 @@ impl Agent {
     /// # Errors
     /// When the new session's file cannot be made.
     pub async fn clear(&self) -> Result<Moved, AgentError> {
+        self.clear_from(None).await
+    }
+
+    /// The same, with the session that the new one comes from.
+    pub(super) async fn clear_from(&self, parent: Option<&str>) -> Result<Moved, AgentError> {
         if let Some(reason) = self.may_switch("new", None).await {
             return Ok(Moved::Cancelled(reason));
         }
-        let new = self.parts.store.create(None)?;
+        let new = self.parts.store.create(parent)?;
         self.session_ended(EndReason::Clear).await;
         let before = self.put_in_place(new);
         self.switched("new", &before).await;
@@ -184,7 +189,7 @@ impl Agent {
             *here = session;
             before
         };
-        let guard = host::guard(&self.parts, &self.session, &self.busy, self.depth);
+        let guard = host::guard(&self.parts, &self.session, &self.busy, self.depth, &self.me);
         *self.guard.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = guard;
         self.used_rules.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clear();
         before

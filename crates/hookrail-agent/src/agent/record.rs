@@ -154,7 +154,7 @@ pub(super) fn keep_entry(parts: &Parts, session: &Arc<Mutex<Session>>, entry: &J
 /// The known members of what a hook wants kept. Others could pass for the entry's own.
 pub(super) fn members(value: &Json) -> Vec<(&'static str, Json)> {
     let object = value.as_object().unwrap_or_default();
-    let known = ["customType", "content", "data", "display", "details"];
+    let known = ["customType", "content", "data", "display", "details", "triggerTurn"];
     known.into_iter().filter_map(|name| Some((name, object.get(name)?.clone()))).collect()
 }
 

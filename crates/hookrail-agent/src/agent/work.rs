@@ -68,8 +68,28 @@ impl Agent {
     /// Works on a prompt until it is done, and shows how that ended.
     pub async fn prompt(&self, prompt: &str) -> TurnEnd {
         let working = self.working();
-        let end = self.answer(prompt).await;
+        let mut end = self.answer(prompt).await;
+        // A message that came too late for this answer may want one of its own. More than one would be a loop.
+        if matches!(end, TurnEnd::Answered(_)) && self.session().wants_turn() {
+            end = self.work(prompt).await;
+        }
         drop(working);
+        self.finished(end).await
+    }
+
+    /// Works on what hooks have put into the conversation while the agent was idle; nothing when nobody wants that.
+    pub async fn follow_up(&self) -> Option<TurnEnd> {
+        if !self.session().wants_turn() {
+            return None;
+        }
+        let working = self.working();
+        self.tell(EventKind::AgentStart, &[]).await;
+        let end = self.work("").await;
+        drop(working);
+        Some(self.finished(end).await)
+    }
+
+    async fn finished(&self, end: TurnEnd) -> TurnEnd {
         if let TurnEnd::Stopped(reason) = &end {
             self.view().show(&Shown::Stopped { reason });
         }

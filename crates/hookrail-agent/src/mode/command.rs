@@ -53,7 +53,11 @@ pub(super) async fn run(agent: &Agent, line: &str) -> After {
         },
         "compact" => return compact(agent, rest).await,
         "help" => {
-            let lines: Vec<String> = HELP.iter().map(|(usage, what)| format!("{usage:28}  {what}")).collect();
+            let mut lines: Vec<String> = HELP.iter().map(|(usage, what)| format!("{usage:28}  {what}")).collect();
+            lines.extend(agent.hooks().commands().into_iter().map(|offer| {
+                let usage = format!("/{}", offer.name);
+                format!("{usage:28}  {}", offer.description.unwrap_or_default())
+            }));
             return list(agent, "commands", &lines);
         }
         "hooks" => return hooks(agent, &words),
@@ -154,15 +158,22 @@ fn tree(agent: &Agent) -> Vec<String> {
         .collect()
 }
 
-/// A command that a module offers.
+/// A command that a module offers. What it sends and keeps counts, however it ended.
 async fn module_command(agent: &Agent, name: &str, arguments: &str) -> After {
-    match agent.hooks().run_command(name, arguments, agent.host()).await {
-        None => wrong(agent, &format!("there is no command `/{name}`; `/help` lists them")),
-        Some(ended) => match ended.how {
-            How::Decided(_) | How::Exited(0) => After::GoOn,
-            other => wrong(agent, &format!("the command `/{name}` failed: {other:?}")),
-        },
-    }
+    let host = agent.host();
+    let Some(ended) = agent.hooks().run_command(name, arguments, std::sync::Arc::clone(&host)).await else {
+        return wrong(agent, &format!("there is no command `/{name}`; `/help` lists them"));
+    };
+    ended.messages.iter().for_each(|message| host.send_message(message));
+    ended.entries.iter().for_each(|entry| host.append_entry(entry));
+    let why = match ended.how {
+        How::Returned(_) => return After::GoOn,
+        How::Threw(message) | How::OverLimit(message) => message,
+        How::TimedOut(_) => "its time was up".to_owned(),
+        How::ContentChanged => "its module is not what was trusted any more".to_owned(),
+        _ => "it did not come to an end".to_owned(),
+    };
+    wrong(agent, &format!("the command `/{name}` failed: {why}"))
 }
 
 fn list(agent: &Agent, of: &str, lines: &[String]) -> After {

@@ -63,6 +63,7 @@ async fn converse(driver: &mut Driver, agent: &Agent, terminal: &Terminal, end: 
             if let After::End(why) = driver.drive(agent, command::run(agent, &line)).await {
                 return why;
             }
+            driver.drive(agent, agent.follow_up()).await;
         } else {
             let ended = driver.drive(agent, agent.prompt(&line)).await;
             if matches!(ended, TurnEnd::SignedOut(_)) {

@@ -54,6 +54,9 @@ pub(super) async fn run(setup: Setup) -> Result<Exit, AgentError> {
                 reason = why;
                 break;
             }
+            if let Some(ended) = driver.drive(&agent, agent.follow_up()).await {
+                end = ended;
+            }
         } else {
             end = driver.drive(&agent, agent.prompt(&line)).await;
         }

@@ -219,6 +219,17 @@ impl Session {
         summary.into_iter().chain(entries.into_iter().filter_map(content)).collect()
     }
 
+    /// Whether a hook's message wants an answer that the model has not given yet.
+    #[must_use]
+    pub fn wants_turn(&self) -> bool {
+        let role = |entry: &Entry| entry.field("message")?.as_object()?.get("role")?.as_str();
+        let branch = self.branch();
+        let answered = branch.iter().rposition(|entry| role(entry).as_deref() == Some("model"));
+        let since = branch.iter().skip(answered.map_or(0, |at| at + 1));
+        let wants = |entry: &&Entry| entry.field("triggerTurn").and_then(Json::as_bool) == Some(true);
+        since.copied().any(|entry| entry.kind == EntryKind::CustomMessage && wants(&entry))
+    }
+
     /// The open and finished tasks as they are now.
     #[must_use]
     pub fn todos(&self) -> Vec<Json> {

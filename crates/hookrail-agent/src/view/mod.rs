@@ -97,6 +97,11 @@ pub enum Shown<'a> {
         /// What.
         text: &'a str,
     },
+    /// What hooks put into the status line.
+    Status {
+        /// The whole line.
+        text: &'a str,
+    },
     /// The agent stops.
     Stopped {
         /// Why.

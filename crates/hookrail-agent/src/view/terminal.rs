@@ -105,6 +105,8 @@ impl View for TerminalView {
                 let code = code.map(|code| format!("[{code}]")).unwrap_or_default();
                 self.aside(state, CAREFUL, &format!("warning{code}: {}", limited(text)));
             }
+            // A colour that a hook chose would be one more thing a terminal acts on.
+            Shown::Status { text } => self.aside(state, QUIET, &format!("[{}]", short(text, WIDE))),
             Shown::Note { text } => self.aside(state, QUIET, &limited(text)),
             Shown::Stopped { reason } => self.aside(state, BAD, &format!("stopped: {}", limited(reason))),
             Shown::SentBack { message } => {

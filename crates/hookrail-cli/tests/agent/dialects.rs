@@ -91,7 +91,7 @@ fn post_tool_use_deny_comes_too_late() {
 fn the_other_plugin_events_have_no_decisions() {
     let world = World::new(says("hello"));
     let deny = json!([{"command": "echo '{\"decision\":\"deny\",\"reason\":\"no\"}'"}]);
-    world.plugin(json!({"SessionStart": deny.clone(), "TurnComplete": deny.clone(), "SessionEnd": deny}));
+    world.plugin(json!({"SessionStart": deny, "TurnComplete": deny, "SessionEnd": deny}));
     assert_eq!(world.say("go").ends_with(0).texts("answer", "text"), ["hello"]);
 }
 
@@ -213,4 +213,37 @@ fn one_call_through_hooks_of_all_dialects() {
     let dialects: Vec<&str> =
         receipt["ran"].as_array().unwrap().iter().map(|run| run["dialect"].as_str().unwrap()).collect();
     assert_eq!(dialects, ["llxprt", "xcode", "xcsh", "xcsh"]);
+}
+
+#[test]
+fn a_module_s_command_goes_on_in_a_new_session() {
+    let world = World::new(turns(json!([
+        {"text": "one"},
+        {"text": "two", "expect": {"contains": ["Continue from prior session summary."], "lacks": ["first prompt"]}}
+    ])));
+    let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    world.module(&std::fs::read_to_string(root.join("examples/modules/handoff-command.ts")).unwrap());
+    std::fs::rename(world.project.join(".xcsh/hooks/sample.js"), world.project.join(".xcsh/hooks/sample.ts")).unwrap();
+    let ran = world.lines(&[], &["first prompt", "/handoff", "second prompt"]).ends_with(0);
+    assert_eq!(ran.texts("session", "source"), ["startup", "clear"], "{}", ran.stdout);
+    let sessions = world.sessions();
+    let header = std::fs::read_to_string(&sessions[1]).unwrap();
+    assert!(
+        header.lines().next().unwrap().contains(sessions[0].to_str().unwrap()),
+        "the new session knows where it comes from"
+    );
+}
+
+#[test]
+fn a_module_s_message_can_want_an_answer_of_its_own() {
+    let world = module(
+        turns(json!([{"text": "one"}, {"text": "two", "expect": {"contains": ["look at the build"]}}])),
+        r#"pi.registerCommand("build", { description: "d", handler: async () => {
+            pi.sendMessage({ customType: "build", content: "look at the build", display: true }, { triggerTurn: true });
+        } });"#,
+    );
+    let ran = world.lines(&[], &["hello", "/build", "/help"]).ends_with(0);
+    assert!(ran.shown("error").is_empty());
+    assert!(ran.stdout.contains("/build "), "commands of modules are listed");
+    assert_eq!(ran.texts("answer", "text"), ["one", "two"], "{}", ran.stdout);
 }
