@@ -130,6 +130,19 @@ pub(crate) fn tool_response(call: &Call, content: &Json, failed: bool) -> Json {
     object([("functionResponse", inner)])
 }
 
+/// The tool calls of a message.
+pub(crate) fn calls_of(message: &Json) -> Vec<Call> {
+    let parts = message.as_object().and_then(|message| message.get("parts")?.as_array()).unwrap_or_default();
+    let calls = parts.iter().filter_map(|part| part.as_object()?.get("functionCall")?.as_object());
+    calls.map(|call| read_call(&call, String::new()).0).collect()
+}
+
+/// Whether a message holds results of tools.
+pub(crate) fn has_results(message: &Json) -> bool {
+    let parts = message.as_object().and_then(|message| message.get("parts")?.as_array()).unwrap_or_default();
+    parts.iter().any(|part| part.as_object().is_some_and(|part| part.get("functionResponse").is_some()))
+}
+
 /// How many tokens a value takes, roughly: four characters each. Only a provider knows better.
 pub(crate) fn tokens(value: &Json) -> u64 {
     value.text().len() as u64 / 4

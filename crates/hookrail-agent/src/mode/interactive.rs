@@ -16,13 +16,14 @@ pub(super) async fn run(setup: Setup) -> Result<Exit, AgentError> {
     let terminal = Terminal::open(setup.history.clone())?;
     let view = Arc::new(TerminalView::new());
     let parts = setup.parts(Arc::clone(&view) as Arc<_>, Arc::new(terminal.clone()));
-    let (began, interrupted) = driver.watch(&hooks, &*view, Agent::begin(parts, &begin)).await;
+    let Some(began) = driver.begin(&hooks, &*view, Agent::begin(parts, &begin)).await else {
+        return Ok(driver.interrupted(&hooks).await);
+    };
     let (agent, stop) = began?;
     let mut end = TurnEnd::Answered(String::new());
     let mut reason = EndReason::Exit;
     match stop {
         Some(stop) => end = TurnEnd::Stopped(stop.reason),
-        None if interrupted => {}
         None => {
             view.show(&Shown::Note { text: "type a prompt, or /help" });
             reason = converse(&mut driver, &agent, &terminal, &mut end).await;

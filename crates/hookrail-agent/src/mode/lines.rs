@@ -27,7 +27,9 @@ pub(super) async fn run(setup: Setup) -> Result<Exit, AgentError> {
     let mut driver = Driver::new(OnInterrupt::EndAll)?;
     let hooks = setup.hooks.clone();
     let parts = setup.parts(Arc::new(HeadlessView), Arc::new(NoUser));
-    let (began, _) = driver.watch(&hooks, &HeadlessView, Agent::begin(parts, &begin)).await;
+    let Some(began) = driver.begin(&hooks, &HeadlessView, Agent::begin(parts, &begin)).await else {
+        return Ok(driver.interrupted(&hooks).await);
+    };
     let (agent, stop) = began?;
     let mut end = stop.map_or(TurnEnd::Answered(String::new()), |stop| TurnEnd::Stopped(stop.reason));
     let mut reason = EndReason::Exit;

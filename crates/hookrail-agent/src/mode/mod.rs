@@ -115,7 +115,9 @@ async fn once(setup: Setup, prompt: &str, view: Arc<dyn View>) -> Result<Exit, A
     let mut driver = Driver::new(OnInterrupt::EndAll)?;
     let hooks = setup.hooks.clone();
     let parts = setup.parts(Arc::clone(&view), Arc::new(NoUser));
-    let (began, _) = driver.watch(&hooks, &*view, Agent::begin(parts, &begin)).await;
+    let Some(began) = driver.begin(&hooks, &*view, Agent::begin(parts, &begin)).await else {
+        return Ok(driver.interrupted(&hooks).await);
+    };
     let (agent, stop) = began?;
     let end = match stop {
         Some(stop) => TurnEnd::Stopped(stop.reason),
@@ -170,18 +172,27 @@ impl Driver {
         }
     }
 
-    /// Does what comes before there is an agent. Gives the result, and whether a signal came meanwhile.
-    async fn watch<F: Future>(&mut self, hooks: &HookSystem, view: &dyn View, work: F) -> (F::Output, bool) {
+    /// Lets the agent begin; nothing when a signal came first. Then its hooks are cancelled, and no session has begun.
+    async fn begin<F: Future>(&mut self, hooks: &HookSystem, view: &dyn View, work: F) -> Option<F::Output> {
         let mut work = pin!(work);
         let mut watching = pin!(watch(hooks, view));
         loop {
             tokio::select! {
                 biased;
                 () = &mut watching => {}
-                done = &mut work => return (done, self.signal.is_some()),
-                number = self.signals.next() => self.signal = Some(number),
+                done = &mut work => return Some(done),
+                number = self.signals.next() => {
+                    self.signal = Some(number);
+                    return None;
+                }
             }
         }
+    }
+
+    /// The end of an agent that did not begin.
+    async fn interrupted(&self, hooks: &HookSystem) -> Exit {
+        hooks.shutdown().await;
+        self.signal.map_or(Exit::Failed, Exit::Signalled)
     }
 
     /// Ends the session for the reason that fits.

@@ -16,7 +16,7 @@ use std::path::Path;
 use hookrail::{Json, JsonObject};
 
 use crate::error::AgentError;
-use crate::message::{list, object, text_message};
+use crate::message::{Call, calls_of, has_results, list, message, object, text_message, tool_response};
 use file::Lines;
 
 /// One session.
@@ -216,7 +216,7 @@ impl Session {
         let summary = summary.and_then(|entry| entry.text("summary"));
         let summary =
             summary.map(|text| text_message("user", &format!("The conversation so far, in short:\n\n{text}")));
-        summary.into_iter().chain(entries.into_iter().filter_map(content)).collect()
+        answered(summary.into_iter().chain(entries.into_iter().filter_map(content)))
     }
 
     /// Whether a hook's message wants an answer that the model has not given yet.
@@ -254,6 +254,30 @@ impl Session {
             .collect();
         list(&nodes)
     }
+}
+
+/// Messages in which every tool call has its result. A process that was killed in the middle of a turn leaves calls
+/// without one, which no model accepts.
+fn answered(messages: impl Iterator<Item = Json>) -> Vec<Json> {
+    let mut out: Vec<Json> = Vec::new();
+    let mut open: Vec<Call> = Vec::new();
+    for message in messages {
+        if !open.is_empty() && !has_results(&message) {
+            out.push(no_results(&open));
+        }
+        open = calls_of(&message);
+        out.push(message);
+    }
+    if !open.is_empty() {
+        out.push(no_results(&open));
+    }
+    out
+}
+
+fn no_results(calls: &[Call]) -> Json {
+    let why = Json::string("what came of this call is not known: the agent was ended before it was over");
+    let parts: Vec<Json> = calls.iter().map(|call| tool_response(call, &why, true)).collect();
+    message("user", &parts)
 }
 
 /// An entry as the model sees it.

@@ -76,3 +76,19 @@ fn a_file_that_goes_in_circles_does_no_harm() {
     assert!(session.branch().len() <= 4);
     assert!(session.tree().as_array().is_some());
 }
+
+#[test]
+fn a_call_that_was_cut_off_gets_a_result() {
+    let call = Json::parse(r#"{"role":"model","parts":[{"functionCall":{"id":"c","name":"t","args":{}}}]}"#).unwrap();
+    let result =
+        Json::parse(r#"{"role":"user","parts":[{"functionResponse":{"id":"c","name":"t","response":{}}}]}"#).unwrap();
+    let mut session = session(&["a"]);
+    session.append_message(&call).unwrap();
+    session.append_message(&result).unwrap();
+    assert_eq!(session.contents().len(), 3, "a call with its result is left alone");
+    session.append_message(&call).unwrap();
+    assert!(session.contents()[4].text().contains("is not known"), "at the end");
+    session.append_message(&text_message("user", "b")).unwrap();
+    let contents = session.contents();
+    assert!(contents[4].text().contains("is not known") && contents[5].text().contains("\"b\""), "and in the middle");
+}

@@ -106,6 +106,19 @@ fn a_signal_ends_everything_and_the_session_ends_too() {
 }
 
 #[test]
+fn a_signal_while_the_session_begins_ends_its_hooks_and_nothing_is_done() {
+    let world =
+        World::with(&[("SessionStart", "", "touch started; sleep 600")], turns(json!([{"text": "never said"}])));
+    let child = world.agent(&["--headless", "--prompt", "go"]).spawn().unwrap();
+    while !world.exists("started") {
+        std::thread::yield_now();
+    }
+    assert!(std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let ran = crate::world::Ran::from(child.wait_with_output().unwrap()).ends_with(128 + 2);
+    assert!(!ran.stdout.contains("never said"));
+}
+
+#[test]
 fn a_long_prompt_from_a_pipe_is_one_prompt() {
     let world = World::new(turns(json!([{"text": "ok", "expect": {"contains": ["line one\nline two\n"]}}])));
     let ran = world.feed(&[], "line one\nline two\n").ends_with(0);
