@@ -293,6 +293,9 @@ pub(crate) struct TrustGrantArgs {
     /// Do not ask
     #[arg(long, short)]
     pub(crate) yes: bool,
+    /// Leave modules only these capabilities (read, write, run, network), separated by commas
+    #[arg(long, value_name = "CAPABILITIES", value_delimiter = ',', value_parser = ["read", "write", "run", "network"])]
+    pub(crate) allow: Option<Vec<String>>,
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
 }

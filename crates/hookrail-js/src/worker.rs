@@ -373,11 +373,13 @@ impl<'s> Stage<'s> {
             out_of_memory |= report.ran_out_of_memory();
             self.finish(&shared, number, report);
         }
-        self.fail_stuck(&shared);
+        // A promise that waits for what there was no memory for is stuck, too; the memory is what is to be told of.
         if out_of_memory || self.act.as_ref().is_some_and(|act| act.vm.is_full()) {
             let memory = self.seat.limits.memory >> 20;
             self.close(&|_| ModuleReturn::new(How::OverLimit(format!("memory limit of {memory} MiB"))));
+            return;
         }
+        self.fail_stuck(&shared);
     }
 
     /// A rejection that nobody handled belongs to the call that was going on, or else to nobody.

@@ -48,7 +48,10 @@ fn an_endless_loop_in_a_catch() {
 
 #[test]
 fn endless_microtasks() {
-    check("const again = () => Promise.resolve().then(again); await again();", EndKind::TimedOut);
+    check(
+        "const again = () => { Promise.resolve().then(again); }; again(); await new Promise(() => {});",
+        EndKind::TimedOut,
+    );
 }
 
 #[test]

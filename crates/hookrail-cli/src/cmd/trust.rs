@@ -4,7 +4,7 @@ use std::io::{self, BufRead as _, IsTerminal, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
-use hookrail::{Fingerprint, Grants, Hook, Json, JsonObject, Trust, TrustError, TrustStore as _};
+use hookrail::{Action, Fingerprint, Grants, Hook, Json, JsonObject, Trust, TrustError, TrustStore as _};
 
 use serde::Serialize;
 
@@ -60,6 +60,9 @@ fn grant(args: &TrustGrantArgs) -> Result<Exit> {
         for hook in &chosen {
             if let Some(fingerprint) = fingerprint(hook) {
                 grants.grant(hook, fingerprint);
+                if let (Some(allowed), Action::Module(_)) = (&args.allow, &hook.action) {
+                    grants.narrow(fingerprint, allowed);
+                }
             }
         }
     };

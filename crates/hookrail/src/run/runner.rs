@@ -70,13 +70,17 @@ impl ModuleWorld {
         Self { cwd: cwd.into(), environment, capabilities: Capabilities::default(), covered: None }
     }
 
-    /// The world in which the module is made of these files and no others.
+    /// The world as a grant leaves it: the module is made of the files that were looked at and no others, and has no
+    /// capability that the grant does not leave it.
     #[must_use]
     pub fn covering(mut self, trust: &Trust) -> Self {
-        self.covered = match trust {
-            Trust::Granted(fingerprint) => Some(fingerprint.files().into()),
-            _ => None,
-        };
+        self.covered = None;
+        if let Trust::Granted(fingerprint) = trust {
+            self.covered = Some(fingerprint.files().into());
+            if let Some(left) = fingerprint.capabilities() {
+                self.capabilities = self.capabilities.and(left);
+            }
+        }
         self
     }
 

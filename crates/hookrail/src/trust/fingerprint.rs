@@ -9,6 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::imports;
 use crate::hook::{Action, Hook};
+use crate::run::Capabilities;
 
 /// A SHA-256 digest.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -61,6 +62,8 @@ pub struct Fingerprint {
     runs: Runs,
     /// The files it names, as they were when they were first looked at.
     files: Arc<OnceLock<Vec<NamedFile>>>,
+    /// What the grant leaves to it, where that is less than everything.
+    narrowed_to: Option<Capabilities>,
 }
 
 impl PartialEq for Fingerprint {
@@ -129,7 +132,25 @@ impl Fingerprint {
             Action::Module(path) => Runs::Module(Arc::clone(path)),
             _ => Runs::Command(command.into(), folders(root, hook).into()),
         };
-        Self { root: root.as_path().into(), definition: definition.into(), runs, files: Arc::default() }
+        Self {
+            root: root.as_path().into(),
+            definition: definition.into(),
+            runs,
+            files: Arc::default(),
+            narrowed_to: None,
+        }
+    }
+
+    /// The fingerprint of a module with the capabilities that its grant leaves it.
+    pub(super) fn narrowed_to(mut self, capabilities: Option<Capabilities>) -> Self {
+        self.narrowed_to = capabilities;
+        self
+    }
+
+    /// The only capabilities its grant leaves it, where that is less than everything.
+    #[must_use]
+    pub fn capabilities(&self) -> Option<Capabilities> {
+        self.narrowed_to
     }
 
     /// The digest of the definition alone: which hook this is.

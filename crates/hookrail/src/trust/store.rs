@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fingerprint::{Fingerprint, NamedFile};
 use crate::hook::{Hook, Trust};
+use crate::run::Capabilities;
 
 /// Answers what a user has trusted. The embedding host may bring its own.
 pub trait TrustStore: Send + Sync {
@@ -87,6 +88,17 @@ pub struct Grant {
     /// The files that were looked at, with what was in them.
     #[serde(default)]
     pub files: Vec<GrantedFile>,
+    /// The only capabilities it has, when the grant narrows them: `read`, `write`, `run`, `network`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capabilities: Option<Vec<String>>,
+}
+
+impl Grant {
+    /// What the grant leaves to a module. A name that nobody here knows leaves it nothing.
+    fn narrowed_to(&self) -> Option<Capabilities> {
+        let names = self.capabilities.as_ref()?;
+        Some(Capabilities::of_names(names.iter().map(String::as_str)).unwrap_or(Capabilities::NONE))
+    }
 }
 
 /// A file as it was when its hook was granted.
@@ -106,7 +118,9 @@ impl Grants {
         let definition = fingerprint.definition().hex();
         let content = fingerprint.content().map(|digest| digest.hex());
         match self.hooks.iter().find(|grant| grant.definition == definition) {
-            Some(grant) if Some(&grant.content) == content.as_ref() => Trust::Granted(fingerprint),
+            Some(grant) if Some(&grant.content) == content.as_ref() => {
+                Trust::Granted(fingerprint.narrowed_to(grant.narrowed_to()))
+            }
             Some(_) => Trust::Changed(fingerprint),
             None => Trust::Never(fingerprint),
         }
@@ -121,10 +135,19 @@ impl Grants {
             definition: fingerprint.definition().hex(),
             content: content.hex(),
             files: fingerprint.files().iter().filter_map(granted_file).collect(),
+            capabilities: None,
         };
         self.hooks.retain(|old| old.definition != grant.definition);
         self.hooks.push(grant);
         true
+    }
+
+    /// Leaves a granted module these capabilities and no others.
+    pub fn narrow(&mut self, fingerprint: &Fingerprint, capabilities: &[String]) {
+        let definition = fingerprint.definition().hex();
+        for grant in self.hooks.iter_mut().filter(|grant| grant.definition == definition) {
+            grant.capabilities = Some(capabilities.to_vec());
+        }
     }
 }
 
