@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hookrail::guard::{Guard, ModelEnd, ModelPermit, ModelResult, Visibility};
+use hookrail::guard::{ModelEnd, ModelPermit, ModelResult, Visibility};
 use hookrail::{EventKind, Json, JsonObject, Stop};
 
 use super::{Agent, CompactionCause, DEEPEST, TurnEnd};
@@ -43,7 +43,7 @@ impl Agent {
             let offered = Mutex::new(Vec::new());
             let called = guard.model_call(self.request(), |permit| {
                 *offered.lock().unwrap_or_else(PoisonError::into_inner) = tool::offered(permit.request());
-                self.call_with_retries(&guard, permit)
+                self.call_with_retries(permit)
             });
             let result = match called.await {
                 Ok(result) => result,
@@ -106,11 +106,11 @@ impl Agent {
     }
 
     /// Makes the call, and tries again what may work the next time. Hooks are asked once, whatever the number of tries.
-    async fn call_with_retries(&self, guard: &Guard, permit: ModelPermit) -> Result<Json, CallError> {
+    async fn call_with_retries(&self, permit: ModelPermit) -> Result<Json, CallError> {
         let most = self.parts.settings.most_retries;
         let mut tried = 0;
         loop {
-            let ended = self.call_once(guard, &permit).await;
+            let ended = self.call_once(&permit).await;
             let again = match &ended {
                 Err(CallError::Model(ModelError::Transient(why))) if tried < most => Some(why.clone()),
                 _ => None,
@@ -146,8 +146,8 @@ impl Agent {
         self.tell(EventKind::AutoRetryEnd, &fields).await;
     }
 
-    async fn call_once(&self, guard: &Guard, permit: &ModelPermit) -> Result<Json, CallError> {
-        let shown = guard.may_stream().then(|| Arc::clone(&self.parts.view));
+    async fn call_once(&self, permit: &ModelPermit) -> Result<Json, CallError> {
+        let shown = permit.may_stream().then(|| Arc::clone(&self.parts.view));
         let mut stream = Watched { shown, agent: self, text: String::new(), matched: Vec::new() };
         let responded = tokio::select! {
             responded = self.model.respond(permit, &mut stream) => responded,

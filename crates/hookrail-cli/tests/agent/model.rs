@@ -125,6 +125,14 @@ fn after_model_hides_the_response_from_the_user_only() {
 }
 
 #[test]
+fn what_is_hidden_before_the_call_is_not_streamed() {
+    let world = World::with(&[("BeforeModel", "", &answer(r#"{"suppressOutput":true}"#))], says("between us"));
+    for args in [&["--headless", "--prompt", "go"][..], &["--prompt", "go"]] {
+        assert!(!world.run(args).ends_with(0).stdout.contains("between us"));
+    }
+}
+
+#[test]
 fn after_model_that_fails_changes_nothing() {
     let ran = World::with(&[("AfterModel", "", "exit 3")], says("hello")).say("go").ends_with(0);
     assert_eq!((ran.texts("answer", "text"), ran.shown("warning").len()), (vec!["hello".to_owned()], 1));

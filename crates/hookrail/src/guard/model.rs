@@ -23,6 +23,7 @@ use crate::outcome::{Decision, Effects, Stop};
 #[must_use = "a permit that is not used means that the model was not called"]
 pub struct ModelPermit {
     request: Json,
+    may_stream: bool,
 }
 
 impl ModelPermit {
@@ -30,6 +31,13 @@ impl ModelPermit {
     #[must_use]
     pub fn request(&self) -> &Json {
         &self.request
+    }
+
+    /// Whether parts of the response may be shown before it is complete: only when no hook hides it already, and none
+    /// could still want to change or hide it.
+    #[must_use]
+    pub fn may_stream(&self) -> bool {
+        self.may_stream
     }
 }
 
@@ -101,7 +109,8 @@ impl Guard {
             return Ok(result.not_called(None, None));
         }
         result.receipt.input = Some(digest(&request));
-        let response = call(ModelPermit { request: request.clone() }).await?;
+        let may_stream = self.may_stream() && result.visibility == Visibility::Shown;
+        let response = call(ModelPermit { request: request.clone(), may_stream }).await?;
         let event =
             self.event(EventKind::AfterModel).with("llm_request", request).with("llm_response", response.clone());
         let after = self.fire(event).await;
