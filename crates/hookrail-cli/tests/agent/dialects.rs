@@ -247,3 +247,58 @@ fn a_module_s_message_can_want_an_answer_of_its_own() {
     assert!(ran.stdout.contains("/build "), "commands of modules are listed");
     assert_eq!(ran.texts("answer", "text"), ["one", "two"], "{}", ran.stdout);
 }
+
+#[test]
+fn every_tool_has_its_name_in_every_dialect() {
+    let calls = json!([
+        {"name": "write_file", "args": {"path": "a", "content": "one"}},
+        {"name": "read_file", "args": {"path": "a"}},
+        {"name": "replace", "args": {"path": "a", "old_string": "one", "new_string": "two"}},
+        {"name": "list_directory", "args": {"path": "."}},
+        {"name": "glob", "args": {"pattern": "*"}},
+        {"name": "search_file_content", "args": {"pattern": "two", "include": "a"}},
+        {"name": "run_shell_command", "args": {"command": "true", "timeout_ms": 5000}}
+    ]);
+    let world = World::new(turns(json!([{"calls": calls}, {"text": "done"}])));
+    world.plugin(json!({"PreToolUse": [{"command": "cat >> '${cwd}/xcode.log'; echo >> '${cwd}/xcode.log'"}]}));
+    world.module(r#"export default (pi) => { pi.on("tool_call", async (e) => { pi.appendEntry("saw", { [e.toolName]: Object.keys(e.input).sort() }); }); };"#);
+    let ran = world.run(&["--headless", "--plugin-debug", "--prompt", "go"]).ends_with(0);
+    assert_eq!(ran.texts("tool_result", "end"), ["ran"; 7], "{}", ran.stdout);
+    assert!(ran.stderr.contains("hooks.exec-ran"), "breadcrumbs are mirrored: {}", ran.stderr);
+    let log = world.read("xcode.log");
+    let lines = log
+        .lines()
+        .filter(|line| !line.is_empty())
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let seen: Vec<String> = lines
+        .map(|line| {
+            let mut names: Vec<&String> = line["tool"]["args"].as_object().unwrap().keys().collect();
+            names.sort();
+            format!("{} {names:?}", line["tool"]["name"].as_str().unwrap())
+        })
+        .collect();
+    assert_eq!(
+        seen,
+        [
+            r#"writeFile ["content", "filePath"]"#,
+            r#"readFile ["filePath"]"#,
+            r#"edit ["filePath", "newString", "oldString"]"#,
+            r#"listDir ["dirPath"]"#,
+            r#"glob ["pattern"]"#,
+            r#"grep ["glob", "pattern"]"#,
+            r#"shell ["command", "timeout"]"#,
+        ]
+    );
+    let session = std::fs::read_to_string(&world.sessions()[0]).unwrap();
+    for saw in [
+        r#""write":["content","path"]"#,
+        r#""read":["path"]"#,
+        r#""edit":["newText","oldText","path"]"#,
+        r#""ls":["path"]"#,
+        r#""find":["pattern"]"#,
+        r#""grep":["glob","pattern"]"#,
+        r#""bash":["command","timeout"]"#,
+    ] {
+        assert!(session.contains(saw), "{saw}: {session}");
+    }
+}
