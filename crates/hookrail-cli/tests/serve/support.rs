@@ -44,6 +44,8 @@ impl Sandbox {
         let mut command = Command::new(program);
         command.current_dir(&self.project).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
         command.env("HOME", self.base.join("home"));
+        // A client's compiled form does not belong into the repository.
+        command.env("PYTHONDONTWRITEBYTECODE", "1");
         command.env("LLXPRT_SYSTEM_SETTINGS_PATH", self.base.join("no-system-settings.json"));
         command
     }
