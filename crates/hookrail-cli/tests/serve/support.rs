@@ -134,7 +134,7 @@ impl Talk {
     pub(crate) fn next_error(&mut self) -> String {
         loop {
             let message = self.next().unwrap();
-            if let Some(code) = message["payload"]["error"]["code"].as_str() {
+            if let Some(code) = message.pointer("/payload/error/code").and_then(serde_json::Value::as_str) {
                 return code.to_owned();
             }
         }
