@@ -240,6 +240,18 @@ pub(crate) fn breadcrumb_file(environment: &Environment) -> Option<PathBuf> {
     xcode::breadcrumb_file(environment)
 }
 
+/// A field's neutral name as dialects that are written in JavaScript spell it: `message_count` as `messageCount`.
+pub(crate) fn camel_case(name: &str) -> String {
+    let mut words = name.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |mut text, word| {
+        let mut letters = word.chars();
+        text.extend(letters.next().map(|letter| letter.to_ascii_uppercase()));
+        text.push_str(letters.as_str());
+        text
+    })
+}
+
 /// What a failure does under the hook's own policy, as a decision.
 pub(crate) fn failure_decision(on_failure: OnFailure) -> Option<Decision> {
     match on_failure {

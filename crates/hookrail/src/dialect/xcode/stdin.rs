@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::dialect::DialectId;
+use crate::dialect::{DialectId, camel_case};
 use crate::event::{Event, EventKind};
 use crate::hook::Hook;
 use crate::json::{Json, JsonObject};
@@ -78,16 +78,4 @@ fn trigger(value: &Json) -> Json {
         Some("auto" | "manual") => Json::string("proactive"),
         _ => value.clone(),
     }
-}
-
-/// `message_count` as `messageCount`.
-fn camel_case(name: &str) -> String {
-    let mut words = name.split('_');
-    let first = words.next().unwrap_or_default().to_owned();
-    words.fold(first, |mut text, word| {
-        let mut letters = word.chars();
-        text.extend(letters.next().map(|letter| letter.to_ascii_uppercase()));
-        text.push_str(letters.as_str());
-        text
-    })
 }

@@ -1,6 +1,6 @@
 //! What a module's handlers receive: the event in the module's own words.
 
-use crate::dialect::{DialectId, llxprt};
+use crate::dialect::{DialectId, camel_case, llxprt};
 use crate::event::{Event, EventKind};
 use crate::json::{Json, JsonKind, JsonObject};
 
@@ -31,18 +31,6 @@ pub(super) fn payload(event: &Event) -> JsonObject {
 /// The module's word for a field.
 fn own_name(name: &str) -> String {
     if name == "tool_input" { "input".to_owned() } else { camel_case(name) }
-}
-
-/// `target_session_file` as `targetSessionFile`.
-fn camel_case(name: &str) -> String {
-    let mut words = name.split('_');
-    let first = words.next().unwrap_or_default().to_owned();
-    words.fold(first, |mut text, word| {
-        let mut letters = word.chars();
-        text.extend(letters.next().map(|letter| letter.to_ascii_uppercase()));
-        text.push_str(letters.as_str());
-        text
-    })
 }
 
 /// Whether the tool failed.
