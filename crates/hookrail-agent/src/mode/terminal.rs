@@ -9,8 +9,8 @@ use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
 
 use crate::error::AgentError;
+use crate::text::{limited, visible};
 use crate::user::{User, UserFuture};
-use crate::view::text::{limited, visible};
 
 /// What a person typed.
 pub(super) enum Typed {

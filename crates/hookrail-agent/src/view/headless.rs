@@ -2,8 +2,8 @@
 
 use std::io::Write as _;
 
-use super::text::escaped_json;
 use super::{Shown, View};
+use crate::text::escaped_json;
 
 /// Shows everything as JSON, one object per line.
 #[derive(Clone, Copy, Debug, Default)]

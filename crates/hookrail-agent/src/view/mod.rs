@@ -4,7 +4,6 @@
 
 mod headless;
 mod terminal;
-pub(crate) mod text;
 mod watch;
 
 pub use headless::HeadlessView;

@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use anstyle::{AnsiColor, Style};
 use hookrail::Json;
 
-use super::text::{limited, short, visible};
 use super::{Shown, View};
+use crate::text::{limited, short, visible};
 
 const QUIET: Style = Style::new().dimmed();
 const CAREFUL: Style = AnsiColor::Yellow.on_default();

@@ -1,19 +1,12 @@
 //! Texts of strangers, made harmless: a hook's reason or a file's content must not move the cursor, change colours
 //! or reorder what is read. Long texts are cut, and say so.
 
-use std::fmt::Write as _;
+use hookrail_agent::text::shown;
+pub(crate) use hookrail_agent::text::{is_hidden, short};
 
 /// The limits for a text that a hook wrote.
 const LINES: usize = 20;
 const CHARACTERS: usize = 2_000;
-
-/// Whether a terminal acts on the character, or shows nothing where it stands.
-pub(crate) fn is_hidden(character: char) -> bool {
-    character.is_control()
-        || matches!(character,
-            '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
-}
 
 /// The text with everything hidden written out; line breaks stay.
 pub(crate) fn visible(text: &str) -> String {
@@ -23,35 +16,6 @@ pub(crate) fn visible(text: &str) -> String {
 /// The text on one line, with everything hidden written out.
 pub(crate) fn one_line(text: &str) -> String {
     shown(text, |_| false)
-}
-
-fn shown(text: &str, kept: impl Fn(char) -> bool) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            _ if kept(character) || !is_hidden(character) => out.push(character),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            _ if character.is_ascii() => {
-                let _ = write!(out, "\\x{:02x}", u32::from(character));
-            }
-            _ => {
-                let _ = write!(out, "\\u{{{:x}}}", u32::from(character));
-            }
-        }
-    }
-    out
-}
-
-/// One line of at most so many characters; a cut is marked.
-pub(crate) fn short(text: &str, most: usize) -> String {
-    let line = one_line(text);
-    if line.chars().count() <= most {
-        return line;
-    }
-    let head: String = line.chars().take(most.saturating_sub(1)).collect();
-    format!("{head}…")
 }
 
 /// A text of several lines that a hook wrote, visible and cut to a size that can be read.

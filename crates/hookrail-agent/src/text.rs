@@ -8,7 +8,8 @@ const LINES: usize = 12;
 const CHARACTERS: usize = 1_500;
 
 /// Whether a terminal acts on the character, or shows nothing where it stands.
-fn is_hidden(character: char) -> bool {
+#[must_use]
+pub fn is_hidden(character: char) -> bool {
     character.is_control()
         || matches!(character,
             '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
@@ -20,8 +21,9 @@ pub(crate) fn visible(text: &str) -> String {
     shown(text, |character| matches!(character, '\n' | '\t'))
 }
 
-/// The text on one line of at most so many characters.
-pub(crate) fn short(text: &str, most: usize) -> String {
+/// The text on one line of at most so many characters, with everything hidden written out; a cut is marked.
+#[must_use]
+pub fn short(text: &str, most: usize) -> String {
     let line = shown(text, |_| false);
     if line.chars().count() <= most {
         return line;
@@ -54,7 +56,8 @@ pub(crate) fn escaped_json(json: &str) -> String {
     out
 }
 
-fn shown(text: &str, kept: impl Fn(char) -> bool) -> String {
+/// The text with everything hidden written out, but for what is kept.
+pub fn shown(text: &str, kept: impl Fn(char) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
