@@ -29,6 +29,13 @@ pub trait ModuleRunner: Send + Sync {
     /// Calls every handler a module registered for an event.
     fn call<'a>(&'a self, call: ModuleCall<'a>) -> HostFuture<'a, ModuleReturn>;
 
+    /// Like `call`, but it may work on the thread that polls it, and so may block that thread for as long as the
+    /// module works without waiting for anything. The engine uses it only where it drives an event on the thread of
+    /// the caller, which waits for the answer anyway.
+    fn call_here<'a>(&'a self, call: ModuleCall<'a>) -> HostFuture<'a, ModuleReturn> {
+        self.call(call)
+    }
+
     /// Loads a module to learn what it registers, and forgets it again. Blocks the caller. The module has no
     /// capability but reading while this lasts.
     fn inspect(&self, module: &Path, world: &ModuleWorld) -> ModuleInspection {
