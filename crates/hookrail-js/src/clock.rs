@@ -1,9 +1,7 @@
 //! The two clocks a module is measured by: uninterrupted work, and time on the wall.
 
-use std::cell::Cell;
 use std::future::Future;
 use std::pin::pin;
-use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
@@ -11,76 +9,81 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
+use crate::slot::Slot;
+
 /// How long a module may still work without giving way. The engine asks it every few thousand steps.
 #[derive(Clone)]
 pub(crate) struct Budget {
-    state: Rc<State>,
-}
-
-struct State {
     length: Duration,
-    deadline: Cell<Option<Instant>>,
-    /// The thread's own time when the module began to work.
-    began: Cell<Duration>,
-    tripped: Cell<bool>,
+    state: Arc<Slot<State>>,
     /// Set from outside when the whole runtime is not wanted any more.
     killed: Arc<AtomicBool>,
 }
 
+#[derive(Default)]
+struct State {
+    began: Option<Instant>,
+    deadline: Option<Instant>,
+    /// The thread's own time when it was first asked for.
+    seen: Option<Duration>,
+    tripped: bool,
+}
+
 impl Budget {
     pub(crate) fn new(length: Duration, killed: Arc<AtomicBool>) -> Self {
-        Self {
-            state: Rc::new(State {
-                length,
-                deadline: Cell::new(None),
-                began: Cell::new(Duration::ZERO),
-                tripped: Cell::new(false),
-                killed,
-            }),
-        }
+        Self { length, state: Arc::default(), killed }
     }
 
     /// The module begins to work.
     pub(crate) fn begin(&self) {
-        self.state.deadline.set(Instant::now().checked_add(self.state.length));
-        self.state.began.set(thread_time().unwrap_or_default());
+        let mut state = self.state.lock();
+        let now = Instant::now();
+        (state.began, state.deadline, state.seen) = (Some(now), now.checked_add(self.length), None);
     }
 
     /// The module has given way.
     pub(crate) fn end(&self) {
-        self.state.deadline.set(None);
+        self.state.lock().deadline = None;
     }
 
     /// Time that the host spent is not the module's.
     pub(crate) fn forgive(&self, spent: Duration) {
-        let later = self.state.deadline.get().and_then(|deadline| deadline.checked_add(spent));
-        self.state.deadline.set(later);
+        let mut state = self.state.lock();
+        state.deadline = state.deadline.and_then(|deadline| deadline.checked_add(spent));
     }
 
     /// Whether the module has to stop now.
     pub(crate) fn is_over(&self) -> bool {
-        let over = self.state.killed.load(Ordering::Relaxed)
-            || self.state.deadline.get().is_some_and(|deadline| Instant::now() > deadline && self.is_used_up());
-        if over {
-            self.state.tripped.set(true);
-        }
-        over
-    }
-
-    /// On a busy machine a thread is kept waiting, which is not its own work: what counts is the time it had.
-    fn is_used_up(&self) -> bool {
-        let Some(now) = thread_time() else { return true };
-        let left = self.state.length.saturating_sub(now.saturating_sub(self.state.began.get()));
-        if left.is_zero() {
-            return true;
-        }
-        self.state.deadline.set(Instant::now().checked_add(left));
-        false
+        let mut state = self.state.lock();
+        state.tripped |= self.killed.load(Ordering::Relaxed) || state.is_used_up(self.length);
+        state.tripped
     }
 
     /// Whether the module had to be stopped. It stays so: what was interrupted cannot be relied on.
     pub(crate) fn has_tripped(&self) -> bool {
-        self.state.tripped.get()
+        self.state.lock().tripped
+    }
+}
+
+impl State {
+    /// On a busy machine a thread is kept waiting, which is not its own work: what counts is the time it had. That is
+    /// asked for only when a part of the budget is gone, because asking is dear and most turns are over before then.
+    fn is_used_up(&mut self, length: Duration) -> bool {
+        let (Some(began), Some(deadline)) = (self.began, self.deadline) else { return false };
+        let now = Instant::now();
+        if self.seen.is_none() && now.saturating_duration_since(began) > length / 16 {
+            self.seen = thread_time();
+            // Where the system cannot say, the time on the wall counts.
+            return self.seen.is_none() && now > deadline;
+        }
+        if now <= deadline {
+            return false;
+        }
+        let worked = thread_time().zip(self.seen).map(|(time, seen)| time.saturating_sub(seen));
+        let Some(worked) = worked else { return true };
+        let left = length.saturating_sub(worked);
+        self.deadline = now.checked_add(left);
+        left.is_zero()
     }
 }
 

@@ -20,6 +20,7 @@ mod modules;
 mod ops;
 mod outcome;
 mod shared;
+mod slot;
 mod source;
 mod vm;
 mod worker;

@@ -55,7 +55,7 @@ pub(crate) fn returned(shared: &Shared, limits: &Limits, mut call: CallState, mu
         report.failures.push(Failure::new(format!("a promise was rejected and nobody handled it: {message}")));
     }
     for failure in &report.failures {
-        let stack = shared.maps.borrow().stack(&failure.stack);
+        let stack = shared.maps.lock().stack(&failure.stack);
         let text = format!("{}{}{stack}\n", failure.message, if stack.is_empty() { "" } else { "\n" });
         call.stderr.extend(text.bytes());
         // The original does not tell its listeners of a guard that failed: whoever called the tool hears of it.
@@ -122,11 +122,11 @@ fn load_failure(shared: &Shared, limits: &Limits, failure: &Failure) -> LoadFail
         _ => explained(&failure.message),
     };
     let mut out = LoadFailure::new(format!("Failed to load hook: {message}"));
-    let known = shared.load_failure.borrow_mut().take();
+    let known = shared.load_failure.take();
     // A failure that the module caught, on the way to another one, has nothing to say about that.
     out.place = known.filter(|known| known.message == failure.message).and_then(|known| known.place);
     if out.place.is_none()
-        && let Some(place) = shared.maps.borrow().first_place(&failure.stack)
+        && let Some(place) = shared.maps.lock().first_place(&failure.stack)
     {
         out = out.at(place.file, place.line, place.column);
     }

@@ -1,12 +1,11 @@
-//! What a runtime and the functions it calls have in common. Everything here lives on the module's own thread.
+//! What a runtime and the functions it calls have in common. It is used by whoever has the module's turn.
 
-use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use hookrail::{Digest, HookFailure, Host, Json, LoadFailure, ModuleWorld, NoHost};
@@ -16,6 +15,7 @@ use tokio::task::AbortHandle;
 
 use crate::clock::{Budget, WallClock};
 use crate::component::State;
+use crate::slot::Slot;
 use crate::source::Maps;
 use crate::worker::Message;
 
@@ -25,30 +25,30 @@ pub(crate) type Op = Pin<Box<dyn Future<Output = String> + Send>>;
 /// The state of one runtime.
 pub(crate) struct Shared {
     pub(crate) module: PathBuf,
-    pub(crate) world: RefCell<ModuleWorld>,
+    pub(crate) world: Slot<ModuleWorld>,
     pub(crate) budget: Budget,
     /// The calls that are being worked on, by number. Number zero is loading.
-    pub(crate) calls: RefCell<BTreeMap<u32, CallState>>,
+    pub(crate) calls: Slot<BTreeMap<u32, CallState>>,
     /// The host of the last call, for what happens between calls.
-    pub(crate) host: RefCell<Arc<dyn Host>>,
+    pub(crate) host: Slot<Arc<dyn Host>>,
     /// Calls that have ended, with their outcome as JSON text.
-    pub(crate) finished: RefCell<Vec<(u32, String)>>,
+    pub(crate) finished: Slot<Vec<(u32, String)>>,
     /// Operations that were begun and are not yet being polled.
-    pub(crate) begun: RefCell<Vec<(u32, Op)>>,
-    pub(crate) cancels: RefCell<HashMap<u32, CancelToken>>,
-    pub(crate) timers: RefCell<Timers>,
-    pub(crate) watchers: RefCell<HashMap<u32, AbortHandle>>,
-    pub(crate) components: RefCell<HashMap<u32, watch::Sender<State>>>,
+    pub(crate) begun: Slot<Vec<(u32, Op)>>,
+    pub(crate) cancels: Slot<HashMap<u32, CancelToken>>,
+    pub(crate) timers: Slot<Timers>,
+    pub(crate) watchers: Slot<HashMap<u32, AbortHandle>>,
+    pub(crate) components: Slot<HashMap<u32, watch::Sender<State>>>,
     /// Rejected promises that nobody has handled yet, with what they were rejected with.
-    pub(crate) rejections: RefCell<Vec<(u64, String)>>,
+    pub(crate) rejections: Slot<Vec<(u64, String)>>,
     /// Whether something was refused because it needs a capability.
-    pub(crate) refused: Cell<bool>,
-    pub(crate) maps: RefCell<Maps>,
+    pub(crate) refused: AtomicBool,
+    pub(crate) maps: Slot<Maps>,
     /// The files the module is made of.
-    pub(crate) files: RefCell<Vec<(PathBuf, Digest)>>,
-    pub(crate) load_failure: RefCell<Option<LoadFailure>>,
+    pub(crate) files: Slot<Vec<(PathBuf, Digest)>>,
+    pub(crate) load_failure: Slot<Option<LoadFailure>>,
     pub(crate) inbox: mpsc::WeakUnboundedSender<Message>,
-    next: Cell<u32>,
+    next: AtomicU32,
 }
 
 /// One call while it is being worked on.
@@ -88,50 +88,48 @@ impl Shared {
         world: ModuleWorld,
         budget: Budget,
         inbox: mpsc::WeakUnboundedSender<Message>,
-    ) -> Rc<Self> {
-        Rc::new(Self {
+    ) -> Arc<Self> {
+        Arc::new(Self {
             module: module.to_owned(),
-            world: RefCell::new(world),
+            world: Slot::new(world),
             budget,
-            calls: RefCell::default(),
-            host: RefCell::new(Arc::new(NoHost)),
-            finished: RefCell::default(),
-            begun: RefCell::default(),
-            cancels: RefCell::default(),
-            timers: RefCell::default(),
-            watchers: RefCell::default(),
-            components: RefCell::default(),
-            rejections: RefCell::default(),
-            refused: Cell::new(false),
-            maps: RefCell::default(),
-            files: RefCell::default(),
-            load_failure: RefCell::default(),
+            calls: Slot::default(),
+            host: Slot::new(Arc::new(NoHost)),
+            finished: Slot::default(),
+            begun: Slot::default(),
+            cancels: Slot::default(),
+            timers: Slot::default(),
+            watchers: Slot::default(),
+            components: Slot::default(),
+            rejections: Slot::default(),
+            refused: AtomicBool::new(false),
+            maps: Slot::default(),
+            files: Slot::default(),
+            load_failure: Slot::default(),
             inbox,
-            next: Cell::new(1),
+            next: AtomicU32::new(1),
         })
     }
 
     /// A number that was not used before.
     pub(crate) fn next_number(&self) -> u32 {
-        let number = self.next.get();
-        self.next.set(number.wrapping_add(1).max(1));
-        number
+        self.next.fetch_add(1, Ordering::Relaxed)
     }
 
     /// The host of a call, or of the last one.
     pub(crate) fn host_of(&self, call: u32) -> Arc<dyn Host> {
-        let calls = self.calls.borrow();
-        calls.get(&call).map_or_else(|| Arc::clone(&self.host.borrow()), |state| Arc::clone(&state.host))
+        let calls = self.calls.lock();
+        calls.get(&call).map_or_else(|| Arc::clone(&self.host.lock()), |state| Arc::clone(&state.host))
     }
 
     /// Keeps the time of a call standing still, when it has one.
     pub(crate) fn clock_of(&self, call: u32) -> Option<Arc<WallClock>> {
-        self.calls.borrow().get(&call).and_then(|state| state.clock.clone())
+        self.calls.lock().get(&call).and_then(|state| state.clock.clone())
     }
 
     /// Does something with the call that was begun last.
     pub(crate) fn with_current<T>(&self, work: impl FnOnce(&mut CallState) -> T) -> Option<T> {
-        let mut calls = self.calls.borrow_mut();
+        let mut calls = self.calls.lock();
         calls.iter_mut().next_back().map(|(_, state)| work(state))
     }
 
@@ -147,19 +145,19 @@ impl Shared {
     /// Tells the host of a failure that no call can be blamed for.
     pub(crate) fn report(&self, event: &str, message: &str) {
         let failure = HookFailure::new(self.module.to_string_lossy(), event, message);
-        let host = Arc::clone(&self.host.borrow());
+        let host = Arc::clone(&self.host.lock());
         host.hook_failed(&failure);
     }
 
     /// Whether anything is outstanding that could still settle a promise.
     pub(crate) fn can_go_on(&self) -> bool {
-        !self.timers.borrow().is_empty() || !self.watchers.borrow().is_empty() || !self.begun.borrow().is_empty()
+        !self.timers.lock().is_empty() || !self.watchers.lock().is_empty() || !self.begun.lock().is_empty()
     }
 }
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        for watcher in self.watchers.get_mut().values() {
+        for watcher in self.watchers.lock().values() {
             watcher.abort();
         }
     }

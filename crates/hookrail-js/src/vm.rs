@@ -5,7 +5,7 @@
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rquickjs::context::EvalOptions;
@@ -23,7 +23,7 @@ pub(crate) struct Vm {
     entry: Persistent<Object<'static>>,
     context: Context,
     runtime: Runtime,
-    shared: Rc<Shared>,
+    shared: Arc<Shared>,
     memory: usize,
 }
 
@@ -32,14 +32,14 @@ const SPARE_MEMORY: usize = 1 << 20;
 
 impl Vm {
     /// A runtime in which nothing of the module has run yet.
-    pub(crate) fn new(shared: &Rc<Shared>, limits: &Limits) -> Result<Self, String> {
+    pub(crate) fn new(shared: &Arc<Shared>, limits: &Limits) -> Result<Self, String> {
         let runtime = Runtime::new().map_err(|error| error.to_string())?;
         runtime.set_memory_limit(limits.memory);
         runtime.set_max_stack_size(limits.stack);
         let budget = shared.budget.clone();
         runtime.set_interrupt_handler(Some(Box::new(move || budget.is_over())));
-        runtime.set_loader(FileResolver { shared: Rc::clone(shared) }, FileLoader { shared: Rc::clone(shared) });
-        let tracked = Rc::clone(shared);
+        runtime.set_loader(FileResolver { shared: Arc::clone(shared) }, FileLoader { shared: Arc::clone(shared) });
+        let tracked = Arc::clone(shared);
         runtime.set_host_promise_rejection_tracker(Some(Box::new(move |ctx, promise, reason, handled| {
             track(&tracked, &ctx, &promise, &reason, handled);
         })));
@@ -47,7 +47,7 @@ impl Vm {
         shared.budget.begin();
         let entry = context.with(|ctx| prelude(&ctx, shared).catch(&ctx).map_err(|error| described(&error)));
         shared.budget.end();
-        Ok(Self { entry: entry?, context, runtime, shared: Rc::clone(shared), memory: limits.memory })
+        Ok(Self { entry: entry?, context, runtime, shared: Arc::clone(shared), memory: limits.memory })
     }
 
     /// Begins to load the module; its end is reported as that of call zero.
@@ -107,15 +107,15 @@ fn track<'js>(shared: &Shared, ctx: &Ctx<'js>, promise: &Value<'js>, reason: &Va
     let mut hasher = DefaultHasher::new();
     promise.hash(&mut hasher);
     let key = hasher.finish();
-    let mut rejections = shared.rejections.borrow_mut();
     if handled {
-        rejections.retain(|(known, _)| *known != key);
+        shared.rejections.lock().retain(|(known, _)| *known != key);
     } else {
+        // Before the lock: a getter of the module may run here, and lose a promise of its own.
         let message = match Exception::from_object(reason.clone().into_object().unwrap_or_else(|| ctx.globals())) {
             Some(error) => error.message().unwrap_or_default(),
             None => text_of(reason),
         };
-        rejections.push((key, message));
+        shared.rejections.lock().push((key, message));
     }
 }
 
@@ -135,7 +135,7 @@ fn described(error: &CaughtError<'_>) -> String {
 }
 
 /// Runs the prelude, and gives what the host calls it by.
-fn prelude<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>) -> rquickjs::Result<Persistent<Object<'static>>> {
+fn prelude<'js>(ctx: &Ctx<'js>, shared: &Arc<Shared>) -> rquickjs::Result<Persistent<Object<'static>>> {
     let native = natives(ctx, shared)?;
     let base: Function<'js> = part(ctx, "base.js")?;
     let entry: Object<'js> = base.call((native,))?;
@@ -152,38 +152,34 @@ fn part<'js>(ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Function<'js>> {
 }
 
 /// The functions that the prelude stands on.
-fn natives<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>) -> rquickjs::Result<Object<'js>> {
+fn natives<'js>(ctx: &Ctx<'js>, shared: &Arc<Shared>) -> rquickjs::Result<Object<'js>> {
     let native = Object::new(ctx.clone())?;
-    let state = Rc::clone(shared);
+    let state = Arc::clone(shared);
     native.set("sync", Func::from(move |name: String, args: String| ops::sync(&state, &name, &args)))?;
-    let state = Rc::clone(shared);
+    let state = Arc::clone(shared);
     native.set(
         "start",
         Func::from(move |call: u32, name: String, args: String| ops::start(&state, call, &name, &args)),
     )?;
-    let state = Rc::clone(shared);
-    native.set(
-        "finished",
-        Func::from(move |call: u32, outcome: String| state.finished.borrow_mut().push((call, outcome))),
-    )?;
-    let state = Rc::clone(shared);
+    let state = Arc::clone(shared);
+    native
+        .set("finished", Func::from(move |call: u32, outcome: String| state.finished.lock().push((call, outcome))))?;
+    let state = Arc::clone(shared);
     native.set("write", Func::from(move |stream: u32, text: String| state.print(stream, &text)))?;
-    let state = Rc::clone(shared);
+    let state = Arc::clone(shared);
     native.set(
         "timer",
         Func::from(move |wait: f64| {
             let number = state.next_number();
-            state.timers.borrow_mut().set(number, milliseconds(wait));
+            state.timers.lock().set(number, milliseconds(wait));
             number
         }),
     )?;
-    let state = Rc::clone(shared);
-    native.set(
-        "again",
-        Func::from(move |number: u32, wait: f64| state.timers.borrow_mut().set(number, milliseconds(wait))),
-    )?;
-    let state = Rc::clone(shared);
-    native.set("clear", Func::from(move |number: u32| state.timers.borrow_mut().clear(number)))?;
+    let state = Arc::clone(shared);
+    native
+        .set("again", Func::from(move |number: u32, wait: f64| state.timers.lock().set(number, milliseconds(wait))))?;
+    let state = Arc::clone(shared);
+    native.set("clear", Func::from(move |number: u32| state.timers.lock().clear(number)))?;
     native.set("script", Func::from(|ctx: Ctx<'js>, name: String| part(&ctx, &name)))?;
     Ok(native)
 }

@@ -5,8 +5,7 @@
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -118,7 +117,7 @@ pub(crate) fn look_into(module: &Path, world: ModuleWorld, limits: Limits) -> Lo
         return Looked::failed(LoadFailure::new(format!("Failed to load hook: {error}")));
     }
     receive.recv_timeout(limits.load).unwrap_or_else(|_| {
-        kill.store(true, std::sync::atomic::Ordering::Relaxed);
+        kill.store(true, Ordering::Relaxed);
         let message = format!("Failed to load hook: it took longer than {} s", limits.load.as_secs());
         Looked::failed(LoadFailure::new(message))
     })
@@ -176,7 +175,7 @@ struct Stage<'s> {
 /// A runtime and its state.
 struct Act {
     vm: Vm,
-    shared: Rc<Shared>,
+    shared: Arc<Shared>,
     loaded: bool,
 }
 
@@ -198,15 +197,15 @@ impl<'s> Stage<'s> {
     }
 
     fn next_timer(&self) -> Option<std::time::Instant> {
-        self.act.as_ref().and_then(|act| act.shared.timers.borrow().next())
+        self.act.as_ref().and_then(|act| act.shared.timers.lock().next())
     }
 
     /// Makes a runtime and begins to load the module into it.
     fn open(&mut self, world: ModuleWorld, host: Arc<dyn Host>) {
         let budget = Budget::new(self.seat.limits.cpu, Arc::clone(&self.seat.kill));
         let shared = Shared::new(&self.seat.module, world, budget, self.seat.inbox.clone());
-        *shared.host.borrow_mut() = Arc::clone(&host);
-        shared.calls.borrow_mut().insert(0, CallState::new("load", host, None));
+        shared.host.set(Arc::clone(&host));
+        shared.calls.lock().insert(0, CallState::new("load", host, None));
         match Vm::new(&shared, &self.seat.limits) {
             Ok(vm) => {
                 vm.load(&self.seat.module);
@@ -238,9 +237,9 @@ impl<'s> Stage<'s> {
 
     fn looked(&mut self) -> Option<Looked> {
         let Some(act) = &self.act else { return self.unopened.take().map(Looked::failed) };
-        let shared = Rc::clone(&act.shared);
-        let refused = shared.refused.get();
-        *self.seat.files.lock().unwrap_or_else(PoisonError::into_inner) = shared.files.borrow().clone();
+        let shared = Arc::clone(&act.shared);
+        let refused = shared.refused.load(Ordering::Relaxed);
+        *self.seat.files.lock().unwrap_or_else(PoisonError::into_inner) = shared.files.lock().clone();
         if shared.budget.has_tripped() {
             let failure =
                 Failure::new(format!("it worked for {} s without giving way", self.seat.limits.cpu.as_secs_f64()));
@@ -248,8 +247,8 @@ impl<'s> Stage<'s> {
             let result = outcome::loaded(&shared, &self.seat.limits, &report, None);
             return Some(Looked { result, refused, files: Vec::new() });
         }
-        let report = shared.finished.borrow_mut().pop().map(|(_, text)| Report::read(&text));
-        let lost = shared.rejections.borrow_mut().drain(..).next().map(|(_, message)| message);
+        let report = shared.finished.lock().pop().map(|(_, text)| Report::read(&text));
+        let lost = shared.rejections.lock().drain(..).next().map(|(_, message)| message);
         let report = match (report, &lost) {
             (Some(report), _) => report,
             (None, Some(_)) => Report::default(),
@@ -274,7 +273,7 @@ impl<'s> Stage<'s> {
                 self.replies.remove(&number);
                 self.waiting.retain(|work| work.number != number);
                 if let Some(act) = &self.act
-                    && act.shared.calls.borrow_mut().remove(&number).is_some()
+                    && act.shared.calls.lock().remove(&number).is_some()
                 {
                     act.vm.turn("abandon", (number,));
                 }
@@ -288,8 +287,8 @@ impl<'s> Stage<'s> {
                 if let Some(act) = &self.act {
                     // Calls are numbered by whoever makes them; these come from here.
                     let number = act.shared.next_number() | 1 << 30;
-                    let host = Arc::clone(&act.shared.host.borrow());
-                    act.shared.calls.borrow_mut().insert(number, CallState::new("render", host, None));
+                    let host = Arc::clone(&act.shared.host.lock());
+                    act.shared.calls.lock().insert(number, CallState::new("render", host, None));
                     self.replies.insert(number, Reply::Lines(reply));
                     act.vm.turn("draw", (number, component, width));
                 }
@@ -313,9 +312,9 @@ impl<'s> Stage<'s> {
                 Job::Render { .. } => "render",
             };
             let state = CallState::new(event, Arc::clone(&work.host), work.clock);
-            act.shared.calls.borrow_mut().insert(number, state);
-            *act.shared.world.borrow_mut() = work.world;
-            *act.shared.host.borrow_mut() = work.host;
+            act.shared.calls.lock().insert(number, state);
+            act.shared.world.set(work.world);
+            act.shared.host.set(work.host);
             self.replies.insert(number, Reply::Call(work.reply));
             match work.job {
                 Job::Event { name, payload } => act.vm.turn("dispatch", (number, name, payload)),
@@ -330,14 +329,14 @@ impl<'s> Stage<'s> {
 
     fn settle(&mut self, ended: Result<(u32, String), tokio::task::JoinError>) {
         let (Some(act), Ok((number, answer))) = (&self.act, ended) else { return };
-        act.shared.cancels.borrow_mut().remove(&number);
+        act.shared.cancels.lock().remove(&number);
         act.vm.turn("settle", (number, answer));
     }
 
     fn fire_timers(&mut self) {
         let Some(act) = &self.act else { return };
         // Each timer is a turn of its own: one that loops must not take the budget of another.
-        let due = act.shared.timers.borrow_mut().take_due();
+        let due = act.shared.timers.lock().take_due();
         if let Some(number) = due {
             act.vm.turn("fire", (number,));
         }
@@ -345,7 +344,7 @@ impl<'s> Stage<'s> {
 
     fn spawn_begun(&mut self) {
         if let Some(act) = &self.act {
-            for (number, op) in act.shared.begun.borrow_mut().drain(..) {
+            for (number, op) in act.shared.begun.lock().drain(..) {
                 self.ops.spawn(async move { (number, op.await) });
             }
         }
@@ -360,13 +359,13 @@ impl<'s> Stage<'s> {
     fn after_turn_of_calls(&mut self) {
         self.spawn_begun();
         let Some(act) = &self.act else { return };
-        let shared = Rc::clone(&act.shared);
+        let shared = Arc::clone(&act.shared);
         if shared.budget.has_tripped() {
             self.close(&|limits| ModuleReturn::new(How::TimedOut(limits.cpu)));
             return;
         }
         self.take_rejections(&shared);
-        let finished = std::mem::take(&mut *shared.finished.borrow_mut());
+        let finished = shared.finished.take();
         let mut out_of_memory = false;
         for (number, text) in finished {
             let report = Report::read(&text);
@@ -384,15 +383,15 @@ impl<'s> Stage<'s> {
 
     /// A rejection that nobody handled belongs to the call that was going on, or else to nobody.
     fn take_rejections(&self, shared: &Shared) {
-        for (_, message) in shared.rejections.borrow_mut().drain(..) {
+        for (_, message) in shared.rejections.lock().drain(..) {
             if shared.with_current(|call| call.lost = Some(message.clone())).is_none() {
                 shared.report("unhandledRejection", &message);
             }
         }
     }
 
-    fn finish(&mut self, shared: &Rc<Shared>, number: u32, report: Report) {
-        let Some(call) = shared.calls.borrow_mut().remove(&number) else { return };
+    fn finish(&mut self, shared: &Arc<Shared>, number: u32, report: Report) {
+        let Some(call) = shared.calls.lock().remove(&number) else { return };
         if number == 0 {
             self.loaded(shared, call, &report);
             return;
@@ -410,8 +409,8 @@ impl<'s> Stage<'s> {
         }
     }
 
-    fn loaded(&mut self, shared: &Rc<Shared>, mut call: CallState, report: &Report) {
-        *self.seat.files.lock().unwrap_or_else(PoisonError::into_inner) = shared.files.borrow().clone();
+    fn loaded(&mut self, shared: &Arc<Shared>, mut call: CallState, report: &Report) {
+        *self.seat.files.lock().unwrap_or_else(PoisonError::into_inner) = shared.files.lock().clone();
         match outcome::loaded(shared, &self.seat.limits, report, call.lost.take()) {
             Ok(_) => {
                 if let Some(act) = &mut self.act {
@@ -426,14 +425,14 @@ impl<'s> Stage<'s> {
     }
 
     /// Promises that are pending while nothing is outstanding can never settle.
-    fn fail_stuck(&mut self, shared: &Rc<Shared>) {
+    fn fail_stuck(&mut self, shared: &Arc<Shared>) {
         let busy = !self.ops.is_empty() || shared.can_go_on() || self.act.as_ref().is_some_and(|act| act.vm.has_work());
         if busy {
             return;
         }
-        let stuck: Vec<u32> = shared.calls.borrow().keys().copied().collect();
+        let stuck: Vec<u32> = shared.calls.lock().keys().copied().collect();
         for number in stuck {
-            let lost = shared.calls.borrow_mut().get_mut(&number).and_then(|call| call.lost.take());
+            let lost = shared.calls.lock().get_mut(&number).and_then(|call| call.lost.take());
             let message = match lost {
                 Some(message) => format!("a promise was rejected and nobody handled it: {message}"),
                 None => "it waits for something that can never happen: nothing is outstanding".to_owned(),
@@ -457,7 +456,7 @@ impl<'s> Stage<'s> {
         let Some(act) = self.act.take() else { return };
         self.ops.abort_all();
         self.ops = JoinSet::new();
-        let calls = std::mem::take(&mut *act.shared.calls.borrow_mut());
+        let calls = act.shared.calls.take();
         for (number, call) in calls {
             if let Some(Reply::Call(reply)) = self.replies.remove(&number) {
                 let mut returned = end(&self.seat.limits);

@@ -3,7 +3,6 @@
 
 use std::io;
 use std::path::Path;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -30,15 +29,15 @@ struct Wanted {
     as_bytes: bool,
 }
 
-pub(super) fn begin(shared: &Rc<Shared>, number: u32, args: &Args) -> Result<Op, OpError> {
+pub(super) fn begin(shared: &Arc<Shared>, number: u32, args: &Args) -> Result<Op, OpError> {
     let wanted = wanted(shared, args)?;
     let cancel = CancelToken::new();
-    shared.cancels.borrow_mut().insert(number, cancel.clone());
+    shared.cancels.lock().insert(number, cancel.clone());
     Ok(op(async move { run(wanted, &cancel).await }))
 }
 
 /// Waits for a process; the module stands still meanwhile.
-pub(super) fn wait(shared: &Rc<Shared>, args: &Args) -> Result<Value, OpError> {
+pub(super) fn wait(shared: &Arc<Shared>, args: &Args) -> Result<Value, OpError> {
     let wanted = wanted(shared, args)?;
     let body = move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
@@ -55,7 +54,7 @@ fn wanted(shared: &Shared, args: &Args) -> Result<Wanted, OpError> {
     require(shared, Need::Run, &format!("running `{program}`"))?;
     let words = args.value(1).as_array().map(Vec::as_slice).unwrap_or_default();
     let options = args.value(2);
-    let world = shared.world.borrow();
+    let world = shared.world.lock();
     let cwd = options.get("cwd").and_then(Value::as_str).map_or_else(|| world.cwd.clone(), |cwd| world.cwd.join(cwd));
     let timeout = options.get("timeout").and_then(Value::as_f64).filter(|ms| *ms > 0.0);
     let timeout = timeout.and_then(|ms| Duration::try_from_secs_f64(ms / 1_000.0).ok()).unwrap_or(NO_TIMEOUT);

@@ -1,6 +1,5 @@
 //! The network: off unless granted, and then through the machine's own `curl`, so that nothing of it is linked here.
 
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use super::text::latin1;
 use super::{Args, Need, OpError, op, require};
 use crate::shared::{Op, Shared};
 
-pub(super) fn begin(shared: &Rc<Shared>, number: u32, args: &Args) -> Result<Op, OpError> {
+pub(super) fn begin(shared: &Arc<Shared>, number: u32, args: &Args) -> Result<Op, OpError> {
     let request = args.value(0);
     let url = request.get("url").and_then(Value::as_str).unwrap_or_default().to_owned();
     require(shared, Need::Network, &format!("fetch(\"{url}\")"))?;
@@ -21,7 +20,7 @@ pub(super) fn begin(shared: &Rc<Shared>, number: u32, args: &Args) -> Result<Op,
     let method = request.get("method").and_then(Value::as_str).unwrap_or("GET").to_uppercase();
     let mut command = Command::new("curl")
         .args(["--silent", "--show-error", "--include", "--location", "--proto", "=http,https", "--request", &method])
-        .env(Arc::clone(&shared.world.borrow().environment))
+        .env(Arc::clone(&shared.world.lock().environment))
         .timeout(Duration::from_secs(60))
         .grace(Duration::ZERO);
     for header in request.get("headers").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default() {
@@ -37,7 +36,7 @@ pub(super) fn begin(shared: &Rc<Shared>, number: u32, args: &Args) -> Result<Op,
     }
     let command = command.args(["--url", &url]);
     let cancel = CancelToken::new();
-    shared.cancels.borrow_mut().insert(number, cancel.clone());
+    shared.cancels.lock().insert(number, cancel.clone());
     Ok(op(async move {
         let failed = |why: &str| OpError::type_error(format!("fetch failed: {why}"));
         let finished = hookrail_spawn::run(&command, &cancel).await.map_err(|error| failed(&error.to_string()))?;

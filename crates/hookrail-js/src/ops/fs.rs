@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use crate::shared::Shared;
 /// Larger files do not fit into a module's memory anyway.
 const LARGEST: u64 = 32 << 20;
 
-pub(super) fn at_once(shared: &Rc<Shared>, name: &str, args: &Args) -> Result<Value, OpError> {
+pub(super) fn at_once(shared: &Arc<Shared>, name: &str, args: &Args) -> Result<Value, OpError> {
     match name {
         "watch" => {
             require(shared, Need::Read, "watching files")?;
@@ -70,7 +70,7 @@ fn path(shared: &Shared, args: &Args, at: usize) -> Result<PathBuf, OpError> {
     if text.contains('\0') {
         return Err(OpError::type_error("a path must not contain a NUL character"));
     }
-    Ok(shared.world.borrow().cwd.join(text))
+    Ok(shared.world.lock().cwd.join(text))
 }
 
 /// Only regular files are read: anything else could keep the module's thread for ever.

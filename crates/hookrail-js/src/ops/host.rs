@@ -1,6 +1,5 @@
 //! What a module asks of the embedding program.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
 use hookrail::{Host, HostError, Json, ModelQuery, NoticeLevel, SessionMove};
@@ -34,7 +33,7 @@ pub(super) fn entry(shared: &Shared, entry: &Value) {
 }
 
 /// Questions that are answered at once. The first argument is the number of the call.
-pub(super) fn at_once(shared: &Rc<Shared>, name: &str, args: &Args) -> Result<Value, OpError> {
+pub(super) fn at_once(shared: &Arc<Shared>, name: &str, args: &Args) -> Result<Value, OpError> {
     let host = shared.host_of(args.number(0));
     match name {
         "has_user" => return Ok(json!(host.has_user())),
@@ -75,7 +74,7 @@ fn models(host: &dyn Host, args: &Args) -> Result<Value, OpError> {
 }
 
 /// Questions that take time. Those to a person stop the call's clock.
-pub(super) fn begin(shared: &Rc<Shared>, call: u32, number: u32, name: &str, args: &Args) -> Result<Op, OpError> {
+pub(super) fn begin(shared: &Arc<Shared>, call: u32, number: u32, name: &str, args: &Args) -> Result<Op, OpError> {
     let host = shared.host_of(call);
     let is_dialog = matches!(name, "select" | "confirm" | "input" | "edit" | "show");
     let standstill = is_dialog.then(|| shared.clock_of(call)).flatten().map(|clock| clock.stand_still());
@@ -124,7 +123,7 @@ fn moved(result: Result<SessionMove, HostError>) -> Result<Value, OpError> {
 
 fn complete(shared: &Shared, number: u32, host: Arc<dyn Host>, request: Json) -> Op {
     let cancel = CancelToken::new();
-    shared.cancels.borrow_mut().insert(number, cancel.clone());
+    shared.cancels.lock().insert(number, cancel.clone());
     op(async move {
         tokio::select! {
             answer = host.complete(&request) => Ok(answer?.to_value()),
@@ -135,7 +134,7 @@ fn complete(shared: &Shared, number: u32, host: Arc<dyn Host>, request: Json) ->
 
 fn show(shared: &Shared, host: &Arc<dyn Host>, component: u32) -> Result<Op, OpError> {
     let gone = || OpError::new("the component is gone");
-    let state = shared.components.borrow().get(&component).ok_or_else(gone)?.subscribe();
+    let state = shared.components.lock().get(&component).ok_or_else(gone)?.subscribe();
     let inbox = shared.inbox.upgrade().ok_or_else(gone)?;
     let remote = Arc::new(Remote::new(component, inbox, state));
     let host = Arc::clone(host);

@@ -13,7 +13,8 @@ mod session;
 mod text;
 mod watch;
 
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use serde_json::{Value, json};
@@ -53,7 +54,7 @@ impl Args {
 }
 
 /// Does something at once.
-pub(crate) fn sync(shared: &Rc<Shared>, name: &str, args: &str) -> String {
+pub(crate) fn sync(shared: &Arc<Shared>, name: &str, args: &str) -> String {
     let began = Instant::now();
     let answer = Args::read(args).and_then(|args| at_once(shared, name, &args));
     // What the host does is not the module's own work.
@@ -62,14 +63,14 @@ pub(crate) fn sync(shared: &Rc<Shared>, name: &str, args: &str) -> String {
 }
 
 /// Begins something that takes time; gives its number.
-pub(crate) fn start(shared: &Rc<Shared>, call: u32, name: &str, args: &str) -> u32 {
+pub(crate) fn start(shared: &Arc<Shared>, call: u32, name: &str, args: &str) -> u32 {
     let number = shared.next_number();
     let op = Args::read(args).and_then(|args| begin(shared, call, number, name, &args));
     let op = op.unwrap_or_else(|error| {
         let answer = encode(Err(error));
         Box::pin(std::future::ready(answer))
     });
-    shared.begun.borrow_mut().push((number, op));
+    shared.begun.lock().push((number, op));
     number
 }
 
@@ -85,7 +86,7 @@ fn op(work: impl Future<Output = Result<Value, OpError>> + Send + 'static) -> Op
     Box::pin(async move { encode(work.await) })
 }
 
-fn at_once(shared: &Rc<Shared>, name: &str, args: &Args) -> Result<Value, OpError> {
+fn at_once(shared: &Arc<Shared>, name: &str, args: &Args) -> Result<Value, OpError> {
     if let Some(name) = name.strip_prefix("host.") {
         return host::at_once(shared, name, args);
     }
@@ -93,7 +94,7 @@ fn at_once(shared: &Rc<Shared>, name: &str, args: &Args) -> Result<Value, OpErro
         return fs::at_once(shared, name, args);
     }
     match name {
-        "cwd" => Ok(json!(shared.world.borrow().cwd.to_string_lossy())),
+        "cwd" => Ok(json!(shared.world.lock().cwd.to_string_lossy())),
         "message" => {
             host::message(shared, args.value(0));
             Ok(Value::Null)
@@ -110,7 +111,7 @@ fn at_once(shared: &Rc<Shared>, name: &str, args: &Args) -> Result<Value, OpErro
             Ok(Value::Null)
         }
         "cancel" => {
-            if let Some(cancel) = shared.cancels.borrow().get(&args.number(0)) {
+            if let Some(cancel) = shared.cancels.lock().get(&args.number(0)) {
                 cancel.cancel();
             }
             Ok(Value::Null)
@@ -118,11 +119,11 @@ fn at_once(shared: &Rc<Shared>, name: &str, args: &Args) -> Result<Value, OpErro
         "exec.wait" => exec::wait(shared, args),
         "component.made" => {
             let (state, _) = tokio::sync::watch::channel(State::Shown(0));
-            shared.components.borrow_mut().insert(args.number(0), state);
+            shared.components.lock().insert(args.number(0), state);
             Ok(Value::Null)
         }
         "component.changed" => {
-            if let Some(state) = shared.components.borrow().get(&args.number(0)) {
+            if let Some(state) = shared.components.lock().get(&args.number(0)) {
                 state.send_modify(|state| {
                     if let State::Shown(count) = state {
                         *count += 1;
@@ -132,13 +133,13 @@ fn at_once(shared: &Rc<Shared>, name: &str, args: &Args) -> Result<Value, OpErro
             Ok(Value::Null)
         }
         "component.done" => {
-            if let Some(state) = shared.components.borrow_mut().remove(&args.number(0)) {
+            if let Some(state) = shared.components.lock().remove(&args.number(0)) {
                 state.send_replace(State::Done);
             }
             Ok(Value::Null)
         }
         "process.about" => Ok(text::about_process()),
-        "process.env" => Ok(text::environment(&shared.world.borrow().environment)),
+        "process.env" => Ok(text::environment(&shared.world.lock().environment)),
         "text.encode" => Ok(text::encode(args.text(0)?)),
         "text.decode" => text::decode(args.text(0)?, args.flag(1), args.flag(2)),
         "hash" => digest::hash(args.text(0)?, args.text(1)?),
@@ -148,7 +149,7 @@ fn at_once(shared: &Rc<Shared>, name: &str, args: &Args) -> Result<Value, OpErro
     }
 }
 
-fn begin(shared: &Rc<Shared>, call: u32, number: u32, name: &str, args: &Args) -> Result<Op, OpError> {
+fn begin(shared: &Arc<Shared>, call: u32, number: u32, name: &str, args: &Args) -> Result<Op, OpError> {
     if let Some(name) = name.strip_prefix("host.") {
         return host::begin(shared, call, number, name, args);
     }
@@ -170,7 +171,7 @@ pub(crate) enum Need {
 
 /// Refuses what the module is not allowed to do.
 pub(crate) fn require(shared: &Shared, need: Need, what: &str) -> Result<(), OpError> {
-    let allowed = shared.world.borrow().capabilities;
+    let allowed = shared.world.lock().capabilities;
     let (is_allowed, name) = match need {
         Need::Read => (allowed.read, "read"),
         Need::Write => (allowed.write, "write"),
@@ -180,7 +181,7 @@ pub(crate) fn require(shared: &Shared, need: Need, what: &str) -> Result<(), OpE
     if is_allowed {
         return Ok(());
     }
-    shared.refused.set(true);
+    shared.refused.store(true, Ordering::Relaxed);
     let message = format!("{what} is refused: the module has no `{name}` capability here");
     Err(OpError::new(message).code("EACCES"))
 }

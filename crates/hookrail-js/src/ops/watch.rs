@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
@@ -17,7 +17,7 @@ const PAUSE: Duration = Duration::from_millis(150);
 /// What was seen: names with size and time of the last change.
 type Seen = BTreeMap<String, (u64, Option<SystemTime>)>;
 
-pub(super) fn begin(shared: &Rc<Shared>, watcher: u32, target: PathBuf) -> Result<Value, OpError> {
+pub(super) fn begin(shared: &Arc<Shared>, watcher: u32, target: PathBuf) -> Result<Value, OpError> {
     if let Err(error) = std::fs::metadata(&target) {
         return Err(OpError::io(&error, "watch", &target));
     }
@@ -36,14 +36,14 @@ pub(super) fn begin(shared: &Rc<Shared>, watcher: u32, target: PathBuf) -> Resul
             before = now;
         }
     });
-    if let Some(old) = shared.watchers.borrow_mut().insert(watcher, task.abort_handle()) {
+    if let Some(old) = shared.watchers.lock().insert(watcher, task.abort_handle()) {
         old.abort();
     }
     Ok(Value::Null)
 }
 
 pub(super) fn end(shared: &Shared, watcher: u32) {
-    if let Some(task) = shared.watchers.borrow_mut().remove(&watcher) {
+    if let Some(task) = shared.watchers.lock().remove(&watcher) {
         task.abort();
     }
 }

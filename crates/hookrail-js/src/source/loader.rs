@@ -1,7 +1,7 @@
 //! The engine's two questions: which module does this import mean, and what is in it.
 
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use hookrail::{Digest, LoadFailure};
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
@@ -13,7 +13,7 @@ use crate::shared::Shared;
 
 /// Answers which module an import means.
 pub(crate) struct FileResolver {
-    pub(crate) shared: Rc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 impl Resolver for FileResolver {
@@ -34,7 +34,7 @@ impl Resolver for FileResolver {
             if let Some((line, column)) = place_of(Path::new(base), name) {
                 failure = failure.at(base, line, column);
             }
-            *self.shared.load_failure.borrow_mut() = Some(failure);
+            self.shared.load_failure.set(Some(failure));
             Exception::throw_message(ctx, &message)
         })
     }
@@ -53,7 +53,7 @@ fn place_of(file: &Path, specifier: &str) -> Option<(u32, u32)> {
 
 /// Answers what is in a module.
 pub(crate) struct FileLoader {
-    pub(crate) shared: Rc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 impl Loader for FileLoader {
@@ -103,15 +103,15 @@ impl FileLoader {
             return Ok(format!("export default JSON.parse({text});"));
         }
         let code = transpile::transpile(path, &source)?;
-        self.shared.maps.borrow_mut().add(name, code.map);
+        self.shared.maps.lock().add(name, code.map);
         Ok(code.text)
     }
 
     /// A module is made of what was looked at when it was trusted, and of nothing else.
     fn check(&self, path: &Path, bytes: &[u8]) -> Result<(), LoadFailure> {
         let digest = Digest::of(bytes);
-        self.shared.files.borrow_mut().push((path.to_owned(), digest));
-        let world = self.shared.world.borrow();
+        self.shared.files.lock().push((path.to_owned(), digest));
+        let world = self.shared.world.lock();
         let Some(covered) = &world.covered else { return Ok(()) };
         match covered.iter().find(|file| file.path == path) {
             Some(file) if file.digest == Some(digest) => Ok(()),
@@ -125,7 +125,7 @@ impl FileLoader {
 
     fn failed(&self, ctx: &Ctx<'_>, failure: LoadFailure) -> Error {
         let message = failure.message.clone();
-        *self.shared.load_failure.borrow_mut() = Some(failure);
+        self.shared.load_failure.set(Some(failure));
         Exception::throw_syntax(ctx, &message)
     }
 }
