@@ -171,7 +171,7 @@ fn the_first_command_and_the_first_renderer_of_a_name_count() {
     let module = |name: &str| {
         format!(
             "import {{ Text }} from '@oh-my-pi/pi-tui';\nexport default (pi) => {{ pi.registerCommand('c', {{ description: '{name}', handler: () => pi.appendEntry('{name}') }});\n\
-             pi.registerMessageRenderer('t', (message, {{ expanded }}, theme) => new Text(`{name} ${{theme.bold(message.content)}} ${{expanded}}`)); }};"
+             pi.registerMessageRenderer('t', (message, {{ expanded }}, theme) => new Text(`{name} ${{theme.bold(message.content)}} ${{expanded}}`, 0, 0)); }};"
         )
     };
     project.write("a.ts", &module("a"));
@@ -184,7 +184,8 @@ fn the_first_command_and_the_first_renderer_of_a_name_count() {
     assert_eq!(returned.entries[0].text(), r#"{"customType":"a"}"#);
     let message = json(r#"{"customType":"t","content":"hi"}"#);
     let lines = block_on(system.render_message(&message, true, 40, host.clone() as Arc<dyn Host>)).unwrap();
-    assert_eq!(lines, ["a <bold>hi</> true"]);
+    assert_eq!(lines[0].trim_end(), "a <bold>hi</> true");
+    assert_eq!(lines[0].len(), 40, "a text fills its width");
     let unknown = json(r#"{"customType":"u","content":"hi"}"#);
     assert!(block_on(system.render_message(&unknown, true, 40, host)).is_none());
 }

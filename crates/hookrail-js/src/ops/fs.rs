@@ -59,6 +59,8 @@ pub(super) fn at_once(shared: &Arc<Shared>, name: &str, args: &Args) -> Result<V
         "copy" => done(fs::copy(&target, path(shared, args, 1)?).map(drop), "copyfile"),
         "realpath" => target.canonicalize().map(|real| json!(real.to_string_lossy())).map_err(failed("realpath")),
         "readlink" => fs::read_link(&target).map(|to| json!(to.to_string_lossy())).map_err(failed("readlink")),
+        "symlink" => done(link(&target, Path::new(args.text(1)?)), "symlink"),
+        "utimes" => done(set_time(&target, args.value(1).as_f64().unwrap_or(0.0)), "utime"),
         "chmod" => done(set_mode(&target, args.number(1)), "chmod"),
         _ => Err(OpError::new(format!("the host knows no `fs.{name}`"))),
     }
@@ -216,6 +218,22 @@ fn make_temporary(prefix: &Path) -> Result<Value, OpError> {
         }
     }
     Err(OpError::io(&io::Error::from(io::ErrorKind::AlreadyExists), "mkdtemp", prefix))
+}
+
+/// Sets when a file was changed last, in milliseconds.
+fn set_time(path: &Path, milliseconds: f64) -> io::Result<()> {
+    let since = std::time::Duration::try_from_secs_f64(milliseconds / 1_000.0).map_err(io::Error::other)?;
+    fs::File::options().write(true).open(path)?.set_modified(UNIX_EPOCH + since)
+}
+
+#[cfg(unix)]
+fn link(path: &Path, to: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(to, path)
+}
+
+#[cfg(not(unix))]
+fn link(_path: &Path, _to: &Path) -> io::Result<()> {
+    Err(io::Error::from(io::ErrorKind::Unsupported))
 }
 
 #[cfg(unix)]

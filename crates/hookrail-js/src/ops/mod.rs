@@ -140,6 +140,9 @@ fn at_once(shared: &Arc<Shared>, name: &str, args: &Args) -> Result<Value, OpErr
         }
         "process.about" => Ok(text::about_process()),
         "process.env" => Ok(text::environment(&shared.world.lock().environment)),
+        "text.width" => Ok(text::width(args.text(0)?)),
+        "text.letters" => Ok(text::letters(args.text(0)?)),
+        "process.alive" => text::is_alive(args.number(0)),
         "text.encode" => Ok(text::encode(args.text(0)?)),
         "text.decode" => text::decode(args.text(0)?, args.flag(1), args.flag(2)),
         "hash" => digest::hash(args.text(0)?, args.text(1)?),

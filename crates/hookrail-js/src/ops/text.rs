@@ -7,6 +7,7 @@ use std::io::Read as _;
 
 use hookrail::Environment;
 use serde_json::{Map, Value, json};
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::OpError;
 
@@ -33,6 +34,42 @@ pub(super) fn decode(text: &str, fatal: bool, keep_mark: bool) -> Result<Value, 
         Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
     };
     Ok(json!(if keep_mark { &text } else { text.strip_prefix('\u{feff}').unwrap_or(&text) }))
+}
+
+/// How many columns a text takes on a terminal.
+pub(super) fn width(text: &str) -> Value {
+    json!(text.width())
+}
+
+/// What a reader sees as letters, each with its width: what has no width of its own belongs to what stands before it.
+pub(super) fn letters(text: &str) -> Value {
+    let mut letters: Vec<(String, usize)> = Vec::new();
+    for character in text.chars() {
+        match (character.width().unwrap_or(0), letters.last_mut()) {
+            (0, Some((letter, _))) => letter.push(character),
+            (width, _) => letters.push((character.to_string(), width)),
+        }
+    }
+    json!(letters)
+}
+
+/// Whether there is a process of this number, whoever it belongs to.
+#[cfg(unix)]
+pub(super) fn is_alive(pid: u32) -> Result<Value, OpError> {
+    use rustix::io::Errno;
+    let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) else {
+        return Err(OpError::type_error("this is not the number of a process"));
+    };
+    match rustix::process::test_kill_process(pid) {
+        Err(Errno::SRCH) => Err(OpError::new("kill ESRCH").code("ESRCH")),
+        Err(Errno::PERM) => Err(OpError::new("kill EPERM").code("EPERM")),
+        _ => Ok(json!(true)),
+    }
+}
+
+#[cfg(not(unix))]
+pub(super) fn is_alive(_pid: u32) -> Result<Value, OpError> {
+    Err(OpError::new("whether a process is there cannot be told on this system").code("ENOSYS"))
 }
 
 pub(super) fn environment(environment: &Environment) -> Value {

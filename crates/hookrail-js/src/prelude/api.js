@@ -1,6 +1,6 @@
 // `pi` and `ctx`: what a module's factory and its handlers are given, and how the handlers of one event are called and
 // their results combined. Every payload is parsed anew for every handler, so no handler can change what another sees.
-(function ({ sync, begin, missing, part, describe, tell }) {
+(function ({ sync, begin, missing, named, part, describe, tell }) {
 	const { parse, stringify } = JSON;
 	const { create, defineProperty, freeze, setPrototypeOf } = Object;
 	const { Promise, Error, TypeError, String, Boolean } = globalThis;
@@ -87,27 +87,27 @@
 		exec,
 		logger: { error: logged("error"), warn: logged("warning"), info: logged("info"), debug: logged("debug") },
 		get typebox() {
-			return missing("pi.typebox", "bundle @sinclair/typebox into the module")();
+			return part("typebox.js");
 		},
 		get pi() {
-			return missing("pi.pi", "import what is needed from the agent's package; docs/modules.md lists it")();
+			return named("pi.pi", part("agent_parts.js"));
 		},
+		get zod() {
+			return missing("pi.zod", "bundle zod into the module")();
+		},
+		get arktype() {
+			return missing("pi.arktype", "bundle arktype into the module")();
+		},
+		get events() {
+			return missing("pi.events", "modules share nothing here; tell another one by a file or by pi.sendMessage")();
+		},
+		send: missing("pi.send", "use pi.sendMessage"),
 	};
 	for (const name of ["registerTool", "registerFlag", "getFlag", "registerShortcut", "setLabel", "sendUserMessage", "getActiveTools", "getAllTools", "setActiveTools", "setModel", "getThinkingLevel", "setThinkingLevel", "registerProvider"]) {
 		pi[name] = missing(`pi.${name}`, elsewhere);
 	}
 
 	// ---- ctx ----
-
-	const theme = freeze({
-		fg: (colour, value) => sync("host.styled", 0, `fg:${text(colour)}`, text(value)),
-		bg: (colour, value) => sync("host.styled", 0, `bg:${text(colour)}`, text(value)),
-		bold: (value) => sync("host.styled", 0, "bold", text(value)),
-		italic: (value) => sync("host.styled", 0, "italic", text(value)),
-		underline: (value) => sync("host.styled", 0, "underline", text(value)),
-		strikethrough: (value) => sync("host.styled", 0, "strikethrough", text(value)),
-		inverse: (value) => sync("host.styled", 0, "inverse", text(value)),
-	});
 
 	const components = create(null);
 	let lastComponent = 0;
@@ -133,7 +133,7 @@
 				reject(error);
 			};
 			const tui = { requestRender: () => void (over || sync("component.changed", id)), terminal: { columns: 80, rows: 24 } };
-			const made = async () => (factory.length >= 4 ? factory(tui, theme, {}, done) : factory(tui, theme, done));
+			const made = async () => (factory.length >= 4 ? factory(tui, part("theme.js"), {}, done) : factory(tui, part("theme.js"), done));
 			sync("component.made", id);
 			made().then((made) => {
 				component = made;
@@ -197,7 +197,7 @@
 			return this.#has ? sync("host.editor_text", this.#call) : "";
 		}
 		get theme() {
-			return theme;
+			return part("theme.js");
 		}
 	}
 	for (const name of ["setWidget", "setTitle", "setFooter", "setHeader", "setWorkingMessage", "pasteToEditor", "setEditorComponent"]) {
@@ -305,6 +305,10 @@
 		}
 		hasQueuedMessages() {
 			return sync("host.has_queued_messages", this.#call);
+		}
+		// The older name.
+		hasPendingMessages() {
+			return this.hasQueuedMessages();
 		}
 		_call() {
 			return this.#call;
@@ -436,7 +440,7 @@
 	function render(call, json, expanded, width) {
 		answer(call, async () => {
 			const message = parse(json);
-			const component = await renderers[message.customType]?.(message, { expanded }, theme);
+			const component = await renderers[message.customType]?.(message, { expanded }, part("theme.js"));
 			return component ? list(component.render(width)) : null;
 		});
 	}

@@ -80,7 +80,8 @@
 
 	// Something that modules know from elsewhere and that does not exist here says so by name.
 	function missing(name, how) {
-		return () => {
+		// A class may be derived from it, and fails when it is used.
+		return function () {
 			throw new Error(`${name} is not available to module hooks${how ? `: ${how}` : ""}`);
 		};
 	}
@@ -187,6 +188,24 @@
 		},
 	});
 
+	// ---- numbers: the engine has no locales, and this is how most people expect them to be written ----
+
+	const toFixed = Number.prototype.toFixed;
+	defineProperty(Number.prototype, "toLocaleString", {
+		writable: true,
+		configurable: true,
+		value: function toLocaleString(_locale, options) {
+			const number = Number(this);
+			if (!Number.isFinite(number)) return String(number).replace("Infinity", "∞");
+			const least = options?.minimumFractionDigits ?? 0;
+			const most = options?.maximumFractionDigits ?? Math.max(3, least);
+			let [whole, rest = ""] = toFixed.call(number, most).split(".");
+			while (rest.length > least && rest.endsWith("0")) rest = rest.slice(0, -1);
+			const grouped = options?.useGrouping === false ? whole : whole.replace(/\B(?=(\d{3})+$)/g, ",");
+			return rest ? `${grouped}.${rest}` : grouped;
+		},
+	});
+
 	// ---- timers ----
 
 	const timers = create(null);
@@ -283,7 +302,8 @@
 		"Request", "Response", "crypto", "Intl", "WebSocket", "XMLHttpRequest", "Worker",
 	]);
 	lazily("abort.js", ["AbortController", "AbortSignal", "Event", "EventTarget", "DOMException", "CustomEvent"]);
-	lazily("node.js", ["process", "Buffer", "Bun"]);
+	lazily("node.js", ["process", "Buffer"]);
+	lazily("bun.js", ["Bun"]);
 
 	const api = native.script("api.js")(bridge);
 	// Loads the module. The host hears of the end as that of call zero.

@@ -1,6 +1,5 @@
-// Globals that modules know from Node and Bun: process, Buffer and a small Bun.
-(function ({ native, sync, start, missing, named }) {
-
+// Globals that modules know from Node: process and Buffer.
+(function ({ native, sync, missing }) {
 	const bytesOf = (latin1) => {
 		const bytes = new Buffer(latin1.length);
 		for (let at = 0; at < latin1.length; at++) bytes[at] = latin1.charCodeAt(at);
@@ -117,7 +116,11 @@
 		emitWarning: (warning) => native.write(2, `${warning?.message ?? warning}\n`),
 		exit: missing("process.exit", "a module cannot end the program it is a part of; throw or return"),
 		abort: missing("process.abort", "a module cannot end the program it is a part of; throw or return"),
-		kill: missing("process.kill", "start the process with pi.exec and abort it with a signal"),
+		// Whether a process is there may be asked; ending one that is not the module's own may not.
+		kill(pid, signal = "SIGTERM") {
+			if (signal === 0) return sync("process.alive", Number(pid));
+			return missing("process.kill", "start the process with pi.exec and abort it with a signal")();
+		},
 		chdir: missing("process.chdir", "pass `cwd` to pi.exec"),
 	};
 	process.on = process.once = process.off = process.removeListener = process.addListener = () => process;
@@ -129,54 +132,5 @@
 		return sync("text.encode", String(value));
 	};
 
-	function file(path) {
-		const name = path instanceof URL ? decodeURIComponent(path.pathname) : String(path);
-		return named("Bun.file()", {
-			name,
-			get size() {
-				try {
-					return sync("fs.stat", name, true).size;
-				} catch {
-					return 0;
-				}
-			},
-			async text() {
-				return sync("text.decode", sync("fs.read", name), false, false);
-			},
-			async json() {
-				return JSON.parse(await this.text());
-			},
-			async bytes() {
-				return new Uint8Array(bytesOf(sync("fs.read", name)));
-			},
-			async arrayBuffer() {
-				return bytesOf(sync("fs.read", name)).buffer;
-			},
-			async exists() {
-				return sync("fs.exists", name);
-			},
-			async delete() {
-				sync("fs.rm", name, { recursive: false, force: false });
-			},
-			async write(value) {
-				return Bun.write(name, value);
-			},
-		});
-	}
-
-	const Bun = named("Bun", {
-		file,
-		async write(path, value) {
-			const target = typeof path === "object" && path !== null && "name" in path ? path.name : path instanceof URL ? decodeURIComponent(path.pathname) : String(path);
-			const bytes = data(typeof value?.text === "function" ? await value.text() : value);
-			sync("fs.write", target, bytes, "w", true);
-			return bytes.length;
-		},
-		env: process.env,
-		version: "1.0.0",
-		sleep: (delay) => new Promise((resolve) => setTimeout(resolve, delay)),
-		nanoseconds: () => Math.round(performance.now() * 1e6),
-	});
-
-	return { process, Buffer, Bun, bytesOf, latin1Of, data };
+	return { process, Buffer, bytesOf, latin1Of, data };
 });

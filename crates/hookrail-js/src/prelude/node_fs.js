@@ -72,6 +72,89 @@ export const realpathSync = (path) => sync("fs.realpath", pathOf(path));
 export const readlinkSync = (path) => sync("fs.readlink", pathOf(path));
 export const chmodSync = (path, mode) => void sync("fs.chmod", pathOf(path), typeof mode === "string" ? parseInt(mode, 8) : mode);
 
+export const truncateSync = (path, length = 0) => void sync("fs.write", pathOf(path), sync("fs.read", pathOf(path)).slice(0, length).padEnd(length, "\0"), "w", false);
+export const symlinkSync = (to, path) => void sync("fs.symlink", pathOf(path), pathOf(to));
+export const utimesSync = (path, _read, changed) => void sync("fs.utimes", pathOf(path), changed instanceof Date ? changed.getTime() : Number(changed) * 1000);
+export const cpSync = (from, to, options) => {
+	if (!statSync(from).isDirectory()) return copyFileSync(from, to);
+	if (!options?.recursive) throw Object.assign(new Error(`cpSync: '${from}' is a directory, and \`recursive\` is not set`), { code: "ERR_FS_EISDIR" });
+	mkdirSync(to, { recursive: true });
+	for (const entry of readdirSync(from)) cpSync(`${pathOf(from)}/${entry}`, `${pathOf(to)}/${entry}`, options);
+};
+
+// ---- open files: a number stands for a path and how far it has been read ----
+
+const open = new Map();
+let lastOpen = 2;
+const opened = (fd) => {
+	const file = open.get(fd);
+	if (!file) throw Object.assign(new Error("EBADF: bad file descriptor"), { code: "EBADF" });
+	return file;
+};
+export function openSync(path, flags = "r") {
+	const name = pathOf(path);
+	const mode = String(flags);
+	if (mode === "r" || mode === "r+" || mode === "rs+") accessSync(name);
+	// Opening makes the file, or empties it, or fails because it is there; all that is written then is added.
+	else sync("fs.write", name, "", mode.replace("+", ""), false);
+	open.set(++lastOpen, { name, reads: mode === "r" || mode.includes("+"), writes: mode !== "r", at: 0 });
+	return lastOpen;
+}
+export function closeSync(fd) {
+	opened(fd);
+	open.delete(fd);
+}
+export function writeSync(fd, value, ...rest) {
+	const file = opened(fd);
+	if (!file.writes) throw Object.assign(new Error("EBADF: bad file descriptor, write"), { code: "EBADF" });
+	const whole = typeof value === "string" ? data(value) : data(value.subarray(rest[0] ?? 0, (rest[0] ?? 0) + (rest[1] ?? value.length)));
+	sync("fs.write", file.name, whole, "a", false);
+	return whole.length;
+}
+export function readSync(fd, buffer, offset = 0, length = buffer.length, position = null) {
+	const file = opened(fd);
+	if (!file.reads) throw Object.assign(new Error("EBADF: bad file descriptor, read"), { code: "EBADF" });
+	if (typeof offset === "object" && offset !== null) return readSync(fd, buffer, offset.offset, offset.length, offset.position);
+	const from = position ?? file.at;
+	const piece = bytesOf(sync("fs.read", file.name).slice(from, from + length));
+	buffer.set(piece, offset);
+	if (position === null) file.at += piece.length;
+	return piece.length;
+}
+export const fstatSync = (fd) => statSync(opened(fd).name);
+export const fsyncSync = (fd) => void opened(fd);
+
+// A stream to a file; every piece is written at once.
+export function createWriteStream(path, options) {
+	const fd = openSync(path, (typeof options === "object" && options?.flags) || "w");
+	const listeners = { __proto__: null };
+	const tell = (event) => queueMicrotask(() => (listeners[event] ?? []).forEach((heard) => heard()));
+	const stream = {
+		path,
+		write(value, ...rest) {
+			writeSync(fd, value);
+			rest.findLast((one) => typeof one === "function")?.();
+			return true;
+		},
+		end(value, ...rest) {
+			if (value !== undefined && typeof value !== "function") writeSync(fd, value);
+			closeSync(fd);
+			[value, ...rest].findLast((one) => typeof one === "function")?.();
+			tell("finish");
+			tell("close");
+			return stream;
+		},
+		on(event, heard) {
+			(listeners[event] ??= []).push(heard);
+			if (event === "open" || event === "ready") tell(event);
+			return stream;
+		},
+	};
+	stream.once = stream.addListener = stream.on;
+	stream.destroy = stream.close = () => (open.has(fd) && closeSync(fd), stream);
+	return stream;
+}
+
 let lastWatcher = 0;
 
 export function watch(path, options, listener) {
@@ -100,15 +183,21 @@ export function watch(path, options, listener) {
 	return watcher;
 }
 
+const watched = { __proto__: null };
+
 export function watchFile(path, options, listener) {
 	const callback = typeof options === "function" ? options : listener;
 	let before = existsSync(path) ? statSync(path) : undefined;
-	const watcher = watch(path, () => {
+	const watcher = (watched[pathOf(path)] = watch(path, () => {
 		const now = existsSync(path) ? statSync(path) : new Stats({ size: 0, mode: 0, mtimeMs: 0, kind: "none" });
 		callback(now, before ?? now);
 		before = now;
-	});
+	}));
 	return watcher;
+}
+export function unwatchFile(path) {
+	watched[pathOf(path)]?.close();
+	delete watched[pathOf(path)];
 }
 
 const later = (work) => async (...args) => work(...args);
@@ -123,6 +212,7 @@ const both = {
 	readFile: readFileSync, writeFile: writeFileSync, appendFile: appendFileSync, access: accessSync, stat: statSync, lstat: lstatSync,
 	readdir: readdirSync, mkdir: mkdirSync, mkdtemp: mkdtempSync, rm: rmSync, unlink: unlinkSync, rmdir: rmdirSync,
 	rename: renameSync, copyFile: copyFileSync, realpath: realpathSync, readlink: readlinkSync, chmod: chmodSync,
+	truncate: truncateSync, symlink: symlinkSync, utimes: utimesSync, cp: cpSync,
 };
 const withPromises = {};
 const withCallbacks = {};
@@ -131,11 +221,11 @@ for (const [name, work] of Object.entries(both)) {
 	withCallbacks[name] = called(work);
 }
 export const promises = named("node:fs/promises", { ...withPromises, constants });
-export const { readFile, writeFile, appendFile, access, stat: statLater, readdir, mkdir, mkdtemp, rm, unlink, rmdir, rename, copyFile, realpath, readlink, chmod } = withCallbacks;
+export const { readFile, writeFile, appendFile, access, stat: statLater, readdir, mkdir, mkdtemp, rm, unlink, rmdir, rename, copyFile, realpath, readlink, chmod, truncate, symlink, utimes, cp } = withCallbacks;
 const { stat: statCallback, lstat } = withCallbacks;
 export { statCallback as stat, lstat };
 export default named("node:fs", {
 	constants, readFileSync, writeFileSync, appendFileSync, existsSync, accessSync, statSync, lstatSync, readdirSync, mkdirSync,
-	mkdtempSync, rmSync, unlinkSync, rmdirSync, renameSync, copyFileSync, realpathSync, readlinkSync, chmodSync, watch, watchFile,
-	promises, ...withCallbacks,
+	mkdtempSync, rmSync, unlinkSync, rmdirSync, renameSync, copyFileSync, realpathSync, readlinkSync, chmodSync, truncateSync, symlinkSync,
+	utimesSync, cpSync, openSync, closeSync, writeSync, readSync, fstatSync, fsyncSync, createWriteStream, watch, watchFile, unwatchFile, promises, ...withCallbacks,
 });

@@ -1,5 +1,5 @@
 // The part of the model package that hook modules import as values. The host decides whether a model can be asked.
-const { begin, sync, missing } = globalThis.__hookrail;
+const { begin, sync, missing, part } = globalThis.__hookrail;
 export const complete = (model, context, options = {}) => {
 	const { signal, ...rest } = options;
 	let stop;
@@ -12,4 +12,6 @@ export const complete = (model, context, options = {}) => {
 export const completeSimple = complete;
 export const getModel = (provider, id) => sync("host.models", 0, "find", String(provider), String(id));
 export const getModels = () => sync("host.models", 0, "all") ?? [];
-export const stream = missing("stream", "use complete");
+export const { Type, StringEnum } = part("typebox.js");
+export const stream = missing("stream of pi-ai", "use complete");
+export const streamSimple = missing("streamSimple of pi-ai", "use complete");

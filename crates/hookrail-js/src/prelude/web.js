@@ -307,6 +307,7 @@
 			Object.assign(this, { status, statusText, headers: new Headers(headers), url, ok: status >= 200 && status < 300 });
 		}
 		async text() {
+			if (typeof this.#body?.text === "function") return this.#body.text();
 			return typeof this.#body === "string" ? sync("text.decode", this.#body, false, false) : String(this.#body);
 		}
 		async json() {

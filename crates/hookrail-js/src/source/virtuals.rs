@@ -13,11 +13,16 @@ pub(super) fn module(name: &str) -> Option<&'static str> {
         "node:util" => include_str!("../prelude/node_util.js"),
         "node:url" => include_str!("../prelude/node_url.js"),
         "node:timers/promises" => include_str!("../prelude/node_timers_promises.js"),
+        "node:timers" => include_str!("../prelude/node_timers.js"),
+        "node:perf_hooks" => include_str!("../prelude/node_perf_hooks.js"),
+        "node:assert" | "node:assert/strict" => include_str!("../prelude/node_assert.js"),
         "node:process" => include_str!("../prelude/node_process.js"),
         "node:buffer" => include_str!("../prelude/node_buffer.js"),
         "hookrail:agent" => include_str!("../prelude/agent.js"),
         "hookrail:ai" => include_str!("../prelude/pi_ai.js"),
         "hookrail:tui" => include_str!("../prelude/pi_tui.js"),
+        "hookrail:typebox" => include_str!("../prelude/pi_typebox.js"),
+        "hookrail:bun" => include_str!("../prelude/bun_module.js"),
         _ => return None,
     })
 }
@@ -30,6 +35,13 @@ pub(crate) fn script(name: &str) -> Option<&'static str> {
         "abort.js" => include_str!("../prelude/abort.js"),
         "web.js" => include_str!("../prelude/web.js"),
         "node.js" => include_str!("../prelude/node.js"),
+        "bun.js" => include_str!("../prelude/bun.js"),
+        "theme.js" => include_str!("../prelude/theme.js"),
+        "typebox.js" => include_str!("../prelude/typebox.js"),
+        "agent_parts.js" => include_str!("../prelude/agent_parts.js"),
+        "tui_keys.js" => include_str!("../prelude/tui_keys.js"),
+        "tui_text.js" => include_str!("../prelude/tui_text.js"),
+        "tui_components.js" => include_str!("../prelude/tui_components.js"),
         _ => return None,
     })
 }
@@ -40,20 +52,22 @@ pub(super) fn named(specifier: &str) -> Option<String> {
     if module(&with_prefix).is_some() {
         return Some(with_prefix);
     }
-    if specifier == "bun" {
-        return None;
+    match specifier {
+        "bun" => Some("hookrail:bun".to_owned()),
+        "typebox" => Some("hookrail:typebox".to_owned()),
+        _ => package(specifier).map(str::to_owned),
     }
-    agent_package(specifier).map(str::to_owned)
 }
 
-/// The agent's packages go by several scopes, all with the same content.
-fn agent_package(specifier: &str) -> Option<&'static str> {
-    const SCOPES: [&str; 3] = ["@f5xc-salesdemos/", "@oh-my-pi/", "@mariozechner/"];
-    let name = SCOPES.iter().find_map(|scope| specifier.strip_prefix(scope))?;
+/// The agent's packages go by many scopes, one for each project that descends from the same one, all with the same
+/// content here.
+fn package(specifier: &str) -> Option<&'static str> {
+    let (scope, name) = specifier.strip_prefix('@')?.split_once('/')?;
     match name.split('/').next()? {
         "xcsh" | "pi-coding-agent" => Some("hookrail:agent"),
         "pi-ai" => Some("hookrail:ai"),
         "pi-tui" => Some("hookrail:tui"),
+        "typebox" if scope == "sinclair" && name == "typebox" => Some("hookrail:typebox"),
         _ => None,
     }
 }
