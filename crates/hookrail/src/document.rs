@@ -91,6 +91,7 @@ pub fn explain_document(plan: &Plan) -> Json {
             .add("hook", json!(&*planned.hook.label))
             .add("dialect", json!(part.dialect.name()))
             .add("mode", json!(part.stage.name()))
+            .add("lane", lane(&planned.hook))
             .add("source", source(&planned.hook.origin))
             .end()
     });
@@ -152,7 +153,13 @@ fn listed(hook: &Hook) -> Json {
         .add("enabled", json!(hook.is_enabled()))
         .add("trusted", json!(hook.trust.allows()))
         .add("description", json!(hook.description.as_deref()))
+        .add("lane", lane(hook))
         .end()
+}
+
+/// The faster ways a hook asked for; an empty object for most.
+fn lane(hook: &Hook) -> Json {
+    hook.lane.wishes().fold(Members::new(), |members, (key, value)| members.add(key, json!(value))).end()
 }
 
 fn source(origin: &Origin) -> Json {

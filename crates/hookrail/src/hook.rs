@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use crate::dialect::DialectId;
 use crate::event::EventKind;
+use crate::lane::Lane;
 use crate::matcher::Matcher;
 use crate::native::NativeHook;
 use crate::run::Environment;
@@ -40,6 +41,8 @@ pub struct Hook {
     pub timeout: Duration,
     /// What a failure does.
     pub on_failure: OnFailure,
+    /// The faster ways it asked for.
+    pub lane: Lane,
     /// Whether its group asked for one hook after the other.
     pub order: GroupOrder,
     /// Whether it takes part at all, apart from trust.
@@ -209,6 +212,7 @@ impl Hook {
             action,
             timeout,
             on_failure: OnFailure::Allow,
+            lane: Lane::default(),
             order: GroupOrder::Parallel,
             standing: Standing::Active,
             trust: Trust::NotNeeded,

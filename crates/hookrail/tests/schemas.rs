@@ -172,6 +172,10 @@ fn settings_corpus() -> Vec<Value> {
         hook(value!({"onFailure": "ask"})),
         hook(value!({"onFailure": "deny"})),
         hook(value!({"onfailure": "ask"})),
+        hook(value!({"shell": "auto"})),
+        hook(value!({"shell": "always", "args": []})),
+        hook(value!({"shell": "never"})),
+        hook(value!({"shell": true})),
     ]);
     corpus
 }

@@ -29,6 +29,7 @@ pub(crate) fn list(snapshot: &Snapshot, places: &Places) -> String {
                 Cell::plain(short(&hook.label, NAME)),
                 Cell::plain(hook.matcher.pattern().map_or_else(|| "*".to_owned(), |pattern| short(pattern, NAME))),
                 Cell::plain(hook.dialect.name()),
+                Cell::plain(lane(hook)),
                 Cell::quiet(places.at(&hook.origin.location)),
                 Cell::quiet(one_line(&places.sentence(&why))),
             ]);
@@ -39,6 +40,11 @@ pub(crate) fn list(snapshot: &Snapshot, places: &Places) -> String {
         }
     }
     out + &list_hints(snapshot)
+}
+
+/// The faster ways a hook asked for; nothing for most.
+pub(super) fn lane(hook: &Hook) -> String {
+    hook.lane.wishes().map(|(key, value)| format!("{key}: {value}")).collect::<Vec<_>>().join(", ")
 }
 
 fn state(hook: &Hook) -> (&'static str, anstyle::Style, String) {

@@ -172,6 +172,10 @@ impl Plan {
             if let Some(first) = first {
                 first.timeout = first.timeout.max(hook.timeout);
                 first.on_failure = first.on_failure.max(hook.on_failure);
+                let lane = first.hook.lane.common(hook.lane);
+                if lane != first.hook.lane {
+                    first.hook = Arc::new(Hook { lane, ..Hook::clone(&first.hook) });
+                }
                 first.authority = first.authority.max(hook.authority());
                 // The same command from a place that needs no grant would have run in any case.
                 if hook.trust == Trust::NotNeeded && first.hook.trust != Trust::NotNeeded {

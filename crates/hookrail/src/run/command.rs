@@ -4,13 +4,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use hookrail_spawn::{CancelToken, Captured, Command, End, Exit, Ladder, SpawnError, Survivors};
+use hookrail_spawn::{CancelToken, Captured, Command, End, Exit, Finished, Ladder, SpawnError, Survivors};
 
 use super::Environment;
+#[cfg(unix)]
+use super::direct::direct;
 use super::end::{How, Output, RunEnd, SpawnFailure};
 use super::request::RunRequest;
 use super::shell::shell;
 use crate::hook::Action;
+#[cfg(unix)]
+use crate::lane::ShellUse;
 
 /// What every hook process of an engine has in common.
 #[derive(Debug)]
@@ -29,68 +33,104 @@ pub(crate) async fn run_command(
     cancel: &CancelToken,
 ) -> (RunEnd, Option<Ladder>) {
     let began = Instant::now();
-    let Some(command) = command(world, request, run_id) else {
+    let environment = Arc::new(environment(world, request));
+    let clothed = |command: Command| clothed(command, &environment, request, run_id);
+    if let Some(command) = without_shell(world, request, &environment)
+        && let Ok(finished) = hookrail_spawn::run(&clothed(command), cancel).await
+    {
+        return ended(finished, request);
+    }
+    let Some(command) = program(world, request) else {
         return (RunEnd::new(How::Unusable("it has no command".into()), began.elapsed()), None);
     };
-    match hookrail_spawn::run(&command, cancel).await {
-        Ok(finished) => {
-            let how = match (finished.end, finished.exit) {
-                // A hook that wrote too much and then exited has still said something with its exit code.
-                (End::OutputLimit, Some(Exit::Code(code))) if code != 0 => How::Exited(code),
-                (End::OutputLimit, Some(Exit::Signal(signal))) if finished.ladder.is_none() => How::Signalled(signal),
-                (End::Exited(code), _) => How::Exited(code),
-                (End::Signalled(signal), _) => How::Signalled(signal),
-                (End::TimedOut, _) => How::TimedOut(request.timeout),
-                (End::Cancelled, _) => How::Cancelled,
-                (End::OutputLimit, _) => How::OutputLimit,
-                _ => How::StatusUnknown,
-            };
-            let mut end = RunEnd::new(how, finished.elapsed);
-            end.stdout = output(finished.stdout);
-            end.stderr = output(finished.stderr);
-            end.survivors = match finished.survivors {
-                Survivors::Seen(count) => count,
-                Survivors::Unknown => 1,
-                _ => 0,
-            };
-            (end, finished.ladder)
-        }
+    match hookrail_spawn::run(&clothed(command), cancel).await {
+        Ok(finished) => ended(finished, request),
         Err(error) => (RunEnd::new(How::SpawnFailed(failure(&error)), began.elapsed()), None),
     }
 }
 
-fn command(world: &ProcessWorld, request: &RunRequest, run_id: &str) -> Option<Command> {
-    let command = match &request.hook.action {
+fn ended(finished: Finished, request: &RunRequest) -> (RunEnd, Option<Ladder>) {
+    let how = match (finished.end, finished.exit) {
+        // A hook that wrote too much and then exited has still said something with its exit code.
+        (End::OutputLimit, Some(Exit::Code(code))) if code != 0 => How::Exited(code),
+        (End::OutputLimit, Some(Exit::Signal(signal))) if finished.ladder.is_none() => How::Signalled(signal),
+        (End::Exited(code), _) => How::Exited(code),
+        (End::Signalled(signal), _) => How::Signalled(signal),
+        (End::TimedOut, _) => How::TimedOut(request.timeout),
+        (End::Cancelled, _) => How::Cancelled,
+        (End::OutputLimit, _) => How::OutputLimit,
+        _ => How::StatusUnknown,
+    };
+    let mut end = RunEnd::new(how, finished.elapsed);
+    end.stdout = output(finished.stdout);
+    end.stderr = output(finished.stderr);
+    end.survivors = match finished.survivors {
+        Survivors::Seen(count) => count,
+        Survivors::Unknown => 1,
+        _ => 0,
+    };
+    (end, finished.ladder)
+}
+
+/// What the hook's entry names: a shell with a command line, or a program with arguments.
+fn program(world: &ProcessWorld, request: &RunRequest) -> Option<Command> {
+    match &request.hook.action {
         Action::Shell(line) => {
             let (program, flags) = shell(&world.environment);
-            Command::new(program).args(flags.iter().copied()).arg(request.command.as_deref().unwrap_or(line))
+            let line = request.command.as_deref().unwrap_or(line);
+            Some(Command::new(program).args(flags.iter().copied()).arg(line))
         }
         Action::Program(words) => {
             let (program, arguments) = words.split_first()?;
-            Command::new(program).args(arguments)
+            Some(Command::new(program).args(arguments))
         }
-        _ => return None,
-    };
+        _ => None,
+    }
+}
+
+/// The program of a command line that needs no shell, where the hook asked for that.
+#[cfg(unix)]
+fn without_shell(world: &ProcessWorld, request: &RunRequest, environment: &Environment) -> Option<Command> {
+    let Action::Shell(line) = &request.hook.action else { return None };
+    if request.hook.lane.shell != ShellUse::Auto {
+        return None;
+    }
+    let line = request.command.as_deref().unwrap_or(line);
+    let (shell, _) = shell(&world.environment);
+    let plain = direct(line, &request.variables, environment, &request.cwd, &shell)?;
+    Some(Command::new(plain.program).args(plain.arguments))
+}
+
+/// Windows shells split command lines by rules of their own.
+#[cfg(not(unix))]
+fn without_shell(_world: &ProcessWorld, _request: &RunRequest, _environment: &Environment) -> Option<Command> {
+    None
+}
+
+/// What a hook finds in its environment, but for what differs from run to run.
+fn environment(world: &ProcessWorld, request: &RunRequest) -> Environment {
     let inherited = request.hook.environment.as_ref().unwrap_or(&world.environment);
     let mut environment = Environment::clone(inherited);
     // What the dialect sets comes last, so that an event cannot pass another project off as its own.
     for (name, value) in request.event.variables().iter().chain(request.variables.iter()) {
         environment = environment.with(name, value);
     }
-    environment = environment
+    environment
         .with("HOOKRAIL_PROTOCOL", "1")
         .with("HOOKRAIL_DEPTH", (world.depth + 1).to_string())
-        .with("PWD", request.cwd.as_os_str());
-    Some(
-        command
-            .env(Arc::new(environment))
-            .cwd(working_directory(&request.cwd))
-            .stdin(Arc::clone(&request.input))
-            .timeout(request.timeout)
-            .grace(request.grace)
-            .cancel_grace(request.cancel_grace)
-            .marker("HOOKRAIL_RUN_ID", run_id),
-    )
+        .with("PWD", request.cwd.as_os_str())
+}
+
+/// The command with everything a run gives it.
+fn clothed(command: Command, environment: &Arc<Environment>, request: &RunRequest, run_id: &str) -> Command {
+    command
+        .env(Arc::clone(environment))
+        .cwd(working_directory(&request.cwd))
+        .stdin(Arc::clone(&request.input))
+        .timeout(request.timeout)
+        .grace(request.grace)
+        .cancel_grace(request.cancel_grace)
+        .marker("HOOKRAIL_RUN_ID", run_id)
 }
 
 /// An empty path would mean the host's own directory, which is nobody's choice.

@@ -3,8 +3,11 @@
 //! A runner executes a request and reports how that ended. It knows no dialect, no matching and no merging.
 
 mod command;
+#[cfg(unix)]
+mod direct;
 mod end;
-
+#[cfg(unix)]
+mod plain;
 mod request;
 mod runner;
 mod shell;

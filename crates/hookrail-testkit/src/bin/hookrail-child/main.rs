@@ -64,6 +64,7 @@ fn behave(behaviour: &str, arguments: &Arguments) -> io::Result<u8> {
         "fork-chain" => relatives::fork_chain(arguments.number(0)?),
         "print-env" => state::print_env(),
         "print-args" => state::print_args(),
+        "report" => state::report(),
         "print-cwd" => state::print_cwd(),
         "list-fds" => state::list_fds(),
         "signal-state" => state::signal_state(),

@@ -19,6 +19,22 @@ pub(crate) fn print_args() -> io::Result<u8> {
     Ok(0)
 }
 
+/// Prints everything this process was given, in a form in which two processes can be compared.
+pub(crate) fn report() -> io::Result<u8> {
+    for argument in std::env::args_os() {
+        line(&[OsStr::new("arg "), OsStr::new(&format!("{argument:?}"))])?;
+    }
+    let mut variables: Vec<_> = std::env::vars_os().collect();
+    variables.sort();
+    for (name, value) in variables {
+        line(&[OsStr::new("env "), &name, OsStr::new("="), OsStr::new(&format!("{value:?}"))])?;
+    }
+    line(&[OsStr::new("cwd "), std::env::current_dir()?.as_os_str()])?;
+    let input = io::read_to_string(io::stdin())?;
+    line(&[OsStr::new("stdin "), OsStr::new(&input)])?;
+    Ok(0)
+}
+
 /// Prints the working directory.
 pub(crate) fn print_cwd() -> io::Result<u8> {
     line(&[std::env::current_dir()?.as_os_str()])?;

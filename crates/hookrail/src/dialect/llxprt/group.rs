@@ -17,7 +17,8 @@ use crate::source::{Origin, SourceKind};
 /// The keys of a group.
 pub(super) const GROUP_KEYS: [&str; 3] = ["matcher", "sequential", "hooks"];
 /// The keys of a hook.
-pub(super) const HOOK_KEYS: [&str; 7] = ["type", "command", "args", "timeout", "name", "description", "onFailure"];
+pub(super) const HOOK_KEYS: [&str; 8] =
+    ["type", "command", "args", "timeout", "name", "description", "onFailure", "shell"];
 
 /// A day: longer than any hook has business to run, and far from every timer's end.
 pub(super) const LONGEST_TIMEOUT_MS: u32 = 86_400_000;
@@ -215,6 +216,9 @@ impl<'d> Reader<'d> {
         hook.description = self.optional_text(node, "description").map(Arc::from);
         hook.on_failure = on_failure;
         hook.order = group.order;
+        let (lane, findings) = super::lane::read(self.document, node);
+        hook.lane = lane;
+        self.found.extend(findings);
         if let Some(timeout) = self.timeout(node) {
             hook.timeout = timeout;
         }

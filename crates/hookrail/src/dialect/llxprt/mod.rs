@@ -9,6 +9,7 @@ mod answer;
 mod extension;
 mod fold;
 mod group;
+mod lane;
 mod layers;
 mod model;
 mod output;

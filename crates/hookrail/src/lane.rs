@@ -1,0 +1,50 @@
+//! The faster ways a command hook may ask for. None is taken unless the hook's own entry asks for it.
+//!
+//! Nothing here knows how a process is started, or how a dialect spells these wishes.
+
+/// What a hook asked for. The default is what every hook gets: a shell, and a pipe.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Lane {
+    /// Whether its command line is given to a shell in every case.
+    pub shell: ShellUse,
+}
+
+impl Lane {
+    /// The lane for a hook that was configured twice: what only one of the two entries asked for is not taken.
+    #[must_use]
+    pub fn common(self, other: Self) -> Self {
+        Self { shell: if self.shell == other.shell { self.shell } else { ShellUse::Always } }
+    }
+
+    /// What differs from the default, as key and value in the words of a configuration.
+    pub fn wishes(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let shell = (self.shell != ShellUse::default()).then(|| ("shell", self.shell.name().to_owned()));
+        shell.into_iter()
+    }
+}
+
+/// Whether a command line is given to a shell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ShellUse {
+    /// In every case.
+    #[default]
+    Always,
+    /// Unless the program can be started directly and nothing of that can be told apart.
+    Auto,
+}
+
+impl ShellUse {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Always, Self::Auto];
+
+    /// The name used in configuration and messages.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Always => "always",
+            Self::Auto => "auto",
+        }
+    }
+}
