@@ -177,6 +177,36 @@ fn every_other_end_is_a_failure_and_only_its_policy_decides() {
     }
 }
 
+#[test]
+fn a_deny_that_does_not_count_is_reported_whatever_kept_it_from_counting() {
+    let plugin = |policy| {
+        let mut hook = common::plugin_hook(EventKind::BeforeTool, "guard");
+        hook.on_failure = policy;
+        hook
+    };
+    for (name, how, _) in other_ends() {
+        let end = RunEnd::new(how, Duration::ZERO).stdout(r#"{"decision":"deny"}"#);
+        for (policy, _) in POLICIES {
+            let settings = one_hook(EventKind::BeforeTool, policy, &end);
+            let plugin = drive(vec![plugin(policy)], event(EventKind::BeforeTool), |_| end.clone());
+            for outcome in [settings, plugin] {
+                let said = outcome.diagnostics.iter().any(|found| found.code == Code::DecisionDiscarded);
+                assert!(said, "{name} / {policy:?} / {:?}", outcome.runs[0].hook.dialect);
+            }
+        }
+    }
+}
+
+#[test]
+fn only_the_first_unknown_fields_of_an_answer_are_named() {
+    let fields: String = (0..1000).map(|number| format!(r#","{}{number}":1"#, "k".repeat(200))).collect();
+    let answer = format!(r#"{{"decision":"deny"{fields}}}"#);
+    let outcome = one_hook(EventKind::BeforeTool, OnFailure::Allow, &exited(0, &answer, ""));
+    assert!(outcome.is_denied());
+    assert_eq!(outcome.diagnostics.len(), 9);
+    assert!(outcome.diagnostics.iter().all(|found| found.message.len() < 200), "{:?}", outcome.diagnostics);
+}
+
 /// What several hooks can each say.
 const WORDS: [(&str, &str, &str); 5] = [
     ("silence", "", "-"),

@@ -100,7 +100,8 @@ pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end
         How::Unusable(_) => failed(EndKind::Unusable),
         _ => failed(EndKind::Cancelled),
     };
-    if matches!(end.how, How::Exited(code) if code != EXIT_CODE_SUCCESS && code != EXIT_CODE_BLOCKING_ERROR) {
+    let was_heard = matches!(end.how, How::Exited(EXIT_CODE_SUCCESS | EXIT_CODE_BLOCKING_ERROR));
+    if !was_heard && !end.stdout.is_truncated() {
         reading.diagnostics.extend(discarded_decision(end));
     }
     let diagnostics = reading.diagnostics.into_iter().map(|diagnostic| attributed(hook, diagnostic)).collect();
@@ -274,7 +275,7 @@ fn decision_in(text: &str) -> Option<Diagnostic> {
     )
 }
 
-/// Reports a decision that a failed hook printed before it failed.
+/// Reports a decision that a hook printed before it failed, was ended or died.
 fn discarded_decision(end: &RunEnd) -> Option<Diagnostic> {
     let Parsed::Object(object) = parse(end.stdout.lossy().trim()) else { return None };
     let word = HookOutput::read(&object).0.effective_decision()?;

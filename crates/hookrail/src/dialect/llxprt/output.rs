@@ -279,6 +279,7 @@ impl AfterModelHookOutput {
 #[derive(Default)]
 struct Problems {
     found: Vec<Diagnostic>,
+    unknown: usize,
 }
 
 impl Problems {
@@ -332,7 +333,19 @@ impl Problems {
         decision
     }
 
+    /// Notes a field that nobody knows. Only the first few are named: a hook may print thousands.
     fn unknown(&mut self, key: &str) {
-        self.found.push(Diagnostic::new(Code::AnswerUnknownField, format!("`{key}` is not a field of an answer")));
+        const MOST_NAMED: usize = 8;
+        const LONGEST: usize = 80;
+        self.unknown += 1;
+        if self.unknown <= MOST_NAMED {
+            let cut = if key.chars().nth(LONGEST).is_some() { "…" } else { "" };
+            let key: String = key.chars().take(LONGEST).collect();
+            self.found
+                .push(Diagnostic::new(Code::AnswerUnknownField, format!("`{key}{cut}` is not a field of an answer")));
+        } else if self.unknown == MOST_NAMED + 1 {
+            let message = "more of its fields are not fields of an answer; only the first are named";
+            self.found.push(Diagnostic::new(Code::AnswerUnknownField, message));
+        }
     }
 }

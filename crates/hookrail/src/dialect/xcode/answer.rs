@@ -60,10 +60,6 @@ pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end
             }
         },
         How::Exited(_) | How::StatusUnknown => {
-            if let Spoken::Answer(Answer { verdict: Verdict::Deny, .. }) = spoken(&stdout) {
-                let message = format!("hook `{hook}` said `deny` but exited with an error, so that does not count");
-                found.report(Code::DecisionDiscarded, message);
-            }
             if end.how == How::Exited(2) {
                 let message = format!("hook `{hook}` exited with 2, which has no meaning of its own for plugins");
                 let hint = "print {\"decision\": \"deny\"} and exit with 0, or set `failurePolicy` to \"block\"";
@@ -78,6 +74,13 @@ pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end
         How::Unusable(_) => failed(hook, on_failure, EndKind::Unusable),
         _ => failed(hook, on_failure, EndKind::Cancelled),
     };
+    if end.how != How::Exited(0)
+        && !end.stdout.is_truncated()
+        && let Spoken::Answer(Answer { verdict: Verdict::Deny, .. }) = spoken(&stdout)
+    {
+        let message = format!("hook `{hook}` said `deny` but failed, so that does not count");
+        found.report(Code::DecisionDiscarded, message);
+    }
     let decides = can(kind) != Abilities::NONE;
     let decision = answer.as_ref().filter(|_| decides).map(|answer| match answer.verdict {
         Verdict::Deny => Decision::Deny,
