@@ -1,11 +1,9 @@
-//! Finds the misbehaving child, and builds it where nobody else has.
+//! Finds the programs of this package, and builds them where nobody else has.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::time::SystemTime;
-
-const NAME: &str = "hookrail-child";
 
 /// The path of the `hookrail-child` binary, see `src/bin/hookrail-child`.
 ///
@@ -20,17 +18,28 @@ const NAME: &str = "hookrail-child";
 #[must_use]
 pub fn child() -> PathBuf {
     static CHILD: OnceLock<PathBuf> = OnceLock::new();
-    CHILD.get_or_init(find_or_build).clone()
+    CHILD.get_or_init(|| find_or_build("hookrail-child")).clone()
 }
 
-#[expect(clippy::panic, reason = "a test without its child can only fail")]
-fn find_or_build() -> PathBuf {
+/// The path of the `hookrail-measure` binary, see `src/bin/hookrail-measure`; found and built in the same way.
+///
+/// # Panics
+///
+/// If it is missing and cannot be built.
+#[must_use]
+pub fn measure() -> PathBuf {
+    static MEASURE: OnceLock<PathBuf> = OnceLock::new();
+    MEASURE.get_or_init(|| find_or_build("hookrail-measure")).clone()
+}
+
+#[expect(clippy::panic, reason = "a test without its programs can only fail")]
+fn find_or_build(name: &str) -> PathBuf {
     let folder = profile_folder();
-    let binary = folder.join(format!("{NAME}{}", std::env::consts::EXE_SUFFIX));
-    if is_fresh(&binary) {
+    let binary = folder.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+    if is_fresh(name, &binary) {
         return binary;
     }
-    let mut build = build_command(&folder);
+    let mut build = build_command(name, &folder);
     match build.status() {
         Ok(status) if status.success() && binary.is_file() => binary,
         Ok(status) => panic!("{build:?} ended with {status}, {}", binary.display()),
@@ -52,10 +61,10 @@ fn profile_folder() -> PathBuf {
     }
 }
 
-fn build_command(folder: &Path) -> Command {
+fn build_command(name: &str, folder: &Path) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut build = Command::new(cargo);
-    build.args(["build", "--quiet", "--package", "hookrail-testkit", "--bin", NAME]);
+    build.args(["build", "--quiet", "--package", "hookrail-testkit", "--bin", name]);
     build.current_dir(env!("CARGO_MANIFEST_DIR"));
     match folder.file_name() {
         None => {}
@@ -81,11 +90,11 @@ fn build_command(folder: &Path) -> Command {
 }
 
 /// Whether the binary exists and is not older than its source.
-fn is_fresh(binary: &Path) -> bool {
+fn is_fresh(name: &str, binary: &Path) -> bool {
     let Some(built) = modified(binary) else {
         return false;
     };
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bin").join(NAME);
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bin").join(name);
     let Ok(entries) = std::fs::read_dir(sources) else {
         // The source is not on this machine, so the binary cannot be stale.
         return true;

@@ -10,5 +10,5 @@ pub mod conformance;
 mod children;
 mod processes;
 
-pub use children::child;
+pub use children::{child, measure};
 pub use processes::{process_state, processes_with_marker, wait_until};

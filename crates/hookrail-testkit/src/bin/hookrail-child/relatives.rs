@@ -54,6 +54,23 @@ mod imp {
         stay(seconds)
     }
 
+    /// Has two children, each of which has two, down to a depth; all of them stay.
+    pub(crate) fn fork_tree(depth: u64, seconds: u64) -> io::Result<u8> {
+        if let Some(below) = depth.checked_sub(1) {
+            for _ in 0..2 {
+                leave(&["fork-tree", &below.to_string(), &seconds.to_string()])?;
+            }
+        }
+        stay(seconds)
+    }
+
+    /// Leaves a child in a session of its own that has forgotten its environment, and stays.
+    pub(crate) fn escape_unmarked(seconds: u64) -> io::Result<u8> {
+        let mut child = Command::new(std::env::current_exe()?);
+        child.env_clear().args(["relative-escaped", &seconds.to_string()]).spawn()?;
+        stay(seconds)
+    }
+
     /// Does nothing for so many seconds, and says so to nobody.
     pub(crate) fn stay(seconds: u64) -> io::Result<u8> {
         std::thread::sleep(Duration::from_secs(seconds));
@@ -151,6 +168,14 @@ mod imp {
         Err(io::ErrorKind::Unsupported.into())
     }
 
+    pub(crate) fn fork_tree(_depth: u64, _seconds: u64) -> io::Result<u8> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(crate) fn escape_unmarked(_seconds: u64) -> io::Result<u8> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     pub(crate) fn stay(_seconds: u64) -> io::Result<u8> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -181,6 +206,6 @@ mod imp {
 }
 
 pub(crate) use imp::{
-    between, daemon_holds_stdout, double_fork, escape_session, escaped, first_link, fork_chain, late_writer,
-    leave_tidy_relative, next_link, orphan, stay, write_late,
+    between, daemon_holds_stdout, double_fork, escape_session, escape_unmarked, escaped, first_link, fork_chain,
+    fork_tree, late_writer, leave_tidy_relative, next_link, orphan, stay, write_late,
 };

@@ -60,6 +60,11 @@ mod imp {
         super::sleep(600)
     }
 
+    /// Becomes itself again, for ever.
+    pub(crate) fn exec_self() -> io::Result<u8> {
+        Err(Command::new(std::env::current_exe()?).arg("exec-self").exec())
+    }
+
     /// Dies of a signal.
     pub(crate) fn kill_self(signal: i32) -> io::Result<u8> {
         // Puts the default back and raises. It returns only for a signal that
@@ -89,6 +94,10 @@ mod imp {
     pub(crate) fn kill_self(_signal: i32) -> io::Result<u8> {
         Err(io::ErrorKind::Unsupported.into())
     }
+
+    pub(crate) fn exec_self() -> io::Result<u8> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }
 
-pub(crate) use imp::{ignore_term, kill_self, stop_self, tidy_on_term};
+pub(crate) use imp::{exec_self, ignore_term, kill_self, stop_self, tidy_on_term};

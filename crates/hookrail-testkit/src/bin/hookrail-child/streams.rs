@@ -31,6 +31,39 @@ pub(crate) fn write_raw(pieces: &[&[u8]]) -> io::Result<u8> {
     Ok(0)
 }
 
+/// Prints a text byte by byte, with a pause of so many milliseconds after each.
+pub(crate) fn print_bytewise(text: &str, pause: u64) -> io::Result<u8> {
+    for byte in text.as_bytes() {
+        write_raw(&[&[*byte]])?;
+        std::thread::sleep(std::time::Duration::from_millis(pause));
+    }
+    Ok(0)
+}
+
+/// Prints a text as some systems do: sixteen bits a character, behind a byte order mark.
+pub(crate) fn print_utf16(text: &str) -> io::Result<u8> {
+    let bytes: Vec<u8> = std::iter::once(0xfeff).chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    write_raw(&[&bytes])
+}
+
+/// Prints a deny beside a value that is nested so deep.
+pub(crate) fn print_nested(depth: usize) -> io::Result<u8> {
+    print(&format!(r#"{{"decision":"deny","reason":"nested","deep":{}{}}}"#, "[".repeat(depth), "]".repeat(depth)))
+}
+
+/// Prints a deny beside so many keys that nobody knows.
+pub(crate) fn print_many_keys(count: usize) -> io::Result<u8> {
+    let keys: String = (0..count).map(|number| format!(r#","key{number}":{number}"#)).collect();
+    print(&format!(r#"{{"decision":"deny","reason":"keys"{keys}}}"#))
+}
+
+/// Prints a deny with a reason of so many bytes.
+pub(crate) fn print_long_reason(bytes: usize) -> io::Result<u8> {
+    write_raw(&[br#"{"decision":"deny","reason":""#])?;
+    flood(&mut io::stdout().lock(), bytes as u64)?;
+    print(r#""}"#)
+}
+
 /// Prints to both streams and exits with a code.
 pub(crate) fn print_and_exit(code: u8, out: &str, err: &str) -> io::Result<u8> {
     io::stderr().write_all(err.as_bytes())?;
