@@ -1,0 +1,83 @@
+//! The page that is made of the rows, so that it cannot say anything else than what is tested.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use crate::commands::{LLXPRT_POLICIES, Row, XCODE_POLICIES, sections};
+
+const INTRODUCTION: &str = "\
+# misbehaving hooks
+
+This page is generated from the rows of `crates/hookrail-cli/tests/misbehaviour`. Every row is run for every failure policy
+of its dialect, with a well-behaved neighbour in the same event, and each of these is checked:
+
+* the typed end of the run, and the decision of the event,
+* that the neighbour ended as it does alone,
+* that the event did not hang: ten times the expected time is the guard,
+* the most memory that the firing process took,
+* what is left running afterwards.
+
+Run it with `cargo test -p hookrail-cli --test misbehaviour`; write this page anew with `HOOKRAIL_BLESS=1` before that.
+
+A decision of `none` means that the operation goes on and nobody had an opinion. After a timeout or a limit nothing of a hook
+is left. What a hook leaves behind after a normal exit is left alone, counted and reported; a daemon that has left the hook's
+session and let go of its streams is not noticed then.
+";
+
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reliability/misbehaviour.md");
+
+#[test]
+fn the_page_in_the_repository_is_current() {
+    let written = page();
+    if std::env::var("HOOKRAIL_BLESS").is_ok_and(|bless| bless == "1") {
+        std::fs::create_dir_all(Path::new(FILE).parent().unwrap()).unwrap();
+        std::fs::write(FILE, &written).unwrap();
+    }
+    let found = std::fs::read_to_string(FILE).unwrap_or_default();
+    assert!(
+        found == written,
+        "docs/reliability/misbehaviour.md is not current: run `HOOKRAIL_BLESS=1 cargo test -p hookrail-cli --test misbehaviour page`"
+    );
+}
+
+#[test]
+fn no_two_rows_have_the_same_name() {
+    let mut names: Vec<&str> = sections().iter().flat_map(|(_, rows)| rows.iter().map(|row| row.name)).collect();
+    let all = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), all);
+}
+
+fn page() -> String {
+    let mut page = INTRODUCTION.to_owned();
+    let [first, second, third] = LLXPRT_POLICIES;
+    let [lenient, strict] = XCODE_POLICIES;
+    for (section, rows) in sections() {
+        let _ = write!(
+            page,
+            "\n## commands: {section}\n\n| a hook that | llxprt ends | {first} | {second} | {third} | xcode ends | {lenient} | {strict} | left |\n"
+        );
+        page.push_str("|---|---|---|---|---|---|---|---|---|\n");
+        for row in rows {
+            page.push_str(&line(row));
+        }
+    }
+    page
+}
+
+fn line(row: &Row) -> String {
+    let left = match row.left {
+        0 => "nothing".to_owned(),
+        count if row.reported.contains(&"survivors") => format!("{count}, reported"),
+        count => format!("{count}, not noticed"),
+    };
+    format!(
+        "| {} | `{}` | {} | `{}` | {} | {left} |\n",
+        row.name,
+        row.llxprt.end,
+        row.llxprt.decisions.join(" | "),
+        row.xcode.end,
+        row.xcode.decisions.join(" | "),
+    )
+}
