@@ -34,6 +34,7 @@ pub(crate) struct Limits {
     pub(crate) most_buffered: usize,
     pub(crate) patience: Duration,
     pub(crate) connections: usize,
+    pub(crate) line: usize,
 }
 
 impl Settings {
@@ -51,6 +52,7 @@ impl Settings {
                 most_buffered: 64 * 1024 * 1024,
                 patience: Duration::from_secs(30),
                 connections: 256,
+                line: crate::LINE_LIMIT,
             },
         }
     }
@@ -82,6 +84,13 @@ impl Settings {
     /// How many clients may be connected at once. By default 256.
     pub fn most_connections(mut self, connections: usize) -> Self {
         self.limits.connections = connections.max(1);
+        self
+    }
+
+    /// How long a line may be, in bytes, for clients of a socket. Other connections are told this number and bring
+    /// their own [`Lines::limit`](crate::transport::Lines::limit). By default 16 MiB.
+    pub fn longest_line(mut self, bytes: usize) -> Self {
+        self.limits.line = bytes.max(1);
         self
     }
 
@@ -195,6 +204,7 @@ impl Bus {
                 Ok(Some(lines)) => {
                     let counted = Counted::new(&self.core.connected);
                     let core = Arc::clone(&self.core);
+                    let lines = lines.limit(self.core.limits.line);
                     tokio::spawn(async move {
                         connection::serve(core, Box::new(lines)).await;
                         drop(counted);

@@ -15,7 +15,7 @@ use crate::execute::{Progress, execute};
 use crate::message::{Cancelled, FromServer, Hello, Request, Response, ToServer, Welcome};
 use crate::outbox::{Ended, Outbox};
 use crate::transport::{Received, Refusal, Source, Transport};
-use crate::{LINE_LIMIT, PROTOCOL, id};
+use crate::{PROTOCOL, id};
 
 /// What a server can do beyond requests and responses.
 const CAPABILITIES: [&str; 5] = ["outcome", "cancel", "lifecycle", "projects", "traceparent"];
@@ -187,7 +187,7 @@ impl Connection {
             protocol: PROTOCOL,
             server: concat!("hookrail ", env!("CARGO_PKG_VERSION")).to_owned(),
             capabilities: CAPABILITIES.map(str::to_owned).to_vec(),
-            line_limit: u64::try_from(LINE_LIMIT).unwrap_or(u64::MAX),
+            line_limit: u64::try_from(self.core.limits.line).unwrap_or(u64::MAX),
             in_flight_limit: u64::try_from(self.core.limits.in_flight).unwrap_or(u64::MAX),
         })
     }

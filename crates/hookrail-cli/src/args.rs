@@ -191,15 +191,16 @@ pub(crate) struct ServeArgs {
     /// Serve every client of a Unix socket that only this user can use
     #[arg(long, value_name = "PATH")]
     pub(crate) socket: Option<PathBuf>,
-    /// How many requests run at once; more wait, and sessions take turns
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = at_least_one)]
-    pub(crate) limit: usize,
+    /// How many requests run at once; more wait, and sessions take turns [default: 64]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub(crate) limit: Option<usize>,
     /// How many messages of one client may wait for their answer before no more are read
-    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = at_least_one)]
-    pub(crate) in_flight: usize,
-    /// How many projects are kept open
-    #[arg(long, value_name = "N", default_value_t = 32, value_parser = at_least_one)]
-    pub(crate) most_projects: usize,
+    /// [default: 1024]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub(crate) in_flight: Option<usize>,
+    /// How many projects are kept open [default: 32]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub(crate) most_projects: Option<usize>,
     /// Do not reload configuration when it changes
     #[arg(long)]
     pub(crate) no_watch: bool,
@@ -246,6 +247,8 @@ pub(crate) enum ReferencePage {
     Diagnostics,
     /// Every message of the bus, its fields, and the error codes
     Bus,
+    /// Every setting of hookrail's own configuration
+    Configuration,
 }
 
 #[derive(Debug, Args)]

@@ -3,9 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hookrail::{Builder, FileTrustStore, HookSystem};
+use hookrail::{Builder, FileTrustStore, HookSystem, TrustStore as _};
 
 use crate::args::ProjectArgs;
+use crate::config::{Configuration, ProjectFile};
 use crate::errors::{Failure, Result};
 use crate::render::places::Places;
 
@@ -42,11 +43,19 @@ impl Project {
 
     /// The same with nothing trusted but what the store says.
     pub(crate) fn builder_as_granted(&self, args: &ProjectArgs) -> Result<Builder> {
-        let mut builder = HookSystem::builder(&self.root).runner(hookrail_js::modules());
+        let mut builder = self.configuration(args).apply(HookSystem::builder(&self.root));
         for module in &args.modules {
             builder = builder.module(from_here(module));
         }
         Ok(if args.no_plugins { builder.no_plugins() } else { builder })
+    }
+
+    /// hookrail's own configuration for this project.
+    pub(crate) fn configuration(&self, args: &ProjectArgs) -> Configuration {
+        let granted =
+            || Self::trust_store().is_ok_and(|store| store.grants(&self.root).is_ok_and(|grants| grants.project));
+        let counts = if args.trust_project || granted() { ProjectFile::Trusted } else { ProjectFile::Untrusted };
+        Configuration::load(&self.root, counts)
     }
 
     /// Where grants are kept.

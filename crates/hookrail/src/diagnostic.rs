@@ -66,7 +66,7 @@ macro_rules! codes {
 codes! {
     /// A configuration file exists and cannot be read.
     FileUnreadable = "file-unreadable", Error;
-    /// A configuration file is not valid JSON with comments and trailing commas.
+    /// A configuration file is not valid JSON with comments and trailing commas, or not the TOML it should be.
     FileSyntax = "file-syntax", Error;
     /// A configuration file does not hold an object.
     FileShape = "file-shape", Error;
@@ -84,6 +84,12 @@ codes! {
     SettingValue = "setting-value", Warning;
     /// A setting stands at its old place.
     LegacyKey = "legacy-key", Warning;
+    /// A project's own configuration does not count because the project is not trusted.
+    ConfigUntrusted = "config-untrusted", Warning;
+    /// A project's own configuration asks for more than its user allows, which it does not get.
+    ConfigWider = "config-wider", Warning;
+    /// A project's own configuration says something that only the user's can say.
+    ConfigUserOnly = "config-user-only", Warning;
     /// An event's name is not known.
     UnknownEvent = "unknown-event", Warning;
     /// The hooks of an event are not a list.

@@ -39,7 +39,7 @@ mod system;
 mod tools;
 mod trust;
 
-pub use config::nearest;
+pub use config::{ReadProblem, nearest, read_file};
 pub use diagnostic::{Code, Diagnostic, Level};
 pub use dialect::DialectId;
 pub use document::{diagnostics_document, explain_document, list_document, outcome_document};
@@ -56,8 +56,8 @@ pub use native::{NativeCall, NativeHook};
 pub use outcome::{Aggregated, Decision, Effects, EndKind, HookRun, Outcome, SkipReason, Skipped, Stop};
 pub use run::{
     Capabilities, Environment, HostFuture, How, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection,
-    ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, Output, RegisteredCommand, Registrations, RunEnd, RunId,
-    RunRequest, SpawnFailure,
+    ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, Output, OutputLimits, RegisteredCommand,
+    Registrations, RunEnd, RunId, RunRequest, SpawnFailure, Terms,
 };
 pub use snapshot::{ModelDecisions, Policy, Snapshot, Switch};
 pub use source::{Location, Origin, SourceKind};

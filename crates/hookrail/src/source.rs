@@ -66,6 +66,12 @@ pub struct Location {
 }
 
 impl Location {
+    /// A place in a file with this text.
+    #[must_use]
+    pub fn in_text(file: &Path, text: &str, span: std::ops::Range<usize>) -> Self {
+        LineIndex::new(text.to_owned()).location(&file.into(), span)
+    }
+
     /// The beginning of a file, for what concerns the file as a whole.
     #[must_use]
     pub fn whole_file(file: &Path) -> Self {

@@ -13,11 +13,20 @@ pub(crate) fn run(args: &ReferenceArgs) -> Result<Exit> {
         ReferencePage::Events => events(),
         ReferencePage::Diagnostics => diagnostics(),
         ReferencePage::Bus => hookrail_bus::reference(),
+        ReferencePage::Configuration => configuration(),
     })?;
     Ok(Exit::Fine)
 }
 
 const GENERATED: &str = "<!-- Made by `hookrail reference`; edit the engine's tables, not this file. -->\n\n";
+
+fn configuration() -> String {
+    format!(
+        "# hookrail's own configuration\n\n{GENERATED}Sizes are in KiB and times in milliseconds. [The guide](../configuration.md) \
+         says where the files are and whose counts.\n{}",
+        crate::config::reference()
+    )
+}
 
 fn events() -> String {
     let mut page = format!(

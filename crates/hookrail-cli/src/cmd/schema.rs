@@ -1,4 +1,4 @@
-//! `hookrail schema`: the JSON Schemas of settings, of what hooks receive and answer, and of the bus's messages.
+//! `hookrail schema`: the JSON Schemas of settings and of hookrail's own configuration, of what hooks receive and answer, and of the bus's messages.
 
 use hookrail::Json;
 use hookrail::dialect::llxprt::schemas;
@@ -10,6 +10,7 @@ use crate::output;
 pub(crate) fn run(args: &SchemaArgs) -> Result<Exit> {
     let mut schemas = schemas();
     schemas.extend(hookrail_bus::schemas().into_iter().map(|(name, schema)| (format!("bus.{name}"), schema)));
+    schemas.push(("config".to_owned(), crate::config::schema()));
     let Some(wanted) = &args.name else {
         let names: String = schemas.iter().map(|(name, _)| format!("{name}\n")).collect();
         output::text(&names)?;

@@ -10,9 +10,11 @@ use hookrail::{Builder, HookSystem};
 use hookrail_bus::{Bus, MetricsServer, Settings, transport};
 
 use crate::args::{ProjectArgs, ServeArgs};
+use crate::config::BusSettings;
 use crate::errors::{Exit, Failure, Result};
 use crate::interrupt::Interrupts;
 use crate::project::Project;
+use crate::render;
 
 /// How long hooks that were told to end are waited for after a second signal.
 const LAST_WAIT: Duration = Duration::from_secs(10);
@@ -21,25 +23,43 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit> {
     let project = Project::open(&args.project)?;
     // Options that describe no hook system are refused now, not at the first request.
     drop(project.builder(&args.project)?);
-    let settings = settings(&project, args);
+    let configuration = project.configuration(&args.project);
+    // Standard output belongs to the clients, and this is not theirs to know.
+    anstream::eprint!("{}", render::diagnostic::all(&configuration.findings(), &project.places));
+    let configured = configuration.bus;
+    let settings = settings(&project, args, configured);
     let runtime = super::runtime()?;
-    let exit = runtime.block_on(serve(args, settings));
+    let exit = runtime.block_on(serve(args, settings, configured));
     // Standard input may still be waited for by a thread that cannot be stopped.
     runtime.shutdown_background();
     exit
 }
 
-fn settings(project: &Project, args: &ServeArgs) -> Settings {
+/// What is not said on the command line or in the user's configuration is as the bus has it by itself.
+fn settings(project: &Project, args: &ServeArgs, configured: BusSettings) -> Settings {
     let (own, options) = (project.root().to_owned(), args.project.clone());
     let describe = move |directory: &Path| describe(directory, directory == own, &options);
-    let mut settings = Settings::new(project.root(), describe)
-        .limit(args.limit)
-        .in_flight(args.in_flight)
-        .most_projects(args.most_projects);
+    let given = [
+        (args.limit.or(configured.requests), Settings::limit as fn(Settings, usize) -> Settings),
+        (args.in_flight.or(configured.in_flight), Settings::in_flight),
+        (args.most_projects.or(configured.projects), Settings::most_projects),
+        (configured.connections, Settings::most_connections),
+        (configured.buffered, Settings::most_buffered),
+        (configured.line, Settings::longest_line),
+    ];
+    let mut settings = Settings::new(project.root(), describe);
+    for (number, set) in given {
+        if let Some(number) = number {
+            settings = set(settings, number);
+        }
+    }
+    if let Some(patience) = configured.patience {
+        settings = settings.patience(patience);
+    }
     if let Ok(store) = Project::trust_store() {
         settings = settings.also_watch(store.path());
     }
-    if args.no_watch { settings.without_watching() } else { settings }
+    if args.no_watch || configured.watch == Some(false) { settings.without_watching() } else { settings }
 }
 
 /// The hooks of a project that a request names. What was said on the command line about trust and modules is about the
@@ -56,17 +76,17 @@ fn describe(directory: &Path, is_own: bool, options: &ProjectArgs) -> Builder {
     described.unwrap_or_else(|_| HookSystem::builder(directory).hooks_off("the project cannot be read"))
 }
 
-async fn serve(args: &ServeArgs, settings: Settings) -> Result<Exit> {
+async fn serve(args: &ServeArgs, settings: Settings, configured: BusSettings) -> Result<Exit> {
     let mut interrupts = Interrupts::listen().map_err(|error| {
         Failure::new(format!("the server cannot be made interruptible: {error}"))
             .hint("the system may be out of file descriptors")
     })?;
     let bus = Bus::new(settings);
-    if let Some(address) = args.metrics {
+    if let Some(address) = args.metrics.or(configured.metrics) {
         offer_metrics(&bus, address).await?;
     }
     let serving = bus.clone();
-    let work = serve_clients(args, serving)?;
+    let work = serve_clients(args, serving, configured.line)?;
     let mut work = std::pin::pin!(work);
     let served = tokio::select! {
         () = &mut work => true,
@@ -93,7 +113,7 @@ async fn serve(args: &ServeArgs, settings: Settings) -> Result<Exit> {
 }
 
 /// Serves until everybody is served.
-fn serve_clients(args: &ServeArgs, bus: Bus) -> Result<impl Future<Output = ()>> {
+fn serve_clients(args: &ServeArgs, bus: Bus, longest_line: Option<usize>) -> Result<impl Future<Output = ()>> {
     let listener = match &args.socket {
         None => {
             debug_assert!(args.stdio, "the parser wants one of the two");
@@ -106,7 +126,14 @@ fn serve_clients(args: &ServeArgs, bus: Bus) -> Result<impl Future<Output = ()>>
     };
     Ok(async move {
         match listener {
-            None => bus.serve(transport::stdio()).await,
+            None => {
+                let lines = transport::stdio();
+                bus.serve(match longest_line {
+                    Some(bytes) => lines.limit(bytes),
+                    None => lines,
+                })
+                .await;
+            }
             #[cfg(unix)]
             Some(listener) => bus.listen(listener).await,
             #[cfg(not(unix))]

@@ -7,6 +7,7 @@
 )]
 
 mod check;
+mod config;
 mod demo;
 mod explain;
 mod fire;

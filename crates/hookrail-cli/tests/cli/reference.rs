@@ -8,7 +8,7 @@ use crate::sandbox::Sandbox;
 fn the_pages_of_the_reference_in_the_repository_are_current() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference");
     let bless = std::env::var("HOOKRAIL_BLESS").is_ok_and(|bless| bless == "1");
-    for page in ["events", "diagnostics", "bus"] {
+    for page in ["events", "diagnostics", "bus", "configuration"] {
         let printed = Sandbox::new().run(&["reference", page]).stdout;
         let file = folder.join(format!("{page}.md"));
         if bless {
@@ -24,11 +24,23 @@ fn the_pages_of_the_reference_in_the_repository_are_current() {
 }
 
 #[test]
+fn the_schema_of_the_configuration_in_the_repository_is_current() {
+    let printed: serde_json::Value = Sandbox::new().run(&["schema", "config"]).json();
+    let printed = format!("{printed:#}\n");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas/config.json");
+    if std::env::var("HOOKRAIL_BLESS").is_ok_and(|bless| bless == "1") {
+        std::fs::write(&file, &printed).unwrap();
+    }
+    let found = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(found == printed, "schemas/config.json is not current: run `HOOKRAIL_BLESS=1 cargo test -p hookrail-cli`");
+}
+
+#[test]
 fn schemas_are_listed_printed_and_suggested() {
     let sandbox = Sandbox::new();
     let names = sandbox.run(&["schema"]);
     assert_eq!(names.code, 0);
-    assert!(names.stdout.lines().any(|name| name == "settings") && names.stdout.lines().count() == 35);
+    assert!(names.stdout.lines().any(|name| name == "settings") && names.stdout.lines().count() == 36);
     let schema = sandbox.run(&["schema", "settings"]);
     let schema: serde_json::Value = serde_json::from_str(&schema.stdout).unwrap();
     assert_eq!(schema["$id"], "urn:hookrail:llxprt:settings:1");

@@ -61,22 +61,49 @@ fn check(program: &str, script: &str) {
     assert_eq!(both_ways(&sandbox, arguments, program), ["ok\n", "ok\n"]);
 }
 
+/// What every example prints in a project that guards `.env`.
+const PRINTED: &str = "read_file README.md -> read_file README.md: done\n\
+                       write_file .env -> blocked: secrets stay as they are\n\
+                       write_file notes.txt -> write_file notes.txt: done\n";
+
+fn guarding_secrets() -> Sandbox {
+    let guard = "grep -q '\\.env' && { echo 'secrets stay as they are' >&2; exit 2; }; exit 0";
+    Sandbox::new(&json!({"BeforeTool": [hook("write_file", guard)]}))
+}
+
 fn example(program: &str, script: &str) {
     if !have(program) {
         return;
     }
-    let guard = "grep -q '\\.env' && { echo 'secrets stay as they are' >&2; exit 2; }; exit 0";
-    let sandbox = Sandbox::new(&json!({"BeforeTool": [hook("write_file", guard)]}));
+    let sandbox = guarding_secrets();
     let script = clients().join(script).to_str().unwrap().to_owned();
     let server = Sandbox::program().to_str().unwrap();
     let arguments = |way: &str, path: &str| match way {
         "stdio" => vec![script.clone(), "--program".to_owned(), server.to_owned(), "--trust-project".to_owned()],
         _ => vec![script.clone(), "--socket".to_owned(), path.to_owned()],
     };
-    let expected = "read_file README.md -> read_file README.md: done\n\
-                    write_file .env -> blocked: secrets stay as they are\n\
-                    write_file notes.txt -> write_file notes.txt: done\n";
-    assert_eq!(both_ways(&sandbox, arguments, program), [expected, expected]);
+    assert_eq!(both_ways(&sandbox, arguments, program), [PRINTED, PRINTED]);
+}
+
+#[path = "../../../hookrail-bus/examples/agent_loop.rs"]
+mod agent_loop;
+
+/// The Rust example is part of this test, because only the binary of this package is known here.
+#[tokio::test]
+async fn the_rust_example() {
+    let sandbox = guarding_secrets();
+    let mut command = sandbox.command(Sandbox::program());
+    command.args(["serve", "--stdio", "--trust-project"]);
+    let (client, mut server) = agent_loop::start(command.into()).unwrap();
+    let stdio = agent_loop::session(&client).await.unwrap();
+    drop(client);
+    assert!(server.wait().await.unwrap().success(), "the end of its input is the end of the server");
+    let (_server, path, _talk) = sandbox.on_socket(&[]);
+    let client = hookrail_bus::Client::new(hookrail_bus::transport::connect(path).await.unwrap());
+    let socket = agent_loop::session(&client).await.unwrap();
+    for printed in [stdio, socket] {
+        assert_eq!(printed.iter().map(|line| format!("{line}\n")).collect::<String>(), PRINTED);
+    }
 }
 
 #[test]

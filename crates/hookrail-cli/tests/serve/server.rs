@@ -124,6 +124,32 @@ fn metrics_are_offered_where_asked_for() {
 }
 
 #[test]
+fn the_users_configuration_is_in_force_unless_an_option_says_otherwise() {
+    let sandbox = Sandbox::with_hook("true");
+    let folder = sandbox.base.join("home/.config/hookrail");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("config.toml"), "[bus]\nin-flight = 7\nline-kib = 1\nrequest = 3\n").unwrap();
+    // A project has no say in this.
+    std::fs::create_dir(sandbox.project.join(".hookrail")).unwrap();
+    std::fs::write(sandbox.project.join(".hookrail/config.toml"), "[bus]\nin-flight = 1\n").unwrap();
+    for (options, in_flight) in [(&[][..], 7), (&["--in-flight", "9"][..], 9)] {
+        let (mut server, stdio) = sandbox.on_stdio(options);
+        let (_other, _, socket) = sandbox.on_socket(options);
+        for mut talk in [socket, stdio] {
+            talk.say("hello", &json!({"protocol": 1}));
+            let welcome = talk.next().unwrap();
+            assert_eq!(welcome["payload"]["lineLimit"], 1024, "{welcome}");
+            assert_eq!(welcome["payload"]["inFlightLimit"], in_flight, "{welcome}");
+            talk.line(&"x".repeat(1025));
+            assert_eq!(talk.next_error(), "line_too_long");
+        }
+        let mut told = String::new();
+        server.0.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+        assert!(told.contains("did you mean `requests`?") && told.contains("config-user-only"), "{told}");
+    }
+}
+
+#[test]
 fn a_place_that_is_taken_is_an_error() {
     let sandbox = Sandbox::with_hook("true");
     let (_server, path, _talk) = sandbox.on_socket(&[]);

@@ -10,7 +10,7 @@ const LARGEST: u64 = 16 * 1024 * 1024;
 /// Why a file that exists could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub(crate) enum ReadProblem {
+pub enum ReadProblem {
     /// The operating system says no.
     #[error("{0}")]
     Io(#[from] io::Error),
@@ -25,8 +25,12 @@ pub(crate) enum ReadProblem {
     NotText,
 }
 
-/// The text of a file, or nothing when there is no such file. A byte order mark is removed.
-pub(crate) fn read_file(path: &Path) -> Result<Option<String>, ReadProblem> {
+/// The text of a configuration file that a stranger may have prepared, or nothing when there is no such file. A byte
+/// order mark is removed.
+///
+/// # Errors
+/// When there is a file and it cannot be read, or should not be.
+pub fn read_file(path: &Path) -> Result<Option<String>, ReadProblem> {
     let about = match std::fs::metadata(path) {
         Ok(about) => about,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {

@@ -8,5 +8,5 @@ mod file;
 mod suggest;
 
 pub(crate) use document::{Document, Key, Node, Shape};
-pub(crate) use file::{ReadProblem, read_file};
+pub use file::{ReadProblem, read_file};
 pub use suggest::nearest;

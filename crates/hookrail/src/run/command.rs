@@ -12,6 +12,7 @@ use super::direct::direct;
 use super::end::{How, Output, RunEnd, SpawnFailure};
 use super::request::RunRequest;
 use super::shell::shell;
+use super::terms::{AllTerms, Terms};
 use crate::hook::Action;
 #[cfg(unix)]
 use crate::lane::ShellUse;
@@ -22,6 +23,8 @@ pub(crate) struct ProcessWorld {
     pub(crate) environment: Arc<Environment>,
     /// How deep this engine is inside hooks of other engines.
     pub(crate) depth: u32,
+    /// What hooks may use.
+    pub(crate) terms: AllTerms,
 }
 
 /// Runs a command to its end. What is still to be done to end the process comes back beside the end, so that
@@ -34,7 +37,8 @@ pub(crate) async fn run_command(
 ) -> (RunEnd, Option<Ladder>) {
     let began = Instant::now();
     let environment = Arc::new(environment(world, request));
-    let clothed = |command: Command| clothed(command, &environment, request, run_id);
+    let terms = world.terms.of(&request.hook.trust);
+    let clothed = |command: Command| clothed(command, terms, &environment, request, run_id);
     if let Some(command) = without_shell(world, request, &environment)
         && let Ok(finished) = hookrail_spawn::run(&clothed(command), cancel).await
     {
@@ -122,7 +126,13 @@ fn environment(world: &ProcessWorld, request: &RunRequest) -> Environment {
 }
 
 /// The command with everything a run gives it.
-fn clothed(command: Command, environment: &Arc<Environment>, request: &RunRequest, run_id: &str) -> Command {
+fn clothed(
+    command: Command,
+    terms: Terms,
+    environment: &Arc<Environment>,
+    request: &RunRequest,
+    run_id: &str,
+) -> Command {
     command
         .env(Arc::clone(environment))
         .cwd(working_directory(&request.cwd))
@@ -130,6 +140,7 @@ fn clothed(command: Command, environment: &Arc<Environment>, request: &RunReques
         .timeout(request.timeout)
         .grace(request.grace)
         .cancel_grace(request.cancel_grace)
+        .limits(terms.output.for_spawn())
         .marker("HOOKRAIL_RUN_ID", run_id)
 }
 

@@ -11,13 +11,16 @@ mod plain;
 mod request;
 mod runner;
 mod shell;
+mod terms;
 
 pub use end::{How, Output, RunEnd, SpawnFailure};
 pub use hookrail_spawn::Environment;
 pub use request::{RunId, RunRequest};
 pub use runner::{
     Capabilities, HostFuture, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender,
-    ModuleReturn, ModuleRunner, ModuleWorld, RegisteredCommand, Registrations,
+    ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, RegisteredCommand, Registrations,
 };
+pub use terms::{OutputLimits, Terms};
 
 pub(crate) use command::{ProcessWorld, run_command};
+pub(crate) use terms::AllTerms;

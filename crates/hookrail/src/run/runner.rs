@@ -66,6 +66,8 @@ pub struct ModuleWorld {
     pub environment: Arc<Environment>,
     /// What it may do.
     pub capabilities: Capabilities,
+    /// Who brought the module.
+    pub owner: ModulesOwner,
     /// The only files it may be made of, with their content, when that was looked at by somebody.
     pub covered: Option<Arc<[NamedFile]>>,
 }
@@ -74,13 +76,20 @@ impl ModuleWorld {
     /// A world in which everything is allowed that is allowed by default.
     #[must_use]
     pub fn new(cwd: impl Into<PathBuf>, environment: Arc<Environment>) -> Self {
-        Self { cwd: cwd.into(), environment, capabilities: Capabilities::default(), covered: None }
+        Self {
+            cwd: cwd.into(),
+            environment,
+            capabilities: Capabilities::default(),
+            owner: ModulesOwner::default(),
+            covered: None,
+        }
     }
 
     /// The world as a grant leaves it: the module is made of the files that were looked at and no others, and has no
     /// capability that the grant does not leave it.
     #[must_use]
     pub fn covering(mut self, trust: &Trust) -> Self {
+        self.owner = if *trust == Trust::NotNeeded { ModulesOwner::User } else { ModulesOwner::Project };
         self.covered = None;
         if let Trust::Granted(fingerprint) = trust {
             self.covered = Some(fingerprint.files().into());
@@ -97,6 +106,17 @@ impl ModuleWorld {
         self.capabilities = capabilities;
         self
     }
+}
+
+/// Who brought a module.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ModulesOwner {
+    /// The user, or the embedding program.
+    #[default]
+    User,
+    /// The project.
+    Project,
 }
 
 /// What a module may do to the machine.

@@ -12,7 +12,7 @@ use crate::breadcrumb::Trail;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{self, DialectId, Inspector, Loader, Plugins, Sources, path_in, text_in};
 use crate::hook::Hook;
-use crate::run::{Capabilities, Environment, ModuleRunner, ProcessWorld};
+use crate::run::{AllTerms, Capabilities, Environment, ModuleRunner, OutputLimits, ProcessWorld, Terms};
 use crate::snapshot::{Snapshot, Switch};
 use crate::tools::ToolNames;
 use crate::trust::{FileTrustStore, Grants, TrustStore};
@@ -30,9 +30,11 @@ pub struct Builder {
     hooks: Vec<Hook>,
     plugins: Plugins,
     module_files: Vec<PathBuf>,
-    capabilities: Capabilities,
+    terms: AllTerms,
     most_processes: usize,
     tools: Vec<ToolNames>,
+    findings: Vec<Diagnostic>,
+    files: Vec<PathBuf>,
 }
 
 /// How far the project is trusted.
@@ -47,7 +49,6 @@ pub(super) struct Settings {
     pub(super) project: PathBuf,
     pub(super) world: Arc<ProcessWorld>,
     pub(super) modules: Option<Arc<dyn ModuleRunner>>,
-    pub(super) capabilities: Capabilities,
     pub(super) processes: Arc<Semaphore>,
     pub(super) trail: Trail,
     tools: Vec<ToolNames>,
@@ -58,6 +59,8 @@ pub(super) struct Settings {
     hooks: Vec<Hook>,
     plugins: Plugins,
     module_files: Vec<PathBuf>,
+    findings: Vec<Diagnostic>,
+    files: Vec<PathBuf>,
     disabled: disabled::Disabled,
 }
 
@@ -74,9 +77,11 @@ impl Builder {
             hooks: Vec::new(),
             plugins: Plugins::Loaded,
             module_files: Vec::new(),
-            capabilities: Capabilities::default(),
+            terms: AllTerms::default(),
             most_processes: 64,
             tools: Vec::new(),
+            findings: Vec::new(),
+            files: Vec::new(),
         }
     }
 
@@ -131,7 +136,28 @@ impl Builder {
 
     /// What module hooks may do. By default they read and write files and start processes, without network.
     pub fn capabilities(mut self, capabilities: Capabilities) -> Self {
-        self.capabilities = capabilities;
+        self.terms.everybody.capabilities = capabilities;
+        self
+    }
+
+    /// How much is kept of what a hook process writes.
+    pub fn output_limits(mut self, limits: OutputLimits) -> Self {
+        self.terms.everybody.output = limits;
+        self
+    }
+
+    /// Leaves the hooks that the project brings no more than this. It takes from what everybody has and never adds, and
+    /// hooks from elsewhere notice nothing of it.
+    pub fn narrow_project(mut self, terms: Terms) -> Self {
+        self.terms.project = Some(terms);
+        self
+    }
+
+    /// Names a file that this description was made from, and what was noticed in it. The file is one of
+    /// [`HookSystem::protected_paths`], and the findings come before those of all hooks.
+    pub fn described_by(mut self, file: impl Into<PathBuf>, findings: Vec<Diagnostic>) -> Self {
+        self.files.push(file.into());
+        self.findings.extend(findings);
         self
     }
 
@@ -167,9 +193,8 @@ impl Builder {
         let trail = Trail::new(dialect::breadcrumb_file(&environment));
         HookSystem::new(Settings {
             project: std::path::absolute(&self.project).unwrap_or(self.project),
-            world: Arc::new(ProcessWorld { environment: Arc::new(environment), depth }),
+            world: Arc::new(ProcessWorld { environment: Arc::new(environment), depth, terms: self.terms }),
             modules: self.modules,
-            capabilities: self.capabilities,
             processes: Arc::new(Semaphore::new(self.most_processes)),
             trail,
             tools: self.tools,
@@ -180,6 +205,8 @@ impl Builder {
             hooks: self.hooks,
             plugins: self.plugins,
             module_files: self.module_files,
+            findings: self.findings,
+            files: self.files,
             disabled: disabled::Disabled::default(),
         })
     }
@@ -188,7 +215,7 @@ impl Builder {
 impl Settings {
     /// Loads everything once.
     pub(super) fn load(&self, loader: &mut Loader, native: Vec<Hook>) -> Snapshot {
-        let mut diagnostics = Vec::new();
+        let mut diagnostics = self.findings.clone();
         let sources = Sources {
             project: self.project.clone(),
             environment: Arc::clone(&self.world.environment),
@@ -208,7 +235,7 @@ impl Settings {
         self.disabled.apply(&mut hooks);
         Snapshot::new(hooks, diagnostics)
             .with_policy(loaded.policy)
-            .with_files(loaded.files)
+            .with_files(self.files.iter().cloned().chain(loaded.files).collect())
             .with_switch(self.switch.clone())
             .with_dialects(self.dialects.clone())
             .with_tools(self.tools.iter().cloned())

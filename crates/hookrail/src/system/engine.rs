@@ -27,8 +27,8 @@ use crate::hook::{Action, Trust};
 use crate::native::{NativeCall, NativeHook};
 use crate::outcome::Outcome;
 use crate::run::{
-    Capabilities, How, ModuleCall, ModuleReturn, ModuleRunner, ModuleWorld, ProcessWorld, RunEnd, RunRequest,
-    SpawnFailure, run_command,
+    How, ModuleCall, ModuleReturn, ModuleRunner, ModuleWorld, ProcessWorld, RunEnd, RunRequest, SpawnFailure,
+    run_command,
 };
 
 /// What an engine works with.
@@ -36,7 +36,6 @@ use crate::run::{
 pub(super) struct Parts {
     pub(super) world: Arc<ProcessWorld>,
     pub(super) modules: Option<Arc<dyn ModuleRunner>>,
-    pub(super) capabilities: Capabilities,
     pub(super) notify: Sender,
     /// Places for processes, shared by everything that runs them.
     pub(super) processes: Arc<Semaphore>,
@@ -294,7 +293,9 @@ impl Shared {
                 let payload = String::from_utf8_lossy(&request.input);
                 let event = request.event.kind().spec().column(request.hook.dialect).map_or("", |column| column.name);
                 let world = ModuleWorld::new(&*request.cwd, Arc::clone(&self.parts.world.environment));
-                let world = world.with_capabilities(self.parts.capabilities).covering(&request.hook.trust);
+                let world = world
+                    .with_capabilities(self.parts.world.terms.of(&request.hook.trust).capabilities)
+                    .covering(&request.hook.trust);
                 let call = ModuleCall::new(path, event, &payload, request.timeout, world, host);
                 // The runner keeps the time, because it stands still while a person is asked.
                 let calling = guarded(runner.call(call), None, cancel);

@@ -257,7 +257,6 @@ impl HookSystem {
         engine::Parts {
             world: Arc::clone(&self.inner.settings.world),
             modules: self.inner.settings.modules.clone(),
-            capabilities: self.inner.settings.capabilities,
             notify: self.inner.notify.clone(),
             processes: Arc::clone(&self.inner.settings.processes),
             trail: self.inner.settings.trail.clone(),

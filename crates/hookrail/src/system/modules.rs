@@ -7,7 +7,7 @@ use super::HookSystem;
 use super::host::Host;
 use crate::hook::Trust;
 use crate::json::Json;
-use crate::run::{Capabilities, How, ModuleCommand, ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld};
+use crate::run::{How, ModuleCommand, ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld};
 use crate::snapshot::LoadedModule;
 
 /// A command that a module offers.
@@ -69,9 +69,9 @@ impl HookSystem {
     }
 
     fn module_world(&self, module: &LoadedModule) -> ModuleWorld {
-        let capabilities: Capabilities = self.inner.settings.capabilities;
-        ModuleWorld::new(self.project(), Arc::clone(&self.inner.settings.world.environment))
-            .with_capabilities(capabilities)
+        let world = &self.inner.settings.world;
+        ModuleWorld::new(self.project(), Arc::clone(&world.environment))
+            .with_capabilities(world.terms.of(&module.trust).capabilities)
             .covering(&module.trust)
     }
 }

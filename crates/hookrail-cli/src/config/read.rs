@@ -1,0 +1,246 @@
+//! One configuration file as values with findings. What is wrong with one value harms only that value.
+//!
+//! Whose file it is, and what follows from its values, is not known here.
+
+use std::net::SocketAddr;
+use std::ops::Range;
+use std::path::Path;
+
+use hookrail::{Capabilities, Code, Diagnostic, Location, nearest, read_file};
+use toml::Spanned;
+use toml::de::{DeInteger, DeTable, DeValue};
+
+use super::table::{CAPABILITIES, Kind, Row, SECTIONS, Setting, of_section};
+
+/// What follows when nobody can say what was to be taken away.
+const ONLY_READING: &str = "until this is mended, modules may only read";
+
+/// What a file says.
+#[derive(Debug, Default)]
+pub(crate) struct Said {
+    pub(crate) state: State,
+    pub(crate) values: Vec<Stated>,
+    pub(crate) findings: Vec<Diagnostic>,
+}
+
+/// Whether there is a file, and one that can be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum State {
+    #[default]
+    Missing,
+    Read,
+    /// Nobody can say what it means.
+    Broken,
+}
+
+/// One setting, as it was said.
+#[derive(Debug)]
+pub(crate) struct Stated {
+    pub(crate) row: &'static Row,
+    pub(crate) value: Value,
+    pub(crate) place: Location,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Value {
+    Number(u64),
+    Capabilities(Capabilities),
+    Flag(bool),
+    Address(SocketAddr),
+}
+
+impl Said {
+    fn value(&self, setting: Setting) -> Option<Value> {
+        self.values.iter().find(|stated| stated.row.setting == setting).map(|stated| stated.value)
+    }
+
+    pub(crate) fn number(&self, setting: Setting) -> Option<u64> {
+        match self.value(setting)? {
+            Value::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn capabilities(&self) -> Option<Capabilities> {
+        match self.value(Setting::Capabilities)? {
+            Value::Capabilities(capabilities) => Some(capabilities),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn flag(&self, setting: Setting) -> Option<bool> {
+        match self.value(setting)? {
+            Value::Flag(flag) => Some(flag),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn address(&self, setting: Setting) -> Option<SocketAddr> {
+        match self.value(setting)? {
+            Value::Address(address) => Some(address),
+            _ => None,
+        }
+    }
+}
+
+/// Reads a file. One that is not there says nothing.
+pub(crate) fn read(file: &Path) -> Said {
+    let mut said = Said::default();
+    match read_file(file) {
+        Ok(None) => {}
+        Ok(Some(text)) => Reader { file, text: &text, said: &mut said }.document(),
+        Err(problem) => {
+            said.state = State::Broken;
+            let message = format!("the configuration cannot be read: {problem}");
+            let finding = Diagnostic::new(Code::FileUnreadable, message).at(Location::whole_file(file));
+            said.findings.push(finding.hint(ONLY_READING));
+        }
+    }
+    said
+}
+
+struct Reader<'r> {
+    file: &'r Path,
+    text: &'r str,
+    said: &'r mut Said,
+}
+
+impl Reader<'_> {
+    fn document(&mut self) {
+        match DeTable::parse(self.text) {
+            Ok(document) => {
+                self.said.state = State::Read;
+                for (name, value) in document.get_ref() {
+                    self.section(name.get_ref(), name.span(), value);
+                }
+                // Tables come in the order of their names; people read from top to bottom.
+                let place = |finding: &Diagnostic| finding.location.as_ref().map(|place| place.span.start);
+                self.said.findings.sort_by_key(place);
+                self.said.values.sort_by_key(|stated| stated.place.span.start);
+            }
+            Err(error) => {
+                self.said.state = State::Broken;
+                let end = self.text.len();
+                let message = format!("this is not valid TOML: {}", error.message().lines().next().unwrap_or_default());
+                self.find(Code::FileSyntax, message, error.span().unwrap_or(end..end), Some(ONLY_READING.to_owned()));
+            }
+        }
+    }
+
+    fn section(&mut self, name: &str, at: Range<usize>, value: &Spanned<DeValue<'_>>) {
+        let Some(section) = SECTIONS.into_iter().find(|known| *known == name) else {
+            let hint = suggestion(name, SECTIONS).unwrap_or_else(|| format!("there are {}", listed(&SECTIONS)));
+            self.find(Code::UnknownKey, format!("there is no section `{name}`"), at, Some(hint));
+            return;
+        };
+        let Some(table) = value.get_ref().as_table() else {
+            let message = format!("`{section}` is a section, not {}", described(value.get_ref()));
+            self.find(Code::SettingType, message, value.span(), Some(format!("write its keys below `[{section}]`")));
+            return;
+        };
+        for (key, value) in table {
+            self.setting(section, key.get_ref(), key.span(), value);
+        }
+    }
+
+    fn setting(&mut self, section: &'static str, name: &str, at: Range<usize>, value: &Spanned<DeValue<'_>>) {
+        let Some(row) = of_section(section).find(|row| row.key == name) else {
+            let hint = suggestion(name, of_section(section).map(|row| row.key));
+            self.find(Code::UnknownKey, format!("`{section}` has no setting `{name}`"), at, hint);
+            return;
+        };
+        let read = match (row.kind, value.get_ref()) {
+            (Kind::Number { least, most, .. }, DeValue::Integer(number)) => {
+                whole(number).filter(|number| (least..=most).contains(number)).map(Value::Number)
+            }
+            (Kind::Flag { .. }, DeValue::Boolean(flag)) => Some(Value::Flag(*flag)),
+            (Kind::Address, DeValue::String(text)) => crate::cmd::serve::metrics_address(text).ok().map(Value::Address),
+            (Kind::Address, DeValue::Integer(port)) => whole(port)
+                .and_then(|port| u16::try_from(port).ok())
+                .map(|port| Value::Address(SocketAddr::from(([127, 0, 0, 1], port)))),
+            (Kind::Capabilities, DeValue::Array(names)) => Some(Value::Capabilities(self.capabilities(names))),
+            (kind, other) => {
+                let message = format!("`{name}` must be {}, not {}", kind.expected(), described(other));
+                self.find(Code::SettingType, message, value.span(), without_value(kind));
+                self.keep_safe(row, value.span());
+                return;
+            }
+        };
+        match read {
+            Some(value) => self.state(row, value, at),
+            None => {
+                let message = format!("`{name}` must be {}", row.kind.expected());
+                self.find(Code::SettingValue, message, value.span(), without_value(row.kind));
+            }
+        }
+    }
+
+    /// The capabilities of a list. A name that means nothing allows nothing.
+    fn capabilities(&mut self, names: &[Spanned<DeValue<'_>>]) -> Capabilities {
+        let mut known = Vec::new();
+        for name in names {
+            match name.get_ref().as_str() {
+                Some(text) if CAPABILITIES.contains(&text) => known.push(text),
+                text => {
+                    let shown = text.map_or_else(|| described(name.get_ref()).to_owned(), |text| format!("`{text}`"));
+                    let hint = text.and_then(|text| suggestion(text, CAPABILITIES));
+                    let hint = hint.unwrap_or_else(|| format!("there are {}", listed(&CAPABILITIES)));
+                    self.find(Code::SettingValue, format!("{shown} is no capability"), name.span(), Some(hint));
+                }
+            }
+        }
+        Capabilities::of_names(known).unwrap_or(Capabilities::NONE)
+    }
+
+    /// Whoever wanted to take capabilities away and wrote it wrongly must not get all of them.
+    fn keep_safe(&mut self, row: &'static Row, at: Range<usize>) {
+        if row.setting == Setting::Capabilities {
+            self.state(row, Value::Capabilities(Capabilities::LOOK), at);
+        }
+    }
+
+    fn state(&mut self, row: &'static Row, value: Value, at: Range<usize>) {
+        let place = Location::in_text(self.file, self.text, at);
+        self.said.values.push(Stated { row, value, place });
+    }
+
+    fn find(&mut self, code: Code, message: String, at: Range<usize>, hint: Option<String>) {
+        let finding = Diagnostic::new(code, message).at(Location::in_text(self.file, self.text, at));
+        self.said.findings.push(match hint {
+            Some(hint) => finding.hint(hint),
+            None => finding,
+        });
+    }
+}
+
+fn whole(number: &DeInteger<'_>) -> Option<u64> {
+    u64::from_str_radix(&number.as_str().replace('_', ""), number.radix()).ok()
+}
+
+fn without_value(kind: Kind) -> Option<String> {
+    match kind {
+        Kind::Number { default: Some(default), .. } => Some(format!("{default} is the default and stays in force")),
+        Kind::Capabilities => Some(ONLY_READING.to_owned()),
+        _ => None,
+    }
+}
+
+fn suggestion(written: &str, known: impl IntoIterator<Item = &'static str>) -> Option<String> {
+    nearest(written, known).map(|known| format!("did you mean `{known}`?"))
+}
+
+fn listed(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn described(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "text",
+        DeValue::Integer(_) => "a whole number",
+        DeValue::Float(_) => "a number with a fraction",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}

@@ -1,0 +1,147 @@
+//! Every setting of hookrail's own configuration file: one table, from which the reader, the reference and the schema
+//! are made.
+
+/// A setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Setting {
+    Processes,
+    Stdout,
+    Stderr,
+    Capabilities,
+    Memory,
+    Stack,
+    Cpu,
+    Wall,
+    Load,
+    Requests,
+    InFlight,
+    Projects,
+    Connections,
+    Line,
+    Buffered,
+    Patience,
+    Watch,
+    Metrics,
+}
+
+/// Everything about one setting.
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub(crate) setting: Setting,
+    pub(crate) section: &'static str,
+    pub(crate) key: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) who: Who,
+    pub(crate) what: &'static str,
+}
+
+/// What a setting's value looks like.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    /// A whole number in these bounds. Without a default there is no limit of its own.
+    Number { least: u64, most: u64, default: Option<u64> },
+    /// Names of capabilities.
+    Capabilities,
+    /// True or false.
+    Flag { default: bool },
+    /// An address, or a port of this machine.
+    Address,
+}
+
+/// Whose file can say it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Who {
+    /// The user's only: it concerns more than one project.
+    User,
+    /// The user's, and a trusted project's for its own hooks.
+    Both,
+}
+
+/// What the capabilities are called.
+pub(crate) const CAPABILITIES: [&str; 4] = ["read", "write", "run", "network"];
+
+const fn number(least: u64, most: u64, default: u64) -> Kind {
+    Kind::Number { least, most, default: Some(default) }
+}
+
+const fn row(
+    setting: Setting,
+    section: &'static str,
+    key: &'static str,
+    kind: Kind,
+    who: Who,
+    what: &'static str,
+) -> Row {
+    Row { setting, section, key, kind, who, what }
+}
+
+const DAY: u64 = 86_400_000;
+const GIB: u64 = 1 << 20;
+
+#[rustfmt::skip]
+pub(crate) const TABLE: &[Row] = &[
+    row(Setting::Processes, "limits", "processes", number(1, 4096, 64), Who::User,
+        "How many hook processes run at once. More wait, and waiting does not count against their time."),
+    row(Setting::Stdout, "limits", "stdout-kib", number(1, GIB, 8192), Who::Both,
+        "How much of a hook's standard output is read. A longer answer is a failure of the hook."),
+    row(Setting::Stderr, "limits", "stderr-kib", number(1, GIB, 1024), Who::Both,
+        "How much of a hook's standard error is kept."),
+    row(Setting::Capabilities, "modules", "capabilities", Kind::Capabilities, Who::Both,
+        "What module hooks may do. A grant with `--allow` can leave a module less."),
+    row(Setting::Memory, "modules", "memory-kib", number(1024, GIB, 65_536), Who::Both,
+        "The memory of one module."),
+    row(Setting::Stack, "modules", "stack-kib", number(64, 2048, 768), Who::Both,
+        "The stack of one module."),
+    row(Setting::Cpu, "modules", "cpu-ms", number(1, DAY, 1000), Who::Both,
+        "How long a module may work without giving way."),
+    row(Setting::Wall, "modules", "wall-ms", Kind::Number { least: 1, most: DAY, default: None }, Who::Both,
+        "How long a module's handlers of one event may take, where that is less than the event's own time."),
+    row(Setting::Load, "modules", "load-ms", number(1, DAY, 10_000), Who::Both,
+        "How long a module may take to load while it is only looked into."),
+    row(Setting::Requests, "bus", "requests", number(1, 1_000_000, 64), Who::User,
+        "How many requests run at once, as `serve --limit`."),
+    row(Setting::InFlight, "bus", "in-flight", number(1, 1_000_000, 1024), Who::User,
+        "How many messages of one client may wait for their answer, as `serve --in-flight`."),
+    row(Setting::Projects, "bus", "projects", number(1, 100_000, 32), Who::User,
+        "How many projects are kept open, as `serve --most-projects`."),
+    row(Setting::Connections, "bus", "connections", number(1, 100_000, 256), Who::User,
+        "How many clients may be connected to a socket at once."),
+    row(Setting::Line, "bus", "line-kib", number(1, GIB, 16_384), Who::User,
+        "How long one message may be."),
+    row(Setting::Buffered, "bus", "buffered-kib", number(1, GIB, 65_536), Who::User,
+        "How much may wait to be read by one client before it is disconnected."),
+    row(Setting::Patience, "bus", "patience-ms", number(1, DAY, 30_000), Who::User,
+        "How long a client may read nothing while there is something to read."),
+    row(Setting::Watch, "bus", "watch", Kind::Flag { default: true }, Who::User,
+        "Whether configuration is reloaded when it changes; `serve --no-watch` turns it off."),
+    row(Setting::Metrics, "bus", "metrics", Kind::Address, Who::User,
+        "Where Prometheus metrics are offered, as `serve --metrics`."),
+];
+
+/// The names of the sections.
+pub(crate) const SECTIONS: [&str; 3] = ["limits", "modules", "bus"];
+
+/// The settings of a section.
+pub(crate) fn of_section(section: &str) -> impl Iterator<Item = &'static Row> {
+    TABLE.iter().filter(move |row| row.section == section)
+}
+
+impl Kind {
+    /// The number that is in force when nobody says one.
+    pub(crate) fn default_number(self) -> Option<u64> {
+        match self {
+            Self::Number { default, .. } => default,
+            _ => None,
+        }
+    }
+
+    /// What is expected, for a message.
+    pub(crate) fn expected(self) -> String {
+        match self {
+            Self::Number { least, most, .. } => format!("a whole number from {least} to {most}"),
+            Self::Capabilities => format!("a list of {}", CAPABILITIES.map(|name| format!("\"{name}\"")).join(", ")),
+            Self::Flag { .. } => "true or false".to_owned(),
+            Self::Address => "an address such as \"127.0.0.1:9464\", or a port of this machine".to_owned(),
+        }
+    }
+}

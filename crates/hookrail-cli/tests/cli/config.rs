@@ -1,0 +1,270 @@
+//! hookrail's own configuration: what it limits, whose file counts, and what is said about mistakes in it.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::sandbox::{Ran, Sandbox};
+
+/// A hook that answers with about two KiB.
+const LONG_ANSWER: &str = r#"printf '{"systemMessage": "%02000d"}' 0"#;
+
+/// A module that writes a file when it is asked, and says how that went.
+const WRITES: &str = r#"export default pi => {
+  pi.on("tool_call", async () => {
+    const { writeFileSync } = await import("node:fs");
+    try { writeFileSync("written", "x"); return { block: true, reason: "wrote" }; }
+    catch (error) { return { block: true, reason: "refused" }; }
+  });
+};
+"#;
+
+/// A module that takes its time.
+const SLOW: &str = r#"export default pi => {
+  pi.on("tool_call", () => new Promise(done => setTimeout(() => done({ block: true, reason: "slept" }), 500)));
+};
+"#;
+
+impl Sandbox {
+    fn user_file(&self, text: &str) {
+        self.in_home(".config/hookrail/config.toml", text);
+    }
+
+    fn project_file(&self, text: &str) {
+        self.write(".hookrail/config.toml", text);
+    }
+
+    fn in_home(&self, name: &str, text: &str) {
+        let path = self.home.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// A hook of the user's own, with a long answer.
+    fn with_users_hook(self) -> Self {
+        let hooks = json!({"hooksConfig": {"enabled": true}, "hooks": {"BeforeTool": [{"hooks": [
+            {"type": "command", "name": "users", "command": format!("true; {LONG_ANSWER}")}
+        ]}]}});
+        self.in_home(".llxprt/settings.json", &hooks.to_string());
+        self
+    }
+
+    fn fire(&self, options: &[&str]) -> Value {
+        let arguments = [&["fire", "BeforeTool", "--tool", "bash", "--json"], options].concat();
+        Ran::of(&mut self.command(&arguments)).json()
+    }
+}
+
+/// How each hook ended.
+fn ends(outcome: &Value) -> Vec<(&str, &str)> {
+    let runs = outcome["runs"].as_array().unwrap().iter();
+    runs.map(|run| (run["hook"].as_str().unwrap(), run["end"].as_str().unwrap())).collect()
+}
+
+fn codes(outcome: &Value) -> Vec<&str> {
+    let findings = outcome["diagnostics"].as_array().unwrap().iter();
+    findings.map(|finding| finding["code"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn mistakes_are_shown_with_their_place_and_harm_only_themselves() {
+    let sandbox = Sandbox::new().with_users_hook();
+    sandbox.user_file(
+        "[limits]\nstdout-kib = 1\nstderr-kib = \"much\"\nproceses = 3\n\n[modules]\ncpu-ms = 0\n\
+         capabilities = [\"read\", \"wirte\"]\n\n[journal]\npath = \"x\"\n",
+    );
+    let ran = sandbox.run(&["check"]).ends_with(1);
+    insta::assert_snapshot!(ran.stdout, @r#"
+    error[setting-type]: `stderr-kib` must be a whole number from 1 to 1048576, not text
+     --> ~/.config/hookrail/config.toml:3:14
+      |
+    3 | stderr-kib = "much"
+      |              ^^^^^^
+      |
+      = help: 1024 is the default and stays in force
+
+    warning[unknown-key]: `limits` has no setting `proceses`
+     --> ~/.config/hookrail/config.toml:4:1
+      |
+    4 | proceses = 3
+      | ^^^^^^^^
+      |
+      = help: did you mean `processes`?
+
+    warning[setting-value]: `cpu-ms` must be a whole number from 1 to 86400000
+     --> ~/.config/hookrail/config.toml:7:10
+      |
+    7 | cpu-ms = 0
+      |          ^
+      |
+      = help: 1000 is the default and stays in force
+
+    warning[setting-value]: `wirte` is no capability
+     --> ~/.config/hookrail/config.toml:8:25
+      |
+    8 | capabilities = ["read", "wirte"]
+      |                         ^^^^^^^
+      |
+      = help: did you mean `write`?
+
+    warning[unknown-key]: there is no section `journal`
+      --> ~/.config/hookrail/config.toml:10:2
+       |
+    10 | [journal]
+       |  ^^^^^^^
+       |
+       = help: there are `limits`, `modules`, `bus`
+
+    1 error, 4 warnings: 1 hook in 1 file
+    "#);
+    assert_eq!(ends(&sandbox.fire(&[])), [("users", "output-limit")]);
+}
+
+#[test]
+fn a_file_that_is_not_toml_leaves_modules_nothing_but_reading() {
+    let sandbox = Sandbox::new();
+    sandbox.in_home(".xcsh/agent/hooks/writes.js", WRITES);
+    sandbox.user_file("[modules]\ncapabilities = [\"read\", \"network\"\nmemory-kib = 1024\n");
+    insta::assert_snapshot!(sandbox.run(&["check"]).ends_with(1).stdout, @r#"
+    error[file-syntax]: this is not valid TOML: missing comma between array elements, expected `,`
+     --> ~/.config/hookrail/config.toml:3:1
+      |
+    3 | memory-kib = 1024
+      | ^
+      |
+      = help: until this is mended, modules may only read
+
+    1 error: 1 hook in 1 file
+    "#);
+    assert_eq!(sandbox.fire(&[])["reason"], "refused");
+    fs::remove_file(sandbox.home.join(".config/hookrail/config.toml")).unwrap();
+    assert_eq!(sandbox.fire(&[])["reason"], "wrote");
+    sandbox.user_file("[modules]\ncapabilities = \"read\"\n");
+    let outcome = sandbox.fire(&[]);
+    assert_eq!((&outcome["reason"], codes(&outcome)), (&json!("refused"), vec!["setting-type"]));
+}
+
+#[test]
+fn the_users_file_is_where_the_environment_says() {
+    let sandbox = Sandbox::new().with_users_hook();
+    sandbox.in_home("elsewhere/hookrail/config.toml", "[limits]\nstdout-kib = 1\n");
+    let fire = ["fire", "BeforeTool", "--json"];
+    let named = Ran::of(sandbox.command(&fire).env("XDG_CONFIG_HOME", sandbox.home.join("elsewhere"))).json();
+    assert_eq!(ends(&named), [("users", "output-limit")]);
+    // A relative folder is no place.
+    sandbox.write("relative/hookrail/config.toml", "[limits]\nstdout-kib = 1\n");
+    let relative = Ran::of(sandbox.command(&fire).env("XDG_CONFIG_HOME", "relative")).json();
+    assert_eq!(ends(&relative), [("users", "answered")]);
+}
+
+#[test]
+fn a_projects_file_counts_when_the_project_is_trusted_and_for_its_own_hooks_only() {
+    let sandbox = Sandbox::with_hook("BeforeTool", LONG_ANSWER).with_users_hook();
+    sandbox.project_file("[limits]\nstdout-kib = 1\n");
+    let untrusted = sandbox.fire(&[]);
+    assert_eq!(ends(&untrusted), [("users", "answered")]);
+    assert!(codes(&untrusted).contains(&"config-untrusted"), "{untrusted:#}");
+    let trusted = sandbox.fire(&["--trust-project"]);
+    assert_eq!(ends(&trusted), [("sample", "output-limit"), ("users", "answered")]);
+    assert!(!codes(&trusted).contains(&"config-untrusted"), "{trusted:#}");
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    assert_eq!(ends(&sandbox.fire(&[])), [("sample", "output-limit"), ("users", "answered")]);
+}
+
+#[test]
+fn a_project_that_is_not_trusted_is_not_even_looked_into() {
+    let sandbox = Sandbox::new();
+    sandbox.project_file("this is not TOML");
+    insta::assert_snapshot!(sandbox.run(&["check"]).ends_with(0).stdout, @r#"
+    warning[config-untrusted]: the project's configuration does not count because the project is not trusted
+    --> .hookrail/config.toml
+     = help: look at it, then run `hookrail trust grant`
+
+    1 warning: 0 hooks in 0 files
+    "#);
+    sandbox.run(&["check", "--trust-project"]).ends_with(1);
+}
+
+#[test]
+fn a_project_cannot_get_more_than_its_user_allows() {
+    let sandbox = Sandbox::with_hook("BeforeTool", LONG_ANSWER);
+    sandbox.user_file("[limits]\nstdout-kib = 1\n\n[modules]\ncapabilities = [\"read\"]\n");
+    sandbox.write(".xcsh/hooks/writes.js", WRITES);
+    sandbox.project_file(
+        "[limits]\nstdout-kib = 100\nprocesses = 1\n\n[modules]\ncapabilities = [\"read\", \"write\"]\n\
+         cpu-ms = 999999\n\n[bus]\nrequests = 1\n",
+    );
+    insta::assert_snapshot!(sandbox.run(&["check", "--trust-project"]).ends_with(0).stdout, @r#"
+    warning[config-wider]: `stdout-kib` is 100, but the user allows 1, which stays in force
+     --> .hookrail/config.toml:2:1
+      |
+    2 | stdout-kib = 100
+      | ^^^^^^^^^^
+      |
+      = help: a project can only take away from what the user allows
+
+    warning[config-user-only]: `processes` is not a project's to say
+     --> .hookrail/config.toml:3:1
+      |
+    3 | processes = 1
+      | ^^^^^^^^^
+      |
+      = help: it concerns more than this project; the user's own `hookrail/config.toml` can say it
+
+    warning[config-wider]: `capabilities` names more than the user allows, which is `read`
+     --> .hookrail/config.toml:6:1
+      |
+    6 | capabilities = ["read", "write"]
+      | ^^^^^^^^^^^^
+      |
+      = help: a project can only take away from what the user allows
+
+    warning[config-wider]: `cpu-ms` is 999999, but the user allows 1000, which stays in force
+     --> .hookrail/config.toml:7:1
+      |
+    7 | cpu-ms = 999999
+      | ^^^^^^
+      |
+      = help: a project can only take away from what the user allows
+
+    warning[config-user-only]: `requests` is not a project's to say
+      --> .hookrail/config.toml:10:1
+       |
+    10 | requests = 1
+       | ^^^^^^^^
+       |
+       = help: it concerns more than this project; the user's own `hookrail/config.toml` can say it
+
+    5 warnings: 2 hooks in 2 files
+    "#);
+    let outcome = sandbox.fire(&["--trust-project"]);
+    assert_eq!(ends(&outcome)[0], ("sample", "output-limit"));
+    assert_eq!(outcome["reason"], "refused");
+}
+
+#[test]
+fn what_a_project_does_not_mention_stays_as_its_user_has_it() {
+    let sandbox = Sandbox::new();
+    sandbox.user_file("[modules]\ncapabilities = [\"read\", \"write\", \"network\"]\nmemory-kib = 131072\n");
+    sandbox.write(
+        ".xcsh/hooks/holds.js",
+        "export default pi => { pi.on(\"tool_call\", () => {\n\
+         const held = []; for (let i = 0; i < 80; i++) held.push(new Uint8Array(1 << 20));\n\
+         return { block: true, reason: \"held \" + held.length }; }); };\n",
+    );
+    sandbox.project_file("[limits]\nstdout-kib = 10\n");
+    assert_eq!(sandbox.fire(&["--trust-project"])["reason"], "held 80");
+    sandbox.project_file("[modules]\nmemory-kib = 8192\n");
+    assert_eq!(ends(&sandbox.fire(&["--trust-project"]))[0].1, "limit");
+}
+
+#[test]
+fn a_project_takes_time_from_its_own_modules_and_from_no_others() {
+    let sandbox = Sandbox::new();
+    sandbox.project_file("[modules]\nwall-ms = 50\n");
+    sandbox.in_home(".xcsh/agent/hooks/slow.js", SLOW);
+    assert_eq!(sandbox.fire(&["--trust-project"])["reason"], "slept");
+    sandbox.write(".xcsh/hooks/slow.js", SLOW);
+    let outcome = sandbox.fire(&["--trust-project"]);
+    assert_eq!(ends(&outcome)[0].1, "timed-out", "{outcome:#}");
+}

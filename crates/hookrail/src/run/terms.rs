@@ -1,0 +1,102 @@
+//! What hooks may use and do: for everybody, and what of that is left for hooks that a project brought.
+//!
+//! Where these numbers come from is not known here.
+
+use hookrail_spawn::Limits;
+
+use super::runner::Capabilities;
+use crate::hook::Trust;
+
+/// How much of what a hook process writes is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OutputLimits {
+    /// Bytes of standard output. An answer that is longer does not count. Default 8 MiB.
+    pub stdout: usize,
+    /// Bytes of standard error. What is longer is cut. Default 1 MiB.
+    pub stderr: usize,
+}
+
+impl OutputLimits {
+    /// Limits from their parts.
+    #[must_use]
+    pub fn new(stdout: usize, stderr: usize) -> Self {
+        Self { stdout, stderr }
+    }
+
+    /// The lower of both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self { stdout: self.stdout.min(other.stdout), stderr: self.stderr.min(other.stderr) }
+    }
+
+    pub(crate) fn for_spawn(self) -> Limits {
+        Limits { stdout_keep: self.stdout, stderr_keep: self.stderr, ..Limits::default() }
+    }
+}
+
+impl Default for OutputLimits {
+    fn default() -> Self {
+        let Limits { stdout_keep, stderr_keep, .. } = Limits::default();
+        Self { stdout: stdout_keep, stderr: stderr_keep }
+    }
+}
+
+/// What one hook may use and do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Terms {
+    /// How much of its output is kept.
+    pub output: OutputLimits,
+    /// What it may do, when it is a module.
+    pub capabilities: Capabilities,
+}
+
+impl Terms {
+    /// Terms from their parts.
+    #[must_use]
+    pub fn new(output: OutputLimits, capabilities: Capabilities) -> Self {
+        Self { output, capabilities }
+    }
+
+    /// What both leave.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self { output: self.output.and(other.output), capabilities: self.capabilities.and(other.capabilities) }
+    }
+}
+
+/// The terms of a whole hook system.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct AllTerms {
+    pub(crate) everybody: Terms,
+    /// What the project's own hooks are left, which is never more than everybody has.
+    pub(crate) project: Option<Terms>,
+}
+
+impl AllTerms {
+    /// The terms of a hook. Only what a project brought needs trust, so that is how it is known.
+    pub(crate) fn of(&self, trust: &Trust) -> Terms {
+        match (trust, self.project) {
+            (Trust::NotNeeded, _) | (_, None) => self.everybody,
+            (_, Some(left)) => self.everybody.and(left),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AllTerms, Capabilities, OutputLimits, Terms};
+    use crate::hook::Trust;
+
+    #[test]
+    fn a_project_has_never_more_than_everybody_and_others_lose_nothing() {
+        let everybody = Terms::new(OutputLimits::new(100, 10), Capabilities::LOOK);
+        let wide = Capabilities { network: true, ..Capabilities::default() };
+        let project = Some(Terms::new(OutputLimits::new(50, 1000), wide));
+        let terms = AllTerms { everybody, project };
+        assert_eq!(terms.of(&Trust::NotNeeded), everybody);
+        assert_eq!(terms.of(&Trust::ForThisRun), Terms::new(OutputLimits::new(50, 10), Capabilities::LOOK));
+        assert_eq!(AllTerms { everybody, project: None }.of(&Trust::ForThisRun), everybody);
+    }
+}
