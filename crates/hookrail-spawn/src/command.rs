@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::environment::Environment;
 use crate::outcome::End;
+use crate::sealed::SealedInput;
 
 /// A program to start, with everything it is given and every bound it has.
 ///
@@ -22,6 +23,7 @@ pub struct Command {
     pub(crate) env: Arc<Environment>,
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) stdin: Arc<[u8]>,
+    pub(crate) sealed: Option<Arc<SealedInput>>,
     pub(crate) timeout: Duration,
     pub(crate) grace: Duration,
     pub(crate) cancel_grace: Option<Duration>,
@@ -45,6 +47,7 @@ impl Command {
             env: Arc::default(),
             cwd: None,
             stdin: Arc::default(),
+            sealed: None,
             timeout: Duration::from_secs(60),
             grace: Duration::from_secs(2),
             cancel_grace: None,
@@ -90,10 +93,19 @@ impl Command {
         self
     }
 
-    /// What the child can read from its stdin, which is a pipe whatever the size.
+    /// What the child can read from its stdin, which is a pipe whatever the size unless
+    /// [`sealed_stdin`](Self::sealed_stdin) was called.
     #[must_use]
     pub fn stdin(mut self, bytes: impl Into<Arc<[u8]>>) -> Self {
         self.stdin = bytes.into();
+        self
+    }
+
+    /// Makes stdin a file that other children read too. Where it cannot be opened, the child gets what was given with
+    /// [`stdin`](Self::stdin) through a pipe.
+    #[must_use]
+    pub fn sealed_stdin(mut self, input: Arc<SealedInput>) -> Self {
+        self.sealed = Some(input);
         self
     }
 

@@ -55,7 +55,9 @@ mod error;
 mod files;
 mod ladder;
 mod outcome;
+mod parked;
 mod run;
+mod sealed;
 
 #[cfg(unix)]
 mod unix;
@@ -75,4 +77,6 @@ pub use error::{NulPlace, SpawnError};
 pub use files::open_regular;
 pub use ladder::Ladder;
 pub use outcome::{End, Exit, Finished, Force, Survivors, Swept};
+pub use parked::{Exchange, Parked, Reply};
 pub use run::run;
+pub use sealed::SealedInput;

@@ -49,23 +49,38 @@ const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 /// Outside a tokio runtime with the I/O and time drivers.
 pub async fn run(command: &Command, cancel: &CancelToken) -> Result<Finished, SpawnError> {
     let begun = Instant::now();
-    let deadline = begun.checked_add(command.timeout.min(FAR)).unwrap_or(begun);
-    let mut stop = Stop { cancelled: pin!(cancel.cancelled()), deadline: pin!(sleep_until(deadline.into())) };
+    let deadline = sleep_until(deadline(begun, command.timeout));
+    let mut stop = Stop { cancelled: pin!(cancel.cancelled()), deadline: pin!(deadline) };
     if let Some(end) = over_before_start(command, cancel) {
         return Ok(never_started(end, begun));
     }
-    let mut running = match start(command, &mut stop).await? {
-        ControlFlow::Continue(running) => running,
-        ControlFlow::Break(end) => return Ok(never_started(end, begun)),
-    };
-    match poll_fn(|cx| running.poll(cx, &mut stop)).await {
-        Event::Stopped(end) => Ok(running.abandon(end, command.grace_after(end), begun)),
-        Event::Flooded => Ok(running.abandon(End::OutputLimit, command.grace, begun)),
+    match start(command, &mut stop).await? {
+        ControlFlow::Continue(started) => Ok(drive(started, command, &mut stop, begun).await),
+        ControlFlow::Break(end) => Ok(never_started(end, begun)),
+    }
+}
+
+/// Takes a child that has its input, or is getting it, to its end.
+pub(crate) async fn drive<C: Future<Output = ()>>(
+    started: sys::Started,
+    command: &Command,
+    stop: &mut Stop<'_, C>,
+    begun: Instant,
+) -> Finished {
+    let mut running = Running::new(started, command.limits);
+    match poll_fn(|cx| running.poll(cx, stop)).await {
+        Event::Stopped(end) => running.abandon(end, command.grace_after(end), begun),
+        Event::Flooded => running.abandon(End::OutputLimit, command.grace, begun),
         Event::Exited => {
-            let exit = running.exited(command.limits.drain_grace, &mut stop).await;
-            Ok(running.conclude(exit, command.grace, begun).await)
+            let exit = running.exited(command.limits.drain_grace, stop).await;
+            running.conclude(exit, command.grace, begun).await
         }
     }
+}
+
+/// When the time is up. No timeout is so long that there is no such instant.
+pub(crate) fn deadline(begun: Instant, timeout: Duration) -> tokio::time::Instant {
+    begun.checked_add(timeout.min(FAR)).unwrap_or(begun).into()
 }
 
 /// Whether nothing must be started at all.
@@ -82,13 +97,13 @@ fn over_before_start(command: &Command, cancel: &CancelToken) -> Option<End> {
 }
 
 /// What ends a run from outside.
-struct Stop<'a, C> {
-    cancelled: Pin<&'a mut C>,
-    deadline: Pin<&'a mut Sleep>,
+pub(crate) struct Stop<'a, C> {
+    pub(crate) cancelled: Pin<&'a mut C>,
+    pub(crate) deadline: Pin<&'a mut Sleep>,
 }
 
 impl<C: Future<Output = ()>> Stop<'_, C> {
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<End> {
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<End> {
         if self.cancelled.as_mut().poll(cx).is_ready() {
             Poll::Ready(End::Cancelled)
         } else {
@@ -103,13 +118,11 @@ impl<C: Future<Output = ()>> Stop<'_, C> {
 async fn start<C: Future<Output = ()>>(
     command: &Command,
     stop: &mut Stop<'_, C>,
-) -> Result<ControlFlow<End, Running>, SpawnError> {
+) -> Result<ControlFlow<End, sys::Started>, SpawnError> {
     for pause in BUSY_PAUSES {
         match sys::start(command) {
             Err(SpawnError::Busy { .. }) => {}
-            started => {
-                return Ok(ControlFlow::Continue(Running::new(started?, command.limits)));
-            }
+            started => return Ok(ControlFlow::Continue(started?)),
         }
         let mut pause = pin!(sleep(pause));
         let stopped = poll_fn(|cx| match stop.poll(cx) {
@@ -120,7 +133,7 @@ async fn start<C: Future<Output = ()>>(
             return Ok(ControlFlow::Break(end));
         }
     }
-    Ok(ControlFlow::Continue(Running::new(sys::start(command)?, command.limits)))
+    Ok(ControlFlow::Continue(sys::start(command)?))
 }
 
 /// What a run waits for.
@@ -268,7 +281,7 @@ async fn survivors(mut child: sys::Child, held: bool) -> Survivors {
 }
 
 /// The result of a run that was over before it began.
-fn never_started(end: End, begun: Instant) -> Finished {
+pub(crate) fn never_started(end: End, begun: Instant) -> Finished {
     Finished {
         end,
         exit: None,

@@ -22,6 +22,8 @@ mod blame;
 mod child;
 mod image;
 mod leader;
+mod memory;
+mod parked;
 #[cfg(target_os = "linux")]
 mod pidinfo;
 mod pipe;
@@ -34,7 +36,9 @@ use crate::command::Command;
 use crate::error::SpawnError;
 
 pub(crate) use child::Child;
-pub(crate) use pipe::{Input, Output};
+pub(crate) use memory::Sealed;
+pub(crate) use parked::Parked;
+pub(crate) use pipe::{After, Input, Output};
 
 /// A child that has been started, with our ends of its pipes.
 pub(crate) struct Started {
@@ -48,9 +52,9 @@ pub(crate) struct Started {
 pub(crate) fn start(command: &Command) -> Result<Started, SpawnError> {
     let environment = command.full_environment();
     let image = image::Image::new(command, &environment)?;
-    let pipes = pipe::Pipes::open(&command.stdin).map_err(|error| blame::on_host(command, error))?;
+    let pipes = pipe::Pipes::open(command).map_err(|error| blame::on_host(command, error))?;
     let pid = posix::spawn(&image, &pipes.theirs).map_err(|errno| blame::on_start(command, &image, errno))?;
-    let child = Child::adopt(pid, image.marker());
+    let child = child::Owned::adopt(pid, image.marker()).watched();
     let pipe::Ours { stdin, stdout, stderr } = pipes.ours;
     Ok(Started { child, stdin, stdout, stderr })
 }

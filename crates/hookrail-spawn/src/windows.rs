@@ -11,6 +11,8 @@
 //!   the drain grace, it is lost; a zero drain grace is not wise here.
 //! * A thread that writes or reads a pipe stays until the pipe's other end is
 //!   closed, which a survivor may delay.
+//! * No child is kept for later.
+//! * A sealed input is a pipe like any other.
 //! * Descriptors that the host has marked as inheritable reach the child.
 
 use std::ffi::OsStr;
@@ -78,6 +80,57 @@ pub(crate) fn start(command: &Command) -> Result<Started, SpawnError> {
     let stdout = Output::new(child.stdout.take());
     let stderr = Output::new(child.stderr.take());
     Ok(Started { child: Child::adopt(child), stdin, stdout, stderr })
+}
+
+/// There is no such thing here.
+#[derive(Debug)]
+pub(crate) struct Sealed(std::convert::Infallible);
+
+impl Sealed {
+    pub(crate) fn new(_bytes: &[u8]) -> io::Result<Self> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+/// What follows the input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum After {
+    End,
+    Open,
+}
+
+/// Children are not kept here: a thread that writes a pipe cannot give it back.
+#[derive(Debug)]
+pub(crate) struct Parked(std::convert::Infallible);
+
+impl Parked {
+    pub(crate) fn start(command: &Command) -> Result<Self, SpawnError> {
+        Err(SpawnError::Other { program: command.program.clone(), source: io::ErrorKind::Unsupported.into() })
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        match self.0 {}
+    }
+
+    pub(crate) fn has_exited(&self) -> bool {
+        match self.0 {}
+    }
+
+    pub(crate) fn is_quiet(&self) -> bool {
+        match self.0 {}
+    }
+
+    pub(crate) fn deliver(self, _payload: &Arc<[u8]>, _after: After) -> io::Result<Started> {
+        match self.0 {}
+    }
+
+    pub(crate) fn can_park(_started: &Started) -> bool {
+        false
+    }
+
+    pub(crate) fn park(_started: Started) -> Option<Self> {
+        None
+    }
 }
 
 /// A started child. Unless it was released, dropping it kills it.

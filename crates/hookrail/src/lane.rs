@@ -8,19 +8,25 @@
 pub struct Lane {
     /// Whether its command line is given to a shell in every case.
     pub shell: ShellUse,
+    /// What its standard input is.
+    pub stdin: StdinKind,
 }
 
 impl Lane {
     /// The lane for a hook that was configured twice: what only one of the two entries asked for is not taken.
     #[must_use]
     pub fn common(self, other: Self) -> Self {
-        Self { shell: if self.shell == other.shell { self.shell } else { ShellUse::Always } }
+        Self {
+            shell: if self.shell == other.shell { self.shell } else { ShellUse::Always },
+            stdin: if self.stdin == other.stdin { self.stdin } else { StdinKind::Pipe },
+        }
     }
 
     /// What differs from the default, as key and value in the words of a configuration.
     pub fn wishes(&self) -> impl Iterator<Item = (&'static str, String)> {
         let shell = (self.shell != ShellUse::default()).then(|| ("shell", self.shell.name().to_owned()));
-        shell.into_iter()
+        let stdin = (self.stdin != StdinKind::default()).then(|| ("stdin", self.stdin.name().to_owned()));
+        [shell, stdin].into_iter().flatten()
     }
 }
 
@@ -45,6 +51,31 @@ impl ShellUse {
         match self {
             Self::Always => "always",
             Self::Auto => "auto",
+        }
+    }
+}
+
+/// What a hook's standard input is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StdinKind {
+    /// A pipe, whatever the size.
+    #[default]
+    Pipe,
+    /// A file that all hooks of the event share, where the system has such files; else a pipe.
+    File,
+}
+
+impl StdinKind {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Pipe, Self::File];
+
+    /// The name used in configuration and messages.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pipe => "pipe",
+            Self::File => "file",
         }
     }
 }

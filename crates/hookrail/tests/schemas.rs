@@ -176,6 +176,10 @@ fn settings_corpus() -> Vec<Value> {
         hook(value!({"shell": "always", "args": []})),
         hook(value!({"shell": "never"})),
         hook(value!({"shell": true})),
+        hook(value!({"stdin": "file", "shell": "auto"})),
+        hook(value!({"stdin": "pipe"})),
+        hook(value!({"stdin": "tty"})),
+        hook(value!({"stdin": null})),
     ]);
     corpus
 }

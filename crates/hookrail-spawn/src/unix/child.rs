@@ -11,14 +11,13 @@ use super::proc::Kin;
 use super::wait::{Waiter, open_pidfd};
 use crate::outcome::Exit;
 
-/// A started child. Unless it was released, dropping it kills it with all its relatives.
+/// A started child that no runtime knows of. Unless it was reaped, dropping it kills it with all its relatives.
 #[derive(Debug)]
-pub(crate) struct Child {
+pub(crate) struct Owned {
     leader: Arc<Leader>,
-    waiter: Waiter,
 }
 
-impl Child {
+impl Owned {
     /// Takes charge of a process that has just been started.
     pub(super) fn adopt(pid: pid_t, marker: Option<Vec<u8>>) -> Self {
         // Without a pidfd everything works, only a thread waits.
@@ -26,13 +25,44 @@ impl Child {
     }
 
     fn with_pidfd(pid: pid_t, pidfd: Option<OwnedFd>, marker: Option<Vec<u8>>) -> Self {
-        let leader = Arc::new(Leader::new(pid, pidfd, marker));
-        let waiter = Waiter::new(&leader);
-        Self { leader, waiter }
+        Self { leader: Arc::new(Leader::new(pid, pidfd, marker)) }
     }
 
     pub(crate) fn pid(&self) -> u32 {
         self.leader.pid().cast_unsigned()
+    }
+
+    /// Whether the direct child has exited.
+    pub(crate) fn has_exited(&self) -> bool {
+        self.leader.has_exited()
+    }
+
+    /// Hands the wait for its exit to the runtime this is called in.
+    pub(crate) fn watched(self) -> Child {
+        let waiter = Waiter::new(&self.leader);
+        Child { owned: self, waiter }
+    }
+}
+
+/// A started child whose exit can be waited for. Unless it was released, dropping it kills it with all its relatives.
+#[derive(Debug)]
+pub(crate) struct Child {
+    owned: Owned,
+    waiter: Waiter,
+}
+
+impl Child {
+    /// Takes the wait for its exit from the runtime.
+    pub(crate) fn unwatched(self) -> Owned {
+        self.owned
+    }
+
+    fn leader(&self) -> &Arc<Leader> {
+        &self.owned.leader
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.owned.pid()
     }
 
     /// Ready when the direct child has exited.
@@ -42,18 +72,18 @@ impl Child {
 
     /// How the direct child ended, once [`poll_exit`](Self::poll_exit) was ready.
     pub(crate) fn exit(&self) -> Exit {
-        self.leader.peek()
+        self.leader().peek()
     }
 
     /// Asks the group to end. A stopped process must be continued to hear it.
     pub(crate) fn terminate(&self) {
-        self.leader.signal_group(libc::SIGTERM);
-        self.leader.signal_group(libc::SIGCONT);
+        self.leader().signal_group(libc::SIGTERM);
+        self.leader().signal_group(libc::SIGCONT);
     }
 
     /// Ends the group.
     pub(crate) fn kill(&self) {
-        self.leader.signal_group(libc::SIGKILL);
+        self.leader().signal_group(libc::SIGKILL);
     }
 
     /// How many others are alive in the group; none if that cannot be known.
@@ -73,12 +103,12 @@ impl Child {
 
     /// Reaps the direct child, which must have exited, and leaves its relatives alone.
     pub(crate) fn release(&mut self) {
-        self.leader.reap();
+        self.leader().reap();
     }
 
     /// Whether anybody is left in the group, after [`release`](Self::release).
     pub(crate) fn group_exists(&self) -> bool {
-        self.leader.group_exists()
+        self.leader().group_exists()
     }
 
     /// Searching `/proc` takes milliseconds on a busy machine, too long for a reactor.
@@ -86,18 +116,18 @@ impl Child {
         &self,
         work: impl FnOnce(&Leader) -> Option<T> + Send + 'static,
     ) -> Option<T> {
-        let leader = Arc::clone(&self.leader);
+        let leader = Arc::clone(self.leader());
         // It fails only while the runtime shuts down.
         tokio::task::spawn_blocking(move || work(&leader)).await.ok().flatten()
     }
 }
 
-impl Drop for Child {
+impl Drop for Owned {
     fn drop(&mut self) {
         if self.leader.is_reaped() {
             return;
         }
-        self.kill();
+        self.leader.signal_group(libc::SIGKILL);
         // Reaping may have to wait, and a drop must not.
         let leader = Arc::clone(&self.leader);
         let thread = std::thread::Builder::new().name("hookrail-reap".into()).spawn(move || leader.end());
@@ -115,7 +145,7 @@ mod tests {
 
     use hookrail_testkit::{process_state, wait_until};
 
-    use super::Child;
+    use super::{Child, Owned};
     use crate::outcome::Exit;
 
     /// Starts a shell script as the leader of a group, without a pidfd.
@@ -123,7 +153,7 @@ mod tests {
     fn start(script: &str) -> Child {
         let mut shell = std::process::Command::new("/bin/sh");
         let started = shell.args(["-c", script]).process_group(0).spawn().unwrap();
-        Child::with_pidfd(started.id().cast_signed(), None, None)
+        Owned::with_pidfd(started.id().cast_signed(), None, None).watched()
     }
 
     fn is_reaped(pid: u32) -> bool {

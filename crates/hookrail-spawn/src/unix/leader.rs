@@ -87,6 +87,12 @@ impl Leader {
         }
     }
 
+    /// Whether the child has exited, without reaping it.
+    pub(super) fn has_exited(&self) -> bool {
+        // An error means that somebody else has reaped it, so it is gone.
+        !matches!(self.wait(libc::WNOHANG | libc::WNOWAIT), Ok(None))
+    }
+
     /// Blocks until the child has exited, without reaping it.
     pub(super) fn wait_for_exit(&self) {
         // An error means that somebody else has reaped it, so it is gone.

@@ -10,6 +10,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 use super::sigpipe;
+use crate::command::Command;
 
 /// How much fits a pipe on every system without asking.
 const DEFAULT_CAPACITY: usize = 64 << 10;
@@ -45,19 +46,46 @@ pub(super) struct Theirs {
 }
 
 impl Pipes {
-    /// Opens three fresh pipes and puts as much of the payload into stdin as fits.
-    pub(super) fn open(payload: &Arc<[u8]>) -> io::Result<Self> {
-        let (their_stdin, our_stdin) = pipe()?;
+    /// Opens three fresh pipes and puts as much of the payload into stdin as fits. A sealed input takes the place of
+    /// the first pipe, where it can be opened.
+    pub(super) fn open(command: &Command) -> io::Result<Self> {
+        let sealed = command.sealed.as_ref().and_then(|sealed| sealed.0.reader().ok());
+        let (their_stdin, our_stdin) = match sealed {
+            Some(file) => (file, Input::nothing()),
+            None => {
+                let (theirs, ours) = pipe()?;
+                (theirs, Input::prefill(ours, Arc::clone(&command.stdin))?)
+            }
+        };
         let (our_stdout, their_stdout) = pipe()?;
         let (our_stderr, their_stderr) = pipe()?;
         Ok(Self {
-            ours: Ours {
-                stdin: Input::prefill(our_stdin, Arc::clone(payload))?,
-                stdout: Output::new(our_stdout)?,
-                stderr: Output::new(our_stderr)?,
-            },
+            ours: Ours { stdin: our_stdin, stdout: Output::new(our_stdout)?, stderr: Output::new(our_stderr)? },
             theirs: Theirs { stdin: their_stdin, stdout: their_stdout, stderr: their_stderr },
         })
+    }
+}
+
+/// The host's ends of a child that nobody talks to at the moment; no runtime knows of them.
+#[derive(Debug)]
+pub(super) struct Idle {
+    pub(super) stdin: OwnedFd,
+    pub(super) stdout: OwnedFd,
+    pub(super) stderr: OwnedFd,
+}
+
+impl Idle {
+    /// Opens three fresh pipes for a child that gets its input later.
+    pub(super) fn open() -> io::Result<(Self, Theirs)> {
+        let (their_stdin, our_stdin) = pipe()?;
+        let (our_stdout, their_stdout) = pipe()?;
+        let (our_stderr, their_stderr) = pipe()?;
+        for end in [&our_stdin, &our_stdout, &our_stderr] {
+            set_nonblocking(end.as_fd())?;
+        }
+        sigpipe::quiet(our_stdin.as_fd());
+        let ours = Self { stdin: our_stdin, stdout: our_stdout, stderr: our_stderr };
+        Ok((ours, Theirs { stdin: their_stdin, stdout: their_stdout, stderr: their_stderr }))
     }
 }
 
@@ -66,37 +94,65 @@ impl Pipes {
 pub(crate) struct Input {
     /// None once everything is written or nobody wants it.
     fd: Option<AsyncFd<OwnedFd>>,
+    /// The pipe once everything is written, where more may follow.
+    kept: Option<OwnedFd>,
+    after: After,
     payload: Arc<[u8]>,
     written: usize,
 }
 
+/// What follows the input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum After {
+    /// Its end.
+    End,
+    /// More, some time.
+    Open,
+}
+
 impl Input {
+    /// Nothing to write.
+    fn nothing() -> Self {
+        Self { fd: None, kept: None, after: After::End, payload: Arc::default(), written: 0 }
+    }
+
     /// Writes what fits before the child exists; mostly that is everything.
     ///
     /// The read end is still ours then, so this cannot raise SIGPIPE, and a
     /// payload that fits needs no writer at all while the child runs.
     fn prefill(fd: OwnedFd, payload: Arc<[u8]>) -> io::Result<Self> {
         if payload.is_empty() {
-            return Ok(Self { fd: None, payload, written: 0 });
+            return Ok(Self { fd: None, kept: None, after: After::End, payload, written: 0 });
         }
         set_nonblocking(fd.as_fd())?;
         sigpipe::quiet(fd.as_fd());
-        if payload.len() > DEFAULT_CAPACITY {
-            enlarge(fd.as_fd());
-        }
-        let mut written = 0;
-        while let Some(rest) = payload.get(written..).filter(|rest| !rest.is_empty()) {
-            match sigpipe::write(fd.as_fd(), rest) {
-                Ok(count) => written += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // Full. The pipe may be smaller than usual, too: the system
-                // shrinks those of a user who has very many.
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                Err(error) => return Err(error),
-            }
-        }
+        let written = fill(fd.as_fd(), &payload)?;
         let fd = if written < payload.len() { Some(register(fd, Interest::WRITABLE)?) } else { None };
-        Ok(Self { fd, payload, written })
+        Ok(Self { fd, kept: None, after: After::End, payload, written })
+    }
+
+    /// Begins to write to a child that has waited for it, and says whether the end of the input follows.
+    pub(crate) fn deliver(fd: OwnedFd, payload: Arc<[u8]>, after: After) -> io::Result<Self> {
+        let written = match fill(fd.as_fd(), &payload) {
+            // The child does not want its input, which is its right.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => payload.len(),
+            filled => filled?,
+        };
+        if written < payload.len() {
+            return Ok(Self { fd: Some(register(fd, Interest::WRITABLE)?), kept: None, after, payload, written });
+        }
+        let kept = (after == After::Open).then_some(fd);
+        Ok(Self { fd: None, kept, after, payload, written })
+    }
+
+    /// Whether everything was written and the pipe is still open.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.kept.is_some()
+    }
+
+    /// The pipe, when everything was written and it is still open.
+    pub(crate) fn into_idle(self) -> Option<OwnedFd> {
+        self.kept
     }
 
     /// Writes what the child takes now; closes stdin when all is written or refused.
@@ -104,14 +160,35 @@ impl Input {
         if let Some(fd) = &self.fd
             && poll_write(fd, &self.payload, &mut self.written, cx).is_ready()
         {
-            self.close();
+            let fd = self.fd.take().map(AsyncFd::into_inner);
+            self.kept = fd.filter(|_| self.after == After::Open && self.written == self.payload.len());
         }
     }
 
     /// Closes stdin.
     pub(crate) fn close(&mut self) {
         self.fd = None;
+        self.kept = None;
     }
+}
+
+/// Writes what fits now, and says how much that was.
+fn fill(fd: BorrowedFd<'_>, payload: &[u8]) -> io::Result<usize> {
+    if payload.len() > DEFAULT_CAPACITY {
+        enlarge(fd);
+    }
+    let mut written = 0;
+    while let Some(rest) = payload.get(written..).filter(|rest| !rest.is_empty()) {
+        match sigpipe::write(fd, rest) {
+            Ok(count) => written += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            // Full. The pipe may be smaller than usual, too: the system
+            // shrinks those of a user who has very many.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(written)
 }
 
 /// Ready when there is nothing more to write, for whatever reason.
@@ -145,7 +222,17 @@ pub(crate) struct Output {
 impl Output {
     fn new(fd: OwnedFd) -> io::Result<Self> {
         set_nonblocking(fd.as_fd())?;
+        Self::watch(fd)
+    }
+
+    /// Hands a pipe that does not block to the runtime this is called in.
+    pub(super) fn watch(fd: OwnedFd) -> io::Result<Self> {
         Ok(Self { fd: Some(register(fd, Interest::READABLE)?) })
+    }
+
+    /// Takes the pipe from the runtime; none when its end was read.
+    pub(super) fn into_idle(self) -> Option<OwnedFd> {
+        self.fd.map(AsyncFd::into_inner)
     }
 
     /// Whether the end was read: nobody can write any more.
@@ -217,6 +304,13 @@ fn read<'a>(fd: BorrowedFd<'_>, buffer: &'a mut [u8]) -> io::Result<&'a [u8]> {
     Ok(buffer.get(..count).unwrap_or(&[]))
 }
 
+/// Whether there is nothing to read, and not the end either.
+pub(super) fn is_quiet(fd: BorrowedFd<'_>) -> bool {
+    let mut about = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: there is one entry, and a zero timeout does not wait.
+    unsafe { libc::poll(&raw mut about, 1, 0) == 0 }
+}
+
 fn bytes_available(fd: BorrowedFd<'_>) -> usize {
     let mut count: c_int = 0;
     // SAFETY: the descriptor is open, and FIONREAD writes one int.
@@ -259,7 +353,13 @@ fn raw_pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((read, write))
 }
 
-fn above_streams(fd: OwnedFd) -> io::Result<OwnedFd> {
+/// The same file once more, for reading only and with a position of its own.
+pub(super) fn read_only(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    let file = std::fs::File::open(format!("/proc/self/fd/{}", fd.as_raw_fd()))?;
+    Ok(file.into())
+}
+
+pub(super) fn above_streams(fd: OwnedFd) -> io::Result<OwnedFd> {
     if fd.as_raw_fd() > 2 {
         return Ok(fd);
     }
@@ -286,7 +386,7 @@ fn set_nonblocking(fd: BorrowedFd<'_>) -> io::Result<()> {
     check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) })
 }
 
-fn check(answer: c_int) -> io::Result<()> {
+pub(super) fn check(answer: c_int) -> io::Result<()> {
     if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 

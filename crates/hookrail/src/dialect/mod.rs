@@ -79,6 +79,9 @@ pub(crate) trait Dialect: Send + 'static {
     /// How long a hook may tidy up after it was told to end.
     const GRACE: Duration;
 
+    /// Whether what a hook receives depends on the event and the chain so far only, and not on the hook.
+    const SAME_INPUT_FOR_ALL: bool = false;
+
     /// What the hook receives. `before` holds the replies of the chain so far.
     fn input(hook: &Hook, event: &Event, before: &[Reply<Self::Answer>]) -> Arc<[u8]>;
 

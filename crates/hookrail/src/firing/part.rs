@@ -11,7 +11,7 @@ use crate::event::{Event, Stage};
 use crate::hook::{Action, Authority};
 use crate::json::Json;
 use crate::outcome::{EndKind, HookRun, SkipReason, Skipped};
-use crate::run::{How, RunEnd, RunId, RunRequest};
+use crate::run::{How, RunEnd, RunId, RunRequest, SharedInput};
 use crate::snapshot::Policy;
 
 /// A part whose dialect is not known any more.
@@ -71,6 +71,8 @@ pub(crate) struct Part<D: Dialect> {
     /// The replies of a chain so far, for the next link to see.
     chain: Vec<Reply<D::Answer>>,
     before: Option<Event>,
+    /// What every hook receives, where that is the same for all; let go when all have been handed out.
+    common_input: Option<(Arc<[u8]>, SharedInput)>,
 }
 
 impl<D: Dialect> Part<D> {
@@ -88,16 +90,27 @@ impl<D: Dialect> Part<D> {
             })
             .collect();
         let replies = slots.iter().map(|_| None).collect();
-        Self { stage: plan.stage, slots, first_run, next: 0, replies, chain: Vec::new(), before: None }
+        Self {
+            stage: plan.stage,
+            slots,
+            first_run,
+            next: 0,
+            replies,
+            chain: Vec::new(),
+            before: None,
+            common_input: None,
+        }
     }
 
-    fn request(&self, at: usize, planned: &PlannedHook, event: &Event) -> RunRequest {
+    fn request(&mut self, at: usize, planned: &PlannedHook, event: &Event) -> RunRequest {
         let launch = D::launch(&planned.hook, event);
+        let (input, shared_input) = self.input(planned, event);
         RunRequest {
             id: RunId(self.first_run + at),
             event: Arc::new(event.clone()),
             hook: Arc::clone(&planned.hook),
-            input: D::input(&planned.hook, event, &self.chain),
+            input,
+            shared_input,
             timeout: planned.timeout,
             grace: D::GRACE,
             cancel_grace: D::CANCEL_GRACE,
@@ -107,6 +120,19 @@ impl<D: Dialect> Part<D> {
             cwd: event.cwd().to_owned(),
             variables: launch.variables,
         }
+    }
+
+    /// What a hook receives. Outside of a chain nothing changes between one hook and the next, so where all hooks of the
+    /// dialect receive the same it is written once.
+    fn input(&mut self, planned: &PlannedHook, event: &Event) -> (Arc<[u8]>, SharedInput) {
+        if let Some((bytes, shared)) = &self.common_input {
+            return (Arc::clone(bytes), shared.clone());
+        }
+        let input = (D::input(&planned.hook, event, &self.chain), SharedInput::default());
+        if D::SAME_INPUT_FOR_ALL && self.stage != Stage::Chain {
+            self.common_input = Some(input.clone());
+        }
+        input
     }
 
     /// Takes the next place of the plan: a request, or nothing when its entry is broken and has ended already.
@@ -184,6 +210,7 @@ impl<D: Dialect> AnyPart for Part<D> {
                 break;
             }
         }
+        self.common_input = None;
         requests
     }
 

@@ -16,6 +16,7 @@ use super::terms::{AllTerms, Terms};
 use crate::hook::Action;
 #[cfg(unix)]
 use crate::lane::ShellUse;
+use crate::lane::StdinKind;
 
 /// What every hook process of an engine has in common.
 #[derive(Debug)]
@@ -133,6 +134,13 @@ fn clothed(
     request: &RunRequest,
     run_id: &str,
 ) -> Command {
+    let command = match request.hook.lane.stdin {
+        StdinKind::File => match request.shared_input.file(&request.input) {
+            Some(file) => command.sealed_stdin(file),
+            None => command,
+        },
+        StdinKind::Pipe => command,
+    };
     command
         .env(Arc::clone(environment))
         .cwd(working_directory(&request.cwd))

@@ -15,6 +15,7 @@ mod terms;
 
 pub use end::{How, Output, RunEnd, SpawnFailure};
 pub use hookrail_spawn::Environment;
+pub(crate) use request::SharedInput;
 pub use request::{RunId, RunRequest};
 pub use runner::{
     Capabilities, HostFuture, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender,

@@ -1,8 +1,10 @@
 //! What a runner is asked to do.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+
+use hookrail_spawn::SealedInput;
 
 use crate::event::Event;
 use crate::hook::Hook;
@@ -19,6 +21,24 @@ impl RunId {
     }
 }
 
+/// The input of several hooks as one file, made when the first of them needs it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SharedInput(Arc<OnceLock<Option<Arc<SealedInput>>>>);
+
+impl SharedInput {
+    /// The file; none where the system has no such files, and then the hook reads a pipe.
+    pub(super) fn file(&self, bytes: &[u8]) -> Option<Arc<SealedInput>> {
+        let made = self.0.get_or_init(|| match SealedInput::new(bytes) {
+            Ok(file) => Some(Arc::new(file)),
+            Err(error) => {
+                tracing::debug!(target: "hookrail::runner", %error, "the input cannot be a file and is a pipe");
+                None
+            }
+        });
+        made.clone()
+    }
+}
+
 /// One hook to run, with its input.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -31,6 +51,8 @@ pub struct RunRequest {
     pub hook: Arc<Hook>,
     /// What it gets on standard input, or as its argument.
     pub input: Arc<[u8]>,
+    /// The same as a file, for every hook that gets the same and asked for one.
+    pub(crate) shared_input: SharedInput,
     /// The time it has.
     pub timeout: Duration,
     /// How long it may tidy up after it was told to end.

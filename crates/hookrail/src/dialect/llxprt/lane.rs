@@ -3,13 +3,14 @@
 use super::settings::with_suggestion;
 use crate::config::{Document, Node};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::lane::{Lane, ShellUse};
+use crate::lane::{Lane, ShellUse, StdinKind};
 
 /// What an entry asks for, and what is wrong with how it does.
 pub(super) fn read(document: &Document, node: &Node) -> (Lane, Vec<Diagnostic>) {
     let mut reader = Reader { document, node, found: Vec::new() };
     let shell = reader.choice("shell", ShellUse::ALL.map(|shell| (shell.name(), shell)));
-    (Lane { shell }, reader.found)
+    let stdin = reader.choice("stdin", StdinKind::ALL.map(|stdin| (stdin.name(), stdin)));
+    (Lane { shell, stdin }, reader.found)
 }
 
 struct Reader<'d> {

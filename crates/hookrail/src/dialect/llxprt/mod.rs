@@ -51,6 +51,7 @@ impl Dialect for Llxprt {
     type Answer = answer::Answer;
 
     const GRACE: Duration = Duration::from_secs(5);
+    const SAME_INPUT_FOR_ALL: bool = true;
 
     fn input(_hook: &Hook, event: &Event, before: &[Reply<Self::Answer>]) -> Arc<[u8]> {
         stdin::input(event, before)

@@ -12,7 +12,7 @@ use super::specific::MEMBERS;
 use crate::dialect::DialectId;
 use crate::event::{Column, EventKind, FieldKind};
 use crate::json::JsonKind;
-use crate::lane::ShellUse;
+use crate::lane::{ShellUse, StdinKind};
 
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 /// The version of the schemas. It changes when a document that was accepted would no longer be.
@@ -117,6 +117,7 @@ fn hook() -> Value {
             "timeout" => json!({"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST_TIMEOUT_MS, "default": 60_000, "description": "Milliseconds."}),
             "onFailure" => json!({"enum": ["allow", "ask", "block"], "default": "allow", "description": "What happens when the hook gives no verdict."}),
             "shell" => json!({"enum": ShellUse::ALL.map(ShellUse::name), "default": "always", "description": "`auto`: a plain command line is started without a shell."}),
+            "stdin" => json!({"enum": StdinKind::ALL.map(StdinKind::name), "default": "pipe", "description": "`file`: the input is a file in memory that all hooks of the event share."}),
             _ => json!({"type": "string"}),
         };
         ((*key).to_owned(), schema)

@@ -1,0 +1,242 @@
+//! Children that are started before they are needed, and children that stay after an answer.
+//!
+//! A parked child belongs to no runtime: it can be kept in any collection and taken from any thread. It enters the
+//! runtime of whoever uses it, for as long as that takes.
+
+use std::future::poll_fn;
+use std::io;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use tokio::time::{Sleep, sleep, sleep_until};
+
+use crate::cancel::CancelToken;
+use crate::capture::{Captured, Collector};
+use crate::command::{Command, Limits};
+use crate::error::SpawnError;
+use crate::ladder::Ladder;
+use crate::outcome::{End, Exit, Finished};
+use crate::run::{Stop, deadline, drive, never_started};
+use crate::sys;
+
+/// A started child that waits for its input. Dropping it kills it, with everything it has started.
+#[derive(Debug)]
+pub struct Parked(sys::Parked);
+
+impl Parked {
+    /// Starts a command; its stdin stays open and empty. Timeout and limits of the command play no part yet.
+    ///
+    /// This needs no runtime, and does not wait for a program that is being written.
+    ///
+    /// # Errors
+    ///
+    /// If the program cannot be started.
+    pub fn start(command: &Command) -> Result<Self, SpawnError> {
+        sys::Parked::start(command).map(Self)
+    }
+
+    /// The process id.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.0.pid()
+    }
+
+    /// Whether the direct child has exited.
+    #[must_use]
+    pub fn has_exited(&self) -> bool {
+        self.0.has_exited()
+    }
+
+    /// Whether the child is there, has written nothing to stdout that nobody has read, and has not closed it.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.0.is_quiet()
+    }
+
+    /// Gives the child the command's input and the end of it, and lets it run to its end like [`run`](crate::run).
+    ///
+    /// The command's timeout, graces and limits count, from now on.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime cannot watch the child's pipes. It is killed then.
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime with the I/O and time drivers.
+    pub async fn finish(self, command: &Command, cancel: &CancelToken) -> io::Result<Finished> {
+        let begun = Instant::now();
+        let deadline = sleep_until(deadline(begun, command.timeout));
+        let mut stop = Stop { cancelled: pin!(cancel.cancelled()), deadline: pin!(deadline) };
+        if cancel.is_cancelled() {
+            return Ok(never_started(End::Cancelled, begun));
+        }
+        let started = self.0.deliver(&command.stdin, sys::After::End)?;
+        Ok(drive(started, command, &mut stop, begun).await)
+    }
+
+    /// Writes the command's input and waits for one line of stdout, without its line break.
+    ///
+    /// The command's timeout and graces count for this exchange. So do its limits: `stdout_keep` is the longest line.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime cannot watch the child's pipes. It is killed then.
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime with the I/O and time drivers.
+    pub async fn ask(self, command: &Command, cancel: &CancelToken) -> io::Result<Exchange> {
+        let begun = Instant::now();
+        let deadline = sleep_until(deadline(begun, command.timeout));
+        let mut stop = Stop { cancelled: pin!(cancel.cancelled()), deadline: pin!(deadline) };
+        let started = self.0.deliver(&command.stdin, sys::After::Open)?;
+        let mut talking = Talking::new(started, command);
+        let reply = poll_fn(|cx| talking.poll(cx, &mut stop)).await;
+        Ok(talking.conclude(reply, command, begun))
+    }
+
+    /// Ends the child: its stdin ends, and the ladder does the rest.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime cannot watch the child's pipes. It is killed then.
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime with the I/O and time drivers.
+    pub fn retire(self, grace: Duration) -> io::Result<Ladder> {
+        let started = self.0.deliver(&Arc::default(), sys::After::Open)?;
+        let ladder = Ladder::start(started.child, [started.stdout, started.stderr], grace);
+        // Only now: a child that was not asked must not take the end for an empty input.
+        drop(started.stdin);
+        Ok(ladder)
+    }
+}
+
+/// What came of a question.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Exchange {
+    /// What there was instead of silence.
+    pub reply: Reply,
+    /// What was read of stderr since the exchange before.
+    pub stderr: Captured,
+    /// From the question to the reply.
+    pub elapsed: Duration,
+    /// The child, when it can be asked again.
+    pub parked: Option<Parked>,
+    /// What is still to be done to end the child, when it cannot; dropping it kills at once.
+    pub ladder: Option<Ladder>,
+}
+
+/// How an exchange ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reply {
+    /// The child wrote a line.
+    Line(Vec<u8>),
+    /// The child exited without a whole line.
+    Exited(Exit),
+    /// The child closed its stdout without a whole line.
+    Closed,
+    /// The line is longer than it may be.
+    TooLong,
+    /// The deadline passed first.
+    TimedOut,
+    /// The exchange was cancelled.
+    Cancelled,
+}
+
+/// An exchange that goes on.
+struct Talking {
+    started: sys::Started,
+    line: Vec<u8>,
+    /// Whether something follows the line, which nobody has asked for.
+    more: bool,
+    longest: usize,
+    stderr: Collector,
+    drain_grace: Duration,
+    /// Runs since stdout was closed.
+    closed: Option<Pin<Box<Sleep>>>,
+}
+
+impl Talking {
+    fn new(started: sys::Started, command: &Command) -> Self {
+        let Limits { stdout_keep: longest, stderr_keep, drain_grace, .. } = command.limits;
+        let stderr = Collector::new(stderr_keep);
+        Self { started, line: Vec::new(), more: false, longest, stderr, drain_grace, closed: None }
+    }
+
+    fn poll<C: Future<Output = ()>>(&mut self, cx: &mut Context<'_>, stop: &mut Stop<'_, C>) -> Poll<Reply> {
+        if let Poll::Ready(end) = stop.poll(cx) {
+            return Poll::Ready(if end == End::Cancelled { Reply::Cancelled } else { Reply::TimedOut });
+        }
+        // The end of stderr changes nothing, but a full pipe would stop the child.
+        let _ = self.started.stderr.poll_read(cx, &mut |chunk| self.stderr.push(chunk));
+        self.started.stdin.poll_feed(cx);
+        let (line, more, longest) = (&mut self.line, &mut self.more, self.longest);
+        let closed = self.started.stdout.poll_read(cx, &mut |chunk| collect(line, more, longest, chunk)).is_ready();
+        if let Some(reply) = self.complete() {
+            return Poll::Ready(reply);
+        }
+        if self.started.child.poll_exit(cx).is_ready() {
+            // What it wrote before its end is in the pipe.
+            let (line, more, longest) = (&mut self.line, &mut self.more, self.longest);
+            self.started.stdout.drain(&mut |chunk| collect(line, more, longest, chunk));
+            let exit = self.started.child.exit();
+            return Poll::Ready(self.complete().unwrap_or(Reply::Exited(exit)));
+        }
+        if closed {
+            // Most that close it are about to exit, and then there is a status to tell.
+            let grace = self.drain_grace;
+            let waiting = self.closed.get_or_insert_with(|| Box::pin(sleep(grace)));
+            return waiting.as_mut().poll(cx).map(|()| Reply::Closed);
+        }
+        Poll::Pending
+    }
+
+    /// The reply, once its line is whole or too long.
+    fn complete(&mut self) -> Option<Reply> {
+        if self.line.len() > self.longest {
+            return Some(Reply::TooLong);
+        }
+        if self.line.last() == Some(&b'\n') {
+            self.line.pop();
+            return Some(Reply::Line(std::mem::take(&mut self.line)));
+        }
+        None
+    }
+
+    fn conclude(mut self, reply: Reply, command: &Command, begun: Instant) -> Exchange {
+        // What was written to stderr before the reply belongs to it, although the reactor may not have told yet.
+        self.started.stderr.drain(&mut |chunk| self.stderr.push(chunk));
+        let stderr = self.stderr.into_captured();
+        let elapsed = begun.elapsed();
+        let grace = match reply {
+            Reply::Cancelled => command.grace_after(End::Cancelled),
+            _ => command.grace,
+        };
+        if matches!(reply, Reply::Line(_)) && !self.more && sys::Parked::can_park(&self.started) {
+            let parked = sys::Parked::park(self.started).map(Parked);
+            return Exchange { reply, stderr, elapsed, parked, ladder: None };
+        }
+        self.started.stdin.close();
+        let ladder = Ladder::start(self.started.child, [self.started.stdout, self.started.stderr], grace);
+        Exchange { reply, stderr, elapsed, parked: None, ladder: Some(ladder) }
+    }
+}
+
+/// Takes what belongs to the first line, with its line break.
+fn collect(line: &mut Vec<u8>, more: &mut bool, longest: usize, chunk: &[u8]) {
+    if line.last() == Some(&b'\n') {
+        *more = true;
+        return;
+    }
+    let end = chunk.iter().position(|byte| *byte == b'\n').map_or(chunk.len(), |at| at + 1);
+    *more |= end < chunk.len();
+    let room = longest.saturating_add(2).saturating_sub(line.len()).min(end);
+    line.extend_from_slice(chunk.get(..room).unwrap_or(chunk));
+}

@@ -1,0 +1,150 @@
+//! Children that wait for their input, and children that are asked more than once.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failure here is a failed test")]
+
+mod support;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hookrail_spawn::{CancelToken, Command, End, Environment, Exchange, Exit, Limits, Parked, Reply, Truncation};
+use support::{HANG, is_reaped};
+
+const ECHO: &str = "while read -r line; do echo \"$$ $line\"; done";
+
+fn shell(script: &str) -> Command {
+    let environment: Environment = [("PATH", "/usr/bin:/bin")].into_iter().collect();
+    Command::new("/bin/sh").args(["-c", script]).env(Arc::new(environment)).timeout(HANG)
+}
+
+async fn ask(parked: Parked, command: &Command, line: &str) -> Exchange {
+    let command = command.clone().stdin(format!("{line}\n").into_bytes());
+    parked.ask(&command, &CancelToken::new()).await.unwrap()
+}
+
+fn line(exchange: &Exchange) -> &str {
+    match &exchange.reply {
+        Reply::Line(line) => std::str::from_utf8(line).unwrap(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn one_child_answers_again_and_again_in_whatever_runtime() {
+    let command = shell(ECHO);
+    let mut parked = Parked::start(&command).unwrap();
+    let pid = parked.pid();
+    for number in 0..4 {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let exchange = runtime.block_on(ask(parked, &command, &format!("line {number}")));
+        assert_eq!(line(&exchange), format!("{pid} line {number}"));
+        parked = exchange.parked.unwrap();
+        assert!(parked.is_quiet() && !parked.has_exited());
+    }
+    drop(parked);
+    assert!(is_reaped(pid));
+}
+
+#[tokio::test]
+async fn a_large_question_is_written_whole_and_a_child_that_answers_early_is_not_asked_again() {
+    let large = "x".repeat(3 << 20);
+    let command = shell("while IFS= read -r line; do echo ${#line}; done");
+    let exchange = ask(Parked::start(&command).unwrap(), &command, &large[..200_000]).await;
+    assert_eq!(line(&exchange), "200000");
+    assert!(exchange.parked.is_some());
+    let early = shell("echo early; exec sleep 600");
+    let exchange = ask(Parked::start(&early).unwrap(), &early, &large).await;
+    assert_eq!(line(&exchange), "early");
+    assert!(exchange.parked.is_none() && exchange.ladder.is_some());
+}
+
+#[tokio::test]
+async fn whoever_says_more_than_was_asked_for_is_not_asked_again() {
+    let command = shell("read -r line; echo one; echo two; exec sleep 600");
+    let parked = Parked::start(&command).unwrap();
+    let pid = parked.pid();
+    let exchange = ask(parked, &command, "a").await;
+    assert_eq!(line(&exchange), "one");
+    match exchange.parked {
+        // The second line came later than the reply: it is seen before the next question.
+        Some(parked) => assert!(hookrail_testkit::wait_until(|| !parked.is_quiet(), HANG)),
+        None => assert_eq!(exchange.ladder.unwrap().finish().await.left, 0),
+    }
+    assert!(is_reaped(pid));
+}
+
+#[tokio::test]
+async fn ends_without_an_answer_are_told_apart() {
+    for (script, expected) in [
+        ("read -r line; exit 7", Reply::Exited(Exit::Code(7))),
+        ("read -r line; printf half; exit 0", Reply::Exited(Exit::Code(0))),
+        ("read -r line; kill -9 $$", Reply::Exited(Exit::Signal(9))),
+        ("read -r line; exec >&-; exec sleep 600", Reply::Closed),
+        ("read -r line; echo 0123456789", Reply::TooLong),
+        ("exit 3", Reply::Exited(Exit::Code(3))),
+    ] {
+        let limits = Limits { stdout_keep: 8, ..Limits::default() };
+        let command = shell(script).limits(limits).grace(Duration::ZERO);
+        let exchange = ask(Parked::start(&command).unwrap(), &command, "a").await;
+        assert_eq!(exchange.reply, expected, "{script}");
+        assert!(exchange.parked.is_none());
+        let swept = exchange.ladder.unwrap().finish().await;
+        assert_eq!(swept.left, 0, "{script}");
+    }
+}
+
+#[tokio::test]
+async fn the_deadline_and_a_cancel_end_the_whole_group() {
+    let script = "read -r line; sleep 600 & wait";
+    let command = shell(script).timeout(Duration::from_millis(50)).grace(Duration::ZERO);
+    let parked = Parked::start(&command).unwrap();
+    let pid = parked.pid();
+    let exchange = ask(parked, &command, "a").await;
+    assert_eq!(exchange.reply, Reply::TimedOut);
+    exchange.ladder.unwrap().finish().await;
+    assert!(is_reaped(pid));
+    let command = shell(script).grace(Duration::ZERO);
+    let cancel = CancelToken::new();
+    cancel.cancel();
+    let exchange = Parked::start(&command).unwrap().ask(&command, &cancel).await.unwrap();
+    assert_eq!(exchange.reply, Reply::Cancelled);
+}
+
+#[tokio::test]
+async fn a_flood_on_stderr_stops_nobody_and_is_cut() {
+    let limits = Limits { stderr_keep: 100, ..Limits::default() };
+    let command = shell("while read -r line; do head -c 500000 /dev/zero >&2; echo done; done").limits(limits);
+    let exchange = ask(Parked::start(&command).unwrap(), &command, "a").await;
+    assert_eq!(line(&exchange), "done");
+    assert_eq!((exchange.stderr.bytes.len(), exchange.stderr.truncation), (100, Truncation::Cut));
+    assert!(exchange.parked.is_some());
+}
+
+#[tokio::test]
+async fn a_spare_reads_its_input_late_and_ends_like_any_run() {
+    let command = shell("cat; exit 5").stdin(*b"input");
+    let spare = Parked::start(&command).unwrap();
+    let finished = spare.finish(&command, &CancelToken::new()).await.unwrap();
+    assert_eq!((finished.end, finished.stdout.text_lossy().as_ref()), (End::Exited(5), "input"));
+    let early = Parked::start(&shell("exit 0")).unwrap();
+    assert!(hookrail_testkit::wait_until(|| early.has_exited(), HANG), "an end before the input is seen");
+}
+
+#[tokio::test]
+async fn a_spare_that_is_not_needed_never_sees_an_empty_input() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = format!("cd {}; touch ready; cat > /dev/null; touch ended", dir.path().display());
+    for retire in [false, true] {
+        let spare = Parked::start(&shell(&script)).unwrap();
+        let pid = spare.pid();
+        assert!(hookrail_testkit::wait_until(|| dir.path().join("ready").exists(), HANG));
+        if retire {
+            spare.retire(Duration::ZERO).unwrap().finish().await;
+        } else {
+            drop(spare);
+        }
+        assert!(is_reaped(pid));
+        assert!(!dir.path().join("ended").exists(), "it took the end of the pipe for its input");
+    }
+}
