@@ -26,7 +26,20 @@ struct State {
     deadline: Option<Instant>,
     /// The thread's own time when it was first asked for.
     seen: Option<Duration>,
-    tripped: bool,
+    /// The clock of the call that is made on the thread of whoever waits for it, who cannot look at it meanwhile.
+    wall: Option<Arc<WallClock>>,
+    stopped: Option<Stop>,
+}
+
+/// Why a module had to be stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// It worked too long without giving way, or is not wanted any more.
+    Work,
+    /// The time of its call was up, which was this long.
+    Wall(Duration),
+    /// A function of the host panicked.
+    Panic,
 }
 
 impl Budget {
@@ -41,9 +54,20 @@ impl Budget {
         (state.began, state.deadline, state.seen) = (Some(now), now.checked_add(self.length), None);
     }
 
+    /// The next turn also ends when this clock's time is up.
+    pub(crate) fn watch(&self, wall: Arc<WallClock>) {
+        self.state.lock().wall = Some(wall);
+    }
+
+    /// How long the module may keep the thread waiting, when somebody waits for it.
+    pub(crate) fn wall_left(&self) -> Option<Duration> {
+        self.state.lock().wall.as_ref().and_then(|wall| wall.left())
+    }
+
     /// The module has given way.
     pub(crate) fn end(&self) {
-        self.state.lock().deadline = None;
+        let mut state = self.state.lock();
+        (state.deadline, state.wall) = (None, None);
     }
 
     /// Time that the host spent is not the module's.
@@ -55,13 +79,31 @@ impl Budget {
     /// Whether the module has to stop now.
     pub(crate) fn is_over(&self) -> bool {
         let mut state = self.state.lock();
-        state.tripped |= self.killed.load(Ordering::Relaxed) || state.is_used_up(self.length);
-        state.tripped
+        if state.stopped.is_none() {
+            state.stopped = if self.killed.load(Ordering::Relaxed) || state.is_used_up(self.length) {
+                Some(Stop::Work)
+            } else {
+                state.wall.as_ref().and_then(|wall| wall.is_up().then(|| Stop::Wall(wall.length)))
+            };
+        }
+        state.stopped.is_some()
     }
 
-    /// Whether the module had to be stopped. It stays so: what was interrupted cannot be relied on.
-    pub(crate) fn has_tripped(&self) -> bool {
-        self.state.lock().tripped
+    /// The module has to stop for a reason that is not found here.
+    pub(crate) fn stop(&self, why: Stop) {
+        self.state.lock().stopped.get_or_insert(why);
+    }
+
+    /// The time of the call is up.
+    pub(crate) fn stop_for_time(&self) {
+        let mut state = self.state.lock();
+        let length = state.wall.as_ref().map(|wall| wall.length).unwrap_or_default();
+        state.stopped.get_or_insert(Stop::Wall(length));
+    }
+
+    /// Why the module had to be stopped. It stays so: what was interrupted cannot be relied on.
+    pub(crate) fn stopped(&self) -> Option<Stop> {
+        self.state.lock().stopped
     }
 }
 
@@ -102,6 +144,8 @@ fn thread_time() -> Option<Duration> {
 /// Time on the wall, which stands still while a person is asked.
 #[derive(Debug)]
 pub(crate) struct WallClock {
+    /// All the time there was.
+    pub(crate) length: Duration,
     time: Mutex<Time>,
     changed: Notify,
 }
@@ -117,7 +161,7 @@ struct Time {
 impl WallClock {
     pub(crate) fn new(length: Duration) -> Arc<Self> {
         let time = Time { left: length, since: Some(Instant::now()), dialogs: 0 };
-        Arc::new(Self { time: Mutex::new(time), changed: Notify::new() })
+        Arc::new(Self { length, time: Mutex::new(time), changed: Notify::new() })
     }
 
     /// A dialog is open until the guard is gone.
@@ -137,6 +181,11 @@ impl WallClock {
     fn left(&self) -> Option<Duration> {
         let time = self.time.lock().unwrap_or_else(PoisonError::into_inner);
         time.since.map(|since| time.left.saturating_sub(since.elapsed()))
+    }
+
+    /// Whether the time is up.
+    fn is_up(&self) -> bool {
+        self.left().is_some_and(|left| left.is_zero())
     }
 
     /// Waits for the work, or until the time is up.

@@ -4,12 +4,14 @@
 //! let hooks = hookrail::HookSystem::builder(".").runner(hookrail_js::modules()).build();
 //! ```
 //!
-//! Every module has a runtime of its own on a thread of its own, with a limit on memory, stack and uninterrupted
-//! work. A module that misbehaves fails alone: neither the host nor another module notices more than its failure.
+//! Every module has a runtime of its own, with a limit on memory, stack and uninterrupted work, and a thread on which
+//! it is loaded and waits. A module that misbehaves fails alone: neither the host nor another module notices more than
+//! its failure.
 //!
 //! `source` turns files into code, `vm` is one runtime, `ops` is everything a module can ask of the machine or the
-//! host, `worker` is the thread around a runtime, and `modules` gives it all to the engine. What an event means and
-//! how the results of several modules combine is not known here; the rules inside one module are in `prelude/api.js`.
+//! host, `stage` is a runtime with everything that waits for it, `worker` is the thread around that, and `modules` gives
+//! it all to the engine. What an event means and how the results of several modules combine is not known here; the rules
+//! inside one module are in `prelude/api.js`.
 
 #![forbid(unsafe_code)]
 
@@ -22,6 +24,8 @@ mod outcome;
 mod shared;
 mod slot;
 mod source;
+mod stack;
+mod stage;
 mod vm;
 mod worker;
 

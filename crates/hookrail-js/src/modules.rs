@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 
 use crate::clock::WallClock;
 use crate::limits::Limits;
+use crate::stack;
 use crate::worker::{Job, Message, Work, Worker, look_into};
 
 /// Runs module hooks, for [`Builder::runner`](hookrail::Builder::runner).
@@ -54,11 +55,30 @@ impl Modules {
         Ok(())
     }
 
+    /// Does some work on this thread, if the module is free and there is room for it; otherwise gives it back.
+    fn work_here(&self, module: &Path, work: Work) -> Option<Work> {
+        let alive =
+            self.workers().get(module).filter(|worker| !worker.to.is_closed()).map(|worker| Arc::clone(&worker.stage));
+        let Some(stage) = alive.filter(|_| stack::has_room(&self.limits)) else { return Some(work) };
+        let (left, answers) = {
+            let Ok(mut stage) = stage.try_lock() else { return Some(work) };
+            (stage.work_here(work), stage.take_answers())
+        };
+        answers.send();
+        left
+    }
+
     /// Forgets a module's thread and ends whatever it is doing.
     fn discard(&self, module: &Path) {
         if let Some(worker) = self.workers().remove(module) {
             worker.kill.store(true, Ordering::Relaxed);
         }
+    }
+
+    async fn event(&self, call: ModuleCall<'_>, place: Place) -> ModuleReturn {
+        let job = Job::Event { name: call.event.to_owned(), payload: call.payload.to_owned() };
+        let clock = WallClock::new(call.timeout);
+        self.work(call.module, job, call.world, call.host, Some(clock), place).await
     }
 
     async fn work(
@@ -67,24 +87,28 @@ impl Modules {
         job: Job,
         world: ModuleWorld,
         host: Arc<dyn hookrail::Host>,
-        clock: Option<(Arc<WallClock>, std::time::Duration)>,
+        clock: Option<Arc<WallClock>>,
+        place: Place,
     ) -> ModuleReturn {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let (reply, answer) = oneshot::channel();
-        let time = clock.as_ref().map(|(clock, _)| Arc::clone(clock));
-        let work = Work { number, job, world, host, clock: time, reply };
-        if let Err(error) = self.send(module, work) {
+        let work = Work { number, job, world, host, clock: clock.clone(), reply };
+        let left = match place {
+            Place::Here => self.work_here(module, work),
+            Place::Thread => Some(work),
+        };
+        if let Some(Err(error)) = left.map(|work| self.send(module, work)) {
             let failure = hookrail::SpawnFailure::Other(format!("no thread for the module: {error}"));
             return ModuleReturn::new(How::SpawnFailed(failure));
         }
         let mut waiting = Waiting { modules: self, module, number, answered: false };
         let answer = match clock {
-            Some((clock, length)) => match clock.limit(answer).await {
+            Some(clock) => match clock.limit(answer).await {
                 Some(answer) => answer,
                 None => {
                     waiting.answered = true;
                     self.discard(module);
-                    return ModuleReturn::new(How::TimedOut(length));
+                    return ModuleReturn::new(How::TimedOut(clock.length));
                 }
             },
             None => answer.await,
@@ -93,6 +117,15 @@ impl Modules {
         answer
             .unwrap_or_else(|_| ModuleReturn::new(How::Threw("its runtime was ended while it was at work".to_owned())))
     }
+}
+
+/// Where work is done.
+#[derive(Clone, Copy)]
+enum Place {
+    /// On the thread of whoever waits for it, if that is possible.
+    Here,
+    /// On the module's own thread.
+    Thread,
 }
 
 /// Somebody who waits for an answer. When they are gone, the module is told.
@@ -115,9 +148,11 @@ impl Drop for Waiting<'_> {
 
 impl ModuleRunner for Modules {
     fn call<'a>(&'a self, call: ModuleCall<'a>) -> HostFuture<'a, ModuleReturn> {
-        let job = Job::Event { name: call.event.to_owned(), payload: call.payload.to_owned() };
-        let clock = (WallClock::new(call.timeout), call.timeout);
-        Box::pin(self.work(call.module, job, call.world, call.host, Some(clock)))
+        Box::pin(self.event(call, Place::Thread))
+    }
+
+    fn call_here<'a>(&'a self, call: ModuleCall<'a>) -> HostFuture<'a, ModuleReturn> {
+        Box::pin(self.event(call, Place::Here))
     }
 
     fn inspect(&self, module: &Path, world: &ModuleWorld) -> ModuleInspection {
@@ -139,14 +174,14 @@ impl ModuleRunner for Modules {
     fn command<'a>(&'a self, command: ModuleCommand<'a>) -> HostFuture<'a, ModuleReturn> {
         let job = Job::Command { name: command.name.to_owned(), arguments: command.arguments.to_owned() };
         // A command waits for models and people as long as it takes.
-        Box::pin(self.work(command.module, job, command.world, command.host, None))
+        Box::pin(self.work(command.module, job, command.world, command.host, None, Place::Thread))
     }
 
     fn render<'a>(&'a self, render: ModuleRender<'a>) -> HostFuture<'a, Option<Vec<String>>> {
         let job =
             Job::Render { message: render.message.text().to_owned(), expanded: render.expanded, width: render.width };
         Box::pin(async move {
-            let returned = self.work(render.module, job, render.world, render.host, None).await;
+            let returned = self.work(render.module, job, render.world, render.host, None, Place::Thread).await;
             match returned.how {
                 How::Returned(Some(lines)) => lines.decode(),
                 _ => None,

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use hookrail::{Digest, HookFailure, Host, Json, LoadFailure, ModuleWorld, NoHost};
 use hookrail_spawn::CancelToken;
+use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
 use tokio::task::AbortHandle;
 
@@ -48,6 +49,8 @@ pub(crate) struct Shared {
     pub(crate) files: Slot<Vec<(PathBuf, Digest)>>,
     pub(crate) load_failure: Slot<Option<LoadFailure>>,
     pub(crate) inbox: mpsc::WeakUnboundedSender<Message>,
+    /// The loop of the module's own thread.
+    pub(crate) runtime: Handle,
     next: AtomicU32,
 }
 
@@ -88,6 +91,7 @@ impl Shared {
         world: ModuleWorld,
         budget: Budget,
         inbox: mpsc::WeakUnboundedSender<Message>,
+        runtime: Handle,
     ) -> Arc<Self> {
         Arc::new(Self {
             module: module.to_owned(),
@@ -107,6 +111,7 @@ impl Shared {
             files: Slot::default(),
             load_failure: Slot::default(),
             inbox,
+            runtime,
             next: AtomicU32::new(1),
         })
     }

@@ -4,14 +4,16 @@
 //! ready, and takes the budget away again. There is no other poller.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rquickjs::context::EvalOptions;
 use rquickjs::function::{Func, IntoArgs};
-use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Exception, Function, Object, Persistent, Runtime, Value};
+use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Exception, Function, Object, Runtime, Value};
 
+use crate::clock::Stop;
 use crate::limits::Limits;
 use crate::ops;
 use crate::shared::Shared;
@@ -19,12 +21,31 @@ use crate::source::{FileLoader, FileResolver, script};
 
 /// A runtime with the prelude in it.
 pub(crate) struct Vm {
-    // Values go before the runtime they belong to.
-    entry: Persistent<Object<'static>>,
     context: Context,
     runtime: Runtime,
     shared: Arc<Shared>,
     memory: usize,
+}
+
+/// The functions of the prelude that the host calls.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Entry {
+    Open,
+    Settle,
+    Fire,
+    Changed,
+    Dispatch,
+    Command,
+    Render,
+    Draw,
+    Key,
+    Abandon,
+}
+
+impl Entry {
+    /// Their names in the prelude, in the order above.
+    const NAMES: [&'static str; 10] =
+        ["open", "settle", "fire", "changed", "dispatch", "command", "render", "draw", "key", "abandon"];
 }
 
 /// Room to say that there is no more room.
@@ -45,34 +66,31 @@ impl Vm {
         })));
         let context = Context::full(&runtime).map_err(|error| error.to_string())?;
         shared.budget.begin();
-        let entry = context.with(|ctx| prelude(&ctx, shared).catch(&ctx).map_err(|error| described(&error)));
+        let ready = context.with(|ctx| prelude(&ctx, shared).catch(&ctx).map_err(|error| described(&error)));
         shared.budget.end();
-        Ok(Self { entry: entry?, context, runtime, shared: Arc::clone(shared), memory: limits.memory })
+        ready.map(|()| Self { context, runtime, shared: Arc::clone(shared), memory: limits.memory })
     }
 
     /// Begins to load the module; its end is reported as that of call zero.
     pub(crate) fn load(&self, module: &Path) {
-        self.turn("open", (module.to_string_lossy().into_owned(),));
+        self.turn(Entry::Open, (module.to_string_lossy().into_owned(),));
     }
 
     /// Enters the module's code, and runs everything that becomes ready. What was thrown on the way is a failure that
     /// no call can be blamed for; the prelude catches all others.
-    pub(crate) fn turn<A>(&self, name: &str, args: A)
+    pub(crate) fn turn<A>(&self, entry: Entry, args: A)
     where
         A: for<'js> IntoArgs<'js>,
     {
         self.shared.budget.begin();
-        let thrown = self.context.with(|ctx| {
-            let thrown = self.call(&ctx, name, args).err();
-            while !self.shared.budget.has_tripped() && ctx.execute_pending_job() {
-                if self.shared.budget.is_over() {
-                    break;
-                }
-            }
-            thrown
-        });
+        // A panic must not leave the runtime's lock poisoned, nor reach a thread that is not the module's own.
+        let turned = self.context.with(|ctx| catch_unwind(AssertUnwindSafe(|| self.run(&ctx, entry, args))));
         self.shared.budget.end();
-        if let Some(message) = thrown.filter(|_| !self.shared.budget.has_tripped()) {
+        let thrown = turned.unwrap_or_else(|_| {
+            self.shared.budget.stop(Stop::Panic);
+            None
+        });
+        if let Some(message) = thrown.filter(|_| self.shared.budget.stopped().is_none()) {
             let lost = self.shared.with_current(|call| call.lost = Some(message.clone()));
             if lost.is_none() {
                 self.shared.report("callback", &message);
@@ -80,13 +98,23 @@ impl Vm {
         }
     }
 
-    fn call<A>(&self, ctx: &Ctx<'_>, name: &str, args: A) -> Result<(), String>
+    /// Calls a function and runs what becomes ready; gives what was thrown.
+    fn run<A>(&self, ctx: &Ctx<'_>, entry: Entry, args: A) -> Option<String>
     where
         A: for<'js> IntoArgs<'js>,
     {
-        let entry = self.entry.clone().restore(ctx).map_err(|error| error.to_string())?;
-        let function: Function<'_> = entry.get(name).map_err(|error| error.to_string())?;
-        function.call::<_, ()>(args).catch(ctx).map_err(|error| described(&error))
+        let budget = &self.shared.budget;
+        let function = ctx.userdata::<Vec<Function<'_>>>().and_then(|all| all.get(entry as usize).cloned());
+        let thrown = match function {
+            Some(function) => function.call::<_, ()>(args).catch(ctx).map_err(|error| described(&error)).err(),
+            None => Some(format!("the prelude has no {entry:?}")),
+        };
+        while budget.stopped().is_none() && ctx.execute_pending_job() {
+            if budget.is_over() {
+                break;
+            }
+        }
+        thrown
     }
 
     /// Whether more work is ready without anything from outside.
@@ -95,9 +123,21 @@ impl Vm {
     }
 
     /// Whether the memory is all but used up, so that the runtime cannot be relied on.
+    ///
+    /// Asking the runtime how much it uses means a walk over everything it holds. Whether something small can still be
+    /// had under a lower limit says the same at once.
     pub(crate) fn is_full(&self) -> bool {
-        let used = usize::try_from(self.runtime.memory_usage().malloc_size).unwrap_or(0);
-        used > self.memory.saturating_sub(SPARE_MEMORY)
+        // A limit of zero would be none.
+        self.runtime.set_memory_limit(self.memory.saturating_sub(SPARE_MEMORY).max(1));
+        let is_full = self.context.with(|ctx| {
+            let probe = Object::new(ctx.clone());
+            if probe.is_err() {
+                ctx.catch();
+            }
+            probe.is_err()
+        });
+        self.runtime.set_memory_limit(self.memory);
+        is_full
     }
 }
 
@@ -134,12 +174,14 @@ fn described(error: &CaughtError<'_>) -> String {
     }
 }
 
-/// Runs the prelude, and gives what the host calls it by.
-fn prelude<'js>(ctx: &Ctx<'js>, shared: &Arc<Shared>) -> rquickjs::Result<Persistent<Object<'static>>> {
+/// Runs the prelude, and keeps what the host calls it by.
+fn prelude<'js>(ctx: &Ctx<'js>, shared: &Arc<Shared>) -> rquickjs::Result<()> {
     let native = natives(ctx, shared)?;
     let base: Function<'js> = part(ctx, "base.js")?;
     let entry: Object<'js> = base.call((native,))?;
-    Ok(Persistent::save(ctx, entry))
+    let entries = Entry::NAMES.iter().map(|name| entry.get(*name)).collect::<rquickjs::Result<Vec<Function<'js>>>>()?;
+    // They stay where no value of the module leads to them, and go before the runtime does.
+    ctx.store_userdata(entries).map(drop).map_err(|error| Exception::throw_message(ctx, &error.to_string()))
 }
 
 fn part<'js>(ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Function<'js>> {

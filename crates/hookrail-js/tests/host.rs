@@ -7,7 +7,7 @@ mod common;
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::{Project, Scripted, ask, block_on, eventually, json, reason, tool_call};
+use common::{Project, Scripted, ask, block_on, eventually, json, limits, reason, runner, tool_call};
 use hookrail::{EventKind, Host, How, SessionMove};
 
 fn handler(body: &str) -> String {
@@ -283,7 +283,7 @@ fn capabilities_can_be_narrowed() {
     );
     let with = |names: &[&str]| {
         let capabilities = hookrail::Capabilities::of_names(names.iter().copied()).unwrap();
-        let system = project.builder(&["x.ts"]).runner(hookrail_js::modules()).capabilities(capabilities).build();
+        let system = project.builder(&["x.ts"]).runner(runner(limits())).capabilities(capabilities).build();
         reason(&system.fire_blocking(tool_call(&system)))
     };
     assert_eq!(with(&["read", "write", "run"]), "ok,ok,ok");

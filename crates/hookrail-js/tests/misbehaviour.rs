@@ -7,24 +7,27 @@ mod common;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use common::{Project, Scripted, ask, block_on, eventually, json, limits, reason, tool_call};
-use hookrail::{Code, EndKind, EventKind, Host};
+use common::{Project, Scripted, ask, block_on, eventually, json, limits, reason, runner, tool_call};
+use hookrail::{Code, EndKind, EventKind, HookSystem, Host};
+use hookrail_js::Limits;
 
-/// A module that misbehaves at its first call and is well afterwards; its neighbour is always well.
+/// A module that misbehaves at its first tool call and is well afterwards; its neighbour is always well. Both have been
+/// loaded before, because a module is always loaded on its own thread.
 fn check(body: &str, end: EndKind) {
     let project = Project::new();
     let source = format!(
-        "import {{ existsSync, writeFileSync }} from 'node:fs';\nexport default (pi) => {{ pi.on('tool_call', async () => {{\n  \
+        "import {{ existsSync, writeFileSync }} from 'node:fs';\nexport default (pi) => {{ pi.on('turn_start', () => {{}}); pi.on('tool_call', async () => {{\n  \
          if (existsSync('done')) return {{ block: true, reason: 'well again' }};\n  writeFileSync('done', '');\n  {body}\n}}); }};"
     );
     project.write("bad.ts", &source);
-    project.write("good.ts", "let n = 0; export default (pi) => { pi.on('tool_call', () => console.log(++n)); };");
+    project.write("good.ts", "let n = 0; export default (pi) => { pi.on('turn_start', () => {}); pi.on('tool_call', () => console.log(++n)); };");
     let mut limits = limits();
     if end == EndKind::Limit {
         // The limit that is meant has to be the first one to be reached.
         (limits.memory, limits.cpu) = (16 << 20, Duration::from_secs(5));
     }
     let system = project.system_with(&["good.ts", "bad.ts"], limits);
+    assert_eq!(system.fire_blocking(system.event(EventKind::TurnStart)).runs.len(), 2);
     let began = Instant::now();
     let outcome = system.fire_blocking(tool_call(&system));
     assert!(began.elapsed() < Duration::from_secs(8), "{body}");
@@ -39,6 +42,24 @@ fn check(body: &str, end: EndKind) {
 #[test]
 fn an_endless_loop() {
     check("for (;;) {}", EndKind::TimedOut);
+}
+
+#[test]
+fn an_endless_loop_while_another_event_waits_for_the_module_to_be_loaded() {
+    let project = Project::new();
+    let system = project.module(
+        "import { existsSync, writeFileSync } from 'node:fs';\nexport default async (pi) => {\n  \
+         pi.on('tool_call', () => { if (existsSync('done')) return { block: true, reason: 'well' }; writeFileSync('done', ''); for (;;) {} });\n  \
+         await new Promise((done) => setTimeout(done, 200));\n};",
+    );
+    let other = system.clone();
+    let began = Instant::now();
+    let asked = std::thread::spawn(move || other.fire_blocking(tool_call(&other)));
+    let outcomes = [system.fire_blocking(tool_call(&system)), asked.join().unwrap()];
+    assert!(began.elapsed() < Duration::from_secs(8));
+    let mut ends = outcomes.map(|outcome| outcome.runs[0].end);
+    ends.sort_by_key(|end| *end == EndKind::TimedOut);
+    assert_eq!(ends, [EndKind::Answered, EndKind::TimedOut]);
 }
 
 #[test]
@@ -99,23 +120,71 @@ fn an_error_that_cannot_be_shown() {
     check("throw { toString() { throw 1; } };", EndKind::Threw);
 }
 
-#[test]
-fn the_wall_clock_ends_what_waits_too_long_and_a_blocked_thread_is_replaced() {
+/// A tool call with a time limit, of a module that has been loaded before.
+fn with_time(project: &Project, source: &str, time: Duration, limits: Limits) -> HookSystem {
+    let path =
+        project.write("x.ts", &format!("export default (pi) => {{ pi.on('turn_start', () => {{}}); {source} }};"));
+    let found = project.system(&["x.ts"]);
+    let mut builder = project.builder(&[]).runner(runner(limits));
+    for hook in found.snapshot().hooks() {
+        let mut hook = hookrail::Hook::clone(hook);
+        if hook.event == EventKind::BeforeTool {
+            hook.timeout = time;
+        }
+        builder = builder.hook(hook);
+    }
+    let system = builder.build();
+    let loaded = system.fire_blocking(system.event(EventKind::TurnStart));
+    assert_eq!(loaded.runs.len(), 1, "{} is loaded", path.display());
+    system
+}
+
+/// Fires a tool call whose first handler takes longer than its time, and one that is well.
+fn check_time(source: &str) {
     let project = Project::new();
-    project.write(
-        "slow.ts",
-        "import { execSync } from 'node:child_process';\nlet n = 0;\nexport default (pi) => { pi.on('tool_call', async () => {\n  \
-         if (process.env.HOME && n++ === 0) execSync('sleep 20');\n}); };",
+    let mut limits = limits();
+    limits.cpu = Duration::from_secs(20);
+    let source = format!(
+        "pi.on('tool_call', async () => {{ if (!existsSync('done')) {{ writeFileSync('done', ''); {source} }} }});"
     );
-    let system = project.system(&["slow.ts"]);
-    let mut hook = hookrail::Hook::clone(&system.snapshot().hooks()[0]);
-    hook.timeout = Duration::from_millis(200);
-    let short = project.builder(&[]).runner(hookrail_js::modules()).hook(hook).build();
+    let imports = "const { existsSync, writeFileSync } = await import('node:fs'); const { execSync } = await import('node:child_process');";
+    let source = source.replace("async () => {", &format!("async () => {{ {imports}"));
+    let system = with_time(&project, &source, Duration::from_millis(200), limits);
     let began = Instant::now();
-    let outcome = short.fire_blocking(tool_call(&short));
-    assert_eq!(outcome.runs[0].end, EndKind::TimedOut);
+    let outcome = system.fire_blocking(tool_call(&system));
+    assert_eq!(outcome.runs[0].end, EndKind::TimedOut, "{outcome:?}");
     assert!(outcome.is_denied());
-    assert!(began.elapsed() < Duration::from_secs(5), "the answer does not wait for the thread");
+    assert!(began.elapsed() < Duration::from_secs(5), "the answer does not wait for the module");
+    assert_eq!(system.fire_blocking(tool_call(&system)).runs[0].end, EndKind::Silent, "the next event finds it usable");
+}
+
+#[test]
+fn the_wall_clock_ends_what_stands_still_too_long() {
+    check_time("execSync('sleep 20');");
+}
+
+#[test]
+fn the_wall_clock_ends_what_works_too_long() {
+    check_time("for (;;) {}");
+}
+
+#[test]
+fn the_wall_clock_ends_what_waits_too_long() {
+    check_time("await new Promise((done) => setTimeout(done, 20_000));");
+}
+
+#[test]
+fn a_host_that_panics_fails_the_handler_and_nothing_else() {
+    let project = Project::new();
+    let system = project.module(
+        "let n = 0; export default (pi) => { pi.on('turn_start', () => console.log(++n)); pi.on('tool_call', (_, ctx) => { ctx.ui.notify('panic'); }); };",
+    );
+    assert_eq!(system.fire_blocking(system.event(EventKind::TurnStart)).runs.len(), 1);
+    let host = Scripted::new(&[]);
+    let outcome = ask(&system, &host);
+    assert_eq!(outcome.runs[0].end, EndKind::Threw, "{outcome:?}");
+    assert_eq!(reason(&outcome), "the host panicked at `host.notify`");
+    assert_eq!(system.fire_blocking(system.event(EventKind::TurnStart)).runs[0].stdout, "2\n");
 }
 
 #[test]
@@ -128,7 +197,7 @@ fn a_dialog_stops_the_wall_clock() {
     let system = project.system(&["ask.ts"]);
     let mut hook = hookrail::Hook::clone(&system.snapshot().hooks()[0]);
     hook.timeout = Duration::from_millis(300);
-    let system = project.builder(&[]).runner(hookrail_js::modules()).hook(hook).build();
+    let system = project.builder(&[]).runner(runner(limits())).hook(hook).build();
     let host = Arc::new(Scripted { thinks: Duration::from_millis(900), ..Scripted::default() });
     host.answers.lock().unwrap().push_back("yes".to_owned());
     let outcome = ask(&system, &host);

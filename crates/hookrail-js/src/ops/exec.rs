@@ -3,8 +3,8 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use hookrail_spawn::{CancelToken, Command, End, Environment, Finished, Limits, SpawnError};
@@ -39,14 +39,29 @@ pub(super) fn begin(shared: &Arc<Shared>, number: u32, args: &Args) -> Result<Op
 /// Waits for a process; the module stands still meanwhile.
 pub(super) fn wait(shared: &Arc<Shared>, args: &Args) -> Result<Value, OpError> {
     let wanted = wanted(shared, args)?;
+    let (send, ended) = mpsc::channel();
+    let cancel = CancelToken::new();
+    let cancelled = cancel.clone();
     let body = move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
-        let runtime = runtime.map_err(|error| OpError::new(error.to_string()))?;
-        runtime.block_on(run(wanted, &CancelToken::new()))
+        let runtime = runtime.map_err(|error| OpError::new(error.to_string()));
+        // Whoever waited may have given up.
+        let _ = send.send(runtime.and_then(|runtime| runtime.block_on(run(wanted, &cancelled))));
     };
     let thread = std::thread::Builder::new().name("hookrail-exec".to_owned()).spawn(body);
-    let ended = thread.map_err(|error| OpError::new(error.to_string()))?.join();
-    ended.unwrap_or_else(|_| Err(OpError::new("the process could not be waited for")))
+    thread.map_err(|error| OpError::new(error.to_string()))?;
+    let ended = match shared.budget.wall_left() {
+        Some(left) => ended.recv_timeout(left),
+        None => ended.recv().map_err(Into::into),
+    };
+    ended.unwrap_or_else(|why| {
+        if why == mpsc::RecvTimeoutError::Timeout {
+            // Whoever waits for the call waits on this thread, so nobody else can say that its time is up.
+            shared.budget.stop_for_time();
+            cancel.cancel();
+        }
+        Err(OpError::new("the process could not be waited for"))
+    })
 }
 
 fn wanted(shared: &Shared, args: &Args) -> Result<Wanted, OpError> {

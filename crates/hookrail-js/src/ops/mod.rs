@@ -13,6 +13,7 @@ mod session;
 mod text;
 mod watch;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -55,8 +56,11 @@ impl Args {
 
 /// Does something at once.
 pub(crate) fn sync(shared: &Arc<Shared>, name: &str, args: &str) -> String {
+    if shared.budget.stopped().is_some() {
+        return encode(Err(OpError::new("its time is up")));
+    }
     let began = Instant::now();
-    let answer = Args::read(args).and_then(|args| at_once(shared, name, &args));
+    let answer = caught(name, || Args::read(args).and_then(|args| at_once(shared, name, &args)));
     // What the host does is not the module's own work.
     shared.budget.forgive(began.elapsed());
     encode(answer)
@@ -65,13 +69,19 @@ pub(crate) fn sync(shared: &Arc<Shared>, name: &str, args: &str) -> String {
 /// Begins something that takes time; gives its number.
 pub(crate) fn start(shared: &Arc<Shared>, call: u32, name: &str, args: &str) -> u32 {
     let number = shared.next_number();
-    let op = Args::read(args).and_then(|args| begin(shared, call, number, name, &args));
+    let op = caught(name, || Args::read(args).and_then(|args| begin(shared, call, number, name, &args)));
     let op = op.unwrap_or_else(|error| {
         let answer = encode(Err(error));
         Box::pin(std::future::ready(answer))
     });
     shared.begun.lock().push((number, op));
     number
+}
+
+/// A host whose function panics must not take the module with it, nor the thread.
+fn caught<T>(name: &str, work: impl FnOnce() -> Result<T, OpError>) -> Result<T, OpError> {
+    let panicked = |_| Err(OpError::new(format!("the host panicked at `{name}`")));
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(panicked)
 }
 
 fn encode(answer: Result<Value, OpError>) -> String {

@@ -23,7 +23,7 @@ pub(super) fn begin(shared: &Arc<Shared>, watcher: u32, target: PathBuf) -> Resu
     }
     let inbox = shared.inbox.clone();
     let mut before = look(&target);
-    let task = tokio::spawn(async move {
+    let task = shared.runtime.spawn(async move {
         loop {
             tokio::time::sleep(PAUSE).await;
             let now = look(&target);

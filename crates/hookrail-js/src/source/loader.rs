@@ -10,6 +10,7 @@ use rquickjs::{Ctx, Error, Exception, Module};
 
 use super::{resolve, transpile, virtuals};
 use crate::shared::Shared;
+use crate::stack;
 
 /// Answers which module an import means.
 pub(crate) struct FileResolver {
@@ -102,7 +103,8 @@ impl FileLoader {
             // Not as a literal, in which the key `__proto__` would mean something else.
             return Ok(format!("export default JSON.parse({text});"));
         }
-        let code = transpile::transpile(path, &source)?;
+        let code = stack::deep(|| transpile::transpile(path, &source))
+            .unwrap_or_else(|| Err(LoadFailure::new(format!("there is no thread to read '{name}' on"))))?;
         self.shared.maps.lock().add(name, code.map);
         Ok(code.text)
     }

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 use std::future::Future;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 
 use hookrail::{
     Component, Environment, Event, EventKind, HookFailure, HookSystem, Host, HostError, HostFuture, Json, ModelQuery,
-    NoticeLevel, Outcome, SessionChange, SessionMove, SessionQuery, StatusLine,
+    ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, NoticeLevel,
+    Outcome, SessionChange, SessionMove, SessionQuery, StatusLine,
 };
 use hookrail_js::{Limits, Modules};
 use tempfile::TempDir;
@@ -48,13 +49,46 @@ impl Project {
     }
 
     pub fn system_with(&self, modules: &[&str], limits: Limits) -> HookSystem {
-        self.builder(modules).runner(Modules::with_limits(limits)).build()
+        self.builder(modules).runner(runner(limits)).build()
     }
 
     /// A hook system with one module of this source.
     pub fn module(&self, source: &str) -> HookSystem {
         self.write("x.ts", source);
         self.system(&["x.ts"])
+    }
+}
+
+/// Whether events are answered on the thread that polls them, as in the test `here`, or on the modules' own.
+const HERE: bool = matches!(env!("CARGO_CRATE_NAME").as_bytes(), b"here");
+
+/// What runs the modules.
+pub fn runner(limits: Limits) -> OneWay {
+    OneWay(Modules::with_limits(limits))
+}
+
+/// Runs modules one way only, however it is asked.
+pub struct OneWay(Modules);
+
+impl ModuleRunner for OneWay {
+    fn call<'a>(&'a self, call: ModuleCall<'a>) -> HostFuture<'a, ModuleReturn> {
+        if HERE { self.0.call_here(call) } else { self.0.call(call) }
+    }
+
+    fn call_here<'a>(&'a self, call: ModuleCall<'a>) -> HostFuture<'a, ModuleReturn> {
+        self.call(call)
+    }
+
+    fn inspect(&self, module: &Path, world: &ModuleWorld) -> ModuleInspection {
+        self.0.inspect(module, world)
+    }
+
+    fn command<'a>(&'a self, command: ModuleCommand<'a>) -> HostFuture<'a, ModuleReturn> {
+        self.0.command(command)
+    }
+
+    fn render<'a>(&'a self, render: ModuleRender<'a>) -> HostFuture<'a, Option<Vec<String>>> {
+        self.0.render(render)
     }
 }
 
@@ -195,6 +229,7 @@ impl Host for Scripted {
 
     fn notify(&self, text: &str, level: NoticeLevel) {
         self.hear(format!("notify {level:?} {text}"));
+        assert!(text != "panic", "as it was told");
     }
 
     fn set_status(&self, key: &str, text: Option<&str>) {

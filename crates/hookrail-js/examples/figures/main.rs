@@ -1,0 +1,120 @@
+//! What a module hook costs: `cargo run --release -p hookrail-js --example figures`.
+//!
+//! Prints how long a loaded hook takes to answer an event of 1 KiB, on the thread that waits and through the module's
+//! own; how long it takes to load a hook of sixty lines of TypeScript; and how much memory an idle one holds. The path of
+//! another hook can be given; it must have nothing against the event.
+
+#![allow(clippy::expect_used, clippy::print_stdout, reason = "a measurement that fails has nothing to print")]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hookrail::{Environment, How, ModuleCall, ModuleRunner as _, ModuleWorld, NoHost};
+use hookrail_js::Modules;
+
+const CALLS: usize = 20_000;
+const LOADS: usize = 200;
+const IDLE: usize = 100;
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+    runtime.block_on(async {
+        let modules = hookrail_js::modules();
+        let own = || Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/figures/guard.ts");
+        let guard = Hook::new(std::env::args_os().nth(1).map_or_else(own, PathBuf::from));
+        guard.ask(&modules, Way::Thread).await;
+        for way in [Way::Here, Way::Thread] {
+            let mut times = Vec::with_capacity(CALLS);
+            for _ in 0..CALLS {
+                times.push(guard.ask(&modules, way).await);
+            }
+            print(&format!("an event of {} bytes, {way:?}", guard.payload.len()), times);
+        }
+        let mut times = Vec::with_capacity(LOADS);
+        for _ in 0..LOADS {
+            times.push(guard.ask(&hookrail_js::modules(), Way::Thread).await);
+        }
+        print("thread, runtime, loading and the first event", times);
+        let times = (0..LOADS).map(|_| guard.look(&modules)).collect();
+        print("looking into it", times);
+        memory(&guard).await;
+    });
+}
+
+/// Which way an event takes.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    /// On the thread that waits for the answer.
+    Here,
+    /// Through the module's own thread.
+    Thread,
+}
+
+/// A module and what it is asked.
+struct Hook {
+    file: PathBuf,
+    payload: String,
+    world: ModuleWorld,
+}
+
+impl Hook {
+    fn new(file: PathBuf) -> Self {
+        let content = "const answer = 42; // ".repeat(42);
+        let input = serde_json::json!({ "path": "src/answer.ts", "content": content });
+        let payload =
+            serde_json::json!({ "type": "tool_call", "toolName": "write", "toolCallId": "c1", "input": input });
+        let world = ModuleWorld::new("/", Arc::new(Environment::default()));
+        Self { file, payload: payload.to_string(), world }
+    }
+
+    async fn ask(&self, modules: &Modules, way: Way) -> Duration {
+        let timeout = Duration::from_secs(60);
+        let began = Instant::now();
+        let call =
+            ModuleCall::new(&self.file, "tool_call", &self.payload, timeout, self.world.clone(), Arc::new(NoHost));
+        let returned = match way {
+            Way::Here => modules.call_here(call).await,
+            Way::Thread => modules.call(call).await,
+        };
+        let took = began.elapsed();
+        assert!(matches!(returned.how, How::Returned(None)), "the guard has nothing against it: {returned:?}");
+        took
+    }
+
+    fn look(&self, modules: &Modules) -> Duration {
+        let began = Instant::now();
+        let found = modules.inspect(&self.file, &self.world);
+        let took = began.elapsed();
+        assert!(matches!(found, hookrail::ModuleInspection::Registered(_)), "the guard can be loaded: {found:?}");
+        took
+    }
+}
+
+fn print(what: &str, mut times: Vec<Duration>) {
+    times.sort_unstable();
+    let part = |percent: usize| times.get(times.len() * percent / 100).copied().unwrap_or_default();
+    println!("{what}: p50 {:?}, p99 {:?}", part(50), part(99));
+}
+
+/// How much more memory the process holds for every module that is loaded and idle.
+async fn memory(guard: &Hook) {
+    let before = resident();
+    let mut idle = Vec::with_capacity(IDLE);
+    for _ in 0..IDLE {
+        let modules = hookrail_js::modules();
+        guard.ask(&modules, Way::Thread).await;
+        idle.push(modules);
+    }
+    match before.zip(resident()) {
+        Some((before, now)) => println!("memory of an idle module: {} KiB", now.saturating_sub(before) / IDLE),
+        None => println!("memory of an idle module: this system does not say"),
+    }
+}
+
+/// The resident memory of this process in KiB.
+fn resident() -> Option<usize> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.split_whitespace().next()?.parse().ok()
+}

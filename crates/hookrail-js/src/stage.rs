@@ -1,0 +1,446 @@
+//! A module's runtime and everything that waits for it, for whoever has the turn.
+//!
+//! The runtime is made at the first call, and thrown away when the module had to be stopped or ran out of memory; the
+//! next call then begins with a fresh one. Nothing here waits: what takes time is begun on the module's own thread, and
+//! its end comes back as a message.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use std::time::Instant;
+
+use hookrail::{Host, How, LoadFailure, ModuleReturn, ModuleWorld};
+use tokio::runtime::Handle;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::AbortHandle;
+
+use crate::clock::{Budget, Stop};
+use crate::outcome::{self, Failure, Report};
+use crate::shared::{CallState, Shared};
+use crate::vm::{Entry, Vm};
+use crate::worker::{Job, Looked, Message, Seat, Work};
+
+/// The runtime while it exists, and everything that waits for it.
+pub(crate) struct Stage {
+    seat: Seat,
+    /// The loop of the module's own thread.
+    runtime: Handle,
+    act: Option<Act>,
+    /// How many runtimes there were.
+    acts: u32,
+    /// What was begun and has not ended, by number.
+    ops: HashMap<u32, AbortHandle>,
+    /// The timer that the thread waits for.
+    armed: Option<Instant>,
+    /// The call that is made on the thread of whoever waits for it.
+    here: Option<u32>,
+    /// Why there is no runtime, when one could not be made.
+    unopened: Option<LoadFailure>,
+    /// Work that has not begun.
+    waiting: VecDeque<Work>,
+    replies: BTreeMap<u32, Reply>,
+    answers: Answers,
+}
+
+/// A runtime and its state.
+struct Act {
+    vm: Vm,
+    shared: Arc<Shared>,
+    loaded: bool,
+}
+
+enum Reply {
+    Call(oneshot::Sender<ModuleReturn>),
+    Lines(oneshot::Sender<Vec<String>>),
+}
+
+/// Answers that are to be sent once the stage is free, so that whoever gets one finds it free.
+#[derive(Default)]
+#[must_use]
+pub(crate) struct Answers {
+    calls: Vec<(oneshot::Sender<ModuleReturn>, ModuleReturn)>,
+    lines: Vec<(oneshot::Sender<Vec<String>>, Vec<String>)>,
+}
+
+impl Answers {
+    /// Sends them. Whoever asked may be gone; then nobody wants the answer.
+    pub(crate) fn send(self) {
+        for (reply, returned) in self.calls {
+            let _ = reply.send(returned);
+        }
+        for (reply, lines) in self.lines {
+            let _ = reply.send(lines);
+        }
+    }
+}
+
+/// Tells the module's thread that an operation has ended, even when it was broken off.
+struct Settling {
+    inbox: mpsc::WeakUnboundedSender<Message>,
+    act: u32,
+    number: u32,
+    answer: Option<String>,
+}
+
+impl Settling {
+    fn end(mut self, answer: String) {
+        self.answer = Some(answer);
+    }
+}
+
+impl Drop for Settling {
+    fn drop(&mut self) {
+        if let Some(inbox) = self.inbox.upgrade() {
+            let answer = self.answer.take();
+            // A thread that is gone has nobody to tell.
+            let _ = inbox.send(Message::Settled { act: self.act, number: self.number, answer });
+        }
+    }
+}
+
+impl Stage {
+    pub(crate) fn new(seat: Seat, runtime: Handle) -> Self {
+        Self {
+            seat,
+            runtime,
+            act: None,
+            acts: 0,
+            ops: HashMap::new(),
+            armed: None,
+            here: None,
+            unopened: None,
+            waiting: VecDeque::new(),
+            replies: BTreeMap::new(),
+            answers: Answers::default(),
+        }
+    }
+
+    /// When the thread has to be back for a timer.
+    pub(crate) fn arm(&mut self) -> Option<Instant> {
+        self.armed = self.next_timer();
+        self.armed
+    }
+
+    fn next_timer(&self) -> Option<Instant> {
+        self.act.as_ref().and_then(|act| act.shared.timers.lock().next())
+    }
+
+    pub(crate) fn has_ops(&self) -> bool {
+        !self.ops.is_empty()
+    }
+
+    /// Does some work at once, on this thread, where the module is loaded and nothing is before it; otherwise gives it
+    /// back. What the module then waits for is up to its own thread.
+    pub(crate) fn work_here(&mut self, work: Work) -> Option<Work> {
+        if !self.is_loaded() || !self.waiting.is_empty() {
+            return Some(work);
+        }
+        self.here = Some(work.number);
+        if let (Some(act), Some(clock)) = (&self.act, &work.clock) {
+            act.shared.budget.watch(Arc::clone(clock));
+        }
+        self.begin(work);
+        self.here = None;
+        if self.next_timer() != self.armed
+            && let Some(inbox) = self.seat.inbox.upgrade()
+        {
+            let _ = inbox.send(Message::Rearm);
+        }
+        None
+    }
+
+    /// Makes a runtime and begins to load the module into it.
+    pub(crate) fn open(&mut self, world: ModuleWorld, host: Arc<dyn Host>) {
+        let budget = Budget::new(self.seat.limits.cpu, Arc::clone(&self.seat.kill));
+        let shared = Shared::new(&self.seat.module, world, budget, self.seat.inbox.clone(), self.runtime.clone());
+        shared.host.set(Arc::clone(&host));
+        shared.calls.lock().insert(0, CallState::new("load", host, None));
+        match Vm::new(&shared, &self.seat.limits) {
+            Ok(vm) => {
+                vm.load(&self.seat.module);
+                self.act = Some(Act { vm, shared, loaded: false });
+                self.acts += 1;
+            }
+            Err(message) => {
+                let failure = LoadFailure::new(format!("Failed to load hook: there is no runtime for it: {message}"));
+                self.refuse_waiting(&failure);
+                self.unopened = Some(failure);
+            }
+        }
+    }
+
+    /// What came of loading, once that is known.
+    pub(crate) fn looked(&mut self) -> Option<Looked> {
+        let Some(act) = &self.act else { return self.unopened.take().map(Looked::failed) };
+        let shared = Arc::clone(&act.shared);
+        let refused = shared.refused.load(Ordering::Relaxed);
+        let files = shared.files.lock().clone();
+        if shared.budget.stopped().is_some() {
+            let failure =
+                Failure::new(format!("it worked for {} s without giving way", self.seat.limits.cpu.as_secs_f64()));
+            let report = Report::failed(failure);
+            let result = outcome::loaded(&shared, &self.seat.limits, &report, None);
+            return Some(Looked { result, refused, files });
+        }
+        let report = shared.finished.lock().pop().map(|(_, text)| Report::read(&text));
+        let lost = shared.rejections.lock().drain(..).next().map(|(_, message)| message);
+        let report = match (report, &lost) {
+            (Some(report), _) => report,
+            (None, Some(_)) => Report::default(),
+            (None, None) => return None,
+        };
+        let result = outcome::loaded(&shared, &self.seat.limits, &report, lost);
+        Some(Looked { result, refused, files })
+    }
+
+    pub(crate) fn take(&mut self, message: Message) {
+        match message {
+            // It is begun in its turn.
+            Message::Work(work) => self.waiting.push_back(work),
+            Message::Abandon(number) => {
+                self.replies.remove(&number);
+                self.waiting.retain(|work| work.number != number);
+                if let Some(act) = &self.act
+                    && act.shared.calls.lock().remove(&number).is_some()
+                {
+                    act.vm.turn(Entry::Abandon, (number,));
+                }
+            }
+            Message::Settled { act, number, answer } => self.settle(act, number, answer),
+            Message::Changed { watcher, kind, name } => {
+                if let Some(act) = &self.act {
+                    act.vm.turn(Entry::Changed, (watcher, kind, name));
+                }
+            }
+            Message::Draw { component, width, reply } => {
+                if let Some(act) = &self.act {
+                    // Calls are numbered by whoever makes them; these come from here.
+                    let number = act.shared.next_number() | 1 << 30;
+                    let host = Arc::clone(&act.shared.host.lock());
+                    act.shared.calls.lock().insert(number, CallState::new("render", host, None));
+                    self.replies.insert(number, Reply::Lines(reply));
+                    act.vm.turn(Entry::Draw, (number, component, width));
+                }
+            }
+            Message::Key { component, data } => {
+                if let Some(act) = &self.act {
+                    act.vm.turn(Entry::Key, (component, data));
+                }
+            }
+            // Waiting begins anew after every message.
+            Message::Rearm => {}
+        }
+    }
+
+    fn is_loaded(&self) -> bool {
+        self.act.as_ref().is_some_and(|act| act.loaded)
+    }
+
+    /// Whether there is work that waits for nothing but its turn.
+    pub(crate) fn has_waiting(&self) -> bool {
+        !self.waiting.is_empty() && self.act.as_ref().is_none_or(|act| act.loaded)
+    }
+
+    /// Begins the next work that waits, or to load the module for it when there is no runtime.
+    pub(crate) fn begin_waiting(&mut self) {
+        if self.is_loaded() {
+            if let Some(work) = self.waiting.pop_front() {
+                self.begin(work);
+            }
+        } else if self.act.is_none()
+            && let Some(work) = self.waiting.front()
+        {
+            let (world, host) = (work.world.clone(), Arc::clone(&work.host));
+            self.open(world, host);
+            self.after_turn();
+        }
+    }
+
+    /// Begins some work with a module that is loaded, and answers it when it has already ended.
+    fn begin(&mut self, work: Work) {
+        let Some(act) = &self.act else { return };
+        let number = work.number;
+        let event = match &work.job {
+            Job::Event { name, .. } => name.as_str(),
+            Job::Command { .. } => "command",
+            Job::Render { .. } => "render",
+        };
+        let state = CallState::new(event, Arc::clone(&work.host), work.clock);
+        act.shared.calls.lock().insert(number, state);
+        act.shared.world.set(work.world);
+        act.shared.host.set(work.host);
+        self.replies.insert(number, Reply::Call(work.reply));
+        match work.job {
+            Job::Event { name, payload } => act.vm.turn(Entry::Dispatch, (number, name, payload)),
+            Job::Command { name, arguments } => act.vm.turn(Entry::Command, (number, name, arguments)),
+            Job::Render { message, expanded, width } => act.vm.turn(Entry::Render, (number, message, expanded, width)),
+        }
+        self.after_turn();
+    }
+
+    fn settle(&mut self, act: u32, number: u32, answer: Option<String>) {
+        if act != self.acts {
+            return;
+        }
+        self.ops.remove(&number);
+        let Some(act) = &self.act else { return };
+        act.shared.cancels.lock().remove(&number);
+        if let Some(answer) = answer {
+            act.vm.turn(Entry::Settle, (number, answer));
+        }
+    }
+
+    pub(crate) fn fire_timers(&mut self) {
+        let Some(act) = &self.act else { return };
+        // Each timer is a turn of its own: one that loops must not take the budget of another.
+        let due = act.shared.timers.lock().take_due();
+        if let Some(number) = due {
+            act.vm.turn(Entry::Fire, (number,));
+        }
+    }
+
+    /// Hands what was begun to the module's own thread.
+    pub(crate) fn spawn_begun(&mut self) {
+        let Some(act) = &self.act else { return };
+        for (number, op) in act.shared.begun.take() {
+            let settling = Settling { inbox: self.seat.inbox.clone(), act: self.acts, number, answer: None };
+            let task = self.runtime.spawn(async move { settling.end(op.await) });
+            self.ops.insert(number, task.abort_handle());
+        }
+    }
+
+    /// The answers that are to be sent.
+    pub(crate) fn take_answers(&mut self) -> Answers {
+        std::mem::take(&mut self.answers)
+    }
+
+    /// What has to be done after every turn: begin what was asked for, and answer what has ended.
+    pub(crate) fn after_turn(&mut self) {
+        self.spawn_begun();
+        let Some(act) = &self.act else { return };
+        let shared = Arc::clone(&act.shared);
+        if let Some(stop) = shared.budget.stopped() {
+            self.stop(stop);
+            return;
+        }
+        self.take_rejections(&shared);
+        let finished = shared.finished.take();
+        let mut out_of_memory = false;
+        for (number, text) in finished {
+            let report = Report::read(&text);
+            out_of_memory |= report.ran_out_of_memory();
+            self.finish(&shared, number, report);
+        }
+        // A promise that waits for what there was no memory for is stuck, too; the memory is what is to be told of.
+        if out_of_memory || self.act.as_ref().is_some_and(|act| act.vm.is_full()) {
+            let memory = self.seat.limits.memory >> 20;
+            self.close(&|_| How::OverLimit(format!("memory limit of {memory} MiB")));
+            return;
+        }
+        self.fail_stuck(&shared);
+    }
+
+    /// A rejection that nobody handled belongs to the call that was going on, or else to nobody.
+    fn take_rejections(&self, shared: &Shared) {
+        for (_, message) in shared.rejections.take() {
+            if shared.with_current(|call| call.lost = Some(message.clone())).is_none() {
+                shared.report("unhandledRejection", &message);
+            }
+        }
+    }
+
+    fn finish(&mut self, shared: &Arc<Shared>, number: u32, report: Report) {
+        let Some(call) = shared.calls.lock().remove(&number) else { return };
+        if number == 0 {
+            self.loaded(shared, call, &report);
+            return;
+        }
+        match self.replies.remove(&number) {
+            Some(Reply::Call(reply)) => {
+                self.answers.calls.push((reply, outcome::returned(shared, &self.seat.limits, call, report)));
+            }
+            Some(Reply::Lines(reply)) => {
+                let lines = report.result.and_then(|lines| lines.decode()).unwrap_or_default();
+                self.answers.lines.push((reply, lines));
+            }
+            None => {}
+        }
+    }
+
+    fn loaded(&mut self, shared: &Arc<Shared>, mut call: CallState, report: &Report) {
+        *self.seat.files.lock().unwrap_or_else(PoisonError::into_inner) = shared.files.lock().clone();
+        match outcome::loaded(shared, &self.seat.limits, report, call.lost.take()) {
+            Ok(_) => {
+                if let Some(act) = &mut self.act {
+                    act.loaded = true;
+                }
+            }
+            Err(failure) => {
+                self.refuse_waiting(&failure);
+                self.close(&|_| How::Cancelled);
+            }
+        }
+    }
+
+    /// Promises that are pending while nothing is outstanding can never settle.
+    fn fail_stuck(&mut self, shared: &Arc<Shared>) {
+        let busy = self.has_ops() || shared.can_go_on() || self.act.as_ref().is_some_and(|act| act.vm.has_work());
+        if busy {
+            return;
+        }
+        let stuck: Vec<u32> = shared.calls.lock().keys().copied().collect();
+        for number in stuck {
+            let lost = shared.calls.lock().get_mut(&number).and_then(|call| call.lost.take());
+            let message = match lost {
+                Some(message) => format!("a promise was rejected and nobody handled it: {message}"),
+                None => "it waits for something that can never happen: nothing is outstanding".to_owned(),
+            };
+            self.finish(shared, number, Report::failed(Failure::new(message)));
+        }
+    }
+
+    fn refuse_waiting(&mut self, failure: &LoadFailure) {
+        let message = match &failure.place {
+            Some(place) => format!("{} ({}:{}:{})", failure.message, place.file.display(), place.line, place.column),
+            None => failure.message.clone(),
+        };
+        for work in self.waiting.drain(..) {
+            self.answers.calls.push((work.reply, ModuleReturn::new(How::Threw(message.clone()))));
+        }
+    }
+
+    /// Throws away a runtime whose module had to be stopped.
+    fn stop(&mut self, stop: Stop) {
+        let (cpu, here) = (self.seat.limits.cpu, self.here);
+        let ended = || How::Threw("its runtime was ended while it was at work".to_owned());
+        match stop {
+            Stop::Work => self.close(&|_| How::TimedOut(cpu)),
+            // The time was that of one call; the others are ended with it.
+            Stop::Wall(length) => {
+                self.close(&|number| if here == Some(number) { How::TimedOut(length) } else { ended() });
+            }
+            Stop::Panic => self.close(&|_| ended()),
+        }
+    }
+
+    /// Throws the runtime away. Everything it was doing has ended this way.
+    fn close(&mut self, end: &dyn Fn(u32) -> How) {
+        let Some(act) = self.act.take() else { return };
+        for (_, op) in self.ops.drain() {
+            op.abort();
+        }
+        let calls = act.shared.calls.take();
+        for (number, call) in calls {
+            if let Some(Reply::Call(reply)) = self.replies.remove(&number) {
+                let mut returned = ModuleReturn::new(end(number));
+                (returned.messages, returned.entries) = (call.messages, call.entries);
+                self.answers.calls.push((reply, returned));
+            }
+        }
+        if !act.loaded {
+            for work in self.waiting.drain(..) {
+                self.answers.calls.push((work.reply, ModuleReturn::new(end(work.number))));
+            }
+        }
+    }
+}

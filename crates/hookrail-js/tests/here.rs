@@ -1,0 +1,95 @@
+//! The other suites once more, with every event answered on the thread that waits for it.
+
+#![allow(clippy::duplicate_mod, reason = "each suite brings what it stands on")]
+#![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
+
+mod common;
+
+#[path = "documented.rs"]
+mod documented;
+#[path = "host.rs"]
+mod host;
+#[path = "misbehaviour.rs"]
+mod misbehaviour;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+
+use common::Project;
+use hookrail::{Environment, Host, How, ModuleCall, ModuleReturn, ModuleRunner as _, ModuleWorld, NoticeLevel};
+use hookrail_js::Modules;
+
+/// A host that remembers on which threads it was spoken to.
+#[derive(Default)]
+struct Listener(Mutex<Vec<ThreadId>>);
+
+impl Host for Listener {
+    fn has_user(&self) -> bool {
+        true
+    }
+
+    fn notify(&self, _text: &str, _level: NoticeLevel) {
+        self.0.lock().unwrap().push(thread::current().id());
+    }
+}
+
+/// Asks a module that speaks to its host, and gives the threads it did that on.
+fn asked(modules: &Modules, file: &Path, payload: &str) -> (Vec<ThreadId>, ModuleReturn) {
+    let host = Arc::new(Listener::default());
+    let world = ModuleWorld::new("/", Arc::new(Environment::default()));
+    let call =
+        ModuleCall::new(file, "tool_call", payload, Duration::from_secs(20), world, Arc::clone(&host) as Arc<dyn Host>);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let returned = runtime.block_on(modules.call_here(call));
+    let threads = host.0.lock().unwrap().clone();
+    (threads, returned)
+}
+
+const SPEAKS: &str = "export default (pi) => { pi.on('tool_call', async (event, ctx) => { ctx.ui.notify('first'); \
+    if (event.waits) { await new Promise((done) => setTimeout(done, 1)); ctx.ui.notify('second'); } }); };";
+
+#[test]
+fn a_loaded_module_answers_on_the_thread_that_waits_and_goes_on_on_its_own() {
+    let project = Project::new();
+    let file = project.write("x.ts", SPEAKS);
+    let modules = hookrail_js::modules();
+    let own = asked(&modules, &file, "{}").0;
+    let here = thread::current().id();
+    assert_ne!(own, [here], "loading is for its own thread");
+    assert_eq!(asked(&modules, &file, "{}").0, [here]);
+    let (threads, returned) = asked(&modules, &file, r#"{"waits":true}"#);
+    assert_eq!(threads, [here, own[0]]);
+    assert!(matches!(returned.how, How::Returned(None)), "{returned:?}");
+}
+
+#[test]
+fn a_thread_with_little_stack_is_left_alone() {
+    let project = Project::new();
+    let file = project.write("x.ts", SPEAKS);
+    let modules = Arc::new(hookrail_js::modules());
+    let own = asked(&modules, &file, "{}").0;
+    let small = thread::Builder::new().stack_size(1 << 20);
+    let threads = small.spawn(move || asked(&modules, &file, "{}").0).unwrap().join().unwrap();
+    assert_eq!(threads, own);
+}
+
+#[test]
+fn while_one_thread_has_the_module_another_waits_for_it() {
+    let project = Project::new();
+    let source = "export default (pi) => { pi.on('tool_call', () => { for (const end = Date.now() + 100; Date.now() < end; ); }); };";
+    let file = project.write("x.ts", source);
+    let modules = Arc::new(hookrail_js::modules());
+    asked(&modules, &file, "{}");
+    let threads: Vec<_> = (0..4)
+        .map(|_| {
+            let (modules, file) = (Arc::clone(&modules), file.clone());
+            thread::spawn(move || asked(&modules, &file, "{}").1)
+        })
+        .collect();
+    for thread in threads {
+        let returned = thread.join().unwrap();
+        assert!(matches!(returned.how, How::Returned(None)), "{returned:?}");
+    }
+}
