@@ -61,7 +61,7 @@ impl Background {
     /// Lets every run end within its bounds, and says which ones were cut off.
     pub(super) async fn close(&self) -> Vec<Diagnostic> {
         self.closing.cancel();
-        super::engine::join_all(&self.tasks).await;
+        super::drive::join_all(&self.tasks).await;
         std::mem::take(&mut *self.report.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

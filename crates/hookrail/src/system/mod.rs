@@ -1,12 +1,14 @@
 //! The facade: one object a host makes, clones cheaply, and fires events through.
 //!
-//! It owns the snapshot and one thread, which is started at the first run. It is a guest in somebody else's process:
+//! It owns the snapshot and one thread, which is started at the first event that is not waited for in place. It is a guest in somebody else's process:
 //! no signal handlers, no change of directory or environment, no global state.
 
 mod background;
 mod builder;
+mod drive;
 mod engine;
 mod fire;
+mod here;
 mod host;
 mod modules;
 mod notify;
@@ -73,6 +75,8 @@ struct Inner {
     loader: Mutex<Loader>,
     native: Mutex<Vec<Hook>>,
     engine: OnceLock<Engine>,
+    here: here::Here,
+    runs: Arc<AtomicU64>,
     shut_down: AtomicBool,
     notify: notify::Sender,
 }
@@ -91,6 +95,8 @@ impl HookSystem {
             loader: Mutex::default(),
             native: Mutex::default(),
             engine: OnceLock::new(),
+            here: here::Here::default(),
+            runs: Arc::default(),
             shut_down: AtomicBool::new(false),
             notify: notify::Sender::new(),
         };
@@ -180,7 +186,7 @@ impl HookSystem {
         if !self.wants(event.kind()) {
             return Fire::untouched(event.kind());
         }
-        self.start(event, host, engine::Detached::LeftAlone)
+        self.start(event, host, drive::Detached::LeftAlone)
     }
 
     /// Fires an event and waits for everything, also for hooks a host does not wait for, and with the reason for
@@ -191,22 +197,29 @@ impl HookSystem {
 
     /// [`HookSystem::fire_fully`], with a way back to the host for hooks that need one.
     pub fn fire_fully_for(&self, event: Event, host: Arc<dyn Host>) -> Fire {
-        self.start(event, host, engine::Detached::Awaited)
+        self.start(event, host, drive::Detached::Awaited)
     }
 
-    /// Fires an event and blocks until it is over.
+    /// Fires an event and blocks until it is over. Outside of an asynchronous runtime the calling thread does the work
+    /// itself, which saves waking another one.
     pub fn fire_blocking(&self, event: Event) -> Outcome {
         let kind = event.kind();
         if !self.wants(kind) {
             return Outcome::untouched(kind);
         }
-        match self.inner.engine.get() {
-            // A hook on the engine's own thread that fires another event must not wait for itself.
-            Some(engine) if engine.is_current_thread() => {
-                let firing = Firing::new(self.snapshot(), event);
-                engine::drive_elsewhere(self.engine_parts(), firing, Arc::new(NoHost))
-            }
-            _ => parker::block_on(self.fire(event)),
+        // A hook on the engine's own thread that fires another event must not wait for itself.
+        if self.inner.engine.get().is_some_and(Engine::is_current_thread) {
+            return match self.admit(event) {
+                Ok(firing) => here::drive_elsewhere(self.clone(), firing, Arc::new(NoHost)),
+                Err(outcome) => *outcome,
+            };
+        }
+        match self.inner.here.take_seat() {
+            Some(seat) => match self.admit(event) {
+                Ok(firing) => seat.drive(self, firing, Arc::new(NoHost)),
+                Err(outcome) => *outcome,
+            },
+            None => parker::block_on(self.fire(event)),
         }
     }
 
@@ -224,6 +237,7 @@ impl HookSystem {
             return Vec::new();
         }
         self.inner.shut_down.store(true, Ordering::Relaxed);
+        self.inner.here.close().await;
         if let Some(engine) = self.inner.engine.get() {
             return engine.drain().await;
         }
@@ -235,31 +249,43 @@ impl HookSystem {
         parker::block_on(self.shutdown())
     }
 
-    fn start(&self, event: Event, host: Arc<dyn Host>, detached: engine::Detached) -> Fire {
+    fn start(&self, event: Event, host: Arc<dyn Host>, detached: drive::Detached) -> Fire {
+        match self.admit(event) {
+            Ok(firing) => self.engine().fire(firing, host, detached),
+            Err(outcome) => Fire::ready(*outcome),
+        }
+    }
+
+    /// Plans an event, unless its outcome is known without asking anybody.
+    fn admit(&self, event: Event) -> Result<Firing, Box<Outcome>> {
         let kind = event.kind();
         if !self.used_by.may_fire(kind) {
-            return Fire::untouched(kind);
+            return Err(Box::new(Outcome::untouched(kind)));
         }
         if self.inner.shut_down.load(Ordering::Relaxed) {
             // Somebody who still asks must not take silence for consent.
-            return Fire::ready(Outcome::abandoned(kind));
+            return Err(Box::new(Outcome::abandoned(kind)));
         }
         let depth = self.inner.settings.world.depth;
         if depth >= DEEPEST {
-            return Fire::ready(Outcome::too_deep(kind, depth));
+            return Err(Box::new(Outcome::too_deep(kind, depth)));
         }
-        let firing = Firing::new(self.snapshot(), event);
-        let engine = self.inner.engine.get_or_init(|| Engine::start(self.engine_parts()));
-        engine.fire(firing, host, detached)
+        Ok(Firing::new(self.snapshot(), event))
     }
 
-    fn engine_parts(&self) -> engine::Parts {
-        engine::Parts {
+    /// The engine's thread, which is started when it is first needed.
+    fn engine(&self) -> &Engine {
+        self.inner.engine.get_or_init(|| Engine::start(self.parts()))
+    }
+
+    fn parts(&self) -> drive::Parts {
+        drive::Parts {
             world: Arc::clone(&self.inner.settings.world),
             modules: self.inner.settings.modules.clone(),
             notify: self.inner.notify.clone(),
             processes: Arc::clone(&self.inner.settings.processes),
             trail: self.inner.settings.trail.clone(),
+            runs: Arc::clone(&self.inner.runs),
         }
     }
 }
