@@ -6,14 +6,55 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::sync::Arc;
 
 /// An ordered list of variables with unique names.
 ///
 /// The child gets exactly these, in this order, and nothing of the host's. On
-/// Windows names are compared without regard to ASCII case.
+/// Windows names are compared without regard to ASCII case. A clone shares the
+/// variables, so setting one for a single child is cheap.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Environment {
-    entries: Vec<(OsString, OsString)>,
+    entries: Vec<Arc<Entry>>,
+}
+
+/// One variable.
+#[derive(PartialEq, Eq)]
+pub(crate) struct Entry {
+    name: OsString,
+    value: OsString,
+    /// The variable as the kernel wants it, made once for all children; none
+    /// if it cannot be written that way.
+    #[cfg(unix)]
+    image: Option<std::ffi::CString>,
+}
+
+impl Entry {
+    #[cfg(unix)]
+    fn new(name: OsString, value: OsString) -> Self {
+        use std::os::unix::ffi::OsStrExt;
+        let mut image = name.as_bytes().to_vec();
+        image.push(b'=');
+        image.extend_from_slice(value.as_bytes());
+        let image = std::ffi::CString::new(image).ok();
+        Self { name, value, image }
+    }
+
+    #[cfg(not(unix))]
+    fn new(name: OsString, value: OsString) -> Self {
+        Self { name, value }
+    }
+
+    /// The variable as `name=value`; none if there is a NUL in it.
+    #[cfg(unix)]
+    pub(crate) fn image(&self) -> Option<&std::ffi::CStr> {
+        self.image.as_deref()
+    }
+
+    #[cfg(unix)]
+    pub(crate) fn name(&self) -> &OsStr {
+        &self.name
+    }
 }
 
 impl Environment {
@@ -42,7 +83,13 @@ impl Environment {
 
     /// The variables in order.
     pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
-        self.entries.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+        self.entries.iter().map(|entry| (entry.name.as_os_str(), entry.value.as_os_str()))
+    }
+
+    /// The variables as the kernel wants them, in order.
+    #[cfg(unix)]
+    pub(crate) fn entries(&self) -> &[Arc<Entry>] {
+        &self.entries
     }
 
     fn set(&mut self, name: OsString, value: OsString) {
@@ -50,9 +97,10 @@ impl Environment {
         if name.as_encoded_bytes().iter().skip(1).any(|byte| *byte == b'=') || name.is_empty() {
             return;
         }
-        match self.entries.iter_mut().find(|(known, _)| same_name(known, &name)) {
-            Some((_, old)) => *old = value,
-            None => self.entries.push((name, value)),
+        match self.entries.iter_mut().find(|known| same_name(&known.name, &name)) {
+            // The first spelling of a name stays, where spellings differ.
+            Some(known) => *known = Arc::new(Entry::new(known.name.clone(), value)),
+            None => self.entries.push(Arc::new(Entry::new(name, value))),
         }
     }
 }

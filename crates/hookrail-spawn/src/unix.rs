@@ -51,7 +51,7 @@ pub(crate) struct Started {
 /// Starts the command once.
 pub(crate) fn start(command: &Command) -> Result<Started, SpawnError> {
     let environment = command.full_environment();
-    let image = image::Image::new(command, &environment)?;
+    let image = image::Image::new(command, environment)?;
     let pipes = pipe::Pipes::open(command).map_err(|error| blame::on_host(command, error))?;
     let pid = posix::spawn(&image, &pipes.theirs).map_err(|errno| blame::on_start(command, &image, errno))?;
     let child = child::Owned::adopt(pid, image.marker()).watched();

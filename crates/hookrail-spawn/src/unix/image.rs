@@ -18,13 +18,13 @@ const DEFAULT_PATH: &str = "/usr/bin:/bin";
 pub(super) struct Image {
     pub(super) path: CString,
     pub(super) argv: Vec<CString>,
-    pub(super) envp: Vec<CString>,
+    pub(super) environment: Environment,
     pub(super) cwd: Option<CString>,
     marker: Option<CString>,
 }
 
 impl Image {
-    pub(super) fn new(command: &Command, environment: &Environment) -> Result<Self, SpawnError> {
+    pub(super) fn new(command: &Command, environment: Environment) -> Result<Self, SpawnError> {
         let cwd = match &command.cwd {
             Some(cwd) => Some(c_string(cwd.as_os_str(), || NulPlace::WorkingDirectory)?),
             None => None,
@@ -37,16 +37,15 @@ impl Image {
         for (index, arg) in command.args.iter().enumerate() {
             argv.push(c_string(arg, || NulPlace::Argument(index + 1))?);
         }
-        let mut envp = Vec::new();
-        for (name, value) in environment.iter() {
-            envp.push(c_string(&pair(name, value), || NulPlace::Variable(name.to_owned()))?);
+        if let Some(entry) = environment.entries().iter().find(|entry| entry.image().is_none()) {
+            return Err(SpawnError::NulByte { place: NulPlace::Variable(entry.name().to_owned()) });
         }
         let marker = match &command.marker {
             Some((name, value)) => Some(c_string(&pair(name, value), || NulPlace::Variable(name.clone()))?),
             None => None,
         };
         let path = c_string(program.as_os_str(), || NulPlace::Program)?;
-        Ok(Self { path, argv, envp, cwd, marker })
+        Ok(Self { path, argv, environment, cwd, marker })
     }
 
     /// The program's path as the child resolves it: from its working directory.

@@ -24,7 +24,7 @@ impl Parked {
     /// Starts the command once, without any input.
     pub(crate) fn start(command: &Command) -> Result<Self, SpawnError> {
         let environment = command.full_environment();
-        let image = image::Image::new(command, &environment)?;
+        let image = image::Image::new(command, environment)?;
         let (pipes, theirs) = Idle::open().map_err(|error| blame::on_host(command, error))?;
         let pid = posix::spawn(&image, &theirs).map_err(|errno| blame::on_start(command, &image, errno))?;
         Ok(Self { child: Owned::adopt(pid, image.marker()), pipes })

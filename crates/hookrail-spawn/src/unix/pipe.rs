@@ -1,6 +1,7 @@
 //! The three pipes of a child, and reading and writing them without blocking.
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -126,14 +127,14 @@ impl Input {
         }
         set_nonblocking(fd.as_fd())?;
         sigpipe::quiet(fd.as_fd());
-        let written = fill(fd.as_fd(), &payload)?;
+        let written = fill(fd.as_fd(), &payload, sigpipe::plain_write)?;
         let fd = if written < payload.len() { Some(register(fd, Interest::WRITABLE)?) } else { None };
         Ok(Self { fd, kept: None, after: After::End, payload, written })
     }
 
     /// Begins to write to a child that has waited for it, and says whether the end of the input follows.
     pub(crate) fn deliver(fd: OwnedFd, payload: Arc<[u8]>, after: After) -> io::Result<Self> {
-        let written = match fill(fd.as_fd(), &payload) {
+        let written = match fill(fd.as_fd(), &payload, sigpipe::write) {
             // The child does not want its input, which is its right.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => payload.len(),
             filled => filled?,
@@ -172,14 +173,17 @@ impl Input {
     }
 }
 
+/// Writes once.
+type Write = fn(BorrowedFd<'_>, &[u8]) -> io::Result<usize>;
+
 /// Writes what fits now, and says how much that was.
-fn fill(fd: BorrowedFd<'_>, payload: &[u8]) -> io::Result<usize> {
+fn fill(fd: BorrowedFd<'_>, payload: &[u8], write: Write) -> io::Result<usize> {
     if payload.len() > DEFAULT_CAPACITY {
         enlarge(fd);
     }
     let mut written = 0;
     while let Some(rest) = payload.get(written..).filter(|rest| !rest.is_empty()) {
-        match sigpipe::write(fd, rest) {
+        match write(fd, rest) {
             Ok(count) => written += count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             // Full. The pipe may be smaller than usual, too: the system
@@ -258,7 +262,7 @@ impl Output {
         };
         let available = bytes_available(fd.as_fd());
         let mut taken = 0;
-        let mut buffer = [0; CHUNK];
+        let mut buffer = [MaybeUninit::uninit(); CHUNK];
         // One read more than what is there tells whether this is the end.
         while taken <= available {
             match read(fd.as_fd(), &mut buffer) {
@@ -279,7 +283,7 @@ impl Output {
 
 /// Ready at the end of the stream.
 fn poll_read(fd: &AsyncFd<OwnedFd>, cx: &mut Context<'_>, sink: &mut dyn FnMut(&[u8])) -> Poll<()> {
-    let mut buffer = [0; CHUNK];
+    let mut buffer = [MaybeUninit::uninit(); CHUNK];
     for _ in 0..TURNS {
         let Ok(mut guard) = ready!(fd.poll_read_ready(cx)) else {
             return Poll::Ready(());
@@ -297,11 +301,13 @@ fn poll_read(fd: &AsyncFd<OwnedFd>, cx: &mut Context<'_>, sink: &mut dyn FnMut(&
 }
 
 /// Reads once and returns the filled part of the buffer.
-fn read<'a>(fd: BorrowedFd<'_>, buffer: &'a mut [u8]) -> io::Result<&'a [u8]> {
+fn read<'a>(fd: BorrowedFd<'_>, buffer: &'a mut [MaybeUninit<u8>]) -> io::Result<&'a [u8]> {
     // SAFETY: the descriptor is open, and `buffer` is writable for its length.
     let count = unsafe { libc::read(fd.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len()) };
     let count = usize::try_from(count).map_err(|_| io::Error::last_os_error())?;
-    Ok(buffer.get(..count).unwrap_or(&[]))
+    // SAFETY: the call has written the first `count` bytes, and never writes
+    // more than there is room for.
+    Ok(unsafe { std::slice::from_raw_parts(buffer.as_ptr().cast(), count) })
 }
 
 /// Whether there is nothing to read, and not the end either.

@@ -1,6 +1,6 @@
 //! The call of `posix_spawn` and nothing else.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr;
@@ -29,8 +29,8 @@ const CLOSE_REST: c_int = 0;
 pub(super) fn spawn(image: &Image, theirs: &Theirs) -> Result<pid_t, c_int> {
     let attributes = Attributes::new()?;
     let actions = Actions::new(image, theirs)?;
-    let argv = pointers(&image.argv);
-    let envp = pointers(&image.envp);
+    let argv = pointers(image.argv.iter().map(CString::as_c_str));
+    let envp = pointers(image.environment.entries().iter().filter_map(|entry| entry.image()));
     let mut pid: pid_t = 0;
     // SAFETY: both objects are initialised and outlive the call. `argv` and
     // `envp` end with a null pointer and point to C strings owned by `image`,
@@ -49,8 +49,8 @@ pub(super) fn spawn(image: &Image, theirs: &Theirs) -> Result<pid_t, c_int> {
 }
 
 /// A list of C strings as C wants it: pointers, then null.
-fn pointers(strings: &[CString]) -> Vec<*mut c_char> {
-    let pointers = strings.iter().map(|string| string.as_ptr().cast_mut());
+fn pointers<'s>(strings: impl Iterator<Item = &'s CStr>) -> Vec<*mut c_char> {
+    let pointers = strings.map(|string| string.as_ptr().cast_mut());
     pointers.chain([ptr::null_mut()]).collect()
 }
 

@@ -37,7 +37,8 @@ pub(super) fn quiet(fd: BorrowedFd<'_>) {
     unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETNOSIGPIPE, 1) };
 }
 
-fn plain_write(fd: BorrowedFd<'_>, data: &[u8]) -> io::Result<usize> {
+/// Writes once, for a caller who holds the read end too: nothing can raise the signal then.
+pub(super) fn plain_write(fd: BorrowedFd<'_>, data: &[u8]) -> io::Result<usize> {
     // SAFETY: the descriptor is open, and `data` is readable for its length.
     let written = unsafe { libc::write(fd.as_raw_fd(), data.as_ptr().cast(), data.len()) };
     usize::try_from(written).map_err(|_| io::Error::last_os_error())
