@@ -8,7 +8,8 @@ use crate::dialect::DialectId;
 use crate::firing::Plan;
 use crate::hook::Hook;
 use crate::json::Json;
-use crate::outcome::{Aggregated, HookRun, Outcome, Skipped};
+use crate::outcome::{Aggregated, HookRun, Outcome};
+use crate::skips::Skipped;
 use crate::snapshot::Snapshot;
 use crate::source::Origin;
 

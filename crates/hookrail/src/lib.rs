@@ -33,6 +33,7 @@ mod matcher;
 mod native;
 mod outcome;
 mod run;
+mod skips;
 mod snapshot;
 mod source;
 mod system;
@@ -53,12 +54,13 @@ pub use json::{Json, JsonKind, JsonObject};
 pub use lane::{Lane, ShellUse, StdinKind};
 pub use matcher::{Compiled, Language, Matcher, MatcherKind, OnInvalid, Problem, Scope, Verdict};
 pub use native::{NativeCall, NativeHook};
-pub use outcome::{Aggregated, Decision, Effects, EndKind, HookRun, Outcome, SkipReason, Skipped, Stop};
+pub use outcome::{Aggregated, Decision, Effects, EndKind, HookRun, Outcome, Stop};
 pub use run::{
     Capabilities, Environment, HostFuture, How, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection,
     ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, Output, OutputLimits, RegisteredCommand,
     Registrations, RunEnd, RunId, RunRequest, SpawnFailure, Terms,
 };
+pub use skips::{SkipReason, Skipped, Skips};
 pub use snapshot::{ModelDecisions, Policy, Snapshot, Switch};
 pub use source::{Location, Origin, SourceKind};
 pub use system::{

@@ -9,6 +9,7 @@ use crate::dialect::DialectId;
 use crate::event::EventKind;
 use crate::hook::Hook;
 use crate::json::Json;
+use crate::skips::Skips;
 
 /// What hooks decided about an operation. The order is the order of strength.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -267,60 +268,6 @@ pub struct HookRun {
     pub judged: Option<Json>,
 }
 
-/// Why a hook did not run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum SkipReason {
-    /// Its matcher does not match.
-    Matcher,
-    /// Another hook with the same command is kept.
-    Duplicate,
-    /// It is on a list of disabled hooks.
-    Disabled,
-    /// It belongs to a project that is not trusted, or has changed since it was.
-    Untrusted,
-    /// The chain ended before its turn.
-    ChainEnded,
-    /// Hooks are off.
-    HooksOff,
-    /// Its type cannot be executed here.
-    NotExecutable,
-}
-
-impl SkipReason {
-    /// The name used in JSON and in messages.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Matcher => "matcher",
-            Self::Duplicate => "duplicate",
-            Self::Disabled => "disabled",
-            Self::Untrusted => "untrusted",
-            Self::ChainEnded => "chain-ended",
-            Self::HooksOff => "hooks-off",
-            Self::NotExecutable => "not-executable",
-        }
-    }
-}
-
-/// One hook that did not run.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Skipped {
-    /// The hook.
-    pub hook: Arc<Hook>,
-    /// Why.
-    pub why: SkipReason,
-    /// Why, in words.
-    pub detail: String,
-}
-
-impl Skipped {
-    pub(crate) fn new(hook: &Arc<Hook>, why: SkipReason, detail: impl Into<String>) -> Self {
-        Self { hook: Arc::clone(hook), why, detail: detail.into() }
-    }
-}
-
 /// The aggregate of command hooks in settings files, as their own documentation defines it.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
@@ -358,7 +305,7 @@ pub struct Outcome {
     /// Every hook that was planned, in plan order.
     pub runs: Vec<HookRun>,
     /// Every hook that did not run, and why.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Skips,
     /// Everything worth saying.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -372,7 +319,7 @@ impl Outcome {
             effects: Effects::default(),
             aggregated: Aggregated::empty(),
             runs: Vec::new(),
-            skipped: Vec::new(),
+            skipped: Skips::default(),
             diagnostics: Vec::new(),
         }
     }

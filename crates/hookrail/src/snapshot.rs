@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::diagnostic::Diagnostic;
 use crate::dialect::DialectId;
 use crate::event::{EventKind, EventSet};
 use crate::hook::{EventScope, Hook, Standing, Trust};
+use crate::matcher::{MatcherSet, Verdict};
 use crate::run::RegisteredCommand;
 use crate::tools::{ToolNames, Tools};
 
@@ -15,7 +16,7 @@ use crate::tools::{ToolNames, Tools};
 #[derive(Debug, Default)]
 pub struct Snapshot {
     hooks: Vec<Arc<Hook>>,
-    by_event: HashMap<(EventKind, DialectId), Vec<Arc<Hook>>>,
+    by_event: HashMap<(EventKind, DialectId), Audience>,
     diagnostics: Vec<Diagnostic>,
     policy: Policy,
     switch: Switch,
@@ -23,6 +24,44 @@ pub struct Snapshot {
     tools: Tools,
     files: Vec<PathBuf>,
     modules: Vec<LoadedModule>,
+}
+
+/// Up to so many matchers are tried one by one; only more are worth a set, which takes time to make.
+const FEW: usize = 8;
+
+/// The hooks of one dialect for one event, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Audience {
+    hooks: Vec<Arc<Hook>>,
+    /// Their matchers, once somebody has asked for them.
+    matchers: OnceLock<MatcherSet>,
+}
+
+impl Audience {
+    /// Every hook, in order.
+    pub(crate) fn hooks(&self) -> &[Arc<Hook>] {
+        &self.hooks
+    }
+
+    /// The hooks whose matchers count as matching a subject, or surely match the other name it has, in order.
+    pub(crate) fn matching(&self, subject: &str, other_name: Option<&str>) -> Vec<(&Arc<Hook>, Verdict)> {
+        let mut found = self.found(subject);
+        if let Some(name) = other_name {
+            found.extend(self.found(name).into_iter().filter(|(_, verdict)| *verdict == Verdict::Matches));
+            found.sort_by_key(|(at, verdict)| (*at, *verdict != Verdict::Matches));
+            found.dedup_by_key(|(at, _)| *at);
+        }
+        found.into_iter().filter_map(|(at, verdict)| Some((self.hooks.get(at)?, verdict))).collect()
+    }
+
+    fn found(&self, subject: &str) -> Vec<(usize, Verdict)> {
+        if self.hooks.len() <= FEW {
+            let verdicts = self.hooks.iter().map(|hook| hook.matcher.test(subject)).enumerate();
+            return verdicts.filter(|(_, verdict)| verdict.is_match()).collect();
+        }
+        let matchers = self.matchers.get_or_init(|| MatcherSet::new(self.hooks.iter().map(|hook| &hook.matcher)));
+        matchers.test(subject)
+    }
 }
 
 /// A module and what it registered beside handlers.
@@ -71,10 +110,10 @@ impl Snapshot {
     #[must_use]
     pub fn new(hooks: Vec<Hook>, diagnostics: Vec<Diagnostic>) -> Self {
         let hooks: Vec<Arc<Hook>> = hooks.into_iter().map(Arc::new).collect();
-        let mut by_event: HashMap<_, Vec<_>> = HashMap::new();
+        let mut by_event: HashMap<_, Audience> = HashMap::new();
         for hook in &hooks {
             for event in events_of(hook) {
-                by_event.entry((event, hook.dialect)).or_default().push(Arc::clone(hook));
+                by_event.entry((event, hook.dialect)).or_default().hooks.push(Arc::clone(hook));
             }
         }
         Self { hooks, by_event, diagnostics, ..Self::default() }
@@ -163,8 +202,9 @@ impl Snapshot {
         wanted
     }
 
-    pub(crate) fn hooks_for(&self, event: EventKind, dialect: DialectId) -> &[Arc<Hook>] {
-        self.by_event.get(&(event, dialect)).map_or(&[], Vec::as_slice)
+    /// The hooks of a dialect for an event, if there are any and the dialect takes part.
+    pub(crate) fn audience(&self, event: EventKind, dialect: DialectId) -> Option<&Audience> {
+        self.by_event.get(&(event, dialect)).filter(|_| self.takes_part(dialect))
     }
 
     pub(crate) fn policy(&self) -> &Policy {
@@ -179,7 +219,7 @@ impl Snapshot {
         &self.switch
     }
 
-    pub(crate) fn takes_part(&self, dialect: DialectId) -> bool {
+    fn takes_part(&self, dialect: DialectId) -> bool {
         self.dialects.as_ref().is_none_or(|only| only.contains(&dialect))
     }
 }

@@ -200,7 +200,7 @@ fn a_refresh_does_not_undo_no_hooks() {
     assert!(!off.wants(EventKind::BeforeTool));
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let outcome = runtime.block_on(off.fire_fully(call(&off)));
-    assert_eq!(outcome.skipped[0].why, SkipReason::HooksOff);
+    assert_eq!(outcome.skipped.first().unwrap().why, SkipReason::HooksOff);
     assert_eq!(off.snapshot().hooks().len(), 1, "plugins still load");
     assert!(!world.at("ran").exists());
 }

@@ -4,11 +4,13 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use common::{drive, drive_arranged, exited, hook, json, stdin, tool_call};
 use hookrail::dialect::llxprt::{event_of_payload, payload_of_event};
 use hookrail::{
-    Code, Decision, DialectId, Event, EventKind, FieldKind, GroupOrder, Hook, How, Json, JsonObject, Outcome, RunEnd,
-    SourceKind, outcome_document,
+    Code, Decision, DialectId, Event, EventKind, FieldKind, GroupOrder, Hook, How, Json, JsonObject, Language, Matcher,
+    OnInvalid, Outcome, Plan, RunEnd, Scope, Snapshot, SourceKind, outcome_document,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json as value};
@@ -81,6 +83,27 @@ fn scripts() -> impl Strategy<Value = Vec<Scripted>> {
     prop::collection::vec(scripted, 0..6)
 }
 
+fn matchers() -> impl Strategy<Value = String> {
+    prop::sample::select(vec![
+        "",
+        "*",
+        "write_file",
+        "write_*",
+        "*_file",
+        "write|edit",
+        "^run",
+        "file$",
+        "^edit$",
+        "w.*e",
+        "(?!edit)",
+        "[ae]",
+        "a{1,2}",
+        "(",
+        "mcp__.*",
+    ])
+    .prop_map(str::to_owned)
+}
+
 fn kinds() -> impl Strategy<Value = EventKind> {
     let kinds: Vec<EventKind> =
         EventKind::all().filter(|kind| kind.spec().column(DialectId::Llxprt).is_some()).collect();
@@ -139,6 +162,26 @@ proptest! {
             "toolInput", "prompt", "llmRequest", "llmResponse", "toolConfig", "aggregated", "runs", "skipped"] {
             prop_assert_eq!(&a[part], &b[part], "{}", part);
         }
+    }
+
+    /// Planning finds hooks by their matchers all at once, and the reasons of the others are worked out one by one.
+    #[test]
+    fn a_hook_is_planned_or_has_a_reason(patterns in prop::collection::vec(matchers(), 0..40), tool in "(write|edit|run|a)(_file|_b)?") {
+        let hooks = patterns.iter().enumerate().map(|(at, pattern)| {
+            let mut made = hook(EventKind::BeforeTool, &at.to_string(), SourceKind::User);
+            made.matcher = Matcher::compile(pattern, Language::GlobOrRegex, Scope::Anywhere, OnInvalid::Literal).matcher;
+            made
+        });
+        let snapshot = Arc::new(Snapshot::new(hooks.collect(), Vec::new()));
+        let event = Event::new(EventKind::BeforeTool, "/p").with_text("tool_name", &tool);
+        let plan = Plan::new(&snapshot, &event);
+        let mut seen: Vec<(&str, bool)> = plan.hooks().map(|(_, planned)| (&*planned.hook.label, true)).collect();
+        seen.extend(plan.skipped.iter().map(|skipped| (&*skipped.hook.label, false)));
+        seen.sort_unstable();
+        let mut expected: Vec<(&str, bool)> =
+            snapshot.hooks().iter().map(|hook| (&*hook.label, hook.matcher.test(&tool).is_match())).collect();
+        expected.sort_unstable();
+        prop_assert_eq!(seen, expected);
     }
 
     #[test]

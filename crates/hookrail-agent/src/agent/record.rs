@@ -119,10 +119,9 @@ fn receipt_json(operation: &str, receipt: &Receipt) -> Json {
             ])
         })
         .collect();
-    let skipped = receipt
-        .skipped
-        .iter()
-        .map(|(hook, why)| object([("hook", Json::string(hook)), ("why", Json::string(why.name()))]));
+    let skipped = receipt.skipped.iter().map(|skipped| {
+        object([("hook", Json::string(&skipped.hook.label)), ("why", Json::string(skipped.why.name()))])
+    });
     object([
         ("operation", Json::string(operation)),
         ("decision", text(receipt.decision.map(hookrail::Decision::name))),

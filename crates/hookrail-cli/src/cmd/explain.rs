@@ -12,7 +12,7 @@ pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
     let project = Project::open(&args.project)?;
     let event = request::event(&args.event, project.root())?;
     let system = fire::system(&project, args)?;
-    let mut plan = system.explain(&event);
+    let mut plan = hookrail::Plan::clone(&system.explain(&event));
     plan.diagnostics.splice(0..0, system.snapshot().diagnostics().iter().cloned());
     if args.event.json {
         output::json(&explain_document(&plan))?;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use hookrail::{EventKind, Hook, Skipped, Snapshot, Standing};
+use hookrail::{EventKind, Hook, Skips, Snapshot, Standing};
 
 use super::places::Places;
 use super::table::{Cell, Table};
@@ -71,7 +71,7 @@ fn list_hints(snapshot: &Snapshot) -> String {
 }
 
 /// The hooks that did not run, with the reason; nothing when there are none.
-pub(crate) fn skipped(skipped: &[Skipped], heading: &str, places: &Places) -> String {
+pub(crate) fn skipped(skipped: &Skips, heading: &str, places: &Places) -> String {
     if skipped.is_empty() {
         return String::new();
     }

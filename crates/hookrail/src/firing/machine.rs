@@ -17,7 +17,7 @@ use crate::tools::Spoken;
 /// One event on its way through the hooks.
 pub struct Firing {
     snapshot: Arc<Snapshot>,
-    plan: Plan,
+    plan: Arc<Plan>,
     original: Event,
     event: Event,
     /// The way back to the host's words, while the event is in those of a dialect.
@@ -67,7 +67,12 @@ impl Firing {
     /// Plans an event.
     #[must_use]
     pub fn new(snapshot: Arc<Snapshot>, event: Event) -> Self {
-        let mut plan = Plan::new(&snapshot, &event);
+        let plan = Arc::new(Plan::new(&snapshot, &event));
+        Self::planned(snapshot, plan, event)
+    }
+
+    /// An event with the plan that was made for it, or for one that differs in nothing a plan depends on.
+    pub(crate) fn planned(snapshot: Arc<Snapshot>, plan: Arc<Plan>, event: Event) -> Self {
         let mut next_run = 0;
         let mut parts = Vec::new();
         for part in &plan.parts {
@@ -75,7 +80,7 @@ impl Firing {
             next_run += part.hooks.len();
         }
         let mut outcome = Outcome::untouched(event.kind());
-        outcome.diagnostics.append(&mut plan.diagnostics);
+        outcome.diagnostics.extend(plan.diagnostics.iter().cloned());
         if let Switch::SystemOnly(why) = snapshot.switch() {
             outcome.diagnostics.push(Diagnostic::new(Code::HooksDisabled, why.to_string()));
         }
@@ -122,7 +127,11 @@ impl Firing {
             self.waiting.extend(requests.iter().map(|request| request.id));
             return Step::Run(Batch { stage: self.stage_of(at), requests });
         }
-        if self.phase == Phase::Done { Step::Done(Box::new(self.outcome.clone())) } else { Step::Wait }
+        if self.phase == Phase::Done { Step::Done(Box::new(self.take_outcome())) } else { Step::Wait }
+    }
+
+    fn take_outcome(&mut self) -> Outcome {
+        std::mem::replace(&mut self.outcome, Outcome::untouched(self.event.kind()))
     }
 
     /// Takes the end of a run. Ends may come in any order; an end nobody waits for is ignored.
@@ -279,7 +288,7 @@ impl Firing {
 
     /// Works out what was rewritten from first to last, and closes the event.
     fn finish(&mut self) {
-        self.outcome.skipped.append(&mut self.plan.skipped.clone());
+        self.outcome.skipped.append(&self.plan.skipped);
         self.phase = Phase::Done;
         let changed = |field: &str| {
             let now = self.event.field(field)?;

@@ -9,6 +9,7 @@ mod floor;
 mod machine;
 mod part;
 mod plan;
+mod reasons;
 
 pub use machine::{Batch, Firing, Step};
 pub use plan::{PartPlan, Plan, PlannedHook};

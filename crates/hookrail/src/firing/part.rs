@@ -10,8 +10,9 @@ use crate::dialect::{Dialect, Flow, FoldContext, Folded, Reply};
 use crate::event::{Event, Stage};
 use crate::hook::{Action, Authority};
 use crate::json::Json;
-use crate::outcome::{EndKind, HookRun, SkipReason, Skipped};
+use crate::outcome::{EndKind, HookRun};
 use crate::run::{How, RunEnd, RunId, RunRequest, SharedInput};
+use crate::skips::{SkipReason, Skipped};
 use crate::snapshot::Policy;
 
 /// A part whose dialect is not known any more.

@@ -1,19 +1,20 @@
-//! Planning: which hooks run for an event, in which order and mode, and why every other one does not.
+//! Planning: which hooks run for an event, in which order and mode.
 //!
-//! Pure, and the same for everybody who asks: the live engine, `explain` and the tests.
+//! Pure, and the same for everybody who asks: the live engine, `explain` and the tests. It only looks at hooks whose
+//! matchers match; why every other hook does not run is worked out in `reasons` when somebody wants to know.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::reasons;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{self, DialectId};
 use crate::event::{Event, EventKind, Stage};
-use crate::hook::{Action, Authority, Hook, OnFailure, Standing, Trust};
+use crate::hook::{Action, Authority, Hook, OnFailure, Trust};
 use crate::matcher::Verdict;
-use crate::outcome::{SkipReason, Skipped};
-use crate::snapshot::{Snapshot, Switch};
-use crate::source::SourceKind;
+use crate::skips::Skips;
+use crate::snapshot::{Audience, Snapshot};
 
 /// What would happen.
 #[derive(Clone, Debug)]
@@ -24,7 +25,7 @@ pub struct Plan {
     /// Each dialect's part, in the order they take part.
     pub parts: Vec<PartPlan>,
     /// Hooks that will not run.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Skips,
     /// What planning noticed.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -58,13 +59,15 @@ pub struct PlannedHook {
 impl Plan {
     /// Plans an event.
     #[must_use]
-    pub fn new(snapshot: &Snapshot, event: &Event) -> Self {
-        let mut plan = Self { event: event.kind(), parts: Vec::new(), skipped: Vec::new(), diagnostics: Vec::new() };
+    pub fn new(snapshot: &Arc<Snapshot>, event: &Event) -> Self {
+        let asked = Asked::about(snapshot, event);
+        let mut plan =
+            Self { event: event.kind(), parts: Vec::new(), skipped: Skips::default(), diagnostics: Vec::new() };
         for dialect in DialectId::ORDER {
-            if snapshot.takes_part(dialect) {
-                plan.add_part(snapshot, event, dialect);
-            }
+            plan.add_part(snapshot, &asked, dialect);
         }
+        let snapshot = Arc::clone(snapshot);
+        plan.skipped = Skips::later(move || reasons::of_all(&snapshot, &asked));
         plan
     }
 
@@ -79,128 +82,115 @@ impl Plan {
         self.parts.iter().flat_map(|part| part.hooks.iter().map(move |hook| (part, hook)))
     }
 
-    fn add_part(&mut self, snapshot: &Snapshot, event: &Event, dialect: DialectId) {
+    fn add_part(&mut self, snapshot: &Snapshot, asked: &Asked, dialect: DialectId) {
+        let Some(audience) = snapshot.audience(asked.event, dialect) else { return };
         let mut matching = Vec::new();
-        for hook in snapshot.hooks_for(event.kind(), dialect) {
-            match self.obstacle(snapshot, event, hook) {
-                Some((why, detail)) => self.skipped.push(Skipped::new(hook, why, detail)),
-                None => matching.push(hook),
+        for (hook, verdict) in asked.matching(audience, dialect) {
+            if reasons::against(snapshot, hook).is_some() {
+                continue;
+            }
+            if verdict == Verdict::LimitReached {
+                self.diagnostics.push(limit_reached(hook, asked.subject(dialect)));
+            }
+            if !matches!(hook.action, Action::NotExecutable(_)) {
+                matching.push(hook);
             }
         }
         // The mode is decided before duplicates leave, so that dropping the one sequential entry cannot turn a
         // chain of guards into a race.
-        let stage = dialect::stage(dialect, event.kind(), &matching);
-        let hooks = self.without_duplicates(&matching);
+        let stage = dialect::stage(dialect, asked.event, &matching);
+        let hooks = without_duplicates(&matching, |_, _| {});
         if !hooks.is_empty() {
             self.parts.push(PartPlan { dialect, stage, hooks });
         }
     }
+}
 
-    /// The first thing that keeps a hook from running.
-    fn obstacle(&mut self, snapshot: &Snapshot, event: &Event, hook: &Arc<Hook>) -> Option<(SkipReason, String)> {
-        match snapshot.switch() {
-            Switch::Off(why) => return Some((SkipReason::HooksOff, why.to_string())),
-            Switch::SystemOnly(why) if hook.origin.kind != SourceKind::System => {
-                return Some((SkipReason::HooksOff, why.to_string()));
-            }
-            _ => {}
-        }
-        match &hook.standing {
-            Standing::Disabled(list) => return Some((SkipReason::Disabled, format!("disabled by {list}"))),
-            Standing::SwitchedOff(by) => {
-                return Some((SkipReason::HooksOff, format!("hooks are switched off by {by}")));
-            }
-            Standing::Active | Standing::NeverSwitchedOn => {}
-        }
-        match &hook.trust {
-            Trust::Never(_) => {
-                return Some((SkipReason::Untrusted, "the project has not been trusted to run this hook".to_owned()));
-            }
-            Trust::Changed(_) => {
-                return Some((SkipReason::Untrusted, "the hook has changed since it was trusted".to_owned()));
-            }
-            Trust::NotNeeded | Trust::ForThisRun | Trust::Granted(_) => {}
-        }
-        if hook.standing == Standing::NeverSwitchedOn {
-            return Some((SkipReason::HooksOff, "no settings file switches hooks on".to_owned()));
-        }
-        if let Some(detail) = self.mismatch(snapshot, event, hook) {
-            return Some((SkipReason::Matcher, detail));
-        }
-        match &hook.action {
-            Action::NotExecutable(why) => Some((SkipReason::NotExecutable, why.to_string())),
-            _ => None,
-        }
+fn limit_reached(hook: &Hook, subject: &str) -> Diagnostic {
+    let message = format!("the matcher of hook `{hook}` took too many steps on `{subject}` and counts as matching");
+    Diagnostic::new(Code::MatcherLimit, message)
+        .at(hook.origin.location.clone())
+        .hint("write the pattern without nested repetition")
+}
+
+/// What matchers are asked about: everything of an event that its plan depends on.
+pub(super) struct Asked {
+    pub(super) event: EventKind,
+    subjects: Vec<(DialectId, Subject)>,
+}
+
+/// What the matchers of one dialect are compared with.
+pub(super) struct Subject {
+    pub(super) field: &'static str,
+    pub(super) text: String,
+    /// The name the same tool has in the dialect, where the host has declared one. Either will do.
+    pub(super) in_dialect: Option<String>,
+}
+
+impl Asked {
+    fn about(snapshot: &Snapshot, event: &Event) -> Self {
+        let subject = |dialect: DialectId| {
+            let field = event.kind().spec().matched_on(dialect)?;
+            let text = dialect::matcher_subject(dialect, event, field);
+            let is_tool = field == "tool_name";
+            let in_dialect = is_tool.then(|| snapshot.tools().name_in(dialect, &text)).flatten().map(str::to_owned);
+            Some((dialect, Subject { field, text, in_dialect }))
+        };
+        Self { event: event.kind(), subjects: DialectId::ORDER.into_iter().filter_map(subject).collect() }
     }
 
-    /// Why the matcher does not match, if so.
-    fn mismatch(&mut self, snapshot: &Snapshot, event: &Event, hook: &Arc<Hook>) -> Option<String> {
-        let field = event.kind().spec().matched_on(hook.dialect)?;
-        let subject = dialect::matcher_subject(hook.dialect, event, field);
-        let tool = (field == "tool_name").then_some(&subject);
-        // A tool is known by the host's name and by the dialect's, and either will do.
-        if let Some(theirs) = tool.and_then(|tool| snapshot.tools().name_in(hook.dialect, tool))
-            && hook.matcher.test(theirs) == Verdict::Matches
-        {
-            return None;
-        }
-        match hook.matcher.test(&subject) {
-            Verdict::Differs => {
-                let pattern = hook.matcher.pattern().unwrap_or_default();
-                Some(format!("`{pattern}` does not match {field} `{subject}`"))
-            }
-            Verdict::LimitReached => {
-                let message =
-                    format!("the matcher of hook `{hook}` took too many steps on `{subject}` and counts as matching");
-                self.diagnostics.push(
-                    Diagnostic::new(Code::MatcherLimit, message)
-                        .at(hook.origin.location.clone())
-                        .hint("write the pattern without nested repetition"),
-                );
-                None
-            }
-            _ => None,
-        }
+    /// What that dialect's matchers are compared with; nothing where its hooks for the event have no matchers.
+    pub(super) fn of(&self, dialect: DialectId) -> Option<&Subject> {
+        self.subjects.iter().find(|(of, _)| *of == dialect).map(|(_, subject)| subject)
     }
 
-    fn without_duplicates(&mut self, matching: &[&Arc<Hook>]) -> Vec<PlannedHook> {
-        let mut kept: Vec<PlannedHook> = Vec::new();
-        let mut seen: HashMap<String, usize> = HashMap::new();
-        for hook in matching {
-            let work = dialect::same_work(hook);
-            let first = work.as_ref().and_then(|work| seen.get(work)).and_then(|at| kept.get_mut(*at));
-            if let Some(first) = first {
-                first.timeout = first.timeout.max(hook.timeout);
-                first.on_failure = first.on_failure.max(hook.on_failure);
-                let lane = first.hook.lane.common(hook.lane);
-                if lane != first.hook.lane {
-                    first.hook = Arc::new(Hook { lane, ..Hook::clone(&first.hook) });
-                }
-                first.authority = first.authority.max(hook.authority());
-                // The same command from a place that needs no grant would have run in any case.
-                if hook.trust == Trust::NotNeeded && first.hook.trust != Trust::NotNeeded {
-                    first.hook = Arc::new(Hook { trust: Trust::NotNeeded, ..Hook::clone(&first.hook) });
-                }
-                let origin = &first.hook.origin;
-                let detail = format!(
-                    "the same command is already planned from the {} settings, {}:{}",
-                    origin.kind,
-                    origin.location.file.display(),
-                    origin.location.line
-                );
-                self.skipped.push(Skipped::new(hook, SkipReason::Duplicate, detail));
-            } else {
-                if let Some(work) = work {
-                    seen.insert(work, kept.len());
-                }
-                kept.push(PlannedHook {
-                    hook: Arc::clone(hook),
-                    timeout: hook.timeout,
-                    on_failure: hook.on_failure,
-                    authority: hook.authority(),
-                });
-            }
-        }
-        kept
+    fn subject(&self, dialect: DialectId) -> &str {
+        self.of(dialect).map_or("", |subject| &subject.text)
     }
+
+    /// The hooks that match, in order.
+    fn matching<'a>(&self, audience: &'a Audience, dialect: DialectId) -> Vec<(&'a Arc<Hook>, Verdict)> {
+        let Some(subject) = self.of(dialect) else {
+            return audience.hooks().iter().map(|hook| (hook, Verdict::Matches)).collect();
+        };
+        audience.matching(&subject.text, subject.in_dialect.as_deref())
+    }
+}
+
+/// The hooks without those that would do the same work again; each of those is reported with the one that stays.
+pub(super) fn without_duplicates(
+    matching: &[&Arc<Hook>],
+    mut dropped: impl FnMut(&Arc<Hook>, &PlannedHook),
+) -> Vec<PlannedHook> {
+    let mut kept: Vec<PlannedHook> = Vec::new();
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    for hook in matching {
+        let work = dialect::same_work(hook);
+        let first = work.as_ref().and_then(|work| seen.get(work)).and_then(|at| kept.get_mut(*at));
+        if let Some(first) = first {
+            first.timeout = first.timeout.max(hook.timeout);
+            first.on_failure = first.on_failure.max(hook.on_failure);
+            let lane = first.hook.lane.common(hook.lane);
+            if lane != first.hook.lane {
+                first.hook = Arc::new(Hook { lane, ..Hook::clone(&first.hook) });
+            }
+            first.authority = first.authority.max(hook.authority());
+            // The same command from a place that needs no grant would have run in any case.
+            if hook.trust == Trust::NotNeeded && first.hook.trust != Trust::NotNeeded {
+                first.hook = Arc::new(Hook { trust: Trust::NotNeeded, ..Hook::clone(&first.hook) });
+            }
+            dropped(hook, first);
+        } else {
+            if let Some(work) = work {
+                seen.insert(work, kept.len());
+            }
+            kept.push(PlannedHook {
+                hook: Arc::clone(hook),
+                timeout: hook.timeout,
+                on_failure: hook.on_failure,
+                authority: hook.authority(),
+            });
+        }
+    }
+    kept
 }

@@ -3,7 +3,8 @@
 use crate::diagnostic::Diagnostic;
 use crate::dialect::DialectId;
 use crate::json::Json;
-use crate::outcome::{Decision, EndKind, Outcome, SkipReason};
+use crate::outcome::{Decision, EndKind, Outcome};
+use crate::skips::Skips;
 use crate::trust::Digest;
 
 /// What hooks did to one operation.
@@ -13,7 +14,7 @@ pub struct Receipt {
     /// Every hook that ran, with what it judged, in plan order, over all events of the operation.
     pub ran: Vec<Judged>,
     /// Every hook that did not run, and why.
-    pub skipped: Vec<(String, SkipReason)>,
+    pub skipped: Skips,
     /// What is worth saying about them: failures, conflicts, what was overridden.
     pub diagnostics: Vec<Diagnostic>,
     /// What was decided.
@@ -49,7 +50,7 @@ impl Receipt {
             decision: run.decision,
             judged: run.judged.as_ref().map(digest),
         }));
-        self.skipped.extend(outcome.skipped.iter().map(|skipped| (skipped.hook.label.to_string(), skipped.why)));
+        self.skipped.append(&outcome.skipped);
         self.diagnostics.extend(outcome.diagnostics.iter().cloned());
     }
 
@@ -57,7 +58,7 @@ impl Receipt {
     pub(super) fn append(&mut self, other: Receipt) {
         self.decision = self.decision.max(other.decision);
         self.ran.extend(other.ran);
-        self.skipped.extend(other.skipped);
+        self.skipped.append(&other.skipped);
         self.diagnostics.extend(other.diagnostics);
     }
 }

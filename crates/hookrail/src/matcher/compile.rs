@@ -33,6 +33,18 @@ enum Test {
     Engine(Engine),
 }
 
+/// What a set of many matchers makes of one of them.
+pub(super) enum InSet<'m> {
+    /// It needs no test.
+    Always,
+    /// It is found with all other literal texts in one pass.
+    Literals(&'m Literals),
+    /// It is found with all other patterns in one pass.
+    Pattern(std::borrow::Cow<'m, str>),
+    /// It has to be tried by itself.
+    Singly,
+}
+
 impl Matcher {
     /// The matcher of an entry that has no pattern.
     #[must_use]
@@ -80,6 +92,23 @@ impl Matcher {
         }
     }
 
+    /// How the matcher takes part in a set of many.
+    pub(super) fn in_set(&self) -> InSet<'_> {
+        match &self.0.test {
+            Test::Everything => InSet::Always,
+            Test::Text => InSet::Singly,
+            Test::Glob(glob) => InSet::Pattern(glob.to_regex().into()),
+            Test::Literals(literals) => InSet::Literals(literals),
+            Test::Engine(engine) => engine.for_set().map_or(InSet::Singly, |text| InSet::Pattern(text.into())),
+        }
+    }
+
+    /// The text that is a match by itself, where the pattern's own is.
+    pub(super) fn own_text(&self) -> Option<&str> {
+        let counts = self.0.scope == Scope::Whole || matches!(self.0.test, Test::Text);
+        self.0.pattern.as_deref().filter(|_| counts)
+    }
+
     /// What became of the pattern.
     #[must_use]
     pub fn kind(&self) -> MatcherKind {
@@ -87,8 +116,9 @@ impl Matcher {
             Test::Everything => MatcherKind::Everything,
             Test::Text => MatcherKind::Literal,
             Test::Glob(_) => MatcherKind::Glob,
-            Test::Literals(_) | Test::Engine(Engine::Linear(_)) => MatcherKind::Regex,
-            Test::Engine(Engine::Backtracking(_)) => MatcherKind::Backtracking,
+            Test::Literals(_) => MatcherKind::Regex,
+            Test::Engine(engine) if engine.is_linear() => MatcherKind::Regex,
+            Test::Engine(_) => MatcherKind::Backtracking,
         }
     }
 
@@ -139,7 +169,7 @@ fn regular_expression(pattern: &str, scope: Scope) -> Result<Engine, Problem> {
         }
         ParseError::TooDeep => Problem::TooComplex { message: format!("groups nest deeper than {MAX_NESTING} levels") },
     })?;
-    Ok(Engine::new(&root, scope))
+    Ok(Engine::new(root, scope))
 }
 
 /// The number of bytes before the code unit at `position`.

@@ -1,6 +1,7 @@
 //! The engines that run regular expressions, and the bounds they run in.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use super::backtrack;
 use super::emit;
@@ -12,9 +13,21 @@ use super::types::{Scope, Verdict};
 /// time to compile.
 const MAX_COMPILED_SIZE: usize = 2 << 20;
 
-/// A regular expression that is ready to run.
-#[derive(Clone, Debug)]
-pub(super) enum Engine {
+/// How long a pattern may be to be put into a set with others, in bytes.
+const MAX_TEXT_IN_SET: usize = 1 << 10;
+
+/// A regular expression. It is compiled when it is first run, because most of those that are loaded never are.
+#[derive(Debug)]
+pub(super) struct Engine {
+    root: Node,
+    scope: Scope,
+    /// The pattern in the linear engine's syntax, where that has words for it.
+    linear: Option<String>,
+    ready: OnceLock<Ready>,
+}
+
+#[derive(Debug)]
+enum Ready {
     /// Runs in time linear in the subject.
     Linear(regex::Regex),
     /// Runs under a limit.
@@ -22,31 +35,48 @@ pub(super) enum Engine {
 }
 
 impl Engine {
-    /// Compiles a pattern for the linear engine if that can take it, and for
-    /// the backtracking one, which can take everything, otherwise.
-    pub(super) fn new(root: &Node, scope: Scope) -> Self {
-        linear(root, scope).map_or_else(|| Self::Backtracking(Program::new(root, scope)), Self::Linear)
+    pub(super) fn new(root: Node, scope: Scope) -> Self {
+        let linear = emit::emit(&root, scope);
+        Self { root, scope, linear, ready: OnceLock::new() }
     }
 
     /// Searches the subject.
     pub(super) fn test(&self, subject: &str) -> Verdict {
-        match self {
-            Self::Linear(regex) => regex.is_match(&in_code_units(subject)).into(),
-            Self::Backtracking(program) => backtrack::search(program, subject),
+        match self.ready() {
+            Ready::Linear(regex) => regex.is_match(&in_code_units(subject)).into(),
+            Ready::Backtracking(program) => backtrack::search(program, subject),
         }
+    }
+
+    /// Whether it runs in linear time.
+    pub(super) fn is_linear(&self) -> bool {
+        matches!(self.ready(), Ready::Linear(_))
+    }
+
+    /// The pattern for a set of many, if it is sure to be small enough for the linear engine: an automaton grows out of
+    /// proportion to its pattern by counted repetition only.
+    pub(super) fn for_set(&self) -> Option<&str> {
+        self.linear.as_deref().filter(|text| text.len() <= MAX_TEXT_IN_SET && !text.contains('{'))
+    }
+
+    /// The linear engine if that can take the pattern, otherwise the backtracking one, which can take everything.
+    fn ready(&self) -> &Ready {
+        self.ready.get_or_init(|| {
+            let linear = self.linear.as_deref().and_then(linear);
+            linear.map_or_else(|| Ready::Backtracking(Program::new(&self.root, self.scope)), Ready::Linear)
+        })
     }
 }
 
-fn linear(root: &Node, scope: Scope) -> Option<regex::Regex> {
-    let text = emit::emit(root, scope)?;
+fn linear(text: &str) -> Option<regex::Regex> {
     // The only errors there should be are that the automaton is too large and
     // that the pattern nests deeper than the engine allows by default. Its
     // compiler recurses, so that bound is better left alone.
-    regex::RegexBuilder::new(&text).size_limit(MAX_COMPILED_SIZE).build().ok()
+    regex::RegexBuilder::new(text).size_limit(MAX_COMPILED_SIZE).build().ok()
 }
 
 /// The subject with one character for each of its UTF-16 code units.
-fn in_code_units(subject: &str) -> Cow<'_, str> {
+pub(super) fn in_code_units(subject: &str) -> Cow<'_, str> {
     // Four-byte characters are the ones outside the basic plane.
     if subject.bytes().all(|byte| byte < 0xf0) {
         Cow::Borrowed(subject)
@@ -62,7 +92,7 @@ mod tests {
 
     fn engine(pattern: &str) -> Engine {
         let units: Vec<u16> = pattern.encode_utf16().collect();
-        Engine::new(&parse(&units).unwrap(), Scope::Anywhere)
+        Engine::new(parse(&units).unwrap(), Scope::Anywhere)
     }
 
     #[test]
@@ -75,10 +105,10 @@ mod tests {
 
     #[test]
     fn only_patterns_that_need_it_backtrack() {
-        assert!(matches!(engine(r"(a)\b[^b]*?"), Engine::Linear(_)));
-        assert!(matches!(engine(r"\Ba{3,}|.\B"), Engine::Linear(_)));
-        assert!(matches!(engine(r"(a)\1"), Engine::Backtracking(_)));
-        assert!(matches!(engine("a(?!b)"), Engine::Backtracking(_)));
+        assert!(engine(r"(a)\b[^b]*?").is_linear());
+        assert!(engine(r"\Ba{3,}|.\B").is_linear());
+        assert!(!engine(r"(a)\1").is_linear());
+        assert!(!engine("a(?!b)").is_linear());
     }
 
     #[test]
@@ -95,7 +125,7 @@ mod tests {
     #[test]
     fn what_compiles_too_large_runs_under_the_limit() {
         let engine = engine("^((a{1000}){1000}){1000}");
-        assert!(matches!(engine, Engine::Backtracking(_)));
+        assert!(!engine.is_linear());
         assert_eq!(engine.test("aaa"), Verdict::Differs);
         assert_eq!(engine.test(&"a".repeat(200_000)), Verdict::LimitReached);
     }

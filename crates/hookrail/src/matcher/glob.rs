@@ -40,6 +40,18 @@ impl Glob {
         })
     }
 
+    /// The same as a regular expression.
+    pub(super) fn to_regex(&self) -> String {
+        // Of the characters a glob is made of only the dot means anything there.
+        let plain = |piece: &str| piece.replace('.', r"\.");
+        let mut text = format!(r"(?s)\A{}", plain(&self.prefix));
+        for piece in &self.middle {
+            text.push_str(".*");
+            text.push_str(&plain(piece));
+        }
+        format!(r"{text}.*{}\z", plain(&self.suffix))
+    }
+
     /// Whether the whole subject has the shape of the glob.
     pub(super) fn matches(&self, subject: &str) -> bool {
         // Prefix and suffix are cut off in turn, so they cannot share text.

@@ -10,7 +10,7 @@ use super::types::Scope;
 pub(super) struct Literals(Box<[Literal]>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Literal {
+pub(super) struct Literal {
     at_start: bool,
     at_end: bool,
     text: Box<str>,
@@ -36,6 +36,11 @@ impl Literals {
             .map(Self)
     }
 
+    /// The alternatives, for whoever looks for many at once.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Literal> {
+        self.0.iter()
+    }
+
     /// Whether any of the alternatives matches.
     pub(super) fn matches(&self, subject: &str) -> bool {
         self.0.iter().any(|literal| literal.matches(subject))
@@ -43,6 +48,15 @@ impl Literals {
 }
 
 impl Literal {
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it may stand at that place of a subject of that length.
+    pub(super) fn may_stand(&self, place: std::ops::Range<usize>, length: usize) -> bool {
+        (!self.at_start || place.start == 0) && (!self.at_end || place.end == length)
+    }
+
     fn matches(&self, subject: &str) -> bool {
         let text = &*self.text;
         match (self.at_start, self.at_end) {

@@ -52,6 +52,7 @@ mod literal;
 mod parser;
 mod program;
 mod scan;
+mod set;
 mod syntax;
 mod types;
 
@@ -63,4 +64,5 @@ mod conformance_tests;
 mod property_tests;
 
 pub use compile::Matcher;
+pub(crate) use set::MatcherSet;
 pub use types::{Compiled, Language, MatcherKind, OnInvalid, Problem, Scope, Verdict};

@@ -10,6 +10,7 @@ use super::glob::Glob;
 use super::literal::Literals;
 use super::parser::parse;
 use super::program::Program;
+use super::set::MatcherSet;
 use super::{Compiled, Language, Matcher, MatcherKind, OnInvalid, Problem, Scope, Verdict};
 
 const LANGUAGES: [Language; 2] = [Language::GlobOrRegex, Language::Regex];
@@ -62,6 +63,17 @@ fn linear_pattern() -> impl Strategy<Value = String> {
     })
 }
 
+/// Patterns of every kind: globs, plain texts, linear and other expressions, and ones that are not valid.
+fn any_pattern() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[ab.]{0,2}(\\*[ab.]{0,2}){1,3}",
+        "\\^?[ab😀_-]{0,3}\\$?(\\|\\^?[ab😀_-]{0,3}\\$?){0,2}",
+        linear_pattern(),
+        syntax_soup(),
+        Just(String::new()),
+    ]
+}
+
 proptest! {
     #[test]
     fn a_glob_matches_what_the_obvious_one_matches(
@@ -83,8 +95,31 @@ proptest! {
     ) {
         for scope in SCOPES {
             let literals = Literals::parse(&pattern, scope).unwrap();
-            let engine = Engine::new(&parse(&units(&pattern)).unwrap(), scope);
+            let engine = Engine::new(parse(&units(&pattern)).unwrap(), scope);
             prop_assert_eq!(Verdict::from(literals.matches(&subject)), engine.test(&subject));
+        }
+    }
+
+    #[test]
+    fn a_set_answers_what_its_matchers_answer(
+        patterns in prop::collection::vec((any_pattern(), prop::sample::select(LANGUAGES.to_vec()), prop::sample::select(SCOPES.to_vec())), 0..24),
+        subject in "[ab.é😀\n_-]{0,6}",
+        on_invalid in prop::sample::select(vec![OnInvalid::Literal, OnInvalid::MatchAll]),
+    ) {
+        let matchers: Vec<Matcher> = patterns
+            .iter()
+            .map(|(pattern, language, scope)| Matcher::compile(pattern, *language, *scope, on_invalid).matcher)
+            .collect();
+        let set = MatcherSet::new(matchers.iter());
+        // The text of a pattern is a subject that some matchers treat in a way of its own.
+        for subject in patterns.iter().map(|(pattern, ..)| pattern.trim()).chain([subject.as_str()]) {
+            let one_by_one: Vec<(usize, Verdict)> = matchers
+                .iter()
+                .map(|matcher| matcher.test(subject))
+                .enumerate()
+                .filter(|(_, verdict)| verdict.is_match())
+                .collect();
+            prop_assert_eq!(set.test(subject), one_by_one);
         }
     }
 
@@ -92,8 +127,8 @@ proptest! {
     fn both_engines_agree(pattern in linear_pattern(), subject in "[abé😀\n-]{0,6}") {
         let root = parse(&units(&pattern)).unwrap();
         for scope in SCOPES {
-            let engine = Engine::new(&root, scope);
-            prop_assert!(matches!(engine, Engine::Linear(_)));
+            let engine = Engine::new(parse(&units(&pattern)).unwrap(), scope);
+            prop_assert!(engine.is_linear());
             let verdict = backtrack::search(&Program::new(&root, scope), &subject);
             prop_assume!(verdict != Verdict::LimitReached);
             prop_assert_eq!(engine.test(&subject), verdict);

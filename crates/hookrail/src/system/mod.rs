@@ -13,6 +13,7 @@ mod host;
 mod modules;
 mod notify;
 mod parker;
+mod plans;
 mod status;
 mod typed;
 
@@ -69,7 +70,7 @@ impl UsedBy {
 
 struct Inner {
     settings: Settings,
-    snapshot: ArcSwap<Snapshot>,
+    in_force: ArcSwap<plans::InForce>,
     /// The events somebody wants, so that all others cost one load.
     wanted: AtomicU64,
     loader: Mutex<Loader>,
@@ -90,7 +91,7 @@ impl HookSystem {
     fn new(settings: Settings) -> Self {
         let inner = Inner {
             settings,
-            snapshot: ArcSwap::default(),
+            in_force: ArcSwap::default(),
             wanted: AtomicU64::new(0),
             loader: Mutex::default(),
             native: Mutex::default(),
@@ -130,7 +131,7 @@ impl HookSystem {
     /// The hooks and diagnostics as they are now.
     #[must_use]
     pub fn snapshot(&self) -> Arc<Snapshot> {
-        self.inner.snapshot.load_full()
+        Arc::clone(&self.inner.in_force.load().snapshot)
     }
 
     /// Reads all configuration anew and puts it in force at once, for events fired from now on. A file that is
@@ -144,7 +145,7 @@ impl HookSystem {
         };
         let diagnostics = snapshot.diagnostics().to_vec();
         self.inner.wanted.store(snapshot.wanted().bits(), Ordering::Relaxed);
-        self.inner.snapshot.store(Arc::new(snapshot));
+        self.inner.in_force.store(Arc::new(plans::InForce::new(snapshot)));
         diagnostics
     }
 
@@ -170,10 +171,11 @@ impl HookSystem {
         paths
     }
 
-    /// What would happen if the event were fired. Starts nothing.
+    /// What would happen if the event were fired. Starts nothing. Under one configuration the plan of an event that is
+    /// about the same thing, such as a tool's name, is made once.
     #[must_use]
-    pub fn explain(&self, event: &Event) -> Plan {
-        Plan::new(&self.snapshot(), event)
+    pub fn explain(&self, event: &Event) -> Arc<Plan> {
+        self.inner.in_force.load().plan(event)
     }
 
     /// Fires an event. The future works under any executor; dropping it cancels the hooks that still run.
@@ -270,7 +272,9 @@ impl HookSystem {
         if depth >= DEEPEST {
             return Err(Box::new(Outcome::too_deep(kind, depth)));
         }
-        Ok(Firing::new(self.snapshot(), event))
+        let in_force = self.inner.in_force.load();
+        let plan = in_force.plan(&event);
+        Ok(Firing::planned(Arc::clone(&in_force.snapshot), plan, event))
     }
 
     /// The engine's thread, which is started when it is first needed.

@@ -11,44 +11,52 @@ impl HookSystem {
         Event::new(kind, self.project())
     }
 
+    /// Fires an event that is made only if somebody wants it.
+    fn fire_if_wanted(&self, kind: EventKind, complete: impl FnOnce(Event) -> Event) -> Fire {
+        if self.wants(kind) { self.fire(complete(self.event(kind))) } else { Fire::untouched(kind) }
+    }
+
     /// Fires `before-tool`.
     pub fn fire_before_tool(&self, tool: &str, input: Json) -> Fire {
-        self.fire(self.event(EventKind::BeforeTool).with_text("tool_name", tool).with("tool_input", input))
+        self.fire_if_wanted(EventKind::BeforeTool, |event| event.with_text("tool_name", tool).with("tool_input", input))
     }
 
     /// Fires `after-tool`.
     pub fn fire_after_tool(&self, tool: &str, input: Json, response: Json) -> Fire {
-        let event = self.event(EventKind::AfterTool).with_text("tool_name", tool);
-        self.fire(event.with("tool_input", input).with("tool_response", response))
+        self.fire_if_wanted(EventKind::AfterTool, |event| {
+            event.with_text("tool_name", tool).with("tool_input", input).with("tool_response", response)
+        })
     }
 
     /// Fires `before-model`.
     pub fn fire_before_model(&self, request: Json) -> Fire {
-        self.fire(self.event(EventKind::BeforeModel).with("llm_request", request))
+        self.fire_if_wanted(EventKind::BeforeModel, |event| event.with("llm_request", request))
     }
 
     /// Fires `after-model`.
     pub fn fire_after_model(&self, request: Json, response: Json) -> Fire {
-        self.fire(self.event(EventKind::AfterModel).with("llm_request", request).with("llm_response", response))
+        self.fire_if_wanted(EventKind::AfterModel, |event| {
+            event.with("llm_request", request).with("llm_response", response)
+        })
     }
 
     /// Fires `tool-selection`.
     pub fn fire_tool_selection(&self, request: Json) -> Fire {
-        self.fire(self.event(EventKind::ToolSelection).with("llm_request", request))
+        self.fire_if_wanted(EventKind::ToolSelection, |event| event.with("llm_request", request))
     }
 
     /// Fires `prompt`.
     pub fn fire_prompt(&self, prompt: &str) -> Fire {
-        self.fire(self.event(EventKind::Prompt).with_text("prompt", prompt))
+        self.fire_if_wanted(EventKind::Prompt, |event| event.with_text("prompt", prompt))
     }
 
     /// Fires `session-start`.
     pub fn fire_session_start(&self, source: &str) -> Fire {
-        self.fire(self.event(EventKind::SessionStart).with_text("source", source))
+        self.fire_if_wanted(EventKind::SessionStart, |event| event.with_text("source", source))
     }
 
     /// Fires `session-end`.
     pub fn fire_session_end(&self, reason: &str) -> Fire {
-        self.fire(self.event(EventKind::SessionEnd).with_text("reason", reason))
+        self.fire_if_wanted(EventKind::SessionEnd, |event| event.with_text("reason", reason))
     }
 }

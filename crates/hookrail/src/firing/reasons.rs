@@ -1,0 +1,88 @@
+//! Why hooks do not run. Each has one reason: the first that applies.
+//!
+//! This is the long way, hook by hook; planning takes a shorter one to the same hooks, which the property tests hold
+//! both to.
+
+use std::sync::Arc;
+
+use super::plan::{Asked, Subject, without_duplicates};
+use crate::dialect::DialectId;
+use crate::hook::{Action, Hook, Standing, Trust};
+use crate::matcher::Verdict;
+use crate::skips::{SkipReason, Skipped};
+use crate::snapshot::{Snapshot, Switch};
+use crate::source::SourceKind;
+
+/// The reasons of all hooks for the event that do not run.
+pub(super) fn of_all(snapshot: &Snapshot, asked: &Asked) -> Vec<Skipped> {
+    let mut skipped = Vec::new();
+    for dialect in DialectId::ORDER {
+        let Some(audience) = snapshot.audience(asked.event, dialect) else { continue };
+        let mut matching = Vec::new();
+        for hook in audience.hooks() {
+            let reason = against(snapshot, hook)
+                .or_else(|| asked.of(dialect).and_then(|subject| mismatch(hook, subject)))
+                .or_else(|| not_executable(hook));
+            match reason {
+                Some((why, detail)) => skipped.push(Skipped::new(hook, why, detail)),
+                None => matching.push(hook),
+            }
+        }
+        without_duplicates(&matching, |hook, first| {
+            let origin = &first.hook.origin;
+            let detail = format!(
+                "the same command is already planned from the {} settings, {}:{}",
+                origin.kind,
+                origin.location.file.display(),
+                origin.location.line
+            );
+            skipped.push(Skipped::new(hook, SkipReason::Duplicate, detail));
+        });
+    }
+    skipped
+}
+
+/// What keeps a hook from running whatever the event is about.
+pub(super) fn against(snapshot: &Snapshot, hook: &Hook) -> Option<(SkipReason, String)> {
+    match snapshot.switch() {
+        Switch::Off(why) => return Some((SkipReason::HooksOff, why.to_string())),
+        Switch::SystemOnly(why) if hook.origin.kind != SourceKind::System => {
+            return Some((SkipReason::HooksOff, why.to_string()));
+        }
+        _ => {}
+    }
+    match &hook.standing {
+        Standing::Disabled(list) => return Some((SkipReason::Disabled, format!("disabled by {list}"))),
+        Standing::SwitchedOff(by) => return Some((SkipReason::HooksOff, format!("hooks are switched off by {by}"))),
+        Standing::Active | Standing::NeverSwitchedOn => {}
+    }
+    match &hook.trust {
+        Trust::Never(_) => {
+            return Some((SkipReason::Untrusted, "the project has not been trusted to run this hook".to_owned()));
+        }
+        Trust::Changed(_) => {
+            return Some((SkipReason::Untrusted, "the hook has changed since it was trusted".to_owned()));
+        }
+        Trust::NotNeeded | Trust::ForThisRun | Trust::Granted(_) => {}
+    }
+    let never = hook.standing == Standing::NeverSwitchedOn;
+    never.then(|| (SkipReason::HooksOff, "no settings file switches hooks on".to_owned()))
+}
+
+/// Why the matcher does not match, if so.
+fn mismatch(hook: &Arc<Hook>, subject: &Subject) -> Option<(SkipReason, String)> {
+    let by_other_name = subject.in_dialect.as_ref().map(|name| hook.matcher.test(name));
+    if by_other_name == Some(Verdict::Matches) || hook.matcher.test(&subject.text).is_match() {
+        return None;
+    }
+    let pattern = hook.matcher.pattern().unwrap_or_default();
+    let (field, text) = (subject.field, &subject.text);
+    Some((SkipReason::Matcher, format!("`{pattern}` does not match {field} `{text}`")))
+}
+
+fn not_executable(hook: &Hook) -> Option<(SkipReason, String)> {
+    match &hook.action {
+        Action::NotExecutable(why) => Some((SkipReason::NotExecutable, why.to_string())),
+        _ => None,
+    }
+}

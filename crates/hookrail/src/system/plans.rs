@@ -1,0 +1,103 @@
+//! The configuration in force, with the plans that were made under it.
+//!
+//! What an event's plan depends on is a few short texts, above all the tool's name, and a session asks about the same
+//! few tools again and again. A new configuration begins without plans.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::dialect::DialectId;
+use crate::event::{Event, EventKind};
+use crate::firing::Plan;
+use crate::snapshot::Snapshot;
+
+/// How many plans are kept for one event. When there are more, all are forgotten: somebody is inventing names.
+const MOST_PLANS: usize = 512;
+
+/// The longest text that is remembered, in bytes.
+const LONGEST: usize = 256;
+
+/// Plans by the text they depend on.
+type ByText = HashMap<Box<str>, Arc<Plan>>;
+
+/// A snapshot and its plans.
+#[derive(Debug, Default)]
+pub(super) struct InForce {
+    pub(super) snapshot: Arc<Snapshot>,
+    plans: RwLock<HashMap<EventKind, ByText>>,
+}
+
+impl InForce {
+    pub(super) fn new(snapshot: Snapshot) -> Self {
+        Self { snapshot: Arc::new(snapshot), plans: RwLock::default() }
+    }
+
+    /// The plan for an event.
+    pub(super) fn plan(&self, event: &Event) -> Arc<Plan> {
+        let (kind, key) = (event.kind(), key(event));
+        if let Some(key) = key {
+            let plans = self.plans.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(plan) = plans.get(&kind).and_then(|plans| plans.get(key)) {
+                return Arc::clone(plan);
+            }
+        }
+        let plan = Arc::new(Plan::new(&self.snapshot, event));
+        if let Some(key) = key {
+            let mut plans = self.plans.write().unwrap_or_else(PoisonError::into_inner);
+            let plans = plans.entry(kind).or_default();
+            if plans.len() >= MOST_PLANS {
+                plans.clear();
+            }
+            plans.insert(key.into(), Arc::clone(&plan));
+        }
+        plan
+    }
+}
+
+/// The text of the one field that the matchers of all dialects are compared with; none when there are several, or when
+/// it is too long to be worth remembering.
+fn key(event: &Event) -> Option<&str> {
+    let spec = event.kind().spec();
+    let mut fields = DialectId::ORDER.into_iter().filter_map(|dialect| spec.matched_on(dialect));
+    let Some(field) = fields.next() else { return Some("") };
+    if fields.any(|other| other != field) {
+        return None;
+    }
+    let text = event.field(field).map_or("", |value| value.text());
+    (text.len() <= LONGEST).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::Json;
+
+    fn event(tool: &str) -> Event {
+        Event::new(EventKind::BeforeTool, "/p").with("tool_name", Json::string(tool))
+    }
+
+    #[test]
+    fn a_plan_is_made_once_for_each_name() {
+        let in_force = InForce::default();
+        let first = in_force.plan(&event("edit"));
+        assert!(Arc::ptr_eq(&first, &in_force.plan(&event("edit").with("tool_input", Json::empty_object()))));
+        assert!(!Arc::ptr_eq(&first, &in_force.plan(&event("write"))));
+        assert!(!Arc::ptr_eq(
+            &first,
+            &in_force.plan(&Event::new(EventKind::AfterTool, "/p").with_text("tool_name", "edit"))
+        ));
+    }
+
+    #[test]
+    fn invented_names_do_not_fill_the_memory() {
+        let in_force = InForce::default();
+        for number in 0..3 * MOST_PLANS {
+            let _ = in_force.plan(&event(&format!("tool-{number}")));
+        }
+        let _ = in_force.plan(&event(&"x".repeat(LONGEST)));
+        let plans = in_force.plans.read().unwrap();
+        let plans = plans.get(&EventKind::BeforeTool).unwrap();
+        assert!(plans.len() <= MOST_PLANS);
+        assert!(plans.keys().all(|key| key.len() <= LONGEST));
+    }
+}
