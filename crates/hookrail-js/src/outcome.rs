@@ -6,14 +6,12 @@ use hookrail::{HookFailure, How, Json, LoadFailure, ModuleReturn, Output, Regist
 use serde::Deserialize;
 
 use crate::limits::Limits;
-use crate::shared::{CallState, Shared};
+use crate::shared::{CallState, Finished, Shared};
 
 /// What the prelude says.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default)]
 pub(crate) struct Report {
-    #[serde(default)]
     pub(crate) result: Option<Json>,
-    #[serde(default)]
     pub(crate) failures: Vec<Failure>,
 }
 
@@ -35,8 +33,11 @@ impl Failure {
 }
 
 impl Report {
-    pub(crate) fn read(text: &str) -> Self {
-        serde_json::from_str(text).unwrap_or_else(|error| Self::failed(Failure::new(error.to_string())))
+    pub(crate) fn read(finished: &Finished) -> Self {
+        let result = finished.result.as_deref().map(Json::parse).transpose();
+        let failures = finished.failures.as_deref().map_or_else(|| Ok(Vec::new()), serde_json::from_str);
+        let read = result.and_then(|result| Ok(Self { result, failures: failures? }));
+        read.unwrap_or_else(|error| Self::failed(Failure::new(error.to_string())))
     }
 
     pub(crate) fn failed(failure: Failure) -> Self {

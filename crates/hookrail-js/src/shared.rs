@@ -32,8 +32,8 @@ pub(crate) struct Shared {
     pub(crate) calls: Slot<BTreeMap<u32, CallState>>,
     /// The host of the last call, for what happens between calls.
     pub(crate) host: Slot<Arc<dyn Host>>,
-    /// Calls that have ended, with their outcome as JSON text.
-    pub(crate) finished: Slot<Vec<(u32, String)>>,
+    /// Calls that have ended.
+    pub(crate) finished: Slot<Vec<Finished>>,
     /// Operations that were begun and are not yet being polled.
     pub(crate) begun: Slot<Vec<(u32, Op)>>,
     pub(crate) cancels: Slot<HashMap<u32, CancelToken>>,
@@ -52,6 +52,13 @@ pub(crate) struct Shared {
     /// The loop of the module's own thread.
     pub(crate) runtime: Handle,
     next: AtomicU32,
+}
+
+/// A call that has ended, with its result and its failures as JSON text, where there are any.
+pub(crate) struct Finished {
+    pub(crate) call: u32,
+    pub(crate) result: Option<String>,
+    pub(crate) failures: Option<String>,
 }
 
 /// One call while it is being worked on.

@@ -182,7 +182,7 @@ impl Stage {
             let result = outcome::loaded(&shared, &self.seat.limits, &report, None);
             return Some(Looked { result, refused, files });
         }
-        let report = shared.finished.lock().pop().map(|(_, text)| Report::read(&text));
+        let report = shared.finished.lock().pop().map(|finished| Report::read(&finished));
         let lost = shared.rejections.lock().drain(..).next().map(|(_, message)| message);
         let report = match (report, &lost) {
             (Some(report), _) => report,
@@ -326,10 +326,10 @@ impl Stage {
         self.take_rejections(&shared);
         let finished = shared.finished.take();
         let mut out_of_memory = false;
-        for (number, text) in finished {
-            let report = Report::read(&text);
+        for finished in finished {
+            let report = Report::read(&finished);
             out_of_memory |= report.ran_out_of_memory();
-            self.finish(&shared, number, report);
+            self.finish(&shared, finished.call, report);
         }
         // A promise that waits for what there was no memory for is stuck, too; the memory is what is to be told of.
         if out_of_memory || self.act.as_ref().is_some_and(|act| act.vm.is_full()) {

@@ -16,7 +16,7 @@ use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Exception, Function, O
 use crate::clock::Stop;
 use crate::limits::Limits;
 use crate::ops;
-use crate::shared::Shared;
+use crate::shared::{Finished, Shared};
 use crate::source::{FileLoader, FileResolver, script};
 
 /// A runtime with the prelude in it.
@@ -204,8 +204,12 @@ fn natives<'js>(ctx: &Ctx<'js>, shared: &Arc<Shared>) -> rquickjs::Result<Object
         Func::from(move |call: u32, name: String, args: String| ops::start(&state, call, &name, &args)),
     )?;
     let state = Arc::clone(shared);
-    native
-        .set("finished", Func::from(move |call: u32, outcome: String| state.finished.lock().push((call, outcome))))?;
+    native.set(
+        "finished",
+        Func::from(move |call: u32, result: Option<String>, failures: Option<String>| {
+            state.finished.lock().push(Finished { call, result, failures });
+        }),
+    )?;
     let state = Arc::clone(shared);
     native.set("write", Func::from(move |stream: u32, text: String| state.print(stream, &text)))?;
     let state = Arc::clone(shared);

@@ -272,30 +272,27 @@
 
 	class Context {
 		#call;
-		#parts = create(null);
+		#parts;
 		constructor(call) {
 			this.#call = call;
 		}
-		#part(name, make) {
-			return (this.#parts[name] ??= make());
-		}
 		get hasUI() {
-			return this.#part("hasUI", () => ({ value: sync("host.has_user", this.#call) })).value;
+			return ((this.#parts ??= create(null)).hasUI ??= ({ value: sync("host.has_user", this.#call) })).value;
 		}
 		get ui() {
-			return this.#part("ui", () => new Ui(this.#call, this.hasUI));
+			return ((this.#parts ??= create(null)).ui ??= new Ui(this.#call, this.hasUI));
 		}
 		get cwd() {
 			return sync("cwd");
 		}
 		get sessionManager() {
-			return this.#part("session", () => new SessionManager(this.#call));
+			return ((this.#parts ??= create(null)).session ??= new SessionManager(this.#call));
 		}
 		get modelRegistry() {
-			return this.#part("models", () => new ModelRegistry(this.#call));
+			return ((this.#parts ??= create(null)).models ??= new ModelRegistry(this.#call));
 		}
 		get model() {
-			return this.#part("model", () => ({ value: sync("host.models", this.#call, "current") })).value;
+			return ((this.#parts ??= create(null)).model ??= ({ value: sync("host.models", this.#call, "current") })).value;
 		}
 		isIdle() {
 			return sync("host.is_idle", this.#call);
@@ -404,29 +401,34 @@
 		tell(call, result, failures);
 	}
 
-	function dispatch(call, event, json) {
-		answer(call, async (failures) => {
-			const wanted = handlers[event] ?? [];
-			const rule = rules[event] ?? "none";
-			const context = new Context(call);
-			const state = { result: undefined, messages: undefined };
-			for (let at = 0; at < wanted.length; at++) {
-				try {
-					const payload = payloadOf(call, event, json);
-					if (state.messages !== undefined) payload.messages = parse(stringify(state.messages));
-					if (!combine(rule, await wanted[at](payload, context), state)) break;
-				} catch (error) {
-					const failure = describe(error);
-					failures[failures.length] = failure;
-					// A guard that fails ends the chain; whoever runs the tool hears of it and blocks.
-					if (event === "tool_call") {
-						if (failure.kind === "value") failure.message = `Hook failed, blocking execution: ${failure.message}`;
-						return undefined;
-					}
+	// An event is what modules are asked most often, so this makes as little as it can.
+	async function dispatch(call, event, json) {
+		const wanted = handlers[event];
+		const context = new Context(call);
+		const failures = [];
+		const state = { __proto__: null, result: undefined, messages: undefined };
+		for (let at = 0; at < (wanted?.length ?? 0); at++) {
+			try {
+				const handler = wanted[at];
+				const payload = payloadOf(call, event, json);
+				if (state.messages !== undefined) payload.messages = parse(stringify(state.messages));
+				let answer = handler(payload, context);
+				// Only these can be promises; whoever answers at once is not made to wait.
+				if (typeof answer === "object" || typeof answer === "function") answer = await answer;
+				if (!combine(rules[event], answer, state)) break;
+			} catch (error) {
+				const failure = describe(error);
+				failures[failures.length] = failure;
+				// A guard that fails ends the chain; whoever runs the tool hears of it and blocks.
+				if (event === "tool_call") {
+					if (failure.kind === "value") failure.message = `Hook failed, blocking execution: ${failure.message}`;
+					state.result = undefined;
+					break;
 				}
 			}
-			return state.result;
-		});
+		}
+		delete signals[call];
+		tell(call, state.result, failures);
 	}
 
 	function command(call, name, args) {

@@ -291,7 +291,7 @@
 		} catch (error) {
 			failures[failures.length] = describe(error);
 		}
-		native.finished(call, `{"result":${json ?? "null"},"failures":${encode(failures)}}`);
+		native.finished(call, json, failures.length === 0 ? undefined : encode(failures));
 	}
 
 	const bridge = { native, sync, start, begin, missing, named, define, part, watchers, describe, shown, line, tell };
