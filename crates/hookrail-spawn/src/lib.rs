@@ -69,6 +69,13 @@ use unix as sys;
 #[cfg(windows)]
 use windows as sys;
 
+/// What the benchmark measures against; not for anybody else.
+#[cfg(all(target_os = "linux", feature = "floor"))]
+#[doc(hidden)]
+pub mod floor {
+    pub use crate::sys::floor::Floor;
+}
+
 pub use cancel::CancelToken;
 pub use capture::{Captured, Truncation};
 pub use command::{Command, Limits};

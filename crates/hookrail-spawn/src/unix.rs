@@ -20,6 +20,8 @@ compile_error!("hookrail-spawn knows Linux, macOS and Windows");
 
 mod blame;
 mod child;
+#[cfg(all(target_os = "linux", feature = "floor"))]
+pub(crate) mod floor;
 mod image;
 mod leader;
 mod memory;

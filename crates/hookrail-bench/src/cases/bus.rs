@@ -1,0 +1,74 @@
+//! The message bus: the same hook asked for by the library, in process, and over a socket.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use hookrail::{HookSystem, Json};
+use hookrail_bus::transport::{Listener, connect};
+use hookrail_bus::{Bus, Client, Request, Settings};
+use serde_json::{Value, json};
+use tokio::runtime::{Builder, Runtime};
+
+use super::Case;
+use crate::Result;
+use crate::harness::{Prepared, Variant, per_piece};
+use crate::lab::{Lab, Shell, TOOL, answered, event, input_of, program};
+
+/// How many requests one round has.
+const TIMES: u32 = 10;
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![Case { name: "bus", title: "one hook, asked for over the message bus", prepare: bus }]
+}
+
+fn bus(lab: &Lab) -> Result<Prepared> {
+    let mut case = Prepared::default();
+    let project = lab.project(&json!([{"hooks": [program(&lab.tiny(), &[])]}]))?;
+    let environment = lab.environment(Shell::Sh);
+    let describe = move |project: &Path| HookSystem::builder(project).environment(environment.clone()).trust_project();
+    let system = describe(&project).build();
+    let runtime = Arc::new(Builder::new_current_thread().enable_all().build()?);
+    let input = input_of(1024)?;
+    let bus = Bus::new(Settings::new(&project, describe));
+    let socket = lab.fresh("s");
+    let (in_process, over_socket) = runtime.block_on(async {
+        let listener = Listener::bind(&socket)?;
+        let serving = bus.clone();
+        tokio::spawn(async move { serving.listen(listener).await });
+        Ok::<_, crate::Failure>((bus.client(), Client::new(connect(&socket).await?)))
+    })?;
+    let payload = json!({"tool_name": TOOL, "tool_input": serde_json::from_str::<Value>(input.text())?});
+    let request = Json::of(&payload)?;
+    case.add(library(&runtime, system, input));
+    case.add(asked("channel", "in process, over channels", &runtime, in_process, request.clone()));
+    case.add(asked("socket", "over a Unix socket", &runtime, over_socket, request));
+    Ok(case)
+}
+
+fn library(runtime: &Arc<Runtime>, system: HookSystem, input: Json) -> Variant {
+    let runtime = Arc::clone(runtime);
+    Variant::new("library", "the library itself", move || {
+        runtime.block_on(async {
+            let began = Instant::now();
+            for _ in 0..TIMES {
+                answered(&system.fire(event(&system, &input)).await, 1)?;
+            }
+            Ok(per_piece(began.elapsed(), TIMES))
+        })
+    })
+}
+
+fn asked(name: &str, what: &str, runtime: &Arc<Runtime>, client: Client, input: Json) -> Variant {
+    let runtime = Arc::clone(runtime);
+    Variant::new(name, what, move || {
+        runtime.block_on(async {
+            let began = Instant::now();
+            for _ in 0..TIMES {
+                let report = client.execute(Request::new("BeforeTool", input.clone())).await?.report()?;
+                std::hint::black_box(report);
+            }
+            Ok(per_piece(began.elapsed(), TIMES))
+        })
+    })
+}

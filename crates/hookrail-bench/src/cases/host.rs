@@ -1,0 +1,89 @@
+//! Hosts that are large, and hosts that have fired many events.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use serde_json::json;
+
+use super::Case;
+use crate::Result;
+use crate::harness::{Prepared, Variant};
+use crate::lab::{Lab, Shell, line, program};
+use crate::peers::Shared;
+use crate::probe::{self, Host};
+
+const MIB: f64 = 1024.0 * 1024.0;
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case { name: "host-2g", title: "one hook from a host with 2 GiB in use", prepare: large_host },
+        Case { name: "memory", title: "memory of a host, idle and after many events", prepare: memory },
+        Case { name: "memory-kept", title: "memory kept for each event with 1 MiB", prepare: kept },
+    ]
+}
+
+fn project_of_one(lab: &Lab) -> Result<std::path::PathBuf> {
+    lab.project(&json!([{"hooks": [program(&lab.tiny(), &[])]}]))
+}
+
+fn large_host(lab: &Lab) -> Result<Prepared> {
+    let mut case = Prepared::default();
+    let project = project_of_one(lab)?;
+    let sizes =
+        [("small", "a small host", 0), ("large", "a host with 2 GiB in use", if lab.quick { 256 } else { 2048 })];
+    for (name, what, fill_mib) in sizes {
+        let host = Host { project: project.clone(), fill_mib, ..Host::default() };
+        let mut driver = probe::start(&host, &lab.environment(Shell::Sh))?;
+        let work = json!({"do": "fire", "times": 20, "hooks": 1});
+        case.add(Variant::new(name, &format!("hookrail in {what}"), move || driver.time(&work)));
+    }
+    if lab.quick {
+        case.absent("the large host has only 256 MiB in a quick look");
+    }
+    Ok(case)
+}
+
+fn memory(lab: &Lab) -> Result<Prepared> {
+    let mut case = Prepared::default();
+    let environment = lab.environment(Shell::Sh);
+    let mut bare = probe::start(&Host { project: lab.project(&json!([]))?, ..Host::default() }, &environment)?;
+    case.value("none configured", "MiB", bare.number(&json!({"do": "memory"}), "bytes")? / MIB);
+    let mut driver = probe::start(&Host { project: project_of_one(lab)?, ..Host::default() }, &environment)?;
+    driver.time(&json!({"do": "fire", "times": 100}))?;
+    let before = driver.number(&json!({"do": "memory"}), "bytes")?;
+    case.value("after 100 events", "MiB", before / MIB);
+    let times = if lab.quick { 1_000 } else { 100_000 };
+    driver.time(&json!({"do": "fire", "times": times}))?;
+    let after = driver.number(&json!({"do": "memory"}), "bytes")?;
+    case.value(&format!("after {times} events more"), "MiB", after / MIB);
+    case.value("kept for each event", "bytes", (after - before) / f64::from(times));
+    Ok(case)
+}
+
+/// Events with a mebibyte that differs each time, as an agent that writes files has.
+fn kept(lab: &Lab) -> Result<Prepared> {
+    let mut case = Prepared::default();
+    let host = Host { project: project_of_one(lab)?, ..Host::default() };
+    let ours = Rc::new(RefCell::new(probe::start(&host, &lab.environment(Shell::Sh))?));
+    case.value("hookrail", "KiB for each event", growth(&ours, "host", lab)? / 1024.0);
+    match lab.peers.gemini(&lab.environment(Shell::Bash)) {
+        Ok(gemini) => {
+            let groups = json!([{"hooks": [line(&lab.tiny().display().to_string())]}]);
+            gemini.borrow_mut().ask(&json!({"do": "prepare", "id": "kept", "groups": groups}))?;
+            case.value("gemini", "KiB for each event", growth(&gemini, "kept", lab)? / 1024.0);
+        }
+        Err(why) => case.absent(why.to_string()),
+    }
+    Ok(case)
+}
+
+fn growth(driver: &Shared, id: &str, lab: &Lab) -> Result<f64> {
+    let times = if lab.quick { 30 } else { 200 };
+    let mut driver = driver.borrow_mut();
+    let fire =
+        |times: u32| json!({"do": "fire", "id": id, "times": times, "bytes": 1 << 20, "hooks": 1, "fresh": true});
+    driver.time(&fire(20))?;
+    let before = driver.number(&json!({"do": "memory"}), "bytes")?;
+    driver.time(&fire(times))?;
+    Ok((driver.number(&json!({"do": "memory"}), "bytes")? - before) / f64::from(times))
+}

@@ -1,0 +1,41 @@
+//! What is measured.
+
+mod bus;
+mod fire;
+mod host;
+mod many;
+mod mixed;
+mod module;
+mod off;
+mod one;
+mod payload;
+mod plan;
+mod support;
+
+use crate::Result;
+use crate::harness::Prepared;
+use crate::lab::Lab;
+
+/// One thing that is measured.
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) prepare: fn(&Lab) -> Result<Prepared>,
+}
+
+/// Every case, in the order in which they are measured.
+pub(crate) fn all() -> Vec<Case> {
+    let groups = [
+        off::cases(),
+        plan::cases(),
+        one::cases(),
+        many::cases(),
+        payload::cases(),
+        mixed::cases(),
+        module::cases(),
+        bus::cases(),
+        fire::cases(),
+        host::cases(),
+    ];
+    groups.into_iter().flatten().collect()
+}

@@ -1,0 +1,129 @@
+//! Module hooks: the same TypeScript file in hookrail, and in Node and Bun processes that are already there.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use hookrail::{HookSystem, ModuleInspection, ModuleRunner, ModuleWorld};
+use serde_json::{Value, json};
+
+use super::Case;
+use super::support::{blocking, floor, from_task};
+use crate::Result;
+use crate::floor::Bare;
+use crate::harness::{Prepared, Variant};
+use crate::lab::{Lab, Shell, input_of};
+use crate::peers::{Driver, script};
+use crate::probe::{self, Host};
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case { name: "module", title: "one module hook, loaded", prepare: loaded },
+        Case { name: "module-load", title: "loading a module of 60 lines of TypeScript", prepare: load },
+        Case { name: "module-memory", title: "memory of an idle module", prepare: memory },
+    ]
+}
+
+fn hook() -> PathBuf {
+    script("guard.ts")
+}
+
+fn loaded(lab: &Lab) -> Result<Prepared> {
+    let mut case = Prepared::default();
+    let project = lab.project(&json!([]))?;
+    let builder = HookSystem::builder(project).environment(lab.environment(Shell::Sh)).trust_project();
+    let system = builder.runner(hookrail_js::modules()).module(hook()).build();
+    let input = input_of(1024)?;
+    case.add(floor(lab, ("floor", "raw spawn of the cheapest child"), 10, &lab.tiny(), &[], Shell::Sh)?);
+    case.add(blocking(("hookrail", "blocking"), 50, &system, &input, 1));
+    case.add(from_task(("hookrail-tokio", "from a task of a multi-threaded runtime"), 50, &system, &input, 1)?);
+    let event = json!({"type": "tool_call", "toolName": "write_file", "toolCallId": "1",
+        "input": serde_json::from_str::<Value>(input.text())?});
+    for (name, inside, driver) in [("node", "node-inside", in_node(lab)), ("bun", "bun-inside", in_bun(lab))] {
+        let mut driver = match driver {
+            Ok(driver) => driver,
+            Err(why) => {
+                case.absent(format!("{name}: {why}"));
+                continue;
+            }
+        };
+        let time = json!({"do": "time", "times": 50, "event": event});
+        let line = format!("{event}\n").into_bytes();
+        let mut answer = Vec::new();
+        let mut second = if name == "node" { in_node(lab)? } else { in_bun(lab)? };
+        case.add(Variant::timed(name, "asked over pipes by a host that is another process", 50, move || {
+            driver.exchange(&line, &mut answer)
+        }));
+        case.add(Variant::new(inside, "without the pipes: parse, handlers, serialise", move || second.time(&time)));
+    }
+    Ok(case)
+}
+
+/// Node of this version takes no types, so Bun takes them off first.
+fn in_node(lab: &Lab) -> Result<Driver> {
+    let plain = lab.fresh("guard").with_extension("mjs");
+    let made = Command::new(lab.peers.bun()?)
+        .args(["build", "--no-bundle"])
+        .arg(hook())
+        .arg("--outfile")
+        .arg(&plain)
+        .output()?;
+    if !made.status.success() {
+        return Err(String::from_utf8_lossy(&made.stderr).into_owned().into());
+    }
+    running(lab, &lab.peers.node()?, &plain)
+}
+
+fn in_bun(lab: &Lab) -> Result<Driver> {
+    running(lab, &lab.peers.bun()?, &hook())
+}
+
+fn running(lab: &Lab, program: &Path, module: &Path) -> Result<Driver> {
+    Driver::start(Command::new(program).arg(script("module.mjs")).arg(module), &lab.environment(Shell::Bash))
+}
+
+fn load(lab: &Lab) -> Result<Prepared> {
+    let mut case = Prepared::default();
+    let environment = lab.environment(Shell::Bash);
+    let started = |name: &str, what: &str, program: Result<PathBuf>, arguments: &[&str]| -> Result<Variant> {
+        let mut bare = Bare::new(&program?, arguments, &environment)?;
+        Ok(Variant::timed(name, what, 1, move || bare.round_trip(b"").map(drop)))
+    };
+    case.add(started("node", "starting Node with nothing to do", lab.peers.node(), &["-e", "0"])?);
+    match started("bun", "starting Bun with nothing to do", lab.peers.bun(), &["-e", "0"]) {
+        Ok(variant) => case.add(variant),
+        Err(why) => case.absent(why.to_string()),
+    }
+    let world = ModuleWorld::new(lab.project(&json!([]))?, Arc::new(lab.environment(Shell::Sh)));
+    case.add(Variant::timed("hookrail", "reading, stripping, compiling and running the factory", 3, move || {
+        // A runner of its own each time, so that nothing is remembered.
+        match hookrail_js::modules().inspect(&hook(), &world) {
+            ModuleInspection::Registered(found) if found.events == ["tool_call"] => Ok(()),
+            other => Err(format!("the module should have registered one event: {other:?}").into()),
+        }
+    }));
+    Ok(case)
+}
+
+fn memory(lab: &Lab) -> Result<Prepared> {
+    let mut case = Prepared::default();
+    let source = std::fs::read_to_string(hook())?;
+    let folder = lab.fresh("modules");
+    std::fs::create_dir_all(&folder)?;
+    let project = lab.project(&json!([]))?;
+    let mut sizes = Vec::new();
+    // The first module brings what all share; each of the others is what one more costs.
+    for count in [1, 41] {
+        let modules: Vec<PathBuf> = (0..count).map(|i| folder.join(format!("guard-{i}.ts"))).collect();
+        modules.iter().try_for_each(|module| std::fs::write(module, &source))?;
+        let host = Host { project: project.clone(), modules, ..Host::default() };
+        let mut driver = probe::start(&host, &lab.environment(Shell::Sh))?;
+        driver.time(&json!({"do": "fire", "times": 3, "hooks": count}))?;
+        sizes.push(driver.number(&json!({"do": "memory"}), "bytes")?);
+    }
+    if let [one, many] = sizes.as_slice() {
+        case.value("host with one module", "MiB", one / 1024.0 / 1024.0);
+        case.value("each further module", "KiB", (many - one) / 40.0 / 1024.0);
+    }
+    Ok(case)
+}

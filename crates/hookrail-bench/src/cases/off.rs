@@ -1,0 +1,93 @@
+//! What hooks cost when there are none: switched off, none configured, none that match.
+
+use std::hint::black_box;
+use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, Waker};
+
+use hookrail::{EventKind, HookSystem};
+use serde_json::json;
+
+use super::Case;
+use super::support::{gemini, opendev};
+use crate::Result;
+use crate::harness::{Prepared, Variant};
+use crate::lab::{Lab, Shell, TOOL, answered, event, input_of, program};
+
+/// How often a call of nanoseconds is repeated in a row.
+const MANY: u32 = 200_000;
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case { name: "off", title: "hooks off, or none configured: what asking costs", prepare: off },
+        Case { name: "off-whole", title: "none configured: the whole call of a host", prepare: whole },
+        Case { name: "none-match", title: "one hook, and its matcher does not match", prepare: none_match },
+    ]
+}
+
+fn off(lab: &Lab) -> Result<Prepared> {
+    let mut case = Prepared::default();
+    let project = lab.project(&json!([]))?;
+    let flag = AtomicU64::new(0);
+    case.add(Variant::timed("floor", "an empty loop with one relaxed load", 1, move || {
+        for _ in 0..MANY {
+            black_box(black_box(&flag).load(Ordering::Relaxed));
+        }
+        Ok(())
+    }));
+    let builder = HookSystem::builder(&project).environment(lab.environment(Shell::Sh)).trust_project();
+    let switched_off = builder.hooks_off("measuring").build();
+    let none = lab.system(&project, Shell::Sh);
+    for (name, what, system) in [("hookrail-off", "hooks off", switched_off), ("hookrail", "none configured", none)] {
+        case.add(Variant::timed(name, &format!("`wants`, {what}"), 1, move || {
+            for _ in 0..MANY {
+                if black_box(black_box(&system).wants(EventKind::BeforeTool)) {
+                    return Err("nobody should want the event".into());
+                }
+            }
+            Ok(())
+        }));
+    }
+    Ok(case)
+}
+
+fn whole(lab: &Lab) -> Result<Prepared> {
+    let mut case = Prepared::default();
+    let system = lab.system(&lab.project(&json!([]))?, Shell::Sh);
+    let input = input_of(1024)?;
+    let asking = (system.clone(), input.clone());
+    case.add(Variant::timed("hookrail", "asks `wants`, then would fire", 20_000, move || {
+        let (system, input) = black_box(&asking);
+        if black_box(system.wants(EventKind::BeforeTool)) {
+            return answered(&system.fire_blocking(event(system, input)), 0);
+        }
+        Ok(())
+    }));
+    case.add(Variant::timed("hookrail-fire", "`fire_before_tool`, without asking first", 5_000, move || {
+        let mut fire = pin!(system.fire_before_tool(TOOL, input.clone()));
+        match fire.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(outcome) => answered(&black_box(outcome), 0),
+            Poll::Pending => Err("an event that nobody wants should be over at once".into()),
+        }
+    }));
+    let groups = json!([]);
+    gemini(lab, &mut case, ("gemini", "`fireBeforeToolEvent`"), &groups, json!({"do": "fire", "times": 500}));
+    let off = json!({"do": "evaluate", "times": 2000, "off": true});
+    gemini(lab, &mut case, ("gemini-off", "hooks disabled, the scheduler's call"), &groups, off);
+    opendev(lab, &mut case, ("opendev", "`run_hooks`"), &groups, json!({"do": "fire", "times": 5000}));
+    Ok(case)
+}
+
+fn none_match(lab: &Lab) -> Result<Prepared> {
+    let mut case = Prepared::default();
+    let groups = json!([{"matcher": "^some_other_tool$", "hooks": [program(&lab.tiny(), &[])]}]);
+    let system = lab.system(&lab.project(&groups)?, Shell::Sh);
+    let input = input_of(1024)?;
+    case.add(Variant::timed("hookrail", "blocking", 50, move || {
+        answered(&system.fire_blocking(event(&system, &input)), 0)
+    }));
+    let theirs = json!([{"matcher": "^some_other_tool$", "hooks": [{"type": "command", "command": "true"}]}]);
+    gemini(lab, &mut case, ("gemini", "`fireBeforeToolEvent`"), &theirs, json!({"do": "fire", "times": 500}));
+    opendev(lab, &mut case, ("opendev", "`run_hooks`"), &theirs, json!({"do": "fire", "times": 5000}));
+    Ok(case)
+}

@@ -1,0 +1,99 @@
+//! One hook, in all the ways a hook can be written.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use serde_json::json;
+
+use super::Case;
+use super::support::{blocking, floor, from_task, gemini, opendev};
+use crate::Result;
+use crate::floor::Bare;
+use crate::harness::{Prepared, Variant};
+use crate::lab::{Lab, Shell, input_of, line, program};
+
+/// What nearly every shell hook does: takes its input and answers.
+pub(crate) const SCRIPT: &str = "cat >/dev/null; echo {}";
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case { name: "one-tiny", title: "one hook, the cheapest child", prepare: tiny },
+        Case { name: "one-sh", title: "one hook, `sh -c`", prepare: sh },
+        Case { name: "one-bash", title: "one hook, `bash -c`", prepare: bash },
+        Case { name: "one-script", title: "one hook, a shell script", prepare: script },
+        Case { name: "one-python", title: "one hook, Python", prepare: python },
+        Case { name: "one-node", title: "one hook, Node", prepare: node },
+    ]
+}
+
+fn tiny(lab: &Lab) -> Result<Prepared> {
+    let mut case = Prepared::default();
+    let input = input_of(1024)?;
+    let direct = lab.with_hooks(vec![program(&lab.tiny(), &[])], Shell::Sh)?;
+    let shell = lab.with_hooks(vec![line(&lab.tiny().display().to_string())], Shell::Sh)?;
+    case.add(floor(lab, ("floor", "raw spawn"), 20, &lab.tiny(), &[], Shell::Sh)?);
+    case.add(blocking(("hookrail", "blocking, program with arguments"), 20, &direct, &input, 1));
+    case.add(from_task(("hookrail-tokio", "from a task of a multi-threaded runtime"), 20, &direct, &input, 1)?);
+    case.add(blocking(("hookrail-sh", "blocking, through `sh -c`"), 5, &shell, &input, 1));
+    let same_line = lab.with_hooks(vec![line(&lab.tiny().display().to_string())], Shell::Bash)?;
+    case.add(blocking(("hookrail-bash", "blocking, through `bash -c`"), 5, &same_line, &input, 1));
+    peers(lab, &mut case, &lab.tiny().display().to_string());
+    Ok(case)
+}
+
+fn sh(lab: &Lab) -> Result<Prepared> {
+    through(lab, Shell::Sh, "/bin/sh")
+}
+
+fn bash(lab: &Lab) -> Result<Prepared> {
+    through(lab, Shell::Bash, "/usr/bin/bash")
+}
+
+fn through(lab: &Lab, shell: Shell, interpreter: &str) -> Result<Prepared> {
+    let mut case = Prepared::default();
+    let input = input_of(1024)?;
+    let system = lab.with_hooks(vec![line(SCRIPT)], shell)?;
+    case.add(floor(lab, ("floor", "raw spawn"), 5, Path::new(interpreter), &["-c", SCRIPT], shell)?);
+    case.add(blocking(("hookrail", "blocking"), 5, &system, &input, 1));
+    case.add(from_task(("hookrail-tokio", "from a task of a multi-threaded runtime"), 5, &system, &input, 1)?);
+    peers(lab, &mut case, SCRIPT);
+    Ok(case)
+}
+
+fn peers(lab: &Lab, case: &mut Prepared, command: &str) {
+    let groups = json!([{"hooks": [line(command)]}]);
+    let work = json!({"do": "fire", "times": 3, "hooks": 1});
+    gemini(lab, case, ("gemini", "`bash -c`"), &groups, work.clone());
+    opendev(lab, case, ("opendev", "`sh -c`"), &groups, work);
+}
+
+fn script(lab: &Lab) -> Result<Prepared> {
+    let file = lab.fresh("script").with_extension("sh");
+    std::fs::write(&file, format!("#!/bin/sh\n{SCRIPT}\n"))?;
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755))?;
+    let mut case = interpreted(lab, &file, &[])?;
+    let shell = lab.with_hooks(vec![line(&file.display().to_string())], Shell::Sh)?;
+    case.add(blocking(("hookrail-sh", "blocking, through `sh -c`"), 2, &shell, &input_of(1024)?, 1));
+    Ok(case)
+}
+
+fn python(lab: &Lab) -> Result<Prepared> {
+    interpreted(lab, &lab.peers.python()?, &["-c", "import json, sys\njson.load(sys.stdin)\nprint('{}')"])
+}
+
+fn node(lab: &Lab) -> Result<Prepared> {
+    let code = "JSON.parse(require('fs').readFileSync(0)); console.log('{}')";
+    interpreted(lab, &lab.peers.node()?, &["-e", code])
+}
+
+/// A program that reads JSON and answers.
+fn interpreted(lab: &Lab, path: &Path, arguments: &[&str]) -> Result<Prepared> {
+    let mut case = Prepared::default();
+    let input = input_of(1024)?;
+    let system = lab.with_hooks(vec![program(path, arguments)], Shell::Bash)?;
+    let mut bare = Bare::new(path, arguments, &lab.environment(Shell::Bash))?;
+    let text = input.text().as_bytes().to_vec();
+    case.add(Variant::timed("floor", "raw spawn", 2, move || bare.round_trip(&text).map(drop)));
+    case.add(blocking(("hookrail", "blocking"), 2, &system, &input, 1));
+    Ok(case)
+}

@@ -1,0 +1,82 @@
+//! Payloads from one kibibyte to ten mebibytes, to one hook and to ten.
+
+use hookrail::{Code, HookSystem, Json};
+use serde_json::{Value, json};
+
+use super::Case;
+use super::support::{gemini, opendev};
+use crate::Result;
+use crate::floor::Bare;
+use crate::harness::{Prepared, Variant};
+use crate::lab::{Lab, Shell, answered, event, input_of, line, program};
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case { name: "payload-1k", title: "1 KiB to one hook", prepare: |lab| payload(lab, 1 << 10, 1) },
+        Case { name: "payload-64k", title: "64 KiB to one hook", prepare: |lab| payload(lab, 64 << 10, 1) },
+        Case { name: "payload-1m", title: "1 MiB to one hook", prepare: |lab| payload(lab, 1 << 20, 1) },
+        Case { name: "payload-10m", title: "10 MiB to one hook", prepare: |lab| payload(lab, 10 << 20, 1) },
+        Case { name: "payload-1k-x10", title: "1 KiB to ten hooks", prepare: |lab| payload(lab, 1 << 10, 10) },
+        Case { name: "payload-64k-x10", title: "64 KiB to ten hooks", prepare: |lab| payload(lab, 64 << 10, 10) },
+        Case { name: "payload-1m-x10", title: "1 MiB to ten hooks", prepare: |lab| payload(lab, 1 << 20, 10) },
+        Case { name: "payload-10m-x10", title: "10 MiB to ten hooks", prepare: |lab| payload(lab, 10 << 20, 10) },
+    ]
+}
+
+fn payload(lab: &Lab, bytes: usize, hooks: usize) -> Result<Prepared> {
+    let mut case = Prepared::default();
+    let input = input_of(bytes)?;
+    let times = if bytes < 1 << 20 { 5 } else { 1 };
+    let mut bare = Bare::new(&lab.tiny(), &[], &lab.environment(Shell::Sh))?;
+    let raw = input.text().as_bytes().to_vec();
+    case.add(Variant::timed("floor-loop", "raw spawns, 64 KiB pipes, one poll loop", times, move || {
+        bare.pump(&raw, hooks)
+    }));
+    let names: Vec<String> = (0..hooks).map(|i| i.to_string()).collect();
+    let entries = |stdin: Option<&str>| -> Vec<Value> {
+        let entry = |name: &String| {
+            let mut entry = program(&lab.tiny(), &[name]);
+            if let (Some(stdin), Some(entry)) = (stdin, entry.as_object_mut()) {
+                entry.insert("stdin".to_owned(), json!(stdin));
+            }
+            entry
+        };
+        names.iter().map(entry).collect()
+    };
+    case.add(fired("hookrail", "over pipes", times, lab.with_hooks(entries(None), Shell::Sh)?, &input, hooks));
+    let files = lab.with_hooks(entries(Some("file")), Shell::Sh)?;
+    if knows(&files, "stdin") {
+        case.add(fired("hookrail-file", "with `\"stdin\": \"file\"`", times, files, &input, hooks));
+    } else {
+        case.absent("hookrail-file: this version does not know `\"stdin\": \"file\"`");
+    }
+    let lines: Vec<Value> = names.iter().map(|name| line(&format!("{} {name}", lab.tiny().display()))).collect();
+    let groups = json!([{"hooks": lines}]);
+    let work = json!({"do": "fire", "times": 1, "bytes": bytes, "hooks": hooks});
+    gemini(lab, &mut case, ("gemini", "side by side, `bash -c`"), &groups, work.clone());
+    if hooks == 1 {
+        opendev(lab, &mut case, ("opendev", "`sh -c`"), &groups, work);
+    }
+    Ok(case)
+}
+
+/// Fires events that were made before the time is taken, as a host has them.
+fn fired(name: &str, what: &str, times: u32, system: HookSystem, input: &Json, hooks: usize) -> Variant {
+    let input = input.clone();
+    let made = system.clone();
+    Variant::prepared(
+        name,
+        what,
+        times,
+        move || event(&made, &input),
+        move |event| answered(&system.fire_blocking(event), hooks),
+    )
+}
+
+/// Whether the settings' reader took this field without a word.
+pub(crate) fn knows(system: &HookSystem, field: &str) -> bool {
+    let named = format!("`{field}`");
+    let snapshot = system.snapshot();
+    let mut unknown = snapshot.diagnostics().iter().filter(|diagnostic| diagnostic.code == Code::UnknownKey);
+    !unknown.any(|diagnostic| diagnostic.message.contains(&named))
+}

@@ -1,0 +1,111 @@
+//! Variants that several cases have.
+
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+use hookrail::{HookSystem, Json};
+use serde_json::{Value, json};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::Result;
+use crate::floor::Bare;
+use crate::harness::{Prepared, Variant, per_piece};
+use crate::lab::{Lab, Shell, answered, event};
+use crate::peers::Shared;
+
+/// The floor: the cheapest spawner with a command.
+pub(crate) fn floor(
+    lab: &Lab,
+    (name, what): (&str, &str),
+    times: u32,
+    program: &Path,
+    arguments: &[&str],
+    shell: Shell,
+) -> Result<Variant> {
+    let mut bare = Bare::new(program, arguments, &lab.environment(shell))?;
+    let input = vec![b'x'; 1200];
+    Ok(Variant::timed(name, what, times, move || {
+        let answer = bare.round_trip(&input)?;
+        if answer.starts_with(b"{}") { Ok(()) } else { Err("the floor's child did not answer".into()) }
+    }))
+}
+
+/// The engine, asked by a caller that blocks.
+pub(crate) fn blocking(
+    (name, what): (&str, &str),
+    times: u32,
+    system: &HookSystem,
+    input: &Json,
+    hooks: usize,
+) -> Variant {
+    let (system, input) = (system.clone(), input.clone());
+    Variant::timed(name, what, times, move || answered(&system.fire_blocking(event(&system, &input)), hooks))
+}
+
+/// The engine, asked by a task of a runtime with several threads.
+pub(crate) fn from_task(
+    (name, what): (&str, &str),
+    times: u32,
+    system: &HookSystem,
+    input: &Json,
+    hooks: usize,
+) -> Result<Variant> {
+    let (system, input) = (system.clone(), input.clone());
+    let runtime = threads()?;
+    Ok(Variant::new(name, what, move || {
+        let (system, input) = (system.clone(), input.clone());
+        let task = runtime.spawn(async move {
+            let began = Instant::now();
+            for _ in 0..times {
+                answered(&system.fire(event(&system, &input)).await, hooks)?;
+            }
+            Ok(per_piece(began.elapsed(), times))
+        });
+        runtime.block_on(task)?
+    }))
+}
+
+/// A runtime such as most hosts have.
+pub(crate) fn threads() -> Result<Arc<Runtime>> {
+    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    Ok(Arc::new(runtime))
+}
+
+/// The peer from npm, with these hooks, doing this.
+pub(crate) fn gemini(lab: &Lab, case: &mut Prepared, (name, what): (&str, &str), groups: &Value, work: Value) {
+    match lab.peers.gemini(&lab.environment(Shell::Bash)) {
+        Ok(driver) => driven(lab, case, (name, &format!("gemini-cli-core: {what}")), &driver, groups, work),
+        Err(why) => case.absent(why.to_string()),
+    }
+}
+
+/// The peer from crates.io, with these hooks, doing this.
+pub(crate) fn opendev(lab: &Lab, case: &mut Prepared, (name, what): (&str, &str), groups: &Value, work: Value) {
+    match lab.peers.opendev(&lab.environment(Shell::Bash)) {
+        Ok(driver) => driven(lab, case, (name, &format!("opendev-hooks: {what}")), &driver, groups, work),
+        Err(why) => case.absent(why.to_string()),
+    }
+}
+
+fn driven(
+    lab: &Lab,
+    case: &mut Prepared,
+    (name, what): (&str, &str),
+    driver: &Shared,
+    groups: &Value,
+    mut work: Value,
+) {
+    let id = lab.fresh("system").display().to_string();
+    let off = work.get("off").cloned().unwrap_or(Value::Bool(false));
+    let asked = driver.borrow_mut().ask(&json!({"do": "prepare", "id": id, "groups": groups, "off": off}));
+    if let Err(why) = asked {
+        return case.absent(format!("{name}: {why}"));
+    }
+    if let Some(work) = work.as_object_mut() {
+        work.insert("id".to_owned(), Value::String(id));
+    }
+    let driver = Rc::clone(driver);
+    case.add(Variant::new(name, what, move || driver.borrow_mut().time(&work)));
+}

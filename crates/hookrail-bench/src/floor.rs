@@ -1,0 +1,128 @@
+//! Round trips over the cheapest spawner: what a hook costs when there is no engine.
+
+use std::ffi::OsStr;
+use std::io::{self, PipeReader, PipeWriter, Read, Write, pipe};
+use std::os::fd::AsFd;
+use std::path::Path;
+
+use hookrail::Environment;
+use hookrail_spawn::floor::Floor;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, WaitOptions, waitpid};
+
+use crate::Result;
+
+/// What fits into a pipe as the kernel makes it.
+const PIPE: usize = 64 * 1024;
+
+/// A command that is started with the least that is possible.
+pub(crate) struct Bare {
+    floor: Floor,
+    answer: Vec<u8>,
+}
+
+impl Bare {
+    pub(crate) fn new(program: &Path, arguments: &[&str], environment: &Environment) -> Result<Self> {
+        let arguments = arguments.iter().map(OsStr::new);
+        let floor = Floor::new(program.as_os_str(), arguments, environment.iter())?;
+        Ok(Self { floor, answer: Vec::new() })
+    }
+
+    /// One hook: a pipe filled beforehand, one answer, one end.
+    pub(crate) fn round_trip(&mut self, input: &[u8]) -> Result<&[u8]> {
+        let ((stdin, mut feed), (mut answer, stdout)) = (pipe()?, pipe()?);
+        if input.len() > PIPE {
+            return Err("that much does not fit into a pipe".into());
+        }
+        feed.write_all(input)?;
+        drop(feed);
+        let pid = self.floor.start(stdin.as_fd(), stdout.as_fd())?;
+        drop((stdin, stdout));
+        self.answer.clear();
+        answer.read_to_end(&mut self.answer)?;
+        wait(pid)?;
+        Ok(&self.answer)
+    }
+
+    /// Several hooks side by side, each with the same input of any size, over pipes as the kernel makes them.
+    pub(crate) fn pump(&mut self, input: &[u8], hooks: usize) -> Result<()> {
+        let mut running = Vec::new();
+        for _ in 0..hooks {
+            let ((stdin, feed), (answer, stdout)) = (pipe()?, pipe()?);
+            rustix::io::ioctl_fionbio(&feed, true)?;
+            let pid = self.floor.start(stdin.as_fd(), stdout.as_fd())?;
+            running.push(Running { pid, feed: Some(feed), rest: input, answer: Some(answer), said: Vec::new() });
+        }
+        while running.iter().any(|hook| hook.answer.is_some()) {
+            for hook in wait_for_any(&mut running)? {
+                hook.go_on()?;
+            }
+        }
+        for hook in running {
+            wait(hook.pid)?;
+            if hook.said.is_empty() {
+                return Err("a hook of the floor did not answer".into());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A hook of the floor that has not ended.
+struct Running<'a> {
+    pid: i32,
+    feed: Option<PipeWriter>,
+    rest: &'a [u8],
+    answer: Option<PipeReader>,
+    said: Vec<u8>,
+}
+
+impl Running<'_> {
+    /// Writes or reads once, whichever is possible; writing comes first.
+    fn go_on(&mut self) -> Result<()> {
+        if let Some(feed) = &mut self.feed {
+            match feed.write(self.rest) {
+                Ok(count) => self.rest = self.rest.get(count..).unwrap_or_default(),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                // The hook does not want the rest.
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.rest = &[],
+                Err(error) => return Err(error.into()),
+            }
+            if self.rest.is_empty() {
+                self.feed = None;
+            }
+            return Ok(());
+        }
+        let mut chunk = [0; 4096];
+        let Some(answer) = &mut self.answer else { return Ok(()) };
+        match answer.read(&mut chunk)? {
+            0 => self.answer = None,
+            count => self.said.extend_from_slice(chunk.get(..count).unwrap_or_default()),
+        }
+        Ok(())
+    }
+}
+
+/// Waits until something can be done for some hooks, and gives those.
+fn wait_for_any<'r, 'a>(running: &'r mut [Running<'a>]) -> Result<Vec<&'r mut Running<'a>>> {
+    let mut waited = Vec::new();
+    for hook in running.iter() {
+        match (&hook.feed, &hook.answer) {
+            (Some(feed), _) => waited.push(PollFd::new(feed, PollFlags::OUT)),
+            (None, Some(answer)) => waited.push(PollFd::new(answer, PollFlags::IN)),
+            (None, None) => {}
+        }
+    }
+    poll(&mut waited, None)?;
+    let ready: Vec<bool> = waited.iter().map(|fd| !fd.revents().is_empty()).collect();
+    let alive = running.iter_mut().filter(|hook| hook.answer.is_some());
+    Ok(alive.zip(ready).filter(|(_, ready)| *ready).map(|(hook, _)| hook).collect())
+}
+
+fn wait(pid: i32) -> Result<()> {
+    let ended = waitpid(Pid::from_raw(pid), WaitOptions::empty())?;
+    match ended.and_then(|(_, status)| status.exit_status()) {
+        Some(0) => Ok(()),
+        status => Err(format!("a child of the floor ended with {status:?}").into()),
+    }
+}

@@ -1,0 +1,132 @@
+//! Lets the variants of a case take turns.
+
+use std::time::{Duration, Instant};
+
+use crate::Result;
+use crate::results::{CaseResult, Value, VariantResult};
+
+/// The fewest rounds that are a measurement.
+const FEWEST_ROUNDS: usize = 7;
+
+/// One way of doing a case's work.
+pub(crate) struct Variant {
+    name: String,
+    what: String,
+    /// Does the work and says how many nanoseconds one piece of it took.
+    measure: Box<dyn FnMut() -> Result<f64>>,
+}
+
+impl Variant {
+    /// A variant that knows itself how long its work took.
+    pub(crate) fn new(name: &str, what: &str, measure: impl FnMut() -> Result<f64> + 'static) -> Self {
+        Self { name: name.to_owned(), what: what.to_owned(), measure: Box::new(measure) }
+    }
+
+    /// A variant whose work is done several times in a row and timed from outside.
+    pub(crate) fn timed(name: &str, what: &str, times: u32, mut work: impl FnMut() -> Result<()> + 'static) -> Self {
+        Self::new(name, what, move || {
+            let began = Instant::now();
+            for _ in 0..times {
+                work()?;
+            }
+            Ok(per_piece(began.elapsed(), times))
+        })
+    }
+
+    /// A variant that prepares something before each piece of work, outside the time.
+    pub(crate) fn prepared<T>(
+        name: &str,
+        what: &str,
+        times: u32,
+        mut prepare: impl FnMut() -> T + 'static,
+        mut work: impl FnMut(T) -> Result<()> + 'static,
+    ) -> Self {
+        Self::new(name, what, move || {
+            let mut took = Duration::ZERO;
+            for _ in 0..times {
+                let prepared = prepare();
+                let began = Instant::now();
+                work(prepared)?;
+                took += began.elapsed();
+            }
+            Ok(per_piece(took, times))
+        })
+    }
+}
+
+/// Nanoseconds for each of some pieces of work.
+pub(crate) fn per_piece(took: Duration, times: u32) -> f64 {
+    took.as_secs_f64() * 1e9 / f64::from(times.max(1))
+}
+
+/// A case that is ready to be measured.
+#[derive(Default)]
+pub(crate) struct Prepared {
+    variants: Vec<Variant>,
+    values: Vec<Value>,
+    absent: Vec<String>,
+}
+
+impl Prepared {
+    pub(crate) fn add(&mut self, variant: Variant) {
+        self.variants.push(variant);
+    }
+
+    pub(crate) fn value(&mut self, name: &str, unit: &str, value: f64) {
+        self.values.push(Value { name: name.to_owned(), unit: unit.to_owned(), value });
+    }
+
+    /// Says what is not measured.
+    pub(crate) fn absent(&mut self, why: impl Into<String>) {
+        self.absent.push(why.into());
+    }
+}
+
+/// How long a case may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) rounds: usize,
+    pub(crate) time: Duration,
+}
+
+/// Measures one case: one round to warm up, then rounds in a rotating order.
+pub(crate) fn measure(name: &str, title: &str, mut prepared: Prepared, limits: Limits) -> CaseResult {
+    let mut kept: Vec<VariantResult> = Vec::new();
+    let mut failed = Vec::new();
+    prepared.variants.retain_mut(|variant| match (variant.measure)() {
+        Ok(_) => {
+            let (name, what) = (variant.name.clone(), variant.what.clone());
+            kept.push(VariantResult { name, what, nanoseconds: Vec::new() });
+            true
+        }
+        Err(error) => {
+            failed.push(format!("{}: {error}", variant.name));
+            false
+        }
+    });
+    let began = Instant::now();
+    let count = prepared.variants.len();
+    let mut round = 0;
+    let mut goes_on = count > 0;
+    while goes_on && round < limits.rounds && (round < FEWEST_ROUNDS || began.elapsed() < limits.time) {
+        let mut times = vec![f64::NAN; count];
+        for turn in 0..count {
+            let which = (turn + round) % count;
+            let Some(variant) = prepared.variants.get_mut(which) else { continue };
+            match (variant.measure)() {
+                Ok(time) => times.iter_mut().skip(which).take(1).for_each(|slot| *slot = time),
+                Err(error) => {
+                    failed.push(format!("{}, in round {round}: {error}", variant.name));
+                    goes_on = false;
+                }
+            }
+        }
+        // A round counts whole or not at all, so that the ratios are of the same moment.
+        if times.iter().all(|time| time.is_finite()) {
+            kept.iter_mut().zip(times).for_each(|(variant, time)| variant.nanoseconds.push(time));
+        }
+        round += 1;
+    }
+    let absent = prepared.absent.into_iter().chain(failed).collect();
+    CaseResult { name: name.to_owned(), title: title.to_owned(), variants: kept, values: prepared.values, absent }
+}

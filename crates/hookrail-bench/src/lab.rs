@@ -1,0 +1,142 @@
+//! A place to measure in: a folder that goes away, a known environment, projects with hooks, and the cheapest child.
+
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use hookrail::{EndKind, Environment, Event, EventKind, HookSystem, Json, Outcome};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::Result;
+use crate::peers::Peers;
+
+/// Which shell the engine finds on the `PATH` of hooks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shell {
+    /// There is no bash, so it takes `/bin/sh`.
+    Sh,
+    Bash,
+}
+
+/// The tool that all events are about.
+pub(crate) const TOOL: &str = "write_file";
+
+/// A place to measure in.
+pub(crate) struct Lab {
+    folder: TempDir,
+    next: Cell<usize>,
+    pub(crate) quick: bool,
+    pub(crate) peers: Peers,
+}
+
+impl Lab {
+    pub(crate) fn open(quick: bool, peers: Peers) -> Result<Self> {
+        let folder = tempfile::Builder::new().prefix("hookrail-bench-").tempdir()?;
+        let lab = Self { folder, next: Cell::new(0), quick, peers };
+        std::fs::create_dir_all(lab.folder.path().join("home"))?;
+        let programs = lab.folder.path().join("bin");
+        std::fs::create_dir_all(&programs)?;
+        for program in ["cat", "true", "env"] {
+            let found = ["/usr/bin", "/bin"].iter().map(|dir| Path::new(dir).join(program)).find(|path| path.exists());
+            std::os::unix::fs::symlink(found.ok_or(format!("there is no {program}"))?, programs.join(program))?;
+        }
+        compile_tiny(&lab.tiny())?;
+        Ok(lab)
+    }
+
+    /// The cheapest child there can be.
+    pub(crate) fn tiny(&self) -> PathBuf {
+        self.folder.path().join("tiny")
+    }
+
+    /// A name that nothing has yet.
+    pub(crate) fn fresh(&self, what: &str) -> PathBuf {
+        self.next.set(self.next.get() + 1);
+        self.folder.path().join(format!("{what}-{}", self.next.get()))
+    }
+
+    /// The environment that hooks and floors get. It is small, so that no variant pays for somebody's own settings.
+    pub(crate) fn environment(&self, shell: Shell) -> Environment {
+        let programs = self.folder.path().join("bin");
+        let path = match shell {
+            Shell::Sh => programs.into_os_string(),
+            Shell::Bash => std::env::join_paths([programs, "/usr/bin".into(), "/bin".into()]).unwrap_or_default(),
+        };
+        let home = self.folder.path().join("home");
+        Environment::new()
+            .with("PATH", path)
+            .with("LLXPRT_SYSTEM_SETTINGS_PATH", home.join("none.json"))
+            .with("HOME", home)
+            .with("LANG", "C.UTF-8")
+    }
+
+    /// A project with these hooks before every tool call.
+    pub(crate) fn project(&self, groups: &Value) -> Result<PathBuf> {
+        let project = self.fresh("project");
+        std::fs::create_dir_all(project.join(".llxprt"))?;
+        let settings = json!({"hooksConfig": {"enabled": true}, "hooks": {"BeforeTool": groups}});
+        std::fs::write(project.join(".llxprt/settings.json"), settings.to_string())?;
+        Ok(project)
+    }
+
+    /// A system over a project, with trust and without anything else.
+    pub(crate) fn system(&self, project: &Path, shell: Shell) -> HookSystem {
+        HookSystem::builder(project).environment(self.environment(shell)).trust_project().build()
+    }
+
+    /// A system with one group of hooks that match every tool.
+    pub(crate) fn with_hooks(&self, hooks: Vec<Value>, shell: Shell) -> Result<HookSystem> {
+        let project = self.project(&json!([{"hooks": hooks}]))?;
+        Ok(self.system(&project, shell))
+    }
+}
+
+/// A hook that is a program with its arguments.
+pub(crate) fn program(path: &Path, arguments: &[&str]) -> Value {
+    json!({"type": "command", "command": path, "args": arguments})
+}
+
+/// A hook that is a line for the shell.
+pub(crate) fn line(command: &str) -> Value {
+    json!({"type": "command", "command": command})
+}
+
+/// A tool's input of about this many bytes.
+pub(crate) fn input_of(bytes: usize) -> Result<Json> {
+    Ok(Json::of(&json!({"file_path": "src/main.rs", "content": "x".repeat(bytes)}))?)
+}
+
+/// The event that is fired everywhere.
+pub(crate) fn event(system: &HookSystem, input: &Json) -> Event {
+    system.event(EventKind::BeforeTool).session("bench").with_text("tool_name", TOOL).with("tool_input", input.clone())
+}
+
+/// Makes sure that this many hooks ran and ended well, with or without an opinion: work that was not done must not
+/// look fast.
+pub(crate) fn answered(outcome: &Outcome, hooks: usize) -> Result<()> {
+    let heard = outcome.runs.iter().filter(|run| matches!(run.end, EndKind::Answered | EndKind::Silent)).count();
+    if heard == hooks && outcome.runs.len() == hooks {
+        return Ok(());
+    }
+    let ends: Vec<_> = outcome.runs.iter().map(|run| (run.end, run.stderr.as_str())).collect();
+    let skipped: Vec<_> = outcome.skipped.iter().map(|hook| &hook.detail).take(3).collect();
+    Err(format!("{hooks} hooks should have answered: {ends:?}; not run: {skipped:?}; {:?}", outcome.diagnostics).into())
+}
+
+fn compile_tiny(to: &Path) -> Result<()> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("child/tiny.rs");
+    let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let made = Command::new(compiler)
+        .args(["--edition", "2024", "--crate-type", "bin", "-C", "panic=abort", "-C", "opt-level=s"])
+        .args(["-C", "relocation-model=static", "-C", "strip=symbols"])
+        .args(["-C", "link-arg=-nostartfiles", "-C", "link-arg=-nostdlib", "-C", "link-arg=-static"])
+        .arg("-o")
+        .arg(to)
+        .arg(source)
+        .output()?;
+    if made.status.success() {
+        return Ok(());
+    }
+    Err(format!("the child could not be compiled: {}", String::from_utf8_lossy(&made.stderr)).into())
+}

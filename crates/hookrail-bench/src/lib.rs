@@ -1,0 +1,31 @@
+//! Measures hookrail against the floor of the machine and against its peers, all in one run.
+//!
+//! A *case* has *variants* that do the same work in different ways: the floor, hookrail, a peer. The variants take turns
+//! inside one run, in an order that rotates, and what counts is the median of the ratios of each round. So a machine that
+//! is busy or changes its speed disturbs all variants alike. Times in themselves are kept as information only.
+//!
+//! `harness` takes turns, `cases` say what is measured, `peers` holds the others, `results` is the raw data, and
+//! `targets`, `table` and `chart` are made from it. The crate uses nothing but the public API of the others.
+
+#![cfg(target_os = "linux")]
+#![forbid(unsafe_code)]
+
+pub mod args;
+mod cases;
+mod floor;
+mod harness;
+mod lab;
+mod machine;
+mod peers;
+mod probe;
+pub mod results;
+mod run;
+mod stats;
+
+/// What went wrong, in words.
+pub type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// A result with a failure in words.
+pub type Result<T> = std::result::Result<T, Failure>;
+
+pub use run::main;

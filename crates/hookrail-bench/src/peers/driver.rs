@@ -1,0 +1,77 @@
+//! A process that does pieces of work when it is told to: one JSON object on a line each way.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use hookrail::Environment;
+use serde_json::Value;
+
+use crate::Result;
+
+/// A process that is told what to do. It ends when this is dropped.
+pub(crate) struct Driver {
+    child: Child,
+    to: ChildStdin,
+    from: BufReader<ChildStdout>,
+}
+
+impl Driver {
+    /// Starts it, and waits until it says that it is ready.
+    pub(crate) fn start(command: &mut Command, environment: &Environment) -> Result<Self> {
+        command.env_clear().envs(environment.iter());
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let (Some(to), Some(from)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err("it has no streams".into());
+        };
+        let mut driver = Self { child, to, from: BufReader::new(from) };
+        driver.hear()?;
+        Ok(driver)
+    }
+
+    /// Has something done, and returns what came of it.
+    pub(crate) fn ask(&mut self, what: &Value) -> Result<Value> {
+        let mut line = what.to_string();
+        line.push('\n');
+        self.to.write_all(line.as_bytes())?;
+        self.hear()
+    }
+
+    /// Has something done that answers with the nanoseconds one piece took.
+    pub(crate) fn time(&mut self, what: &Value) -> Result<f64> {
+        self.number(what, "ns")
+    }
+
+    /// Has something done that answers with a number.
+    pub(crate) fn number(&mut self, what: &Value, name: &str) -> Result<f64> {
+        let answer = self.ask(what)?;
+        answer.get(name).and_then(Value::as_f64).ok_or_else(|| format!("no `{name}` in {answer}").into())
+    }
+
+    /// Sends a line and reads one, both as they are.
+    pub(crate) fn exchange(&mut self, line: &[u8], answer: &mut Vec<u8>) -> Result<()> {
+        self.to.write_all(line)?;
+        answer.clear();
+        self.from.read_until(b'\n', answer)?;
+        if answer.is_empty() { Err("it ended".into()) } else { Ok(()) }
+    }
+
+    fn hear(&mut self) -> Result<Value> {
+        let mut line = String::new();
+        if self.from.read_line(&mut line)? == 0 {
+            return Err("it ended without an answer".into());
+        }
+        let answer: Value = serde_json::from_str(&line).map_err(|error| format!("{error} in {line}"))?;
+        match answer.get("error").and_then(Value::as_str) {
+            Some(error) => Err(error.to_owned().into()),
+            None => Ok(answer),
+        }
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        // It is ours, and what it still does nobody wants.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

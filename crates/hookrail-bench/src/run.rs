@@ -1,0 +1,106 @@
+//! What the commands do.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+
+use crate::args::{Cli, Command, Run};
+use crate::harness::{Limits, measure};
+use crate::lab::Lab;
+use crate::peers::Peers;
+use crate::results::{CaseResult, Method, Results};
+use crate::{Result, cases, machine, probe};
+
+/// The program.
+#[must_use]
+pub fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Run(args) => run(&args),
+        Command::List => {
+            list();
+            Ok(())
+        }
+        Command::Probe { host } => probe::be(&host),
+        _ => Ok(()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("hookrail-bench: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn list() {
+    for case in cases::all() {
+        println!("{:<24} {}", case.name, case.title);
+    }
+}
+
+fn run(args: &Run) -> Result<()> {
+    let wanted: Vec<_> = cases::all().into_iter().filter(|case| is_wanted(args, case.name)).collect();
+    if wanted.is_empty() {
+        return Err("there is no such case; `hookrail-bench list` names them".into());
+    }
+    if !args.no_realtime {
+        machine::ask_for_real_time();
+    }
+    let seconds = if args.quick { args.seconds.min(1.5) } else { args.seconds };
+    let limits = Limits { rounds: args.rounds, time: Duration::from_secs_f64(seconds) };
+    let mut results = Results {
+        machine: machine::describe(),
+        method: Method { scheduling: machine::scheduling(), rounds: args.rounds, seconds, quick: args.quick },
+        ..Results::default()
+    };
+    let lab = Lab::open(args.quick, Peers::new(!args.no_install))?;
+    for (number, case) in wanted.iter().enumerate() {
+        eprintln!("[{}/{}] {}: {}", number + 1, wanted.len(), case.name, case.title);
+        let began = Instant::now();
+        let result = match (case.prepare)(&lab) {
+            Ok(prepared) => measure(case.name, case.title, prepared, limits),
+            Err(error) => CaseResult {
+                name: case.name.to_owned(),
+                title: case.title.to_owned(),
+                absent: vec![error.to_string()],
+                ..CaseResult::default()
+            },
+        };
+        results.peers = lab.peers.report();
+        show(&result, began.elapsed());
+        results.cases.push(result);
+        if let Some(file) = &args.json {
+            write(&results, file)?;
+        }
+    }
+    Ok(())
+}
+
+fn is_wanted(args: &Run, name: &str) -> bool {
+    let fits = |wanted: &String| wanted.strip_suffix('*').map_or(wanted == name, |start| name.starts_with(start));
+    args.cases.is_empty() || args.cases.iter().any(fits)
+}
+
+fn write(results: &Results, file: &Path) -> Result<()> {
+    let text = serde_json::to_string(results)?;
+    std::fs::write(file, text).map_err(|error| format!("{} cannot be written: {error}", file.display()))?;
+    Ok(())
+}
+
+/// Tells on standard error what a case came to, each variant beside the first one.
+fn show(case: &CaseResult, took: Duration) {
+    for variant in &case.variants {
+        let beside = case.variants.first().and_then(|first| case.ratio(&variant.name, &first.name));
+        let (Some(time), Some(ratio)) = (variant.time(), beside) else { continue };
+        let (ratio, micros) = (format!("{:.3}", ratio.median), time.median / 1e3);
+        eprintln!("      {:<24} {ratio:>12} x  {micros:>14.3} us  {}", variant.name, variant.what);
+    }
+    for value in &case.values {
+        eprintln!("      {:<32} {:.2} {}", value.name, value.value, value.unit);
+    }
+    case.absent.iter().for_each(|why| eprintln!("      not measured: {why}"));
+    let rounds = case.variants.first().map_or(0, |first| first.nanoseconds.len());
+    eprintln!("      {rounds} rounds in {:.1} s", took.as_secs_f64());
+}
