@@ -10,6 +10,8 @@ pub struct Lane {
     pub shell: ShellUse,
     /// What its standard input is.
     pub stdin: StdinKind,
+    /// How long its process lives.
+    pub life: Life,
 }
 
 impl Lane {
@@ -19,6 +21,7 @@ impl Lane {
         Self {
             shell: if self.shell == other.shell { self.shell } else { ShellUse::Always },
             stdin: if self.stdin == other.stdin { self.stdin } else { StdinKind::Pipe },
+            life: if self.life == other.life { self.life } else { Life::Once },
         }
     }
 
@@ -26,7 +29,11 @@ impl Lane {
     pub fn wishes(&self) -> impl Iterator<Item = (&'static str, String)> {
         let shell = (self.shell != ShellUse::default()).then(|| ("shell", self.shell.name().to_owned()));
         let stdin = (self.stdin != StdinKind::default()).then(|| ("stdin", self.stdin.name().to_owned()));
-        [shell, stdin].into_iter().flatten()
+        let life = match self.life {
+            Life::Once => None,
+            Life::Worker => Some(("mode", "worker".to_owned())),
+        };
+        [shell, stdin, life].into_iter().flatten()
     }
 }
 
@@ -78,4 +85,15 @@ impl StdinKind {
             Self::File => "file",
         }
     }
+}
+
+/// How long the process of a hook lives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Life {
+    /// It is started for one event and ends with it.
+    #[default]
+    Once,
+    /// It stays, and is asked about one event after the other.
+    Worker,
 }

@@ -51,7 +51,7 @@ pub use event::{
 pub use firing::{Batch, Firing, PartPlan, Plan, PlannedHook, Step};
 pub use hook::{Action, Authority, EventScope, GroupOrder, Hook, OnFailure, Owner, Standing, Trust};
 pub use json::{Json, JsonKind, JsonObject};
-pub use lane::{Lane, ShellUse, StdinKind};
+pub use lane::{Lane, Life, ShellUse, StdinKind};
 pub use matcher::{Compiled, Language, Matcher, MatcherKind, OnInvalid, Problem, Scope, Verdict};
 pub use native::{NativeCall, NativeHook};
 pub use outcome::{Aggregated, Decision, Effects, EndKind, HookRun, Outcome, Stop};

@@ -180,6 +180,11 @@ fn settings_corpus() -> Vec<Value> {
         hook(value!({"stdin": "pipe"})),
         hook(value!({"stdin": "tty"})),
         hook(value!({"stdin": null})),
+        hook(value!({"mode": "worker"})),
+        hook(value!({"mode": "worker", "stdin": "pipe", "shell": "auto"})),
+        hook(value!({"mode": "worker", "stdin": "file"})),
+        hook(value!({"mode": "once", "stdin": "file"})),
+        hook(value!({"mode": "daemon"})),
     ]);
     corpus
 }

@@ -30,9 +30,10 @@ const EVENTS: [&str; 11] = [
 /// The language of a block, the program that runs it, and how its file's name ends.
 const LANGUAGES: [(&str, &str, &str); 3] = [("sh", "sh", "sh"), ("python", "python3", "py"), ("js", "node", "mjs")];
 
-/// Settings with one hook for an event.
-fn settings(event: &str, command: &str) -> String {
-    let hooks = json!([{"hooks": [{"type": "command", "command": command, "timeout": 30000}]}]);
+/// Settings with one hook for an event, which is a worker when its block says so.
+fn settings(event: &str, command: &str, mode: Option<&str>) -> String {
+    let mode = mode.unwrap_or("once");
+    let hooks = json!([{"hooks": [{"type": "command", "command": command, "timeout": 30000, "mode": mode}]}]);
     json!({"hooksConfig": {"enabled": true}, "hooks": {event: hooks}}).to_string()
 }
 
@@ -85,7 +86,7 @@ fn there_is_a_sample_and_a_script_in_every_language_for_every_event() {
 #[test]
 fn the_samples_are_what_arrives_on_standard_input() {
     for (event, sample) in samples() {
-        let sandbox = Sandbox::with_settings(&settings(&event, "cat > received.json"));
+        let sandbox = Sandbox::with_settings(&settings(&event, "cat > received.json", None));
         let sample = moved(&sample, &sandbox);
         let ran = sandbox.fire(&event, &sample, &[]);
         assert_eq!(ran.status, 0, "{event}: {}", ran.stderr);
@@ -120,7 +121,8 @@ fn run_scripts(language: &str) {
             continue;
         }
         let name = format!(".llxprt/hooks/guide.{ending}");
-        let sandbox = Sandbox::with_settings(&settings(event, &format!("{program} \"$LLXPRT_PROJECT_DIR/{name}\"")));
+        let command = format!("{program} \"$LLXPRT_PROJECT_DIR/{name}\"");
+        let sandbox = Sandbox::with_settings(&settings(event, &command, block.value("mode")));
         sandbox.write(&name, &block.text);
         sandbox.write(".llxprt/transcript.jsonl", "{}\n");
         let sample = moved(&samples[event], &sandbox);

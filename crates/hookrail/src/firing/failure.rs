@@ -70,6 +70,11 @@ fn about(hook: &Hook, kind: EndKind, end: &RunEnd) -> Option<(Code, String, Opti
         ),
         (How::SpawnFailed(why), _) => (Code::SpawnFailed, format!("hook `{hook}` could not be started: {why}"), None),
         (How::Cancelled, _) => (Code::HookCancelled, format!("hook `{hook}` was cancelled"), None),
+        (How::BrokeProtocol(why), _) => (
+            Code::BadOutput,
+            format!("the worker of hook `{hook}` gave no answer: {why}{said}"),
+            Some("a worker answers every line with one line that has the same `id`"),
+        ),
         (How::Threw(message), _) => (Code::HookThrew, format!("hook `{hook}` threw: {message}"), None),
         (How::OverLimit(limit), _) => (Code::HookLimit, format!("hook `{hook}` went over its limit: {limit}"), None),
         (How::Unusable(why), _) => (

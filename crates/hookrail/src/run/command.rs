@@ -16,7 +16,10 @@ use super::terms::{AllTerms, Terms};
 use crate::hook::Action;
 #[cfg(unix)]
 use crate::lane::ShellUse;
-use crate::lane::StdinKind;
+use crate::lane::{Life, StdinKind};
+
+/// The variable by which all processes of a run are known.
+pub(super) const RUN_ID: &str = "HOOKRAIL_RUN_ID";
 
 /// What every hook process of an engine has in common.
 #[derive(Debug)]
@@ -30,7 +33,7 @@ pub(crate) struct ProcessWorld {
 
 /// Runs a command to its end. What is still to be done to end the process comes back beside the end, so that
 /// nobody has to wait for it.
-pub(crate) async fn run_command(
+pub(super) async fn run_command(
     world: &ProcessWorld,
     request: &RunRequest,
     run_id: &str,
@@ -39,7 +42,16 @@ pub(crate) async fn run_command(
     let began = Instant::now();
     let environment = Arc::new(environment(world, request));
     let terms = world.terms.of(&request.hook.trust);
-    let clothed = |command: Command| clothed(command, terms, &environment, request, run_id);
+    let clothed = |command: Command| {
+        clothed(command, terms, &environment, request).stdin(Arc::clone(&request.input)).marker(RUN_ID, run_id)
+    };
+    let clothed = |command: Command| match request.hook.lane.stdin {
+        StdinKind::File => match request.shared_input.file(&request.input) {
+            Some(file) => clothed(command).sealed_stdin(file),
+            None => clothed(command),
+        },
+        StdinKind::Pipe => clothed(command),
+    };
     if let Some(command) = without_shell(world, request, &environment)
         && let Ok(finished) = hookrail_spawn::run(&clothed(command), cancel).await
     {
@@ -127,29 +139,38 @@ fn environment(world: &ProcessWorld, request: &RunRequest) -> Environment {
 }
 
 /// The command with everything a run gives it.
-fn clothed(
-    command: Command,
-    terms: Terms,
-    environment: &Arc<Environment>,
-    request: &RunRequest,
-    run_id: &str,
-) -> Command {
-    let command = match request.hook.lane.stdin {
-        StdinKind::File => match request.shared_input.file(&request.input) {
-            Some(file) => command.sealed_stdin(file),
-            None => command,
-        },
-        StdinKind::Pipe => command,
-    };
+fn clothed(command: Command, terms: Terms, environment: &Arc<Environment>, request: &RunRequest) -> Command {
+    bounded(command, terms, request).env(Arc::clone(environment)).cwd(working_directory(&request.cwd))
+}
+
+/// The command with every bound of a run.
+fn bounded(command: Command, terms: Terms, request: &RunRequest) -> Command {
     command
-        .env(Arc::clone(environment))
-        .cwd(working_directory(&request.cwd))
-        .stdin(Arc::clone(&request.input))
         .timeout(request.timeout)
         .grace(request.grace)
         .cancel_grace(request.cancel_grace)
         .limits(terms.output.for_spawn())
-        .marker("HOOKRAIL_RUN_ID", run_id)
+}
+
+/// The bounds of one use of a process that was started before.
+pub(super) fn use_of_a_process(world: &ProcessWorld, request: &RunRequest) -> Command {
+    bounded(Command::new(""), world.terms.of(&request.hook.trust), request)
+}
+
+/// What is started for a process that is kept: the first of these that can be. Each still needs a run number.
+pub(super) fn commands(world: &ProcessWorld, request: &RunRequest) -> Vec<Command> {
+    let mut environment = environment(world, request);
+    if request.hook.lane.life == Life::Worker {
+        environment = environment.with("HOOKRAIL_WORKER", "1");
+    }
+    let environment = Arc::new(environment);
+    let terms = world.terms.of(&request.hook.trust);
+    let direct = without_shell(world, request, &environment);
+    direct
+        .into_iter()
+        .chain(program(world, request))
+        .map(|command| clothed(command, terms, &environment, request))
+        .collect()
 }
 
 /// An empty path would mean the host's own directory, which is nobody's choice.
@@ -157,11 +178,11 @@ fn working_directory(cwd: &Path) -> &Path {
     if cwd.as_os_str().is_empty() { Path::new(".") } else { cwd }
 }
 
-fn output(captured: Captured) -> Output {
+pub(super) fn output(captured: Captured) -> Output {
     Output::partial(captured.bytes, captured.total)
 }
 
-fn failure(error: &SpawnError) -> SpawnFailure {
+pub(super) fn failure(error: &SpawnError) -> SpawnFailure {
     let name = |program: &std::ffi::OsString| program.to_string_lossy().into_owned();
     match error {
         SpawnError::WorkingDirectoryMissing { directory } => SpawnFailure::MissingDirectory(directory.clone()),

@@ -89,6 +89,8 @@ pub enum How {
     Threw(String),
     /// A module went over its memory or stack limit.
     OverLimit(String),
+    /// A process that stays said something that is no answer, or left without one.
+    BrokeProtocol(String),
     /// The entry is broken and was never started.
     Unusable(Arc<str>),
     /// What would have run is not what was trusted.

@@ -6,12 +6,16 @@ mod command;
 #[cfg(unix)]
 mod direct;
 mod end;
+mod kept;
 #[cfg(unix)]
 mod plain;
+mod process;
+mod recipe;
 mod request;
 mod runner;
 mod shell;
 mod terms;
+mod worker;
 
 pub use end::{How, Output, RunEnd, SpawnFailure};
 pub use hookrail_spawn::Environment;
@@ -23,5 +27,7 @@ pub use runner::{
 };
 pub use terms::{OutputLimits, Terms};
 
-pub(crate) use command::{ProcessWorld, run_command};
+pub(crate) use command::ProcessWorld;
+pub(crate) use kept::Kept;
+pub(crate) use process::run_process;
 pub(crate) use terms::AllTerms;

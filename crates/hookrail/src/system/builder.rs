@@ -12,7 +12,7 @@ use crate::breadcrumb::Trail;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{self, DialectId, Inspector, Loader, Plugins, Sources, path_in, text_in};
 use crate::hook::Hook;
-use crate::run::{AllTerms, Capabilities, Environment, ModuleRunner, OutputLimits, ProcessWorld, Terms};
+use crate::run::{AllTerms, Capabilities, Environment, Kept, ModuleRunner, OutputLimits, ProcessWorld, Terms};
 use crate::snapshot::{Snapshot, Switch};
 use crate::tools::ToolNames;
 use crate::trust::{FileTrustStore, Grants, TrustStore};
@@ -51,6 +51,7 @@ pub(super) struct Settings {
     pub(super) modules: Option<Arc<dyn ModuleRunner>>,
     pub(super) processes: Arc<Semaphore>,
     pub(super) trail: Trail,
+    pub(super) kept: Arc<Kept>,
     tools: Vec<ToolNames>,
     trust: Option<Arc<dyn TrustStore>>,
     project_trust: ProjectTrust,
@@ -197,6 +198,7 @@ impl Builder {
             modules: self.modules,
             processes: Arc::new(Semaphore::new(self.most_processes)),
             trail,
+            kept: Arc::default(),
             tools: self.tools,
             trust,
             project_trust: self.project_trust,

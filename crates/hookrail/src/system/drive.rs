@@ -27,8 +27,8 @@ use crate::hook::{Action, Trust};
 use crate::native::{NativeCall, NativeHook};
 use crate::outcome::Outcome;
 use crate::run::{
-    How, ModuleCall, ModuleReturn, ModuleRunner, ModuleWorld, ProcessWorld, RunEnd, RunRequest, SpawnFailure,
-    run_command,
+    How, Kept, ModuleCall, ModuleReturn, ModuleRunner, ModuleWorld, ProcessWorld, RunEnd, RunRequest, SpawnFailure,
+    run_process,
 };
 
 /// What hooks are run with.
@@ -42,6 +42,8 @@ pub(super) struct Parts {
     pub(super) trail: Trail,
     /// Numbers the runs.
     pub(super) runs: Arc<AtomicU64>,
+    /// Processes that are kept from one event to the next.
+    pub(super) kept: Arc<Kept>,
 }
 
 /// What happens to hooks the host does not have to wait for.
@@ -86,6 +88,7 @@ impl Driver {
     pub(super) async fn close(&self) -> Vec<Diagnostic> {
         let Place::Engine { ladders, background } = &self.place else { return Vec::new() };
         let cut_off = background.close().await;
+        self.parts.kept.close().await;
         join_all(ladders).await;
         cut_off
     }
@@ -195,6 +198,7 @@ impl Driver {
         if let Trust::Granted(fingerprint) = &request.hook.trust
             && !fingerprint.still_holds(&request.cwd)
         {
+            self.parts.kept.forget(&request.hook);
             return RunEnd::new(How::ContentChanged, began.elapsed());
         }
         match &request.hook.action {
@@ -236,11 +240,9 @@ impl Driver {
                 tracing::warn!(target: "hookrail::runner", hook = %request.hook, folder = %folder.display(), %error, "a folder the hook needs cannot be made");
             }
         }
-        let run_id = self.run_id();
-        let (end, ladder) = run_command(&self.parts.world, request, &run_id, cancel).await;
-        if let Some(ladder) = ladder {
-            self.finish_later(ladder);
-        }
+        let Parts { world, kept, .. } = &self.parts;
+        let (end, ladders) = run_process(world, kept, request, || self.run_id(), cancel).await;
+        ladders.into_iter().for_each(|ladder| self.finish_later(ladder));
         end
     }
 

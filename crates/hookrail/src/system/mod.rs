@@ -145,6 +145,7 @@ impl HookSystem {
         };
         let diagnostics = snapshot.diagnostics().to_vec();
         self.inner.wanted.store(snapshot.wanted().bits(), Ordering::Relaxed);
+        self.inner.settings.kept.keep_only_for(snapshot.hooks());
         self.inner.in_force.store(Arc::new(plans::InForce::new(snapshot)));
         diagnostics
     }
@@ -240,10 +241,12 @@ impl HookSystem {
         }
         self.inner.shut_down.store(true, Ordering::Relaxed);
         self.inner.here.close().await;
-        if let Some(engine) = self.inner.engine.get() {
-            return engine.drain().await;
+        // Ending the processes that were kept takes a runtime, also where all events were driven by their callers.
+        let engine = if self.inner.settings.kept.is_empty() { self.inner.engine.get() } else { Some(self.engine()) };
+        match engine {
+            Some(engine) => engine.drain().await,
+            None => Vec::new(),
         }
-        Vec::new()
     }
 
     /// [`HookSystem::shutdown`], blocking.
@@ -290,6 +293,7 @@ impl HookSystem {
             processes: Arc::clone(&self.inner.settings.processes),
             trail: self.inner.settings.trail.clone(),
             runs: Arc::clone(&self.inner.runs),
+            kept: Arc::clone(&self.inner.settings.kept),
         }
     }
 }

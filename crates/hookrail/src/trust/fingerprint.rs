@@ -9,6 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::imports;
 use crate::hook::{Action, Hook};
+use crate::lane::Life;
 use crate::run::Capabilities;
 
 /// A SHA-256 digest.
@@ -104,8 +105,7 @@ impl Fingerprint {
         // A project is the same project whichever link leads to it.
         let root = &root.canonicalize().unwrap_or_else(|_| root.to_owned());
         let command = match &hook.action {
-            Action::Shell(command) => command.to_string(),
-            Action::Program(words) => serde_json::json!(**words).to_string(),
+            Action::Shell(_) | Action::Program(_) => command_of(hook),
             Action::Module(path) => {
                 let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
                 real.strip_prefix(root).unwrap_or(&real).to_string_lossy().into_owned()
@@ -122,6 +122,11 @@ impl Fingerprint {
         let event = if shape == "module" { "" } else { hook.event.name() };
         let mut definition =
             serde_json::json!([hook.dialect.name(), event, hook.matcher.pattern(), shape, command]).to_string();
+        // A process that stays, or is there before it is needed, is more than was looked at when it was not.
+        if hook.lane.life != Life::Once {
+            definition
+                .push_str(&serde_json::json!(hook.lane.wishes().map(|(key, _)| key).collect::<Vec<_>>()).to_string());
+        }
         // The same words mean another thing in another package.
         if let Some(owner) = &hook.owner {
             let real = owner.dir.canonicalize().unwrap_or_else(|_| owner.dir.clone());
@@ -230,6 +235,33 @@ fn named_files(root: &Path, cwd: &Path, folders: &[(String, PathBuf)], command: 
         found.push(NamedFile { path, digest });
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));
+    found
+}
+
+/// The text of a command in which its words can be found.
+fn command_of(hook: &Hook) -> String {
+    match &hook.action {
+        Action::Shell(command) => command.to_string(),
+        Action::Program(words) => serde_json::json!(**words).to_string(),
+        _ => String::new(),
+    }
+}
+
+/// Every regular file that a hook's command names, inside of a project or not, when it is started in that directory.
+pub(crate) fn files_named_by(hook: &Hook, cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+    let mut folders = folders(cwd, hook);
+    folders.extend(home.map(|home| ("HOME".to_owned(), home.to_owned())));
+    let command = command_of(hook);
+    let mut found = Vec::new();
+    for word in words(&command) {
+        let word = match (word.strip_prefix("~/"), home) {
+            (Some(rest), Some(home)) => home.join(rest).to_string_lossy().into_owned(),
+            _ => word,
+        };
+        found.extend(inside(Path::new("/"), cwd, &folders, &word).filter(|path| path.is_file()));
+    }
+    found.sort();
+    found.dedup();
     found
 }
 

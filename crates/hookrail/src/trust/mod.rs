@@ -7,5 +7,6 @@ mod fingerprint;
 mod imports;
 mod store;
 
+pub(crate) use fingerprint::files_named_by;
 pub use fingerprint::{Digest, Fingerprint, NamedFile};
 pub use store::{FileTrustStore, Grant, GrantedFile, Grants, TrustError, TrustStore};

@@ -1,14 +1,19 @@
 //! One module for each lane, and what they share.
 
 mod stdin;
+mod worker;
 
 use std::path::Path;
+use std::time::Duration;
 
-use hookrail::{Environment, Event, EventKind, Hook, HookSystem, SourceKind};
+use hookrail::{Environment, Event, EventKind, FileTrustStore, Hook, HookSystem, SourceKind, Trust};
 
 use crate::common::{hook, json};
 
 const KIND: EventKind = EventKind::BeforeTool;
+
+/// Ends a test that hangs; far longer than anything here takes.
+const HANG: Duration = Duration::from_secs(30);
 
 fn environment() -> Environment {
     [("PATH", "/usr/bin:/bin")].into_iter().collect()
@@ -25,4 +30,17 @@ fn command(text: &str) -> Hook {
 
 fn call(system: &HookSystem) -> Event {
     system.event(KIND).session("s").with_text("tool_name", "write_file").with("tool_input", json(r#"{"path":"a"}"#))
+}
+
+/// Grants everything the project shows now.
+fn grant_all(store: &FileTrustStore, project: &Path, system: &HookSystem) {
+    let granting = store.change(&project.canonicalize().unwrap(), |grants| {
+        grants.project = true;
+        for hook in system.snapshot().hooks() {
+            if let Trust::Never(fingerprint) | Trust::Changed(fingerprint) = &hook.trust {
+                assert!(grants.grant(hook, fingerprint));
+            }
+        }
+    });
+    granting.unwrap();
 }

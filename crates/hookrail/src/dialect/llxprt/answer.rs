@@ -96,6 +96,7 @@ pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end
         How::Signalled(_) => failed(EndKind::Signalled),
         How::TimedOut(_) => failed(EndKind::TimedOut),
         How::OutputLimit => failed(EndKind::OutputLimit),
+        How::BrokeProtocol(_) => failed(EndKind::BadOutput),
         How::SpawnFailed(_) => failed(EndKind::SpawnFailed),
         How::Unusable(_) => failed(EndKind::Unusable),
         _ => failed(EndKind::Cancelled),

@@ -42,6 +42,7 @@ use std::time::Duration;
 use super::{Dialect, Flow, FoldContext, Folded, Reply};
 use crate::event::{Event, EventKind, Stage};
 use crate::hook::{Action, GroupOrder, Hook, OnFailure};
+use crate::lane::Life;
 use crate::run::RunEnd;
 
 /// The dialect.
@@ -99,9 +100,11 @@ pub(crate) fn same_work(hook: &Hook) -> Option<String> {
         _ => false,
     });
     let owner = owner.map(|owner| &owner.dir);
+    // A worker speaks another language than a program that answers once, so neither can stand for the other.
+    let life = if hook.lane.life == Life::Worker { "worker" } else { "" };
     match &hook.action {
-        Action::Shell(command) => Some(format!("{owner:?} shell {command}")),
-        Action::Program(words) => Some(format!("{owner:?} program {words:?}")),
+        Action::Shell(command) => Some(format!("{owner:?} {life} shell {command}")),
+        Action::Program(words) => Some(format!("{owner:?} {life} program {words:?}")),
         _ => None,
     }
 }

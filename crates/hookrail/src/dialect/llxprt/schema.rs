@@ -117,6 +117,7 @@ fn hook() -> Value {
             "timeout" => json!({"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST_TIMEOUT_MS, "default": 60_000, "description": "Milliseconds."}),
             "onFailure" => json!({"enum": ["allow", "ask", "block"], "default": "allow", "description": "What happens when the hook gives no verdict."}),
             "shell" => json!({"enum": ShellUse::ALL.map(ShellUse::name), "default": "always", "description": "`auto`: a plain command line is started without a shell."}),
+            "mode" => json!({"enum": ["once", "worker"], "default": "once", "description": "`worker`: the process stays and gets one line for each event."}),
             "stdin" => json!({"enum": StdinKind::ALL.map(StdinKind::name), "default": "pipe", "description": "`file`: the input is a file in memory that all hooks of the event share."}),
             _ => json!({"type": "string"}),
         };
@@ -126,6 +127,10 @@ fn hook() -> Value {
         "type": "object",
         "properties": properties.collect::<Map<_, _>>(),
         "required": ["type", "command"],
+        "allOf": [{
+            "if": {"properties": {"mode": {"const": "worker"}}, "required": ["mode"]},
+            "then": {"properties": {"stdin": {"const": "pipe"}}},
+        }],
         "additionalProperties": false,
     })
 }

@@ -1,0 +1,29 @@
+//! Running a command hook on the lane it asked for.
+
+use hookrail_spawn::{CancelToken, Ladder};
+
+use super::command::{ProcessWorld, run_command};
+use super::end::RunEnd;
+use super::kept::Kept;
+use super::request::RunRequest;
+use super::worker;
+use crate::lane::Life;
+
+/// Runs a command hook to its end. What is still to be done to end processes comes back beside the end, so that nobody
+/// has to wait for it.
+pub(crate) async fn run_process(
+    world: &ProcessWorld,
+    kept: &Kept,
+    request: &RunRequest,
+    run_id: impl FnOnce() -> String,
+    cancel: &CancelToken,
+) -> (RunEnd, Vec<Ladder>) {
+    let (end, ladder) = match request.hook.lane.life {
+        Life::Once => {
+            let (end, ladder) = run_command(world, request, &run_id(), cancel).await;
+            return (end, ladder.into_iter().collect());
+        }
+        Life::Worker => worker::ask(world, kept, request, cancel).await,
+    };
+    (end, ladder.into_iter().chain(kept.ladders()).collect())
+}

@@ -1,0 +1,135 @@
+//! In which way a process was started, so that it is known whether another event would start it in the same way.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::Environment;
+use super::command::ProcessWorld;
+use super::request::RunRequest;
+use crate::hook::{Action, Hook};
+use crate::lane::Lane;
+use crate::trust;
+
+/// A command with its directory and its environment.
+#[derive(Debug)]
+pub(super) struct Recipe {
+    what: What,
+    lane: Lane,
+    cwd: PathBuf,
+    inherited: Arc<Environment>,
+    variables: Vec<(String, String)>,
+}
+
+/// A command line or a program with its words.
+#[derive(Debug)]
+enum What {
+    Line(Arc<str>),
+    Words(Arc<[String]>),
+    Nothing,
+}
+
+impl What {
+    fn of(request: &RunRequest) -> Self {
+        match (&request.command, &request.hook.action) {
+            (Some(line), _) | (None, Action::Shell(line)) => Self::Line(Arc::clone(line)),
+            (None, Action::Program(words)) => Self::Words(Arc::clone(words)),
+            _ => Self::Nothing,
+        }
+    }
+
+    fn is_of(&self, action: &Action) -> bool {
+        match (self, action) {
+            (Self::Line(known), Action::Shell(line)) => known == line,
+            (Self::Words(known), Action::Program(words)) => known == words,
+            _ => false,
+        }
+    }
+
+    fn fits(&self, request: &RunRequest) -> bool {
+        match (self, &request.command, &request.hook.action) {
+            (Self::Line(known), Some(line), _) | (Self::Line(known), None, Action::Shell(line)) => known == line,
+            (Self::Words(known), None, Action::Program(words)) => known == words,
+            _ => false,
+        }
+    }
+}
+
+impl Recipe {
+    pub(super) fn of(world: &ProcessWorld, request: &RunRequest) -> Self {
+        Self {
+            what: What::of(request),
+            lane: request.hook.lane,
+            cwd: request.cwd.clone(),
+            inherited: Arc::clone(inherited(world, request)),
+            variables: variables(request).cloned().collect(),
+        }
+    }
+
+    /// Whether the hook still asks for this.
+    pub(super) fn is_of(&self, hook: &Hook) -> bool {
+        self.what.is_of(&hook.action) && self.lane.life == hook.lane.life
+    }
+
+    /// Whether the request would be started in just this way. This is asked for every event, so it copies nothing.
+    pub(super) fn fits(&self, world: &ProcessWorld, request: &RunRequest) -> bool {
+        let theirs = inherited(world, request);
+        self.what.fits(request)
+            && self.lane == request.hook.lane
+            && self.cwd == request.cwd
+            && (Arc::ptr_eq(&self.inherited, theirs) || self.inherited == *theirs)
+            && self.variables.iter().eq(variables(request))
+    }
+}
+
+fn inherited<'r>(world: &'r ProcessWorld, request: &'r RunRequest) -> &'r Arc<Environment> {
+    request.hook.environment.as_ref().unwrap_or(&world.environment)
+}
+
+fn variables(request: &RunRequest) -> impl Iterator<Item = &(String, String)> {
+    request.event.variables().iter().chain(request.variables.iter())
+}
+
+/// The files that a command names, as they were when they were looked at.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Content(Vec<(PathBuf, Option<Stamp>)>);
+
+/// What changes with every change of a file.
+#[derive(Debug, PartialEq, Eq)]
+struct Stamp {
+    length: u64,
+    modified: Option<SystemTime>,
+    /// Device, number and time of the last change of anything, where the system has them.
+    node: (u64, u64, i64, i64),
+}
+
+impl Content {
+    /// Looks at the files of a hook's command.
+    pub(super) fn named_by(hook: &Hook, world: &ProcessWorld, cwd: &Path) -> Self {
+        let environment = hook.environment.as_ref().unwrap_or(&world.environment);
+        let home = environment.get("HOME").map(Path::new);
+        let files = trust::files_named_by(hook, cwd, home);
+        Self(files.into_iter().map(|file| (stamp(&file), file)).map(|(stamp, file)| (file, stamp)).collect())
+    }
+
+    /// Whether they are still what they were.
+    pub(super) fn is_unchanged(&self) -> bool {
+        self.0.iter().all(|(file, known)| stamp(file) == *known)
+    }
+}
+
+fn stamp(file: &Path) -> Option<Stamp> {
+    let about = std::fs::metadata(file).ok()?;
+    Some(Stamp { length: about.len(), modified: about.modified().ok(), node: node(&about) })
+}
+
+#[cfg(unix)]
+fn node(about: &std::fs::Metadata) -> (u64, u64, i64, i64) {
+    use std::os::unix::fs::MetadataExt as _;
+    (about.dev(), about.ino(), about.ctime(), about.ctime_nsec())
+}
+
+#[cfg(not(unix))]
+fn node(_about: &std::fs::Metadata) -> (u64, u64, i64, i64) {
+    (0, 0, 0, 0)
+}

@@ -1,0 +1,231 @@
+//! Asking a process that stays: one line of JSON for each event, one line back.
+//!
+//! A worker has one question at a time. Whoever answers something else than what it was asked, or nothing, is ended, and
+//! the next event starts another one. The lines are described in the guide for authors of hooks.
+
+use std::borrow::Cow;
+use std::future::poll_fn;
+use std::io::Write as _;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use hookrail_spawn::{CancelToken, Exchange, Exit, Ladder, Reply, SpawnError};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::command::{ProcessWorld, failure, output, use_of_a_process};
+use super::end::{How, Output, RunEnd};
+use super::kept::{Kept, Pool, Resident};
+use super::request::RunRequest;
+
+/// After so many questions a worker is replaced, whatever it has heaped up.
+const MOST_QUESTIONS: u32 = 1000;
+
+/// How often and after which pause a program that is being written is tried again.
+const BUSY_TRIES: u32 = 5;
+const BUSY_PAUSE: Duration = Duration::from_millis(10);
+
+/// Asks a worker of the hook, and starts one where there is none.
+pub(super) async fn ask(
+    world: &ProcessWorld,
+    kept: &Kept,
+    request: &RunRequest,
+    cancel: &CancelToken,
+) -> (RunEnd, Option<Ladder>) {
+    let pool = kept.pool(world, request);
+    // Waiting for a worker does not count against the hook's time.
+    let Some(Ok(_place)) = unless_cancelled(pool.places.acquire(), cancel).await else {
+        return (RunEnd::new(How::Cancelled, Duration::ZERO), None);
+    };
+    let began = Instant::now();
+    let resident = match worker(kept, &pool, request, began, cancel).await {
+        Ok(resident) => resident,
+        Err(how) => return (RunEnd::new(how, began.elapsed()), None),
+    };
+    let id = u64::from(resident.asked) + 1;
+    let left = request.timeout.saturating_sub(began.elapsed());
+    let question = use_of_a_process(world, request).timeout(left).stdin(line(id, &request.input));
+    let asked = resident.asked + 1;
+    match resident.parked.ask(&question, cancel).await {
+        Ok(exchange) => conclude(kept, &pool, request, exchange, id, asked, began),
+        Err(error) => {
+            let why = super::end::SpawnFailure::Other(format!("its pipes cannot be watched: {error}"));
+            (RunEnd::new(How::SpawnFailed(why), began.elapsed()), None)
+        }
+    }
+}
+
+/// A worker that is ready for a question.
+async fn worker(
+    kept: &Kept,
+    pool: &Pool,
+    request: &RunRequest,
+    began: Instant,
+    cancel: &CancelToken,
+) -> Result<Resident, How> {
+    while let Some(resident) = pool.take() {
+        // One that has exited, or said something nobody asked for, is of no use.
+        if resident.parked.is_quiet() {
+            return Ok(resident);
+        }
+        kept.give_up(resident);
+    }
+    let time_up = began + request.timeout;
+    if let Some(start) = pool.not_before() {
+        unless_cancelled(sleep_until(start.min(time_up)), cancel).await.ok_or(How::Cancelled)?;
+        if start >= time_up {
+            return Err(How::TimedOut(request.timeout));
+        }
+    }
+    for _ in 0..BUSY_TRIES {
+        match kept.start(pool) {
+            Err(SpawnError::Busy { .. }) => {}
+            started => return started.map_err(|error| How::SpawnFailed(failure(&error))),
+        }
+        unless_cancelled(sleep(BUSY_PAUSE), cancel).await.ok_or(How::Cancelled)?;
+    }
+    kept.start(pool).map_err(|error| How::SpawnFailed(failure(&error)))
+}
+
+/// Makes an end of an exchange, and keeps a worker that did well.
+fn conclude(
+    kept: &Kept,
+    pool: &Pool,
+    request: &RunRequest,
+    exchange: Exchange,
+    id: u64,
+    asked: u32,
+    began: Instant,
+) -> (RunEnd, Option<Ladder>) {
+    let stderr = output(exchange.stderr);
+    let (mut parked, mut ladder) = (exchange.parked, exchange.ladder);
+    let end = match exchange.reply {
+        Reply::Line(line) => match Answer::read(&line, id) {
+            Ok(answer) => answer.end(stderr, began.elapsed()),
+            Err(why) => {
+                // It cannot be told what its next line would be an answer to.
+                ladder = ladder.or(parked.take().and_then(|parked| parked.retire(request.grace).ok()));
+                broken(why, stderr, began)
+            }
+        },
+        Reply::Exited(Exit::Code(0)) => broken("it exited without an answer".to_owned(), stderr, began),
+        Reply::Exited(Exit::Code(code)) => ended(How::Exited(code), stderr, began),
+        Reply::Exited(Exit::Signal(signal)) => ended(How::Signalled(signal), stderr, began),
+        Reply::Closed => broken("it closed its standard output".to_owned(), stderr, began),
+        Reply::TooLong => ended(How::OutputLimit, stderr, began),
+        Reply::TimedOut => ended(How::TimedOut(request.timeout), stderr, began),
+        Reply::Cancelled => ended(How::Cancelled, stderr, began),
+        _ => ended(How::StatusUnknown, stderr, began),
+    };
+    match (&end.how, parked) {
+        (_, Some(parked)) => {
+            pool.worked();
+            let resident = Resident { parked, asked };
+            if asked < MOST_QUESTIONS { kept.put_back(pool, resident) } else { kept.give_up(resident) }
+        }
+        // Neither is a crash: the next worker is started at once.
+        (How::TimedOut(_) | How::Cancelled, None) => {}
+        (_, None) => pool.crashed(),
+    }
+    (end, ladder)
+}
+
+fn ended(how: How, stderr: Output, began: Instant) -> RunEnd {
+    let mut end = RunEnd::new(how, began.elapsed());
+    end.stderr = stderr;
+    end
+}
+
+fn broken(why: String, stderr: Output, began: Instant) -> RunEnd {
+    ended(How::BrokeProtocol(why), stderr, began)
+}
+
+/// The line for an event. JSON has line breaks only between its tokens, where a blank does as well.
+fn line(id: u64, input: &[u8]) -> Arc<[u8]> {
+    let mut line = Vec::with_capacity(input.len() + 40);
+    // Writing to a vector cannot fail.
+    let _ = write!(line, "{{\"id\":{id},\"input\":");
+    line.extend(input.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }));
+    line.extend_from_slice(b"}\n");
+    line.into()
+}
+
+/// What a worker says: what a process would have written, and the status it would have exited with.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Answer<'l> {
+    id: u64,
+    #[serde(borrow, default)]
+    output: Option<&'l RawValue>,
+    #[serde(rename = "exitCode", default)]
+    exit_code: i32,
+    #[serde(borrow, default)]
+    stderr: Option<Cow<'l, str>>,
+}
+
+impl<'l> Answer<'l> {
+    /// Reads a line, which must be the answer to the question of that number.
+    fn read(line: &'l [u8], id: u64) -> Result<Self, String> {
+        let answer: Self = serde_json::from_slice(line).map_err(|error| format!("its line is no answer: {error}"))?;
+        if answer.id == id { Ok(answer) } else { Err(format!("it answered {} when {id} was asked", answer.id)) }
+    }
+
+    fn end(self, written: Output, duration: Duration) -> RunEnd {
+        let mut end = RunEnd::new(How::Exited(self.exit_code), duration);
+        end.stdout = match self.output.map(RawValue::get) {
+            None | Some("null") => Output::default(),
+            // A text is a text and not JSON, as it would be on standard output.
+            Some(text) => match serde_json::from_str::<String>(text) {
+                Ok(plain) => Output::whole(plain),
+                Err(_) => Output::whole(text),
+            },
+        };
+        end.stderr = self.stderr.map_or(written, |stderr| Output::whole(stderr.into_owned()));
+        end
+    }
+}
+
+/// Waits for something, as long as somebody wants it.
+async fn unless_cancelled<F: Future>(work: F, cancel: &CancelToken) -> Option<F::Output> {
+    let mut work = pin!(work);
+    let mut cancelled = pin!(cancel.cancelled());
+    poll_fn(|context| match work.as_mut().poll(context) {
+        Poll::Ready(output) => Poll::Ready(Some(output)),
+        Poll::Pending => cancelled.as_mut().poll(context).map(|()| None),
+    })
+    .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Answer, Output, line};
+    use crate::run::How;
+    use std::time::Duration;
+
+    #[test]
+    fn a_question_is_one_line_whatever_is_in_it() {
+        let question = line(7, b"{\"a\":\n \"b\\nc\"}");
+        assert_eq!(&*question, b"{\"id\":7,\"input\":{\"a\":  \"b\\nc\"}}\n");
+    }
+
+    #[test]
+    fn answers_stand_for_what_a_process_would_have_done() {
+        let end =
+            |line: &str| Answer::read(line.as_bytes(), 7).map(|a| a.end(Output::whole("written"), Duration::ZERO));
+        let said = |line: &str| end(line).map(|end| (end.how, end.stdout.lossy(), end.stderr.lossy()));
+        let expected = |code, stdout: &str, stderr: &str| Ok((How::Exited(code), stdout.to_owned(), stderr.to_owned()));
+        assert_eq!(said(r#"{"id":7}"#), expected(0, "", "written"));
+        assert_eq!(said(r#"{"id":7,"output":null,"stderr":""}"#), expected(0, "", ""));
+        assert_eq!(said(r#"{"id":7,"output":{"a":1.0}}"#), expected(0, r#"{"a":1.0}"#, "written"));
+        assert_eq!(said(r#"{"id":7,"output":"a\nb"}"#), expected(0, "a\nb", "written"));
+        assert_eq!(said(r#"{"id":7,"exitCode":2,"stderr":"no"}"#), expected(2, "", "no"));
+        for wrong in
+            ["", "{}", "[]", r#"{"id":8}"#, r#"{"id":"7"}"#, r#"{"id":7} {"id":7}"#, r#"{"id":7,"exit":2}"#, "\u{0}"]
+        {
+            assert!(end(wrong).is_err(), "{wrong}");
+        }
+    }
+}
