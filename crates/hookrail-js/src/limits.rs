@@ -8,7 +8,7 @@ use std::time::Duration;
 pub struct Limits {
     /// Bytes of memory. Default 64 MiB.
     pub memory: usize,
-    /// Bytes of stack. Default 768 KiB.
+    /// Bytes of stack. Default 768 KiB, at least 64 KiB and at most 16 MiB.
     pub stack: usize,
     /// How long it may work without giving way. Default 1 s.
     pub cpu: Duration,
@@ -22,5 +22,23 @@ impl Default for Limits {
     }
 }
 
-/// The stack of a module's thread: room for the module's own and for the host's functions on top of it.
-pub(crate) const THREAD_STACK: usize = 4 << 20;
+/// What a module's thread has beside the module's own stack: room for the host's functions on top of it.
+const HOST_STACK: usize = 3328 << 10;
+
+/// With less, not even what every module stands on would run.
+const LEAST_STACK: usize = 64 << 10;
+
+/// The engine takes more for no limit at all.
+const MOST_STACK: usize = 16 << 20;
+
+impl Limits {
+    /// The module's own stack, which is never without a limit.
+    pub(crate) fn own_stack(&self) -> usize {
+        self.stack.clamp(LEAST_STACK, MOST_STACK)
+    }
+
+    /// The stack of a module's thread.
+    pub(crate) fn thread_stack(&self) -> usize {
+        self.own_stack() + HOST_STACK
+    }
+}

@@ -84,7 +84,7 @@ pub(crate) fn returned(shared: &Shared, limits: &Limits, mut call: CallState, mu
 fn how(limits: &Limits, failure: Failure) -> How {
     match failure.kind.as_str() {
         "memory" => How::OverLimit(format!("memory limit of {} MiB", limits.memory >> 20)),
-        "stack" => How::OverLimit(format!("stack limit of {} KiB", limits.stack >> 10)),
+        "stack" => How::OverLimit(format!("stack limit of {} KiB", limits.own_stack() >> 10)),
         _ => How::Threw(failure.message),
     }
 }
@@ -119,7 +119,7 @@ fn load_failure(shared: &Shared, limits: &Limits, failure: &Failure) -> LoadFail
     }
     let message = match failure.kind.as_str() {
         "memory" => format!("it went over its memory limit of {} MiB", limits.memory >> 20),
-        "stack" => format!("it went over its stack limit of {} KiB", limits.stack >> 10),
+        "stack" => format!("it went over its stack limit of {} KiB", limits.own_stack() >> 10),
         _ => explained(&failure.message),
     };
     let mut out = LoadFailure::new(format!("Failed to load hook: {message}"));

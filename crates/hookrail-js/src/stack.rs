@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use crate::limits::{Limits, THREAD_STACK};
+use crate::limits::Limits;
 
 /// What the host's functions need on top of the module's own stack.
 const MARGIN: usize = 512 << 10;
@@ -12,7 +12,7 @@ const READING: usize = 2 << 20;
 
 /// Whether a module can be entered here without ever coming near the end of the stack.
 pub(crate) fn has_room(limits: &Limits) -> bool {
-    left().is_some_and(|left| left >= limits.stack.saturating_add(MARGIN))
+    left().is_some_and(|left| left >= limits.own_stack() + MARGIN)
 }
 
 /// Does something that goes deep: here, or where there is more room. None means that there is no room anywhere.
@@ -21,7 +21,7 @@ pub(crate) fn deep<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
         return Some(work());
     }
     thread::scope(|scope| {
-        let builder = thread::Builder::new().name("hookrail-module".to_owned()).stack_size(THREAD_STACK);
+        let builder = thread::Builder::new().name("hookrail-module".to_owned()).stack_size(2 * READING);
         builder.spawn_scoped(scope, work).ok()?.join().ok()
     })
 }

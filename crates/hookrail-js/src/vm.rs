@@ -56,7 +56,7 @@ impl Vm {
     pub(crate) fn new(shared: &Arc<Shared>, limits: &Limits) -> Result<Self, String> {
         let runtime = Runtime::new().map_err(|error| error.to_string())?;
         runtime.set_memory_limit(limits.memory);
-        runtime.set_max_stack_size(limits.stack);
+        runtime.set_max_stack_size(limits.own_stack());
         let budget = shared.budget.clone();
         runtime.set_interrupt_handler(Some(Box::new(move || budget.is_over())));
         runtime.set_loader(FileResolver { shared: Arc::clone(shared) }, FileLoader { shared: Arc::clone(shared) });

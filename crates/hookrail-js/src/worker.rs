@@ -13,7 +13,7 @@ use tokio::runtime::{Handle, Runtime};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::clock::WallClock;
-use crate::limits::{Limits, THREAD_STACK};
+use crate::limits::Limits;
 use crate::stage::Stage;
 
 /// What a module's thread is told.
@@ -68,7 +68,7 @@ impl Worker {
         let runtime = event_loop()?;
         let stage = Arc::new(Mutex::new(Stage::new(seat, runtime.handle().clone())));
         let own = Arc::clone(&stage);
-        spawn(move || runtime.block_on(serve(own, inbox)))?;
+        spawn(&limits, move || runtime.block_on(serve(own, inbox)))?;
         Ok(Self { to, kill, files, stage })
     }
 }
@@ -93,8 +93,8 @@ fn event_loop() -> std::io::Result<Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()
 }
 
-fn spawn(body: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
-    let thread = thread::Builder::new().name("hookrail-module".to_owned()).stack_size(THREAD_STACK);
+fn spawn(limits: &Limits, body: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+    let thread = thread::Builder::new().name("hookrail-module".to_owned()).stack_size(limits.thread_stack());
     thread.spawn(body).map(drop)
 }
 
@@ -107,7 +107,7 @@ pub(crate) fn look_into(module: &Path, world: ModuleWorld, limits: Limits) -> Lo
     let seat = Seat::new(module, limits, &to);
     let kill = Arc::clone(&seat.kill);
     let started = event_loop().and_then(|runtime| {
-        spawn(move || {
+        spawn(&limits, move || {
             let looked = runtime.block_on(look(seat, runtime.handle().clone(), world, inbox));
             // Whoever asked may have given up.
             let _ = send.send(looked);

@@ -96,6 +96,21 @@ fn deep_recursion() {
 }
 
 #[test]
+fn a_stack_without_a_limit_is_not_to_be_had() {
+    for stack in [0, 12 << 20, usize::MAX] {
+        let project = Project::new();
+        let mut limits = limits();
+        (limits.stack, limits.cpu, limits.memory) = (stack, Duration::from_secs(20), 1 << 30);
+        project
+            .write("x.ts", "export default (pi) => { pi.on('tool_call', () => { const f = () => f() + 1; f(); }); };");
+        let system = project.system_with(&["x.ts"], limits);
+        let outcome = system.fire_blocking(tool_call(&system));
+        assert!(outcome.is_denied(), "{stack}: {outcome:?}");
+        assert_eq!(outcome.runs[0].end, EndKind::Limit, "{stack}: {outcome:?}");
+    }
+}
+
+#[test]
 fn deep_nesting_in_a_result() {
     check("let a = { block: false }; for (let i = 0; i < 1e5; i++) a = { a }; return a;", EndKind::Limit);
 }
