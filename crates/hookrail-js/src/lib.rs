@@ -21,6 +21,7 @@ mod limits;
 mod modules;
 mod ops;
 mod outcome;
+mod processes;
 mod shared;
 mod slot;
 mod source;

@@ -10,6 +10,9 @@ pub struct Limits {
     pub memory: usize,
     /// Bytes of stack. Default 768 KiB, at least 64 KiB and at most 16 MiB.
     pub stack: usize,
+    /// Characters of a result as JSON, and bytes of the messages and entries of one call. Default 8 MiB, as much as a
+    /// command may print.
+    pub result: usize,
     /// How long it may work without giving way. Default 1 s.
     pub cpu: Duration,
     /// How long loading may take while a module is only looked into. Default 10 s.
@@ -18,7 +21,13 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { memory: 64 << 20, stack: 768 << 10, cpu: Duration::from_secs(1), load: Duration::from_secs(10) }
+        Self {
+            memory: 64 << 20,
+            stack: 768 << 10,
+            result: 8 << 20,
+            cpu: Duration::from_secs(1),
+            load: Duration::from_secs(10),
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 
 use crate::clock::WallClock;
 use crate::limits::Limits;
+use crate::processes::Processes;
 use crate::stack;
 use crate::worker::{Job, Message, Work, Worker, look_into};
 
@@ -25,6 +26,8 @@ pub fn modules() -> Modules {
 pub struct Modules {
     limits: Limits,
     workers: Mutex<HashMap<PathBuf, Worker>>,
+    /// The processes of modules that are gone, for as long as there may be some.
+    ending: Mutex<Vec<Processes>>,
     next: AtomicU32,
 }
 
@@ -32,7 +35,7 @@ impl Modules {
     /// Modules with limits of their own.
     #[must_use]
     pub fn with_limits(limits: Limits) -> Self {
-        Self { limits, workers: Mutex::default(), next: AtomicU32::new(1) }
+        Self { limits, workers: Mutex::default(), ending: Mutex::default(), next: AtomicU32::new(1) }
     }
 
     fn workers(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, Worker>> {
@@ -72,6 +75,7 @@ impl Modules {
     fn discard(&self, module: &Path) {
         if let Some(worker) = self.workers().remove(module) {
             worker.kill.store(true, Ordering::Relaxed);
+            self.part_with(worker);
         }
     }
 
@@ -79,6 +83,14 @@ impl Modules {
         let job = Job::Event { name: call.event.to_owned(), payload: call.payload.to_owned() };
         let clock = WallClock::new(call.timeout);
         self.work(call.module, job, call.world, call.host, Some(clock), place).await
+    }
+
+    /// Lets go of a module's thread. Its processes end with it, and are remembered until they have.
+    fn part_with(&self, worker: Worker) {
+        let mut ending = self.ending.lock().unwrap_or_else(PoisonError::into_inner);
+        ending.retain(|processes| !processes.are_gone());
+        ending.push(worker.processes.clone());
+        drop(worker);
     }
 
     async fn work(
@@ -161,14 +173,27 @@ impl ModuleRunner for Modules {
             let files = worker.files.lock().unwrap_or_else(PoisonError::into_inner);
             !files.is_empty() && *files != looked.files
         });
-        if is_stale {
-            self.workers().remove(module);
+        if is_stale && let Some(worker) = self.workers().remove(module) {
+            self.part_with(worker);
         }
         match looked.result {
             Ok(registered) => ModuleInspection::Registered(registered),
             Err(failure) if looked.refused => ModuleInspection::Unknown(failure.message),
             Err(failure) => ModuleInspection::Failed(failure),
         }
+    }
+
+    fn shutdown(&self) -> HostFuture<'_, ()> {
+        Box::pin(async {
+            for (_, worker) in std::mem::take(&mut *self.workers()) {
+                worker.kill.store(true, Ordering::Relaxed);
+                self.part_with(worker);
+            }
+            let ending = std::mem::take(&mut *self.ending.lock().unwrap_or_else(PoisonError::into_inner));
+            for processes in ending {
+                processes.all_gone().await;
+            }
+        })
     }
 
     fn command<'a>(&'a self, command: ModuleCommand<'a>) -> HostFuture<'a, ModuleReturn> {

@@ -19,7 +19,7 @@ pub(crate) struct Report {
 #[derive(Debug, Deserialize)]
 pub(crate) struct Failure {
     pub(crate) message: String,
-    /// `error`, `value`, `memory`, `stack` or `shape`.
+    /// `error`, `value`, `memory`, `stack`, `result` or `shape`.
     #[serde(default)]
     pub(crate) kind: String,
     #[serde(default)]
@@ -85,6 +85,7 @@ fn how(limits: &Limits, failure: Failure) -> How {
     match failure.kind.as_str() {
         "memory" => How::OverLimit(format!("memory limit of {} MiB", limits.memory >> 20)),
         "stack" => How::OverLimit(format!("stack limit of {} KiB", limits.own_stack() >> 10)),
+        "result" => How::OverLimit(format!("result limit of {} KiB", limits.result >> 10)),
         _ => How::Threw(failure.message),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -16,9 +16,11 @@ use tokio::task::AbortHandle;
 
 use crate::clock::{Budget, WallClock};
 use crate::component::State;
+use crate::ops::OpError;
+use crate::processes::Processes;
 use crate::slot::Slot;
 use crate::source::Maps;
-use crate::worker::Message;
+use crate::worker::{Message, Seat};
 
 /// Something the host does for a module that takes time; it ends in an answer as JSON text.
 pub(crate) type Op = Pin<Box<dyn Future<Output = String> + Send>>;
@@ -37,6 +39,9 @@ pub(crate) struct Shared {
     /// Operations that were begun and are not yet being polled.
     pub(crate) begun: Slot<Vec<(u32, Op)>>,
     pub(crate) cancels: Slot<HashMap<u32, CancelToken>>,
+    pub(crate) processes: Processes,
+    /// The limit on what a call may hand over.
+    pub(crate) most_result: usize,
     pub(crate) timers: Slot<Timers>,
     pub(crate) watchers: Slot<HashMap<u32, AbortHandle>>,
     pub(crate) components: Slot<HashMap<u32, watch::Sender<State>>>,
@@ -68,6 +73,8 @@ pub(crate) struct CallState {
     pub(crate) clock: Option<Arc<WallClock>>,
     pub(crate) messages: Vec<Json>,
     pub(crate) entries: Vec<Json>,
+    /// How many bytes the messages and entries have.
+    taken: usize,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: Vec<u8>,
     /// A rejection nobody handled while the call was going on.
@@ -82,6 +89,7 @@ impl CallState {
             clock,
             messages: Vec::new(),
             entries: Vec::new(),
+            taken: 0,
             stdout: Vec::new(),
             stderr: Vec::new(),
             lost: None,
@@ -89,19 +97,24 @@ impl CallState {
     }
 }
 
+impl CallState {
+    /// Makes room for a message or an entry, or refuses it: they are kept here, outside the module's own memory.
+    pub(crate) fn take(&mut self, value: &Json, most: usize) -> Result<(), OpError> {
+        self.taken = self.taken.saturating_add(value.text().len());
+        if self.taken > most {
+            return Err(OpError::new(format!("one call sends no more than {} KiB", most >> 10)));
+        }
+        Ok(())
+    }
+}
+
 /// How much of what a module prints is kept for one call.
 const MOST_OUTPUT: usize = 64 * 1024;
 
 impl Shared {
-    pub(crate) fn new(
-        module: &Path,
-        world: ModuleWorld,
-        budget: Budget,
-        inbox: mpsc::WeakUnboundedSender<Message>,
-        runtime: Handle,
-    ) -> Arc<Self> {
+    pub(crate) fn new(seat: &Seat, world: ModuleWorld, budget: Budget, runtime: Handle) -> Arc<Self> {
         Arc::new(Self {
-            module: module.to_owned(),
+            module: seat.module.clone(),
             world: Slot::new(world),
             budget,
             calls: Slot::default(),
@@ -109,6 +122,8 @@ impl Shared {
             finished: Slot::default(),
             begun: Slot::default(),
             cancels: Slot::default(),
+            processes: seat.processes.clone(),
+            most_result: seat.limits.result,
             timers: Slot::default(),
             watchers: Slot::default(),
             components: Slot::default(),
@@ -117,7 +132,7 @@ impl Shared {
             maps: Slot::default(),
             files: Slot::default(),
             load_failure: Slot::default(),
-            inbox,
+            inbox: seat.inbox.clone(),
             runtime,
             next: AtomicU32::new(1),
         })

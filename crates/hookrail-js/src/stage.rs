@@ -152,7 +152,7 @@ impl Stage {
     /// Makes a runtime and begins to load the module into it.
     pub(crate) fn open(&mut self, world: ModuleWorld, host: Arc<dyn Host>) {
         let budget = Budget::new(self.seat.limits.cpu, Arc::clone(&self.seat.kill));
-        let shared = Shared::new(&self.seat.module, world, budget, self.seat.inbox.clone(), self.runtime.clone());
+        let shared = Shared::new(&self.seat, world, budget, self.runtime.clone());
         shared.host.set(Arc::clone(&host));
         shared.calls.lock().insert(0, CallState::new("load", host, None));
         match Vm::new(&shared, &self.seat.limits) {

@@ -226,6 +226,7 @@ fn natives<'js>(ctx: &Ctx<'js>, shared: &Arc<Shared>) -> rquickjs::Result<Object
         .set("again", Func::from(move |number: u32, wait: f64| state.timers.lock().set(number, milliseconds(wait))))?;
     let state = Arc::clone(shared);
     native.set("clear", Func::from(move |number: u32| state.timers.lock().clear(number)))?;
+    native.set("longest", shared.most_result)?;
     native.set("script", Func::from(|ctx: Ctx<'js>, name: String| part(&ctx, &name)))?;
     Ok(native)
 }

@@ -14,6 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::clock::WallClock;
 use crate::limits::Limits;
+use crate::processes::Processes;
 use crate::stage::Stage;
 
 /// What a module's thread is told.
@@ -55,6 +56,8 @@ pub(crate) struct Worker {
     pub(crate) to: mpsc::UnboundedSender<Message>,
     /// Ends whatever the module is doing.
     pub(crate) kill: Arc<AtomicBool>,
+    /// What it has started.
+    pub(crate) processes: Processes,
     /// The files the module was made of when it was loaded last.
     pub(crate) files: Arc<Mutex<Vec<(PathBuf, Digest)>>>,
     pub(crate) stage: Arc<Mutex<Stage>>,
@@ -64,12 +67,12 @@ impl Worker {
     pub(crate) fn start(module: &Path, limits: Limits) -> std::io::Result<Self> {
         let (to, inbox) = mpsc::unbounded_channel();
         let seat = Seat::new(module, limits, &to);
-        let (kill, files) = (Arc::clone(&seat.kill), Arc::clone(&seat.files));
+        let (kill, processes, files) = (Arc::clone(&seat.kill), seat.processes.clone(), Arc::clone(&seat.files));
         let runtime = event_loop()?;
         let stage = Arc::new(Mutex::new(Stage::new(seat, runtime.handle().clone())));
         let own = Arc::clone(&stage);
         spawn(&limits, move || runtime.block_on(serve(own, inbox)))?;
-        Ok(Self { to, kill, files, stage })
+        Ok(Self { to, kill, processes, files, stage })
     }
 }
 
@@ -79,13 +82,20 @@ pub(crate) struct Seat {
     pub(crate) limits: Limits,
     pub(crate) inbox: mpsc::WeakUnboundedSender<Message>,
     pub(crate) kill: Arc<AtomicBool>,
+    pub(crate) processes: Processes,
     pub(crate) files: Arc<Mutex<Vec<(PathBuf, Digest)>>>,
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.processes.end();
+    }
 }
 
 impl Seat {
     fn new(module: &Path, limits: Limits, to: &mpsc::UnboundedSender<Message>) -> Self {
-        let (kill, files) = (Arc::default(), Arc::default());
-        Self { module: module.to_owned(), limits, inbox: to.downgrade(), kill, files }
+        let (kill, processes, files) = (Arc::default(), Processes::default(), Arc::default());
+        Self { module: module.to_owned(), limits, inbox: to.downgrade(), kill, processes, files }
     }
 }
 

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::commands::{LLXPRT_POLICIES, Row, XCODE_POLICIES, sections};
+use crate::commands::{self, LLXPRT_POLICIES, XCODE_POLICIES};
+use crate::modules;
 
 const INTRODUCTION: &str = "\
 # misbehaving hooks
@@ -42,7 +43,10 @@ fn the_page_in_the_repository_is_current() {
 
 #[test]
 fn no_two_rows_have_the_same_name() {
-    let mut names: Vec<&str> = sections().iter().flat_map(|(_, rows)| rows.iter().map(|row| row.name)).collect();
+    let commands = commands::sections().into_iter().flat_map(|(_, rows)| rows.iter().map(|row| row.name));
+    let modules = modules::sections().into_iter().flat_map(|(_, rows)| rows.iter().map(|row| row.name));
+    let mut names: Vec<(&str, &str)> =
+        commands.map(|name| ("hook", name)).chain(modules.map(|name| ("module", name))).collect();
     let all = names.len();
     names.sort_unstable();
     names.dedup();
@@ -53,20 +57,38 @@ fn page() -> String {
     let mut page = INTRODUCTION.to_owned();
     let [first, second, third] = LLXPRT_POLICIES;
     let [lenient, strict] = XCODE_POLICIES;
-    for (section, rows) in sections() {
+    for (section, rows) in commands::sections() {
         let _ = write!(
             page,
             "\n## commands: {section}\n\n| a hook that | llxprt ends | {first} | {second} | {third} | xcode ends | {lenient} | {strict} | left |\n"
         );
         page.push_str("|---|---|---|---|---|---|---|---|---|\n");
         for row in rows {
-            page.push_str(&line(row));
+            page.push_str(&command_line(row));
+        }
+    }
+    for (section, rows) in modules::sections() {
+        let _ =
+            write!(page, "\n## modules: {section}\n\n| a module that | ends | `tool_call` | `tool_result` | left |\n");
+        page.push_str("|---|---|---|---|---|\n");
+        for row in rows {
+            page.push_str(&module_line(row));
         }
     }
     page
 }
 
-fn line(row: &Row) -> String {
+fn module_line(row: &modules::Row) -> String {
+    let left = if row.left == 0 { "nothing".to_owned() } else { format!("{}, the module's own", row.left) };
+    let end = if row.expected.end == modules::NOT_LOADED {
+        "not loaded, an error".to_owned()
+    } else {
+        format!("`{}`", row.expected.end)
+    };
+    format!("| {} | {end} | {} | {left} |\n", row.name, row.expected.decisions.join(" | "))
+}
+
+fn command_line(row: &commands::Row) -> String {
     let left = match row.left {
         0 => "nothing".to_owned(),
         count if row.reported.contains(&"survivors") => format!("{count}, reported"),

@@ -7,11 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, Command, End, Environment, Finished, Limits, SpawnError};
+use hookrail_spawn::{CancelToken, Command, End, Environment, Limits, SpawnError};
 use serde_json::{Value, json};
+use tokio::sync::oneshot;
 
 use super::text::{bytes, latin1};
 use super::{Args, Need, OpError, op, require};
+use crate::processes::Ended;
 use crate::shared::{Op, Shared};
 
 /// As good as no limit.
@@ -33,35 +35,49 @@ pub(super) fn begin(shared: &Arc<Shared>, number: u32, args: &Args) -> Result<Op
     let wanted = wanted(shared, args)?;
     let cancel = CancelToken::new();
     shared.cancels.lock().insert(number, cancel.clone());
-    Ok(op(async move { run(wanted, &cancel).await }))
+    let processes = shared.processes.clone();
+    Ok(op(async move {
+        let unwanted = CancelOnDrop(cancel.clone());
+        let (reply, ended) = oneshot::channel();
+        // Whoever waited may be gone by then, here and below.
+        let tell = |ended| drop(reply.send(ended));
+        processes.start(wanted.command.clone(), cancel, tell).map_err(not_driven)?;
+        let ended = ended.await;
+        drop(unwanted);
+        result(&wanted, ended.ok())
+    }))
 }
 
 /// Waits for a process; the module stands still meanwhile.
 pub(super) fn wait(shared: &Arc<Shared>, args: &Args) -> Result<Value, OpError> {
     let wanted = wanted(shared, args)?;
-    let (send, ended) = mpsc::channel();
+    let (reply, ended) = mpsc::channel();
+    let tell = move |ended| drop(reply.send(ended));
     let cancel = CancelToken::new();
-    let cancelled = cancel.clone();
-    let body = move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
-        let runtime = runtime.map_err(|error| OpError::new(error.to_string()));
-        // Whoever waited may have given up.
-        let _ = send.send(runtime.and_then(|runtime| runtime.block_on(run(wanted, &cancelled))));
-    };
-    let thread = std::thread::Builder::new().name("hookrail-exec".to_owned()).spawn(body);
-    thread.map_err(|error| OpError::new(error.to_string()))?;
+    shared.processes.start(wanted.command.clone(), cancel.clone(), tell).map_err(not_driven)?;
     let ended = match shared.budget.wall_left() {
         Some(left) => ended.recv_timeout(left),
         None => ended.recv().map_err(Into::into),
     };
-    ended.unwrap_or_else(|why| {
-        if why == mpsc::RecvTimeoutError::Timeout {
-            // Whoever waits for the call waits on this thread, so nobody else can say that its time is up.
-            shared.budget.stop_for_time();
-            cancel.cancel();
-        }
-        Err(OpError::new("the process could not be waited for"))
-    })
+    if ended.as_ref().is_err_and(|why| *why == mpsc::RecvTimeoutError::Timeout) {
+        // Whoever waits for the call waits on this thread, so nobody else can say that its time is up.
+        shared.budget.stop_for_time();
+        cancel.cancel();
+    }
+    result(&wanted, ended.ok())
+}
+
+/// Ends a process that nobody waits for any more.
+struct CancelOnDrop(CancelToken);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+fn not_driven(error: io::Error) -> OpError {
+    OpError::new(format!("there is no thread for processes: {error}"))
 }
 
 fn wanted(shared: &Shared, args: &Args) -> Result<Wanted, OpError> {
@@ -102,12 +118,9 @@ fn run_id() -> String {
     format!("{}-{:x}-module-{}", std::process::id(), now.as_nanos(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-async fn run(wanted: Wanted, cancel: &CancelToken) -> Result<Value, OpError> {
-    let finished = hookrail_spawn::run(&wanted.command, cancel).await.map_err(|error| failure(&wanted, &error))?;
-    result(wanted.as_bytes, finished).await
-}
-
-async fn result(as_bytes: bool, finished: Finished) -> Result<Value, OpError> {
+fn result(wanted: &Wanted, ended: Option<Ended>) -> Result<Value, OpError> {
+    let ended = ended.ok_or_else(|| OpError::new("the process could not be waited for"))?;
+    let finished = ended.map_err(|error| failure(wanted, &error))?;
     let (code, killed) = match finished.end {
         End::Exited(code) => (code, false),
         End::Signalled(signal) => (128 + signal, false),
@@ -116,17 +129,13 @@ async fn result(as_bytes: bool, finished: Finished) -> Result<Value, OpError> {
         // Ended by its time or by its signal.
         _ => (143, true),
     };
-    let text = |bytes: &[u8]| if as_bytes { latin1(bytes) } else { String::from_utf8_lossy(bytes).into_owned() };
-    let value = json!({
+    let text = |bytes: &[u8]| if wanted.as_bytes { latin1(bytes) } else { String::from_utf8_lossy(bytes).into_owned() };
+    Ok(json!({
         "stdout": text(&finished.stdout.bytes),
         "stderr": text(&finished.stderr.bytes),
         "code": code,
         "killed": killed,
-    });
-    if let Some(ladder) = finished.ladder {
-        ladder.finish().await;
-    }
-    Ok(value)
+    }))
 }
 
 fn failure(wanted: &Wanted, error: &SpawnError) -> OpError {

@@ -17,18 +17,28 @@ impl From<HostError> for OpError {
 }
 
 /// A message to the conversation: part of the outcome of a call, or for the host itself between calls.
-pub(super) fn message(shared: &Shared, message: &Value) {
+pub(super) fn message(shared: &Shared, message: &Value) -> Result<(), OpError> {
     let message = Json::from(message);
-    if shared.with_current(|call| call.messages.push(message.clone())).is_none() {
-        shared.host_of(0).send_message(&message);
+    match shared
+        .with_current(|call| call.take(&message, shared.most_result).map(|()| call.messages.push(message.clone())))
+    {
+        Some(taken) => taken,
+        None => {
+            shared.host_of(0).send_message(&message);
+            Ok(())
+        }
     }
 }
 
 /// An entry of the session, likewise.
-pub(super) fn entry(shared: &Shared, entry: &Value) {
+pub(super) fn entry(shared: &Shared, entry: &Value) -> Result<(), OpError> {
     let entry = Json::from(entry);
-    if shared.with_current(|call| call.entries.push(entry.clone())).is_none() {
-        shared.host_of(0).append_entry(&entry);
+    match shared.with_current(|call| call.take(&entry, shared.most_result).map(|()| call.entries.push(entry.clone()))) {
+        Some(taken) => taken,
+        None => {
+            shared.host_of(0).append_entry(&entry);
+            Ok(())
+        }
     }
 }
 

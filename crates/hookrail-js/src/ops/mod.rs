@@ -105,14 +105,8 @@ fn at_once(shared: &Arc<Shared>, name: &str, args: &Args) -> Result<Value, OpErr
     }
     match name {
         "cwd" => Ok(json!(shared.world.lock().cwd.to_string_lossy())),
-        "message" => {
-            host::message(shared, args.value(0));
-            Ok(Value::Null)
-        }
-        "entry" => {
-            host::entry(shared, args.value(0));
-            Ok(Value::Null)
-        }
+        "message" => host::message(shared, args.value(0)).map(|()| Value::Null),
+        "entry" => host::entry(shared, args.value(0)).map(|()| Value::Null),
         "late" => {
             let event = args.text(0)?;
             let message =

@@ -9,9 +9,15 @@
 	const { Promise, Error, TypeError, RangeError, String, Number, Array, Symbol } = globalThis;
 	const InternalError = globalThis.InternalError;
 	const isArray = Array.isArray;
+	const slice = Function.prototype.call.bind(String.prototype.slice);
 	const hasOwn = Object.hasOwn;
 
 	// ---- errors ----
+
+	// The beginning of a text that somebody has to read, with a mark where it was cut.
+	function readable(text) {
+		return text.length > 10000 ? `${slice(text, 0, 10000)} […]` : text;
+	}
 
 	// What went wrong in words, with the stack, whatever was thrown.
 	function describe(thrown) {
@@ -24,11 +30,11 @@
 						: message === "Maximum call stack size exceeded" || message === "stack overflow"
 							? "stack"
 							: "error";
-				return { __proto__: null, message, kind, stack: String(thrown.stack ?? "") };
+				return { __proto__: null, message: readable(message), kind, stack: readable(String(thrown.stack ?? "")) };
 			}
 			// When there is no memory left even for an error, the engine throws null.
 			if (thrown === null) return { __proto__: null, message: "out of memory", kind: "memory", stack: "" };
-			return { __proto__: null, message: String(thrown), kind: "value", stack: "" };
+			return { __proto__: null, message: readable(String(thrown)), kind: "value", stack: "" };
 		} catch {
 			return { __proto__: null, message: "something that cannot be shown was thrown", kind: "value", stack: "" };
 		}
@@ -288,6 +294,10 @@
 		let json;
 		try {
 			json = stringify(result);
+			if (json !== undefined && json.length > native.longest) {
+				json = undefined;
+				failures[failures.length] = { __proto__: null, message: "its result is too long", kind: "result", stack: "" };
+			}
 		} catch (error) {
 			failures[failures.length] = describe(error);
 		}

@@ -49,6 +49,11 @@ pub trait ModuleRunner: Send + Sync {
         Box::pin(std::future::ready(ModuleReturn::new(how)))
     }
 
+    /// Ends everything that modules are doing, and waits until nothing of it is left. Nothing is asked afterwards.
+    fn shutdown(&self) -> HostFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
     /// Lets a module draw a message that it registered a renderer for; none means the default drawing.
     fn render<'a>(&'a self, render: ModuleRender<'a>) -> HostFuture<'a, Option<Vec<String>>> {
         let _ = render;

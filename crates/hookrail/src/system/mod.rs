@@ -243,10 +243,14 @@ impl HookSystem {
         self.inner.here.close().await;
         // Ending the processes that were kept takes a runtime, also where all events were driven by their callers.
         let engine = if self.inner.settings.kept.is_empty() { self.inner.engine.get() } else { Some(self.engine()) };
-        match engine {
+        let cut_off = match engine {
             Some(engine) => engine.drain().await,
             None => Vec::new(),
+        };
+        if let Some(modules) = &self.inner.settings.modules {
+            modules.shutdown().await;
         }
+        cut_off
     }
 
     /// [`HookSystem::shutdown`], blocking.
