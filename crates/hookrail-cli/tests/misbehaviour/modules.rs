@@ -41,6 +41,9 @@ pub(crate) const NOT_LOADED: &str = "not loaded";
 /// The wall-clock time that handlers have here.
 const TIME: Duration = Duration::from_secs(4);
 
+/// How long a result may be here. It is less than by default, because the engine is slow when it is not optimised.
+const RESULT: usize = 1 << 20;
+
 /// A row of a handler with this body; what becomes of it is added.
 pub(crate) const fn handler(name: &'static str, body: &'static str) -> Row {
     let nothing = "nothing was said about what becomes of this";
@@ -184,11 +187,15 @@ fn firing_process() {
     let name = std::fs::read_to_string("event").unwrap();
     let (_, kind) = EVENTS.into_iter().find(|(event, _)| *event == name).unwrap();
     let folder = std::env::current_dir().unwrap();
-    let builder = || HookSystem::builder(&folder).environment(std::env::vars_os().collect());
-    let looked_into =
-        builder().runner(hookrail_js::modules()).module(folder.join("good.ts")).module(folder.join("bad.ts")).build();
+    let mut limits = hookrail_js::Limits::default();
+    limits.result = RESULT;
+    let builder = || {
+        let builder = HookSystem::builder(&folder).environment(std::env::vars_os().collect());
+        builder.runner(hookrail_js::Modules::with_limits(limits))
+    };
+    let looked_into = builder().module(folder.join("good.ts")).module(folder.join("bad.ts")).build();
     let snapshot = looked_into.snapshot();
-    let system = snapshot.hooks().iter().fold(builder().runner(hookrail_js::modules()), |builder, hook| {
+    let system = snapshot.hooks().iter().fold(builder(), |builder, hook| {
         let mut hook = hookrail::Hook::clone(hook);
         hook.timeout = TIME;
         builder.hook(hook)
