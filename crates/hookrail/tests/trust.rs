@@ -49,7 +49,7 @@ impl World {
         ]
         .into_iter()
         .collect();
-        HookSystem::builder(self.path("project")).environment(environment).build()
+        HookSystem::builder(self.path("project")).environment(environment).most_processes(1).build()
     }
 
     fn fire(&self, system: &HookSystem) -> Outcome {
@@ -133,6 +133,22 @@ fn a_script_that_is_swapped_between_loading_and_running_does_not_run() {
     assert_eq!(untrusted(&outcome), ["./guard.sh"]);
     assert!(!world.ran());
     assert!(outcome.diagnostics.iter().any(|found| found.code.name() == "trust-changed"));
+}
+
+#[test]
+fn a_script_that_is_swapped_while_its_hook_waits_for_a_place_does_not_run() {
+    let world = World::new();
+    world.write(
+        "project/.llxprt/settings.json",
+        r#"{"tools":{"enableHooks":true},"hooks":{"BeforeTool":[{"hooks":[
+          {"type":"command","command":"sh swap.sh"},{"type":"command","command":"./guard.sh"}]}]}}"#,
+    );
+    world.write("project/swap.sh", "printf '#!/bin/sh\ntouch ran\n' > guard.sh.new; mv guard.sh.new guard.sh\n");
+    world.grant();
+    // Only one process runs at a time here, and the first one swaps what the second one is.
+    let outcome = world.fire(&world.system());
+    assert_eq!(untrusted(&outcome), ["./guard.sh"]);
+    assert!(!world.ran());
 }
 
 #[test]

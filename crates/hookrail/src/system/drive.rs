@@ -195,17 +195,12 @@ impl Driver {
 
     async fn run_action(&self, request: &RunRequest, host: Arc<dyn Host>, cancel: &CancelToken) -> RunEnd {
         let began = Instant::now();
-        if let Trust::Granted(fingerprint) = &request.hook.trust
-            && !fingerprint.still_holds(&request.cwd)
-        {
-            self.parts.kept.forget(&request.hook);
-            return RunEnd::new(How::ContentChanged, began.elapsed());
-        }
         match &request.hook.action {
             Action::Native(native) => {
                 let how = call_native(native, request, host, cancel).await;
                 RunEnd::new(how, began.elapsed())
             }
+            Action::Module(_) if has_changed(request) => RunEnd::new(How::ContentChanged, began.elapsed()),
             Action::Module(path) => {
                 let Some(runner) = &self.parts.modules else {
                     return RunEnd::new(How::SpawnFailed(SpawnFailure::NoRunner), began.elapsed());
@@ -235,6 +230,11 @@ impl Driver {
         let Ok(Ok(_place)) = place.await else {
             return RunEnd::new(How::Cancelled, Duration::ZERO);
         };
+        // Only now, because a file can change while its hook waits for a place.
+        if has_changed(request) {
+            self.parts.kept.forget(&request.hook);
+            return RunEnd::new(How::ContentChanged, Duration::ZERO);
+        }
         for folder in &request.folders {
             if let Err(error) = std::fs::create_dir_all(folder) {
                 tracing::warn!(target: "hookrail::runner", hook = %request.hook, folder = %folder.display(), %error, "a folder the hook needs cannot be made");
@@ -320,6 +320,14 @@ async fn guarded<F: Future>(work: F, timeout: Option<Duration>, cancel: &CancelT
         time_up.as_mut().poll(context).map(Err)
     })
     .await
+}
+
+/// Whether the hook is not what its user granted any more.
+fn has_changed(request: &RunRequest) -> bool {
+    match &request.hook.trust {
+        Trust::Granted(fingerprint) => !fingerprint.still_holds(&request.cwd),
+        _ => false,
+    }
 }
 
 fn module_end(returned: ModuleReturn, began: Instant) -> RunEnd {
