@@ -4,13 +4,20 @@
 const ASSIGNING: [&str; 11] =
     ["for", "select", "read", "getopts", "declare", "typeset", "local", "export", "readonly", "mapfile", "readarray"];
 
+/// More places than this are not looked at.
+const MOST_PLACES: usize = 1_000;
+
 /// Whether the command assigns the name: `name=`, `name+=`, `name[…]=`, `${name:=…}`, `for name`, `read name` and
 /// the like. Saying yes too often leaves a reference to the shell, which is what plain shell users expect.
 pub(super) fn is_assigned(command: &str, name: &str) -> bool {
     if name.is_empty() {
         return false;
     }
-    command.match_indices(name).any(|(at, _)| {
+    command.match_indices(name).enumerate().any(|(count, (at, _))| {
+        // Reading a command that names one thing without end must end all the same.
+        if count > MOST_PLACES {
+            return true;
+        }
         let before = command.get(..at).unwrap_or_default();
         let after = command.get(at + name.len()..).unwrap_or_default();
         if before.ends_with(is_word) || after.starts_with(is_word) {
@@ -24,7 +31,7 @@ pub(super) fn is_assigned(command: &str, name: &str) -> bool {
         }
         let assigns = (after.starts_with('=') && !after.starts_with("==")) || after.starts_with("+=");
         let element = after.starts_with('[') && after.contains("]=");
-        let arithmetic = before.contains("((") && after.trim_start().starts_with('=');
+        let arithmetic = after.trim_start().starts_with('=') && before.contains("((");
         assigns || element || arithmetic || by_command(before, after)
     })
 }

@@ -30,6 +30,9 @@ const COMMANDS: [&str; 4] = ["command", "commandWindows", "commandDarwin", "comm
 /// The longest a hook may take, in milliseconds.
 const CEILING_MS: f64 = 30_000.0;
 
+/// The longest word that a program can be started with.
+const LONGEST_COMMAND: usize = 128 * 1024;
+
 /// What the hooks of a plugin have in common.
 pub(super) struct Context<'c> {
     pub(super) kind: SourceKind,
@@ -186,6 +189,9 @@ impl Reader<'_> {
                 Some(value) => match value.text() {
                     Some(text) if text.contains('\0') => format!("`{key}` contains a NUL character"),
                     Some(text) if text.trim().is_empty() => format!("`{key}` is empty"),
+                    Some(text) if text.len() > LONGEST_COMMAND => {
+                        format!("`{key}` is longer than {LONGEST_COMMAND} bytes, so no system would start it")
+                    }
                     Some(_) => continue,
                     None => format!("`{key}` must be a string, not {}", value.described()),
                 },

@@ -25,11 +25,13 @@ impl PluginPlaces {
     /// The places as the environment names them.
     #[must_use]
     pub fn new(project: &Path, environment: &Environment) -> Self {
-        let home = path_in(environment, "HOME");
-        let own = path_in(environment, "X_CODE_HOME").or_else(|| home.as_ref().map(|home| home.join(".x-code")));
-        let root = path_in(environment, "XC_PLUGINS_DIR").or_else(|| own.as_ref().map(|own| own.join("plugins")));
+        // A relative one would mean another place in every directory, perhaps the project itself.
+        let absolute = |name: &str| path_in(environment, name).filter(|path| path.is_absolute());
+        let home = absolute("HOME");
+        let own = absolute("X_CODE_HOME").or_else(|| home.as_ref().map(|home| home.join(".x-code")));
+        let root = absolute("XC_PLUGINS_DIR").or_else(|| own.as_ref().map(|own| own.join("plugins")));
         Self {
-            root: root.map(|root| std::path::absolute(&root).unwrap_or(root)),
+            root,
             user_settings: own.as_ref().map(|own| own.join("settings.json")),
             project: project.to_owned(),
             log: own.map(|own| own.join("logs/debug.log")),
@@ -102,6 +104,14 @@ mod tests {
             Some("/plugins".into())
         );
         assert_eq!(root(&[]), None);
+    }
+
+    #[test]
+    fn a_relative_place_is_no_place() {
+        let root = |variables| places(variables).root;
+        assert_eq!(root(&[("HOME", "h")]), None);
+        assert_eq!(root(&[("HOME", "/h"), ("X_CODE_HOME", "x")]), Some("/h/.x-code/plugins".into()));
+        assert_eq!(root(&[("HOME", "/h"), ("XC_PLUGINS_DIR", "./plugins")]), Some("/h/.x-code/plugins".into()));
     }
 
     #[test]

@@ -27,6 +27,7 @@ pub(super) fn translate(command: &str, ask: &mut Ask<'_>) -> String {
         ask,
         words: Vec::new(),
         documents: Vec::new(),
+        depth: 0,
     };
     scan.plain(Until::End);
     scan.out
@@ -99,7 +100,15 @@ struct Scan<'s> {
     /// The words of the current command so far.
     words: Vec<String>,
     documents: Vec<Document>,
+    /// How many substitutions and expansions this place is inside of.
+    depth: usize,
 }
+
+/// Deeper than this nobody writes, and what stands there is left to the shell as it is.
+const DEEPEST: usize = 100;
+
+/// No name of a variable is longer.
+const LONGEST_NAME: usize = 1024;
 
 impl Scan<'_> {
     fn peek(&self, ahead: usize) -> Option<char> {
@@ -112,6 +121,17 @@ impl Scan<'_> {
             self.out.extend(self.peek(0));
             self.at += 1;
         }
+    }
+
+    /// Reads on inside of something.
+    fn deeper(&mut self, read: impl FnOnce(&mut Self)) {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            self.copy(self.text.len() - self.at);
+        } else {
+            read(self);
+        }
+        self.depth -= 1;
     }
 
     fn plain(&mut self, until: Until) {
@@ -157,13 +177,13 @@ impl Scan<'_> {
 
     fn parenthesis(&mut self) {
         self.copy(1);
-        self.plain(Until::Parenthesis);
+        self.deeper(|scan| scan.plain(Until::Parenthesis));
         self.copy(1);
     }
 
     fn backtick(&mut self) {
         self.copy(1);
-        self.plain(Until::Backtick);
+        self.deeper(|scan| scan.plain(Until::Backtick));
         self.copy(1);
     }
 
@@ -219,7 +239,7 @@ impl Scan<'_> {
     /// What stands between `${` and the next `}`, when it is one plain piece.
     fn content(&self) -> Option<String> {
         let rest = self.text.get(self.at + 2..)?;
-        let end = rest.iter().position(|next| *next == '}')?;
+        let end = rest.iter().take(LONGEST_NAME).position(|next| *next == '}')?;
         let content: String = rest.get(..end)?.iter().collect();
         let plain = !content.contains(['$', '{', '\'', '"', '`', '\\', '\n']);
         plain.then_some(content)
@@ -238,9 +258,12 @@ impl Scan<'_> {
     /// An expansion of the shell's own, in which others may stand.
     fn expansion(&mut self, quotes: Quotes) {
         self.copy(2);
-        if matches!(quotes, Quotes::Single | Quotes::Escaped) {
-            return;
+        if !matches!(quotes, Quotes::Single | Quotes::Escaped) {
+            self.deeper(|scan| scan.inside_expansion(quotes));
         }
+    }
+
+    fn inside_expansion(&mut self, quotes: Quotes) {
         while let Some(next) = self.peek(0) {
             match next {
                 '}' => return self.copy(1),

@@ -115,3 +115,15 @@ fn everything_else_is_the_shells_own() {
         assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{command} → {found}");
     }
 }
+
+#[test]
+fn what_is_nested_without_end_is_left_to_the_shell() {
+    for piece in ["$(", "\"$(", "${a:-", "`\"", "((", "${", "<<E\n", "'\""] {
+        let command = piece.repeat(20_000);
+        let translated = translate(&command, &mut |_| Meaning::Shell);
+        assert!(translated.starts_with(piece.get(..2).unwrap()), "{piece}");
+    }
+    let deep = format!("{}${{a}}{}", "$(".repeat(50), ")".repeat(50));
+    let translated = translate(&deep, &mut |_| Meaning::Known("A".to_owned()));
+    assert!(translated.contains("${A}"), "{translated}");
+}

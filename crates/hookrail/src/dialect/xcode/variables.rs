@@ -4,6 +4,7 @@
 //! that fits the quotes it stands in. So a path may hold blanks, quotes, line breaks or `$(…)`, and never becomes
 //! shell syntax. A name nobody knows reaches the program as it is written, so that a typing error shows.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use super::assigned::is_assigned;
@@ -57,9 +58,10 @@ pub(super) fn launch(hook: &Hook, event: &Event) -> Launch {
     let Action::Shell(command) = &hook.action else { return Launch::default() };
     let environment = hook.environment.as_deref();
     let mut handed = Handed { hook, event, environment, variables: Vec::new(), folders: Vec::new(), named: Vec::new() };
+    let mut known_before = HashMap::new();
     let text = shell::translate(command, &mut |content| match Known::of(content) {
         Some(known) => handed.over(&known).map_or(Meaning::Verbatim, Meaning::Known),
-        None => meaning(command, content, environment),
+        None => once(&mut known_before, content, || meaning(command, content, environment)),
     });
     Launch { command: Some(text.into()), variables: handed.variables.into(), folders: handed.folders }
 }
@@ -67,17 +69,30 @@ pub(super) fn launch(hook: &Hook, event: &Event) -> Launch {
 /// The names in a command that nobody knows, each once.
 pub(super) fn unknown(command: &str, environment: Option<&Environment>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
+    let mut known_before = HashMap::new();
     shell::translate(command, &mut |content| {
         if Known::of(content).is_some() {
             return Meaning::Known(String::new());
         }
-        let meaning = meaning(command, content, environment);
-        if meaning == Meaning::Verbatim && !found.iter().any(|known| known == content) {
-            found.push(content.to_owned());
-        }
-        meaning
+        once(&mut known_before, content, || {
+            let meaning = meaning(command, content, environment);
+            if meaning == Meaning::Verbatim {
+                found.push(content.to_owned());
+            }
+            meaning
+        })
     });
     found
+}
+
+/// The meaning of a text, worked out the first time it is asked for: a command may repeat it without end.
+fn once(known: &mut HashMap<String, Meaning>, content: &str, find: impl FnOnce() -> Meaning) -> Meaning {
+    if let Some(meaning) = known.get(content) {
+        return meaning.clone();
+    }
+    let meaning = find();
+    known.insert(content.to_owned(), meaning.clone());
+    meaning
 }
 
 /// What a reference to something else than a variable of this dialect is.
