@@ -1,6 +1,6 @@
 //! One settings file: its switches, its lists and its hooks.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::group;
 use super::redaction::Redaction;
@@ -205,8 +205,11 @@ impl Reader<'_> {
 
     fn hooks(&mut self, hooks: &Node) {
         let members = hooks.members().unwrap_or_default();
+        // Where a key stands twice the last one counts.
+        let last: HashMap<&str, usize> =
+            members.iter().enumerate().map(|(at, (key, _))| (key.name.as_str(), at)).collect();
         for (at, (key, value)) in members.iter().enumerate() {
-            if members.iter().skip(at + 1).any(|(later, _)| later.name == key.name) {
+            if last.get(key.name.as_str()) != Some(&at) {
                 continue;
             }
             if LEGACY_KEYS.contains(&key.name.as_str()) {
