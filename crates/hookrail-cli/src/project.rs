@@ -61,7 +61,7 @@ impl Project {
     /// Where grants are kept.
     pub(crate) fn trust_store() -> Result<FileTrustStore> {
         let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from);
-        FileTrustStore::default_path(home().as_deref(), state.as_deref()).map(FileTrustStore::new).ok_or_else(|| {
+        FileTrustStore::of_user(home().as_deref(), state.as_deref()).ok_or_else(|| {
             Failure::new("there is no place to keep grants: neither `HOME` nor `XDG_STATE_HOME` is set")
                 .hint("set `HOME` to your home directory")
         })

@@ -20,6 +20,23 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     }
 }
 
+/// Whether nobody but this user and the system could have written what this is about.
+#[cfg(unix)]
+#[must_use]
+pub fn is_ours_alone(about: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    // SAFETY: this takes no argument, touches no memory and cannot fail.
+    let us = unsafe { libc::geteuid() };
+    (about.uid() == us || about.uid() == 0) && about.mode() & 0o022 == 0
+}
+
+/// Whether nobody but this user and the system could have written what this is about. Here the folder's own rules decide.
+#[cfg(not(unix))]
+#[must_use]
+pub fn is_ours_alone(_about: &std::fs::Metadata) -> bool {
+    true
+}
+
 #[cfg(unix)]
 fn options() -> std::fs::OpenOptions {
     use std::os::unix::fs::OpenOptionsExt as _;

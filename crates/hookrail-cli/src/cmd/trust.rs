@@ -147,6 +147,8 @@ fn store_failure(error: TrustError) -> Failure {
     let hint = match &error {
         TrustError::Exposed { path } => format!("make it yours alone: `chmod go-w {}`", path.display()),
         TrustError::Version { .. } => "use the version of hookrail that wrote it, or a later one".to_owned(),
+        TrustError::Link { path } => format!("put the file itself in the place of the link `{}`", path.display()),
+        TrustError::InProject { .. } => "set `XDG_STATE_HOME` to a directory outside of the project".to_owned(),
         TrustError::Damaged { path, .. } => format!("move `{}` away and grant again", path.display()),
         _ => "set `XDG_STATE_HOME` to a directory that can be written".to_owned(),
     };
@@ -164,7 +166,7 @@ fn document(project: &Path, trusted: bool, hooks: &[Arc<Hook>]) -> Json {
 
 fn described(hook: &Hook) -> Json {
     let taken = fingerprint(hook);
-    let files = taken.map(Fingerprint::files).unwrap_or_default();
+    let files = taken.map(Fingerprint::paths).unwrap_or_default();
     let origin = &hook.origin;
     let event =
         hook.known_event().map(|event| event.spec().column(hook.dialect).map_or(event.name(), |column| column.name));
@@ -177,7 +179,7 @@ fn described(hook: &Hook) -> Json {
         ("hook", Json::string(&hook.label)),
         ("event", value(&event)),
         ("state", Json::string(&shown::state(hook).replace(' ', "-"))),
-        ("files", value(&files.iter().map(|file| file.path.to_string_lossy()).collect::<Vec<_>>())),
+        ("files", value(&files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>())),
         ("openEnded", Json::boolean(taken.is_some_and(Fingerprint::is_open_ended))),
         ("source", source),
     ])

@@ -94,11 +94,11 @@ fn line(out: &mut String, label: &str, value: &str) {
 
 /// The files a grant covers, in a cell.
 fn covered(hook: &Hook, places: &Places) -> String {
-    let files = fingerprint(hook).map(Fingerprint::files).unwrap_or_default();
+    let files = fingerprint(hook).map(Fingerprint::paths).unwrap_or_default();
     if files.is_empty() {
         return "open-ended".to_owned();
     }
-    files.iter().map(|file| places.path(&file.path)).collect::<Vec<_>>().join(", ")
+    files.iter().map(|file| places.path(file)).collect::<Vec<_>>().join(", ")
 }
 
 /// What a grant of the hook would cover; none for hooks that need no grant.

@@ -272,6 +272,5 @@ impl Settings {
 fn default_store(environment: &Environment) -> Option<Arc<dyn TrustStore>> {
     let home = path_in(environment, "HOME");
     let state = path_in(environment, "XDG_STATE_HOME");
-    let file = FileTrustStore::default_path(home.as_deref(), state.as_deref())?;
-    Some(Arc::new(FileTrustStore::new(file)))
+    Some(Arc::new(FileTrustStore::of_user(home.as_deref(), state.as_deref())?))
 }

@@ -1,5 +1,6 @@
 //! What exactly is trusted when a hook is trusted.
 
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
@@ -62,7 +63,7 @@ pub struct Fingerprint {
     /// What it runs, for finding the files that belong to it.
     runs: Runs,
     /// The files it names, as they were when they were first looked at.
-    files: Arc<OnceLock<Vec<NamedFile>>>,
+    looked: Arc<OnceLock<Looked>>,
     /// What the grant leaves to it, where that is less than everything.
     narrowed_to: Option<Capabilities>,
 }
@@ -75,6 +76,14 @@ impl PartialEq for Fingerprint {
 
 impl Eq for Fingerprint {}
 
+/// What looking at a hook's files found.
+#[derive(Debug)]
+struct Looked {
+    files: Vec<NamedFile>,
+    /// Whether these are all there can be.
+    coverable: bool,
+}
+
 /// Where a hook's files are found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Runs {
@@ -85,16 +94,29 @@ enum Runs {
 }
 
 impl Runs {
-    /// The files, for a command that is started in `cwd`.
-    fn files(&self, root: &Path, cwd: &Path) -> Vec<NamedFile> {
+    /// The files by name, for a command that is started in `cwd`, and whether they can be covered. Only a module has to
+    /// be read for that.
+    fn paths(&self, root: &Path, cwd: &Path) -> (Vec<PathBuf>, bool) {
         match self {
+            Self::Command(command, _) if command.len() > LONGEST_COMMAND => (Vec::new(), false),
             Self::Command(command, folders) => {
                 let here = |folder: &PathBuf| if folder == root { cwd.to_owned() } else { folder.clone() };
                 let folders: Vec<_> = folders.iter().map(|(name, folder)| (name.clone(), here(folder))).collect();
-                named_files(root, cwd, &folders, command)
+                (named_paths(root, cwd, &folders, command), true)
             }
-            Self::Module(module) => module_files(module),
+            Self::Module(module) => {
+                let found = imports::files_of(module);
+                (found.paths.into_iter().collect(), found.complete)
+            }
         }
+    }
+
+    /// The files with what is in them.
+    fn look(&self, root: &Path, cwd: &Path) -> Looked {
+        let (paths, coverable) = self.paths(root, cwd);
+        let mut budget = LARGEST;
+        let mut digest = |path: &Path| if coverable { digest_of_file(path, &mut budget) } else { None };
+        Looked { files: paths.into_iter().map(|path| NamedFile { digest: digest(&path), path }).collect(), coverable }
     }
 }
 
@@ -141,7 +163,7 @@ impl Fingerprint {
             root: root.as_path().into(),
             definition: definition.into(),
             runs,
-            files: Arc::default(),
+            looked: Arc::default(),
             narrowed_to: None,
         }
     }
@@ -167,9 +189,13 @@ impl Fingerprint {
     /// The digest of definition and files; none when a file cannot be covered, so that nobody can trust it.
     #[must_use]
     pub fn content(&self) -> Option<Digest> {
+        let looked = self.looked();
+        if !looked.coverable {
+            return None;
+        }
         let mut hasher = Sha256::new();
         hasher.update(self.definition().0);
-        for file in self.files() {
+        for file in &looked.files {
             hasher.update(file.path.strip_prefix(&self.root).unwrap_or(&file.path).to_string_lossy().as_bytes());
             hasher.update([0]);
             hasher.update(file.digest?.0);
@@ -186,7 +212,21 @@ impl Fingerprint {
     /// The files the hook names.
     #[must_use]
     pub fn files(&self) -> &[NamedFile] {
-        self.files.get_or_init(|| self.runs.files(&self.root, &self.root))
+        &self.looked().files
+    }
+
+    fn looked(&self) -> &Looked {
+        self.looked.get_or_init(|| self.runs.look(&self.root, &self.root))
+    }
+
+    /// The files the hook names, without looking into them: for showing what there is, which must cost nothing however
+    /// much somebody put there.
+    #[must_use]
+    pub fn paths(&self) -> Vec<PathBuf> {
+        match self.looked.get() {
+            Some(looked) => looked.files.iter().map(|file| file.path.clone()).collect(),
+            None => self.runs.paths(&self.root, &self.root).0,
+        }
     }
 
     /// Whether the command may run something of the project that is not among [`Fingerprint::files`], so that its text
@@ -196,7 +236,7 @@ impl Fingerprint {
     pub fn is_open_ended(&self) -> bool {
         match &self.runs {
             Runs::Module(_) => false,
-            Runs::Command(command, folders) => self.files().is_empty() || has_loose_ends(command, folders),
+            Runs::Command(command, folders) => has_loose_ends(command, folders) || self.paths().is_empty(),
         }
     }
 
@@ -205,37 +245,23 @@ impl Fingerprint {
     pub fn still_holds(&self, cwd: &Path) -> bool {
         let known = self.files();
         let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
-        let elsewhere = || self.runs.files(&self.root, &cwd).iter().all(|file| known.contains(file));
-        known == self.runs.files(&self.root, &self.root) && (*self.root == *cwd || elsewhere())
+        let elsewhere = || self.runs.look(&self.root, &cwd).files.iter().all(|file| known.contains(file));
+        known == self.runs.look(&self.root, &self.root).files && (*self.root == *cwd || elsewhere())
     }
 }
+
+/// No system starts a longer command, and none is searched for files.
+const LONGEST_COMMAND: usize = 128 * 1024;
 
 /// More than this is not hashed for one hook, and what names it cannot be granted.
 const LARGEST: u64 = 64 * 1024 * 1024;
 
-/// The module and its imports. Too many of them cannot be covered.
-fn module_files(module: &Path) -> Vec<NamedFile> {
-    let files = imports::files_of(module);
-    let coverable = files.len() <= imports::MOST_FILES;
-    let mut budget = LARGEST;
-    let mut digest = |path: &Path| if coverable { digest_of_file(path, &mut budget) } else { None };
-    files.into_iter().map(|path| NamedFile { digest: digest(&path), path }).collect()
-}
-
-/// The words of a command that are regular files inside the project.
-fn named_files(root: &Path, cwd: &Path, folders: &[(String, PathBuf)], command: &str) -> Vec<NamedFile> {
-    let mut found: Vec<NamedFile> = Vec::new();
-    let mut budget = LARGEST;
-    for word in words(command) {
-        let Some(path) = inside(root, cwd, folders, &word) else { continue };
-        if found.iter().any(|file| file.path == path) || !path.is_file() {
-            continue;
-        }
-        let digest = digest_of_file(&path, &mut budget);
-        found.push(NamedFile { path, digest });
-    }
-    found.sort_by(|a, b| a.path.cmp(&b.path));
-    found
+/// The words of a command that are regular files inside the project, sorted.
+fn named_paths(root: &Path, cwd: &Path, folders: &[(String, PathBuf)], command: &str) -> Vec<PathBuf> {
+    let different: HashSet<String> = words(command).collect();
+    let meant = different.iter().filter_map(|word| inside(root, cwd, folders, word));
+    let found: BTreeSet<PathBuf> = meant.filter(|path| path.is_file()).collect();
+    found.into_iter().collect()
 }
 
 /// The text of a command in which its words can be found.
@@ -284,7 +310,8 @@ fn joined(command: &str) -> Vec<String> {
         let Some(word) = words.last_mut() else { break };
         match (character, quote) {
             (end, Some(begin)) if end == begin => quote = None,
-            ('\\', None | Some('"')) => word.extend(characters.next()),
+            // A line that goes on in the next one is one line.
+            ('\\', None | Some('"')) => word.extend(characters.next().filter(|next| *next != '\n')),
             ('"' | '\'', None) => quote = Some(character),
             (blank, None) if blank.is_whitespace() || ";|&<>()`=".contains(blank) => words.push(String::new()),
             (other, _) => word.push(other),
@@ -324,7 +351,7 @@ fn inside(root: &Path, cwd: &Path, folders: &[(String, PathBuf)], word: &str) ->
 fn has_loose_ends(command: &str, folders: &[(String, PathBuf)]) -> bool {
     let known = folders.iter().flat_map(|(name, _)| [format!("${{{name}}}"), format!("${name}")]);
     let rest = known.fold(command.to_owned(), |rest, reference| rest.replace(&reference, ""));
-    rest.contains(['$', '`', '*', '?', '[']) || words(&rest).any(|word| LOOSE_WORDS.contains(&word.as_str()))
+    rest.contains(['$', '`', '*', '?', '[', '{', '~']) || words(&rest).any(|word| LOOSE_WORDS.contains(&word.as_str()))
 }
 
 /// Words after which a relative path means something else, or after which text becomes a command.
@@ -347,7 +374,12 @@ pub(super) fn lexically_normal(path: &Path) -> PathBuf {
 
 /// The digest of a file, while the budget of bytes lasts.
 fn digest_of_file(path: &Path, budget: &mut u64) -> Option<Digest> {
-    let mut file = hookrail_spawn::open_regular(path).ok()?.take(*budget + 1);
+    let file = hookrail_spawn::open_regular(path).ok()?;
+    // A file that says it is too large is not even begun.
+    if file.metadata().ok()?.len() > *budget {
+        return None;
+    }
+    let mut file = file.take(*budget + 1);
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 64 * 1024];
     loop {
@@ -370,9 +402,9 @@ mod tests {
     }
 
     fn files(root: &Path, command: &str) -> Vec<String> {
-        named_files(root, root, &project_folders(root), command)
+        named_paths(root, root, &project_folders(root), command)
             .into_iter()
-            .map(|file| file.path.strip_prefix(root).unwrap().to_string_lossy().into_owned())
+            .map(|path| path.strip_prefix(root).unwrap().to_string_lossy().into_owned())
             .collect()
     }
 
@@ -395,6 +427,7 @@ mod tests {
             assert_eq!(files(root, command), ["a.sh"], "{command}");
         }
         assert_eq!(files(root, "sh \"./b c.sh\""), ["b c.sh"]);
+        assert_eq!(files(root, "sh a\\\n.sh"), ["a.sh"]);
         assert!(files(root, "npm run lint").is_empty());
         std::fs::create_dir(root.join("plug in")).unwrap();
         std::fs::write(root.join("plug in/d e.sh"), "d").unwrap();
@@ -407,8 +440,9 @@ mod tests {
     fn a_changed_file_breaks_the_fingerprint() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("a.sh"), "one").unwrap();
-        let taken = named_files(dir.path(), dir.path(), &[], "./a.sh");
+        let look = || Runs::Command("./a.sh".into(), Arc::default()).look(dir.path(), dir.path()).files;
+        let taken = look();
         std::fs::write(dir.path().join("a.sh"), "two").unwrap();
-        assert_ne!(taken, named_files(dir.path(), dir.path(), &[], "./a.sh"));
+        assert_ne!(taken, look());
     }
 }

@@ -5,32 +5,68 @@
 //! together at run time is not found; a runner refuses to load a file that was not covered.
 
 use std::collections::BTreeSet;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use super::fingerprint::lexically_normal;
 
 /// More files than this are not followed, and the module cannot be granted.
-pub(super) const MOST_FILES: usize = 512;
+const MOST_FILES: usize = 512;
+
+/// More bytes of source than this are not read, and the module cannot be granted.
+const MOST_BYTES: u64 = 32 * 1024 * 1024;
 
 /// What may stand behind a path that is written without it.
 const ENDINGS: [&str; 5] = ["ts", "mts", "js", "mjs", "json"];
 
-/// The module and everything it imports by a path, sorted. Files that do not exist are left out.
-pub(super) fn files_of(module: &Path) -> BTreeSet<PathBuf> {
-    let mut found = BTreeSet::new();
+/// The files a module is made of.
+#[derive(Debug, Default)]
+pub(super) struct ModuleFiles {
+    /// The module and everything it imports by a path, sorted. Files that do not exist are left out.
+    pub(super) paths: BTreeSet<PathBuf>,
+    /// Whether these are all of them. There may be more when a limit was reached.
+    pub(super) complete: bool,
+}
+
+/// Follows the imports of a module.
+pub(super) fn files_of(module: &Path) -> ModuleFiles {
+    let mut found = ModuleFiles { paths: BTreeSet::new(), complete: true };
     let mut waiting = vec![lexically_normal(module)];
+    let mut budget = MOST_BYTES;
     while let Some(file) = waiting.pop() {
-        if found.len() > MOST_FILES || !found.insert(file.clone()) {
+        if found.paths.len() > MOST_FILES {
+            found.complete = false;
+            break;
+        }
+        if !found.paths.insert(file.clone()) {
             continue;
         }
-        let is_code = file.extension().is_some_and(|ending| ending != "json");
-        let (true, Ok(bytes)) = (is_code, std::fs::read(&file)) else { continue };
+        if file.extension().is_none_or(|ending| ending == "json") {
+            continue;
+        }
+        let Some(source) = source_of(&file, &mut budget) else {
+            found.complete = false;
+            continue;
+        };
         let folder = file.parent().unwrap_or(Path::new("/")).to_owned();
-        for specifier in specifiers(&String::from_utf8_lossy(&bytes)) {
+        for specifier in specifiers(&source) {
             waiting.extend(candidates(&folder, &specifier));
         }
     }
     found
+}
+
+/// The text of a source file, while the budget of bytes lasts. Nobody waits for what is no file.
+fn source_of(file: &Path, budget: &mut u64) -> Option<String> {
+    let opened = hookrail_spawn::open_regular(file).ok()?;
+    // A file that says it is too large is not even begun.
+    if opened.metadata().ok()?.len() > *budget {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    opened.take(*budget + 1).read_to_end(&mut bytes).ok()?;
+    *budget = budget.checked_sub(u64::try_from(bytes.len()).ok()?)?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Every quoted text that looks like a path.
@@ -87,10 +123,26 @@ mod tests {
         write("data.json", "{}");
         write("lib/index.ts", "");
         write("unused.ts", "");
-        let found: Vec<String> = files_of(&dir.path().join("hook.ts"))
+        let found = files_of(&dir.path().join("hook.ts"));
+        assert!(found.complete);
+        let found: Vec<String> = found
+            .paths
             .iter()
             .map(|path| path.strip_prefix(dir.path()).unwrap().to_string_lossy().into_owned())
             .collect();
         assert_eq!(found, ["a.ts", "b.ts", "c.mjs", "data.json", "hook.ts", "lib/index.ts"]);
+    }
+    #[test]
+    fn what_is_too_large_or_cannot_be_read_is_not_covered() {
+        let dir = tempfile::tempdir().unwrap();
+        let module = dir.path().join("hook.ts");
+        std::fs::write(&module, "import './large.ts';").unwrap();
+        let large = std::fs::File::create(dir.path().join("large.ts")).unwrap();
+        large.set_len(MOST_BYTES).unwrap();
+        let found = files_of(&module);
+        assert!(!found.complete && found.paths.len() == 2, "{found:?}");
+        large.set_len(MOST_BYTES / 2).unwrap();
+        assert!(files_of(&module).complete);
+        assert!(!files_of(dir.path()).paths.is_empty());
     }
 }

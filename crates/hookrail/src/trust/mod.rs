@@ -4,9 +4,11 @@
 //! repository; content is verified again immediately before it runs.
 
 mod fingerprint;
+mod grants;
 mod imports;
 mod store;
 
 pub(crate) use fingerprint::files_named_by;
 pub use fingerprint::{Digest, Fingerprint, NamedFile};
-pub use store::{FileTrustStore, Grant, GrantedFile, Grants, TrustError, TrustStore};
+pub use grants::{Grant, GrantedFile, Grants};
+pub use store::{FileTrustStore, TrustError, TrustStore};

@@ -1,15 +1,14 @@
 //! Where grants are kept: outside every repository, readable and writable by their owner only.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::fingerprint::{Fingerprint, NamedFile};
-use crate::hook::{Hook, Trust};
-use crate::run::Capabilities;
+use super::grants::Grants;
 
 /// Answers what a user has trusted. The embedding host may bring its own.
 pub trait TrustStore: Send + Sync {
@@ -56,109 +55,29 @@ pub enum TrustError {
     /// Others can write it.
     #[error("the trust store `{}` can be written by others, so nothing in it counts", path.display())]
     Exposed {
+        /// The store's file, or its folder.
+        path: PathBuf,
+    },
+    /// It is a link, so that whoever owns what it leads to decides.
+    #[error("the trust store `{}` is a link, so nothing in it counts", path.display())]
+    Link {
         /// The store's file.
         path: PathBuf,
     },
-}
-
-/// What was granted for one project.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Grants {
-    /// Whether the project itself is trusted, which covers its switches.
-    #[serde(default)]
-    pub project: bool,
-    /// The hooks.
-    #[serde(default)]
-    pub hooks: Vec<Grant>,
-}
-
-/// One granted hook.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Grant {
-    /// What people call it.
-    pub hook: String,
-    /// Its event.
-    pub event: String,
-    /// The digest of its definition.
-    pub definition: String,
-    /// The digest of its definition and files.
-    pub content: String,
-    /// The files that were looked at, with what was in them.
-    #[serde(default)]
-    pub files: Vec<GrantedFile>,
-    /// The only capabilities it has, when the grant narrows them: `read`, `write`, `run`, `network`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub capabilities: Option<Vec<String>>,
-}
-
-impl Grant {
-    /// What the grant leaves to a module. A name that nobody here knows leaves it nothing.
-    fn narrowed_to(&self) -> Option<Capabilities> {
-        let names = self.capabilities.as_ref()?;
-        Some(Capabilities::of_names(names.iter().map(String::as_str)).unwrap_or(Capabilities::NONE))
-    }
-}
-
-/// A file as it was when its hook was granted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct GrantedFile {
-    /// Where it is.
-    pub path: PathBuf,
-    /// The digest of its bytes.
-    pub sha256: String,
-}
-
-impl Grants {
-    /// What these grants say about a hook.
-    #[must_use]
-    pub fn judge(&self, fingerprint: Fingerprint) -> Trust {
-        let definition = fingerprint.definition().hex();
-        let content = fingerprint.content().map(|digest| digest.hex());
-        match self.hooks.iter().find(|grant| grant.definition == definition) {
-            Some(grant) if Some(&grant.content) == content.as_ref() => {
-                Trust::Granted(fingerprint.narrowed_to(grant.narrowed_to()))
-            }
-            Some(_) => Trust::Changed(fingerprint),
-            None => Trust::Never(fingerprint),
-        }
-    }
-
-    /// Adds a hook. Returns whether it could be granted: what cannot be fingerprinted cannot be trusted.
-    pub fn grant(&mut self, hook: &Hook, fingerprint: &Fingerprint) -> bool {
-        let Some(content) = fingerprint.content() else { return false };
-        let grant = Grant {
-            hook: hook.label.to_string(),
-            event: hook.event.name().to_owned(),
-            definition: fingerprint.definition().hex(),
-            content: content.hex(),
-            files: fingerprint.files().iter().filter_map(granted_file).collect(),
-            capabilities: None,
-        };
-        self.hooks.retain(|old| old.definition != grant.definition);
-        self.hooks.push(grant);
-        true
-    }
-
-    /// Leaves a granted module these capabilities and no others.
-    pub fn narrow(&mut self, fingerprint: &Fingerprint, capabilities: &[String]) {
-        let definition = fingerprint.definition().hex();
-        for grant in self.hooks.iter_mut().filter(|grant| grant.definition == definition) {
-            grant.capabilities = Some(capabilities.to_vec());
-        }
-    }
-}
-
-fn granted_file(file: &NamedFile) -> Option<GrantedFile> {
-    Some(GrantedFile { path: file.path.clone(), sha256: file.digest?.hex() })
+    /// It lies in the project, which would then grant itself what it likes.
+    #[error("the trust store `{}` lies in the project itself, so nothing in it counts", path.display())]
+    InProject {
+        /// The store's file.
+        path: PathBuf,
+    },
 }
 
 /// The store in a file.
 #[derive(Clone, Debug)]
 pub struct FileTrustStore {
     path: PathBuf,
+    /// The one project in which the store may lie: the home directory, which is its user's own.
+    home: Option<PathBuf>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -168,20 +87,42 @@ struct Contents {
     projects: BTreeMap<String, Grants>,
 }
 
-const VERSION: u32 = 1;
+/// What every version of the store says.
+#[derive(Debug, Deserialize)]
+struct Versioned {
+    version: u32,
+}
+
+/// The version that is written: 2, in which grants hold their definitions in words.
+const VERSION: u32 = 2;
+
+/// The oldest version that is read.
+const OLDEST: u32 = 1;
+
+/// More than this is no store.
+const LARGEST: u64 = 64 * 1024 * 1024;
 
 impl FileTrustStore {
     /// The store in that file, which need not exist yet.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into() }
+        Self { path: path.into(), home: None }
     }
 
-    /// Where the store is by default.
+    /// The user's own store, at its default place.
+    #[must_use]
+    pub fn of_user(home: Option<&Path>, xdg_state_home: Option<&Path>) -> Option<Self> {
+        let path = Self::default_path(home, xdg_state_home)?;
+        Some(Self { path, home: home.and_then(|home| home.canonicalize().ok()) })
+    }
+
+    /// Where the store is by default. A relative place would be another one in every directory, perhaps the project
+    /// itself, and is none.
     #[must_use]
     pub fn default_path(home: Option<&Path>, xdg_state_home: Option<&Path>) -> Option<PathBuf> {
-        let state = xdg_state_home.filter(|path| path.is_absolute()).map(Path::to_owned);
-        state.or_else(|| home.map(|home| home.join(".local/state"))).map(|state| state.join("hookrail/trust.json"))
+        let absolute = |path: Option<&Path>| path.filter(|path| path.is_absolute()).map(Path::to_owned);
+        let state = absolute(xdg_state_home).or_else(|| absolute(home).map(|home| home.join(".local/state")));
+        state.map(|state| state.join("hookrail/trust.json"))
     }
 
     /// The store's file.
@@ -195,12 +136,14 @@ impl FileTrustStore {
     /// # Errors
     /// When the store cannot be read, or not be written.
     pub fn change(&self, project: &Path, change: impl FnOnce(&mut Grants)) -> Result<(), TrustError> {
-        let folder = self.path.parent().unwrap_or(Path::new("."));
+        self.check_place(project)?;
+        let folder = self.folder();
         create_private_folder(folder).map_err(|source| self.io(source))?;
         let lock = private_file(&self.path.with_extension("lock")).map_err(|source| self.io(source))?;
         lock.lock().map_err(|source| self.io(source))?;
         let mut contents = self.read()?;
-        let key = project.to_string_lossy().into_owned();
+        contents.version = VERSION;
+        let key = key(project);
         let grants = contents.projects.entry(key.clone()).or_default();
         change(grants);
         if *grants == Grants::default() {
@@ -209,23 +152,46 @@ impl FileTrustStore {
         self.write(&contents).map_err(|source| self.io(source))
     }
 
+    fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("."))
+    }
+
+    /// A project that holds the store could bring one, and grant itself what it likes.
+    fn check_place(&self, project: &Path) -> Result<(), TrustError> {
+        let folder = self.folder().ancestors().find_map(|folder| folder.canonicalize().ok());
+        let inside = folder.is_some_and(|folder| folder.starts_with(project));
+        if inside && self.home.as_deref() != Some(project) {
+            return Err(TrustError::InProject { path: self.path.clone() });
+        }
+        Ok(())
+    }
+
     fn read(&self) -> Result<Contents, TrustError> {
-        let text = match hookrail_spawn::open_regular(&self.path).and_then(io::read_to_string) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(Contents { version: VERSION, projects: BTreeMap::new() });
-            }
+        let empty = || Contents { version: VERSION, projects: BTreeMap::new() };
+        if self.path.is_symlink() {
+            return Err(TrustError::Link { path: self.path.clone() });
+        }
+        let file = match hookrail_spawn::open_regular(&self.path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(empty()),
             Err(source) => return Err(self.io(source)),
         };
-        if is_exposed(&self.path).map_err(|source| self.io(source))? {
-            return Err(TrustError::Exposed { path: self.path.clone() });
+        // What was opened is looked at, not what has its name by now.
+        let about = file.metadata().map_err(|source| self.io(source))?;
+        let folder = fs::metadata(self.folder()).map_err(|source| self.io(source))?;
+        for (about, path) in [(&about, self.path.as_path()), (&folder, self.folder())] {
+            if !hookrail_spawn::is_ours_alone(about) {
+                return Err(TrustError::Exposed { path: path.to_owned() });
+            }
         }
-        let contents: Contents =
-            serde_json::from_str(&text).map_err(|source| TrustError::Damaged { path: self.path.clone(), source })?;
-        if contents.version != VERSION {
-            return Err(TrustError::Version { path: self.path.clone(), version: contents.version });
+        let text = io::read_to_string(file.take(LARGEST)).map_err(|source| self.io(source))?;
+        let damaged = |source| TrustError::Damaged { path: self.path.clone(), source };
+        // The version is read by itself first: what a later version writes may look quite different.
+        let Versioned { version } = serde_json::from_str(&text).map_err(damaged)?;
+        if !(OLDEST..=VERSION).contains(&version) {
+            return Err(TrustError::Version { path: self.path.clone(), version });
         }
-        Ok(contents)
+        serde_json::from_str(&text).map_err(damaged)
     }
 
     /// Writes a new file beside the old one and puts it in its place, so that a reader sees one or the other whole.
@@ -247,12 +213,24 @@ impl FileTrustStore {
 
 impl TrustStore for FileTrustStore {
     fn grants(&self, project: &Path) -> Result<Grants, TrustError> {
+        self.check_place(project)?;
         let mut contents = self.read()?;
-        Ok(contents.projects.remove(project.to_string_lossy().as_ref()).unwrap_or_default())
+        Ok(contents.projects.remove(&key(project)).unwrap_or_default())
     }
 
     fn files(&self) -> Vec<PathBuf> {
         vec![self.path.clone()]
+    }
+}
+
+/// The name of a project in the store. Two projects never share one, also when their paths are no text.
+fn key(project: &Path) -> String {
+    match project.to_str() {
+        Some(text) => text.to_owned(),
+        None => project.as_os_str().as_encoded_bytes().iter().fold("bytes:".to_owned(), |mut key, byte| {
+            let _ = write!(key, "{byte:02x}");
+            key
+        }),
     }
 }
 
@@ -276,18 +254,6 @@ fn private_file(path: &Path) -> io::Result<fs::File> {
 #[cfg(not(unix))]
 fn private_file(path: &Path) -> io::Result<fs::File> {
     fs::OpenOptions::new().create(true).truncate(false).write(true).open(path)
-}
-
-/// Whether somebody else could have written the file.
-#[cfg(unix)]
-fn is_exposed(path: &Path) -> io::Result<bool> {
-    use std::os::unix::fs::MetadataExt;
-    Ok(fs::metadata(path)?.mode() & 0o022 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_exposed(_path: &Path) -> io::Result<bool> {
-    Ok(false)
 }
 
 #[cfg(test)]
@@ -327,7 +293,68 @@ mod tests {
         {
             restrict(&path, 0o666);
             assert!(matches!(store.grants(Path::new("/p")), Err(TrustError::Exposed { .. })));
+            assert!(matches!(store.change(Path::new("/p"), |_| {}), Err(TrustError::Exposed { .. })));
+            restrict(&path, 0o600);
+            restrict(dir.path(), 0o777);
+            assert!(matches!(store.grants(Path::new("/p")), Err(TrustError::Exposed { .. })));
+            restrict(dir.path(), 0o700);
+            assert!(store.grants(Path::new("/p")).unwrap().project);
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_does_not_count_and_a_pipe_is_not_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("trust.json");
+        fs::write(dir.path().join("other.json"), r#"{"version":1,"projects":{"/p":{"project":true}}}"#).unwrap();
+        std::os::unix::fs::symlink("other.json", &path).unwrap();
+        let store = FileTrustStore::new(&path);
+        assert!(matches!(store.grants(Path::new("/p")), Err(TrustError::Link { .. })));
+        assert!(matches!(store.change(Path::new("/p"), |_| {}), Err(TrustError::Link { .. })));
+        fs::remove_file(&path).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        assert!(matches!(store.grants(Path::new("/p")), Err(TrustError::Io { .. })));
+    }
+
+    #[test]
+    fn a_store_inside_the_project_does_not_count_unless_that_is_the_users_home() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().canonicalize().unwrap();
+        let store = FileTrustStore::of_user(Some(&home), None).unwrap();
+        store.change(&home, |grants| grants.project = true).unwrap();
+        assert!(store.grants(&home).unwrap().project);
+        let around = home.parent().unwrap();
+        assert!(matches!(store.grants(around), Err(TrustError::InProject { .. })));
+        let elsewhere = FileTrustStore::new(home.join("state/hookrail/trust.json"));
+        assert!(matches!(elsewhere.change(&home, |_| {}), Err(TrustError::InProject { .. })));
+        assert!(!home.join("state").exists(), "nothing was written");
+        let relative = Path::new("h");
+        assert_eq!(FileTrustStore::default_path(Some(relative), Some(relative)), None);
+    }
+
+    #[test]
+    fn a_store_of_the_first_version_is_read_and_written_as_the_next_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("trust.json");
+        let old = r#"{"version":1,"projects":{"/p":{"project":true,"hooks":[
+            {"hook":"h","event":"before-tool","definition":"d","content":"c","files":[{"path":"/p/a","sha256":"x"}]}]}}}"#;
+        fs::write(&path, old).unwrap();
+        restrict(&path, 0o600);
+        let store = FileTrustStore::new(&path);
+        assert_eq!(store.grants(Path::new("/p")).unwrap().hooks[0].files[0].sha256, "x");
+        store.change(Path::new("/q"), |grants| grants.project = true).unwrap();
+        assert!(fs::read_to_string(&path).unwrap().contains("\"version\": 2"));
+        assert_eq!(store.grants(Path::new("/p")).unwrap().hooks.len(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn projects_whose_paths_are_no_text_do_not_share_a_name() {
+        use std::os::unix::ffi::OsStrExt as _;
+        let of = |bytes: &[u8]| key(Path::new(std::ffi::OsStr::from_bytes(bytes)));
+        assert_ne!(of(b"/p/\xff"), of(b"/p/\xfe"));
+        assert_eq!(of("/p/é".as_bytes()), "/p/é");
     }
 
     #[cfg(unix)]
