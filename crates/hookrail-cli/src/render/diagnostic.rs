@@ -1,6 +1,7 @@
 //! Diagnostics with the source line they are about, a caret, and what to do.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
@@ -15,10 +16,28 @@ use super::text::{limited, one_line};
 /// Larger files are not shown.
 const LARGEST: u64 = 16 * 1024 * 1024;
 
+/// More than this is not shown about one file, so that nobody can bury what is said about another.
+const MOST_OF_ONE_FILE: usize = 100;
+
 /// All of them, each followed by an empty line.
 pub(crate) fn all(diagnostics: &[Diagnostic], places: &Places) -> String {
     let mut sources = Sources::default();
-    diagnostics.iter().map(|diagnostic| format!("{}\n\n", one(diagnostic, places, &mut sources))).collect()
+    let mut shown: HashMap<Option<&Arc<Path>>, usize> = HashMap::new();
+    let mut out = String::new();
+    for diagnostic in diagnostics {
+        let count = shown.entry(diagnostic.location.as_ref().map(|place| &place.file)).or_default();
+        *count += 1;
+        if *count <= MOST_OF_ONE_FILE {
+            let _ = write!(out, "{}\n\n", one(diagnostic, places, &mut sources));
+        }
+    }
+    let mut left_off: Vec<_> = shown.into_iter().filter(|(_, count)| *count > MOST_OF_ONE_FILE).collect();
+    left_off.sort_unstable();
+    for (file, count) in left_off {
+        let file = file.map_or_else(|| "no file".to_owned(), |file| places.path(file));
+        let _ = write!(out, "… {} more in {file}; `--json` has all\n\n", count - MOST_OF_ONE_FILE);
+    }
+    out
 }
 
 /// How many there are of each level, in words; nothing when there are none.
@@ -48,7 +67,7 @@ fn one(diagnostic: &Diagnostic, places: &Places, sources: &mut Sources) -> Strin
     let mut group = Group::with_title(title);
     if let Some(place) = diagnostic.location.as_ref().filter(|place| !place.file.as_os_str().is_empty()) {
         let path = places.path(&place.file);
-        group = match excerpt(diagnostic.code, place, sources) {
+        group = match excerpt(diagnostic.code, place, places, sources) {
             Some(excerpt) => group.element(snippet(path, excerpt)),
             None => group.element(origin(path, place)),
         };
@@ -76,8 +95,12 @@ fn is_whole_file(place: &Location) -> bool {
     place.span == (0..0) && (place.line, place.column) == (1, 1)
 }
 
-fn excerpt(code: Code, place: &Location, sources: &mut Sources) -> Option<Excerpt> {
+fn excerpt(code: Code, place: &Location, places: &Places, sources: &mut Sources) -> Option<Excerpt> {
     if is_whole_file(place) && code != Code::FileSyntax {
+        return None;
+    }
+    // A project could link to a secret of its user's, and have it printed where others read it.
+    if places.leads_outside(&place.file) {
         return None;
     }
     let found = Excerpt::of(sources.text(&place.file)?, &place.span)?;

@@ -38,6 +38,11 @@ impl Places {
         format!("{}:{}", self.path(&place.file), place.line)
     }
 
+    /// Whether a path of the project is a link to something that is not the project's.
+    pub(crate) fn leads_outside(&self, path: &Path) -> bool {
+        path.starts_with(&self.project) && path.canonicalize().is_ok_and(|real| !real.starts_with(&self.project))
+    }
+
     /// A sentence in which paths of the project are relative.
     pub(crate) fn sentence(&self, text: &str) -> String {
         let prefix = format!("{}{}", self.project.display(), std::path::MAIN_SEPARATOR);

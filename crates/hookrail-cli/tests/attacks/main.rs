@@ -1,0 +1,24 @@
+//! Strangers' repositories. Every attack is a small repository that tries to run something, to be imported, to reach git,
+//! or to turn off what guards its user. Each is probed with every command of the real binary; `lab.rs` holds what must be
+//! true of all of them, and each attack adds what is special about it.
+//!
+//! `docs/reliability/attacks.md` is generated from the table: `HOOKRAIL_BLESS=1 cargo test -p hookrail-cli --test attacks`.
+
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failure here is a failed test"
+)]
+
+mod documentation;
+mod environment;
+mod files;
+mod guards;
+mod lab;
+mod layers;
+mod links;
+mod names;
+mod table;
