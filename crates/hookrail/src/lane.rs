@@ -2,6 +2,8 @@
 //!
 //! Nothing here knows how a process is started, or how a dialect spells these wishes.
 
+use std::num::NonZeroU8;
+
 /// What a hook asked for. The default is what every hook gets: a shell, and a pipe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -21,7 +23,11 @@ impl Lane {
         Self {
             shell: if self.shell == other.shell { self.shell } else { ShellUse::Always },
             stdin: if self.stdin == other.stdin { self.stdin } else { StdinKind::Pipe },
-            life: if self.life == other.life { self.life } else { Life::Once },
+            life: match (self.life, other.life) {
+                (Life::Prewarmed(one), Life::Prewarmed(two)) => Life::Prewarmed(one.min(two)),
+                (one, two) if one == two => one,
+                _ => Life::Once,
+            },
         }
     }
 
@@ -32,6 +38,7 @@ impl Lane {
         let life = match self.life {
             Life::Once => None,
             Life::Worker => Some(("mode", "worker".to_owned())),
+            Life::Prewarmed(count) => Some(("prewarm", count.to_string())),
         };
         [shell, stdin, life].into_iter().flatten()
     }
@@ -96,4 +103,21 @@ pub enum Life {
     Once,
     /// It stays, and is asked about one event after the other.
     Worker,
+    /// As many as this are started before their event, and each ends with one.
+    Prewarmed(NonZeroU8),
+}
+
+impl Life {
+    /// The largest number of processes that may be started before their event.
+    pub const MOST_PREWARMED: u8 = 8;
+
+    /// The name of this kind of life.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Once => "once",
+            Self::Worker => "worker",
+            Self::Prewarmed(_) => "prewarmed",
+        }
+    }
 }

@@ -185,6 +185,17 @@ fn settings_corpus() -> Vec<Value> {
         hook(value!({"mode": "worker", "stdin": "file"})),
         hook(value!({"mode": "once", "stdin": "file"})),
         hook(value!({"mode": "daemon"})),
+        hook(value!({"prewarm": 0})),
+        hook(value!({"prewarm": 2})),
+        hook(value!({"prewarm": 8.0})),
+        hook(value!({"prewarm": 9})),
+        hook(value!({"prewarm": -1})),
+        hook(value!({"prewarm": 1.5})),
+        hook(value!({"prewarm": "2"})),
+        hook(value!({"prewarm": 2, "stdin": "file"})),
+        hook(value!({"prewarm": 0, "stdin": "file"})),
+        hook(value!({"prewarm": 2, "mode": "worker"})),
+        hook(value!({"prewarm": 0, "mode": "worker"})),
     ]);
     corpus
 }

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use hookrail::{Action, Digest, EventKind, Fingerprint, Hook, Trust};
+use hookrail::{Action, Digest, EventKind, Fingerprint, Hook, Lane, Trust};
 
 use super::hooks::{self, NAME};
 use super::places::Places;
@@ -69,6 +69,9 @@ pub(crate) fn offer(trusted: bool, hooks: &[Arc<Hook>], places: &Places) -> Stri
         let event = hook.known_event().map_or("known only when it runs", EventKind::name);
         line(&mut out, "event", &format!("{event}{matcher}"));
         line(&mut out, "runs", &hanging(&visible(&command(&hook.action)), LABEL + 4));
+        if hook.lane != Lane::default() {
+            line(&mut out, "lane", &hooks::lane(hook));
+        }
         line(&mut out, "from", &places.at(&hook.origin.location));
         for file in fingerprint(hook).map(Fingerprint::files).unwrap_or_default() {
             let digest = file.digest.map_or_else(|| "cannot be read".to_owned(), |digest| beginning(&digest));

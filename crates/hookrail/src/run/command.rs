@@ -66,7 +66,7 @@ pub(super) async fn run_command(
     }
 }
 
-fn ended(finished: Finished, request: &RunRequest) -> (RunEnd, Option<Ladder>) {
+pub(super) fn ended(finished: Finished, request: &RunRequest) -> (RunEnd, Option<Ladder>) {
     let how = match (finished.end, finished.exit) {
         // A hook that wrote too much and then exited has still said something with its exit code.
         (End::OutputLimit, Some(Exit::Code(code))) if code != 0 => How::Exited(code),

@@ -4,10 +4,12 @@
 //! the same environment. A pool is given up when one of that changes for its hook, when a file that the command names
 //! changes, and when the hook itself is gone. What is given up is ended; nothing is left after [`Kept::close`].
 //!
-//! No pool belongs to a runtime or a thread. Nothing is locked while a process works.
+//! No pool belongs to a runtime. Nothing is locked while a process works.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use hookrail_spawn::{Command, Ladder, Parked, SpawnError};
@@ -18,7 +20,8 @@ use tokio::time::Instant;
 use super::command::{ProcessWorld, RUN_ID, commands};
 use super::recipe::{Content, Recipe};
 use super::request::RunRequest;
-use crate::hook::Hook;
+use crate::hook::{Hook, Trust};
+use crate::lane::Life;
 
 /// How many processes of one pool work at once; more events wait for them.
 const MOST_AT_ONCE: usize = 4;
@@ -30,12 +33,26 @@ const GRACE: Duration = Duration::from_secs(2);
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// All pools of a hook system.
+/// All pools of a hook system, and the thread that fills them.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
+    pub(super) pools: Arc<Pools>,
+    keeper: Mutex<Option<Keeper>>,
+}
+
+/// A thread that starts processes before they are needed, because starting one takes time that nobody should wait for.
+#[derive(Debug)]
+struct Keeper {
+    orders: mpsc::Sender<Arc<Pool>>,
+    thread: JoinHandle<()>,
+}
+
+/// All pools.
+#[derive(Debug, Default)]
+pub(super) struct Pools {
     pools: Mutex<Vec<Arc<Pool>>>,
     /// Processes that are to be ended by whoever has a runtime.
-    given_up: Mutex<Vec<Parked>>,
+    given_up: Mutex<Vec<Resident>>,
     closed: AtomicBool,
     started: AtomicU64,
 }
@@ -59,6 +76,8 @@ struct State {
     given_up: bool,
     crashes: u32,
     not_before: Option<Instant>,
+    /// Whether its processes do not wait for their input, so that none is started before it is needed.
+    does_not_wait: bool,
 }
 
 /// A process of a pool that nobody uses at the moment.
@@ -69,7 +88,84 @@ pub(super) struct Resident {
     pub(super) asked: u32,
 }
 
+impl Resident {
+    /// Begins to end it. One that was never asked has nothing to tidy up, and must not see the end of its input.
+    fn retire(self) -> Option<Ladder> {
+        let grace = if self.asked == 0 { Duration::ZERO } else { GRACE };
+        self.parked.retire(grace).ok()
+    }
+}
+
 impl Kept {
+    /// Lets a pool be filled again, some time.
+    pub(super) fn refill(&self, pool: Arc<Pool>) {
+        if !pool.lacks_any(&lock(&pool.state)) || self.pools.closed.load(Ordering::Acquire) {
+            return;
+        }
+        let mut keeper = lock(&self.keeper);
+        if keeper.is_none() {
+            *keeper = Keeper::start(&self.pools);
+        }
+        // Without a thread there are no processes before they are needed, and that is all.
+        if let Some(keeper) = &*keeper {
+            let _ = keeper.orders.send(pool);
+        }
+    }
+
+    /// Gives up every process of a hook, at once.
+    pub(crate) fn forget(&self, hook: &Hook) {
+        self.pools.keep_only(|pool| !pool.is_for(hook));
+    }
+
+    /// Gives up every process of a hook that is not among these any more, or may not run, at once.
+    pub(crate) fn keep_only_for(&self, hooks: &[Arc<Hook>]) {
+        let may_run = |hook: &Hook| hook.is_enabled() && hook.trust.allows();
+        self.pools
+            .keep_only(|pool| hooks.iter().any(|hook| pool.is_for(hook) && pool.recipe.is_of(hook) && may_run(hook)));
+    }
+
+    /// Whether there is nothing to end.
+    pub(crate) fn is_empty(&self) -> bool {
+        lock(&self.pools.pools).is_empty() && lock(&self.pools.given_up).is_empty()
+    }
+
+    /// Ends everything, and takes nothing back from now on.
+    pub(crate) async fn close(&self) {
+        self.pools.closed.store(true, Ordering::Release);
+        let keeper = lock(&self.keeper).take();
+        if let Some(Keeper { orders, thread }) = keeper {
+            drop(orders);
+            // It starts one process at most before it sees that everything is closed.
+            let _ = thread.join();
+        }
+        let old = std::mem::take(&mut *lock(&self.pools.pools));
+        lock(&self.pools.given_up).extend(residents(old));
+        let mut ending = JoinSet::new();
+        for ladder in self.pools.ladders() {
+            ending.spawn(ladder.finish());
+        }
+        while ending.join_next().await.is_some() {}
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        // The thread may be at work; what it brings then is not taken.
+        self.pools.closed.store(true, Ordering::Release);
+    }
+}
+
+impl Keeper {
+    fn start(pools: &Arc<Pools>) -> Option<Self> {
+        let (orders, inbox) = mpsc::channel::<Arc<Pool>>();
+        let pools = Arc::clone(pools);
+        let body = move || inbox.iter().for_each(|pool| pools.fill(&pool));
+        let thread = thread::Builder::new().name("hookrail-spares".to_owned()).spawn(body).ok()?;
+        Some(Self { orders, thread })
+    }
+}
+
+impl Pools {
     /// The pool for a request. A pool that is not right any more is given up.
     pub(super) fn pool(&self, world: &ProcessWorld, request: &RunRequest) -> Arc<Pool> {
         let found = lock(&self.pools).iter().find(|pool| pool.recipe.fits(world, request)).cloned();
@@ -127,18 +223,25 @@ impl Kept {
 
     /// Marks a process to be ended.
     pub(super) fn give_up(&self, resident: Resident) {
-        lock(&self.given_up).push(resident.parked);
+        lock(&self.given_up).push(resident);
     }
 
-    /// Gives up every process of a hook, at once.
-    pub(crate) fn forget(&self, hook: &Hook) {
-        self.keep_only(|pool| !pool.is_for(hook));
+    /// Starts what a pool lacks, as long as that is what would be started for the next event.
+    fn fill(&self, pool: &Pool) {
+        while pool.may_be_started() && self.start_one(pool).is_continue() {}
     }
 
-    /// Gives up every process of a hook that is not among these any more, or may not run, at once.
-    pub(crate) fn keep_only_for(&self, hooks: &[Arc<Hook>]) {
-        let may_run = |hook: &Hook| hook.is_enabled() && hook.trust.allows();
-        self.keep_only(|pool| hooks.iter().any(|hook| pool.is_for(hook) && pool.recipe.is_of(hook) && may_run(hook)));
+    fn start_one(&self, pool: &Pool) -> ControlFlow<()> {
+        // An event that comes now waits for this process, which is there sooner than one that it would start itself.
+        let mut state = lock(&pool.state);
+        if !pool.lacks_any(&state) || self.closed.load(Ordering::Acquire) {
+            return ControlFlow::Break(());
+        }
+        match self.start(pool) {
+            Ok(resident) => state.idle.push(resident),
+            Err(_) => return ControlFlow::Break(()),
+        }
+        ControlFlow::Continue(())
     }
 
     fn keep_only(&self, wanted: impl Fn(&Pool) -> bool) {
@@ -153,24 +256,7 @@ impl Kept {
     /// What is still to be done to end the processes that were given up.
     pub(super) fn ladders(&self) -> Vec<Ladder> {
         let given_up = std::mem::take(&mut *lock(&self.given_up));
-        given_up.into_iter().filter_map(|parked| parked.retire(GRACE).ok()).collect()
-    }
-
-    /// Whether there is nothing to end.
-    pub(crate) fn is_empty(&self) -> bool {
-        lock(&self.pools).is_empty() && lock(&self.given_up).is_empty()
-    }
-
-    /// Ends everything, and takes nothing back from now on.
-    pub(crate) async fn close(&self) {
-        self.closed.store(true, Ordering::Release);
-        let old = std::mem::take(&mut *lock(&self.pools));
-        lock(&self.given_up).extend(residents(old));
-        let mut ending = JoinSet::new();
-        for ladder in self.ladders() {
-            ending.spawn(ladder.finish());
-        }
-        while ending.join_next().await.is_some() {}
+        given_up.into_iter().filter_map(Resident::retire).collect()
     }
 }
 
@@ -183,6 +269,35 @@ impl Pool {
     /// A process that nobody uses.
     pub(super) fn take(&self) -> Option<Resident> {
         lock(&self.state).idle.pop()
+    }
+
+    /// A process that still waits for its first input. One that did not wait shows that the others will not either.
+    pub(super) fn take_waiting(&self, pools: &Pools) -> Option<Resident> {
+        let resident = self.take()?;
+        if !resident.parked.has_exited() {
+            return Some(resident);
+        }
+        let mut state = lock(&self.state);
+        state.does_not_wait = true;
+        let useless = std::mem::take(&mut state.idle);
+        drop(state);
+        useless.into_iter().chain([resident]).for_each(|resident| pools.give_up(resident));
+        None
+    }
+
+    /// Whether there are fewer processes than the hook wants to have waiting.
+    fn lacks_any(&self, state: &State) -> bool {
+        let Life::Prewarmed(wanted) = self.hook.lane.life else { return false };
+        !state.given_up && !state.does_not_wait && state.idle.len() < usize::from(wanted.get())
+    }
+
+    /// Whether what would be started now is what was looked at, and what was trusted.
+    fn may_be_started(&self) -> bool {
+        let is_trusted = match &self.hook.trust {
+            Trust::Granted(fingerprint) => fingerprint.still_holds(self.recipe.cwd()),
+            other => other.allows(),
+        };
+        is_trusted && self.content.is_unchanged()
     }
 
     /// When a process may be started again after crashes.
@@ -209,13 +324,13 @@ impl Pool {
 }
 
 /// The processes of pools that are given up.
-fn residents(pools: Vec<Arc<Pool>>) -> Vec<Parked> {
+fn residents(pools: Vec<Arc<Pool>>) -> Vec<Resident> {
     let emptied = |pool: Arc<Pool>| {
         let mut state = lock(&pool.state);
         state.given_up = true;
         std::mem::take(&mut state.idle)
     };
-    pools.into_iter().flat_map(emptied).map(|resident| resident.parked).collect()
+    pools.into_iter().flat_map(emptied).collect()
 }
 
 /// Whether two are the same entry of a configuration.

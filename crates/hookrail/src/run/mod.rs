@@ -14,6 +14,7 @@ mod recipe;
 mod request;
 mod runner;
 mod shell;
+mod spare;
 mod terms;
 mod worker;
 

@@ -6,7 +6,7 @@ use super::command::{ProcessWorld, run_command};
 use super::end::RunEnd;
 use super::kept::Kept;
 use super::request::RunRequest;
-use super::worker;
+use super::{spare, worker};
 use crate::lane::Life;
 
 /// Runs a command hook to its end. What is still to be done to end processes comes back beside the end, so that nobody
@@ -23,7 +23,8 @@ pub(crate) async fn run_process(
             let (end, ladder) = run_command(world, request, &run_id(), cancel).await;
             return (end, ladder.into_iter().collect());
         }
-        Life::Worker => worker::ask(world, kept, request, cancel).await,
+        Life::Worker => worker::ask(world, &kept.pools, request, cancel).await,
+        Life::Prewarmed(_) => spare::run(world, kept, request, run_id, cancel).await,
     };
-    (end, ladder.into_iter().chain(kept.ladders()).collect())
+    (end, ladder.into_iter().chain(kept.pools.ladders()).collect())
 }

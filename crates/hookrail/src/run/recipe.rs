@@ -66,6 +66,11 @@ impl Recipe {
         }
     }
 
+    /// The directory a process is started in.
+    pub(super) fn cwd(&self) -> &Path {
+        &self.cwd
+    }
+
     /// Whether the hook still asks for this.
     pub(super) fn is_of(&self, hook: &Hook) -> bool {
         self.what.is_of(&hook.action) && self.lane.life == hook.lane.life

@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::command::{ProcessWorld, failure, output, use_of_a_process};
 use super::end::{How, Output, RunEnd};
-use super::kept::{Kept, Pool, Resident};
+use super::kept::{Pool, Pools, Resident};
 use super::request::RunRequest;
 
 /// After so many questions a worker is replaced, whatever it has heaped up.
@@ -31,17 +31,17 @@ const BUSY_PAUSE: Duration = Duration::from_millis(10);
 /// Asks a worker of the hook, and starts one where there is none.
 pub(super) async fn ask(
     world: &ProcessWorld,
-    kept: &Kept,
+    pools: &Pools,
     request: &RunRequest,
     cancel: &CancelToken,
 ) -> (RunEnd, Option<Ladder>) {
-    let pool = kept.pool(world, request);
+    let pool = pools.pool(world, request);
     // Waiting for a worker does not count against the hook's time.
     let Some(Ok(_place)) = unless_cancelled(pool.places.acquire(), cancel).await else {
         return (RunEnd::new(How::Cancelled, Duration::ZERO), None);
     };
     let began = Instant::now();
-    let resident = match worker(kept, &pool, request, began, cancel).await {
+    let resident = match worker(pools, &pool, request, began, cancel).await {
         Ok(resident) => resident,
         Err(how) => return (RunEnd::new(how, began.elapsed()), None),
     };
@@ -50,7 +50,7 @@ pub(super) async fn ask(
     let question = use_of_a_process(world, request).timeout(left).stdin(line(id, &request.input));
     let asked = resident.asked + 1;
     match resident.parked.ask(&question, cancel).await {
-        Ok(exchange) => conclude(kept, &pool, request, exchange, id, asked, began),
+        Ok(exchange) => conclude(pools, &pool, request, exchange, id, asked, began),
         Err(error) => {
             let why = super::end::SpawnFailure::Other(format!("its pipes cannot be watched: {error}"));
             (RunEnd::new(How::SpawnFailed(why), began.elapsed()), None)
@@ -60,7 +60,7 @@ pub(super) async fn ask(
 
 /// A worker that is ready for a question.
 async fn worker(
-    kept: &Kept,
+    pools: &Pools,
     pool: &Pool,
     request: &RunRequest,
     began: Instant,
@@ -71,7 +71,7 @@ async fn worker(
         if resident.parked.is_quiet() {
             return Ok(resident);
         }
-        kept.give_up(resident);
+        pools.give_up(resident);
     }
     let time_up = began + request.timeout;
     if let Some(start) = pool.not_before() {
@@ -81,18 +81,18 @@ async fn worker(
         }
     }
     for _ in 0..BUSY_TRIES {
-        match kept.start(pool) {
+        match pools.start(pool) {
             Err(SpawnError::Busy { .. }) => {}
             started => return started.map_err(|error| How::SpawnFailed(failure(&error))),
         }
         unless_cancelled(sleep(BUSY_PAUSE), cancel).await.ok_or(How::Cancelled)?;
     }
-    kept.start(pool).map_err(|error| How::SpawnFailed(failure(&error)))
+    pools.start(pool).map_err(|error| How::SpawnFailed(failure(&error)))
 }
 
 /// Makes an end of an exchange, and keeps a worker that did well.
 fn conclude(
-    kept: &Kept,
+    pools: &Pools,
     pool: &Pool,
     request: &RunRequest,
     exchange: Exchange,
@@ -124,7 +124,7 @@ fn conclude(
         (_, Some(parked)) => {
             pool.worked();
             let resident = Resident { parked, asked };
-            if asked < MOST_QUESTIONS { kept.put_back(pool, resident) } else { kept.give_up(resident) }
+            if asked < MOST_QUESTIONS { pools.put_back(pool, resident) } else { pools.give_up(resident) }
         }
         // Neither is a crash: the next worker is started at once.
         (How::TimedOut(_) | How::Cancelled, None) => {}

@@ -146,8 +146,7 @@ impl Fingerprint {
             serde_json::json!([hook.dialect.name(), event, hook.matcher.pattern(), shape, command]).to_string();
         // A process that stays, or is there before it is needed, is more than was looked at when it was not.
         if hook.lane.life != Life::Once {
-            definition
-                .push_str(&serde_json::json!(hook.lane.wishes().map(|(key, _)| key).collect::<Vec<_>>()).to_string());
+            definition.push_str(&serde_json::json!([hook.lane.life.name()]).to_string());
         }
         // The same words mean another thing in another package.
         if let Some(owner) = &hook.owner {

@@ -1,5 +1,6 @@
 //! One module for each lane, and what they share.
 
+mod spare;
 mod stdin;
 mod worker;
 

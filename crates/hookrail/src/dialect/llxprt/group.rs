@@ -17,8 +17,8 @@ use crate::source::{Origin, SourceKind};
 /// The keys of a group.
 pub(super) const GROUP_KEYS: [&str; 3] = ["matcher", "sequential", "hooks"];
 /// The keys of a hook.
-pub(super) const HOOK_KEYS: [&str; 10] =
-    ["type", "command", "args", "timeout", "name", "description", "onFailure", "shell", "stdin", "mode"];
+pub(super) const HOOK_KEYS: [&str; 11] =
+    ["type", "command", "args", "timeout", "name", "description", "onFailure", "shell", "stdin", "mode", "prewarm"];
 
 /// A day: longer than any hook has business to run, and far from every timer's end.
 pub(super) const LONGEST_TIMEOUT_MS: u32 = 86_400_000;

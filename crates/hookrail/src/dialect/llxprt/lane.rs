@@ -1,7 +1,9 @@
 //! The keys of a hook's entry that ask for a faster way. A value that is not one is reported, and the default applies.
 
+use std::num::NonZeroU8;
+
 use super::settings::with_suggestion;
-use crate::config::{Document, Node};
+use crate::config::{Document, Node, Shape};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::lane::{Lane, Life, ShellUse, StdinKind};
 
@@ -10,9 +12,16 @@ pub(super) fn read(document: &Document, node: &Node) -> (Lane, Vec<Diagnostic>) 
     let mut reader = Reader { document, node, found: Vec::new() };
     let shell = reader.choice("shell", ShellUse::ALL.map(|shell| (shell.name(), shell)));
     let stdin = reader.choice("stdin", StdinKind::ALL.map(|stdin| (stdin.name(), stdin)));
-    let life = reader.choice("mode", [("once", Life::Once), ("worker", Life::Worker)]);
+    let mode = reader.choice("mode", [("once", Life::Once), ("worker", Life::Worker)]);
+    let life = match (mode, reader.prewarm()) {
+        (Life::Once, Some(count)) => Life::Prewarmed(count),
+        (mode, _) => mode,
+    };
     if life == Life::Worker {
         reader.without_effect("stdin", "a worker reads one line after the other from a pipe");
+        reader.without_effect("prewarm", "a worker is started once and stays");
+    } else if life != Life::Once {
+        reader.without_effect("stdin", "a process that is started before its event waits at a pipe");
     }
     (Lane { shell, stdin, life }, reader.found)
 }
@@ -24,9 +33,21 @@ struct Reader<'d> {
 }
 
 impl Reader<'_> {
+    /// How many processes are to be started before their event.
+    fn prewarm(&mut self) -> Option<NonZeroU8> {
+        let value = self.node.get("prewarm")?;
+        let Some(count) = whole_number(value) else {
+            let message = format!("`prewarm` must be a whole number from 0 to {}; 0 applies", Life::MOST_PREWARMED);
+            self.found.push(self.document.finding(Code::SettingValue, &value.span, message));
+            return None;
+        };
+        NonZeroU8::new(count)
+    }
+
     /// Reports a key that asks for something that another key has ruled out.
     fn without_effect(&mut self, key: &str, why: &str) {
-        let Some(value) = self.node.get(key).filter(|value| value.text() == Some("file")) else { return };
+        let asks = |value: &&Node| value.text() == Some("file") || whole_number(value).is_some_and(|count| count > 0);
+        let Some(value) = self.node.get(key).filter(asks) else { return };
         let message = format!("`{key}` has no effect here: {why}");
         self.found.push(self.document.finding(Code::SettingValue, &value.span, message));
     }
@@ -46,4 +67,11 @@ impl Reader<'_> {
         self.found.push(with_suggestion(finding, written, names));
         T::default()
     }
+}
+
+/// A number of processes, if it is one.
+fn whole_number(value: &Node) -> Option<u8> {
+    let Shape::Number(number) = &value.shape else { return None };
+    let number: f64 = number.parse().ok()?;
+    (0..=Life::MOST_PREWARMED).find(|count| f64::from(*count) == number)
 }

@@ -12,7 +12,7 @@ use super::specific::MEMBERS;
 use crate::dialect::DialectId;
 use crate::event::{Column, EventKind, FieldKind};
 use crate::json::JsonKind;
-use crate::lane::{ShellUse, StdinKind};
+use crate::lane::{Life, ShellUse, StdinKind};
 
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 /// The version of the schemas. It changes when a document that was accepted would no longer be.
@@ -118,6 +118,7 @@ fn hook() -> Value {
             "onFailure" => json!({"enum": ["allow", "ask", "block"], "default": "allow", "description": "What happens when the hook gives no verdict."}),
             "shell" => json!({"enum": ShellUse::ALL.map(ShellUse::name), "default": "always", "description": "`auto`: a plain command line is started without a shell."}),
             "mode" => json!({"enum": ["once", "worker"], "default": "once", "description": "`worker`: the process stays and gets one line for each event."}),
+            "prewarm" => json!({"type": "integer", "minimum": 0, "maximum": Life::MOST_PREWARMED, "default": 0, "description": "So many processes are started before their event and wait for it."}),
             "stdin" => json!({"enum": StdinKind::ALL.map(StdinKind::name), "default": "pipe", "description": "`file`: the input is a file in memory that all hooks of the event share."}),
             _ => json!({"type": "string"}),
         };
@@ -127,10 +128,16 @@ fn hook() -> Value {
         "type": "object",
         "properties": properties.collect::<Map<_, _>>(),
         "required": ["type", "command"],
-        "allOf": [{
-            "if": {"properties": {"mode": {"const": "worker"}}, "required": ["mode"]},
-            "then": {"properties": {"stdin": {"const": "pipe"}}},
-        }],
+        "allOf": [
+            {
+                "if": {"properties": {"mode": {"const": "worker"}}, "required": ["mode"]},
+                "then": {"properties": {"stdin": {"const": "pipe"}, "prewarm": {"const": 0}}},
+            },
+            {
+                "if": {"properties": {"prewarm": {"minimum": 1}}, "required": ["prewarm"]},
+                "then": {"properties": {"stdin": {"const": "pipe"}}},
+            },
+        ],
         "additionalProperties": false,
     })
 }
