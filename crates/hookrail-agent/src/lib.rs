@@ -15,6 +15,7 @@ mod model;
 mod rules;
 mod session;
 mod settings;
+mod shape;
 pub mod text;
 mod tool;
 mod user;

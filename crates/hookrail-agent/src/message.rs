@@ -35,6 +35,15 @@ pub(crate) fn text_of(message: &Json) -> String {
     parts.iter().filter_map(part_text).collect()
 }
 
+/// The text of what a module calls content: a text, or a list of parts of which some are texts.
+pub(crate) fn content_text(content: &Json) -> String {
+    content.as_str().unwrap_or_else(|| {
+        let parts = content.as_array().unwrap_or_default();
+        let texts = parts.into_iter().filter_map(|part| part.as_object()?.get("text")?.as_str());
+        texts.collect::<Vec<_>>().join("\n")
+    })
+}
+
 /// Whether a message is a text that a person wrote: not a tool's result, not a model's answer.
 pub(crate) fn is_prompt(message: &Json) -> bool {
     let role = message.as_object().and_then(|message| message.get("role")?.as_str());

@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+use unicode_width::UnicodeWidthChar as _;
+
 /// How many lines of a text are shown, and how many characters.
 const LINES: usize = 12;
 const CHARACTERS: usize = 1_500;
@@ -30,6 +32,46 @@ pub fn short(text: &str, most: usize) -> String {
     }
     let head: String = line.chars().take(most.saturating_sub(1)).collect();
     format!("{head}…")
+}
+
+/// One line of at most so many columns in which colours are kept, and nothing else that a terminal acts on.
+pub(crate) fn coloured(line: &str, columns: usize) -> String {
+    let (mut out, mut used, mut is_coloured) = (String::with_capacity(line.len()), 0, false);
+    let mut rest = line;
+    while let Some(character) = rest.chars().next() {
+        if let Some(length) = colour_sequence(rest) {
+            let (sequence, after) = rest.split_at(length);
+            out.push_str(sequence);
+            is_coloured = true;
+            rest = after;
+            continue;
+        }
+        let (one, after) = rest.split_at(character.len_utf8());
+        let written = if character == '\t' { "   ".to_owned() } else { shown(one, |_| false) };
+        let width: usize = written.chars().filter_map(unicode_width::UnicodeWidthChar::width).sum();
+        if used + width > columns {
+            break;
+        }
+        used += width;
+        out.push_str(&written);
+        rest = after;
+    }
+    if is_coloured {
+        out.push_str("\u{1b}[0m");
+    }
+    out
+}
+
+/// The length of the colour sequence at the beginning of a text.
+fn colour_sequence(text: &str) -> Option<usize> {
+    let parameters = text.strip_prefix("\u{1b}[")?;
+    let length = parameters.find(|character: char| !(character.is_ascii_digit() || matches!(character, ';' | ':')))?;
+    parameters.get(length..)?.starts_with('m').then_some(length + 3)
+}
+
+/// How many columns a character takes.
+pub(crate) fn width(character: char) -> usize {
+    character.width().unwrap_or(0)
 }
 
 /// A long text, cut to a size that can be read.
@@ -79,6 +121,14 @@ pub fn shown(text: &str, kept: impl Fn(char) -> bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn colours_are_all_that_is_kept() {
+        assert_eq!(coloured("a\u{1b}[1;31mb\u{1b}[2Jc", 20), "a\u{1b}[1;31mb\\x1b[2Jc\u{1b}[0m");
+        assert_eq!(coloured("\u{1b}]0;title\u{7}", 40), "\\x1b]0;title\\x07");
+        assert_eq!(coloured("日本語", 5), "日本");
+        assert_eq!(coloured("\u{1b}[31mabc", 2), "\u{1b}[31mab\u{1b}[0m");
+    }
 
     #[test]
     fn nothing_a_terminal_acts_on_is_left() {

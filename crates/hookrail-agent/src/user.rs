@@ -3,8 +3,8 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use hookrail::Json;
 use hookrail::guard::Approval;
+use hookrail::{Component, HostError, Json};
 
 /// An answer on its way.
 pub type UserFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -19,6 +19,29 @@ pub trait User: Send + Sync {
 
     /// Lets them type a line; none when they do not want to.
     fn line<'a>(&'a self, question: &'a str) -> UserFuture<'a, Option<String>>;
+
+    /// Lets them edit a text of several lines; none when they do not want to.
+    fn edit<'a>(&'a self, _title: &'a str, _text: &'a str) -> UserFuture<'a, Option<String>> {
+        Box::pin(std::future::ready(None))
+    }
+
+    /// Shows something that draws itself and takes keys, until it is done or they close it.
+    fn show<'a>(&'a self, _component: &'a dyn Component) -> UserFuture<'a, Result<(), HostError>> {
+        Box::pin(std::future::ready(Err(HostError::new("there is no terminal to show components on"))))
+    }
+
+    /// Puts a text into the next prompt, to be changed and sent.
+    fn prefill(&self, _text: &str) {}
+
+    /// What was put there and is not in a prompt yet.
+    fn prefilled(&self) -> String {
+        String::new()
+    }
+
+    /// A text in a style that has this name, such as `fg:accent` or `bold`; as it is where there are no styles.
+    fn styled(&self, _style: &str, text: &str) -> String {
+        text.to_owned()
+    }
 }
 
 /// Nobody is there, so a question is a deny.

@@ -6,6 +6,7 @@ use hookrail::{EventKind, Json, JsonObject, Stop};
 use super::Agent;
 use crate::message::{Reply, is_prompt, list, number, object, text_message, tokens};
 use crate::session::{Entry, EntryKind};
+use crate::shape;
 use crate::view::Shown;
 
 /// Why the conversation is compressed.
@@ -73,7 +74,7 @@ struct Preparation {
     first_kept: Json,
     to_summarise: Vec<Json>,
     kept: Vec<Json>,
-    branch: Vec<Json>,
+    branch: Json,
     previous_summary: Option<String>,
     tokens_before: u64,
 }
@@ -122,13 +123,14 @@ impl Agent {
         let Some(prepared) = self.prepare() else { return Compacted::Nothing };
         let mut fields = vec![
             ("preparation", prepared.to_json()),
-            ("branch_entries", list(&prepared.branch)),
+            ("branch_entries", prepared.branch.clone()),
             ("message_count", number(prepared.to_summarise.len() as u64 + prepared.kept.len() as u64)),
             ("token_estimate", number(prepared.tokens_before)),
             ("model_id", Json::string(self.model.name())),
         ];
         fields.extend(instructions.map(|text| ("custom_instructions", Json::string(text))));
-        let guarded = self.guard().compaction(cause.trigger(), &fields, list(&prepared.to_summarise)).await;
+        let guarded =
+            self.guard().compaction(cause.trigger(), &fields, shape::all_messages(&prepared.to_summarise)).await;
         self.keep_receipt("compaction", &guarded.receipt);
         self.take_notes(&guarded.notes);
         let stop = guarded.stop;
@@ -205,7 +207,7 @@ impl Agent {
         Some(Preparation {
             first_kept: kept.first().map_or_else(Json::null, |entry| Json::string(&entry.id)),
             kept: messages(kept),
-            branch: session.branch().iter().map(|entry| entry.to_json()).collect(),
+            branch: shape::all_entries(session.branch()),
             previous_summary: previous.and_then(|entry| entry.text("summary")),
             tokens_before: tokens(&list(&session.contents())),
             to_summarise,
@@ -260,9 +262,9 @@ impl Preparation {
     fn to_json(&self) -> Json {
         object([
             ("firstKeptEntryId", self.first_kept.clone()),
-            ("messagesToSummarize", list(&self.to_summarise)),
+            ("messagesToSummarize", shape::all_messages(&self.to_summarise)),
             ("turnPrefixMessages", list(&[])),
-            ("recentMessages", list(&self.kept)),
+            ("recentMessages", shape::all_messages(&self.kept)),
             ("isSplitTurn", Json::boolean(false)),
             ("tokensBefore", number(self.tokens_before)),
             ("previousSummary", self.previous_summary.as_deref().map_or_else(Json::null, Json::string)),
@@ -271,7 +273,7 @@ impl Preparation {
 }
 
 /// A summary is not shown while it is written.
-struct Unheard;
+pub(super) struct Unheard;
 
 impl crate::model::Stream for Unheard {
     fn text(&mut self, _text: &str) -> std::ops::ControlFlow<()> {

@@ -7,14 +7,16 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use hookrail::guard::{Approval, Approver, Guard};
 use hookrail::{
-    EventKind, HookFailure, Host, HostError, HostFuture, Json, ModelQuery, NoticeLevel, SessionChange, SessionMove,
-    SessionQuery, StatusLine,
+    Component, EventKind, HookFailure, Host, HostError, HostFuture, Json, ModelQuery, NoticeLevel, SessionChange,
+    SessionMove, SessionQuery, StatusLine,
 };
 
+use super::news::News;
 use super::{Agent, Moved, Parts, record};
 use crate::error::AgentError;
-use crate::message::{list, object, text_message};
-use crate::session::{Entry, EntryKind, Session};
+use crate::message::{list, object};
+use crate::session::{EntryKind, Session};
+use crate::shape;
 use crate::view::Shown;
 
 /// The guards of a session.
@@ -41,6 +43,7 @@ pub(super) struct Shared {
     /// The agent itself, for hooks that move its session. A sub-agent has none: it has no session of its own to move.
     pub(super) agent: OnceLock<Weak<Agent>>,
     status: Mutex<StatusLine>,
+    pub(super) news: News,
 }
 
 pub(super) type Me = Arc<Shared>;
@@ -140,6 +143,26 @@ impl Host for AgentHost {
         })
     }
 
+    fn edit<'a>(&'a self, title: &'a str, text: Option<&'a str>) -> HostFuture<'a, Option<String>> {
+        self.parts.user.edit(title, text.unwrap_or_default())
+    }
+
+    fn show(&self, component: Arc<dyn Component>) -> HostFuture<'_, Result<(), HostError>> {
+        Box::pin(async move { self.parts.user.show(&*component).await })
+    }
+
+    fn editor_text(&self) -> String {
+        self.parts.user.prefilled()
+    }
+
+    fn set_editor_text(&self, text: &str) {
+        self.parts.user.prefill(text);
+    }
+
+    fn styled(&self, style: &str, text: &str) -> String {
+        self.parts.user.styled(style, text)
+    }
+
     fn notify(&self, text: &str, level: NoticeLevel) {
         let shown = match level {
             NoticeLevel::Warning | NoticeLevel::Error => Shown::Warning { code: None, text },
@@ -149,9 +172,12 @@ impl Host for AgentHost {
     }
 
     fn set_status(&self, key: &str, text: Option<&str>) {
-        let mut status = self.me.status.lock().unwrap_or_else(PoisonError::into_inner);
-        status.set(key, text);
-        self.parts.view.show(&Shown::Status { text: &status.line(STATUS_WIDTH) });
+        let line = {
+            let mut status = self.me.status.lock().unwrap_or_else(PoisonError::into_inner);
+            status.set(key, text);
+            status.line(self.parts.view.columns().unwrap_or(STATUS_WIDTH))
+        };
+        self.parts.view.show(&Shown::Status { text: &line });
     }
 
     fn new_session<'a>(&'a self, parent: Option<&'a str>) -> HostFuture<'a, Result<SessionMove, HostError>> {
@@ -175,8 +201,7 @@ impl Host for AgentHost {
     fn session(&self, query: &SessionQuery) -> Json {
         let session = self.session_now();
         let text = |text: Option<&str>| text.map_or_else(Json::null, Json::string);
-        let entry = |id: Option<&str>| id.and_then(|id| session.entry(id)).map_or_else(Json::null, Entry::to_json);
-        let all = |entries: &[&Entry]| list(&entries.iter().map(|entry| entry.to_json()).collect::<Vec<_>>());
+        let entry = |id: Option<&str>| id.and_then(|id| session.entry(id)).map_or_else(Json::null, shape::entry);
         match query {
             SessionQuery::Cwd => Json::string(&self.parts.hooks.project().display().to_string()),
             SessionQuery::Dir => Json::string(&self.parts.store.folder().display().to_string()),
@@ -187,9 +212,9 @@ impl Host for AgentHost {
             SessionQuery::LeafId => text(session.leaf()),
             SessionQuery::LeafEntry => entry(session.leaf()),
             SessionQuery::Entry(id) => entry(Some(id)),
-            SessionQuery::Branch(id) => all(&session.path_to(id.as_deref().or(session.leaf()))),
+            SessionQuery::Branch(id) => shape::all_entries(session.path_to(id.as_deref().or(session.leaf()))),
             SessionQuery::Header => session.header().clone(),
-            SessionQuery::Entries => all(&session.entries().iter().collect::<Vec<_>>()),
+            SessionQuery::Entries => shape::all_entries(session.entries()),
             SessionQuery::Tree => session.tree(),
             _ => Json::null(),
         }
@@ -198,7 +223,7 @@ impl Host for AgentHost {
     fn write_session(&self, change: &SessionChange) -> Result<Json, HostError> {
         let mut session = self.session_now();
         let id = match change {
-            SessionChange::Message(message) => session.append_message(&own_shape(message)),
+            SessionChange::Message(message) => session.append_message(&shape::own(message)),
             SessionChange::Entry(entry) => session.append(EntryKind::Custom, &record::members(entry)),
             SessionChange::CustomMessage(message) => {
                 session.append(EntryKind::CustomMessage, &record::members(message))
@@ -209,7 +234,7 @@ impl Host for AgentHost {
     }
 
     fn send_message(&self, message: &Json) {
-        record::keep_message(&self.parts, &self.session, message);
+        record::keep_message(&self.parts, &self.session, &self.me, message);
     }
 
     fn append_entry(&self, entry: &Json) {
@@ -229,13 +254,33 @@ impl Host for AgentHost {
         }
     }
 
+    /// A model that follows a script needs none, but modules do not ask a model without one.
+    fn api_key<'a>(&'a self, _model: &'a Json) -> HostFuture<'a, Option<String>> {
+        Box::pin(std::future::ready(Some("not-needed".to_owned())))
+    }
+
+    fn complete<'a>(&'a self, request: &'a Json) -> HostFuture<'a, Result<Json, HostError>> {
+        Box::pin(async move { self.agent()?.complete(request).await })
+    }
+
     fn hook_failed(&self, failure: &HookFailure) {
         let text = format!("hook `{}` failed in {}: {}", failure.hook, failure.event, failure.message);
         self.parts.view.show(&Shown::Warning { code: Some("hook-failed"), text: &text });
     }
 }
 
-/// How much of a status line is shown.
+impl Agent {
+    /// Shows the status line once more, so that it stands above the prompt whatever was written meanwhile.
+    pub(crate) fn show_status(&self) {
+        let columns = self.view().columns().unwrap_or(STATUS_WIDTH);
+        let line = self.me.status.lock().unwrap_or_else(PoisonError::into_inner).line(columns);
+        if !line.is_empty() {
+            self.view().show(&Shown::Status { text: &line });
+        }
+    }
+}
+
+/// How much of a status line is shown where the screen does not say.
 const STATUS_WIDTH: usize = 100;
 
 fn moved(moved: Result<Moved, AgentError>) -> Result<SessionMove, HostError> {
@@ -244,18 +289,4 @@ fn moved(moved: Result<Moved, AgentError>) -> Result<SessionMove, HostError> {
         Ok(_) => Ok(SessionMove::Done),
         Err(error) => Err(HostError::new(error.to_string())),
     }
-}
-
-/// A message that a module wrote, in this agent's own shape: `parts` for `content`, `model` for `assistant`.
-fn own_shape(written: &Json) -> Json {
-    let object = written.as_object().unwrap_or_default();
-    if object.get("parts").is_some() {
-        return written.clone();
-    }
-    let role = object.get("role").and_then(Json::as_str).unwrap_or_default();
-    let content = object.get("content").cloned().unwrap_or_else(Json::null);
-    let texts =
-        content.as_array().unwrap_or_default().into_iter().filter_map(|part| part.as_object()?.get("text")?.as_str());
-    let text = content.as_str().unwrap_or_else(|| texts.collect::<Vec<_>>().join("\n"));
-    text_message(if role == "assistant" { "model" } else { "user" }, &text)
 }

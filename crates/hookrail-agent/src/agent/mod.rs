@@ -5,8 +5,10 @@
 
 mod call;
 mod compact;
+mod completion;
 mod host;
 mod moves;
+mod news;
 mod record;
 mod subagent;
 mod tools;

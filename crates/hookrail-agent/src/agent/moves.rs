@@ -4,8 +4,9 @@ use hookrail::{EventKind, Json, Stop};
 
 use super::{Agent, EndReason, host};
 use crate::error::AgentError;
-use crate::message::{is_prompt, list, object};
+use crate::message::{is_prompt, object};
 use crate::session::{Entry, EntryKind, Session};
+use crate::shape;
 use crate::view::Shown;
 
 /// What became of a move.
@@ -118,7 +119,7 @@ impl Agent {
     /// # Errors
     /// When there is no such entry, or the file cannot be written.
     pub async fn navigate(&self, id: &str, summarise: bool) -> Result<Moved, AgentError> {
-        let (old, common, left) = {
+        let (old, common, (count, left)) = {
             let session = self.session();
             let target = session.entry(id).ok_or_else(|| AgentError::NoEntry(id.to_owned()))?;
             let old = session.leaf().map(str::to_owned);
@@ -128,16 +129,15 @@ impl Agent {
             let there: Vec<String> = session.path_to(Some(id)).iter().map(|entry| entry.id.clone()).collect();
             let here = session.branch();
             let common = here.iter().rfind(|entry| there.contains(&entry.id)).map(|entry| entry.id.clone());
-            let left: Vec<Json> =
-                here.iter().filter(|entry| !there.contains(&entry.id)).map(|entry| entry.to_json()).collect();
-            (old, common, left)
+            let left: Vec<&Entry> = here.into_iter().filter(|entry| !there.contains(&entry.id)).collect();
+            (old, common, (left.len(), shape::all_entries(left)))
         };
         let text = |text: Option<&str>| text.map_or_else(Json::null, Json::string);
         let preparation = object([
             ("targetId", Json::string(id)),
             ("oldLeafId", text(old.as_deref())),
             ("commonAncestorId", text(common.as_deref())),
-            ("entriesToSummarize", list(&left)),
+            ("entriesToSummarize", left),
             ("userWantsSummary", Json::boolean(summarise)),
         ]);
         let told = self.tell(EventKind::SessionBeforeTree, &[("preparation", preparation)]).await;
@@ -149,7 +149,7 @@ impl Agent {
         self.session().move_to(Some(id))?;
         let summary = match (summarise, &given) {
             (true, Some(text)) => Some(text.clone()),
-            (true, None) => Some(format!("{} entries were left behind.", left.len())),
+            (true, None) => Some(format!("{count} entries were left behind.")),
             _ => None,
         };
         let mut fields =

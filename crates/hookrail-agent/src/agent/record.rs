@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use hookrail::guard::{Notes, Notified, Receipt};
 use hookrail::{Diagnostic, EventKind, Hook, Json, Level, Standing};
 
+use super::host::Me;
 use super::{Agent, Parts};
 use crate::error::AgentError;
-use crate::message::{list, object};
+use crate::message::{content_text, list, object};
 use crate::session::{EntryKind, Session};
 use crate::view::Shown;
 
@@ -35,7 +36,7 @@ impl Agent {
             self.keep_system(text);
         }
         for message in &notes.messages {
-            keep_message(&self.parts, &self.session, message);
+            keep_message(&self.parts, &self.session, &self.me, message);
         }
         for entry in &notes.entries {
             keep_entry(&self.parts, &self.session, entry);
@@ -131,17 +132,31 @@ fn receipt_json(operation: &str, receipt: &Receipt) -> Json {
     ])
 }
 
-/// Keeps a message that a hook put into the conversation, and shows it unless it asks for the opposite.
-pub(super) fn keep_message(parts: &Parts, session: &Arc<Mutex<Session>>, message: &Json) {
+/// Keeps a message that a hook put into the conversation, and shows it unless it asks for the opposite. What a module
+/// wants to draw itself is drawn when the module has time for it.
+pub(super) fn keep_message(parts: &Parts, session: &Arc<Mutex<Session>>, me: &Me, message: &Json) {
     let members = members(message);
     let field = |name: &str| members.iter().find(|(key, _)| *key == name).map(|(_, value)| value);
-    if field("display").and_then(Json::as_bool).unwrap_or(true)
-        && let Some(text) = field("content").and_then(Json::as_str)
-    {
-        parts.view.show(&Shown::SystemMessage { text: &text });
-    }
     let kept = lock(session).append(EntryKind::CustomMessage, &members);
     complain(parts, kept);
+    if field("display").and_then(Json::as_bool).unwrap_or(true) {
+        let kind = field("customType").and_then(Json::as_str).unwrap_or_default();
+        if parts.view.columns().is_some() && parts.hooks.draws_message(&kind) {
+            me.news.draw(message.clone());
+        } else {
+            show_message(parts, message);
+        }
+    }
+    me.news.wake();
+}
+
+/// Shows a message as text.
+pub(super) fn show_message(parts: &Parts, message: &Json) {
+    let content = message.as_object().and_then(|message| message.get("content").cloned()).unwrap_or_else(Json::null);
+    let text = content_text(&content);
+    if !text.is_empty() {
+        parts.view.show(&Shown::SystemMessage { text: &text });
+    }
 }
 
 /// Keeps what a hook wants to find again.

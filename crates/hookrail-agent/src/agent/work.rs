@@ -9,6 +9,7 @@ use super::call::CallEnd;
 use super::{Agent, CompactionCause};
 use crate::message::{Reply, list, message, number, object, text_message};
 use crate::session::EntryKind;
+use crate::shape;
 use crate::view::Shown;
 
 /// How the work on a prompt ended.
@@ -177,7 +178,10 @@ impl Agent {
         for notes in &ran.notes {
             self.take_notes(notes);
         }
-        let fields = [("turn_index", number(index)), ("message", said.clone()), ("tool_results", list(&ran.responses))];
+        let said = shape::messages(said).pop().unwrap_or_else(Json::null);
+        let results = shape::all_messages(&[message("user", &ran.responses)]);
+        let results = if ran.responses.is_empty() { list(&[]) } else { results };
+        let fields = [("turn_index", number(index)), ("message", said), ("tool_results", results)];
         self.tell(EventKind::TurnEnd, &fields).await;
         match answer.stop.or(ran.stop).or_else(|| self.take_stop()) {
             Some(stop) => Err(TurnEnd::Stopped(stop.reason)),
@@ -194,7 +198,7 @@ impl Agent {
         let (response, messages) = {
             let session = self.session();
             let contents = session.contents();
-            (contents.last().map(crate::message::text_of).unwrap_or_default(), list(&contents))
+            (contents.last().map(crate::message::text_of).unwrap_or_default(), shape::all_messages(&contents))
         };
         match self.guard().agent_end(prompt, &response, messages).await {
             AgentEnd::Done { stop, clear_context, notes, receipt } => {

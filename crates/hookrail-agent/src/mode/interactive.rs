@@ -1,5 +1,6 @@
 //! A person at a terminal.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use super::command::{self, After};
@@ -14,7 +15,7 @@ pub(super) async fn run(setup: Setup) -> Result<Exit, AgentError> {
     let mut driver = Driver::new(OnInterrupt::EndStep)?;
     let hooks = setup.hooks.clone();
     let terminal = Terminal::open(setup.history.clone())?;
-    let view = Arc::new(TerminalView::new());
+    let view = Arc::new(TerminalView::on(terminal.screen()));
     let parts = setup.parts(Arc::clone(&view) as Arc<_>, Arc::new(terminal.clone()));
     let Some(began) = driver.begin(&hooks, &*view, Agent::begin(parts, &begin)).await else {
         return Ok(driver.interrupted(&hooks).await);
@@ -42,11 +43,21 @@ pub(super) async fn run(setup: Setup) -> Result<Exit, AgentError> {
 /// Prompts and commands, until the person has enough.
 async fn converse(driver: &mut Driver, agent: &Agent, terminal: &Terminal, end: &mut TurnEnd) -> EndReason {
     loop {
-        let typed = tokio::select! {
-            typed = terminal.prompt() => typed,
-            number = driver.signals.next() => {
-                driver.signal = Some(number);
-                return EndReason::Other;
+        agent.show_status();
+        let typed = {
+            let mut typing = pin!(terminal.prompt());
+            loop {
+                tokio::select! {
+                    typed = &mut typing => break typed,
+                    // A module may have something to say, or to ask the model, while nobody types.
+                    () = agent.woken() => {
+                        driver.drive(agent, agent.follow_up()).await;
+                    }
+                    number = driver.signals.next() => {
+                        driver.signal = Some(number);
+                        return EndReason::Other;
+                    }
+                }
             }
         };
         let line = match typed {

@@ -37,6 +37,12 @@ pub(super) async fn run(setup: Setup) -> Result<Exit, AgentError> {
     while let Some(source) = &mut lines {
         let line = tokio::select! {
             line = source.recv() => line,
+            () = agent.woken() => {
+                if let Some(ended) = driver.drive(&agent, agent.follow_up()).await {
+                    end = ended;
+                }
+                continue;
+            }
             number = driver.signals.next() => {
                 driver.signal = Some(number);
                 None

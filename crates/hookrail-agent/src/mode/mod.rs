@@ -2,11 +2,16 @@
 //! from and how things are shown. What hooks can do is the same in all of them.
 
 mod command;
+mod edit_box;
 mod interactive;
+mod keys;
 mod lines;
+mod painter;
 mod plugins;
+mod prompt;
 mod signals;
 mod terminal;
+mod theme;
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -155,11 +160,16 @@ impl Driver {
     async fn drive<F: Future>(&mut self, agent: &Agent, work: F) -> F::Output {
         let mut work = pin!(work);
         let mut watching = pin!(watch(agent.hooks(), agent.view()));
+        let mut drawing = pin!(agent.draw_messages());
         loop {
             tokio::select! {
                 biased;
                 () = &mut watching => {}
-                done = &mut work => return done,
+                () = &mut drawing => {}
+                done = &mut work => {
+                    agent.draw_waiting_messages().await;
+                    return done;
+                }
                 number = self.signals.next() => {
                     if number == signals::INTERRUPT && self.on_interrupt == OnInterrupt::EndStep {
                         agent.interrupt();

@@ -1,16 +1,21 @@
-//! The terminal of a person: a line editor with history, and the questions they are asked.
+//! The terminal of a person: a line editor with history, the questions they are asked, and what hooks draw on it.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hookrail::Json;
 use hookrail::guard::Approval;
-use rustyline::DefaultEditor;
+use hookrail::{Component, HostError, Json};
+use rustyline::Editor;
 use rustyline::error::ReadlineError;
+use rustyline::history::FileHistory;
 
+use super::edit_box::EditBox;
+use super::prompt::Prompt;
+use super::{painter, theme};
 use crate::error::AgentError;
 use crate::text::{limited, visible};
 use crate::user::{User, UserFuture};
+use crate::view::screen::{Screen, Stream, has_colours};
 
 /// What a person typed.
 pub(super) enum Typed {
@@ -24,7 +29,13 @@ pub(super) enum Typed {
 /// The terminal. Reading a line blocks, so it happens on a thread of its own.
 #[derive(Clone)]
 pub(super) struct Terminal {
-    editor: Arc<Mutex<DefaultEditor>>,
+    editor: Arc<Mutex<Editor<Prompt, FileHistory>>>,
+    line: Prompt,
+    screen: Arc<Screen>,
+    /// Whoever has this reads the keys.
+    turn: Arc<tokio::sync::Mutex<()>>,
+    /// What the next prompt begins with.
+    prefilled: Arc<Mutex<String>>,
     history: Option<PathBuf>,
     #[cfg(unix)]
     before: Option<rustix::termios::Termios>,
@@ -32,23 +43,36 @@ pub(super) struct Terminal {
 
 impl Terminal {
     pub(super) fn open(history: Option<PathBuf>) -> Result<Self, AgentError> {
-        let editor = DefaultEditor::new();
+        let editor = Editor::<Prompt, FileHistory>::new();
         let mut editor = editor.map_err(|error| AgentError::System(format!("the terminal cannot be used: {error}")))?;
         if let Some(file) = &history {
             // The first time there is none.
             let _ = editor.load_history(file);
         }
+        let screen = Arc::new(Screen::default());
+        let line = Prompt::default();
+        editor.set_helper(Some(line.clone()));
+        screen.set_above(Box::new(line.clone()));
         Ok(Self {
             editor: Arc::new(Mutex::new(editor)),
+            line,
+            screen,
+            turn: Arc::default(),
+            prefilled: Arc::default(),
             history,
             #[cfg(unix)]
             before: rustix::termios::tcgetattr(std::io::stdin()).ok(),
         })
     }
 
+    /// The screen, for whoever else writes on it.
+    pub(super) fn screen(&self) -> Arc<Screen> {
+        Arc::clone(&self.screen)
+    }
+
     /// Lets the person type a prompt.
     pub(super) async fn prompt(&self) -> Typed {
-        let typed = self.read("> ").await;
+        let typed = self.read("> ", Begins::AsHooksWish).await;
         if let Typed::Line(line) = &typed
             && !line.trim().is_empty()
         {
@@ -62,10 +86,17 @@ impl Terminal {
         typed
     }
 
-    async fn read(&self, prompt: &str) -> Typed {
+    async fn read(&self, prompt: &str, begins: Begins) -> Typed {
+        let _turn = self.turn.lock().await;
         let (editor, prompt) = (Arc::clone(&self.editor), prompt.to_owned());
+        let text = match begins {
+            Begins::Empty => String::new(),
+            Begins::AsHooksWish => std::mem::take(&mut *self.prefilled.lock().unwrap_or_else(PoisonError::into_inner)),
+        };
+        self.line.begin(&prompt, &text);
+        let _typing = self.screen.typing();
         let reading = tokio::task::spawn_blocking(move || {
-            editor.lock().unwrap_or_else(PoisonError::into_inner).readline(&prompt)
+            editor.lock().unwrap_or_else(PoisonError::into_inner).readline_with_initial(&prompt, (&text, ""))
         });
         match reading.await {
             Ok(Ok(line)) => Typed::Line(line),
@@ -86,10 +117,23 @@ impl Terminal {
     async fn ask(&self, question: &str) -> Typed {
         let (above, last) = question.rsplit_once('\n').unwrap_or(("", question));
         if !above.is_empty() {
-            eprintln!("{above}");
+            self.screen.write(Stream::Asides, &format!("{above}\n"));
         }
-        self.read(last).await
+        self.read(last, Begins::Empty).await
     }
+
+    /// Shows a component in place of everything else.
+    async fn show(&self, component: &dyn Component) -> Result<(), HostError> {
+        let _turn = self.turn.lock().await;
+        let _cover = self.screen.cover();
+        painter::show(component).await
+    }
+}
+
+/// What stands in a line before anybody typed something.
+enum Begins {
+    Empty,
+    AsHooksWish,
 }
 
 impl User for Terminal {
@@ -119,5 +163,28 @@ impl User for Terminal {
                 _ => None,
             }
         })
+    }
+
+    fn edit<'a>(&'a self, title: &'a str, text: &'a str) -> UserFuture<'a, Option<String>> {
+        Box::pin(async move {
+            let edit = EditBox::new(title, text);
+            self.show(&edit).await.ok().and_then(|()| edit.text())
+        })
+    }
+
+    fn show<'a>(&'a self, component: &'a dyn Component) -> UserFuture<'a, Result<(), HostError>> {
+        Box::pin(self.show(component))
+    }
+
+    fn prefill(&self, text: &str) {
+        text.clone_into(&mut self.prefilled.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn prefilled(&self) -> String {
+        self.prefilled.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn styled(&self, style: &str, text: &str) -> String {
+        if has_colours() { theme::styled(style, text) } else { text.to_owned() }
     }
 }

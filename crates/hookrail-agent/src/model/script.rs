@@ -26,6 +26,9 @@ pub(super) struct Script {
     /// What is answered to requests for a summary, in turn.
     #[serde(default)]
     pub(super) summaries: Vec<String>,
+    /// What is answered to requests of modules, in turn.
+    #[serde(default)]
+    pub(super) completions: Vec<String>,
 }
 
 /// One answer.
@@ -109,6 +112,8 @@ struct Head {
     context_window: Option<u64>,
     #[serde(default)]
     summaries: Vec<String>,
+    #[serde(default)]
+    completions: Vec<String>,
 }
 
 impl Script {
@@ -134,6 +139,7 @@ impl Script {
                 script.model = head.model;
                 script.context_window = head.context_window;
                 script.summaries = head.summaries;
+                script.completions = head.completions;
                 continue;
             }
             let step: Step = serde_json::from_str(line).map_err(wrong)?;

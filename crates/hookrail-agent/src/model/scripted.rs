@@ -20,6 +20,7 @@ pub struct ScriptedModel {
     window: u64,
     part: Mutex<Part>,
     summaries: Mutex<std::vec::IntoIter<String>>,
+    completions: Mutex<std::vec::IntoIter<String>>,
     agents: BTreeMap<String, Arc<ScriptedModel>>,
 }
 
@@ -50,7 +51,9 @@ impl ScriptedModel {
         });
         let agents = agents.collect();
         let part = Mutex::new(Part { steps: script.turns, next: 0 });
-        Self { name, window, part, summaries: Mutex::new(script.summaries.into_iter()), agents }
+        let summaries = Mutex::new(script.summaries.into_iter());
+        let completions = Mutex::new(script.completions.into_iter());
+        Self { name, window, part, summaries, completions, agents }
     }
 
     fn next_step(&self) -> Result<Step, ModelError> {
@@ -65,17 +68,20 @@ impl ScriptedModel {
         Ok(step)
     }
 
-    fn summary(&self, request: &JsonObject) -> Json {
-        let scripted = self.summaries.lock().unwrap_or_else(PoisonError::into_inner).next();
+    /// An answer outside the conversation: the next of a list, or what says that there was a request.
+    fn aside(request: &JsonObject, scripted: &Mutex<std::vec::IntoIter<String>>, otherwise: &str) -> Json {
+        let scripted = scripted.lock().unwrap_or_else(PoisonError::into_inner).next();
         let count = request.get("contents").and_then(Json::as_array).map_or(0, |contents| contents.len());
-        let text = scripted.unwrap_or_else(|| format!("A summary of {count} messages."));
+        let text = scripted.unwrap_or_else(|| format!("{otherwise} {count} messages."));
         response(&[object([("text", Json::string(&text))])], request, &text)
     }
 
     async fn answer(&self, request: &Json, stream: &mut dyn Stream) -> Result<Json, ModelError> {
         let request = request.as_object().unwrap_or_default();
-        if request.get("purpose").and_then(Json::as_str).as_deref() == Some("summary") {
-            return Ok(self.summary(&request));
+        match request.get("purpose").and_then(Json::as_str).as_deref() {
+            Some("summary") => return Ok(Self::aside(&request, &self.summaries, "A summary of")),
+            Some("module") => return Ok(Self::aside(&request, &self.completions, "An answer to")),
+            _ => {}
         }
         let used = tokens(&request.to_json());
         if used > self.window {

@@ -16,7 +16,7 @@ use std::path::Path;
 use hookrail::{Json, JsonObject};
 
 use crate::error::AgentError;
-use crate::message::{Call, calls_of, has_results, list, message, object, text_message, tool_response};
+use crate::message::{Call, calls_of, content_text, has_results, list, message, object, text_message, tool_response};
 use file::Lines;
 
 /// One session.
@@ -249,7 +249,7 @@ impl Session {
             .filter(|_| depth <= self.entries.len())
             .map(|entry| {
                 let below = self.children_of(Some(&entry.id), depth + 1);
-                object([("entry", entry.to_json()), ("children", below)])
+                object([("entry", crate::shape::entry(entry)), ("children", below)])
             })
             .collect();
         list(&nodes)
@@ -288,13 +288,7 @@ fn content(entry: &Entry) -> Option<Json> {
         EntryKind::BranchSummary => {
             Some(text_message("user", &format!("What was tried elsewhere, in short:\n\n{}", entry.text("summary")?)))
         }
-        EntryKind::CustomMessage => {
-            let content = entry.field("content")?;
-            let parts = content.as_array().unwrap_or_default();
-            let texts = parts.iter().filter_map(|part| part.as_object()?.get("text")?.as_str());
-            let text = content.as_str().unwrap_or_else(|| texts.collect::<Vec<_>>().join("\n"));
-            Some(text_message("user", &text))
-        }
+        EntryKind::CustomMessage => Some(text_message("user", &content_text(entry.field("content")?))),
         _ => None,
     }
 }

@@ -11,6 +11,7 @@ mod search;
 mod shell;
 
 pub use names::declare;
+pub(crate) use names::{arguments_called, called};
 pub use place::Place;
 
 use hookrail::guard::{Permit, ToolFailure, ToolOutput};

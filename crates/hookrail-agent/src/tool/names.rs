@@ -11,6 +11,7 @@ struct Name {
 }
 
 use hookrail::DialectId::{Xcode, Xcsh};
+use hookrail::{Json, JsonObject};
 
 const fn name(
     tool: &'static str,
@@ -54,4 +55,23 @@ pub fn declare(builder: hookrail::Builder) -> hookrail::Builder {
         });
         builder.tool(declared)
     })
+}
+
+/// What a tool is called in a dialect.
+pub(crate) fn called(tool: &str, dialect: hookrail::DialectId) -> &str {
+    in_dialect(tool, dialect).map_or(tool, |name| name.name)
+}
+
+/// A tool's arguments with the names they have in a dialect.
+pub(crate) fn arguments_called(tool: &str, dialect: hookrail::DialectId, arguments: &Json) -> Json {
+    let (Some(name), Some(members)) = (in_dialect(tool, dialect), arguments.as_object()) else {
+        return arguments.clone();
+    };
+    let renamed =
+        |own: &str| name.arguments.iter().find(|(known, _)| *known == own).map_or(own, |(_, other)| *other).to_owned();
+    members.iter().map(|(own, value)| (renamed(own), value.clone())).collect::<JsonObject>().to_json()
+}
+
+fn in_dialect(tool: &str, dialect: hookrail::DialectId) -> Option<&'static Name> {
+    NAMES.iter().find(|name| name.tool == tool && name.dialect == dialect)
 }

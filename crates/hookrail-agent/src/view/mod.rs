@@ -3,11 +3,13 @@
 //! A view knows how things look. It decides nothing.
 
 mod headless;
+pub(crate) mod screen;
 mod terminal;
 mod watch;
 
 pub use headless::HeadlessView;
 pub use terminal::TerminalView;
+pub(crate) use terminal::columns;
 pub(crate) use watch::watch;
 
 use hookrail::Json;
@@ -17,6 +19,11 @@ use serde::Serialize;
 pub trait View: Send + Sync {
     /// Shows one thing.
     fn show(&self, shown: &Shown<'_>);
+
+    /// How wide drawings of modules are to be; none where texts are better than drawings.
+    fn columns(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// One thing that is shown. In JSON it has its name as `type`; `docs/agent.md` lists them all.
@@ -100,6 +107,13 @@ pub enum Shown<'a> {
     Status {
         /// The whole line.
         text: &'a str,
+    },
+    /// A message that a module put into the conversation, as the module drew it.
+    Drawn {
+        /// The type of the message.
+        custom_type: &'a str,
+        /// The lines, with colours.
+        lines: &'a [String],
     },
     /// The agent stops.
     Stopped {

@@ -1,13 +1,14 @@
 //! For people: answers on standard output, everything else on standard error.
 
-use std::io::{IsTerminal as _, Write as _};
-use std::sync::{Mutex, PoisonError};
+use std::io::IsTerminal as _;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anstyle::{AnsiColor, Style};
 use hookrail::Json;
 
+use super::screen::{Screen, Stream};
 use super::{Shown, View};
-use crate::text::{limited, short, visible};
+use crate::text::{coloured, limited, short, visible};
 
 const QUIET: Style = Style::new().dimmed();
 const CAREFUL: Style = AnsiColor::Yellow.on_default();
@@ -17,8 +18,8 @@ const ERASE_LINE: &str = "\r\x1b[2K";
 const WIDE: usize = 160;
 
 /// Shows everything as text.
-#[derive(Debug)]
 pub struct TerminalView {
+    screen: Arc<Screen>,
     state: Mutex<State>,
     /// Whether a line can be taken back.
     erases: bool,
@@ -32,39 +33,46 @@ struct State {
     mid_line: bool,
     /// Whether the answer was shown in pieces.
     streamed: bool,
+    /// The status line, while it is the last thing that was written.
+    status: Option<String>,
 }
 
 impl TerminalView {
     /// A view on this process's streams.
     #[must_use]
     pub fn new() -> Self {
+        Self::on(Arc::default())
+    }
+
+    /// A view on a screen that others use, too.
+    pub(crate) fn on(screen: Arc<Screen>) -> Self {
         let erases = std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
-        Self { state: Mutex::default(), erases }
+        Self { screen, state: Mutex::default(), erases }
     }
 
     fn aside(&self, state: &mut State, style: Style, text: &str) {
         self.make_room(state);
-        let _ = writeln!(anstream::stderr(), "{style}{text}{style:#}");
+        state.status = None;
+        self.screen.write(Stream::Asides, &format!("{style}{text}{style:#}\n"));
     }
 
     /// Takes the line about a slow hook away, and ends the line of an answer.
     fn make_room(&self, state: &mut State) {
         if std::mem::take(&mut state.hook_line) {
-            let _ = write!(std::io::stderr(), "{ERASE_LINE}");
+            self.screen.write(Stream::Asides, ERASE_LINE);
         }
         if std::mem::take(&mut state.mid_line) {
-            let _ = writeln!(std::io::stdout());
+            self.screen.write(Stream::Answers, "\n");
         }
     }
 
     fn say(&self, state: &mut State, text: &str) {
         if std::mem::take(&mut state.hook_line) {
-            let _ = write!(std::io::stderr(), "{ERASE_LINE}");
+            self.screen.write(Stream::Asides, ERASE_LINE);
         }
+        state.status = None;
         let shown = visible(text);
-        let mut stdout = std::io::stdout().lock();
-        let _ = stdout.write_all(shown.as_bytes());
-        let _ = stdout.flush();
+        self.screen.write(Stream::Answers, &shown);
         if !shown.is_empty() {
             state.mid_line = !shown.ends_with('\n');
         }
@@ -77,7 +85,29 @@ impl Default for TerminalView {
     }
 }
 
+impl std::fmt::Debug for TerminalView {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TerminalView").field("erases", &self.erases).finish_non_exhaustive()
+    }
+}
+
+/// How many columns there are.
+#[cfg(unix)]
+pub(crate) fn columns() -> usize {
+    let size = rustix::termios::tcgetwinsize(std::io::stderr());
+    size.ok().map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(80)
+}
+
+#[cfg(not(unix))]
+pub(crate) fn columns() -> usize {
+    80
+}
+
 impl View for TerminalView {
+    fn columns(&self) -> Option<usize> {
+        self.erases.then(columns)
+    }
+
     fn show(&self, shown: &Shown<'_>) {
         let state = &mut *self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match shown {
@@ -105,8 +135,17 @@ impl View for TerminalView {
                 let code = code.map(|code| format!("[{code}]")).unwrap_or_default();
                 self.aside(state, CAREFUL, &format!("warning{code}: {}", limited(text)));
             }
-            // A colour that a hook chose would be one more thing a terminal acts on.
-            Shown::Status { text } => self.aside(state, QUIET, &format!("[{}]", short(text, WIDE))),
+            // Of what hooks put there only colours are acted on.
+            Shown::Status { text } if state.status.as_deref() == Some(*text) || text.is_empty() => {}
+            Shown::Status { text } => {
+                self.aside(state, QUIET, &format!("[{}]", coloured(text, WIDE)));
+                state.status = Some((*text).to_owned());
+            }
+            Shown::Drawn { lines, .. } => {
+                for line in *lines {
+                    self.aside(state, Style::new(), coloured(line, columns()).trim_end());
+                }
+            }
             Shown::Note { text } => self.aside(state, QUIET, &limited(text)),
             Shown::Stopped { reason } => self.aside(state, BAD, &format!("stopped: {}", limited(reason))),
             Shown::SentBack { message } => {
@@ -115,10 +154,10 @@ impl View for TerminalView {
             Shown::Compacted { reason, summary } => {
                 self.aside(state, QUIET, &format!("compacted ({reason}): {}", short(summary, WIDE)));
             }
-            Shown::HookRunning { hook } if self.erases => {
+            Shown::HookRunning { hook } if self.erases && self.screen.has_last_line() => {
                 self.make_room(state);
-                let _ = write!(anstream::stderr(), "{QUIET}running hook {} …{QUIET:#}", short(hook, 60));
-                let _ = std::io::stderr().flush();
+                let line = format!("{QUIET}running hook {} …{QUIET:#}", short(hook, 60));
+                self.screen.write(Stream::Asides, &line);
                 state.hook_line = true;
             }
             Shown::HookEnded { .. } => self.make_room(state),

@@ -17,6 +17,8 @@ mod errors;
 mod events;
 mod model;
 mod modes;
+mod modules;
+mod screen;
 mod sessions;
 mod terminal;
 mod tools;

@@ -50,6 +50,12 @@ impl HookSystem {
         Some(runner.command(command).await)
     }
 
+    /// Whether a module wants to draw messages of this type.
+    #[must_use]
+    pub fn draws_message(&self, custom_type: &str) -> bool {
+        self.snapshot().modules().iter().any(|module| module.renderers.iter().any(|known| known == custom_type))
+    }
+
     /// Lets a module draw a message with a `customType`; none means that the default drawing is to be used.
     pub async fn render_message(
         &self,

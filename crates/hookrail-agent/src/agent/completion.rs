@@ -1,0 +1,40 @@
+//! A model call that a module asks for. It goes through the hooks like every other.
+
+use hookrail::{HostError, Json, JsonObject};
+
+use super::Agent;
+use super::compact::Unheard;
+use crate::message::{Reply, list, text_message};
+use crate::shape;
+
+impl Agent {
+    /// Asks the model what a module wants to know: `context` with `systemPrompt` and `messages`.
+    pub(super) async fn complete(&self, asked: &Json) -> Result<Json, HostError> {
+        let asked = asked.as_object().unwrap_or_default();
+        let context = asked.get("context").and_then(Json::as_object).unwrap_or_default();
+        let messages = context.get("messages").and_then(Json::as_array).unwrap_or_default();
+        let contents: Vec<Json> = messages.iter().map(shape::own).collect();
+        let mut request = JsonObject::new();
+        request.set("model", Json::string(self.model.name()));
+        request.set("purpose", Json::string("module"));
+        request.set("contents", list(&contents));
+        if let Some(system) = context.get("systemPrompt").and_then(Json::as_str) {
+            request.set("systemInstruction", text_message("system", &system));
+        }
+        let guard = self.guard();
+        let called = guard
+            .model_call(request.to_json(), |permit| async move { self.model.respond(&permit, &mut Unheard).await });
+        let result = called.await.map_err(|error| HostError::new(error.to_string()))?;
+        self.keep_receipt("model-call", &result.receipt);
+        self.take_notes(&result.notes);
+        let reply = Reply::read(&result.response, "call");
+        if let (Some(reason), true) = (&result.reason, reply.is_empty()) {
+            return Err(HostError::new(reason.clone()));
+        }
+        let message = shape::messages(&reply.message).into_iter().next();
+        let mut message = message.and_then(|message| message.as_object()).unwrap_or_default();
+        message.set("provider", Json::string("scripted"));
+        message.set("model", Json::string(self.model.name()));
+        Ok(message.to_json())
+    }
+}

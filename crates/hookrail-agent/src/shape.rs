@@ -1,0 +1,155 @@
+//! The conversation as module hooks know it: messages with `content`, the roles `user`, `assistant` and `toolResult`,
+//! and their own names for tools. Whatever modules read of a session, or are told of one, goes through here.
+
+use hookrail::{DialectId, Json, JsonObject};
+
+use crate::message::{content_text, list, object, text_message};
+use crate::session::{Entry, EntryKind};
+use crate::tool;
+
+/// A message of the agent as modules know it. Results of several tools are a message each.
+pub(crate) fn messages(own: &Json) -> Vec<Json> {
+    let Some(message) = own.as_object() else { return vec![own.clone()] };
+    let parts = message.get("parts").and_then(Json::as_array).unwrap_or_default();
+    let is_model = message.get("role").and_then(Json::as_str).as_deref() == Some("model");
+    let results: Vec<Json> = parts.iter().filter_map(result).collect();
+    if !results.is_empty() {
+        return results;
+    }
+    let content: Vec<Json> = parts.iter().filter_map(part).collect();
+    let calls = parts.iter().any(|part| part.as_object().is_some_and(|part| part.get("functionCall").is_some()));
+    let mut shaped = JsonObject::new();
+    shaped.set("role", Json::string(if is_model { "assistant" } else { "user" }));
+    shaped.set("content", list(&content));
+    if is_model {
+        shaped.set("stopReason", Json::string(if calls { "toolUse" } else { "stop" }));
+    }
+    vec![shaped.to_json()]
+}
+
+/// A list of messages, likewise.
+pub(crate) fn all_messages(own: &[Json]) -> Json {
+    list(&own.iter().flat_map(messages).collect::<Vec<_>>())
+}
+
+fn text_part(text: &str) -> Json {
+    object([("type", Json::string("text")), ("text", Json::string(text))])
+}
+
+fn part(own: &Json) -> Option<Json> {
+    if let Some(text) = own.as_str() {
+        return Some(text_part(&text));
+    }
+    let part = own.as_object()?;
+    if let Some(text) = part.get("text").and_then(Json::as_str) {
+        return Some(text_part(&text));
+    }
+    let call = part.get("functionCall")?.as_object()?;
+    let name = call.get("name").and_then(Json::as_str).unwrap_or_default();
+    let arguments = call.get("args").cloned().unwrap_or_else(Json::empty_object);
+    Some(object([
+        ("type", Json::string("toolCall")),
+        ("id", call.get("id").cloned().unwrap_or_else(Json::null)),
+        ("name", Json::string(tool::called(&name, DialectId::Xcsh))),
+        ("arguments", tool::arguments_called(&name, DialectId::Xcsh, &arguments)),
+    ]))
+}
+
+/// A tool's result, if the part is one.
+fn result(own: &Json) -> Option<Json> {
+    let result = own.as_object()?.get("functionResponse")?.as_object()?;
+    let response = result.get("response").and_then(Json::as_object).unwrap_or_default();
+    let failed = response.get("error").cloned();
+    let is_error = failed.is_some();
+    let output = failed.or_else(|| response.get("output").cloned()).unwrap_or_else(Json::null);
+    let name = result.get("name").and_then(Json::as_str).unwrap_or_default();
+    let text = output.as_str().unwrap_or_else(|| {
+        let text = content_text(&output);
+        if text.is_empty() { output.text().to_owned() } else { text }
+    });
+    Some(object([
+        ("role", Json::string("toolResult")),
+        ("toolCallId", result.get("id").cloned().unwrap_or_else(Json::null)),
+        ("toolName", Json::string(tool::called(&name, DialectId::Xcsh))),
+        ("content", list(&[text_part(&text)])),
+        ("isError", Json::boolean(is_error)),
+    ]))
+}
+
+/// An entry as modules know it. Where its message is several, so are the entries, one after the other.
+pub(crate) fn entries(entry: &Entry) -> Vec<Json> {
+    let (EntryKind::Message, Some(message)) = (entry.kind, entry.field("message")) else {
+        return vec![entry.to_json()];
+    };
+    let mut parent = entry.parent.as_deref().map_or_else(Json::null, Json::string);
+    let shaped = messages(message);
+    let last = shaped.len();
+    (1..)
+        .zip(shaped)
+        .map(|(at, message)| {
+            let mut line = entry.to_json().as_object().unwrap_or_default();
+            // The last one has the entry's own identity: it is what others follow.
+            let id = if at == last { entry.id.clone() } else { format!("{}.{at}", entry.id) };
+            line.set("id", Json::string(&id));
+            line.set("parentId", std::mem::replace(&mut parent, Json::string(&id)));
+            line.set("message", message);
+            line.to_json()
+        })
+        .collect()
+}
+
+/// An entry alone: the last one, if it is several.
+pub(crate) fn entry(entry: &Entry) -> Json {
+    entries(entry).pop().unwrap_or_else(|| entry.to_json())
+}
+
+/// Entries that have a place in the conversation.
+pub(crate) fn all_entries<'e>(all: impl IntoIterator<Item = &'e Entry>) -> Json {
+    let shown = all.into_iter().filter(|entry| !matches!(entry.kind, EntryKind::Receipt | EntryKind::Leaf));
+    list(&shown.flat_map(entries).collect::<Vec<_>>())
+}
+
+/// A message that a module wrote, in the agent's own shape: `parts` for `content`, `model` for `assistant`.
+pub(crate) fn own(written: &Json) -> Json {
+    let object = written.as_object().unwrap_or_default();
+    if object.get("parts").is_some() {
+        return written.clone();
+    }
+    let role = object.get("role").and_then(Json::as_str).unwrap_or_default();
+    let text = object.get("content").map(content_text).unwrap_or_default();
+    text_message(if role == "assistant" { "model" } else { "user" }, &text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_have_the_roles_and_names_of_modules() {
+        let of = |text: &str| all_messages(&[Json::parse(text).unwrap()]).text().to_owned();
+        assert_eq!(
+            of(
+                r#"{"role":"model","parts":[{"text":"a"},{"functionCall":{"id":"1","name":"replace","args":{"path":"p","old_string":"o"}}}]}"#
+            ),
+            r#"[{"role":"assistant","content":[{"type":"text","text":"a"},{"type":"toolCall","id":"1","name":"edit","arguments":{"path":"p","oldText":"o"}}],"stopReason":"toolUse"}]"#
+        );
+        assert_eq!(
+            of(
+                r#"{"role":"user","parts":[{"functionResponse":{"id":"1","name":"read_file","response":{"output":"x"}}},{"functionResponse":{"id":"2","name":"other","response":{"error":"no"}}}]}"#
+            ),
+            r#"[{"role":"toolResult","toolCallId":"1","toolName":"read","content":[{"type":"text","text":"x"}],"isError":false},{"role":"toolResult","toolCallId":"2","toolName":"other","content":[{"type":"text","text":"no"}],"isError":true}]"#
+        );
+        assert_eq!(
+            of(r#"{"role":"user","parts":[{"text":"hi"}]}"#),
+            r#"[{"role":"user","content":[{"type":"text","text":"hi"}]}]"#
+        );
+    }
+
+    #[test]
+    fn what_a_module_writes_is_taken_back() {
+        let written =
+            Json::parse(r#"{"role":"assistant","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}"#)
+                .unwrap();
+        assert_eq!(own(&written).text(), r#"{"role":"model","parts":[{"text":"a\nb"}]}"#);
+    }
+}
