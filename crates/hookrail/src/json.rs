@@ -173,7 +173,8 @@ impl fmt::Debug for Json {
 
 impl PartialEq for Json {
     fn eq(&self, other: &Self) -> bool {
-        self.text() == other.text()
+        // Mostly a value is compared with itself, to learn whether anybody has changed it.
+        Arc::ptr_eq(&self.0, &other.0) || self.text() == other.text()
     }
 }
 
@@ -290,6 +291,40 @@ impl JsonObject {
     pub fn to_json(&self) -> Json {
         Json::of(self).unwrap_or_else(|_| Json::null())
     }
+
+    /// The text of the object, for whoever only hands it on.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_else(|_| b"null".to_vec())
+    }
+
+    /// The text of the object, for several to whom it is handed on. It is written where it stays: for an event of many
+    /// megabytes every further copy costs as much as the hook.
+    pub(crate) fn to_shared_bytes(&self) -> Arc<[u8]> {
+        let mut length = Length(0);
+        if serde_json::to_writer(&mut length, self).is_ok() {
+            let mut bytes: Arc<[u8]> = std::iter::repeat_n(0, length.0).collect();
+            if let Some(room) = Arc::get_mut(&mut bytes)
+                && serde_json::to_writer(room, self).is_ok()
+            {
+                return bytes;
+            }
+        }
+        self.to_bytes().into()
+    }
+}
+
+/// Counts what is written to it.
+struct Length(usize);
+
+impl std::io::Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 impl<K: Into<String>> FromIterator<(K, Json)> for JsonObject {
@@ -399,6 +434,7 @@ mod tests {
     fn a_repeated_key_keeps_its_first_place_and_its_last_value() {
         let object = Json::parse(r#"{"a":1,"b":2,"a":3}"#).unwrap().as_object().unwrap();
         assert_eq!(object.to_json().text(), r#"{"a":3,"b":2}"#);
+        assert_eq!(&*object.to_shared_bytes(), object.to_json().text().as_bytes());
     }
 
     #[test]

@@ -20,6 +20,9 @@ const DEFAULT_CAPACITY: usize = 64 << 10;
 #[cfg(target_os = "linux")]
 const LARGE_CAPACITY: c_int = 1 << 20;
 
+/// How much is written at once. A larger write would keep the child out of the pipe for as long as it takes.
+const WRITTEN_AT_ONCE: usize = 128 << 10;
+
 /// How much is read at once.
 const CHUNK: usize = 32 << 10;
 
@@ -204,7 +207,7 @@ fn poll_write(fd: &AsyncFd<OwnedFd>, payload: &[u8], written: &mut usize, cx: &m
         let Ok(mut guard) = ready!(fd.poll_write_ready(cx)) else {
             return Poll::Ready(());
         };
-        match sigpipe::write(fd.as_fd(), rest) {
+        match sigpipe::write(fd.as_fd(), rest.get(..WRITTEN_AT_ONCE).unwrap_or(rest)) {
             Ok(count) => *written += count,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => guard.clear_ready(),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -35,7 +35,7 @@ use arc_swap::ArcSwap;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Loader;
 use crate::event::{Event, EventKind, EventSet};
-use crate::firing::{Firing, Plan};
+use crate::firing::{Firing, Plan, Step};
 use crate::hook::Hook;
 use crate::outcome::Outcome;
 use crate::snapshot::Snapshot;
@@ -281,7 +281,13 @@ impl HookSystem {
         }
         let in_force = self.inner.in_force.load();
         let plan = in_force.plan(&event);
-        Ok(Firing::planned(Arc::clone(&in_force.snapshot), plan, event))
+        let is_idle = plan.parts.is_empty();
+        let mut firing = Firing::planned(Arc::clone(&in_force.snapshot), plan, event);
+        // An event that no hook runs for is over at once, and nobody has to be woken to find that out.
+        if is_idle && let Step::Done(outcome) = firing.step() {
+            return Err(outcome);
+        }
+        Ok(firing)
     }
 
     /// The engine's thread, which is started when it is first needed.

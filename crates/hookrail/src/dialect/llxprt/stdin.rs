@@ -16,7 +16,7 @@ pub(super) fn input(event: &Event, before: &[Reply<Answer>]) -> Arc<[u8]> {
         let outputs: Vec<Json> = before.iter().filter_map(|reply| reply.answer.as_ref()).map(Answer::to_json).collect();
         payload.set("previous_outputs", Json::of(&outputs).unwrap_or_else(|_| Json::null()));
     }
-    payload.to_json().text().as_bytes().into()
+    payload.to_shared_bytes()
 }
 
 /// The object a hook of this dialect receives for an event. Empty when the dialect does not have the event.

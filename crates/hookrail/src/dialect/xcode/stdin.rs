@@ -8,7 +8,7 @@ use crate::hook::Hook;
 use crate::json::{Json, JsonObject};
 
 pub(super) fn input(hook: &Hook, event: &Event) -> Arc<[u8]> {
-    let mut line = payload(hook, event).to_json().text().as_bytes().to_vec();
+    let mut line = payload(hook, event).to_bytes();
     line.push(b'\n');
     line.into()
 }

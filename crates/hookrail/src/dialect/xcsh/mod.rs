@@ -34,7 +34,7 @@ impl Dialect for Xcsh {
     const GRACE: Duration = Duration::ZERO;
 
     fn input(_hook: &Hook, event: &Event, _before: &[Reply<Answer>]) -> Arc<[u8]> {
-        payload::payload(event).to_json().text().as_bytes().into()
+        payload::payload(event).to_shared_bytes()
     }
 
     fn read(hook: &Arc<Hook>, _on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reply<Answer> {
