@@ -5,10 +5,10 @@ use std::num::NonZeroU8;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use hookrail::{Hook, HookSystem, Life, Outcome};
+use hookrail::{EventKind, Hook, HookSystem, Life, Outcome, SourceKind};
 use hookrail_testkit::{process_state, wait_until};
 
-use super::{HANG, call, command, environment, grant_all, system};
+use super::{HANG, call, command, environment, grant_all, hook, system};
 
 /// A hook that notes its start and answers with its process number once it has read its input.
 fn prewarmed(dir: &Path, count: u8, answer: &str) -> Hook {
@@ -186,4 +186,30 @@ fn what_is_not_trusted_is_never_started() {
     assert!(is_gone(waiting));
     system.shutdown_blocking();
     assert_eq!(started(&project).len(), 2, "nothing of the new content was started");
+}
+
+#[test]
+fn what_changed_while_it_ran_is_not_started_for_the_next_event() {
+    let dir = tempfile::tempdir().unwrap();
+    let project = dir.path().join("project");
+    std::fs::create_dir_all(project.join(".llxprt")).unwrap();
+    // The granted script puts another one in its own place, after its input and before its spare is started.
+    script(&project, "mv next.sh hook.sh");
+    std::fs::write(project.join("next.sh"), "touch evil; cat > /dev/null\n").unwrap();
+    let settings = r#"{"hooksConfig": {"enabled": true}, "hooks": {"BeforeTool": [{"hooks":
+        [{"type": "command", "command": "sh ./hook.sh", "prewarm": 1}]}]}}"#;
+    std::fs::write(project.join(".llxprt/settings.json"), settings).unwrap();
+    let environment = environment().with("HOME", dir.path().join("home"));
+    let store = || hookrail::FileTrustStore::new(dir.path().join("trust.json"));
+    // One thread starts what waits, in the order of the events, so this one's start says that the other's is over.
+    let mut witness = hook(EventKind::AfterTool, "echo >> witness; cat > /dev/null", SourceKind::User);
+    witness.lane.life = Life::Prewarmed(NonZeroU8::MIN);
+    let builder = || HookSystem::builder(&project).environment(environment.clone()).trust_store(store());
+    grant_all(&store(), &project, &builder().build());
+    let system = builder().hook(witness).build();
+    assert_eq!(fire(&system).runs[0].exit_code, Some(0));
+    system.fire_blocking(system.event(EventKind::AfterTool).with_text("tool_name", "t"));
+    let starts = || std::fs::read_to_string(project.join("witness")).unwrap_or_default();
+    assert!(wait_until(|| starts().lines().count() == 2, HANG));
+    assert!(!project.join("evil").exists() && started(&project).len() == 1, "nobody has looked at that");
 }
