@@ -48,12 +48,11 @@ impl Modules {
         if let Some(worker) = workers.get(module)
             && !worker.to.is_closed()
         {
-            // The receiver lives as long as the thread, and the thread as long as this sender.
-            let _ = worker.to.send(Message::Work(work));
+            worker.send(work);
             return Ok(());
         }
         let worker = Worker::start(module, self.limits)?;
-        let _ = worker.to.send(Message::Work(work));
+        worker.send(work);
         workers.insert(module.to_owned(), worker);
         Ok(())
     }

@@ -132,7 +132,8 @@ impl Stage {
     /// Does some work at once, on this thread, where the module is loaded and nothing is before it; otherwise gives it
     /// back. What the module then waits for is up to its own thread.
     pub(crate) fn work_here(&mut self, work: Work) -> Option<Work> {
-        if !self.is_loaded() || !self.waiting.is_empty() {
+        let is_next = self.waiting.is_empty() && self.seat.queued.load(Ordering::Relaxed) == 0;
+        if !self.is_loaded() || !is_next {
             return Some(work);
         }
         self.here = Some(work.number);
@@ -196,7 +197,10 @@ impl Stage {
     pub(crate) fn take(&mut self, message: Message) {
         match message {
             // It is begun in its turn.
-            Message::Work(work) => self.waiting.push_back(work),
+            Message::Work(work) => {
+                self.seat.queued.fetch_sub(1, Ordering::Relaxed);
+                self.waiting.push_back(work);
+            }
             Message::Abandon(number) => {
                 self.replies.remove(&number);
                 self.waiting.retain(|work| work.number != number);

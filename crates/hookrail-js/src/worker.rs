@@ -4,7 +4,7 @@
 //! for an event that somebody waits for on a thread of their own it can be that one.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -61,6 +61,7 @@ pub(crate) struct Worker {
     /// The files the module was made of when it was loaded last.
     pub(crate) files: Arc<Mutex<Vec<(PathBuf, Digest)>>>,
     pub(crate) stage: Arc<Mutex<Stage>>,
+    queued: Arc<AtomicUsize>,
 }
 
 impl Worker {
@@ -68,11 +69,19 @@ impl Worker {
         let (to, inbox) = mpsc::unbounded_channel();
         let seat = Seat::new(module, limits, &to);
         let (kill, processes, files) = (Arc::clone(&seat.kill), seat.processes.clone(), Arc::clone(&seat.files));
+        let queued = Arc::clone(&seat.queued);
         let runtime = event_loop()?;
         let stage = Arc::new(Mutex::new(Stage::new(seat, runtime.handle().clone())));
         let own = Arc::clone(&stage);
         spawn(&limits, move || runtime.block_on(serve(own, inbox)))?;
-        Ok(Self { to, kill, processes, files, stage })
+        Ok(Self { to, kill, processes, files, stage, queued })
+    }
+
+    /// Gives work to the thread.
+    pub(crate) fn send(&self, work: Work) {
+        self.queued.fetch_add(1, Ordering::Relaxed);
+        // The receiver lives as long as the thread, and the thread as long as this sender.
+        let _ = self.to.send(Message::Work(work));
     }
 }
 
@@ -84,6 +93,8 @@ pub(crate) struct Seat {
     pub(crate) kill: Arc<AtomicBool>,
     pub(crate) processes: Processes,
     pub(crate) files: Arc<Mutex<Vec<(PathBuf, Digest)>>>,
+    /// How much work was sent and has not come to the stage.
+    pub(crate) queued: Arc<AtomicUsize>,
 }
 
 impl Drop for Worker {
@@ -95,7 +106,15 @@ impl Drop for Worker {
 impl Seat {
     fn new(module: &Path, limits: Limits, to: &mpsc::UnboundedSender<Message>) -> Self {
         let (kill, processes, files) = (Arc::default(), Processes::default(), Arc::default());
-        Self { module: module.to_owned(), limits, inbox: to.downgrade(), kill, processes, files }
+        Self {
+            module: module.to_owned(),
+            limits,
+            inbox: to.downgrade(),
+            kill,
+            processes,
+            files,
+            queued: Arc::default(),
+        }
     }
 }
 

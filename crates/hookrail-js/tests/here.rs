@@ -1,7 +1,7 @@
 //! The other suites once more, with every event answered on the thread that waits for it.
 
 #![allow(clippy::duplicate_mod, reason = "each suite brings what it stands on")]
-#![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failure here is a failed test")]
 
 mod common;
 
@@ -11,9 +11,12 @@ mod documented;
 mod host;
 #[path = "misbehaviour.rs"]
 mod misbehaviour;
+#[path = "packages.rs"]
+mod packages;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
@@ -62,6 +65,32 @@ fn a_loaded_module_answers_on_the_thread_that_waits_and_goes_on_on_its_own() {
     let (threads, returned) = asked(&modules, &file, r#"{"waits":true}"#);
     assert_eq!(threads, [here, own[0]]);
     assert!(matches!(returned.how, How::Returned(None)), "{returned:?}");
+}
+
+#[test]
+fn an_event_does_not_overtake_one_that_was_sent_before() {
+    let project = Project::new();
+    let source = "const seen = []; export default (pi) => { pi.on('tool_call', (event) => { if (event.n) seen.push(event.n); \
+        return { block: true, reason: seen.join() }; }); };";
+    let file = project.write("x.ts", source);
+    let modules = hookrail_js::modules();
+    asked(&modules, &file, "{}");
+    for _ in 0..20 {
+        let world = ModuleWorld::new("/", Arc::new(Environment::default()));
+        let time = Duration::from_secs(20);
+        let call = ModuleCall::new(&file, "tool_call", r#"{"n":1}"#, time, world, Arc::new(Listener::default()));
+        let mut sent = modules.call(call);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        // Asked once, it is on its way.
+        let answer = runtime.block_on(std::future::poll_fn(|context| Poll::Ready(sent.as_mut().poll(context))));
+        asked(&modules, &file, r#"{"n":2}"#);
+        if answer.is_pending() {
+            runtime.block_on(sent);
+        }
+    }
+    let How::Returned(Some(result)) = asked(&modules, &file, "{}").1.how else { panic!("it always blocks") };
+    let reason = result.to_value()["reason"].as_str().unwrap().to_owned();
+    assert_eq!(reason, ["1,2"; 20].join(","));
 }
 
 #[test]

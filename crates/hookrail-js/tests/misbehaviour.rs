@@ -170,7 +170,9 @@ fn check_time(source: &str) {
     assert_eq!(outcome.runs[0].end, EndKind::TimedOut, "{outcome:?}");
     assert!(outcome.is_denied());
     assert!(began.elapsed() < Duration::from_secs(5), "the answer does not wait for the module");
-    assert_eq!(system.fire_blocking(tool_call(&system)).runs[0].end, EndKind::Silent, "the next event finds it usable");
+    // Not another tool call: a machine that is busy may need longer than its time to load the module anew.
+    let next = system.fire_blocking(system.event(EventKind::TurnStart));
+    assert_eq!(next.runs[0].end, EndKind::Silent, "the next event finds it usable");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What a module hook costs: `cargo run --release -p hookrail-js --example figures`.
 //!
-//! Prints how long a loaded hook takes to answer an event of 1 KiB, on the thread that waits and through the module's
-//! own; how long it takes to load a hook of sixty lines of TypeScript; and how much memory an idle one holds. The path of
+//! Prints how long a loaded hook takes to answer an event of 1 KiB, with the whole engine around it, on the thread that
+//! waits, and through the module's own; how long it takes to load a hook of sixty lines of TypeScript; and how much memory an idle one holds. The path of
 //! another hook can be given; it must have nothing against the event.
 
 #![allow(clippy::expect_used, clippy::print_stdout, reason = "a measurement that fails has nothing to print")]
@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hookrail::{Environment, How, ModuleCall, ModuleRunner as _, ModuleWorld, NoHost};
+use hookrail::{
+    EndKind, Environment, EventKind, HookSystem, How, Json, ModuleCall, ModuleRunner as _, ModuleWorld, NoHost,
+};
 use hookrail_js::Modules;
 
 const CALLS: usize = 20_000;
@@ -18,11 +20,12 @@ const LOADS: usize = 200;
 const IDLE: usize = 100;
 
 fn main() {
+    let file = || Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/figures/guard.ts");
+    let guard = Hook::new(std::env::args_os().nth(1).map_or_else(file, PathBuf::from));
+    guard.fire();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     runtime.block_on(async {
         let modules = hookrail_js::modules();
-        let own = || Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/figures/guard.ts");
-        let guard = Hook::new(std::env::args_os().nth(1).map_or_else(own, PathBuf::from));
         guard.ask(&modules, Way::Thread).await;
         for way in [Way::Here, Way::Thread] {
             let mut times = Vec::with_capacity(CALLS);
@@ -54,6 +57,7 @@ enum Way {
 /// A module and what it is asked.
 struct Hook {
     file: PathBuf,
+    input: String,
     payload: String,
     world: ModuleWorld,
 }
@@ -65,7 +69,7 @@ impl Hook {
         let payload =
             serde_json::json!({ "type": "tool_call", "toolName": "write", "toolCallId": "c1", "input": input });
         let world = ModuleWorld::new("/", Arc::new(Environment::default()));
-        Self { file, payload: payload.to_string(), world }
+        Self { file, input: input.to_string(), payload: payload.to_string(), world }
     }
 
     async fn ask(&self, modules: &Modules, way: Way) -> Duration {
@@ -80,6 +84,23 @@ impl Hook {
         let took = began.elapsed();
         assert!(matches!(returned.how, How::Returned(None)), "the guard has nothing against it: {returned:?}");
         took
+    }
+
+    /// The whole event: fired by a host that waits for the outcome.
+    fn fire(&self) {
+        let system = HookSystem::builder("/").runner(hookrail_js::modules()).module(&self.file).build();
+        let input = Json::parse(&self.input).expect("the input is JSON");
+        let fire = || {
+            let event = system.event(EventKind::BeforeTool).with_text("tool_name", "write");
+            let event = event.with("tool_input", input.clone());
+            let began = Instant::now();
+            let outcome = system.fire_blocking(event);
+            let took = began.elapsed();
+            assert!(matches!(outcome.runs.as_slice(), [run] if run.end == EndKind::Silent), "{outcome:?}");
+            took
+        };
+        fire();
+        print("an event that is fired and waited for", (0..CALLS).map(|_| fire()).collect());
     }
 
     fn look(&self, modules: &Modules) -> Duration {

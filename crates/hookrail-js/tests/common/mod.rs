@@ -22,11 +22,13 @@ use tempfile::TempDir;
 /// A temporary project.
 pub struct Project {
     pub dir: TempDir,
+    /// Somewhere else: what lies in a project counts as the project's.
+    home: TempDir,
 }
 
 impl Project {
     pub fn new() -> Self {
-        Self { dir: TempDir::with_prefix("modules-").unwrap() }
+        Self { dir: TempDir::with_prefix("modules-").unwrap(), home: TempDir::with_prefix("home-").unwrap() }
     }
 
     pub fn write(&self, name: &str, text: &str) -> PathBuf {
@@ -38,7 +40,7 @@ impl Project {
 
     pub fn builder(&self, modules: &[&str]) -> hookrail::Builder {
         let environment: Environment = std::env::vars_os().filter(|(name, _)| name == "PATH").collect();
-        let environment = environment.with("HOME", self.dir.path().join("home").into_os_string());
+        let environment = environment.with("HOME", self.home.path().as_os_str().to_owned());
         let builder = HookSystem::builder(self.dir.path()).environment(environment);
         modules.iter().fold(builder, |builder, module| builder.module(self.dir.path().join(module)))
     }
