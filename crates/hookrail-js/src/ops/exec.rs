@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 
 use super::text::{bytes, latin1};
 use super::{Args, Need, OpError, op, require};
-use crate::processes::Ended;
+use crate::processes::{Ended, Processes};
 use crate::shared::{Op, Shared};
 
 /// As good as no limit.
@@ -37,15 +37,25 @@ pub(super) fn begin(shared: &Arc<Shared>, number: u32, args: &Args) -> Result<Op
     shared.cancels.lock().insert(number, cancel.clone());
     let processes = shared.processes.clone();
     Ok(op(async move {
-        let unwanted = CancelOnDrop(cancel.clone());
-        let (reply, ended) = oneshot::channel();
-        // Whoever waited may be gone by then, here and below.
-        let tell = |ended| drop(reply.send(ended));
-        processes.start(wanted.command.clone(), cancel, tell).map_err(not_driven)?;
-        let ended = ended.await;
-        drop(unwanted);
-        result(&wanted, ended.ok())
+        let ended = driven(&processes, wanted.command.clone(), cancel).await?;
+        result(&wanted, ended)
     }))
+}
+
+/// Starts a process and waits for its end; none when there was nobody to tell of it. It ends with whoever waits.
+pub(super) async fn driven(
+    processes: &Processes,
+    command: Command,
+    cancel: CancelToken,
+) -> Result<Option<Ended>, OpError> {
+    let unwanted = CancelOnDrop(cancel.clone());
+    let (reply, ended) = oneshot::channel();
+    // Whoever waited may be gone by then, here and below.
+    let tell = |ended| drop(reply.send(ended));
+    processes.start(command, cancel, tell).map_err(not_driven)?;
+    let ended = ended.await;
+    drop(unwanted);
+    Ok(ended.ok())
 }
 
 /// Waits for a process; the module stands still meanwhile.
@@ -113,7 +123,7 @@ fn wanted(shared: &Shared, args: &Args) -> Result<Wanted, OpError> {
 }
 
 /// Unique on this machine, because processes are found by it when they have to end.
-fn run_id() -> String {
+pub(super) fn run_id() -> String {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     format!("{}-{:x}-module-{}", std::process::id(), now.as_nanos(), NEXT.fetch_add(1, Ordering::Relaxed))
 }

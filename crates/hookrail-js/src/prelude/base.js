@@ -308,12 +308,12 @@
 	defineProperty(globalThis, "__hookrail", { value: freeze(bridge) });
 
 	lazily("web.js", [
-		"URL", "URLSearchParams", "TextEncoder", "TextDecoder", "structuredClone", "atob", "btoa", "fetch", "Headers",
-		"Request", "Response", "crypto", "Intl", "WebSocket", "XMLHttpRequest", "Worker",
+		"URL", "URLSearchParams", "TextEncoder", "TextDecoder", "structuredClone", "atob", "btoa", "crypto", "Intl", "WebSocket", "XMLHttpRequest", "Worker",
 	]);
 	lazily("abort.js", ["AbortController", "AbortSignal", "Event", "EventTarget", "DOMException", "CustomEvent"]);
 	lazily("node.js", ["process", "Buffer"]);
 	lazily("bun.js", ["Bun"]);
+	lazily("fetch.js", ["fetch", "Headers", "Request", "Response"]);
 
 	const api = native.script("api.js")(bridge);
 	// Loads the module. The host hears of the end as that of call zero.

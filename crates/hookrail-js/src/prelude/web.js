@@ -1,5 +1,5 @@
-// Globals that modules know from browsers: text encoding, URLs, structured clones, fetch, random identifiers.
-(function ({ sync, begin, missing, named }) {
+// Globals that modules know from browsers: text encoding, URLs, structured clones, random identifiers.
+(function ({ sync, missing, named }) {
 
 	class TextEncoder {
 		encoding = "utf-8";
@@ -265,74 +265,6 @@
 		}
 	}
 
-	// ---- fetch ----
-
-	class Headers {
-		#map = new Map();
-		constructor(init = {}) {
-			const pairs = init[Symbol.iterator] ? init : Object.entries(init);
-			for (const [name, value] of pairs) this.append(name, value);
-		}
-		append(name, value) {
-			const key = String(name).toLowerCase();
-			this.#map.set(key, this.#map.has(key) ? `${this.#map.get(key)}, ${value}` : String(value));
-		}
-		set(name, value) {
-			this.#map.set(String(name).toLowerCase(), String(value));
-		}
-		get(name) {
-			return this.#map.get(String(name).toLowerCase()) ?? null;
-		}
-		has(name) {
-			return this.#map.has(String(name).toLowerCase());
-		}
-		delete(name) {
-			this.#map.delete(String(name).toLowerCase());
-		}
-		forEach(callback) {
-			this.#map.forEach((value, name) => callback(value, name, this));
-		}
-		entries() {
-			return this.#map.entries();
-		}
-		[Symbol.iterator]() {
-			return this.#map.entries();
-		}
-	}
-
-	class Response {
-		#body;
-		constructor(body = "", { status = 200, statusText = "", headers = {}, url = "" } = {}) {
-			this.#body = body ?? "";
-			Object.assign(this, { status, statusText, headers: new Headers(headers), url, ok: status >= 200 && status < 300 });
-		}
-		async text() {
-			if (typeof this.#body?.text === "function") return this.#body.text();
-			return typeof this.#body === "string" ? sync("text.decode", this.#body, false, false) : String(this.#body);
-		}
-		async json() {
-			return JSON.parse(await this.text());
-		}
-		async arrayBuffer() {
-			const body = this.#body;
-			return Uint8Array.from(body, (letter) => letter.charCodeAt(0)).buffer;
-		}
-	}
-
-	async function fetch(input, init = {}) {
-		const headers = [...new Headers(init.headers ?? {})];
-		const url = String(input?.url ?? input);
-		let stop;
-		const { signal } = init;
-		const answer = await begin(0, "fetch", [{ url, method: init.method ?? "GET", headers, body: init.body === undefined || init.body === null ? undefined : String(init.body) }], (id) => {
-			if (!signal) return;
-			stop = () => sync("cancel", id);
-			if (signal.aborted) stop();
-			else signal.addEventListener("abort", stop);
-		}).finally(() => stop && signal.removeEventListener("abort", stop));
-		return new Response(answer.body, { status: answer.status, statusText: answer.statusText, headers: answer.headers, url });
-	}
-
 	const crypto = named("crypto", {
 		randomUUID: () => sync("uuid"),
 		getRandomValues(array) {
@@ -344,9 +276,8 @@
 	});
 
 	return {
-		TextEncoder, TextDecoder, btoa, atob, URL, URLSearchParams, fetch, Headers, Response, crypto,
+		TextEncoder, TextDecoder, btoa, atob, URL, URLSearchParams, crypto,
 		structuredClone: (value) => structuredClone(value),
-		Request: missing("Request", "give fetch a URL and options"),
 		Intl: named("Intl", {}),
 		WebSocket: missing("WebSocket", "there are no sockets; use fetch with the network capability"),
 		XMLHttpRequest: missing("XMLHttpRequest", "use fetch with the network capability"),

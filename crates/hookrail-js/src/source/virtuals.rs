@@ -36,6 +36,7 @@ pub(crate) fn script(name: &str) -> Option<&'static str> {
         "web.js" => include_str!("../prelude/web.js"),
         "node.js" => include_str!("../prelude/node.js"),
         "bun.js" => include_str!("../prelude/bun.js"),
+        "fetch.js" => include_str!("../prelude/fetch.js"),
         "theme.js" => include_str!("../prelude/theme.js"),
         "typebox.js" => include_str!("../prelude/typebox.js"),
         "agent_parts.js" => include_str!("../prelude/agent_parts.js"),
