@@ -8,7 +8,13 @@
 pub mod conformance;
 
 mod children;
+mod holdings;
+mod ledger;
 mod processes;
+mod random;
 
 pub use children::{child, measure};
+pub use holdings::Holdings;
+pub use ledger::Ledger;
 pub use processes::{process_state, processes_with_marker, wait_until};
+pub use random::Random;
