@@ -32,6 +32,8 @@ mod connection;
 mod error;
 mod event;
 mod execute;
+#[doc(hidden)]
+pub mod fuzzing;
 mod id;
 mod message;
 mod metrics;

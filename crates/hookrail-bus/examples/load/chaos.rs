@@ -7,6 +7,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 use tokio::task::JoinSet;
 
+use hookrail_testkit::Random;
+
 /// How many clients there are at a time.
 const CLIENTS: usize = 16;
 
@@ -22,14 +24,14 @@ pub(crate) async fn chaos(socket: &Path, duration: Duration) -> Chaos {
     let began = Instant::now();
     let mut done = Chaos::default();
     let mut clients = JoinSet::new();
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new(1);
     while began.elapsed() < duration {
         while clients.len() < CLIENTS {
             let life = Duration::from_millis(random.below(150));
-            let (seed, path) = (random.next(), socket.to_owned());
+            let (seed, path) = (random.draw(), socket.to_owned());
             clients.spawn(async move {
                 // Dropping the future in the middle of anything is the death of the client.
-                let _ = tokio::time::timeout(life, client(&path, Random(seed | 1))).await;
+                let _ = tokio::time::timeout(life, client(&path, Random::new(seed))).await;
             });
         }
         if clients.join_next().await.is_some() {
@@ -66,21 +68,5 @@ async fn client(socket: &Path, mut random: Random) -> std::io::Result<()> {
         } else {
             tokio::time::sleep(Duration::from_millis(random.below(10))).await;
         }
-    }
-}
-
-/// Numbers that look random and are the same in every run.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
     }
 }

@@ -3,11 +3,13 @@
 //! ```text
 //! load hold  PROGRAM SECONDS IN_FLIGHT    so many requests in flight over one socket, every answer accounted for
 //! load chaos PROGRAM SECONDS              clients that are killed at random; then nothing may be left
+//! load heap SECONDS                       the same in one process, with an allocator that counts
 //! ```
 
 #![cfg(unix)]
 
 mod chaos;
+mod heap;
 mod hold;
 mod server;
 
@@ -18,7 +20,7 @@ use std::time::Duration;
 use server::{Holds, Server};
 
 /// How many storms there are in the time.
-const STORMS: u32 = 6;
+pub(crate) const STORMS: u32 = 6;
 
 /// How much more memory a server may hold after a storm than before it, in KiB. Allocators keep some.
 const SLACK: u64 = 8 * 1024;
@@ -27,8 +29,12 @@ const SLACK: u64 = 8 * 1024;
 async fn main() -> std::io::Result<ExitCode> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |at: usize| arguments.get(at).and_then(|text| text.parse::<u64>().ok());
+    if let (Some("heap"), Some(seconds)) = (arguments.first().map(String::as_str), number(1)) {
+        let fine = heap::heap(Duration::from_secs(seconds)).await?;
+        return Ok(if fine { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
     let (Some(kind), Some(program), Some(seconds)) = (arguments.first(), arguments.get(1), number(2)) else {
-        eprintln!("usage: load (hold PROGRAM SECONDS IN_FLIGHT | chaos PROGRAM SECONDS)");
+        eprintln!("usage: load (hold PROGRAM SECONDS IN_FLIGHT | chaos PROGRAM SECONDS | heap SECONDS)");
         return Ok(ExitCode::FAILURE);
     };
     let server = Server::start(&PathBuf::from(program))?;

@@ -1,0 +1,16 @@
+//! Entry points for the fuzz targets. They are no part of the API.
+
+use crate::message::{FromServer, ToServer};
+use crate::wire::{Decode, Encode};
+
+/// Reads a client's line and writes what was understood again; none when it was refused.
+#[must_use]
+pub fn read_client_line(line: &str) -> Option<String> {
+    ToServer::decode(line).ok().map(|message| message.encode())
+}
+
+/// The same for a server's line.
+#[must_use]
+pub fn read_server_line(line: &str) -> Option<String> {
+    FromServer::decode(line).ok().map(|message| message.encode())
+}
