@@ -1,0 +1,29 @@
+//! Whatever two hooks of a command dialect print and exit with, there is an outcome. The first byte chooses dialect and
+//! event, the second one the exit status; the rest is standard output, and standard error behind a zero byte.
+#![no_main]
+
+use hookrail::{Action, DialectId, Hook, How, Origin, Owner, RunEnd, SourceKind};
+use hookrail_fuzz::{MOMENT, drive, event, event_of};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let [choice, status, output @ ..] = data else { return };
+    let dialect = if choice & 1 == 0 { DialectId::Llxprt } else { DialectId::Xcode };
+    let kind = event_of(dialect, choice >> 1);
+    let (stdout, stderr) = match output.iter().position(|byte| *byte == 0) {
+        Some(at) => (&output[..at], &output[at + 1..]),
+        None => (output, &[][..]),
+    };
+    let hook = |name: &str| {
+        let origin = Origin::without_file(SourceKind::Plugin);
+        let mut hook = Hook::new(kind, dialect, name, Action::Shell(name.into()), origin);
+        hook.owner = Some(std::sync::Arc::new(Owner::new("p@local", "/p")));
+        hook
+    };
+    // Most exits are fine ones, because only those are read in all dialects.
+    let status = if *status < 128 { 0 } else { i32::from(status & 3) };
+    let end = || RunEnd::new(How::Exited(status), MOMENT).stdout(stdout).stderr(stderr);
+    let once = drive(vec![hook("a"), hook("b")], event(kind), |_| end());
+    let again = drive(vec![hook("a"), hook("b")], event(kind), |_| end());
+    assert_eq!(once.effects.decision, again.effects.decision, "the same answers have the same outcome");
+});

@@ -1,0 +1,25 @@
+//! Whatever a module returns, there is an outcome. The first byte chooses the event; the rest is JSON values, one on a
+//! line: what it returned, then messages and entries in turn.
+#![no_main]
+
+use hookrail::{Action, DialectId, Hook, How, Json, Origin, RunEnd, SourceKind};
+use hookrail_fuzz::{MOMENT, drive, event, event_of};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let [choice, text @ ..] = data else { return };
+    let Ok(text) = std::str::from_utf8(text) else { return };
+    let kind = event_of(DialectId::Xcsh, *choice);
+    let values: Vec<Option<Json>> = text.lines().map(|line| Json::parse(line).ok()).collect();
+    let hook = |path: &str| {
+        let action = Action::Module(std::path::Path::new(path).into());
+        Hook::new(kind, DialectId::Xcsh, path, action, Origin::without_file(SourceKind::Option))
+    };
+    drive(vec![hook("/a.js"), hook("/b.js")], event(kind), |_| {
+        let mut end = RunEnd::new(How::Returned(values.first().cloned().flatten()), MOMENT);
+        for (at, value) in values.iter().skip(1).flatten().enumerate() {
+            if at % 2 == 0 { end.messages.push(value.clone()) } else { end.entries.push(value.clone()) }
+        }
+        end
+    });
+});

@@ -1,0 +1,104 @@
+//! What the fuzz targets share: a place for one file, every event in turn, and what must hold of every outcome.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use hookrail::{
+    DialectId, Environment, Event, EventKind, Firing, Hook, HookSystem, Json, Outcome, RunEnd, RunRequest, Snapshot, Step,
+    explain_document, list_document, outcome_document,
+};
+use tempfile::TempDir;
+
+/// A project with one file whose content is made up.
+pub struct Place {
+    _folder: TempDir,
+    root: PathBuf,
+    file: PathBuf,
+    environment: Environment,
+}
+
+impl Place {
+    /// A place for a file of this name under the project. The system's settings are in the same place under
+    /// `system.json`.
+    pub fn new(name: &str) -> Self {
+        // Memory, where there is such a file system, so that the disk is not what is measured.
+        let shm = Path::new("/dev/shm");
+        let folder = if shm.is_dir() { tempfile::tempdir_in(shm) } else { tempfile::tempdir() }.expect("a folder");
+        let root = folder.path().join("project");
+        let file = root.join(name);
+        std::fs::create_dir_all(file.parent().expect("a name in a folder")).expect("a folder");
+        let environment = [
+            ("HOME", folder.path().as_os_str()),
+            ("LLXPRT_SYSTEM_SETTINGS_PATH", root.join("system.json").as_os_str()),
+        ];
+        let environment = environment.into_iter().collect();
+        Self { root, file, environment, _folder: folder }
+    }
+
+    /// Loads the project with this content, lists its hooks, and asks what every event would run.
+    pub fn load(&self, content: &[u8]) {
+        std::fs::write(&self.file, content).expect("a file");
+        let system =
+            HookSystem::builder(&self.root).environment(self.environment.clone()).trust_project().build();
+        let snapshot = system.snapshot();
+        check(&list_document(&snapshot));
+        for kind in EventKind::all() {
+            check(&explain_document(&system.explain(&event(kind))));
+        }
+    }
+}
+
+/// An event with all its fields.
+pub fn event(kind: EventKind) -> Event {
+    let json = |text: &str| Json::parse(text).expect("JSON");
+    Event::new(kind, "/project")
+        .session("s")
+        .at_time("2025-02-18T16:30:00.000Z")
+        .with_text("tool_name", "write_file")
+        .with("tool_input", json(r#"{"path": "a"}"#))
+        .with("tool_response", json(r#"{"llmContent": "x", "returnDisplay": "y"}"#))
+        .with("llm_request", json(r#"{"model":"m","messages":[{"role":"user","content":"u"}],"config":{}}"#))
+        .with("llm_response", json(r#"{"text":"t","candidates":[]}"#))
+        .with_text("prompt", "p")
+        .with_text("prompt_response", "r")
+        .with_text("source", "startup")
+        .with_text("reason", "exit")
+        .with_text("trigger", "auto")
+        .with_text("notification_type", "ToolPermission")
+        .with_text("message", "m")
+}
+
+/// One of the events that a dialect has.
+pub fn event_of(dialect: DialectId, number: u8) -> EventKind {
+    let events: Vec<EventKind> = EventKind::all().filter(|kind| kind.spec().column(dialect).is_some()).collect();
+    events[usize::from(number) % events.len()]
+}
+
+/// Drives an event in which every hook ends like this, and checks what came of it.
+pub fn drive(hooks: Vec<Hook>, event: Event, end: impl Fn(&RunRequest) -> RunEnd) -> Outcome {
+    let mut firing = Firing::new(Arc::new(Snapshot::new(hooks, Vec::new())), event);
+    loop {
+        match firing.step() {
+            Step::Run(batch) => {
+                for request in &batch.requests {
+                    firing.ended(request.id, &end(request));
+                }
+            }
+            Step::Done(outcome) => {
+                check(&outcome_document(&outcome));
+                return *outcome;
+            }
+            other => panic!("every end was given: {other:?}"),
+        }
+    }
+}
+
+/// What programs get is one JSON object, whatever hooks wrote.
+fn check(document: &Json) {
+    let read = Json::parse(document.text()).expect("a document is JSON");
+    assert!(read.as_object().is_some(), "a document is an object");
+}
+
+/// A short time, for ends.
+pub const MOMENT: Duration = Duration::from_millis(1);
