@@ -20,7 +20,7 @@ Examples:
   hookrail-bench run --json results.json                everything, about ten minutes
   hookrail-bench table results.json                     the tables, as Markdown
   hookrail-bench table results.json --into docs/performance.md
-  hookrail-bench chart results.json --into docs/performance.svg";
+  hookrail-bench chart results.json --into docs/performance/chart.svg";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -33,6 +33,9 @@ pub enum Command {
     Table(View),
     /// Draw a measurement as SVG.
     Chart(View),
+    /// Be a hook that stays.
+    #[command(hide = true)]
+    Worker,
     /// Be a host that `run` drives.
     #[command(hide = true)]
     Probe {

@@ -59,6 +59,12 @@ pub(crate) fn per_piece(took: Duration, times: u32) -> f64 {
     took.as_secs_f64() * 1e9 / f64::from(times.max(1))
 }
 
+/// A time without digits that mean nothing, so that the raw data stays small.
+fn rounded(nanoseconds: f64) -> f64 {
+    let digits = if nanoseconds < 1e3 { 1e3 } else { 1.0 };
+    (nanoseconds * digits).round() / digits
+}
+
 /// A case that is ready to be measured.
 #[derive(Default)]
 pub(crate) struct Prepared {
@@ -123,7 +129,7 @@ pub(crate) fn measure(name: &str, title: &str, mut prepared: Prepared, limits: L
         }
         // A round counts whole or not at all, so that the ratios are of the same moment.
         if times.iter().all(|time| time.is_finite()) {
-            kept.iter_mut().zip(times).for_each(|(variant, time)| variant.nanoseconds.push(time));
+            kept.iter_mut().zip(times).for_each(|(variant, time)| variant.nanoseconds.push(rounded(time)));
         }
         round += 1;
     }

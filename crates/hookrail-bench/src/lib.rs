@@ -12,6 +12,7 @@
 
 pub mod args;
 mod cases;
+pub mod chart;
 mod floor;
 mod harness;
 mod lab;
@@ -21,6 +22,9 @@ mod probe;
 pub mod results;
 mod run;
 mod stats;
+pub mod table;
+mod targets;
+mod worker;
 
 /// What went wrong, in words.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 
-use crate::args::{Cli, Command, Run};
+use crate::args::{Cli, Command, Run, View};
 use crate::harness::{Limits, measure};
 use crate::lab::Lab;
 use crate::peers::Peers;
 use crate::results::{CaseResult, Method, Results};
-use crate::{Result, cases, machine, probe};
+use crate::{Result, cases, chart, machine, probe, table, worker};
 
 /// The program.
 #[must_use]
@@ -22,8 +22,10 @@ pub fn main() -> ExitCode {
             list();
             Ok(())
         }
+        Command::Table(view) => table_of(&view),
+        Command::Chart(view) => chart_of(&view),
+        Command::Worker => worker::serve(),
         Command::Probe { host } => probe::be(&host),
-        _ => Ok(()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -78,13 +80,40 @@ fn run(args: &Run) -> Result<()> {
     Ok(())
 }
 
+fn table_of(view: &View) -> Result<()> {
+    let results = read(&view.file)?;
+    match &view.into {
+        Some(page) => {
+            let old = std::fs::read_to_string(page).map_err(|error| format!("{}: {error}", page.display()))?;
+            std::fs::write(page, table::replace(&old, &results)?)?;
+        }
+        None => print!("{}", table::markdown(&results)),
+    }
+    Ok(())
+}
+
+fn chart_of(view: &View) -> Result<()> {
+    let drawn = chart::svg(&read(&view.file)?);
+    match &view.into {
+        Some(file) => std::fs::write(file, drawn)?,
+        None => print!("{drawn}"),
+    }
+    Ok(())
+}
+
+fn read(file: &Path) -> Result<Results> {
+    let text = std::fs::read_to_string(file).map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
+    Ok(serde_json::from_str(&text).map_err(|error| format!("{} holds no measurement: {error}", file.display()))?)
+}
+
 fn is_wanted(args: &Run, name: &str) -> bool {
     let fits = |wanted: &String| wanted.strip_suffix('*').map_or(wanted == name, |start| name.starts_with(start));
     args.cases.is_empty() || args.cases.iter().any(fits)
 }
 
 fn write(results: &Results, file: &Path) -> Result<()> {
-    let text = serde_json::to_string(results)?;
+    let mut text = serde_json::to_string(results)?;
+    text.push('\n');
     std::fs::write(file, text).map_err(|error| format!("{} cannot be written: {error}", file.display()))?;
     Ok(())
 }

@@ -1,13 +1,12 @@
 //! Starting from nothing: the command line, and the first event of an agent that has just started.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use hookrail::Environment;
 use serde_json::json;
 
 use super::Case;
-use super::support::floor;
+use super::support::{built, floor};
 use crate::Result;
 use crate::floor::Bare;
 use crate::harness::{Prepared, Variant};
@@ -34,7 +33,7 @@ fn cold(lab: &Lab) -> Result<Prepared> {
         truth.round_trip(b"").map(drop)
     }));
     let project = lab.project(&json!([{"hooks": [program(&lab.tiny(), &[])]}]))?;
-    case.add(command_line(&binary()?, &project, &environment)?);
+    case.add(command_line(&built("hookrail-cli", "hookrail")?, &project, &environment)?);
     case.add(node(lab)?);
     match gemini(lab) {
         Ok(variant) => case.add(variant),
@@ -83,21 +82,4 @@ fn gemini(lab: &Lab) -> Result<Variant> {
         let said = start.round_trip(asked.as_bytes())?;
         if said.windows(4).any(|part| part == b"\"ns\"") { Ok(()) } else { Err("it fired nothing".into()) }
     }))
-}
-
-/// The binary, built like this program and beside it.
-fn binary() -> Result<PathBuf> {
-    let own = std::env::current_exe()?;
-    let release: &[&str] = if cfg!(debug_assertions) { &[] } else { &["--release"] };
-    eprintln!("      building the command line");
-    let made = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(["build", "--quiet", "--locked", "-p", "hookrail-cli"])
-        .args(release)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()?;
-    let binary = own.with_file_name("hookrail");
-    if made.status.success() && binary.exists() {
-        return Ok(binary);
-    }
-    Err(format!("the command line could not be built: {}", String::from_utf8_lossy(&made.stderr)).into())
 }

@@ -3,6 +3,7 @@
 mod bus;
 mod fire;
 mod host;
+mod lanes;
 mod many;
 mod mixed;
 mod module;
@@ -31,6 +32,7 @@ pub(crate) fn all() -> Vec<Case> {
         one::cases(),
         many::cases(),
         payload::cases(),
+        lanes::cases(),
         mixed::cases(),
         module::cases(),
         bus::cases(),

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 
 use hookrail::{EventKind, HookSystem};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Case;
-use super::support::{gemini, opendev};
+use super::support::{built, gemini, opendev};
 use crate::Result;
 use crate::harness::{Prepared, Variant};
 use crate::lab::{Lab, Shell, TOOL, answered, event, input_of, program};
@@ -20,6 +20,11 @@ const MANY: u32 = 200_000;
 pub(crate) fn cases() -> Vec<Case> {
     vec![
         Case { name: "off", title: "hooks off, or none configured: what asking costs", prepare: off },
+        Case {
+            name: "off-allocations",
+            title: "allocations in 1,000 calls when nobody wants the event",
+            prepare: allocations,
+        },
         Case { name: "off-whole", title: "none configured: the whole call of a host", prepare: whole },
         Case { name: "none-match", title: "one hook, and its matcher does not match", prepare: none_match },
     ]
@@ -89,5 +94,16 @@ fn none_match(lab: &Lab) -> Result<Prepared> {
     let theirs = json!([{"matcher": "^some_other_tool$", "hooks": [{"type": "command", "command": "true"}]}]);
     gemini(lab, &mut case, ("gemini", "`fireBeforeToolEvent`"), &theirs, json!({"do": "fire", "times": 500}));
     opendev(lab, &mut case, ("opendev", "`run_hooks`"), &theirs, json!({"do": "fire", "times": 5000}));
+    Ok(case)
+}
+
+fn allocations(_lab: &Lab) -> Result<Prepared> {
+    let mut case = Prepared::default();
+    let counter = built("hookrail-bench", "hookrail-bench-allocations")?;
+    let said = std::process::Command::new(counter).output()?;
+    let counts: serde_json::Map<String, Value> = serde_json::from_slice(&said.stdout)?;
+    for (name, count) in counts {
+        case.value(&name, "allocations", count.as_f64().ok_or("a count is no number")?);
+    }
     Ok(case)
 }

@@ -1,6 +1,7 @@
 //! Variants that several cases have.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -108,4 +109,20 @@ fn driven(
     }
     let driver = Rc::clone(driver);
     case.add(Variant::new(name, what, move || driver.borrow_mut().time(&work)));
+}
+
+/// Another program of the workspace, built like this one and beside it.
+pub(crate) fn built(package: &str, program: &str) -> Result<PathBuf> {
+    let release: &[&str] = if cfg!(debug_assertions) { &[] } else { &["--release"] };
+    eprintln!("      building {program}");
+    let made = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args(["build", "--quiet", "--locked", "-p", package, "--bin", program])
+        .args(release)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()?;
+    let found = std::env::current_exe()?.with_file_name(program);
+    if made.status.success() && found.exists() {
+        return Ok(found);
+    }
+    Err(format!("{program} could not be built: {}", String::from_utf8_lossy(&made.stderr)).into())
 }

@@ -1,0 +1,50 @@
+//! Counts what the engine allocates when nobody wants an event. It is a program of its own because counting needs an
+//! allocator of its own, which nothing that is timed should have.
+
+use std::alloc::System;
+use std::hint::black_box;
+use std::pin::pin;
+use std::task::{Context, Waker};
+
+use hookrail::{Environment, EventKind, HookSystem, Json};
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// How often each call is made; what is reported is the sum.
+const CALLS: usize = 1_000;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let folder = tempfile::tempdir()?;
+    let environment = Environment::new().with("HOME", folder.path());
+    let off = HookSystem::builder(folder.path()).environment(environment.clone()).hooks_off("counting").build();
+    let none = HookSystem::builder(folder.path()).environment(environment).build();
+    let input = Json::empty_object();
+    let asking = counted(|| {
+        assert_unwanted(black_box(&off).wants(EventKind::BeforeTool));
+        assert_unwanted(black_box(&none).wants(EventKind::BeforeTool));
+    });
+    let firing = counted(|| {
+        let mut fire = pin!(none.fire_before_tool("write_file", input.clone()));
+        let _ = black_box(fire.as_mut().poll(&mut Context::from_waker(Waker::noop())));
+    });
+    // The counter itself must count, or nothing it says means anything.
+    let known = counted(|| drop(black_box(Box::new(1))));
+    println!("{}", serde_json::json!({"wants": asking, "fire": firing, "box": known}));
+    Ok(())
+}
+
+fn assert_unwanted(wanted: bool) {
+    assert!(!wanted, "nobody should want the event");
+}
+
+/// How many allocations the calls make.
+fn counted(mut call: impl FnMut()) -> usize {
+    let region = Region::new(ALLOCATOR);
+    for _ in 0..CALLS {
+        call();
+    }
+    let change = region.change();
+    change.allocations + change.reallocations
+}

@@ -1,0 +1,155 @@
+//! A measurement as one picture: for each case, how long each variant took, on a scale of powers of ten.
+
+use std::fmt::Write as _;
+
+use crate::results::{CaseResult, Results};
+use crate::table::{duration, number};
+
+const WIDTH: f64 = 1000.0;
+const LEFT: f64 = 190.0;
+const RIGHT: f64 = 170.0;
+const BAR: f64 = 14.0;
+const GAP: f64 = 4.0;
+const TITLE: f64 = 26.0;
+const TOP: f64 = 64.0;
+
+/// The picture, as SVG that needs nothing else.
+#[must_use]
+pub fn svg(results: &Results) -> String {
+    let cases: Vec<&CaseResult> = results.cases.iter().filter(|case| case.variants.len() > 1).collect();
+    let rows: usize = cases.iter().map(|case| case.variants.len()).sum();
+    let height = TOP + TITLE * cases.len() as f64 + (BAR + GAP) * rows as f64 + 24.0;
+    let scale = Scale::over(&cases);
+    let mut svg = String::new();
+    let _ = writeln!(
+        svg,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" font-size=\"11\">"
+    );
+    let _ = writeln!(svg, "<title>hookrail against the floor and against its peers</title>");
+    let _ = writeln!(svg, "<rect width=\"{WIDTH}\" height=\"{height}\" fill=\"#fff\"/>");
+    legend(&mut svg);
+    scale.draw(&mut svg, height);
+    let mut top = TOP;
+    for case in cases {
+        let _ = writeln!(
+            svg,
+            "<text x=\"8\" y=\"{:.1}\" font-weight=\"bold\">{}: {}</text>",
+            top + TITLE - 8.0,
+            escaped(&case.name),
+            escaped(&case.title.replace('`', ""))
+        );
+        top += TITLE;
+        for variant in &case.variants {
+            bar(&mut svg, &scale, case, &variant.name, top);
+            top += BAR + GAP;
+        }
+    }
+    svg.push_str("</svg>\n");
+    svg
+}
+
+fn bar(svg: &mut String, scale: &Scale, case: &CaseResult, name: &str, top: f64) {
+    let Some(time) = case.variant(name).and_then(|variant| variant.time()) else { return };
+    let ratio = case.variants.first().and_then(|first| case.ratio(name, &first.name));
+    let end = scale.place(time.median);
+    let beside = ratio.map(|ratio| format!(", {} x", number(ratio.median))).unwrap_or_default();
+    let base = top + BAR - 3.5;
+    let _ = writeln!(svg, "<text x=\"{:.1}\" y=\"{base:.1}\" text-anchor=\"end\">{}</text>", LEFT - 6.0, escaped(name));
+    let _ = writeln!(
+        svg,
+        "<rect x=\"{LEFT}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{BAR}\" fill=\"{}\"/>",
+        end - LEFT,
+        colour(name)
+    );
+    // The middle eighty percent.
+    let (low, high) = (scale.place(time.p10), scale.place(time.p90));
+    let middle = top + BAR / 2.0;
+    let _ = writeln!(svg, "<path d=\"M{low:.1} {middle:.1}H{high:.1}\" stroke=\"#000\" stroke-width=\"1.5\"/>");
+    let _ = writeln!(
+        svg,
+        "<text x=\"{:.1}\" y=\"{base:.1}\">{}{beside}</text>",
+        end.max(high) + 6.0,
+        duration(time.median)
+    );
+}
+
+fn legend(svg: &mut String) {
+    let entries = [("floor", "the floor of the machine"), ("hookrail", "hookrail"), ("gemini", "a peer")];
+    let _ =
+        writeln!(svg, "<text x=\"8\" y=\"20\" font-size=\"14\" font-weight=\"bold\">median time, logarithmic</text>");
+    for (place, (name, says)) in entries.into_iter().enumerate() {
+        let left = 260.0 + 200.0 * place as f64;
+        let _ = writeln!(svg, "<rect x=\"{left}\" y=\"9\" width=\"14\" height=\"14\" fill=\"{}\"/>", colour(name));
+        let _ = writeln!(svg, "<text x=\"{}\" y=\"20\">{says}</text>", left + 20.0);
+    }
+}
+
+fn colour(name: &str) -> &'static str {
+    let begins = |starts: &[&str]| starts.iter().any(|start| name.starts_with(start));
+    if begins(&["floor", "true"]) {
+        "#9aa0a6"
+    } else if begins(&["gemini", "opendev", "node", "bun"]) {
+        "#e8710a"
+    } else {
+        "#1a73e8"
+    }
+}
+
+/// From times to places.
+struct Scale {
+    low: f64,
+    high: f64,
+}
+
+impl Scale {
+    /// Powers of ten around all times.
+    fn over(cases: &[&CaseResult]) -> Self {
+        let times = cases.iter().flat_map(|case| &case.variants).filter_map(|variant| Some(variant.time()?.median));
+        let (low, high) = times.fold((f64::MAX, f64::MIN), |(low, high), time| (low.min(time), high.max(time)));
+        let (low, high) = if low <= high { (low, high) } else { (1.0, 10.0) };
+        let low = low.max(1e-3).log10().floor();
+        Self { low, high: high.log10().ceil().max(low + 1.0) }
+    }
+
+    fn place(&self, nanoseconds: f64) -> f64 {
+        let share = (nanoseconds.max(1e-3).log10() - self.low) / (self.high - self.low);
+        LEFT + share.clamp(0.0, 1.0) * (WIDTH - LEFT - RIGHT)
+    }
+
+    fn draw(&self, svg: &mut String, height: f64) {
+        let mut power = self.low;
+        while power <= self.high {
+            let time = 10_f64.powf(power);
+            let place = self.place(time);
+            let _ = writeln!(svg, "<path d=\"M{place:.1} {}V{height}\" stroke=\"#ddd\"/>", TOP - 12.0);
+            let label = duration(time).replace(".00", "").replace(".0", "");
+            let _ = writeln!(svg, "<text x=\"{place:.1}\" y=\"{}\" text-anchor=\"middle\">{label}</text>", TOP - 18.0);
+            power += 1.0;
+        }
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::VariantResult;
+
+    #[test]
+    fn longer_times_have_longer_bars_and_texts_are_escaped() {
+        let variant =
+            |name: &str, time| VariantResult { name: name.to_owned(), what: String::new(), nanoseconds: vec![time] };
+        let case = CaseResult {
+            name: "a<b".to_owned(),
+            variants: vec![variant("floor", 100.0), variant("hookrail", 1000.0)],
+            ..CaseResult::default()
+        };
+        let scale = Scale::over(&[&case]);
+        assert!(scale.place(100.0) < scale.place(1000.0));
+        let drawn = svg(&Results { cases: vec![case], ..Results::default() });
+        assert!(drawn.contains("a&lt;b") && drawn.contains("10.0 x") && !drawn.contains("a<b"));
+    }
+}

@@ -1,0 +1,263 @@
+//! What was aimed at, and how far a measurement reaches it.
+
+use crate::results::Results;
+use crate::stats::Spread;
+
+/// How near a number may be to its limit and still be called at the line.
+const LINE: f64 = 1.05;
+
+/// One aim.
+pub(crate) struct Target {
+    pub(crate) says: &'static str,
+    limit: Limit,
+    measure: Measure,
+}
+
+/// What a number is held against.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Limit {
+    AtMost(f64),
+    AtLeast(f64),
+}
+
+/// Where the number comes from.
+enum Measure {
+    /// One variant of a case against another.
+    Ratio(&'static str, &'static str, &'static str),
+    /// One variant of a case without a second one, against a third.
+    Without(&'static str, &'static str, &'static str, &'static str),
+    /// A number of a case that is no time.
+    Value(&'static str, &'static str),
+    /// The worst of all comparisons with that peer: our time over theirs.
+    WorstAgainst(&'static str),
+}
+
+/// How far an aim is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mark {
+    Reached,
+    AtTheLine,
+    Missed,
+    NotMeasured,
+}
+
+impl Mark {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Reached => "reached",
+            Self::AtTheLine => "at the line",
+            Self::Missed => "**missed**",
+            Self::NotMeasured => "not measured",
+        }
+    }
+}
+
+/// An aim beside what was found.
+pub(crate) struct Judged {
+    pub(crate) says: &'static str,
+    pub(crate) limit: Limit,
+    pub(crate) found: Option<Spread>,
+    /// Which comparison it was, where that is not plain.
+    pub(crate) which: Option<String>,
+    pub(crate) mark: Mark,
+}
+
+/// Holds a measurement against every aim.
+pub(crate) fn judge(results: &Results) -> Vec<Judged> {
+    let judged = |target: Target| {
+        let (found, which) = target.measure.of(results);
+        let mark = found.map_or(Mark::NotMeasured, |found| mark(found.median, target.limit));
+        Judged { says: target.says, limit: target.limit, found, which, mark }
+    };
+    all().into_iter().map(judged).collect()
+}
+
+fn mark(found: f64, limit: Limit) -> Mark {
+    let (reached, near) = match limit {
+        Limit::AtMost(most) => (found <= most, found <= most * LINE),
+        Limit::AtLeast(least) => (found >= least, found >= least / LINE),
+    };
+    match (reached, near) {
+        (true, _) => Mark::Reached,
+        (false, true) => Mark::AtTheLine,
+        (false, false) => Mark::Missed,
+    }
+}
+
+impl Measure {
+    fn of(&self, results: &Results) -> (Option<Spread>, Option<String>) {
+        let exact = |value: f64| Spread { median: value, p10: value, p90: value };
+        match self {
+            Self::Ratio(case, of, to) => (results.case(case).and_then(|case| case.ratio(of, to)), None),
+            Self::Without(case, of, without, to) => {
+                (results.case(case).and_then(|case| case.ratio_without(of, without, to)), None)
+            }
+            Self::Value(case, name) => (results.case(case).and_then(|case| case.value(name)).map(exact), None),
+            Self::WorstAgainst(peer) => worst(results, peer).unzip(),
+        }
+    }
+}
+
+/// The comparison with a peer in which we do worst. `hookrail-x` is held against `gemini-x`, and `hookrail` against
+/// `gemini`; a variant of ours without such a partner is held against the peer's only one.
+fn worst(results: &Results, peer: &str) -> Option<(Spread, String)> {
+    let pairs = results.cases.iter().flat_map(|case| {
+        let theirs = case.variants.iter().filter(move |variant| variant.name.starts_with(peer));
+        theirs.filter_map(move |theirs| {
+            let kind = theirs.name.strip_prefix(peer)?;
+            let ours = ["hookrail", "hookrail-cached"]
+                .into_iter()
+                .map(|name| if kind.is_empty() { name.to_owned() } else { format!("hookrail{kind}") })
+                .find(|name| case.variant(name).is_some())?;
+            Some((case.ratio(&ours, &theirs.name)?, case.name.clone()))
+        })
+    });
+    pairs.max_by(|(one, _), (other, _)| one.median.total_cmp(&other.median))
+}
+
+fn all() -> Vec<Target> {
+    use Limit::{AtLeast, AtMost};
+    use Measure::{Ratio, Value, Without, WorstAgainst};
+    let rows = [
+        ("hooks off, against an empty loop with one load", AtMost(1.5), Ratio("off", "hookrail-off", "floor")),
+        ("none for the event, against the same", AtMost(1.5), Ratio("off", "hookrail", "floor")),
+        ("allocations of that", AtMost(0.0), Value("off-allocations", "wants")),
+        (
+            "plan, tool seen before, 10,000 hooks, against a hash map",
+            AtMost(4.0),
+            Ratio("plan-10000", "hookrail-cached", "floor-map"),
+        ),
+        (
+            "plan, new tool, 10,000 hooks, against a `RegexSet`",
+            AtMost(3.0),
+            Ratio("plan-10000", "hookrail-new", "floor-set"),
+        ),
+        ("one hook, cheapest child, blocking, against F", AtMost(1.4), Ratio("one-tiny", "hookrail", "floor")),
+        ("the same from a multi-threaded tokio host", AtMost(1.6), Ratio("one-tiny", "hookrail-tokio", "floor")),
+        ("one hook, `sh -c`, against its own floor", AtMost(1.05), Ratio("one-sh", "hookrail", "floor")),
+        ("the same from a tokio host", AtMost(1.05), Ratio("one-sh", "hookrail-tokio", "floor")),
+        ("one hook, `bash -c`, against its own floor", AtMost(1.05), Ratio("one-bash", "hookrail", "floor")),
+        ("the same from a tokio host", AtMost(1.05), Ratio("one-bash", "hookrail-tokio", "floor")),
+        ("program with arguments, against `sh -c`", AtMost(0.55), Ratio("one-tiny", "hookrail", "hookrail-sh")),
+        (
+            "plain line with `\"shell\": \"auto\"`, against `sh -c`",
+            AtMost(0.55),
+            Ratio("lane-shell", "hookrail-auto", "hookrail-sh"),
+        ),
+        (
+            "ten `sh -c` hooks side by side, against one after the other",
+            AtMost(0.55),
+            Ratio("ten-sh", "hookrail", "floor-serial"),
+        ),
+        (
+            "10 MiB to one hook, pipe, against a loop over 64 KiB pipes",
+            AtMost(0.65),
+            Ratio("payload-10m", "hookrail", "floor-loop"),
+        ),
+        ("10 MiB to ten hooks, the same", AtMost(0.9), Ratio("payload-10m-x10", "hookrail", "floor-loop")),
+        (
+            "10 MiB to one hook, `\"stdin\": \"file\"`, the same",
+            AtMost(0.55),
+            Ratio("payload-10m", "hookrail-file", "floor-loop"),
+        ),
+        (
+            "10 MiB to ten hooks, `\"stdin\": \"file\"`, the same",
+            AtMost(0.55),
+            Ratio("payload-10m-x10", "hookrail-file", "floor-loop"),
+        ),
+        ("host with 2 GiB in use, against a small host", AtMost(1.15), Ratio("host-2g", "large", "small")),
+        ("module hook, loaded, against F", AtMost(0.3), Ratio("module", "hookrail", "floor")),
+        ("module hook, loaded, against a running Node process", AtMost(0.5), Ratio("module", "hookrail", "node")),
+        (
+            "loading 60 lines of TypeScript, against starting Node",
+            AtMost(0.1),
+            Ratio("module-load", "hookrail", "node"),
+        ),
+        ("an idle module, KiB", AtMost(1024.0), Value("module-memory", "each further module")),
+        (
+            "`hookrail fire` without its hook, against a static child",
+            AtMost(8.0),
+            Without("cold-start", "hookrail", "floor", "floor"),
+        ),
+        ("warm worker, against F", AtMost(0.3), Ratio("lane-worker", "hookrail-worker", "floor")),
+        (
+            "kept ready, Python, against its cold time",
+            AtMost(0.25),
+            Ratio("lane-prewarm-python", "hookrail-ready", "hookrail"),
+        ),
+        (
+            "kept ready, Node, against its cold time",
+            AtMost(0.25),
+            Ratio("lane-prewarm-node", "hookrail-ready", "hookrail"),
+        ),
+        ("gemini-cli-core, one hook (ours a program)", AtLeast(4.0), Ratio("one-tiny", "gemini", "hookrail")),
+        ("gemini-cli-core, one hook (both through bash)", AtLeast(4.0), Ratio("one-tiny", "gemini", "hookrail-bash")),
+        ("gemini-cli-core, ten side by side (ours programs)", AtLeast(4.0), Ratio("ten-tiny", "gemini", "hookrail")),
+        (
+            "gemini-cli-core, ten side by side (both through bash)",
+            AtLeast(4.0),
+            Ratio("ten-tiny", "gemini", "hookrail-bash"),
+        ),
+        ("gemini-cli-core, 10 MiB", AtLeast(6.0), Ratio("payload-10m", "gemini", "hookrail")),
+        ("gemini-cli-core, none configured", AtLeast(1000.0), Ratio("off-whole", "gemini", "hookrail")),
+        (
+            "gemini-cli-core, plan, tool seen before, 10,000 hooks",
+            AtLeast(1000.0),
+            Ratio("plan-10000", "gemini", "hookrail-cached"),
+        ),
+        (
+            "gemini-cli-core, plan, new tool, 10,000 hooks",
+            AtLeast(500.0),
+            Ratio("plan-10000", "gemini-new", "hookrail-new"),
+        ),
+        ("gemini-cli-core, from start to first event", AtLeast(100.0), Ratio("cold-start", "gemini", "hookrail")),
+        ("bytes kept for each event, over 100,000", AtMost(16.0), Value("memory", "kept for each event")),
+        ("never slower than gemini-cli-core: the worst case", AtMost(1.0), WorstAgainst("gemini")),
+    ];
+    rows.into_iter().map(|(says, limit, measure)| Target { says, limit, measure }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::{CaseResult, VariantResult};
+
+    fn case(name: &str, times: &[(&str, f64)]) -> CaseResult {
+        let variant = |(name, time): &(&str, f64)| VariantResult {
+            name: (*name).to_owned(),
+            what: String::new(),
+            nanoseconds: vec![*time; 3],
+        };
+        CaseResult { name: name.to_owned(), variants: times.iter().map(variant).collect(), ..CaseResult::default() }
+    }
+
+    #[test]
+    fn a_mark_has_a_line_of_five_percent_on_the_bad_side_only() {
+        let marks = |found, limit| mark(found, limit);
+        assert_eq!(marks(1.40, Limit::AtMost(1.4)), Mark::Reached);
+        assert_eq!(marks(1.46, Limit::AtMost(1.4)), Mark::AtTheLine);
+        assert_eq!(marks(1.48, Limit::AtMost(1.4)), Mark::Missed);
+        assert_eq!(marks(4.0, Limit::AtLeast(4.0)), Mark::Reached);
+        assert_eq!(marks(3.85, Limit::AtLeast(4.0)), Mark::AtTheLine);
+        assert_eq!(marks(3.7, Limit::AtLeast(4.0)), Mark::Missed);
+        assert_eq!(marks(1.0, Limit::AtMost(0.0)), Mark::Missed);
+    }
+
+    #[test]
+    fn what_was_not_measured_is_not_reached() {
+        assert!(judge(&Results::default()).iter().all(|judged| judged.mark == Mark::NotMeasured));
+    }
+
+    #[test]
+    fn the_worst_comparison_is_found_with_its_own_partner() {
+        let results = Results {
+            cases: vec![
+                case("a", &[("hookrail", 1.0), ("gemini", 4.0)]),
+                case("b", &[("hookrail-cached", 2.0), ("hookrail-new", 9.0), ("gemini", 3.0), ("gemini-new", 10.0)]),
+            ],
+            ..Results::default()
+        };
+        let (found, which) = worst(&results, "gemini").unwrap();
+        assert_eq!((found.median, which.as_str()), (0.9, "b"));
+    }
+}
