@@ -290,3 +290,49 @@ fn capabilities_can_be_narrowed() {
     assert_eq!(with(&["read"]), "ok,EACCES,EACCES");
     assert_eq!(with(&[]), "EACCES,EACCES,EACCES");
 }
+
+#[test]
+fn a_file_that_is_replaced_is_still_watched_and_a_folder_too() {
+    let project = Project::new();
+    project.write("d/watched.txt", "");
+    let system = project.module(
+        "import * as fs from 'node:fs';\nexport default (pi) => { pi.on('session_start', async (_event, ctx) => {\n\
+         fs.watch(`${ctx.cwd}/d/watched.txt`, (kind, name) => pi.sendMessage({ customType: 'file', content: `${name} ${fs.readFileSync('d/watched.txt', 'utf8')}` }));\n\
+         fs.watch(`${ctx.cwd}/d`, { recursive: true }, (kind, name) => pi.sendMessage({ customType: 'folder', content: name })); }); };",
+    );
+    let host = Scripted::new(&[]);
+    block_on(system.fire_for(system.event(EventKind::SessionStart), host.clone() as Arc<dyn Host>));
+    let fresh = project.write("fresh.txt", "replaced");
+    std::fs::rename(fresh, project.dir.path().join("d/watched.txt")).unwrap();
+    let heard = |kind: &str, what: &str| {
+        let kind = format!("\"customType\":\"{kind}\"");
+        host.heard().iter().any(|heard| heard.contains(&kind) && heard.contains(what))
+    };
+    eventually("the file that was put in its place is seen", || heard("file", "watched.txt replaced"));
+    project.write("d/inside/new.txt", "x");
+    eventually("the folder tells of what is new in it", || heard("folder", "inside"));
+    assert!(!heard("file", "inside"), "a file's watcher hears of that file only");
+}
+
+#[test]
+fn handlers_that_come_late_count_for_events_the_module_is_asked_in() {
+    let project = Project::new();
+    let system = project.module(
+        "export default async (pi) => { await new Promise((done) => setTimeout(done, 20));\n\
+         pi.on('tool_call', () => { pi.on('tool_call', () => ({ block: true, reason: 'late' })); pi.on('turn_end', () => pi.appendEntry('never')); }); };",
+    );
+    let host = Scripted::new(&[]);
+    ask(&system, &host);
+    assert_eq!(
+        reason(&ask(&system, &host)),
+        "late",
+        "what an async factory registers counts, and so does a late handler"
+    );
+    let told = host.heard();
+    assert!(
+        told.iter().any(|heard| heard.contains("pi.on(\"turn_end\")") && heard.contains("after the factory")),
+        "{told:?}"
+    );
+    let outcome = block_on(system.fire_for(system.event(EventKind::TurnEnd), host as Arc<dyn Host>));
+    assert!(outcome.runs.is_empty(), "which events a module wants is known after its factory ran");
+}

@@ -40,7 +40,7 @@ mod system;
 mod tools;
 mod trust;
 
-pub use config::{ReadProblem, nearest, read_file};
+pub use config::{ReadProblem, nearest, read_file, without_dots};
 pub use diagnostic::{Code, Diagnostic, Level};
 pub use dialect::DialectId;
 pub use document::{diagnostics_document, explain_document, list_document, outcome_document};

@@ -19,7 +19,7 @@ pub(super) fn at_once(shared: &Arc<Shared>, name: &str, args: &Args) -> Result<V
     match name {
         "watch" => {
             require(shared, Need::Read, "watching files")?;
-            return watch::begin(shared, args.number(0), path(shared, args, 1)?);
+            return watch::begin(shared, args.number(0), path(shared, args, 1)?, args.flag(2));
         }
         "unwatch" => {
             watch::end(shared, args.number(0));

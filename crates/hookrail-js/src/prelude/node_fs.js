@@ -166,7 +166,7 @@ export function watch(path, options, listener) {
 	watchers[id] = (kind, name) => {
 		for (const [event, heard] of [...listeners]) if (event === "change") heard(kind, name);
 	};
-	sync("fs.watch", id, target);
+	sync("fs.watch", id, target, Boolean(typeof options === "object" && options?.recursive));
 	const watcher = {
 		close() {
 			delete watchers[id];

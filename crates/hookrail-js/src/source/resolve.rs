@@ -1,6 +1,8 @@
 //! What an import means: a built-in module, or a file.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
+
+use hookrail::without_dots;
 
 use super::virtuals;
 
@@ -28,7 +30,7 @@ pub(super) fn resolve(base: &str, specifier: &str) -> Result<String, String> {
     }
     let path = path.split(['?', '#']).next().unwrap_or(path);
     let folder = Path::new(base).parent().unwrap_or(Path::new("/"));
-    let wanted = normal(&folder.join(path));
+    let wanted = without_dots(&folder.join(path));
     match candidates(&wanted).into_iter().find(|file| file.is_file()) {
         Some(file) => Ok(file.to_string_lossy().into_owned()),
         None => Err(format!("Cannot find module '{specifier}' imported from '{base}'")),
@@ -52,21 +54,6 @@ fn candidates(wanted: &Path) -> Vec<PathBuf> {
     all.extend(ENDINGS.map(with));
     all.extend(ENDINGS.map(|ending| wanted.join("index").with_extension(ending)));
     all
-}
-
-/// The path without `.` and `..`.
-fn normal(path: &Path) -> PathBuf {
-    let mut normal = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                normal.pop();
-            }
-            other => normal.push(other),
-        }
-    }
-    normal
 }
 
 #[cfg(test)]

@@ -5,8 +5,10 @@
 
 mod document;
 mod file;
+mod path;
 mod suggest;
 
 pub(crate) use document::{Document, Key, Node, Shape};
 pub use file::{ReadProblem, read_file};
+pub use path::without_dots;
 pub use suggest::nearest;

@@ -3,12 +3,13 @@
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 use std::io::Read;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use sha2::{Digest as _, Sha256};
 
 use super::imports;
+use crate::config::without_dots;
 use crate::hook::{Action, Hook};
 use crate::lane::Life;
 use crate::run::Capabilities;
@@ -341,7 +342,7 @@ fn inside(root: &Path, cwd: &Path, folders: &[(String, PathBuf)], word: &str) ->
         }
     }
     let text = text.replace("${sep}", std::path::MAIN_SEPARATOR_STR);
-    let path = lexically_normal(&cwd.join(text));
+    let path = without_dots(&cwd.join(text));
     let in_truth = path.canonicalize().is_ok_and(|real| real.starts_with(root));
     (path.starts_with(root) || in_truth).then_some(path)
 }
@@ -355,21 +356,6 @@ fn has_loose_ends(command: &str, folders: &[(String, PathBuf)]) -> bool {
 
 /// Words after which a relative path means something else, or after which text becomes a command.
 const LOOSE_WORDS: [&str; 6] = ["cd", "pushd", "chdir", "eval", "env", "xargs"];
-
-/// The path without `.` and `..`.
-pub(super) fn lexically_normal(path: &Path) -> PathBuf {
-    let mut normal = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                normal.pop();
-            }
-            other => normal.push(other),
-        }
-    }
-    normal
-}
 
 /// The digest of a file, while the budget of bytes lasts.
 fn digest_of_file(path: &Path, budget: &mut u64) -> Option<Digest> {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use super::fingerprint::lexically_normal;
+use crate::config::without_dots;
 
 /// More files than this are not followed, and the module cannot be granted.
 const MOST_FILES: usize = 512;
@@ -31,7 +31,7 @@ pub(super) struct ModuleFiles {
 /// Follows the imports of a module.
 pub(super) fn files_of(module: &Path) -> ModuleFiles {
     let mut found = ModuleFiles { paths: BTreeSet::new(), complete: true };
-    let mut waiting = vec![lexically_normal(module)];
+    let mut waiting = vec![without_dots(module)];
     let mut budget = MOST_BYTES;
     while let Some(file) = waiting.pop() {
         if found.paths.len() > MOST_FILES {
@@ -82,7 +82,7 @@ fn specifiers(source: &str) -> BTreeSet<String> {
 /// The existing files that a specifier can mean.
 fn candidates(folder: &Path, specifier: &str) -> Vec<PathBuf> {
     let specifier = specifier.split(['?', '#']).next().unwrap_or_default();
-    let base = lexically_normal(&folder.join(specifier));
+    let base = without_dots(&folder.join(specifier));
     let with = |ending: &str| {
         let mut name = base.clone().into_os_string();
         name.push(".");

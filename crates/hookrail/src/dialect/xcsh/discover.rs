@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::config::without_dots;
 use crate::dialect::Sources;
 use crate::source::SourceKind;
 
@@ -127,17 +128,7 @@ fn resolve(named: &Path, project: &Path, home: Option<&Path>) -> PathBuf {
         (Some(rest), Some(home)) => home.join(rest.trim_start_matches(['/', '\\'])),
         _ => project.join(text),
     };
-    let mut normal = PathBuf::new();
-    for component in path.components() {
-        match component {
-            std::path::Component::CurDir => {}
-            std::path::Component::ParentDir => {
-                normal.pop();
-            }
-            other => normal.push(other),
-        }
-    }
-    normal
+    without_dots(&path)
 }
 
 /// Blanks that look like a space in a name that was pasted.
