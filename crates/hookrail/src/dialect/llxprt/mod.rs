@@ -90,10 +90,11 @@ pub(crate) fn stage(matching: &[&Arc<Hook>]) -> Stage {
     if sequential { Stage::Chain } else { Stage::Parallel }
 }
 
-/// The command string alone decides whether two hooks are the same; but words that are relative to an extension name
-/// another program in another one.
+/// The command string alone decides whether two hooks are the same; but words that only an
+/// extension's hooks are told the meaning of mean something else elsewhere.
 pub(crate) fn same_work(hook: &Hook) -> Option<String> {
-    let is_relative = |command: &str| command.contains("extensionPath");
+    let own = ["extensionPath", "workspacePath", "pathSeparator"];
+    let is_relative = |command: &str| own.iter().any(|name| command.contains(name));
     let owner = hook.owner.as_ref().filter(|_| match &hook.action {
         Action::Shell(command) => is_relative(command),
         Action::Program(words) => words.iter().any(|word| is_relative(word)),

@@ -209,7 +209,12 @@ fn load(
                 Some(_) => Arc::clone(environment),
                 None => settings.environment(&plugin.id, environment),
             };
-            read_hooks(&mut plugin, &manifest, places, &environment);
+            // Nor is what an installed one keeps.
+            let data = match twin {
+                Some(_) => places.data(&format!("project_{}", plugin.id)),
+                None => places.data(&plugin.id),
+            };
+            read_hooks(&mut plugin, &manifest, data, &environment);
         }
         Err(problem) => {
             plugin.readable = false;
@@ -219,9 +224,9 @@ fn load(
     Ok(plugin)
 }
 
-fn read_hooks(plugin: &mut Plugin, manifest: &Manifest, places: &PluginPlaces, environment: &Arc<Environment>) {
+fn read_hooks(plugin: &mut Plugin, manifest: &Manifest, data: Option<PathBuf>, environment: &Arc<Environment>) {
     let mut owner = Owner::new(&*plugin.id, &*plugin.dir);
-    owner.data_dir = places.data(&plugin.id);
+    owner.data_dir = data;
     let kind = match plugin.scope {
         PluginScope::Installed => SourceKind::Plugin,
         PluginScope::Project => SourceKind::Project,
@@ -275,7 +280,6 @@ pub(super) fn look_at(dir: &Path, environment: &Arc<Environment>) -> Result<Plug
         problems: Vec::new(),
         readable: true,
     };
-    let nowhere = PluginPlaces::new(dir, &Environment::new());
-    read_hooks(&mut plugin, &manifest, &nowhere, environment);
+    read_hooks(&mut plugin, &manifest, None, environment);
     Ok(plugin)
 }
