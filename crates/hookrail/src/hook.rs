@@ -168,6 +168,15 @@ impl Trust {
     pub fn allows(&self) -> bool {
         matches!(self, Self::NotNeeded | Self::ForThisRun | Self::Granted(_))
     }
+
+    /// What a grant of the hook covers; none for a hook that needs no grant.
+    #[must_use]
+    pub fn fingerprint(&self) -> Option<&Fingerprint> {
+        match self {
+            Self::Granted(taken) | Self::Never(taken) | Self::Changed(taken) => Some(taken),
+            Self::NotNeeded | Self::ForThisRun => None,
+        }
+    }
 }
 
 /// A package of hooks that its hooks are told about.

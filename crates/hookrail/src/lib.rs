@@ -68,4 +68,7 @@ pub use system::{
     NoticeLevel, Notification, Notifications, SessionChange, SessionMove, SessionQuery, StatusLine,
 };
 pub use tools::ToolNames;
-pub use trust::{Digest, FileTrustStore, Fingerprint, Grant, GrantedFile, Grants, NamedFile, TrustError, TrustStore};
+pub use trust::{
+    ChangeKind, Definition, Digest, FileChange, FileState, FileTrustStore, Fingerprint, Grant, GrantedFile, Grants,
+    HookChange, NamedFile, TrustError, TrustStore,
+};

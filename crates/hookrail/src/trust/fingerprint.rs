@@ -6,6 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::imports;
@@ -51,6 +52,26 @@ pub struct NamedFile {
     pub digest: Option<Digest>,
 }
 
+/// What a hook is, in words: kept with its grant, so that a change can be shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Definition {
+    /// The dialect it is written in.
+    pub dialect: String,
+    /// Its event; empty for a module, whose events are known only when it runs.
+    pub event: String,
+    /// What it is compared with; none matches everything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matcher: Option<String>,
+    /// What it is: `shell`, `program`, `module` or `none`.
+    pub kind: String,
+    /// The command line, the words of a program as a JSON list, or the module's path in the project.
+    pub command: String,
+    /// The plugin it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub package: Option<String>,
+}
+
 /// A hook's definition and the content it stands for.
 ///
 /// The files are read when somebody asks for them: what nobody ever granted costs nothing.
@@ -61,6 +82,8 @@ pub struct Fingerprint {
     root: Arc<Path>,
     /// What the hook is: dialect, event, matcher, command.
     definition: Arc<str>,
+    /// The same in words.
+    described: Arc<Definition>,
     /// What it runs, for finding the files that belong to it.
     runs: Runs,
     /// The files it names, as they were when they were first looked at.
@@ -145,6 +168,14 @@ impl Fingerprint {
         let event = if shape == "module" { "" } else { hook.event.name() };
         let mut definition =
             serde_json::json!([hook.dialect.name(), event, hook.matcher.pattern(), shape, command]).to_string();
+        let described = Definition {
+            dialect: hook.dialect.name().to_owned(),
+            event: event.to_owned(),
+            matcher: hook.matcher.pattern().map(str::to_owned),
+            kind: shape.to_owned(),
+            command: command.clone(),
+            package: hook.owner.as_ref().map(|owner| owner.id.clone()),
+        };
         // A process that stays, or is there before it is needed, is more than was looked at when it was not.
         if hook.lane.life != Life::Once {
             definition.push_str(&serde_json::json!([hook.lane.life.name()]).to_string());
@@ -162,6 +193,7 @@ impl Fingerprint {
         Self {
             root: root.as_path().into(),
             definition: definition.into(),
+            described: Arc::new(described),
             runs,
             looked: Arc::default(),
             narrowed_to: None,
@@ -178,6 +210,12 @@ impl Fingerprint {
     #[must_use]
     pub fn capabilities(&self) -> Option<Capabilities> {
         self.narrowed_to
+    }
+
+    /// What the hook is, in words.
+    #[must_use]
+    pub fn described(&self) -> &Definition {
+        &self.described
     }
 
     /// The digest of the definition alone: which hook this is.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::fingerprint::{Fingerprint, NamedFile};
+use super::fingerprint::{Definition, Fingerprint, NamedFile};
 use crate::hook::{Hook, Trust};
 use crate::run::Capabilities;
 
@@ -35,6 +35,9 @@ pub struct Grant {
     /// The files that were looked at, with what was in them.
     #[serde(default)]
     pub files: Vec<GrantedFile>,
+    /// The definition in words; grants of the first version do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub described: Option<Definition>,
     /// The only capabilities it has, when the grant narrows them: `read`, `write`, `run`, `network`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capabilities: Option<Vec<String>>,
@@ -84,11 +87,17 @@ impl Grants {
             definition: fingerprint.definition().hex(),
             content: content.hex(),
             files: fingerprint.files().iter().filter_map(granted_file).collect(),
+            described: Some(fingerprint.described().clone()),
             capabilities: None,
         };
         self.hooks.retain(|old| old.definition != grant.definition);
         self.hooks.push(grant);
         true
+    }
+
+    /// Takes a grant back.
+    pub fn forget(&mut self, grant: &Grant) {
+        self.hooks.retain(|kept| kept.definition != grant.definition);
     }
 
     /// Leaves a granted module these capabilities and no others.

@@ -3,12 +3,14 @@
 //! A fingerprint covers a hook's definition and the bytes of the files it names; grants are kept outside the
 //! repository; content is verified again immediately before it runs.
 
+mod diff;
 mod fingerprint;
 mod grants;
 mod imports;
 mod store;
 
+pub use diff::{ChangeKind, FileChange, FileState, HookChange};
 pub(crate) use fingerprint::files_named_by;
-pub use fingerprint::{Digest, Fingerprint, NamedFile};
+pub use fingerprint::{Definition, Digest, Fingerprint, NamedFile};
 pub use grants::{Grant, GrantedFile, Grants};
 pub use store::{FileTrustStore, TrustError, TrustStore};
