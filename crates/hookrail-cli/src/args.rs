@@ -271,6 +271,9 @@ pub(crate) enum TrustCommand {
     /// Say what is trusted (the default)
     #[command(after_help = examples::TRUST_STATUS)]
     Status(TrustStatusArgs),
+    /// Say what has changed since it was granted
+    #[command(after_help = examples::TRUST_DIFF)]
+    Diff(TrustDiffArgs),
     /// Trust the project and its hooks as they are now
     #[command(after_help = examples::TRUST_GRANT)]
     Grant(TrustGrantArgs),
@@ -281,6 +284,15 @@ pub(crate) enum TrustCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct TrustStatusArgs {
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TrustDiffArgs {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,

@@ -14,7 +14,7 @@ use crate::style::{BAD, HINT, paint};
 pub(crate) enum Exit {
     /// All is well; after `fire`: go on.
     Fine,
-    /// The command failed, or `check` found an error.
+    /// The command failed, `check` found an error, or `trust diff` a change.
     Failed,
     /// Hooks blocked the event.
     Blocked,

@@ -61,6 +61,15 @@ EXAMPLES:
   hookrail trust grant lint format         only these hooks
   hookrail trust grant --yes               without a question";
 
+pub(super) const TRUST_DIFF: &str = "\
+EXAMPLES:
+  hookrail trust diff                      each hook as it was and as it is
+  hookrail trust diff --json
+
+EXIT STATUS:
+  0  nothing that could run has changed or is new
+  1  something has, or the command failed";
+
 pub(super) const TRUST_REVOKE: &str = "\
 EXAMPLES:
   hookrail trust revoke                    everything about this project

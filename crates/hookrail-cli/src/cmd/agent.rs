@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use hookrail_agent::{AgentError, Begin, Mode, Place, Rule, ScriptedModel, SessionStore, Setup, declare};
 
+use super::trust;
 use crate::args::AgentArgs;
 use crate::errors::{Exit, Failure, Result};
 use crate::project::{Project, home};
@@ -18,6 +19,13 @@ pub(crate) fn run(args: &AgentArgs) -> Result<Exit> {
         builder = builder.hooks_off("`--no-hooks` was given");
     }
     let hooks = builder.build();
+    let mode = mode(args);
+    if !args.no_hooks {
+        match mode {
+            Mode::Interactive => trust::review(&project, &hooks)?,
+            _ => trust::refuse(&hooks),
+        }
+    }
     let mut place = Place::new(&hooks).map_err(|error| Failure::new(format!("the project cannot be used: {error}")))?;
     for folder in &args.allowed {
         place = place.allow(folder).map_err(|error| {
@@ -38,7 +46,7 @@ pub(crate) fn run(args: &AgentArgs) -> Result<Exit> {
         setup.begin = Begin::Resume(Some(id.clone()).filter(|id| !id.is_empty()));
     }
     setup.history = Some(history);
-    let ended = hookrail_agent::run(setup, mode(args)).map_err(|error| failure(&error))?;
+    let ended = hookrail_agent::run(setup, mode).map_err(|error| failure(&error))?;
     Ok(match ended {
         hookrail_agent::Exit::Fine => Exit::Fine,
         hookrail_agent::Exit::Denied => Exit::Blocked,

@@ -1,10 +1,13 @@
 //! `hookrail trust`: what of a project may run, and changing that. Nothing is granted that was not shown.
 
+mod diff;
+mod review;
+
 use std::io::{self, BufRead as _, IsTerminal, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
-use hookrail::{Action, Fingerprint, Grants, Hook, Json, JsonObject, Trust, TrustError, TrustStore as _};
+use hookrail::{Action, Fingerprint, Grant, Grants, Hook, Json, JsonObject, Trust, TrustError, TrustStore as _};
 
 use serde::Serialize;
 
@@ -17,10 +20,13 @@ use crate::render::trust::{self as shown, fingerprint};
 use crate::style::{GOOD, paint};
 use hookrail::nearest;
 
+pub(crate) use review::{refuse, review};
+
 pub(crate) fn run(args: &TrustArgs) -> Result<Exit> {
     match &args.command {
         None => status(&args.status),
         Some(TrustCommand::Status(args)) => status(args),
+        Some(TrustCommand::Diff(args)) => diff::run(args),
         Some(TrustCommand::Grant(args)) => grant(args),
         Some(TrustCommand::Revoke(args)) => revoke(args),
     }
@@ -39,7 +45,8 @@ fn status(args: &TrustStatusArgs) -> Result<Exit> {
 
 fn grant(args: &TrustGrantArgs) -> Result<Exit> {
     let (project, all) = load(&args.project)?;
-    let trusted = grants(&project)?.project;
+    let before = grants(&project)?;
+    let trusted = before.project;
     let mut chosen = named(&all, &args.names)?;
     chosen.retain(|hook| !matches!(hook.trust, Trust::Granted(_)));
     if trusted && chosen.is_empty() {
@@ -55,8 +62,18 @@ fn grant(args: &TrustGrantArgs) -> Result<Exit> {
         .hint("name the other hooks to grant them alone, as in `hookrail trust grant HOOK`"));
     }
     confirm(args.yes)?;
+    // What a hook was before it changed is not granted any more.
+    let superseded: Vec<Grant> = before
+        .changes(&all)
+        .into_iter()
+        .filter_map(|change| {
+            let hook = change.hook?;
+            change.granted.filter(|_| chosen.iter().any(|chosen| Arc::ptr_eq(chosen, &hook)))
+        })
+        .collect();
     let change = |grants: &mut Grants| {
         grants.project = true;
+        superseded.iter().for_each(|old| grants.forget(old));
         for hook in &chosen {
             if let Some(fingerprint) = fingerprint(hook) {
                 grants.grant(hook, fingerprint);
@@ -167,21 +184,25 @@ fn document(project: &Path, trusted: bool, hooks: &[Arc<Hook>]) -> Json {
 fn described(hook: &Hook) -> Json {
     let taken = fingerprint(hook);
     let files = taken.map(Fingerprint::paths).unwrap_or_default();
-    let origin = &hook.origin;
     let event =
         hook.known_event().map(|event| event.spec().column(hook.dialect).map_or(event.name(), |column| column.name));
-    let source = object([
-        ("kind", Json::string(origin.kind.name())),
-        ("file", value(&origin.location.file.to_string_lossy())),
-        ("line", value(&origin.location.line)),
-    ]);
     object([
         ("hook", Json::string(&hook.label)),
         ("event", value(&event)),
         ("state", Json::string(&shown::state(hook).replace(' ', "-"))),
         ("files", value(&files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>())),
         ("openEnded", Json::boolean(taken.is_some_and(Fingerprint::is_open_ended))),
-        ("source", source),
+        ("source", place(hook)),
+    ])
+}
+
+/// Where a hook was configured.
+fn place(hook: &Hook) -> Json {
+    let origin = &hook.origin;
+    object([
+        ("kind", Json::string(origin.kind.name())),
+        ("file", value(&origin.location.file.to_string_lossy())),
+        ("line", value(&origin.location.line)),
     ])
 }
 

@@ -1,6 +1,8 @@
 //! What of a project is trusted, and what a grant would cover. Commands are shown whole: nobody can trust what was
 //! cut off.
 
+pub(crate) mod diff;
+
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -65,23 +67,37 @@ pub(crate) fn offer(trusted: bool, hooks: &[Arc<Hook>], places: &Places) -> Stri
             String::new()
         };
         let _ = writeln!(out, "{}{changed}", paint(HEADING, one_line(&hook.label)));
-        let matcher = hook.matcher.pattern().map(|pattern| format!(" {}", one_line(pattern))).unwrap_or_default();
-        let event = hook.known_event().map_or("known only when it runs", EventKind::name);
-        line(&mut out, "event", &format!("{event}{matcher}"));
-        line(&mut out, "runs", &hanging(&visible(&command(&hook.action)), LABEL + 4));
-        if hook.lane != Lane::default() {
-            line(&mut out, "lane", &hooks::lane(hook));
-        }
-        line(&mut out, "from", &places.at(&hook.origin.location));
-        for file in fingerprint(hook).map(Fingerprint::files).unwrap_or_default() {
-            let digest = file.digest.map_or_else(|| "cannot be read".to_owned(), |digest| beginning(&digest));
-            line(&mut out, "file", &format!("{}  {}", places.path(&file.path), paint(QUIET, digest)));
-        }
-        if fingerprint(hook).is_some_and(Fingerprint::is_open_ended) {
-            line(&mut out, "file", "none: it is open-ended, and only the text of its command is trusted");
-        }
+        out.push_str(&described(hook, places));
     }
     out.push('\n');
+    out
+}
+
+/// What a hook is and what a grant of it would cover.
+pub(crate) fn described(hook: &Hook, places: &Places) -> String {
+    let mut out = String::new();
+    let pattern = hook.matcher.pattern().filter(|pattern| !pattern.is_empty());
+    let matcher = pattern.map(|pattern| format!(" {}", one_line(pattern))).unwrap_or_default();
+    let event = hook.known_event().map_or("known only when it runs", EventKind::name);
+    line(&mut out, "event", &format!("{event}{matcher}"));
+    line(&mut out, "runs", &hanging(&visible(&command(&hook.action)), LABEL + 4));
+    if hook.lane != Lane::default() {
+        line(&mut out, "lane", &hooks::lane(hook));
+    }
+    line(&mut out, "from", &places.at(&hook.origin.location));
+    for file in fingerprint(hook).map(Fingerprint::files).unwrap_or_default() {
+        let digest = file.digest.map_or_else(|| "cannot be read".to_owned(), |digest| beginning(&digest));
+        line(&mut out, "file", &format!("{}  {}", places.path(&file.path), paint(QUIET, digest)));
+    }
+    match fingerprint(hook) {
+        Some(taken) if taken.files().is_empty() => {
+            line(&mut out, "file", "none: it is open-ended, and only the text of its command is trusted");
+        }
+        Some(taken) if taken.is_open_ended() => {
+            line(&mut out, "file", "maybe more: it is open-ended, and only the text of its command is trusted");
+        }
+        _ => {}
+    }
     out
 }
 
@@ -106,10 +122,7 @@ fn covered(hook: &Hook, places: &Places) -> String {
 
 /// What a grant of the hook would cover; none for hooks that need no grant.
 pub(crate) fn fingerprint(hook: &Hook) -> Option<&Fingerprint> {
-    match &hook.trust {
-        Trust::Granted(taken) | Trust::Never(taken) | Trust::Changed(taken) => Some(taken),
-        _ => None,
-    }
+    hook.trust.fingerprint()
 }
 
 fn command(action: &Action) -> String {

@@ -18,6 +18,7 @@ mod events;
 mod model;
 mod modes;
 mod modules;
+mod review;
 mod screen;
 mod sessions;
 mod terminal;

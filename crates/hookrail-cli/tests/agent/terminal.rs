@@ -14,7 +14,11 @@ pub(crate) struct Terminal(OsSession);
 
 impl Terminal {
     pub(crate) fn start(world: &World, args: &[&str]) -> Self {
-        let mut command = world.agent(args);
+        Self::of(world.agent(args))
+    }
+
+    /// Any command on a terminal.
+    pub(crate) fn of(mut command: std::process::Command) -> Self {
         command
             .stdin(std::process::Stdio::inherit())
             .stdout(std::process::Stdio::inherit())

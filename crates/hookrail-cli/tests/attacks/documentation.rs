@@ -5,12 +5,13 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::table::{Attack, Standing};
-use crate::{environment, files, layers, links, names};
+use crate::{environment, files, granted, layers, links, names};
 
 /// Every chapter of the table, in the order of the page.
 const CHAPTERS: &[(&str, &[Attack])] = &[
     (links::TITLE, links::ATTACKS),
     (layers::TITLE, layers::ATTACKS),
+    (granted::TITLE, granted::ATTACKS),
     (files::TITLE, files::ATTACKS),
     (environment::TITLE, environment::ATTACKS),
     (names::TITLE, names::ATTACKS),

@@ -16,6 +16,7 @@
 mod documentation;
 mod environment;
 mod files;
+mod granted;
 mod guards;
 mod lab;
 mod layers;

@@ -20,4 +20,5 @@ mod sandbox;
 mod signals;
 mod terminal;
 mod trust;
+mod trust_diff;
 mod usage;

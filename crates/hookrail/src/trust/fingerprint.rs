@@ -67,6 +67,9 @@ pub struct Definition {
     pub kind: String,
     /// The command line, the words of a program as a JSON list, or the module's path in the project.
     pub command: String,
+    /// How long its process lives, where that is longer than one run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub life: Option<String>,
     /// The plugin it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub package: Option<String>,
@@ -174,6 +177,7 @@ impl Fingerprint {
             matcher: hook.matcher.pattern().map(str::to_owned),
             kind: shape.to_owned(),
             command: command.clone(),
+            life: (hook.lane.life != Life::Once).then(|| hook.lane.life.name().to_owned()),
             package: hook.owner.as_ref().map(|owner| owner.id.clone()),
         };
         // A process that stays, or is there before it is needed, is more than was looked at when it was not.

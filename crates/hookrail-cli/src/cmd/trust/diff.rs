@@ -1,0 +1,79 @@
+//! `hookrail trust diff`: what has changed since it was granted.
+
+use hookrail::{ChangeKind, Definition, FileState, HookChange, Json};
+
+use super::{grants, load, object, place, value};
+use crate::args::TrustDiffArgs;
+use crate::errors::{Exit, Result};
+use crate::output;
+use crate::render::hooks::trust_hint;
+use crate::render::trust::diff as shown;
+
+pub(super) fn run(args: &TrustDiffArgs) -> Result<Exit> {
+    let (project, hooks) = load(&args.project)?;
+    let grants = grants(&project)?;
+    let changes = grants.changes(&hooks);
+    if args.json {
+        let hooks: Vec<Json> = changes.iter().map(document).collect();
+        output::json(&object([
+            ("project", value(&project.root().to_string_lossy())),
+            ("trusted", Json::boolean(grants.project)),
+            ("hooks", value(&hooks)),
+        ]))?;
+    } else if changes.is_empty() {
+        output::text("nothing has changed since it was granted\n")?;
+    } else {
+        output::text(&format!("{}\n{}", shown::all(&changes, &project.places), trust_hint(hooks.iter())))?;
+    }
+    // What is gone cannot run, so it is no reason to look again.
+    let to_look_at = changes.iter().any(|change| change.kind != ChangeKind::Gone);
+    Ok(if to_look_at { Exit::Failed } else { Exit::Fine })
+}
+
+fn document(change: &HookChange) -> Json {
+    let (hook, grant) = (change.hook.as_ref(), change.granted.as_ref());
+    let label = hook.map(|hook| &*hook.label).or(grant.map(|grant| &*grant.hook));
+    let before = grant.and_then(|grant| grant.described.as_ref());
+    let after = hook.and_then(|hook| hook.trust.fingerprint()).map(|taken| taken.described());
+    let files: Vec<Json> = change
+        .files
+        .iter()
+        .map(|file| {
+            object([
+                ("path", value(&file.path.to_string_lossy())),
+                ("change", Json::string(file.name())),
+                ("before", state(&file.before)),
+                ("after", state(&file.after)),
+            ])
+        })
+        .collect();
+    object([
+        ("hook", value(&label)),
+        ("change", Json::string(change.kind.name())),
+        ("before", definition(before)),
+        ("after", definition(after)),
+        ("files", value(&files)),
+        ("source", hook.map_or_else(Json::null, |hook| place(hook))),
+    ])
+}
+
+/// The digest of a file's bytes; null where there is no file, or none that can be read.
+fn state(state: &FileState) -> Json {
+    match state {
+        FileState::Holds(digest) => Json::string(digest),
+        _ => Json::null(),
+    }
+}
+
+fn definition(definition: Option<&Definition>) -> Json {
+    let Some(definition) = definition else { return Json::null() };
+    object([
+        ("dialect", Json::string(&definition.dialect)),
+        ("event", value(&Some(&definition.event).filter(|event| !event.is_empty()))),
+        ("matcher", value(&definition.matcher)),
+        ("kind", Json::string(&definition.kind)),
+        ("command", Json::string(&definition.command)),
+        ("life", value(&definition.life)),
+        ("plugin", value(&definition.package)),
+    ])
+}

@@ -1,0 +1,156 @@
+//! The review of a project's hooks before an agent begins: every hook that may not run is shown, with what changed since
+//! it was granted, and a person says what shall become of it. Nothing is granted that was not shown.
+
+use std::io::{self, BufRead as _, Write as _};
+use std::sync::Arc;
+
+use hookrail::{ChangeKind, Grants, Hook, HookChange, HookSystem};
+
+use super::{grants, store_failure};
+use crate::errors::Result;
+use crate::project::Project;
+use crate::render::counted;
+use crate::render::trust::{described, diff, fingerprint};
+use crate::style::{BAD, CAREFUL, GOOD, HEADING, paint};
+
+/// What a person says about one hook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    Yes,
+    No,
+    /// This one and all that are left.
+    All,
+    /// None of those that are left.
+    Skip,
+}
+
+/// Shows the hooks that may not run and asks about each. Those that are granted are in force afterwards.
+pub(crate) fn review(project: &Project, hooks: &HookSystem) -> Result<()> {
+    if untrusted(hooks).is_empty() {
+        return Ok(());
+    }
+    let mut out = anstream::stderr().lock();
+    let changes = match grants(project) {
+        Ok(grants) => waiting(&grants, hooks),
+        // A store that cannot be relied on grants nothing, and keeps nobody from working.
+        Err(failure) => {
+            drop(out);
+            failure.report();
+            refuse(hooks);
+            return Ok(());
+        }
+    };
+    let (this, they) = (counted(changes.len(), "hook"), if changes.len() == 1 { "is" } else { "are" });
+    let heading = paint(CAREFUL, format!("this project brings {this} that {they} not trusted"));
+    let _ = writeln!(out, "{heading}: nothing of it runs before you say so\n");
+    let mut chosen: Vec<&HookChange> = Vec::new();
+    for (at, change) in changes.iter().enumerate() {
+        show(&mut out, project, change);
+        if !coverable(change) {
+            let _ =
+                writeln!(out, "{}: a file of it cannot be read or is too large\n", paint(BAD, "it cannot be granted"));
+            continue;
+        }
+        match ask(&mut out, "let it run? [y]es, [N]o, [a]ll, [s]kip the rest: ") {
+            Answer::Yes => chosen.push(change),
+            Answer::No => {}
+            Answer::Skip => break,
+            Answer::All => {
+                let rest = changes.get(at + 1..).unwrap_or_default();
+                rest.iter().for_each(|change| show(&mut out, project, change));
+                let all = counted(rest.len() + 1, "hook");
+                // What was not shown when the word was said has to be seen first.
+                if rest.is_empty() || ask(&mut out, &format!("let all {all} run? [y]es, [N]o: ")) == Answer::Yes {
+                    chosen.push(change);
+                    chosen.extend(rest.iter().filter(|change| coverable(change)));
+                }
+                break;
+            }
+        }
+    }
+    if chosen.is_empty() {
+        let _ = writeln!(out, "nothing was granted\n");
+        return Ok(());
+    }
+    let count = counted(chosen.len(), "hook");
+    grant(project, &chosen)?;
+    let _ = writeln!(out, "{}: the project and {count}\n", paint(GOOD, "granted"));
+    hooks.reload();
+    Ok(())
+}
+
+/// Says without a question that hooks will not run: where nobody can be asked the answer is no.
+pub(crate) fn refuse(hooks: &HookSystem) {
+    let count = untrusted(hooks).len();
+    if count > 0 {
+        let what = counted(count, "hook");
+        let note = paint(CAREFUL, "note");
+        let they = if count == 1 { "is" } else { "are" };
+        let _ = writeln!(
+            anstream::stderr().lock(),
+            "{note}: {what} of this project {they} not trusted and will not run; `hookrail trust grant` shows what there is"
+        );
+    }
+}
+
+/// The hooks that may not run.
+fn untrusted(hooks: &HookSystem) -> Vec<Arc<Hook>> {
+    hooks.snapshot().hooks().iter().filter(|hook| !hook.trust.allows()).cloned().collect()
+}
+
+/// The hooks that wait for a grant, with what changed.
+fn waiting(grants: &Grants, hooks: &HookSystem) -> Vec<HookChange> {
+    let snapshot = hooks.snapshot();
+    let all: Vec<Arc<Hook>> = snapshot.hooks().iter().filter(|hook| fingerprint(hook).is_some()).cloned().collect();
+    let changes = grants.changes(&all);
+    changes.into_iter().filter(|change| change.kind != ChangeKind::Gone).collect()
+}
+
+fn show(out: &mut impl io::Write, project: &Project, change: &HookChange) {
+    let mut text = diff::one(change, &project.places);
+    // A change is shown as a change, and then whole: nobody can trust a part.
+    if let (ChangeKind::Changed, Some(hook)) = (change.kind, &change.hook) {
+        text = format!("{text}{}\n{}", paint(HEADING, "as it is now"), described(hook, &project.places));
+    }
+    let _ = writeln!(out, "{text}");
+}
+
+fn coverable(change: &HookChange) -> bool {
+    let taken = change.hook.as_ref().and_then(|hook| hook.trust.fingerprint());
+    taken.is_some_and(|taken| taken.content().is_some())
+}
+
+/// Asks until there is an answer. The end of input means that nobody is there.
+fn ask(out: &mut impl io::Write, question: &str) -> Answer {
+    loop {
+        let _ = write!(out, "{question}").and_then(|()| out.flush());
+        let mut typed = String::new();
+        match io::stdin().lock().read_line(&mut typed) {
+            Ok(0) | Err(_) => return Answer::Skip,
+            Ok(_) => {}
+        }
+        match typed.trim().to_lowercase().as_str() {
+            "y" | "yes" => return Answer::Yes,
+            "n" | "no" | "" => return Answer::No,
+            "a" | "all" => return Answer::All,
+            "s" | "skip" => return Answer::Skip,
+            _ => {}
+        }
+    }
+}
+
+fn grant(project: &Project, chosen: &[&HookChange]) -> Result<()> {
+    let change = |grants: &mut Grants| {
+        grants.project = true;
+        for change in chosen {
+            let Some(hook) = &change.hook else { continue };
+            if let Some(old) = &change.granted {
+                grants.forget(old);
+            }
+            if let Some(taken) = fingerprint(hook) {
+                grants.grant(hook, taken);
+            }
+        }
+    };
+    Project::trust_store()?.change(project.root(), change).map_err(store_failure)
+}

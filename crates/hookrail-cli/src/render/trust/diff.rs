@@ -1,0 +1,75 @@
+//! What has changed since hooks were granted, line by line.
+
+use hookrail::{ChangeKind, Definition, FileState, HookChange};
+
+use super::{LABEL, described, line};
+use crate::render::places::Places;
+use crate::render::text::{hanging, one_line, visible};
+use crate::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
+
+/// All changes, each with what it was and what it is.
+pub(crate) fn all(changes: &[HookChange], places: &Places) -> String {
+    changes.iter().map(|change| one(change, places)).collect()
+}
+
+/// One change.
+pub(crate) fn one(change: &HookChange, places: &Places) -> String {
+    let label = change.hook.as_ref().map(|hook| &*hook.label).or(change.granted.as_ref().map(|grant| &*grant.hook));
+    let style = match change.kind {
+        ChangeKind::Changed => BAD,
+        ChangeKind::New => CAREFUL,
+        _ => QUIET,
+    };
+    let heading = paint(HEADING, one_line(label.unwrap_or_default()));
+    let mut out = format!("{heading}  {}\n", paint(style, change.kind.name()));
+    match (&change.hook, &change.granted) {
+        (Some(hook), None) => out.push_str(&described(hook, places)),
+        (Some(hook), Some(grant)) => {
+            let now = hook.trust.fingerprint().map(|taken| taken.described());
+            definitions(&mut out, grant.described.as_ref(), now);
+            line(&mut out, "from", &places.at(&hook.origin.location));
+        }
+        (None, Some(grant)) => definitions(&mut out, grant.described.as_ref(), None),
+        (None, None) => {}
+    }
+    for file in &change.files {
+        let digests = match (&file.before, &file.after) {
+            (FileState::Holds(before), FileState::Holds(after)) => format!("{} → {}", short(before), short(after)),
+            (_, FileState::Unreadable) => "it cannot be read".to_owned(),
+            (_, FileState::Holds(after)) => short(after),
+            _ => String::new(),
+        };
+        let what = format!("{:7}  {}  {}", file.name(), places.path(&file.path), paint(QUIET, digests));
+        line(&mut out, "file", what.trim_end());
+    }
+    out
+}
+
+/// The parts of a definition that differ; all of it when there is only one.
+fn definitions(out: &mut String, before: Option<&Definition>, after: Option<&Definition>) {
+    if before.is_none() && after.is_some() {
+        line(out, "was", "not kept: it was granted by an earlier version");
+    }
+    let parts: [(&str, fn(&Definition) -> String); 5] = [
+        ("event", |definition| definition.event.clone()),
+        ("match", |definition| definition.matcher.clone().unwrap_or_else(|| "*".to_owned())),
+        ("of", |definition| definition.package.clone().unwrap_or_default()),
+        ("life", |definition| definition.life.clone().unwrap_or_default()),
+        ("runs", |definition| definition.command.clone()),
+    ];
+    for (name, part) in parts {
+        let (was, is) = (before.map(part), after.map(part));
+        if was == is {
+            continue;
+        }
+        for (sign, style, text) in [("-", BAD, was), ("+", GOOD, is)] {
+            let Some(text) = text.filter(|text| !text.is_empty()) else { continue };
+            let text = hanging(&visible(&text), LABEL + 6);
+            line(out, name, &paint(style, format!("{sign} {text}")));
+        }
+    }
+}
+
+fn short(digest: &str) -> String {
+    digest.chars().take(super::DIGEST).collect()
+}
