@@ -74,7 +74,7 @@ impl Agent {
         let number = self.calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
         let reply = Reply::read(&result.response, &format!("call-{number}"));
         if let Some(reason) = &result.reason {
-            self.view().show(&Shown::ModelBlocked { reason });
+            self.view().show(&Shown::ModelBlocked { reason, by: &result.receipt.denied_by() });
         }
         let text = (result.visibility == Visibility::Shown).then_some(reply.text.as_str());
         let from = if result.end == ModelEnd::Answered { "model" } else { "hook" };

@@ -53,7 +53,7 @@ impl Agent {
                 let (nothing, text) = (Json::null(), Json::string(&problem));
                 let input = call.args.as_ref().unwrap_or(&nothing);
                 self.view().show(&Shown::ToolCall { id: &call.id, tool: &call.name, input });
-                self.show_result(call, "failed", input, Some((&text, &text)));
+                self.show_result(call, "failed", input, Some((&text, &text)), &[]);
                 ran.responses.push(tool_response(call, &text, true));
                 return;
             }
@@ -68,16 +68,16 @@ impl Agent {
             _ => ("failed", true),
         };
         let shown = (result.visibility == Visibility::Shown).then_some((&result.display, &result.content));
-        self.show_result(call, end, &result.input, shown);
+        self.show_result(call, end, &result.input, shown, &result.receipt.denied_by());
         ran.responses.push(tool_response(call, &result.content, failed));
         ran.notes.push(result.notes);
         ran.stop = ran.stop.take().or(result.stop);
     }
 
     /// Shows a result: what the user sees of it and what the model reads, unless a hook hides both.
-    fn show_result(&self, call: &Call, end: &str, input: &Json, shown: Option<(&Json, &Json)>) {
+    fn show_result(&self, call: &Call, end: &str, input: &Json, shown: Option<(&Json, &Json)>, by: &[&str]) {
         let (display, content) = shown.unzip();
-        self.view().show(&Shown::ToolResult { id: &call.id, tool: &call.name, end, input, display, content });
+        self.view().show(&Shown::ToolResult { id: &call.id, tool: &call.name, end, input, display, content, by });
     }
 
     /// Whether a call can be made at all, before any hook is troubled with it.

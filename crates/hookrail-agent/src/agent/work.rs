@@ -107,7 +107,7 @@ impl Agent {
             PromptEnd::Denied { message, notes, stop, receipt } => {
                 self.keep_receipt("prompt", &receipt);
                 self.take_notes(&notes);
-                self.view().show(&Shown::PromptDenied { reason: &message });
+                self.view().show(&Shown::PromptDenied { reason: &message, by: &receipt.denied_by() });
                 // The prompt itself is kept nowhere, so it cannot reach a model later.
                 self.keep_turn(&text_message("model", &format!("[prompt blocked by a hook: {message}]")));
                 return stop.map_or(TurnEnd::Denied(message), |stop| TurnEnd::Stopped(stop.reason));

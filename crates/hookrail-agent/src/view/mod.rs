@@ -56,6 +56,8 @@ pub enum Shown<'a> {
     ModelBlocked {
         /// Why.
         reason: &'a str,
+        /// The hooks that said so.
+        by: &'a [&'a str],
     },
     /// A tool is about to be called.
     ToolCall {
@@ -80,11 +82,15 @@ pub enum Shown<'a> {
         display: Option<&'a Json>,
         /// What the model reads; none when a hook hides the result from the user.
         content: Option<&'a Json>,
+        /// The hooks that denied it.
+        by: &'a [&'a str],
     },
     /// The prompt goes no further.
     PromptDenied {
         /// Why.
         reason: &'a str,
+        /// The hooks that said so.
+        by: &'a [&'a str],
     },
     /// A hook has something to say.
     SystemMessage {

@@ -16,6 +16,7 @@ const BAD: Style = AnsiColor::Red.on_default().bold();
 const TOOL: Style = AnsiColor::Cyan.on_default();
 const ERASE_LINE: &str = "\r\x1b[2K";
 const WIDE: usize = 160;
+const NAME: usize = 60;
 
 /// Shows everything as text.
 pub struct TerminalView {
@@ -122,14 +123,16 @@ impl View for TerminalView {
                 }
                 self.make_room(state);
             }
-            Shown::ModelBlocked { reason } => {
-                self.aside(state, CAREFUL, &format!("the model was not called: {}", limited(reason)));
+            Shown::ModelBlocked { reason, by } => {
+                self.aside(state, CAREFUL, &format!("the model was not called{}: {}", named(by), limited(reason)));
             }
             Shown::ToolCall { tool, input, .. } => {
-                self.aside(state, TOOL, &format!("• {tool} {}", short(input.text(), WIDE)));
+                self.aside(state, TOOL, &format!("• {} {}", short(tool, NAME), short(input.text(), WIDE)));
             }
-            Shown::ToolResult { end, input, display, .. } => self.tool_result(state, end, input, *display),
-            Shown::PromptDenied { reason } => self.aside(state, BAD, &format!("prompt denied: {}", limited(reason))),
+            Shown::ToolResult { end, input, display, by, .. } => self.tool_result(state, end, input, *display, by),
+            Shown::PromptDenied { reason, by } => {
+                self.aside(state, BAD, &format!("prompt denied{}: {}", named(by), limited(reason)));
+            }
             Shown::SystemMessage { text } => self.aside(state, QUIET, &format!("hook: {}", limited(text))),
             Shown::Warning { code, text } => {
                 let code = code.map(|code| format!("[{code}]")).unwrap_or_default();
@@ -183,11 +186,11 @@ impl View for TerminalView {
 }
 
 impl TerminalView {
-    fn tool_result(&self, state: &mut State, end: &str, input: &Json, display: Option<&Json>) {
+    fn tool_result(&self, state: &mut State, end: &str, input: &Json, display: Option<&Json>, by: &[&str]) {
         let style = if end == "ran" { QUIET } else { CAREFUL };
         let word = match end {
             "ran" => String::new(),
-            "denied" => "denied: ".to_owned(),
+            "denied" => format!("denied{}: ", named(by)),
             _ => format!("{end} {}: ", short(input.text(), WIDE)),
         };
         match display {
@@ -199,4 +202,10 @@ impl TerminalView {
             None => self.aside(state, style, &format!("  → {word}(hidden by a hook)")),
         }
     }
+}
+
+/// Whose words follow. They are a hook's, and never the agent's own.
+fn named(hooks: &[&str]) -> String {
+    let names: Vec<String> = hooks.iter().map(|hook| short(hook, NAME)).collect();
+    if names.is_empty() { String::new() } else { format!(" by hook {}", names.join(", ")) }
 }

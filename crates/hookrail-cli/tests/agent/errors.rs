@@ -133,3 +133,26 @@ fn what_a_hook_says_never_reaches_the_terminal_raw() {
         assert!(ran.stdout.contains("evil") || ran.stderr.contains("evil"));
     }
 }
+
+#[test]
+fn what_a_model_calls_its_tools_never_reaches_the_terminal_raw() {
+    let world = World::with(&[], one_call("\u{1b}[2Jevil\u{9b}", json!({}), json!({})));
+    for ran in [world.run(&["--prompt", "go"]), world.say("go")] {
+        for shown in [&ran.stdout, &ran.stderr] {
+            assert!(!shown.chars().any(|c| c.is_control() && c != '\n'), "{shown:?}");
+        }
+        assert!(ran.stdout.contains("evil") || ran.stderr.contains("evil"));
+    }
+}
+
+#[test]
+fn a_reason_is_shown_as_the_words_of_its_hook_and_a_cut_is_marked() {
+    let body = "head -c 5000 /dev/zero | tr '\\0' x >&2; exit 2";
+    let world = World::with(&[("BeforeTool", "", body)], script());
+    let shown = world.run(&["--prompt", "go"]).stderr;
+    assert!(shown.contains("denied by hook "), "{shown}");
+    assert!(shown.contains(" more characters"), "{shown}");
+    assert!(!shown.contains(&"x".repeat(2_000)), "{shown}");
+    let told = world.say("go").ends_with(0).shown("tool_result");
+    assert_eq!(told[0]["by"].as_array().map(Vec::len), Some(1), "{told:?}");
+}

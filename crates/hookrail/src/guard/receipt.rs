@@ -40,6 +40,19 @@ pub struct Judged {
 }
 
 impl Receipt {
+    /// The names of the hooks that denied the operation, in plan order.
+    #[must_use]
+    pub fn denied_by(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for judged in self.ran.iter().filter(|judged| judged.decision == Some(Decision::Deny)) {
+            // A system hook may have been asked twice.
+            if !names.contains(&judged.hook.as_str()) {
+                names.push(&judged.hook);
+            }
+        }
+        names
+    }
+
     /// Adds what an event came to.
     pub(super) fn add(&mut self, outcome: &Outcome) {
         self.decision = self.decision.max(outcome.effects.decision);
