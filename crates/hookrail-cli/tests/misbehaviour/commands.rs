@@ -17,7 +17,7 @@ pub(crate) struct Row {
     pub(crate) command: &'static str,
     pub(crate) input: Input,
     /// In milliseconds.
-    timeout: u64,
+    pub(crate) timeout: u64,
     /// Under `onFailure` allow, ask and block.
     pub(crate) llxprt: Expected<3>,
     /// Under `failurePolicy` allow and block.

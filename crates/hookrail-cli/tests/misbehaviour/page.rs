@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use serde_json::{Value, json};
+
 use crate::commands::{self, LLXPRT_POLICIES, XCODE_POLICIES};
 use crate::modules;
 
@@ -25,20 +27,43 @@ is left. What a hook leaves behind after a normal exit is left alone, counted an
 session and let go of its streams is not noticed then.
 ";
 
-const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reliability/misbehaviour.md");
-
 #[test]
 fn the_page_in_the_repository_is_current() {
-    let written = page();
+    is_current("docs/reliability/misbehaviour.md", &page());
+}
+
+/// What `scripts/reliability-peer` runs is what is tested here.
+#[test]
+fn the_faults_for_the_peer_are_current() {
+    is_current("scripts/reliability-peer/faults.json", &faults());
+}
+
+fn is_current(name: &str, written: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
     if std::env::var("HOOKRAIL_BLESS").is_ok_and(|bless| bless == "1") {
-        std::fs::create_dir_all(Path::new(FILE).parent().unwrap()).unwrap();
-        std::fs::write(FILE, &written).unwrap();
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, written).unwrap();
     }
-    let found = std::fs::read_to_string(FILE).unwrap_or_default();
-    assert!(
-        found == written,
-        "docs/reliability/misbehaviour.md is not current: run `HOOKRAIL_BLESS=1 cargo test -p hookrail-cli --test misbehaviour page`"
-    );
+    let found = std::fs::read_to_string(&file).unwrap_or_default();
+    let command = "HOOKRAIL_BLESS=1 cargo test -p hookrail-cli --test misbehaviour page";
+    assert!(found == written, "{name} is not current: run `{command}`");
+}
+
+/// The rows about commands, for programs.
+fn faults() -> String {
+    let rows = commands::sections().into_iter().flat_map(|(section, rows)| rows.iter().map(move |row| (section, row)));
+    let faults: Vec<Value> = rows
+        .map(|(section, row)| {
+            json!({
+                "section": section,
+                "name": row.name,
+                "command": row.command,
+                "timeout": row.timeout,
+                "largeInput": row.input == commands::Input::Large,
+            })
+        })
+        .collect();
+    format!("{}\n", serde_json::to_string_pretty(&faults).unwrap())
 }
 
 #[test]

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Runs every command row of the misbehaviour table against hookrail and against @google/gemini-cli-core, under the same
+# settings, and writes docs/reliability/peer.md and docs/reliability/peer.json. It needs cargo, node 20 and the npm
+# registry; the package is installed into an ignored folder. With an argument, only the faults whose name contains it are
+# run, and the results are printed instead of written.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+
+cd "$here"
+npm install --no-audit --no-fund --ignore-scripts --no-package-lock --silent
+
+# A folder with hookrail, hookrail-child and hookrail-measure that were built before can be given instead.
+if [ -z "${HOOKRAIL_BIN:-}" ]; then
+  cd "$root"
+  cargo build --quiet --release --locked -p hookrail-cli -p hookrail-testkit --bins
+  export HOOKRAIL_BIN="${CARGO_TARGET_DIR:-$root/target}/release"
+fi
+
+node "$here/run.mjs" "$@"
