@@ -21,6 +21,9 @@ use crate::outcome::{End, Exit, Finished};
 use crate::run::{Stop, deadline, drive, never_started};
 use crate::sys;
 
+/// How long an answer counts as a quick one.
+const QUICK: Duration = Duration::from_millis(2);
+
 /// A started child that waits for its input. Dropping it kills it, with everything it has started.
 #[derive(Debug)]
 pub struct Parked(sys::Parked);
@@ -159,6 +162,8 @@ struct Talking {
     longest: usize,
     stderr: Collector,
     drain_grace: Duration,
+    /// Runs as long as the answer would be a quick one.
+    quick: Option<Pin<Box<Sleep>>>,
     /// Runs since stdout was closed.
     closed: Option<Pin<Box<Sleep>>>,
 }
@@ -167,21 +172,31 @@ impl Talking {
     fn new(started: sys::Started, command: &Command) -> Self {
         let Limits { stdout_keep: longest, stderr_keep, drain_grace, .. } = command.limits;
         let stderr = Collector::new(stderr_keep);
-        Self { started, line: Vec::new(), more: false, longest, stderr, drain_grace, closed: None }
+        Self {
+            started,
+            line: Vec::new(),
+            more: false,
+            longest,
+            stderr,
+            drain_grace,
+            quick: Some(Box::pin(sleep(QUICK))),
+            closed: None,
+        }
     }
 
     fn poll<C: Future<Output = ()>>(&mut self, cx: &mut Context<'_>, stop: &mut Stop<'_, C>) -> Poll<Reply> {
         if let Poll::Ready(end) = stop.poll(cx) {
             return Poll::Ready(if end == End::Cancelled { Reply::Cancelled } else { Reply::TimedOut });
         }
+        if self.is_quick(cx) {
+            return self.poll_answer(cx).map_or(Poll::Pending, Poll::Ready);
+        }
         // The end of stderr changes nothing, but a full pipe would stop the child.
         let _ = self.started.stderr.poll_read(cx, &mut |chunk| self.stderr.push(chunk));
-        self.started.stdin.poll_feed(cx);
-        let (line, more, longest) = (&mut self.line, &mut self.more, self.longest);
-        let closed = self.started.stdout.poll_read(cx, &mut |chunk| collect(line, more, longest, chunk)).is_ready();
-        if let Some(reply) = self.complete() {
+        if let Some(reply) = self.poll_answer(cx) {
             return Poll::Ready(reply);
         }
+        let closed = self.started.stdout.has_ended();
         if self.started.child.poll_exit(cx).is_ready() {
             // What it wrote before its end is in the pipe.
             let (line, more, longest) = (&mut self.line, &mut self.more, self.longest);
@@ -198,6 +213,30 @@ impl Talking {
         Poll::Pending
     }
 
+    /// Whether the answer may still be a quick one. As long as that is so only the answer is waited for: most come at once,
+    /// and handing every pipe to the runtime and back costs more than they do. A child that has gone or is stopped by a full
+    /// pipe is noticed right after.
+    fn is_quick(&mut self, cx: &mut Context<'_>) -> bool {
+        let Some(quick) = &mut self.quick else { return false };
+        if quick.as_mut().poll(cx).is_ready() || self.started.stdout.has_ended() {
+            self.quick = None;
+        }
+        self.quick.is_some()
+    }
+
+    /// Writes what the child takes and reads what it says; the reply, when that is whole.
+    fn poll_answer(&mut self, cx: &mut Context<'_>) -> Option<Reply> {
+        self.started.stdin.poll_feed(cx);
+        let (line, more, longest) = (&mut self.line, &mut self.more, self.longest);
+        let closed = self.started.stdout.poll_read(cx, &mut |chunk| collect(line, more, longest, chunk)).is_ready();
+        let reply = self.complete();
+        if closed && reply.is_none() && self.quick.take().is_some() {
+            // There is nothing to be quick about any more, so the next look is a whole one.
+            cx.waker().wake_by_ref();
+        }
+        reply
+    }
+
     /// The reply, once its line is whole or too long.
     fn complete(&mut self) -> Option<Reply> {
         if self.line.len() > self.longest {
@@ -212,7 +251,9 @@ impl Talking {
 
     fn conclude(mut self, reply: Reply, command: &Command, begun: Instant) -> Exchange {
         // What was written to stderr before the reply belongs to it, although the reactor may not have told yet.
-        self.started.stderr.drain(&mut |chunk| self.stderr.push(chunk));
+        if self.started.stderr.has_bytes() {
+            self.started.stderr.drain(&mut |chunk| self.stderr.push(chunk));
+        }
         let stderr = self.stderr.into_captured();
         let elapsed = begun.elapsed();
         let grace = match reply {

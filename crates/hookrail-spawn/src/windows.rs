@@ -276,6 +276,11 @@ impl Output {
         Self { chunks: Some(receiver) }
     }
 
+    /// Only the thread knows, so somebody has to look.
+    pub(crate) fn has_bytes(&self) -> bool {
+        self.chunks.is_some()
+    }
+
     /// Whether the end was read: nobody can write any more.
     pub(crate) fn has_ended(&self) -> bool {
         self.chunks.is_none()

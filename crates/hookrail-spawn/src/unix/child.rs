@@ -42,6 +42,12 @@ impl Owned {
         let waiter = Waiter::new(&self.leader);
         Child { owned: self, waiter }
     }
+
+    /// Lets the runtime in which its exit is first waited for do so.
+    pub(crate) fn watched_later(self) -> Child {
+        let waiter = Waiter::Later(Arc::clone(&self.leader));
+        Child { owned: self, waiter }
+    }
 }
 
 /// A started child whose exit can be waited for. Unless it was released, dropping it kills it with all its relatives.

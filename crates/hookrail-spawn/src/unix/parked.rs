@@ -46,11 +46,10 @@ impl Parked {
     /// Gives the child its input, in the runtime this is called in.
     pub(crate) fn deliver(self, payload: &Arc<[u8]>, after: After) -> io::Result<Started> {
         let Self { child, pipes } = self;
-        // The exit is watched last: what fails before drops the child first.
-        let stdout = Output::watch(pipes.stdout)?;
-        let stderr = Output::watch(pipes.stderr)?;
         let stdin = Input::deliver(pipes.stdin, Arc::clone(payload), after)?;
-        Ok(Started { child: child.watched(), stdin, stdout, stderr })
+        // Each of these enters the runtime when somebody waits for it, and for a quick answer nobody waits for most.
+        let (stdout, stderr) = (Output::watch_later(pipes.stdout), Output::watch_later(pipes.stderr));
+        Ok(Started { child: child.watched_later(), stdin, stdout, stderr })
     }
 
     /// Whether all pipes of a child are open and all its input is written.

@@ -223,7 +223,23 @@ fn poll_write(fd: &AsyncFd<OwnedFd>, payload: &[u8], written: &mut usize, cx: &m
 #[derive(Debug)]
 pub(crate) struct Output {
     /// None once the end was read.
-    fd: Option<AsyncFd<OwnedFd>>,
+    fd: Option<Source>,
+}
+
+/// A read end, which is handed to the runtime when it is first waited for.
+#[derive(Debug)]
+enum Source {
+    Idle(OwnedFd),
+    Watched(AsyncFd<OwnedFd>),
+}
+
+impl Source {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Idle(fd) => fd.as_fd(),
+            Self::Watched(fd) => fd.as_fd(),
+        }
+    }
 }
 
 impl Output {
@@ -234,12 +250,25 @@ impl Output {
 
     /// Hands a pipe that does not block to the runtime this is called in.
     pub(super) fn watch(fd: OwnedFd) -> io::Result<Self> {
-        Ok(Self { fd: Some(register(fd, Interest::READABLE)?) })
+        Ok(Self { fd: Some(Source::Watched(register(fd, Interest::READABLE)?)) })
+    }
+
+    /// A pipe that does not block, for the runtime in which it is first waited for.
+    pub(super) fn watch_later(fd: OwnedFd) -> Self {
+        Self { fd: Some(Source::Idle(fd)) }
     }
 
     /// Takes the pipe from the runtime; none when its end was read.
     pub(super) fn into_idle(self) -> Option<OwnedFd> {
-        self.fd.map(AsyncFd::into_inner)
+        match self.fd? {
+            Source::Idle(fd) => Some(fd),
+            Source::Watched(fd) => Some(fd.into_inner()),
+        }
+    }
+
+    /// Whether there are bytes to read at this moment.
+    pub(crate) fn has_bytes(&self) -> bool {
+        self.fd.as_ref().is_some_and(|fd| bytes_available(fd.as_fd()) > 0)
     }
 
     /// Whether the end was read: nobody can write any more.
@@ -249,7 +278,12 @@ impl Output {
 
     /// Hands out what there is to read; ready at the end of the stream.
     pub(crate) fn poll_read(&mut self, cx: &mut Context<'_>, sink: &mut dyn FnMut(&[u8])) -> Poll<()> {
-        if let Some(fd) = &self.fd {
+        // What the runtime refuses to watch cannot be read any more, which is its end.
+        self.fd = match self.fd.take() {
+            Some(Source::Idle(fd)) => register(fd, Interest::READABLE).ok().map(Source::Watched),
+            other => other,
+        };
+        if let Some(Source::Watched(fd)) = &self.fd {
             ready!(poll_read(fd, cx, sink));
             self.fd = None;
         }

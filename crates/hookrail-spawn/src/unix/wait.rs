@@ -20,6 +20,8 @@ pub(super) enum Waiter {
     Descriptor(AsyncFd<Arc<OwnedFd>>),
     /// A thread waits; where there is no pidfd (macOS, old kernels, some sandboxes).
     Thread(oneshot::Receiver<()>),
+    /// Nobody has waited yet; the runtime in which somebody does will be told.
+    Later(Arc<Leader>),
     /// It has exited.
     Over,
 }
@@ -53,10 +55,14 @@ impl Waiter {
     }
 
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if let Self::Later(leader) = self {
+            *self = Self::new(leader);
+        }
         let over = match self {
             // An error means that the runtime is shutting down.
             Self::Descriptor(fd) => fd.poll_read_ready(cx).is_ready(),
             Self::Thread(receiver) => std::pin::Pin::new(receiver).poll(cx).is_ready(),
+            Self::Later(_) => false,
             Self::Over => true,
         };
         if over {
