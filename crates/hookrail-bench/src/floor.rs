@@ -126,3 +126,30 @@ fn wait(pid: i32) -> Result<()> {
         status => Err(format!("a child of the floor ended with {status:?}").into()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lab::{Lab, Shell};
+    use crate::peers::Peers;
+
+    #[test]
+    fn the_cheapest_child_reads_everything_and_answers() {
+        let lab = Lab::open(true, Peers::new(false)).unwrap();
+        let mut bare = Bare::new(&lab.tiny(), &[], &lab.environment(Shell::Sh)).unwrap();
+        assert_eq!(bare.round_trip(&[b'x'; 60_000]).unwrap(), b"{}\n");
+        assert!(bare.round_trip(&[b'x'; PIPE + 1]).is_err());
+        // More than all pipes hold together, so it goes through only if the children read.
+        bare.pump(&vec![b'x'; 1 << 20], 3).unwrap();
+    }
+
+    #[test]
+    fn a_child_that_fails_is_no_measurement() {
+        let lab = Lab::open(true, Peers::new(false)).unwrap();
+        let mut bare = Bare::new(Path::new("/bin/sh"), &["-c", "exit 3"], &lab.environment(Shell::Sh)).unwrap();
+        assert!(bare.round_trip(b"").is_err());
+        let silent = "cat >/dev/null";
+        let mut bare = Bare::new(Path::new("/bin/sh"), &["-c", silent], &lab.environment(Shell::Sh)).unwrap();
+        assert!(bare.pump(b"x", 1).is_err());
+    }
+}

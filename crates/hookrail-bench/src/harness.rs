@@ -136,3 +136,55 @@ pub(crate) fn measure(name: &str, title: &str, mut prepared: Prepared, limits: L
     let absent = prepared.absent.into_iter().chain(failed).collect();
     CaseResult { name: name.to_owned(), title: title.to_owned(), variants: kept, values: prepared.values, absent }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    use super::*;
+
+    const LIMITS: Limits = Limits { rounds: 7, time: Duration::from_secs(60) };
+
+    #[test]
+    fn the_order_rotates_and_every_variant_has_every_round() {
+        let mut case = Prepared::default();
+        let order = Rc::new(RefCell::new(String::new()));
+        for name in ["a", "b", "c"] {
+            let order = Rc::clone(&order);
+            case.add(Variant::new(name, "", move || {
+                order.borrow_mut().push_str(name);
+                Ok(1.0)
+            }));
+        }
+        let result = measure("case", "", case, LIMITS);
+        assert_eq!(*order.borrow(), format!("abc{}abc", "abcbcacab".repeat(2)), "one round to warm up, then seven");
+        assert!(result.variants.iter().all(|variant| variant.nanoseconds.len() == 7));
+    }
+
+    #[test]
+    fn a_variant_that_fails_is_left_out_and_named() {
+        let mut case = Prepared::default();
+        case.add(Variant::new("good", "", || Ok(2.0)));
+        case.add(Variant::new("bad", "", || Err("no child".into())));
+        let result = measure("case", "", case, LIMITS);
+        assert_eq!(result.absent, ["bad: no child"]);
+        let left: Vec<_> = result.variants.iter().map(|left| (left.name.as_str(), left.nanoseconds.len())).collect();
+        assert_eq!(left, [("good", 7)]);
+    }
+
+    #[test]
+    fn a_round_in_which_somebody_fails_does_not_count() {
+        let mut case = Prepared::default();
+        let mut calls = 0;
+        case.add(Variant::new("good", "", || Ok(2.0)));
+        case.add(Variant::new("late", "", move || {
+            calls += 1;
+            if calls < 4 { Ok(4.0) } else { Err("gone".into()) }
+        }));
+        let result = measure("case", "", case, LIMITS);
+        assert!(result.variants.iter().all(|variant| variant.nanoseconds.len() == 2), "{result:?}");
+        assert_eq!(result.absent, ["late, in round 2: gone"]);
+        assert_eq!(result.ratio("late", "good").map(|ratio| ratio.median), Some(2.0));
+    }
+}

@@ -1,7 +1,10 @@
 //! One hook, in all the ways a hook can be written.
 
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 use serde_json::json;
 
@@ -32,6 +35,8 @@ fn tiny(lab: &Lab) -> Result<Prepared> {
     let direct = lab.with_hooks(vec![program(&lab.tiny(), &[])], Shell::Sh)?;
     let shell = lab.with_hooks(vec![line(&lab.tiny().display().to_string())], Shell::Sh)?;
     case.add(floor(lab, ("floor", "raw spawn"), 20, &lab.tiny(), &[], Shell::Sh)?);
+    case.add(standard_library(lab));
+    case.add(spawner(lab)?);
     case.add(blocking(("hookrail", "blocking, program with arguments"), 20, &direct, &input, 1));
     case.add(from_task(("hookrail-tokio", "from a task of a multi-threaded runtime"), 20, &direct, &input, 1)?);
     case.add(blocking(("hookrail-sh", "blocking, through `sh -c`"), 5, &shell, &input, 1));
@@ -39,6 +44,39 @@ fn tiny(lab: &Lab) -> Result<Prepared> {
     case.add(blocking(("hookrail-bash", "blocking, through `bash -c`"), 5, &same_line, &input, 1));
     peers(lab, &mut case, &lab.tiny().display().to_string());
     Ok(case)
+}
+
+/// What the standard library takes for a child with three pipes, and nothing of an engine.
+fn standard_library(lab: &Lab) -> Variant {
+    let (program, environment) = (lab.tiny(), lab.environment(Shell::Sh));
+    let input = vec![b'x'; 1200];
+    Variant::timed("floor-std", "`std::process`, three pipes, `wait_with_output`", 20, move || {
+        let mut command = Command::new(&program);
+        command.env_clear().envs(environment.iter());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn()?;
+        if let Some(mut stdin) = child.stdin.take() {
+            stdin.write_all(&input)?;
+        }
+        let ended = child.wait_with_output()?;
+        if ended.stdout.starts_with(b"{}") { Ok(()) } else { Err("the child did not answer".into()) }
+    })
+}
+
+/// What hookrail's own spawner takes (session, signals, descriptors, deadline, exit and end of file), without the engine.
+fn spawner(lab: &Lab) -> Result<Variant> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let command = hookrail_spawn::Command::new(lab.tiny())
+        .env(Arc::new(lab.environment(Shell::Sh)))
+        .stdin(vec![b'x'; 1200])
+        .timeout(std::time::Duration::from_secs(60));
+    Ok(Variant::timed("hookrail-spawn", "only the spawner, without the engine", 20, move || {
+        let finished = runtime.block_on(hookrail_spawn::run(&command, &hookrail_spawn::CancelToken::new()))?;
+        match finished.end {
+            hookrail_spawn::End::Exited(0) => Ok(()),
+            end => Err(format!("the child ended with {end:?}").into()),
+        }
+    }))
 }
 
 fn sh(lab: &Lab) -> Result<Prepared> {
