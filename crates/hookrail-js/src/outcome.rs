@@ -135,8 +135,15 @@ fn load_failure(shared: &Shared, limits: &Limits, failure: &Failure) -> LoadFail
     out
 }
 
-/// What a missing import of a built-in module means.
+/// What a missing import of a built-in module means, and what a module of the older kind has to be.
 fn explained(message: &str) -> String {
+    match message {
+        "require is not defined" => return format!("{message}: module hooks are ES modules; use `import`"),
+        "module is not defined" | "exports is not defined" => {
+            return format!("{message}: module hooks are ES modules; use `export default`");
+        }
+        _ => {}
+    }
     if !message.starts_with("Could not find export") {
         return message.to_owned();
     }

@@ -231,3 +231,16 @@ fn a_process_may_be_asked_about_but_not_ended() {
     let system = project.module("export default (pi) => { pi.on('tool_call', (event, ctx) => ({ block: true, reason: String(ctx.hasPendingMessages()) })); };");
     assert_eq!(reason(&ask(&system, &Scripted::new(&[]))), "true");
 }
+
+#[test]
+fn a_module_of_the_older_kind_is_told_what_to_be() {
+    for (source, advice) in [
+        ("const fs = require('fs'); export default () => {};", "use `import`"),
+        ("module.exports = () => {};", "use `export default`"),
+    ] {
+        let project = Project::new();
+        let system = project.module(source);
+        let diagnostics = system.snapshot().diagnostics().to_vec();
+        assert!(diagnostics.iter().any(|found| found.message.contains(advice)), "{source}: {diagnostics:?}");
+    }
+}
