@@ -107,3 +107,22 @@ fn a_systems_stop_and_ask_stand_over_a_later_answer_on_model_events() {
     assert_eq!(outcome.effects.decision, Some(Decision::Ask));
     assert_eq!(outcome.effects.stop.unwrap().reason, "enough");
 }
+
+#[test]
+fn ending_a_chain_does_not_take_the_systems_tool_list_away() {
+    let kind = EventKind::ToolSelection;
+    let mut hooks = vec![
+        hook(kind, "first", SourceKind::User),
+        hook(kind, "guard", SourceKind::System),
+        hook(kind, "later", SourceKind::Extension),
+    ];
+    hooks.iter_mut().for_each(|hook| hook.order = GroupOrder::Sequential);
+    let event = hookrail::Event::new(kind, "/p").with("llm_request", json(r#"{"messages":[]}"#));
+    let outcome = drive(hooks, event, |request| match &*request.hook.label {
+        "first" => exited(2, "", "no"),
+        _ => exited(0, r#"{"hookSpecificOutput":{"toolConfig":{"allowedFunctionNames":["read"]}}}"#, ""),
+    });
+    let list = outcome.effects.tool_config.unwrap().to_value();
+    assert_eq!(list["allowedFunctionNames"], serde_json::json!(["read"]));
+    assert_eq!(outcome.runs.len(), 2, "the hook below the system's stays out");
+}

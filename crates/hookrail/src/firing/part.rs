@@ -141,6 +141,9 @@ impl<D: Dialect> Part<D> {
         let at = self.next;
         self.next += 1;
         let slot = self.slots.get_mut(at)?;
+        if slot.left_out.is_some() {
+            return None;
+        }
         slot.asked_about = super::floor::judged_field(event.kind()).and_then(|field| event.field(field).cloned());
         if slot.planned.authority == Authority::System {
             slot.judged = Some(event.clone());
@@ -172,10 +175,12 @@ impl<D: Dialect> Part<D> {
         if self.stage == Stage::Chain {
             if D::pass_on(event, self.stage, &reply) == Flow::Over {
                 let ended_by: Arc<str> = Arc::from(format!("hook `{}` ended the chain", reply.hook));
-                for later in self.slots.iter_mut().skip(at + 1) {
+                // Where the event goes on in spite of a deny, nobody takes the system's word away by ending the chain.
+                let goes_on = !event.kind().spec().gated_by(reply.hook.dialect);
+                let spared = |later: &Slot| goes_on && later.planned.authority == Authority::System;
+                for later in self.slots.iter_mut().skip(at + 1).filter(|later| !spared(later)) {
                     later.left_out = Some(LeftOut::ChainEnded(Arc::clone(&ended_by)));
                 }
-                self.next = self.slots.len();
             }
             self.chain.push(reply);
         } else if let Some(place) = self.replies.get_mut(at) {

@@ -1,0 +1,285 @@
+//! A less authoritative layer only adds restrictions: whatever stack of layers there is, putting one more below it never
+//! lifts a deny, an ask or a stop, never widens the system's tool list, never undoes its rewrite, and never disables,
+//! shortens, weakens or shadows a hook of a layer above.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failure here is a failed test")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use common::{drive, exited, hook, json, module_hook, plugin_hook, tool_call};
+use hookrail::{
+    Decision, Effects, Environment, Event, EventKind, Firing, GroupOrder, Hook, HookSystem, How, Outcome, RunEnd,
+    SourceKind,
+};
+use proptest::prelude::*;
+use serde_json::{Value, json as value};
+
+/// A hook and how it ends.
+#[derive(Clone, Debug)]
+struct Scripted {
+    layer: Layer,
+    order: GroupOrder,
+    end: RunEnd,
+}
+
+/// Where a hook comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layer {
+    Settings(SourceKind),
+    Plugin,
+    Module,
+}
+
+const SYSTEM: Layer = Layer::Settings(SourceKind::System);
+
+fn lesser() -> impl Strategy<Value = Layer> {
+    prop_oneof![
+        Just(Layer::Settings(SourceKind::User)),
+        Just(Layer::Settings(SourceKind::Project)),
+        Just(Layer::Settings(SourceKind::Extension)),
+        Just(Layer::Plugin),
+        Just(Layer::Module),
+    ]
+}
+
+fn any_layer() -> impl Strategy<Value = Layer> {
+    prop_oneof![2 => Just(SYSTEM), 3 => lesser()]
+}
+
+fn decision() -> impl Strategy<Value = Value> {
+    prop::sample::select(vec![value!(null), value!("allow"), value!("ask"), value!("deny"), value!("block")])
+}
+
+/// What a hook says, in the words of every dialect at once: each reads its own.
+fn ends() -> impl Strategy<Value = RunEnd> {
+    let input = prop::option::of(prop::collection::btree_map("[a-c]", 0..3, 1..3));
+    let list = prop::option::of(prop::collection::vec("[a-d]", 0..3));
+    let spoken = (decision(), input, list, any::<bool>()).prop_map(|(decision, input, list, stops)| {
+        let mut answer = value!({"decision": decision, "reason": "r", "continue": !stops, "hookSpecificOutput": {}});
+        if let Some(input) = input {
+            answer["hookSpecificOutput"]["tool_input"] = value!(input);
+        }
+        if let Some(list) = list {
+            answer["hookSpecificOutput"]["toolConfig"] = value!({"mode": "ANY", "allowedFunctionNames": list});
+        }
+        exited(0, &answer.to_string(), "")
+    });
+    prop_oneof![
+        6 => spoken,
+        1 => Just(exited(0, "", "")),
+        1 => Just(exited(1, "", "oops")),
+        1 => Just(exited(2, "", "no")),
+        1 => Just(RunEnd::new(How::TimedOut(std::time::Duration::from_millis(1)), std::time::Duration::ZERO)),
+    ]
+}
+
+fn stack(layer: impl Strategy<Value = Layer>, most: usize) -> impl Strategy<Value = Vec<Scripted>> {
+    let order = prop_oneof![3 => Just(GroupOrder::Parallel), 1 => Just(GroupOrder::Sequential)];
+    let scripted = (layer, order, ends()).prop_map(|(layer, order, end)| Scripted { layer, order, end });
+    prop::collection::vec(scripted, 0..=most)
+}
+
+/// The hooks in the order in which layers are planned: project, user, system, extensions, plugins, modules.
+fn hooks(kind: EventKind, stack: &[Scripted]) -> Vec<Hook> {
+    let rank = |layer: Layer| match layer {
+        Layer::Settings(SourceKind::Project) => 0,
+        Layer::Settings(SourceKind::User) => 1,
+        Layer::Settings(SourceKind::System) => 2,
+        Layer::Settings(_) => 3,
+        Layer::Plugin => 4,
+        Layer::Module => 5,
+    };
+    let mut numbered: Vec<(usize, &Scripted)> = stack.iter().enumerate().collect();
+    numbered.sort_by_key(|(_, scripted)| rank(scripted.layer));
+    let made = numbered.into_iter().filter_map(|(at, scripted)| {
+        let name = at.to_string();
+        let mut made = match scripted.layer {
+            Layer::Settings(kind_of_layer) => hook(kind, &name, kind_of_layer),
+            Layer::Plugin => plugin_hook(kind, &name),
+            Layer::Module => module_hook(kind, &name),
+        };
+        made.order = scripted.order;
+        kind.spec().column(made.dialect).is_some().then_some(made)
+    });
+    made.collect()
+}
+
+/// The end of a hook. A module answers with a value, a process with text.
+fn end_of(stack: &[Scripted], label: &str) -> RunEnd {
+    let scripted = &stack[label.parse::<usize>().unwrap()];
+    match (scripted.layer, &scripted.end.how) {
+        (Layer::Module, How::Exited(0)) => {
+            let said = scripted.end.stdout.lossy();
+            let blocks = said.contains("deny") || said.contains("block");
+            let answer = if blocks { r#"{"block":true,"reason":"r"}"# } else { "{}" };
+            RunEnd::new(How::Returned(Some(json(answer))), std::time::Duration::ZERO)
+        }
+        (Layer::Module, _) => RunEnd::new(How::Threw("no".to_owned()), std::time::Duration::ZERO),
+        _ => scripted.end.clone(),
+    }
+}
+
+fn fire(kind: EventKind, stack: &[Scripted]) -> Outcome {
+    let event = tool_call(r#"{"kept":1,"a":9}"#)
+        .fields()
+        .iter()
+        .fold(Event::new(kind, "/p").at_time("t"), |event, (name, value)| event.with(name, value.clone()))
+        .with("llm_request", json(r#"{"messages":[{"role":"user","content":"u"}]}"#))
+        .with_text("prompt", "p");
+    drive(hooks(kind, stack), event, |request| end_of(stack, &request.hook.label))
+}
+
+fn rank(decision: Option<Decision>) -> u8 {
+    match decision {
+        Some(Decision::Deny) => 2,
+        Some(Decision::Ask) => 1,
+        _ => 0,
+    }
+}
+
+/// What was restricted before is restricted after. A denied operation does not happen, so nothing is left to restrict.
+fn at_least_as_strict(before: &Effects, after: &Effects) -> Result<(), TestCaseError> {
+    if after.decision == Some(Decision::Deny) {
+        return Ok(());
+    }
+    prop_assert!(rank(after.decision) >= rank(before.decision), "{:?} became {:?}", before.decision, after.decision);
+    prop_assert!(before.stop.is_none() || after.stop.is_some(), "a stop was lifted");
+    Ok(())
+}
+
+/// The names that a tool list leaves; nothing when there is no list.
+fn allowed(effects: &Effects) -> Option<Vec<String>> {
+    let config = effects.tool_config.as_ref()?.to_value();
+    let names = config.get("allowedFunctionNames")?.as_array()?.clone();
+    Some(names.iter().map(|name| name.as_str().unwrap().to_owned()).collect())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(512) })]
+
+    #[test]
+    fn nothing_below_lifts_what_was_said_about_a_tool(base in stack(any_layer(), 4), below in stack(lesser(), 3)) {
+        let all = [base.clone(), below].concat();
+        let (before, after) = (fire(EventKind::BeforeTool, &base), fire(EventKind::BeforeTool, &all));
+        at_least_as_strict(&before.effects, &after.effects)?;
+    }
+
+    #[test]
+    fn nothing_lifts_what_the_system_said_about_anything(
+        kind in prop::sample::select(vec![EventKind::BeforeTool, EventKind::Prompt, EventKind::BeforeModel]),
+        base in stack(Just(SYSTEM), 3),
+        below in stack(lesser(), 3),
+    ) {
+        let all = [base.clone(), below].concat();
+        at_least_as_strict(&fire(kind, &base).effects, &fire(kind, &all).effects)?;
+    }
+
+    #[test]
+    fn nothing_widens_the_systems_tool_list(base in stack(Just(SYSTEM), 2), below in stack(lesser(), 3)) {
+        let all = [base.clone(), below].concat();
+        let (before, after) = (fire(EventKind::ToolSelection, &base), fire(EventKind::ToolSelection, &all));
+        if let Some(list) = allowed(&before.effects) {
+            let wider = allowed(&after.effects);
+            prop_assert!(wider.as_ref().is_some_and(|names| names.iter().all(|name| list.contains(name))), "{:?} became {:?}", list, wider);
+        }
+    }
+
+    #[test]
+    fn nothing_undoes_the_systems_rewrite(base in stack(Just(SYSTEM), 2), below in stack(lesser(), 3)) {
+        let all = [base.clone(), below].concat();
+        let (before, after) = (fire(EventKind::BeforeTool, &base), fire(EventKind::BeforeTool, &all));
+        let input = |outcome: &Outcome| outcome.effects.tool_input.as_ref().map(hookrail::Json::to_value);
+        let Some(Value::Object(rewritten)) = input(&before) else { return Ok(()) };
+        if after.effects.decision == Some(Decision::Deny) {
+            return Ok(());
+        }
+        let now = input(&after).unwrap_or_else(|| value!({"kept": 1, "a": 9}));
+        for (key, was) in rewritten.iter().filter(|(key, was)| **was != value!({"kept": 1, "a": 9})[key.as_str()]) {
+            prop_assert_eq!(now.get(key), Some(was), "`{}` of {}", key, now);
+        }
+    }
+}
+
+/// One layer's settings file.
+#[derive(Clone, Debug)]
+struct File {
+    switch: Option<bool>,
+    disabled: Vec<String>,
+    hooks: Vec<(String, u32, &'static str)>,
+}
+
+fn files() -> impl Strategy<Value = File> {
+    let command = "[a-c]";
+    let entry = (command, 1..5_u32, prop::sample::select(vec!["allow", "ask", "block"]));
+    (any::<Option<bool>>(), prop::collection::vec(command, 0..2), prop::collection::vec(entry, 0..4))
+        .prop_map(|(switch, disabled, hooks)| File { switch, disabled, hooks })
+}
+
+fn write(path: &Path, file: &File) {
+    let hooks: Vec<Value> = file
+        .hooks
+        .iter()
+        .map(|(command, seconds, policy)| {
+            value!({"type": "command", "command": command, "timeout": seconds * 1000, "onFailure": policy})
+        })
+        .collect();
+    let mut settings =
+        value!({"hooks": {"BeforeTool": [{"hooks": hooks}]}, "hooksConfig": {"disabled": file.disabled}});
+    if let Some(switch) = file.switch {
+        settings["hooksConfig"]["enabled"] = value!(switch);
+    }
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, settings.to_string()).unwrap();
+}
+
+/// The commands that would run, with the time, the policy and the weight each would have.
+type Planned = BTreeMap<String, (std::time::Duration, hookrail::OnFailure, hookrail::Authority)>;
+
+/// What a stack of files comes to: the system's, then the user's, then the project's, then an extension's.
+fn plan(files: &[&File]) -> Planned {
+    let dir = tempfile::tempdir().unwrap();
+    let places = ["system.json", "home/.llxprt/settings.json", "project/.llxprt/settings.json"];
+    std::fs::create_dir_all(dir.path().join("project")).unwrap();
+    for (place, file) in places.iter().zip(files) {
+        write(&dir.path().join(place), file);
+    }
+    if let Some(extension) = files.get(3) {
+        // An extension has no switch and no list; it brings hooks only.
+        let folder = dir.path().join("home/.llxprt/extensions/e");
+        write(&folder.join("hooks/hooks.json"), extension);
+        std::fs::write(folder.join("llxprt-extension.json"), r#"{"name":"e","version":"1.0.0"}"#).unwrap();
+    }
+    let environment: Environment = [
+        ("HOME".to_owned(), dir.path().join("home").into_os_string()),
+        ("LLXPRT_SYSTEM_SETTINGS_PATH".to_owned(), dir.path().join("system.json").into_os_string()),
+    ]
+    .into_iter()
+    .collect();
+    let system = HookSystem::builder(dir.path().join("project")).environment(environment).trust_project().build();
+    let firing = Firing::new(Arc::clone(&system.snapshot()), tool_call("{}"));
+    let hooks = firing.plan().hooks();
+    hooks.map(|(_, hook)| (hook.hook.label.to_string(), (hook.timeout, hook.on_failure, hook.authority))).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(96) })]
+
+    #[test]
+    fn a_file_below_never_disables_shortens_or_weakens_a_hook_above(files in prop::collection::vec(files(), 2..=4)) {
+        let files: Vec<&File> = files.iter().collect();
+        for above in 1..files.len() {
+            let (without, with) = (plan(&files[..above]), plan(&files[..=above]));
+            for (command, (timeout, on_failure, authority)) in without {
+                let now = with.get(&command);
+                prop_assert!(
+                    now.is_some_and(|now| now.0 >= timeout && now.1 >= on_failure && now.2 >= authority),
+                    "`{}` of {:?} became {:?} with {:?}", command, (timeout, on_failure, authority), now, files[above]
+                );
+            }
+        }
+    }
+}
