@@ -18,42 +18,59 @@ pub struct Environment {
     entries: Vec<Arc<Entry>>,
 }
 
+/// One variable, in the form in which the kernel wants it, so that it is made once for all children.
+#[cfg(unix)]
+#[derive(PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// `name=value`, and a NUL behind it.
+    image: Box<[u8]>,
+    name: usize,
+}
+
+#[cfg(unix)]
+impl Entry {
+    fn new(name: &OsStr, value: &OsStr) -> Self {
+        use std::os::unix::ffi::OsStrExt;
+        let image = [name.as_bytes(), b"=", value.as_bytes(), b"\0"].concat();
+        Self { image: image.into_boxed_slice(), name: name.len() }
+    }
+
+    /// The variable as `name=value`; none if there is another NUL in it.
+    pub(crate) fn image(&self) -> Option<&std::ffi::CStr> {
+        std::ffi::CStr::from_bytes_with_nul(&self.image).ok()
+    }
+
+    pub(crate) fn name(&self) -> &OsStr {
+        use std::os::unix::ffi::OsStrExt;
+        OsStr::from_bytes(self.image.get(..self.name).unwrap_or_default())
+    }
+
+    fn value(&self) -> &OsStr {
+        use std::os::unix::ffi::OsStrExt;
+        OsStr::from_bytes(self.image.get(self.name + 1..self.image.len() - 1).unwrap_or_default())
+    }
+}
+
 /// One variable.
+#[cfg(not(unix))]
 #[derive(PartialEq, Eq)]
 pub(crate) struct Entry {
     name: OsString,
     value: OsString,
-    /// The variable as the kernel wants it, made once for all children; none
-    /// if it cannot be written that way.
-    #[cfg(unix)]
-    image: Option<std::ffi::CString>,
 }
 
+#[cfg(not(unix))]
 impl Entry {
-    #[cfg(unix)]
-    fn new(name: OsString, value: OsString) -> Self {
-        use std::os::unix::ffi::OsStrExt;
-        let mut image = name.as_bytes().to_vec();
-        image.push(b'=');
-        image.extend_from_slice(value.as_bytes());
-        let image = std::ffi::CString::new(image).ok();
-        Self { name, value, image }
+    fn new(name: &OsStr, value: &OsStr) -> Self {
+        Self { name: name.to_owned(), value: value.to_owned() }
     }
 
-    #[cfg(not(unix))]
-    fn new(name: OsString, value: OsString) -> Self {
-        Self { name, value }
-    }
-
-    /// The variable as `name=value`; none if there is a NUL in it.
-    #[cfg(unix)]
-    pub(crate) fn image(&self) -> Option<&std::ffi::CStr> {
-        self.image.as_deref()
-    }
-
-    #[cfg(unix)]
-    pub(crate) fn name(&self) -> &OsStr {
+    fn name(&self) -> &OsStr {
         &self.name
+    }
+
+    fn value(&self) -> &OsStr {
+        &self.value
     }
 }
 
@@ -76,14 +93,14 @@ impl Environment {
     /// A name that is empty, or has a `=` after its first character, cannot
     /// exist in an environment and changes nothing.
     #[must_use]
-    pub fn with(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        self.set(name.into(), value.into());
+    pub fn with(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
+        self.set(name.as_ref(), value.as_ref());
         self
     }
 
     /// The variables in order.
     pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
-        self.entries.iter().map(|entry| (entry.name.as_os_str(), entry.value.as_os_str()))
+        self.entries.iter().map(|entry| (entry.name(), entry.value()))
     }
 
     /// The variables as the kernel wants them, in order.
@@ -92,14 +109,14 @@ impl Environment {
         &self.entries
     }
 
-    fn set(&mut self, name: OsString, value: OsString) {
+    fn set(&mut self, name: &OsStr, value: &OsStr) {
         // Windows has variables such as `=C:`, so the first place may be a `=`.
         if name.as_encoded_bytes().iter().skip(1).any(|byte| *byte == b'=') || name.is_empty() {
             return;
         }
-        match self.entries.iter_mut().find(|known| same_name(&known.name, &name)) {
+        match self.entries.iter_mut().find(|known| same_name(known.name(), name)) {
             // The first spelling of a name stays, where spellings differ.
-            Some(known) => *known = Arc::new(Entry::new(known.name.clone(), value)),
+            Some(known) => *known = Arc::new(Entry::new(known.name(), value)),
             None => self.entries.push(Arc::new(Entry::new(name, value))),
         }
     }
@@ -110,7 +127,7 @@ impl<N: Into<OsString>, V: Into<OsString>> FromIterator<(N, V)> for Environment 
     fn from_iter<I: IntoIterator<Item = (N, V)>>(variables: I) -> Self {
         let mut environment = Self::new();
         for (name, value) in variables {
-            environment.set(name.into(), value.into());
+            environment.set(&name.into(), &value.into());
         }
         environment
     }

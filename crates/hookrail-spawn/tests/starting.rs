@@ -29,7 +29,7 @@ async fn answers(command: Command) -> String {
     stdout(&finished).to_owned()
 }
 
-fn path(value: impl Into<std::ffi::OsString>) -> Arc<Environment> {
+fn path(value: impl AsRef<std::ffi::OsStr>) -> Arc<Environment> {
     Arc::new(Environment::new().with("PATH", value))
 }
 

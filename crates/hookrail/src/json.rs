@@ -297,34 +297,80 @@ impl JsonObject {
         serde_json::to_vec(self).unwrap_or_else(|_| b"null".to_vec())
     }
 
-    /// The text of the object, for several to whom it is handed on. It is written where it stays: for an event of many
-    /// megabytes every further copy costs as much as the hook.
+    /// The text of the object, for several to whom it is handed on.
     pub(crate) fn to_shared_bytes(&self) -> Arc<[u8]> {
-        let mut length = Length(0);
-        if serde_json::to_writer(&mut length, self).is_ok() {
-            let mut bytes: Arc<[u8]> = std::iter::repeat_n(0, length.0).collect();
-            if let Some(room) = Arc::get_mut(&mut bytes)
-                && serde_json::to_writer(room, self).is_ok()
-            {
-                return bytes;
-            }
+        let mut writer = ObjectWriter::new();
+        for (key, value) in &self.0 {
+            writer.value(key, value.clone());
         }
-        self.to_bytes().into()
+        writer.finish()
     }
 }
 
-/// Counts what is written to it.
-struct Length(usize);
+/// Writes an object whose values exist already, without parsing or copying them more than once: for an event of many
+/// megabytes every further copy costs as much as the hook.
+pub(crate) struct ObjectWriter {
+    text: Vec<u8>,
+    /// Values, and where in the text they belong.
+    values: Vec<(usize, Json)>,
+}
 
-impl std::io::Write for Length {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0 += bytes.len();
-        Ok(bytes.len())
+impl ObjectWriter {
+    pub(crate) fn new() -> Self {
+        let mut text = Vec::with_capacity(512);
+        text.push(b'{');
+        Self { text, values: Vec::new() }
     }
 
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
+    /// Adds a member that is text.
+    pub(crate) fn text(&mut self, key: &str, value: &str) {
+        self.key(key);
+        self.string(value);
     }
+
+    /// Adds a member. The caller sees to it that no key comes twice.
+    pub(crate) fn value(&mut self, key: &str, value: Json) {
+        self.key(key);
+        self.values.push((self.text.len(), value));
+    }
+
+    /// The whole object.
+    pub(crate) fn finish(mut self) -> Arc<[u8]> {
+        self.text.push(b'}');
+        let length = self.values.iter().map(|(_, value)| value.text().len()).sum::<usize>() + self.text.len();
+        // The room is made first and then written to, because a shared slice cannot be made from a list in place.
+        let mut bytes: Arc<[u8]> = std::iter::repeat_n(0, length).collect();
+        if let Some(mut room) = Arc::get_mut(&mut bytes) {
+            let mut from = 0;
+            for (at, value) in &self.values {
+                room = put(room, self.text.get(from..*at).unwrap_or_default());
+                room = put(room, value.text().as_bytes());
+                from = *at;
+            }
+            put(room, self.text.get(from..).unwrap_or_default());
+        }
+        bytes
+    }
+
+    fn key(&mut self, key: &str) {
+        if self.text.len() > 1 {
+            self.text.push(b',');
+        }
+        self.string(key);
+        self.text.push(b':');
+    }
+
+    fn string(&mut self, text: &str) {
+        // Writing text to a list of bytes cannot fail.
+        let _ = serde_json::to_writer(&mut self.text, text);
+    }
+}
+
+/// Writes to the front of a room, and gives back what is left of it.
+fn put<'r>(room: &'r mut [u8], bytes: &[u8]) -> &'r mut [u8] {
+    let (front, rest) = room.split_at_mut(bytes.len().min(room.len()));
+    front.copy_from_slice(bytes.get(..front.len()).unwrap_or_default());
+    rest
 }
 
 impl<K: Into<String>> FromIterator<(K, Json)> for JsonObject {

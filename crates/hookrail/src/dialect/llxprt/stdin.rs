@@ -7,22 +7,36 @@ use super::answer::Answer;
 use super::model;
 use crate::dialect::{DialectId, Reply};
 use crate::event::{Event, EventError, EventKind, find_event};
-use crate::json::{Json, JsonObject};
+use crate::json::{Json, JsonObject, ObjectWriter};
 
 /// The bytes for one hook. The links of a chain also see the answers so far.
 pub(super) fn input(event: &Event, before: &[Reply<Answer>]) -> Arc<[u8]> {
-    let mut payload = payload(event);
+    let Some(column) = event.kind().spec().column(DialectId::Llxprt) else {
+        return JsonObject::new().to_shared_bytes();
+    };
+    let mut payload = ObjectWriter::new();
+    payload.text("session_id", event.session_id());
+    payload.text("transcript_path", event.transcript_path());
+    payload.text("cwd", &event.cwd().to_string_lossy());
+    payload.text("hook_event_name", column.name);
+    payload.text("timestamp", event.timestamp());
+    for field in column.fields {
+        if let Some(value) = event.field_or_empty(field) {
+            payload.value(field.name, field_on_stdin(field.name, &value));
+        }
+    }
     if !before.is_empty() {
         let outputs: Vec<Json> = before.iter().filter_map(|reply| reply.answer.as_ref()).map(Answer::to_json).collect();
-        payload.set("previous_outputs", Json::of(&outputs).unwrap_or_else(|_| Json::null()));
+        payload.value("previous_outputs", Json::of(&outputs).unwrap_or_else(|_| Json::null()));
     }
-    payload.to_shared_bytes()
+    payload.finish()
 }
 
 /// The object a hook of this dialect receives for an event. Empty when the dialect does not have the event.
 #[must_use]
 pub fn payload_of_event(event: &Event) -> Json {
-    payload(event).to_json()
+    let text = input(event, &[]);
+    Json::parse(&String::from_utf8_lossy(&text)).unwrap_or_else(|_| Json::empty_object())
 }
 
 /// The event behind an object that a host of this dialect would give its hooks.
@@ -43,21 +57,6 @@ fn event_kind(name: &str) -> Option<EventKind> {
     let kind = find_event(name)?;
     let column = kind.spec().column(DialectId::Llxprt)?;
     (column.name == name).then_some(kind)
-}
-
-fn payload(event: &Event) -> JsonObject {
-    let Some(column) = event.kind().spec().column(DialectId::Llxprt) else { return JsonObject::new() };
-    let mut payload = JsonObject::new();
-    payload.set("session_id", Json::string(event.session_id()));
-    payload.set("transcript_path", Json::string(event.transcript_path()));
-    payload.set("cwd", Json::string(&event.cwd().to_string_lossy()));
-    payload.set("hook_event_name", Json::string(column.name));
-    payload.set("timestamp", Json::string(event.timestamp()));
-    for field in column.fields {
-        let Some(value) = event.field_or_empty(field) else { continue };
-        payload.set(field.name, field_on_stdin(field.name, &value));
-    }
-    payload
 }
 
 /// A field in this dialect's own words.
