@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // region: register
     let seen = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&seen);
-    // A hook that waits gives a future. It runs on the engine's thread, so it must never block.
+    // A hook that waits gives a future. It runs where the event is driven, so it must never block.
     let counting = NativeHook::waiting(move |_call| {
         let counter = Arc::clone(&counter);
         async move {
