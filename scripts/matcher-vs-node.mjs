@@ -41,16 +41,19 @@ function subject() {
   return text;
 }
 
+// In a context of its own, because only there a pattern that takes for ever can be ended.
+const context = vm.createContext({});
+const ask = new vm.Script("(() => { const r = new RegExp(pattern); return subjects.map(s => r.test(s)); })()");
+
 const questions = [];
 const expected = [];
 for (let i = 0; i < count; i++) {
   // The matcher takes blanks around a pattern away, which Node does not.
   const question = { pattern: pattern(2).trim() || "a", subjects: [subject(), subject(), subject(), "write_file"] };
   questions.push(question);
-  const context = { ...question };
+  Object.assign(context, question);
   try {
-    const script = "const r = new RegExp(pattern); subjects.map(s => r.test(s))";
-    expected.push({ valid: true, matches: vm.runInNewContext(script, context, { timeout: 500 }) });
+    expected.push({ valid: true, matches: ask.runInContext(context, { timeout: 500 }) });
   } catch (error) {
     if (error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT") expected.push(null);
     else expected.push({ valid: false });
@@ -67,7 +70,7 @@ questions.forEach((question, at) => {
   if (!node.valid) invalid++;
   if (node.valid !== ours.valid) {
     differences++;
-    console.log(`${JSON.stringify(question.pattern)}: ${node.valid ? "valid" : "invalid"} in Node only says otherwise here`);
+    console.log(`${JSON.stringify(question.pattern)}: ${node.valid ? "valid in Node and not here" : "valid here and not in Node"}`);
     return;
   }
   if (!node.valid) return;

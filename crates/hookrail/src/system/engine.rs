@@ -97,14 +97,11 @@ impl Engine {
     }
 }
 
-/// How many helper threads an engine has at most. Each is there for some milliseconds, and ends when it was idle.
-const HELPERS: usize = 8;
-
 /// A runtime for one thread, which is all that driving events takes.
 pub(super) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
-    // Helpers search /proc for what a killed hook has left. A storm of cancelled hooks must not become hundreds of threads,
-    // each with memory of its own that the allocator keeps.
-    tokio::runtime::Builder::new_current_thread().max_blocking_threads(HELPERS).enable_io().enable_time().build()
+    // Searching for what a killed hook has left happens on helper threads. Their number is not bounded here: with eight, a
+    // storm of cancelled hooks left a queue of hundreds of searches, each with an open descriptor, that took minutes.
+    tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()
 }
 
 /// When there is no thread to be had, every hook fails to start, and its failure policy decides.
