@@ -45,12 +45,15 @@ pub(crate) fn one(change: &HookChange, places: &Places) -> String {
     out
 }
 
+/// Takes a part out of a definition, as text.
+type Part = fn(&Definition) -> String;
+
 /// The parts of a definition that differ; all of it when there is only one.
 fn definitions(out: &mut String, before: Option<&Definition>, after: Option<&Definition>) {
     if before.is_none() && after.is_some() {
         line(out, "was", "not kept: it was granted by an earlier version");
     }
-    let parts: [(&str, fn(&Definition) -> String); 5] = [
+    let parts: [(&str, Part); 5] = [
         ("event", |definition| definition.event.clone()),
         ("match", |definition| definition.matcher.clone().unwrap_or_else(|| "*".to_owned())),
         ("of", |definition| definition.package.clone().unwrap_or_default()),
