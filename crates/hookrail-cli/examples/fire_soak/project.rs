@@ -129,7 +129,7 @@ pub(crate) fn write(root: &Path) -> std::io::Result<()> {
         })
         .collect();
     let settings =
-        json!({"hooksConfig": {"enabled": true}, "hooks": {"BeforeTool": groups.clone(), "AfterTool": groups}});
+        json!({"hooksConfig": {"enabled": true}, "hooks": {"BeforeTool": groups, "AfterTool": groups}});
     save(root, ".llxprt/settings.json", &settings.to_string())?;
     let entry = |habit: Habit, command: &str, timeout: u64| json!({"matcher": format!("^{}$", habit.tool()), "command": command, "timeout": timeout});
     let entries = json!([
@@ -138,7 +138,7 @@ pub(crate) fn write(root: &Path) -> std::io::Result<()> {
         entry(Habit::PluginTooSlow, "sleep 600", 30),
     ]);
     let manifest =
-        json!({"name": "soak", "version": "1.0.0", "hooks": {"PreToolUse": entries.clone(), "PostToolUse": entries}});
+        json!({"name": "soak", "version": "1.0.0", "hooks": {"PreToolUse": entries, "PostToolUse": entries}});
     save(root, ".x-code/plugins/soak/plugin.json", &manifest.to_string())?;
     save(root, ".xcsh/hooks/soak.js", MODULE)
 }

@@ -40,7 +40,7 @@ impl Project {
 
     pub fn builder(&self, modules: &[&str]) -> hookrail::Builder {
         let environment: Environment = std::env::vars_os().filter(|(name, _)| name == "PATH").collect();
-        let environment = environment.with("HOME", self.home.path().as_os_str().to_owned());
+        let environment = environment.with("HOME", self.home.path().as_os_str());
         let builder = HookSystem::builder(self.dir.path()).environment(environment);
         modules.iter().fold(builder, |builder, module| builder.module(self.dir.path().join(module)))
     }
