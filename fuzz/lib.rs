@@ -28,10 +28,8 @@ impl Place {
         let root = folder.path().join("project");
         let file = root.join(name);
         std::fs::create_dir_all(file.parent().expect("a name in a folder")).expect("a folder");
-        let environment = [
-            ("HOME", folder.path().as_os_str()),
-            ("LLXPRT_SYSTEM_SETTINGS_PATH", root.join("system.json").as_os_str()),
-        ];
+        let system = root.join("system.json");
+        let environment = [("HOME", folder.path().as_os_str()), ("LLXPRT_SYSTEM_SETTINGS_PATH", system.as_os_str())];
         let environment = environment.into_iter().collect();
         Self { root, file, environment, _folder: folder }
     }
