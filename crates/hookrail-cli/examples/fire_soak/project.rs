@@ -128,8 +128,7 @@ pub(crate) fn write(root: &Path) -> std::io::Result<()> {
             group(habit, json!({"type": "command", "command": command, "timeout": timeout}))
         })
         .collect();
-    let settings =
-        json!({"hooksConfig": {"enabled": true}, "hooks": {"BeforeTool": groups, "AfterTool": groups}});
+    let settings = json!({"hooksConfig": {"enabled": true}, "hooks": {"BeforeTool": groups, "AfterTool": groups}});
     save(root, ".llxprt/settings.json", &settings.to_string())?;
     let entry = |habit: Habit, command: &str, timeout: u64| json!({"matcher": format!("^{}$", habit.tool()), "command": command, "timeout": timeout});
     let entries = json!([
