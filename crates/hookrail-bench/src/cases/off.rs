@@ -4,6 +4,7 @@ use std::hint::black_box;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
+use std::time::Instant;
 
 use hookrail::{EventKind, HookSystem};
 use serde_json::{Value, json};
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 use super::Case;
 use super::support::{built, gemini, opendev};
 use crate::Result;
-use crate::harness::{Prepared, Variant};
+use crate::harness::{Prepared, Variant, per_piece};
 use crate::lab::{Lab, Shell, TOOL, answered, event, input_of, program};
 
 /// How often a call of nanoseconds is repeated in a row.
@@ -34,23 +35,25 @@ fn off(lab: &Lab) -> Result<Prepared> {
     let mut case = Prepared::default();
     let project = lab.project(&json!([]))?;
     let flag = AtomicU64::new(0);
-    case.add(Variant::timed("floor", "an empty loop with one relaxed load", 1, move || {
+    case.add(Variant::new("floor", "an empty loop with one relaxed load", move || {
+        let began = Instant::now();
         for _ in 0..MANY {
             black_box(black_box(&flag).load(Ordering::Relaxed));
         }
-        Ok(())
+        Ok(per_piece(began.elapsed(), MANY))
     }));
     let builder = HookSystem::builder(&project).environment(lab.environment(Shell::Sh)).trust_project();
     let switched_off = builder.hooks_off("measuring").build();
     let none = lab.system(&project, Shell::Sh);
     for (name, what, system) in [("hookrail-off", "hooks off", switched_off), ("hookrail", "none configured", none)] {
-        case.add(Variant::timed(name, &format!("`wants`, {what}"), 1, move || {
+        case.add(Variant::new(name, &format!("`wants`, {what}"), move || {
+            let began = Instant::now();
             for _ in 0..MANY {
                 if black_box(black_box(&system).wants(EventKind::BeforeTool)) {
                     return Err("nobody should want the event".into());
                 }
             }
-            Ok(())
+            Ok(per_piece(began.elapsed(), MANY))
         }));
     }
     Ok(case)
