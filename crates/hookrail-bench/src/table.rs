@@ -136,9 +136,9 @@ mod tests {
 
     #[test]
     fn only_what_is_between_the_marks_is_replaced() {
-        let page = format!("before\n{BEGIN}\nold\n{END}\nafter\n");
+        let page = format!("before\n{BEGIN}\nstale\n{END}\nafter\n");
         let made = replace(&page, &Results::default()).unwrap();
-        assert!(made.starts_with("before\n") && made.ends_with("after\n") && !made.contains("old"));
+        assert!(made.starts_with("before\n") && made.ends_with("after\n") && !made.contains("stale"));
         assert_eq!(replace(&made, &Results::default()).unwrap(), made);
         assert!(replace("no marks", &Results::default()).is_err());
     }
