@@ -137,7 +137,6 @@ fn program() -> impl Strategy<Value = String> {
         "/no/such/program",
         "echo",
         "true",
-        "time child report",
         "A=1 child report",
         "child print-and-exit 2 out err",
         "child print-and-exit 7 '' ''",
@@ -194,7 +193,7 @@ fn compare(host: Host, cases: u32) {
         all.set(all.get() + usize::from(is_report));
         direct.set(direct.get() + usize::from(is_report && !auto.stdout.contains("\nenv SHLVL=")));
         let (always, auto) = (Seen::of(&always), Seen::of(&auto));
-        // What differs from itself (a background process, `time`) says nothing about the two ways.
+        // What differs from itself (a background process) says nothing about the two ways.
         if always == auto || (0..5).any(|_| Seen::of(&world.run(&line, ShellUse::Always)) != always) {
             return Ok(());
         }

@@ -17,8 +17,8 @@ pub(super) struct Literal {
 }
 
 impl Literals {
-    /// Reads a regular expression without any operator but `|` and outer
-    /// anchors, or says it has more than that.
+    /// Reads a regular expression without any operator but `|`, outer anchors
+    /// and an outer `.*` that changes nothing, or says it has more than that.
     pub(super) fn parse(pattern: &str, scope: Scope) -> Option<Self> {
         let whole = scope == Scope::Whole;
         pattern
@@ -26,6 +26,10 @@ impl Literals {
             .map(|alternative| {
                 let (at_start, text) = strip(alternative, |text| text.strip_prefix('^'));
                 let (at_end, text) = strip(text, |text| text.strip_suffix('$'));
+                // What may be anything, or nothing, at an end that is open anyway says nothing.
+                let open = |anchored: bool| !whole && !anchored;
+                let text = text.strip_suffix(".*").filter(|_| open(at_end)).unwrap_or(text);
+                let text = text.strip_prefix(".*").filter(|_| open(at_start)).unwrap_or(text);
                 is_plain(text).then(|| Literal {
                     at_start: whole || at_start,
                     at_end: whole || at_end,
@@ -99,6 +103,8 @@ mod tests {
         assert!(!test("^exact$", Scope::Anywhere, "exactly"));
         assert!(test("^a|b$", Scope::Anywhere, "ax"));
         assert!(test("^a|b$", Scope::Anywhere, "xb"));
+        assert!(test("mcp__.*", Scope::Anywhere, "x_mcp__y"));
+        assert!(!test("^mcp__.*", Scope::Anywhere, "x_mcp__y"));
     }
 
     #[test]
@@ -110,7 +116,7 @@ mod tests {
 
     #[test]
     fn operators_are_not_plain_text() {
-        for pattern in ["a.b", "a*", "(a)", "a^b", "a$b", "^^a", "a{", "]", r"\d"] {
+        for pattern in ["a.b", "a*", "(a)", "a^b", "a$b", "^^a", "a{", "]", r"\d", "a.*$", "^.*a", r"a\.*"] {
             assert_eq!(Literals::parse(pattern, Scope::Anywhere), None, "{pattern}");
         }
     }

@@ -17,8 +17,11 @@ use super::types::Verdict;
 /// How large the automaton of a set may become, in bytes. Beyond that its patterns are tried one by one.
 const MAX_SET_SIZE: usize = 512 << 20;
 
-/// How much memory the automaton may use to be fast, in bytes.
-const SET_CACHE: usize = 16 << 20;
+/// How much memory the automaton may use to be fast, in bytes for each pattern. It takes what its subjects need.
+const CACHE_PER_PATTERN: usize = 32 << 10;
+
+/// The least and the most of that for a whole set.
+const SET_CACHE: (usize, usize) = (2 << 20, 128 << 20);
 
 /// Matchers, by their place in a list.
 #[derive(Debug)]
@@ -58,7 +61,7 @@ impl MatcherSet {
         set.add_literals(&owners);
         let built = RegexSetBuilder::new(patterns.iter().map(|(_, _, text)| text.as_ref()))
             .size_limit(MAX_SET_SIZE)
-            .dfa_size_limit(SET_CACHE)
+            .dfa_size_limit((patterns.len() * CACHE_PER_PATTERN).clamp(SET_CACHE.0, SET_CACHE.1))
             .build();
         match built {
             _ if patterns.is_empty() => {}

@@ -21,35 +21,39 @@ const LONGEST: usize = 256;
 type ByText = HashMap<Box<str>, Arc<Plan>>;
 
 /// A snapshot and its plans.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct InForce {
     pub(super) snapshot: Arc<Snapshot>,
-    plans: RwLock<HashMap<EventKind, ByText>>,
+    /// By the number of the event.
+    plans: Box<[RwLock<ByText>]>,
+}
+
+impl Default for InForce {
+    fn default() -> Self {
+        Self::new(Snapshot::default())
+    }
 }
 
 impl InForce {
     pub(super) fn new(snapshot: Snapshot) -> Self {
-        Self { snapshot: Arc::new(snapshot), plans: RwLock::default() }
+        Self { snapshot: Arc::new(snapshot), plans: EventKind::all().map(|_| RwLock::default()).collect() }
     }
 
     /// The plan for an event.
     pub(super) fn plan(&self, event: &Event) -> Arc<Plan> {
-        let (kind, key) = (event.kind(), key(event));
-        if let Some(key) = key {
-            let plans = self.plans.read().unwrap_or_else(PoisonError::into_inner);
-            if let Some(plan) = plans.get(&kind).and_then(|plans| plans.get(key)) {
-                return Arc::clone(plan);
-            }
+        let known = self.plans.get(event.kind() as usize);
+        let Some((known, key)) = known.zip(key(event)) else {
+            return Arc::new(Plan::new(&self.snapshot, event));
+        };
+        if let Some(plan) = known.read().unwrap_or_else(PoisonError::into_inner).get(key) {
+            return Arc::clone(plan);
         }
         let plan = Arc::new(Plan::new(&self.snapshot, event));
-        if let Some(key) = key {
-            let mut plans = self.plans.write().unwrap_or_else(PoisonError::into_inner);
-            let plans = plans.entry(kind).or_default();
-            if plans.len() >= MOST_PLANS {
-                plans.clear();
-            }
-            plans.insert(key.into(), Arc::clone(&plan));
+        let mut known = known.write().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST_PLANS {
+            known.clear();
         }
+        known.insert(key.into(), Arc::clone(&plan));
         plan
     }
 }
@@ -95,8 +99,8 @@ mod tests {
             let _ = in_force.plan(&event(&format!("tool-{number}")));
         }
         let _ = in_force.plan(&event(&"x".repeat(LONGEST)));
-        let plans = in_force.plans.read().unwrap();
-        let plans = plans.get(&EventKind::BeforeTool).unwrap();
+        let plans = in_force.plans.get(EventKind::BeforeTool as usize).unwrap().read().unwrap();
+        assert!(!plans.is_empty());
         assert!(plans.len() <= MOST_PLANS);
         assert!(plans.keys().all(|key| key.len() <= LONGEST));
     }
