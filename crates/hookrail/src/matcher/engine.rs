@@ -56,7 +56,9 @@ impl Engine {
     /// The pattern for a set of many, if it is sure to be small enough for the linear engine: an automaton grows out of
     /// proportion to its pattern by counted repetition only.
     pub(super) fn for_set(&self) -> Option<&str> {
-        self.linear.as_deref().filter(|text| text.len() <= MAX_TEXT_IN_SET && !text.contains('{'))
+        // Braces also stand around the numbers of characters.
+        let counts = |text: &str| text.replace(r"\x{", "").contains('{');
+        self.linear.as_deref().filter(|text| text.len() <= MAX_TEXT_IN_SET && !counts(text))
     }
 
     /// The linear engine if that can take the pattern, otherwise the backtracking one, which can take everything.
@@ -109,6 +111,16 @@ mod tests {
         assert!(engine(r"\Ba{3,}|.\B").is_linear());
         assert!(!engine(r"(a)\1").is_linear());
         assert!(!engine("a(?!b)").is_linear());
+    }
+
+    #[test]
+    fn what_cannot_grow_out_of_proportion_is_put_into_sets() {
+        for pattern in ["^(read|write)_[a-z]*$", r"\w+", "a.*b", "[é😀]?"] {
+            assert!(engine(pattern).for_set().is_some(), "{pattern}");
+        }
+        for pattern in ["a{2}", "(a{2,}){3}", "a(?=b)", r"(a)\1"] {
+            assert!(engine(pattern).for_set().is_none(), "{pattern}");
+        }
     }
 
     #[test]

@@ -210,19 +210,19 @@ impl HookSystem {
         if !self.wants(kind) {
             return Outcome::untouched(kind);
         }
+        let firing = match self.admit(event) {
+            Ok(firing) => firing,
+            Err(outcome) => return *outcome,
+        };
         // A hook on the engine's own thread that fires another event must not wait for itself.
         if self.inner.engine.get().is_some_and(Engine::is_current_thread) {
-            return match self.admit(event) {
-                Ok(firing) => here::drive_elsewhere(self.clone(), firing, Arc::new(NoHost)),
-                Err(outcome) => *outcome,
-            };
+            return here::drive_elsewhere(self.clone(), firing, Arc::new(NoHost));
         }
         match self.inner.here.take_seat() {
-            Some(seat) => match self.admit(event) {
-                Ok(firing) => seat.drive(self, firing, Arc::new(NoHost)),
-                Err(outcome) => *outcome,
-            },
-            None => parker::block_on(self.fire(event)),
+            // The end may have come in between.
+            Some(_) if self.inner.shut_down.load(Ordering::Relaxed) => Outcome::abandoned(kind),
+            Some(seat) => seat.drive(self, firing, Arc::new(NoHost)),
+            None => parker::block_on(self.engine().fire(firing, Arc::new(NoHost), drive::Detached::LeftAlone)),
         }
     }
 
