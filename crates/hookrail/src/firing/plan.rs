@@ -130,6 +130,7 @@ pub(super) struct Subject {
 impl Asked {
     fn about(snapshot: &Snapshot, event: &Event) -> Self {
         let subject = |dialect: DialectId| {
+            snapshot.audience(event.kind(), dialect)?;
             let field = event.kind().spec().matched_on(dialect)?;
             let text = dialect::matcher_subject(dialect, event, field);
             let is_tool = field == "tool_name";
