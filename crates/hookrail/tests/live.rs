@@ -288,3 +288,27 @@ fn hooks_that_are_registered_at_once_are_all_there() {
         assert!(system.wants(KIND));
     }
 }
+
+#[test]
+fn a_blocking_fire_inside_somebody_elses_runtime_works() {
+    let dir = tempfile::tempdir().unwrap();
+    let system = system(dir.path(), [command("exit 2")]);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let outcome = within_a_hang_guard(|| runtime.block_on(async { system.fire_blocking(call(&system)) }));
+    assert_eq!(outcome.runs.first().and_then(|run| run.exit_code), Some(2));
+    // The system may also end there.
+    runtime.block_on(async move { drop(system) });
+}
+
+#[test]
+fn a_hook_on_the_callers_thread_may_fire_another_event() {
+    let dir = tempfile::tempdir().unwrap();
+    let other = system(dir.path(), [command("exit 2")]);
+    let forwarding = native(move |_| {
+        let outcome = other.fire_blocking(call(&other));
+        Effects::deny(format!("the other one: {:?}", outcome.runs.first().and_then(|run| run.exit_code)))
+    });
+    let outer = system(dir.path(), [forwarding]);
+    let outcome = within_a_hang_guard(|| outer.fire_blocking(call(&outer)));
+    assert_eq!(outcome.effects.reason.as_deref(), Some("the other one: Some(2)"));
+}

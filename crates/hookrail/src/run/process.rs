@@ -18,6 +18,11 @@ pub(crate) async fn run_process(
     run_id: impl FnOnce() -> String,
     cancel: &CancelToken,
 ) -> (RunEnd, Vec<Ladder>) {
+    for folder in &request.folders {
+        if let Err(error) = std::fs::create_dir_all(folder) {
+            tracing::warn!(target: "hookrail::runner", hook = %request.hook, folder = %folder.display(), %error, "a folder the hook needs cannot be made");
+        }
+    }
     let (end, ladder) = match request.hook.lane.life {
         Life::Once => {
             let (end, ladder) = run_command(world, request, &run_id(), cancel).await;

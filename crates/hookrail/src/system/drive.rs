@@ -235,11 +235,6 @@ impl Driver {
             self.parts.kept.forget(&request.hook);
             return RunEnd::new(How::ContentChanged, Duration::ZERO);
         }
-        for folder in &request.folders {
-            if let Err(error) = std::fs::create_dir_all(folder) {
-                tracing::warn!(target: "hookrail::runner", hook = %request.hook, folder = %folder.display(), %error, "a folder the hook needs cannot be made");
-            }
-        }
         let Parts { world, kept, .. } = &self.parts;
         let (end, ladders) = run_process(world, kept, request, || self.run_id(), cancel).await;
         ladders.into_iter().for_each(|ladder| self.finish_later(ladder));

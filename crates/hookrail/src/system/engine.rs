@@ -80,8 +80,13 @@ impl Engine {
 
     /// Takes a run over from an event that is driven elsewhere and does not wait for it.
     pub(super) fn take_over(&self, fire: FireId, request: RunRequest, host: Arc<dyn Host>) {
-        if let Ok(jobs) = &self.jobs {
-            let _ = jobs.send(Job::Detached { fire, request: Box::new(request), host });
+        match &self.jobs {
+            Ok(jobs) => {
+                let _ = jobs.send(Job::Detached { fire, request: Box::new(request), host });
+            }
+            Err(why) => {
+                tracing::warn!(target: "hookrail::runner", hook = %request.hook, %why, "a hook that nobody waits for cannot be started");
+            }
         }
     }
 

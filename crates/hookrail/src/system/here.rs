@@ -4,6 +4,7 @@
 //! A runtime is borrowed for that from a small stock. What outlives the event must not stay on a thread of the host's:
 //! processes that have to be ended are handed, runtime and all, to a thread that ends with them.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -83,10 +84,12 @@ impl Drop for Here {
 impl Seat {
     /// Drives an event to its outcome.
     pub(super) fn drive(self, system: &HookSystem, firing: Firing, host: Arc<dyn Host>) -> Outcome {
-        let id = system.inner.notify.next_id();
+        let (id, kind) = (system.inner.notify.next_id(), firing.plan().event);
         let driver = Arc::new(Driver::on_caller(system));
         let driving = Arc::clone(&driver).drive(id, firing, host, Detached::LeftAlone, CancelToken::new());
-        let outcome = self.runtime.block_on(driving);
+        // What went wrong in the engine must not end the host, and must not pass for a yes.
+        let driven = catch_unwind(AssertUnwindSafe(|| self.runtime.block_on(driving)));
+        let outcome = driven.unwrap_or_else(|_| Outcome::abandoned(kind));
         let ladders = driver.take_ladders();
         if ladders.is_empty() {
             system.inner.here.keep(self.runtime);
