@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Fires 100,000 events at good and bad hooks of all dialects, and starts 100,000 children, in random mixtures; then nothing
-# may be left of them. Writes docs/reliability/soak.md.
+# may be left of them. Writes docs/reliability/soak.md if that is so.
 # usage: scripts/soak.sh [FIRES [CHILDREN [SEED]]]
+#
+# That the check can fail is shown by scripts/soak-leaks.sh.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 fires=${1:-100000}
@@ -22,8 +24,13 @@ trap 'rm -f "$page"' EXIT
   printf 'they have gone, zombies, descriptors, threads, files in the folder for temporary files, bytes of the heap that were asked\n'
   printf 'for and not given back (an allocator that counts), and resident memory. At the end there must be no process, zombie or\n'
   printf 'file, no more descriptors and threads than at the first look, at most 256 KiB more of the heap, and at most 8 MiB more\n'
-  printf 'resident memory in the second half than in the first. Resident memory goes up and down because glibc keeps some of what\n'
-  printf 'a hook with 8 MiB of output needed.\n\n'
+  printf 'resident memory in the second half than in the first. `scripts/soak-leaks.sh` leaves one thing of each kind behind on\n'
+  printf 'purpose, and the run fails.\n\n'
+  printf 'Resident memory is there for what the counting allocator does not see, such as the memory of the JavaScript engine. It\n'
+  printf 'tells something only while glibc gives back what is free, so the programs run with `MALLOC_MMAP_THRESHOLD_=131072`.\n'
+  printf 'Without it glibc raises that bound to the largest block it has seen (8 MiB, the output of a hook that prints too much),\n'
+  printf 'from then on takes such blocks from its arenas, and keeps up to twice their size in each: resident memory then goes up\n'
+  printf 'and down by tens of MiB while the heap stays flat. A host that minds sets the same variable.\n\n'
   printf 'Release build, %s, %s, %s processors that were shared with other work.\n' "$(uname -sr)" "$(uname -m)" "$(nproc)"
   printf '\n## Fires\n\n'
   printf 'Command hooks that answer, deny, rewrite, fail, print nonsense or 10 MB, kill themselves, are missing, are too slow, ignore\n'

@@ -2,32 +2,25 @@
 //! `scripts/soak.sh` runs it.
 //!
 //! ```text
-//! spawn_soak [CHILDREN [SEED]]
+//! spawn_soak [CHILDREN [SEED [LEAK]]]
 //! ```
 
 #![cfg(target_os = "linux")]
 
 use std::alloc::System;
-use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hookrail_spawn::{CancelToken, Command, Environment, run};
-use hookrail_testkit::{Ledger, Random};
+use hookrail_testkit::Soak;
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
-use tokio::task::JoinSet;
 
 #[global_allocator]
 static HEAP: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// How many children there are at a time.
 const SIDE_BY_SIDE: usize = 8;
-
-/// How many times it is looked at what is held.
-const LOOKS: u64 = 10;
-
-const MARKER: &str = "HOOKRAIL_SOAK";
 
 /// What a child does.
 #[derive(Clone, Copy, Debug)]
@@ -124,42 +117,19 @@ impl Child {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> ExitCode {
-    let mut arguments = std::env::args().skip(1).map(|argument| argument.parse::<u64>().ok());
-    let total = arguments.next().flatten().unwrap_or(100_000);
-    let seed = arguments.next().flatten().unwrap_or(1);
-    let own = std::process::id().to_string();
+async fn main() -> std::io::Result<ExitCode> {
+    let soak = Soak::from_arguments()?;
+    let (marker, own) = soak.marker();
     let environment: Environment = std::env::vars_os().collect();
-    let environment = Arc::new(environment.with(MARKER, &own));
-    let mut random = Random::new(seed);
-    let mut ledger = Ledger::new(MARKER, &own);
-    let (mut children, mut ends) = (JoinSet::new(), BTreeMap::new());
-    let mut took = Duration::ZERO;
-    println!("{total} children with seed {seed}, {SIDE_BY_SIDE} at a time.\n\n{}", Ledger::head());
-    let mut began = Instant::now();
-    for number in 1..=total {
+    let environment = Arc::new(environment.with(marker, own).with("TMPDIR", soak.temporary()));
+    let heap = || {
+        let heap = HEAP.stats();
+        heap.bytes_allocated.saturating_sub(heap.bytes_deallocated)
+    };
+    let verdict = soak.run("children", SIDE_BY_SIDE, heap, |random, number| {
         let child = random.choose(MIXTURE).copied().unwrap_or(Child::Quick);
-        children.spawn(child.live(Arc::clone(&environment), number));
-        let looks = number % (total / LOOKS).max(1) == 0;
-        while children.len() >= if looks { 1 } else { SIDE_BY_SIDE } {
-            let end = children.join_next().await.and_then(Result::ok).unwrap_or_else(|| "panicked".to_owned());
-            *ends.entry(end).or_insert(0_u64) += 1;
-        }
-        if looks {
-            took += began.elapsed();
-            while !ledger.is_calm() {
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
-            let heap = HEAP.stats();
-            println!("{}", ledger.look(number, heap.bytes_allocated.saturating_sub(heap.bytes_deallocated)));
-            began = Instant::now();
-        }
-    }
-    println!("\n{:.0} children per second. How they ended:\n", total as f64 / took.as_secs_f64());
-    for (end, times) in &ends {
-        println!("* {end}: {times}");
-    }
-    let left = ledger.left_behind();
-    println!("\nLeft behind: {}", if left.is_empty() { "nothing." } else { &left });
-    if left.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        let living = child.live(Arc::clone(&environment), number);
+        async { vec![living.await] }
+    });
+    Ok(verdict.await)
 }

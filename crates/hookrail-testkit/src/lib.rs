@@ -12,9 +12,13 @@ mod holdings;
 mod ledger;
 mod processes;
 mod random;
+#[cfg(target_os = "linux")]
+mod soak;
 
 pub use children::{child, measure};
 pub use holdings::Holdings;
 pub use ledger::Ledger;
 pub use processes::{process_state, processes_with_marker, wait_until};
 pub use random::Random;
+#[cfg(target_os = "linux")]
+pub use soak::Soak;

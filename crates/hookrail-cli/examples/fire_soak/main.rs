@@ -2,7 +2,7 @@
 //! of them is left. `scripts/soak.sh` runs it.
 //!
 //! ```text
-//! fire_soak [FIRES [SEED]]
+//! fire_soak [FIRES [SEED [LEAK]]]
 //! ```
 
 #![cfg(target_os = "linux")]
@@ -10,14 +10,12 @@
 mod project;
 
 use std::alloc::System;
-use std::collections::BTreeMap;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hookrail::{Environment, Event, EventKind, HookSystem, Json, Outcome};
-use hookrail_testkit::{Ledger, Random};
+use hookrail_testkit::Soak;
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
-use tokio::task::JoinSet;
 
 use project::{Habit, MIXTURE};
 
@@ -27,31 +25,22 @@ static HEAP: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 /// How many events there are at a time.
 const SIDE_BY_SIDE: usize = 16;
 
-/// How many times it is looked at what is held.
-const LOOKS: u64 = 10;
-
-const MARKER: &str = "HOOKRAIL_SOAK";
-
 /// How often the host loses interest in the middle.
 const ONE_IN_ABANDONED: u64 = 50;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> std::io::Result<ExitCode> {
-    let mut arguments = std::env::args().skip(1).map(|argument| argument.parse::<u64>().ok());
-    let total = arguments.next().flatten().unwrap_or(100_000);
-    let seed = arguments.next().flatten().unwrap_or(1);
-    let own = std::process::id().to_string();
+    let soak = Soak::from_arguments()?;
     let folder = tempfile::tempdir()?;
-    let temporary = folder.path().join("tmp");
-    std::fs::create_dir(&temporary)?;
     let root = folder.path().join("project");
     project::write(&root)?;
+    let (marker, own) = soak.marker();
     let environment: Environment = std::env::vars_os().collect();
     let environment = environment
-        .with(MARKER, &own)
+        .with(marker, own)
         .with("HOME", folder.path())
         .with("XDG_STATE_HOME", folder.path())
-        .with("TMPDIR", &temporary)
+        .with("TMPDIR", soak.temporary())
         .with("LLXPRT_SYSTEM_SETTINGS_PATH", folder.path().join("none.json"));
     let mut limits = hookrail_js::Limits::default();
     limits.cpu = Duration::from_millis(100);
@@ -61,40 +50,18 @@ async fn main() -> std::io::Result<ExitCode> {
     for finding in system.snapshot().diagnostics() {
         println!("{finding}");
     }
-    let mut random = Random::new(seed);
-    let mut ledger = Ledger::new(MARKER, &own).with_folder(&temporary);
-    let (mut fires, mut ends) = (JoinSet::new(), BTreeMap::new());
-    let mut took = Duration::ZERO;
-    println!("{total} fires with seed {seed}, {SIDE_BY_SIDE} at a time.\n\n{}", Ledger::head());
-    let mut began = Instant::now();
-    for number in 1..=total {
+    let heap = || {
+        let heap = HEAP.stats();
+        heap.bytes_allocated.saturating_sub(heap.bytes_deallocated)
+    };
+    let verdict = soak.run("fires", SIDE_BY_SIDE, heap, |random, number| {
         let habit = random.choose(MIXTURE).copied().unwrap_or(Habit::Silent);
         let given_up = (random.below(ONE_IN_ABANDONED) == 0).then(|| Duration::from_millis(random.below(40)));
-        fires.spawn(fire(system.clone(), habit, number, given_up));
-        let looks = number % (total / LOOKS).max(1) == 0;
-        while fires.len() >= if looks { 1 } else { SIDE_BY_SIDE } {
-            for end in fires.join_next().await.and_then(Result::ok).unwrap_or_default() {
-                *ends.entry(end).or_insert(0_u64) += 1;
-            }
-        }
-        if looks {
-            took += began.elapsed();
-            while !ledger.is_calm() {
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
-            let heap = HEAP.stats();
-            println!("{}", ledger.look(number, heap.bytes_allocated.saturating_sub(heap.bytes_deallocated)));
-            began = Instant::now();
-        }
-    }
-    println!("\n{:.0} fires per second. How hooks ended:\n", total as f64 / took.as_secs_f64());
-    for (end, times) in &ends {
-        println!("* {end}: {times}");
-    }
+        fire(system.clone(), habit, number, given_up)
+    });
+    let verdict = verdict.await;
     system.shutdown().await;
-    let left = ledger.left_behind();
-    println!("\nLeft behind: {}", if left.is_empty() { "nothing." } else { &left });
-    Ok(if left.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(verdict)
 }
 
 /// Fires one event and says how each hook ended. A host that gives up drops the future in the middle.

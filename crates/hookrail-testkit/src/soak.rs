@@ -1,0 +1,191 @@
+//! The frame of a long run: it starts a random mixture of things, some at a time, looks ten times at what its process
+//! holds, and says what is left at the end. What is started, and how that ends, is the caller's.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Error, ErrorKind, Result};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+use tokio::task::JoinSet;
+
+use crate::{Ledger, Random};
+
+/// How many times it is looked at what is held.
+const LOOKS: u64 = 10;
+
+/// How often it is asked whether it is time to look.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// The variable that every process of the run has in its environment.
+const MARKER: &str = "HOOKRAIL_SOAK";
+
+/// From this size on glibc gives memory back to the system as soon as it is free. It raises the bound by itself to the
+/// largest block that was ever freed, unless it is told one; then it keeps the room of such blocks and hands it out again,
+/// in every arena for itself, and resident memory tells nothing about what is held.
+const GIVEN_BACK_AT_ONCE: (&str, &str) = ("MALLOC_MMAP_THRESHOLD_", "131072");
+
+/// A long run.
+#[derive(Debug)]
+pub struct Soak {
+    total: u64,
+    seed: u64,
+    leak: Option<Leak>,
+    own: String,
+    folder: TempDir,
+}
+
+impl Soak {
+    /// The run that the command line asks for: `[COUNT [SEED [LEAK]]]`. The program begins anew with an allocator that
+    /// gives back what is free, if it has another.
+    ///
+    /// # Errors
+    /// When an argument is none, or the folder for temporary files cannot be made.
+    pub fn from_arguments() -> Result<Self> {
+        let (variable, bound) = GIVEN_BACK_AT_ONCE;
+        if std::env::var_os(variable).is_none() {
+            let itself = std::env::current_exe()?;
+            return Err(Command::new(itself).args(std::env::args_os().skip(1)).env(variable, bound).exec());
+        }
+        let mut arguments = std::env::args().skip(1);
+        let mut number = |otherwise| arguments.next().map_or(Ok(otherwise), |text| text.parse().map_err(invalid));
+        let (total, seed) = (number(100_000)?, number(1)?);
+        let leak = arguments.next().map(|word| Leak::from_name(&word)).transpose()?;
+        Ok(Self { total, seed, leak, own: std::process::id().to_string(), folder: tempfile::tempdir()? })
+    }
+
+    /// The variable that all processes of the run must have in their environment, and its value.
+    #[must_use]
+    pub fn marker(&self) -> (&'static str, &str) {
+        (MARKER, &self.own)
+    }
+
+    /// The folder for temporary files, in which nothing may be left.
+    #[must_use]
+    pub fn temporary(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Starts everything, `side_by_side` at a time, and prints what was held at every look, how everything ended, and what
+    /// is left. `heap` says how many bytes were asked for and not given back; `start` is given its choices and a number,
+    /// and what it starts says how that ended.
+    pub async fn run<F>(
+        &self,
+        what: &str,
+        side_by_side: usize,
+        heap: impl Fn() -> usize,
+        mut start: impl FnMut(&mut Random, u64) -> F,
+    ) -> ExitCode
+    where
+        F: Future<Output = Vec<String>> + Send + 'static,
+    {
+        let mut random = Random::new(self.seed);
+        let mut ledger = Ledger::new(MARKER, &self.own).with_folder(self.temporary());
+        let mut kept = Kept::default();
+        let (mut running, mut ends) = (JoinSet::new(), BTreeMap::new());
+        let mut took = Duration::ZERO;
+        println!("{} {what} with seed {}, {side_by_side} at a time.\n\n{}", self.total, self.seed, Ledger::head());
+        let mut began = Instant::now();
+        for number in 1..=self.total {
+            running.spawn(start(&mut random, number));
+            let looks = number % (self.total / LOOKS).max(1) == 0;
+            while running.len() >= if looks { 1 } else { side_by_side } {
+                let ended = running.join_next().await.and_then(std::result::Result::ok);
+                for end in ended.unwrap_or_else(|| vec!["(panicked)".to_owned()]) {
+                    *ends.entry(end).or_insert(0_u64) += 1;
+                }
+            }
+            if let Some(leak) = self.leak {
+                kept.keep(leak, number == self.total, self);
+            }
+            if looks {
+                took += began.elapsed();
+                while !ledger.is_calm() {
+                    tokio::time::sleep(PAUSE).await;
+                }
+                println!("{}", ledger.look(number, heap()));
+                began = Instant::now();
+            }
+        }
+        println!("\n{:.0} {what} per second. How they ended:\n", self.total as f64 / took.as_secs_f64());
+        for (end, times) in &ends {
+            println!("* {end}: {times}");
+        }
+        let left = ledger.left_behind();
+        println!("\nLeft behind: {}", if left.is_empty() { "nothing." } else { &left });
+        if left.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+}
+
+fn invalid(why: impl std::fmt::Display) -> Error {
+    Error::new(ErrorKind::InvalidInput, why.to_string())
+}
+
+/// What is left behind on purpose, to see that the run then fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Leak {
+    Memory,
+    Descriptor,
+    Thread,
+    Process,
+    File,
+}
+
+impl Leak {
+    fn from_name(name: &str) -> Result<Self> {
+        Ok(match name {
+            "memory" => Self::Memory,
+            "descriptor" => Self::Descriptor,
+            "thread" => Self::Thread,
+            "process" => Self::Process,
+            "file" => Self::File,
+            _ => return Err(invalid(format!("`{name}` is nothing that can be left behind"))),
+        })
+    }
+}
+
+/// What was left behind on purpose. It goes when the run is over.
+#[derive(Debug, Default)]
+struct Kept {
+    memory: Vec<Vec<u8>>,
+    descriptors: Vec<File>,
+    threads: Vec<Thread>,
+    processes: Vec<Child>,
+}
+
+impl Kept {
+    /// How much memory is kept each time.
+    const MEMORY: usize = 64 << 10;
+
+    /// Memory is kept every time, because some more of it is allowed; of everything else one at the end is enough to fail.
+    fn keep(&mut self, leak: Leak, is_last: bool, soak: &Soak) {
+        match leak {
+            Leak::Memory => self.memory.push(vec![1; Self::MEMORY]),
+            _ if !is_last => {}
+            Leak::Descriptor => self.descriptors.extend(File::open("/dev/null")),
+            Leak::Thread => self.threads.push(thread::spawn(thread::park).thread().clone()),
+            Leak::Process => {
+                let mut sleeper = Command::new("sleep");
+                sleeper.arg("600").env(MARKER, &soak.own).stdin(Stdio::null()).stdout(Stdio::null());
+                self.processes.extend(sleeper.spawn());
+            }
+            Leak::File => {
+                let _ = File::create(soak.temporary().join("left"));
+            }
+        }
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        self.threads.iter().for_each(Thread::unpark);
+        for process in &mut self.processes {
+            let _ = process.kill();
+            let _ = process.wait();
+        }
+    }
+}
