@@ -65,7 +65,8 @@ impl Payload {
 
     fn duration(&self, name: &str) -> Option<Duration> {
         let milliseconds: f64 = self.0.get(name).and_then(Json::decode)?;
-        Duration::try_from_secs_f64(milliseconds / 1_000.0).ok()
+        let is_meant = (0.0..LONGEST_MILLISECONDS).contains(&milliseconds);
+        is_meant.then(|| Duration::from_micros((milliseconds * 1_000.0).round() as u64))
     }
 }
 
@@ -376,9 +377,13 @@ impl Line {
     }
 }
 
+/// A number of milliseconds from which on it is no duration: about thirty years. Below it every microsecond survives being
+/// written and read again.
+const LONGEST_MILLISECONDS: f64 = 1e12;
+
 /// Milliseconds with three places, which is as fine as it is meaningful.
 fn milliseconds(duration: Duration) -> f64 {
-    (duration.as_secs_f64() * 1_000_000.0).round() / 1_000.0
+    (duration.as_nanos() as f64 / 1_000.0).round() / 1_000.0
 }
 
 /// Enough of a stranger's text to recognise it by.

@@ -89,3 +89,30 @@ fn an_optional_field_may_be_null() {
     let line = r#"{"type":"HOOK_EXECUTION_REQUEST","payload":{"correlationId":null,"eventName":"x","input":{},"project":null}}"#;
     assert!(ToServer::decode(line).is_ok());
 }
+
+#[test]
+fn a_duration_that_was_written_reads_the_same() {
+    let line = |written: &str| {
+        format!(
+            r#"{{"type":"HOOK_EXECUTION_RESPONSE","payload":{{"correlationId":"c","success":true,"durationMs":{written},"output":{{}},"outcome":{{}}}}}}"#
+        )
+    };
+    let took = |line: &str| match FromServer::decode(line) {
+        Ok(FromServer::Response(response)) => response.took,
+        other => panic!("{other:?}"),
+    };
+    let written_again = |line: &str| FromServer::decode(line).unwrap().encode();
+    // What no run can take is not taken for a duration, and the rest of the message stands.
+    for odd in ["7777777777777777777", "1e300", "1e12", "-1"] {
+        assert_eq!(took(&line(odd)), Duration::ZERO, "{odd}");
+    }
+    for (given, micros) in [("0.5", 500), ("2", 2_000), ("0.0004", 0), ("999999999999.999", 999_999_999_999_999)] {
+        assert_eq!(took(&line(given)), Duration::from_micros(micros), "{given}");
+    }
+    for micros in (0..50).map(|power| (1_u64 << power) - 1) {
+        let written = line(&milliseconds(Duration::from_micros(micros)).to_string());
+        assert_eq!(took(&written), Duration::from_micros(micros));
+        let once = written_again(&written);
+        assert_eq!(once, written_again(&once));
+    }
+}
