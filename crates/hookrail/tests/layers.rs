@@ -123,14 +123,17 @@ fn end_of(stack: &[Scripted], label: &str) -> RunEnd {
     }
 }
 
-fn fire(kind: EventKind, stack: &[Scripted]) -> Outcome {
-    let event = tool_call(r#"{"kept":1,"a":9}"#)
+fn event(kind: EventKind) -> Event {
+    tool_call(r#"{"kept":1,"a":9}"#)
         .fields()
         .iter()
         .fold(Event::new(kind, "/p").at_time("t"), |event, (name, value)| event.with(name, value.clone()))
         .with("llm_request", json(r#"{"messages":[{"role":"user","content":"u"}]}"#))
-        .with_text("prompt", "p");
-    drive(hooks(kind, stack), event, |request| end_of(stack, &request.hook.label))
+        .with_text("prompt", "p")
+}
+
+fn fire(kind: EventKind, stack: &[Scripted]) -> Outcome {
+    drive(hooks(kind, stack), event(kind), |request| end_of(stack, &request.hook.label))
 }
 
 fn rank(decision: Option<Decision>) -> u8 {
@@ -176,6 +179,25 @@ proptest! {
     ) {
         let all = [base.clone(), below].concat();
         at_least_as_strict(&fire(kind, &base).effects, &fire(kind, &all).effects)?;
+    }
+
+    /// Of two hooks with one command only one runs. It stands where the first stood, with the weight of the other.
+    #[test]
+    fn repeating_a_systems_hook_takes_nothing_away(
+        kind in prop::sample::select(vec![EventKind::BeforeTool, EventKind::Prompt, EventKind::BeforeModel]),
+        base in stack(Just(SYSTEM), 3),
+        below in stack(lesser(), 3),
+        layer in prop::sample::select(vec![SourceKind::User, SourceKind::Project, SourceKind::Extension]),
+    ) {
+        let all = [base.clone(), below].concat();
+        let mut repeated: Vec<Hook> = (0..base.len()).map(|at| hook(kind, &at.to_string(), layer)).collect();
+        let others = hooks(kind, &all);
+        if layer == SourceKind::Extension {
+            repeated.splice(0..0, others);
+        } else {
+            repeated.extend(others);
+        }
+        at_least_as_strict(&fire(kind, &base).effects, &drive(repeated, event(kind), |request| end_of(&all, &request.hook.label)).effects)?;
     }
 
     #[test]

@@ -1,0 +1,233 @@
+//! What an answer may do to the others: over random plans of every dialect, no failed, made-up or later answer turns a
+//! deny into an allow where the rules do not say so, and what a hook said is found again in the outcome.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failure here is a failed test")]
+
+mod common;
+mod plans;
+
+use hookrail::{
+    Code, Decision, DialectId, EndKind, EventKind, GroupOrder, HookRun, How, Json, OnFailure, Outcome, RunEnd,
+    SourceKind,
+};
+use plans::{Scripted, dialects, document, failures, fire, kinds, place, plans, scripted};
+use proptest::prelude::*;
+use serde_json::Value;
+
+/// The events whose operation every dialect's deny stops.
+fn gates() -> impl Strategy<Value = EventKind> {
+    prop::sample::select(vec![EventKind::BeforeTool, EventKind::Prompt, EventKind::BeforeModel])
+}
+
+/// Whether a later answer may replace this one: only a word that a hook below the system really said about a model call.
+fn is_replaceable(kind: EventKind, run: &HookRun) -> bool {
+    kind == EventKind::BeforeModel
+        && run.hook.dialect == DialectId::Llxprt
+        && run.end == EndKind::Answered
+        && run.hook.origin.kind != SourceKind::System
+}
+
+/// A deny that is not in the outcome was one that may be replaced, and that it was is told.
+fn was_replaced(kind: EventKind, denied: &Outcome, outcome: &Outcome) -> bool {
+    let mut denying = denied.runs.iter().filter(|run| run.decision == Some(Decision::Deny));
+    denying.all(|run| is_replaceable(kind, run))
+        && outcome.diagnostics.iter().any(|found| found.code == Code::DecisionOverridden)
+}
+
+fn is_chain(plan: &[Scripted], dialect: DialectId) -> bool {
+    let sequential = |one: &Scripted| one.dialect == DialectId::Llxprt && one.order == GroupOrder::Sequential;
+    dialect != DialectId::Llxprt || plan.iter().any(sequential)
+}
+
+/// The plan with one more hook, which is not what makes the event a chain.
+fn with(plan: &[Scripted], at: prop::sample::Index, one: Scripted) -> (usize, Vec<Scripted>) {
+    let order = if is_chain(plan, DialectId::Llxprt) { GroupOrder::Sequential } else { GroupOrder::Parallel };
+    let at = at.index(plan.len() + 1);
+    let mut more = plan.to_vec();
+    more.insert(at, Scripted { order, ..one });
+    (at, more)
+}
+
+/// The plan without what is asked a second time.
+fn without_system(plan: Vec<Scripted>) -> Vec<Scripted> {
+    plan.into_iter().filter(|one| one.layer != SourceKind::System).collect()
+}
+
+/// What command hooks of settings files said as JSON, in plan order.
+fn said(outcome: &Outcome) -> Vec<Value> {
+    let answered = |run: &&HookRun| run.end == EndKind::Answered || run.exit_code == Some(2);
+    let runs = outcome.runs_of(DialectId::Llxprt).filter(answered);
+    runs.filter_map(|run| serde_json::from_str::<Value>(&run.stdout).ok()).filter(Value::is_object).collect()
+}
+
+fn strength(word: Option<&str>) -> usize {
+    match word {
+        Some("deny" | "block") => 2,
+        Some("ask") => 1,
+        _ => 0,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(512) })]
+
+    #[test]
+    fn a_deny_of_any_run_denies_where_the_event_can_be_denied(kind in gates(), plan in plans()) {
+        let outcome = fire(kind, &plan, None);
+        let denies = outcome.runs.iter().any(|run| run.decision == Some(Decision::Deny));
+        prop_assert!(!denies || outcome.is_denied() || was_replaced(kind, &outcome, &outcome), "{}", document(&outcome));
+    }
+
+    #[test]
+    fn only_a_deny_that_counts_denies(kind in kinds(), plan in plans()) {
+        let outcome = fire(kind, &plan, None);
+        let gates = |run: &HookRun| kind.spec().gated_by(run.hook.dialect);
+        let denies = outcome.runs.iter().any(|run| run.decision == Some(Decision::Deny) && gates(run));
+        // A system guard that wants another change in its second look denies without a word of its own.
+        let demands = outcome.diagnostics.iter().any(|found| found.code == Code::RewriteAfterGuard);
+        prop_assert!(!outcome.is_denied() || denies || demands, "{}", document(&outcome));
+    }
+
+    #[test]
+    fn no_further_hook_turns_a_deny_into_anything_else(
+        kind in gates(),
+        plan in plans(),
+        further in scripted(),
+        at in any::<prop::sample::Index>(),
+    ) {
+        let before = fire(kind, &plan, None);
+        let mut more = plan;
+        more.insert(at.index(more.len() + 1), further);
+        let after = fire(kind, &more, None);
+        let stands = !before.is_denied() || after.is_denied() || was_replaced(kind, &before, &after);
+        prop_assert!(stands, "{}\n{}", document(&before), document(&after));
+    }
+
+    #[test]
+    fn a_failure_alone_never_allows_and_never_hides_a_deny(
+        kind in prop::sample::select(vec![EventKind::BeforeTool, EventKind::BeforeModel]),
+        plan in plans(),
+        dialect in dialects(),
+        failure in failures(),
+        at in any::<prop::sample::Index>(),
+    ) {
+        let before = fire(kind, &plan, None);
+        let on_failure = OnFailure::Allow;
+        let failing = Scripted { dialect, layer: SourceKind::User, order: GroupOrder::Parallel, on_failure, end: failure };
+        let after = fire(kind, &with(&plan, at, failing).1, None);
+        prop_assert!(after.effects.decision >= before.effects.decision, "{}\n{}", document(&before), document(&after));
+        // A guard module blocks when it fails; nobody else says anything by failing.
+        if dialect != DialectId::Xcsh {
+            prop_assert_eq!(after.effects.decision, before.effects.decision);
+            prop_assert_eq!(after.effects.tool_input, before.effects.tool_input);
+        }
+    }
+
+    #[test]
+    fn what_a_failure_does_is_its_policy_whatever_else_there_is(
+        kind in gates(),
+        plan in plans(),
+        failing in (scripted(), dialects(), failures()),
+        at in any::<prop::sample::Index>(),
+    ) {
+        let (one, dialect, end) = failing;
+        let (at, plan) = with(&plan, at, Scripted { dialect, end, ..one });
+        let outcome = fire(kind, &plan, None);
+        let expected = match (dialect, plan[at].on_failure) {
+            (DialectId::Xcsh, _) => (kind == EventKind::BeforeTool).then_some(Decision::Deny),
+            // There are no plugin hooks for a model call.
+            (DialectId::Xcode, _) if kind == EventKind::BeforeModel => None,
+            (_, OnFailure::Allow) => None,
+            (DialectId::Xcode, _) | (_, OnFailure::Block) => Some(Decision::Deny),
+            _ => Some(Decision::Ask),
+        };
+        for run in outcome.runs.iter().filter(|run| place(&run.hook) == at) {
+            prop_assert_eq!(run.decision, expected, "{}", document(&outcome));
+            prop_assert!(outcome.effects.decision >= expected, "{}", document(&outcome));
+        }
+    }
+
+    #[test]
+    fn plain_text_never_replaces_what_a_hook_said(
+        kind in prop::sample::select(vec![EventKind::BeforeTool, EventKind::BeforeModel, EventKind::AfterModel]),
+        plan in plans(),
+        at in any::<prop::sample::Index>(),
+    ) {
+        let end = RunEnd::new(How::Exited(0), std::time::Duration::ZERO).stdout("words");
+        let (layer, order, on_failure) = (SourceKind::User, GroupOrder::Parallel, OnFailure::Allow);
+        let talking = Scripted { dialect: DialectId::Llxprt, layer, order, on_failure, end };
+        let (before, after) = (fire(kind, &plan, None), fire(kind, &with(&plan, at, talking).1, None));
+        prop_assert_eq!(after.effects.decision.max(Some(Decision::Allow)), before.effects.decision.max(Some(Decision::Allow)));
+        let message = |outcome: &Outcome| outcome.effects.system_message.clone();
+        let explicit = said(&before).iter().any(|answer| answer["systemMessage"].is_string());
+        if explicit && kind != EventKind::BeforeTool {
+            prop_assert_eq!(message(&after), message(&before));
+        }
+    }
+
+    #[test]
+    fn what_a_hook_printed_before_it_failed_rewrites_nothing(kind in kinds(), plan in plans()) {
+        let mut silent = plan.clone();
+        for one in silent.iter_mut().filter(|one| matches!(one.end.how, How::Exited(1..) | How::Signalled(_))) {
+            one.end = RunEnd::new(one.end.how.clone(), one.end.duration).stderr("words");
+        }
+        let rewrites = |plan: &[Scripted]| {
+            let effects = fire(kind, plan, None).effects;
+            (effects.tool_input, effects.llm_request, effects.tool_output, effects.decision)
+        };
+        prop_assert_eq!(rewrites(&plan), rewrites(&silent));
+    }
+
+    #[test]
+    fn what_is_denied_is_not_rewritten_and_goes_no_further(kind in gates(), plan in plans()) {
+        let plan = without_system(plan);
+        let outcome = fire(kind, &plan, None);
+        if !outcome.is_denied() {
+            return Ok(());
+        }
+        let effects = &outcome.effects;
+        let rewrites = [&effects.tool_input, &effects.llm_request, &effects.prompt.as_deref().map(Json::string)];
+        prop_assert!(rewrites.iter().all(|rewrite| rewrite.is_none()), "{}", document(&outcome));
+        let denies = |run: &HookRun| run.decision == Some(Decision::Deny) && kind.spec().gated_by(run.hook.dialect);
+        let first = outcome.runs.iter().position(denies).unwrap();
+        let dialect = outcome.runs[first].hook.dialect;
+        let later = &outcome.runs[first + 1..];
+        let ran_too = |run: &HookRun| run.hook.dialect == dialect && !is_chain(&plan, dialect);
+        // A deny that a later hook replaced did not end anything.
+        let replaced = is_replaceable(kind, &outcome.runs[first]);
+        prop_assert!(replaced || later.iter().all(ran_too), "{}", document(&outcome));
+    }
+
+    #[test]
+    fn the_merged_output_says_what_the_effects_say(kind in gates(), plan in plans()) {
+        let commands: Vec<Scripted> = plan.into_iter().filter(|one| one.dialect == DialectId::Llxprt).collect();
+        let outcome = fire(kind, &commands, None);
+        let Some(merged) = outcome.aggregated.final_output.as_ref().map(Json::to_value) else { return Ok(()) };
+        let effects = &outcome.effects;
+        let decision = effects.decision.map(Decision::name);
+        prop_assert_eq!(strength(merged["decision"].as_str()), strength(decision), "{}", document(&outcome));
+        prop_assert_eq!(merged["continue"] == false, effects.stop.is_some(), "{}", document(&outcome));
+    }
+
+    #[test]
+    fn every_stop_and_every_context_is_heard_in_plan_order(
+        kind in prop::sample::select(vec![EventKind::BeforeTool, EventKind::AfterTool, EventKind::Prompt]),
+        plan in plans(),
+    ) {
+        let outcome = fire(kind, &without_system(plan), None);
+        let text = |answer: &Value, key: &str| answer[key].as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+        let stopping = said(&outcome).into_iter().filter(|answer| answer["continue"] == false).collect::<Vec<_>>();
+        let reasons: Vec<String> =
+            stopping.iter().filter_map(|answer| text(answer, "stopReason").or_else(|| text(answer, "reason"))).collect();
+        let stop = outcome.effects.stop.as_ref();
+        prop_assert_eq!(stop.is_some(), !stopping.is_empty(), "{}", document(&outcome));
+        if !reasons.is_empty() && said(&outcome).len() == outcome.runs_of(DialectId::Llxprt).count() {
+            prop_assert_eq!(&stop.unwrap().reason, &reasons.join("\n"));
+        }
+        if kind == EventKind::Prompt {
+            let contexts = said(&outcome).into_iter().filter_map(|answer| text(&answer["hookSpecificOutput"], "additionalContext"));
+            let heard = outcome.effects.additional_context.clone().unwrap_or_default();
+            prop_assert!(heard.starts_with(&contexts.collect::<Vec<_>>().join("\n")), "{}", document(&outcome));
+        }
+    }
+}
