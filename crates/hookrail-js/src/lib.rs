@@ -11,7 +11,7 @@
 //! `source` turns files into code, `vm` is one runtime, `ops` is everything a module can ask of the machine or the
 //! host, `stage` is a runtime with everything that waits for it, `worker` is the thread around that, and `modules` gives
 //! it all to the engine. What an event means and how the results of several modules combine is not known here; the rules
-//! inside one module are in `prelude/api.js`.
+//! inside one module are in `prelude/events.js`.
 
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,7 @@
 // Events, event targets and abort signals.
-(function ({ native }) {
+0, function ({ builtins }) {
+	const { Promise, Error, Symbol, String, Boolean } = builtins;
+
 	class DOMException extends Error {
 		#name;
 		constructor(message = "", name = "Error") {
@@ -113,4 +115,4 @@
 	}
 
 	return { DOMException, Event, CustomEvent, EventTarget, AbortSignal, AbortController };
-});
+};

@@ -1,5 +1,5 @@
 // What the agent's own package offers to hooks as values.
-(function ({ begin, missing, part }) {
+0, function ({ begin, missing, part }) {
 	const textOf = (content) =>
 		typeof content === "string" ? content : (content ?? []).filter((piece) => piece.type === "text").map((piece) => piece.text).join("\n");
 	const spoken = (message, text) => ({ role: "user", content: [{ type: "text", text }], timestamp: message.timestamp });
@@ -116,4 +116,4 @@
 		convertToLlm, serializeConversation, estimateTokens, ...guards, isToolCallEventType, execCommand, getMarkdownTheme, getSelectListTheme,
 		DynamicBorder, BorderedLoader, ...unsupported,
 	};
-});
+};

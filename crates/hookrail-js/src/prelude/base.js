@@ -1,16 +1,22 @@
-// The bridge between a module's world and the host, and the globals every module has.
+// The bridge between a module's world and the host, and how the globals of that world come into being.
 //
 // Evaluated once per runtime, before any code of the module, as a function of `native`, the functions that the host
-// gives. What is needed later is taken from the built-ins here, so that a module which replaces them harms nobody
-// but itself. Loops go by index for the same reason: an iterator can be replaced.
-(function (native) {
+// gives. Compiling is most of what loading a module costs, so only what every module needs stands here and in api.js;
+// everything else is a part, which is compiled when it is first touched. The module may have replaced built-ins by
+// then, so what parts need is taken from the built-ins here, and a module that replaces them harms nobody but itself.
+// Loops go by index and descriptors have no prototype for the same reason.
+//
+// Every part begins with a comma and not with a parenthesis: the engine would read all of it twice to see whether that
+// parenthesis is the head of an arrow function.
+0, function (native) {
 	const { parse, stringify } = JSON;
-	const { create, defineProperty, freeze, keys, setPrototypeOf } = Object;
-	const { Promise, Error, TypeError, RangeError, String, Number, Array, Symbol } = globalThis;
-	const InternalError = globalThis.InternalError;
-	const isArray = Array.isArray;
-	const slice = Function.prototype.call.bind(String.prototype.slice);
-	const hasOwn = Object.hasOwn;
+	const { create, defineProperty, freeze, fromEntries, keys, setPrototypeOf } = Object;
+	const { Promise, Error, TypeError, InternalError, String, Number, Boolean, Symbol, Proxy, Map, Set, Date, RegExp, Uint8Array } = globalThis;
+	const { apply, get: read } = Reflect;
+	const { bind, call } = Function.prototype;
+	// A method of a prototype as a function of its object.
+	const free = bind.bind(call);
+	const slice = free(String.prototype.slice);
 
 	// ---- errors ----
 
@@ -19,7 +25,7 @@
 		return text.length > 10000 ? `${slice(text, 0, 10000)} […]` : text;
 	}
 
-	// What went wrong in words, with the stack, whatever was thrown.
+	// What went wrong in words, with the stack, whatever was thrown. It is here because memory may have run out.
 	function describe(thrown) {
 		try {
 			if (thrown instanceof Error) {
@@ -73,8 +79,6 @@
 		});
 	}
 
-	const start = (name, ...args) => begin(0, name, args);
-
 	function settle(id, text) {
 		const entry = waiting[id];
 		if (entry === undefined) return;
@@ -83,6 +87,10 @@
 		if (answer[0] === 1) entry[1](hostError(answer[1]));
 		else entry[0](answer[1] ?? undefined);
 	}
+
+	const text = (value) => (typeof value === "string" ? value : String(value));
+
+	// ---- what is not here ----
 
 	// Something that modules know from elsewhere and that does not exist here says so by name.
 	function missing(name, how) {
@@ -94,32 +102,33 @@
 
 	// An object whose unknown members say so by name instead of being undefined.
 	function named(name, members) {
-		return new Proxy(members, {
-			get(target, key, self) {
-				if (typeof key === "symbol" || key in target || key === "then" || key === "default" || key === "__esModule" || key === "toJSON") {
-					return Reflect.get(target, key, self);
-				}
-				throw new Error(`${name}.${key} is not available to module hooks; docs/modules.md lists what there is`);
-			},
-		});
+		const get = (target, key, self) => {
+			if (typeof key === "symbol" || key in target || key === "then" || key === "default" || key === "__esModule" || key === "toJSON") {
+				return read(target, key, self);
+			}
+			throw new Error(`${name}.${key} is not available to module hooks; docs/modules.md lists what there is`);
+		};
+		return new Proxy(members, { __proto__: null, get });
 	}
+
+	// ---- parts and globals ----
 
 	function define(name, value) {
-		defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
+		defineProperty(globalThis, name, { __proto__: null, value, writable: true, configurable: true, enumerable: false });
 	}
 
-	// Globals that most modules never touch are made when they are first touched.
 	const made = create(null);
 
 	function part(script) {
-		made[script] ??= native.script(script)(bridge);
-		return made[script];
+		return (made[script] ??= native.script(script)(bridge));
 	}
 
+	// Globals are made when they are first touched.
 	function lazily(script, names) {
 		for (let at = 0; at < names.length; at++) {
 			const name = names[at];
 			defineProperty(globalThis, name, {
+				__proto__: null,
 				configurable: true,
 				enumerable: false,
 				get() {
@@ -134,159 +143,29 @@
 		}
 	}
 
-	// ---- console ----
-
-	function shown(value, depth) {
-		if (typeof value === "string") return depth > 0 ? stringify(value) : value;
-		if (typeof value === "bigint") return `${value}n`;
-		if (typeof value === "function") return `[Function: ${value.name || "(anonymous)"}]`;
-		if (typeof value !== "object" || value === null) return String(value);
-		if (value instanceof Error) return value.stack ? `${value.name}: ${value.message}\n${value.stack}`.trimEnd() : String(value);
-		if (depth > 3) return isArray(value) ? "[Array]" : "[Object]";
-		if (value instanceof Map) return `Map(${value.size}) ${shown(Object.fromEntries(value), depth)}`;
-		if (value instanceof Set) return `Set(${value.size}) ${shown([...value], depth)}`;
-		if (value instanceof Date) return value.toISOString();
-		if (value instanceof RegExp) return String(value);
-		if (isArray(value)) {
-			let text = "";
-			for (let at = 0; at < value.length && at < 100; at++) text += (at ? ", " : "") + shown(value[at], depth + 1);
-			return `[ ${text} ]`;
-		}
-		const names = keys(value);
-		let text = "";
-		for (let at = 0; at < names.length && at < 100; at++) text += `${at ? ", " : ""}${names[at]}: ${shown(value[names[at]], depth + 1)}`;
-		return text ? `{ ${text} }` : "{}";
-	}
-
-	function line(values) {
-		let text = "";
-		for (let at = 0; at < values.length; at++) text += (at ? " " : "") + shown(values[at], 0);
-		return text;
-	}
-
-	const print = (stream) => (...values) => native.write(stream, line(values) + "\n");
-	const counts = create(null);
-	const times = create(null);
-	define("console", {
-		log: print(1),
-		info: print(1),
-		debug: print(1),
-		dir: print(1),
-		table: print(1),
-		error: print(2),
-		warn: print(2),
-		trace: print(2),
-		group: print(1),
-		groupEnd() {},
-		assert(condition, ...values) {
-			if (!condition) native.write(2, `Assertion failed${values.length ? ": " + line(values) : ""}\n`);
-		},
-		count(label = "default") {
-			counts[label] = (counts[label] ?? 0) + 1;
-			native.write(1, `${label}: ${counts[label]}\n`);
-		},
-		time(label = "default") {
-			times[label] = Date.now();
-		},
-		timeEnd(label = "default") {
-			if (times[label] !== undefined) native.write(1, `${label}: ${Date.now() - times[label]}ms\n`);
-			delete times[label];
-		},
-	});
-
-	// ---- numbers: the engine has no locales, and this is how most people expect them to be written ----
-
-	const toFixed = Number.prototype.toFixed;
+	// The engine has no locales, and this is how most people expect numbers to be written.
 	defineProperty(Number.prototype, "toLocaleString", {
 		writable: true,
 		configurable: true,
 		value: function toLocaleString(_locale, options) {
-			const number = Number(this);
-			if (!Number.isFinite(number)) return String(number).replace("Infinity", "∞");
-			const least = options?.minimumFractionDigits ?? 0;
-			const most = options?.maximumFractionDigits ?? Math.max(3, least);
-			let [whole, rest = ""] = toFixed.call(number, most).split(".");
-			while (rest.length > least && rest.endsWith("0")) rest = rest.slice(0, -1);
-			const grouped = options?.useGrouping === false ? whole : whole.replace(/\B(?=(\d{3})+$)/g, ",");
-			return rest ? `${grouped}.${rest}` : grouped;
+			return part("numbers.js")(this, options);
 		},
 	});
-
-	// ---- timers ----
-
-	const timers = create(null);
-
-	class Timeout {
-		constructor(id) {
-			this.id = id;
-		}
-		ref() {
-			return this;
-		}
-		unref() {
-			return this;
-		}
-		hasRef() {
-			return true;
-		}
-		refresh() {
-			return this;
-		}
-		[Symbol.toPrimitive]() {
-			return this.id;
-		}
-	}
-
-	function timer(callback, delay, args, repeats) {
-		if (typeof callback !== "function") throw new TypeError("The timer's callback must be a function");
-		const wait = Number(delay);
-		const every = wait >= 1 && wait <= 2147483647 ? wait : 1;
-		const id = native.timer(every);
-		timers[id] = { callback, args, every: repeats ? every : 0 };
-		return new Timeout(id);
-	}
-
-	function clear(timeout) {
-		const id = typeof timeout === "object" && timeout !== null ? timeout.id : Number(timeout);
-		if (timers[id] !== undefined) {
-			delete timers[id];
-			native.clear(id);
-		}
-	}
-
-	function fire(id) {
-		const entry = timers[id];
-		if (entry === undefined) return;
-		if (entry.every > 0) native.again(id, entry.every);
-		else delete timers[id];
-		entry.callback(...entry.args);
-	}
-
-	define("setTimeout", (callback, delay, ...args) => timer(callback, delay, args, false));
-	define("setInterval", (callback, delay, ...args) => timer(callback, delay, args, true));
-	define("setImmediate", (callback, ...args) => timer(callback, 0, args, false));
-	define("clearTimeout", clear);
-	define("clearInterval", clear);
-	define("clearImmediate", clear);
-	define("queueMicrotask", (callback) => {
-		(async () => {
-			await undefined;
-			callback();
-		})();
-	});
-
-	const began = Date.now();
-	define("performance", { now: () => Date.now() - began, timeOrigin: began });
 	define("global", globalThis);
 	define("self", globalThis);
 
-	// ---- watchers: callbacks that the host calls when a file changed ----
+	// ---- what the host calls ----
 
+	// Callbacks for when a file has changed.
 	const watchers = create(null);
 
 	function changed(id, kind, name) {
 		const callback = watchers[id];
 		if (callback) callback(kind, name);
+	}
+
+	function fire(id) {
+		part("timers.js").fire(id);
 	}
 
 	// What the prelude tells the host about a call: a result, which may be absent, and failures.
@@ -304,9 +183,21 @@
 		native.finished(call, json, failures.length === 0 ? undefined : encode(failures));
 	}
 
-	const bridge = { native, sync, start, begin, missing, named, define, part, watchers, describe, shown, line, tell };
-	defineProperty(globalThis, "__hookrail", { value: freeze(bridge) });
+	const { prototype } = String;
+	const builtins = freeze({
+		__proto__: null,
+		parse, stringify, create, defineProperty, setPrototypeOf, fromEntries, keys, isArray: Array.isArray, apply, now: Date.now, began: Date.now(),
+		Promise, Error, TypeError, String, Number, Boolean, Symbol, Map, Set, Date, RegExp, Uint8Array, isFinite: Number.isFinite,
+		slice, endsWith: free(prototype.endsWith), indexOf: free(prototype.indexOf), toFixed: free(Number.prototype.toFixed),
+		toISOString: free(Date.prototype.toISOString), toPrimitive: Symbol.toPrimitive,
+	});
+	const bridge = freeze({ native, builtins, sync, begin, text, missing, named, part, watchers, describe, tell });
+	defineProperty(globalThis, "__hookrail", { value: bridge });
 
+	lazily("console.js", ["console"]);
+	lazily("timers.js", [
+		"setTimeout", "setInterval", "setImmediate", "clearTimeout", "clearInterval", "clearImmediate", "queueMicrotask", "performance",
+	]);
 	lazily("web.js", [
 		"URL", "URLSearchParams", "TextEncoder", "TextDecoder", "structuredClone", "atob", "btoa", "crypto", "Intl", "WebSocket", "XMLHttpRequest", "Worker",
 	]);
@@ -327,4 +218,4 @@
 		await api.load(namespace);
 	}
 	return { open, settle, fire, changed, ...api };
-});
+};

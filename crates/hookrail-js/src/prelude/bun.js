@@ -1,5 +1,5 @@
 // A small Bun: files, processes and its shell.
-(function ({ sync, begin, named, part }) {
+0, function ({ sync, begin, named, part }) {
 	const { process, Buffer, bytesOf, data } = part("node.js");
 	const pathOf = (path) => (path instanceof URL ? decodeURIComponent(path.pathname) : String(path));
 
@@ -220,4 +220,4 @@
 		nanoseconds: () => Math.round(performance.now() * 1e6),
 	});
 	return { Bun };
-});
+};

@@ -1,5 +1,5 @@
 // fetch and what goes with it. A body is bytes, kept as text with one character for each.
-(function ({ sync, begin, part }) {
+0, function ({ sync, begin, part }) {
 	const { bytesOf, data } = part("node.js");
 
 	class Headers {
@@ -128,4 +128,4 @@
 	}
 
 	return { fetch, Headers, Response, Request };
-});
+};

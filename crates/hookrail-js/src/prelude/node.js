@@ -1,5 +1,6 @@
 // Globals that modules know from Node: process and Buffer.
-(function ({ native, sync, missing }) {
+0, function ({ native, builtins, sync, missing }) {
+	const { String, Number, Uint8Array } = builtins;
 	const bytesOf = (latin1) => {
 		const bytes = new Buffer(latin1.length);
 		for (let at = 0; at < latin1.length; at++) bytes[at] = latin1.charCodeAt(at);
@@ -91,6 +92,8 @@
 		isTTY: false,
 		columns: 80,
 	});
+	const hrtime = () => [Math.floor(performance.now() / 1000), 0];
+	hrtime.bigint = () => BigInt(Math.round(performance.now() * 1e6));
 	const process = {
 		env: { ...sync("process.env") },
 		cwd: () => sync("cwd"),
@@ -110,7 +113,7 @@
 		stderr: write(2),
 		stdin: { isTTY: false },
 		uptime: () => performance.now() / 1000,
-		hrtime: Object.assign(() => [Math.floor(performance.now() / 1000), 0], { bigint: () => BigInt(Math.round(performance.now() * 1e6)) }),
+		hrtime,
 		memoryUsage: () => ({ heapUsed: 0, heapTotal: 0, rss: 0, external: 0, arrayBuffers: 0 }),
 		nextTick: (callback, ...args) => queueMicrotask(() => callback(...args)),
 		emitWarning: (warning) => native.write(2, `${warning?.message ?? warning}\n`),
@@ -133,4 +136,4 @@
 	};
 
 	return { process, Buffer, bytesOf, latin1Of, data };
-});
+};

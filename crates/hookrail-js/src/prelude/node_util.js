@@ -1,5 +1,6 @@
 // node:util: the few that hooks use.
-const { named, shown, line } = globalThis.__hookrail;
+const { named, part } = globalThis.__hookrail;
+const { shown, line } = part("console.js");
 const custom = Symbol.for("nodejs.util.promisify.custom");
 export const promisify = Object.assign(
 	(work) => work[custom] ?? ((...args) => new Promise((resolve, reject) => work(...args, (error, value) => (error ? reject(error) : resolve(value))))),

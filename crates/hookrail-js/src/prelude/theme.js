@@ -1,5 +1,5 @@
 // Colours by the names of the host's theme. What a colour looks like, and whether there are any, is the host's business.
-(function ({ sync, named }) {
+0, function ({ sync, named }) {
 	const text = (value) => (typeof value === "string" ? value : String(value));
 	const styled = (style) => (value) => sync("host.styled", 0, style, text(value));
 	// What the host puts before a text in a style.
@@ -18,4 +18,4 @@
 		getThinkingBorderColor: (level) => styled(`fg:thinking${text(level).replace(/^./, (first) => first.toUpperCase())}`),
 		getBashModeBorderColor: () => styled("fg:bashMode"),
 	});
-});
+};

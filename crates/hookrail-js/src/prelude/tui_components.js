@@ -1,5 +1,5 @@
 // Components that draw themselves as lines: what the terminal package offers to hooks, as far as lines can show it.
-(function ({ part, missing }) {
+0, function ({ part, missing }) {
 	const { visibleWidth, truncateToWidth, wrapTextWithAnsi } = part("tui_text.js");
 	const { matchesKey, parseKey } = part("tui_keys.js");
 
@@ -297,4 +297,4 @@
 		CombinedAutocompleteProvider: missing("CombinedAutocompleteProvider of pi-tui", "the host has the editor"),
 	};
 	return { Text, TruncatedText, Spacer, Container, Box, Markdown, Input, SelectList, Loader, CancellableLoader, ...unsupported };
-});
+};

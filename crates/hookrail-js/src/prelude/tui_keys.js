@@ -1,6 +1,6 @@
 // Which key a piece of terminal input is, as the terminal package names keys: classic sequences, and those of terminals
 // that report keys as `CSI code ; modifiers u`.
-(function () {
+0, function () {
 	const arrows = { up: "A", down: "B", right: "C", left: "D", home: "H", end: "F" };
 	const tildes = { insert: 2, delete: 3, pageup: 5, pagedown: 6, home: 1, end: 4, f5: 15, f6: 17, f7: 18, f8: 19, f9: 20, f10: 21, f11: 23, f12: 24 };
 	const letters = { f1: "P", f2: "Q", f3: "R", f4: "S" };
@@ -80,4 +80,4 @@
 	for (const name of ["Left", "Right"]) ask(`Ctrl${name}`, `ctrl+${name}`);
 
 	return { matchesKey, parseKey, Key, ...asks };
-});
+};

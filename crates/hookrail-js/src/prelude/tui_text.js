@@ -1,5 +1,5 @@
 // How wide text is on a terminal, and cutting and wrapping it without losing its colours.
-(function ({ sync }) {
+0, function ({ sync }) {
 	const escapes = /\u001b\[[0-9;:?]*[ -/]*[@-~]|\u001b[\]_P^X][^\u0007\u001b]*(?:\u0007|\u001b\\)|\u001b[@-Z\\-_]/g;
 	const wideTab = "   ";
 	const bare = (text) => String(text).replace(escapes, "").replaceAll("\t", wideTab);
@@ -100,4 +100,4 @@
 	}
 
 	return { visibleWidth, truncateToWidth, wrapTextWithAnsi, pieces };
-});
+};

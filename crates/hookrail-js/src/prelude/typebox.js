@@ -1,5 +1,5 @@
 // Building JSON schemas as the package typebox does. A schema is plain data; nothing is checked against it here.
-(function ({ named }) {
+0, function ({ named }) {
 	const optional = new WeakSet();
 	const make = (schema, options) => ({ ...schema, ...options });
 	const object = (properties, options) => {
@@ -44,4 +44,4 @@
 	});
 	const StringEnum = (values, options) => make({ type: "string", enum: [...values] }, options);
 	return { Type, StringEnum };
-});
+};

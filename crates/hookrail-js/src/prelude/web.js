@@ -1,5 +1,5 @@
 // Globals that modules know from browsers: text encoding, URLs, structured clones, random identifiers.
-(function ({ sync, missing, named }) {
+0, function ({ sync, missing, named }) {
 
 	class TextEncoder {
 		encoding = "utf-8";
@@ -283,4 +283,4 @@
 		XMLHttpRequest: missing("XMLHttpRequest", "use fetch with the network capability"),
 		Worker: missing("Worker", "a module has one thread"),
 	};
-});
+};

@@ -32,6 +32,12 @@ pub(crate) fn script(name: &str) -> Option<&'static str> {
     Some(match name {
         "base.js" => include_str!("../prelude/base.js"),
         "api.js" => include_str!("../prelude/api.js"),
+        "actions.js" => include_str!("../prelude/actions.js"),
+        "events.js" => include_str!("../prelude/events.js"),
+        "context.js" => include_str!("../prelude/context.js"),
+        "console.js" => include_str!("../prelude/console.js"),
+        "timers.js" => include_str!("../prelude/timers.js"),
+        "numbers.js" => include_str!("../prelude/numbers.js"),
         "abort.js" => include_str!("../prelude/abort.js"),
         "web.js" => include_str!("../prelude/web.js"),
         "node.js" => include_str!("../prelude/node.js"),

@@ -1,0 +1,195 @@
+// How the handlers of a module are called and their results combined, and the `ctx` they are given. Every payload is parsed
+// anew for every handler, so no handler can change what another sees.
+0, function (bridge, { handlers, commands, renderers }) {
+	const { native, builtins, sync, text, part, describe, tell } = bridge;
+	const { parse, stringify, create, defineProperty, Error } = builtins;
+
+	const components = create(null); // those that are shown
+
+	const list = (values) => {
+		const texts = [];
+		for (let at = 0; at < (values?.length ?? 0); at++) texts[at] = text(values[at]);
+		return texts;
+	};
+
+	// ---- ctx: most handlers look at little of it ----
+
+	let parts;
+	const inContext = () => (parts ??= native.script("context.js")(bridge, { __proto__: null, Context, components, list }));
+
+	class Context {
+		#call;
+		#parts;
+		constructor(call) {
+			this.#call = call;
+		}
+		get hasUI() {
+			return ((this.#parts ??= create(null)).hasUI ??= ({ value: sync("host.has_user", this.#call) })).value;
+		}
+		get ui() {
+			return ((this.#parts ??= create(null)).ui ??= new (inContext().Ui)(this.#call, this.hasUI));
+		}
+		get cwd() {
+			return sync("cwd");
+		}
+		get sessionManager() {
+			return ((this.#parts ??= create(null)).session ??= new (inContext().SessionManager)(this.#call));
+		}
+		get modelRegistry() {
+			return ((this.#parts ??= create(null)).models ??= new (inContext().ModelRegistry)(this.#call));
+		}
+		get model() {
+			return ((this.#parts ??= create(null)).model ??= ({ value: sync("host.models", this.#call, "current") })).value;
+		}
+		isIdle() {
+			return sync("host.is_idle", this.#call);
+		}
+		abort() {
+			sync("host.abort", this.#call);
+		}
+		hasQueuedMessages() {
+			return sync("host.has_queued_messages", this.#call);
+		}
+		// The older name.
+		hasPendingMessages() {
+			return this.hasQueuedMessages();
+		}
+		_call() {
+			return this.#call;
+		}
+	}
+	defineProperty(Context.prototype, "_call", { __proto__: null, enumerable: false });
+
+	// ---- events ----
+
+	const rules = {
+		__proto__: null,
+		tool_call: "block",
+		tool_result: "object",
+		context: "messages",
+		before_agent_start: "message",
+		session_before_switch: "cancel",
+		session_before_branch: "cancel",
+		session_before_compact: "cancel",
+		session_before_tree: "cancel",
+		"session.compacting": "last",
+	};
+	const signals = create(null); // call -> AbortController, for the events that carry a signal
+
+	function payloadOf(call, event, json) {
+		const payload = parse(json);
+		if (event === "session_before_compact" || event === "session_before_tree") {
+			signals[call] ??= new (part("abort.js").AbortController)();
+			payload.signal = signals[call].signal;
+		}
+		return payload;
+	}
+
+	// Takes one handler's answer. Gives whether the others still run.
+	function combine(rule, answer, state) {
+		switch (rule) {
+			case "block":
+				if (!answer) return true;
+				state.result = answer.block ? { __proto__: null, block: true, reason: answer.reason } : answer;
+				return !answer.block;
+			case "cancel":
+				if (!answer) return true;
+				state.result = answer.cancel ? { __proto__: null, ...answer, cancel: true } : answer;
+				return !answer.cancel;
+			case "object":
+				if (answer && typeof answer === "object") state.result = answer;
+				return true;
+			case "last":
+				if (answer) state.result = answer;
+				return true;
+			case "message":
+				if (answer?.message && !state.result) state.result = { message: answer.message };
+				return true;
+			case "messages":
+				if (answer?.messages) {
+					state.messages = part("actions.js").plain(answer.messages, "`messages`");
+					state.result = { messages: state.messages };
+				}
+				return true;
+			default:
+				return true;
+		}
+	}
+
+	// Runs something for a call, and tells the host how it ended. Nothing here is left to a promise's own methods,
+	// which a module may have replaced.
+	async function answer(call, work) {
+		const failures = [];
+		let result;
+		try {
+			result = await work(failures);
+		} catch (error) {
+			failures[failures.length] = describe(error);
+		}
+		delete signals[call];
+		tell(call, result, failures);
+	}
+
+	// An event is what modules are asked most often, so this makes as little as it can.
+	async function dispatch(call, event, json) {
+		const wanted = handlers[event];
+		const context = new Context(call);
+		const failures = [];
+		const state = { __proto__: null, result: undefined, messages: undefined };
+		for (let at = 0; at < (wanted?.length ?? 0); at++) {
+			try {
+				const handler = wanted[at];
+				const payload = payloadOf(call, event, json);
+				if (state.messages !== undefined) payload.messages = parse(stringify(state.messages));
+				let answer = handler(payload, context);
+				// Only these can be promises; whoever answers at once is not made to wait.
+				if (typeof answer === "object" || typeof answer === "function") answer = await answer;
+				if (!combine(rules[event], answer, state)) break;
+			} catch (error) {
+				const failure = describe(error);
+				failures[failures.length] = failure;
+				// A guard that fails ends the chain; whoever runs the tool hears of it and blocks.
+				if (event === "tool_call") {
+					if (failure.kind === "value") failure.message = `Hook failed, blocking execution: ${failure.message}`;
+					state.result = undefined;
+					break;
+				}
+			}
+		}
+		delete signals[call];
+		tell(call, state.result, failures);
+	}
+
+	function command(call, name, args) {
+		answer(call, async () => {
+			const found = commands[name];
+			if (found === undefined) throw new Error(`there is no command "${name}"`);
+			await found.handler(args, new (inContext().CommandContext)(call));
+		});
+	}
+
+	function render(call, json, expanded, width) {
+		answer(call, async () => {
+			const message = parse(json);
+			const component = await renderers[message.customType]?.(message, { expanded }, part("theme.js"));
+			return component ? list(component.render(width)) : null;
+		});
+	}
+
+	// What the host asks of a component that is shown.
+	function draw(call, id, width) {
+		answer(call, async () => list(components[id]?.render(width) ?? []));
+	}
+
+	function key(id, data) {
+		components[id]?.handleInput?.(data);
+	}
+
+	// The host does not want the answer of a call any more.
+	function abandon(call) {
+		signals[call]?.abort();
+		delete signals[call];
+	}
+
+	return { dispatch, command, render, draw, key, abandon };
+};
