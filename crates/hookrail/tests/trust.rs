@@ -3,9 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failure here is a failed test")]
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use hookrail::{
-    Environment, Event, EventKind, FileTrustStore, HookSystem, Outcome, SkipReason, Snapshot, Trust, TrustStore,
+    Environment, Event, EventKind, FileTrustStore, HookSystem, ModuleWorld, Outcome, SkipReason, Snapshot, Trust,
+    TrustStore,
 };
 
 struct World {
@@ -58,7 +60,7 @@ impl World {
 
     /// Grants everything the project shows now.
     fn grant(&self) {
-        let snapshot: std::sync::Arc<Snapshot> = self.system().snapshot();
+        let snapshot: Arc<Snapshot> = self.system().snapshot();
         let project = self.path("project").canonicalize().unwrap();
         self.store()
             .change(&project, |grants| {
@@ -108,6 +110,20 @@ fn granted_hooks_run() {
     let outcome = world.fire(&world.system());
     assert!(outcome.is_denied() && world.ran());
     assert_eq!(outcome.runs.len(), 2);
+}
+
+#[test]
+fn the_files_of_a_grant_are_not_copied_for_every_call() {
+    let world = World::new();
+    world.grant();
+    let system = world.system();
+    let snapshot = system.snapshot();
+    let covered = || {
+        let around = ModuleWorld::new(world.path("project"), Arc::default());
+        around.covering(&snapshot.hooks()[0].trust).covered.unwrap()
+    };
+    assert!(covered()[0].path.ends_with("guard.sh"));
+    assert!(Arc::ptr_eq(&covered(), &covered()));
 }
 
 #[test]

@@ -106,7 +106,7 @@ impl Eq for Fingerprint {}
 /// What looking at a hook's files found.
 #[derive(Debug)]
 struct Looked {
-    files: Vec<NamedFile>,
+    files: Arc<[NamedFile]>,
     /// Whether these are all there can be.
     coverable: bool,
 }
@@ -237,7 +237,7 @@ impl Fingerprint {
         }
         let mut hasher = Sha256::new();
         hasher.update(self.definition().0);
-        for file in &looked.files {
+        for file in looked.files.iter() {
             hasher.update(file.path.strip_prefix(&self.root).unwrap_or(&file.path).to_string_lossy().as_bytes());
             hasher.update([0]);
             hasher.update(file.digest?.0);
@@ -255,6 +255,11 @@ impl Fingerprint {
     #[must_use]
     pub fn files(&self) -> &[NamedFile] {
         &self.looked().files
+    }
+
+    /// The same files for whoever keeps them: every call of a module has them with it, and none copies them.
+    pub(crate) fn shared_files(&self) -> Arc<[NamedFile]> {
+        Arc::clone(&self.looked().files)
     }
 
     fn looked(&self) -> &Looked {
@@ -288,7 +293,7 @@ impl Fingerprint {
         let known = self.files();
         let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
         let elsewhere = || self.runs.look(&self.root, &cwd).files.iter().all(|file| known.contains(file));
-        known == self.runs.look(&self.root, &self.root).files && (*self.root == *cwd || elsewhere())
+        known == &*self.runs.look(&self.root, &self.root).files && (*self.root == *cwd || elsewhere())
     }
 }
 
