@@ -4,8 +4,11 @@
 
 mod common;
 
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -72,7 +75,7 @@ fn serve(stream: TcpStream, heard: &Mutex<Vec<String>>) {
 }
 
 fn has_curl() -> bool {
-    let found = std::process::Command::new("curl").arg("--version").output().is_ok();
+    let found = Command::new("curl").arg("--version").output().is_ok();
     assert!(found || std::env::var_os("HOOKRAIL_REQUIRE_ALL").is_none(), "curl is missing");
     if !found {
         eprintln!("skipped: curl is missing");
@@ -170,6 +173,27 @@ fn bodies_are_sent_as_they_are() {
 }
 
 #[test]
+fn a_body_may_have_any_byte_and_leaves_nothing_behind() {
+    if !has_curl() {
+        return;
+    }
+    let server = Server::start();
+    let before = kept_bodies();
+    let body = r"\0\1\0@x\n\0";
+    let sent =
+        says(None, &format!("await fetch('{}/a', {{ method: 'POST', body: '{body}' }}); return true;", server.address));
+    assert_eq!(sent, true, "{sent}");
+    assert_eq!(server.asked(), ["POST /a  text/plain;charset=UTF-8 \0\u{1}\0@x\n\0"]);
+    common::eventually("the file that held the body is gone", || kept_bodies().is_subset(&before));
+}
+
+/// The files that hold bodies now.
+fn kept_bodies() -> BTreeSet<OsString> {
+    let files = std::fs::read_dir(std::env::temp_dir()).unwrap().flatten().map(|entry| entry.file_name());
+    files.filter(|name| name.to_string_lossy().starts_with("hookrail-body-")).collect()
+}
+
+#[test]
 fn redirections_are_followed_or_not_as_asked() {
     if !has_curl() {
         return;
@@ -237,6 +261,58 @@ fn what_cannot_work_says_why() {
     assert!(header[1].as_str().unwrap().contains("cannot be a header"), "{header}");
     let no_curl = says(Some("/nowhere"), &format!("await fetch('{}/json');", server.address));
     assert!(no_curl[1].as_str().unwrap().contains("the program `curl`, which was not found"), "{no_curl}");
+}
+
+/// A server that speaks TLS with a certificate nobody vouches for.
+struct Unvouched {
+    address: String,
+    process: Child,
+    _certificate: tempfile::TempDir,
+}
+
+impl Unvouched {
+    /// None where there is no `openssl` to be it.
+    fn start() -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let openssl = |arguments: &str| {
+            let mut command = Command::new("openssl");
+            command.args(arguments.split(' ')).current_dir(folder.path()).stdin(Stdio::null()).stderr(Stdio::null());
+            command
+        };
+        let mut made =
+            openssl("req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -subj /CN=localhost -days 1");
+        let made = made.status().is_ok_and(|status| status.success());
+        assert!(made || std::env::var_os("HOOKRAIL_REQUIRE_ALL").is_none(), "openssl is missing");
+        if !made {
+            eprintln!("skipped: openssl is missing");
+            return None;
+        }
+        let mut server = openssl("s_server -accept 127.0.0.1:0 -key key.pem -cert cert.pem -www");
+        let mut process = server.stdout(Stdio::piped()).spawn().unwrap();
+        // It says where it listens once it does.
+        let lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        let address = lines.map_while(Result::ok).find_map(|line| line.strip_prefix("ACCEPT ").map(str::to_owned));
+        Some(Self { address: format!("https://{}", address.unwrap()), process, _certificate: folder })
+    }
+}
+
+impl Drop for Unvouched {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn a_certificate_nobody_vouches_for_is_refused_in_one_line() {
+    if !has_curl() {
+        return;
+    }
+    let Some(server) = Unvouched::start() else { return };
+    let refused = says(None, &format!("return (await fetch('{}/')).status;", server.address));
+    assert_eq!(refused[0], "TypeError", "{refused}");
+    let why = refused[1].as_str().unwrap();
+    assert!(why.starts_with("fetch failed: (60) ") && why.contains("certificate") && !why.contains('\n'), "{why}");
 }
 
 #[test]

@@ -1,15 +1,18 @@
 //! The network: off unless granted, and then through the machine's own `curl`. It knows the machine's certificates and
 //! proxies, it can be ended at any moment as every process can, and nothing of it is linked here.
 //!
-//! What is asked goes to `curl` on its standard input, where no list of processes shows it. What it says about the
-//! answer comes on standard error, so that nothing in an answer can pass for it.
+//! What is asked goes to `curl` on its standard input, where no list of processes shows it; only a body that cannot stand
+//! there, because it has NUL bytes, is in a file that nobody else can read and that is gone with the request. What `curl`
+//! says about the answer comes on standard error, so that nothing in an answer can pass for it.
 
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
 use hookrail_spawn::{CancelToken, Command, End, Finished, Limits, SpawnError};
 use serde_json::{Value, json};
+use tempfile::NamedTempFile;
 
 use super::text::{bytes, latin1};
 use super::{Args, Need, OpError, exec, op, require};
@@ -35,7 +38,7 @@ pub(super) fn begin(shared: &Arc<Shared>, number: u32, args: &Args) -> Result<Op
     let command = Command::new("curl")
         // The user's own settings for `curl` are not meant for modules.
         .args(["--disable", "--config", "-"])
-        .stdin(asked)
+        .stdin(asked.configuration)
         .env(Arc::clone(&shared.world.lock().environment))
         .timeout(LONGEST)
         .grace(Duration::ZERO)
@@ -44,7 +47,10 @@ pub(super) fn begin(shared: &Arc<Shared>, number: u32, args: &Args) -> Result<Op
     let cancel = CancelToken::new();
     shared.cancels.lock().insert(number, cancel.clone());
     let processes = shared.processes.clone();
+    let body = asked.body;
     Ok(op(async move {
+        // It is there until the request has ended, however that is.
+        let _body = body;
         match exec::driven(&processes, command, cancel).await? {
             Some(Ok(finished)) => answer(&finished),
             Some(Err(SpawnError::ProgramNotFound { .. })) => {
@@ -60,8 +66,14 @@ fn failed(why: &str) -> OpError {
     OpError::type_error(format!("fetch failed: {why}"))
 }
 
-/// The request as a configuration of `curl`.
-fn asked(request: &Value, url: &str) -> Result<Vec<u8>, OpError> {
+/// A request as `curl` takes it.
+struct Asked {
+    configuration: Vec<u8>,
+    /// The body, where a configuration cannot hold it.
+    body: Option<NamedTempFile>,
+}
+
+fn asked(request: &Value, url: &str) -> Result<Asked, OpError> {
     let text = |name: &str| request.get(name).and_then(Value::as_str);
     let method = text("method").unwrap_or("GET").to_uppercase();
     let mut lines = String::from("silent\nshow-error\ninclude\nsuppress-connect-headers\ngloboff\nmax-redirs = 20\n");
@@ -90,24 +102,37 @@ fn asked(request: &Value, url: &str) -> Result<Vec<u8>, OpError> {
     if text("redirect").unwrap_or("follow") == "follow" {
         lines.push_str("location\n");
     }
-    let body = text("body").map(bytes).transpose()?;
-    let mut asked = lines.into_bytes();
-    if let Some(body) = body.or_else(|| (method == "POST").then(Vec::new)) {
-        if body.contains(&0) {
-            return Err(OpError::type_error("fetch cannot send a body with NUL bytes"));
+    let body = text("body").map(bytes).transpose()?.or_else(|| (method == "POST").then(Vec::new));
+    let mut asked = Asked { configuration: lines.into_bytes(), body: None };
+    match body {
+        Some(body) if body.contains(&0) => {
+            let file = kept(&body).map_err(|error| failed(&format!("its body cannot be kept: {error}")))?;
+            let line = format!("data-binary = {}\n", quoted(&format!("@{}", file.path().display())));
+            asked.configuration.extend(line.bytes());
+            asked.body = Some(file);
         }
-        asked.extend(b"data-raw = \"");
-        for byte in body {
-            match byte {
-                b'\\' | b'"' => asked.extend([b'\\', byte]),
-                b'\n' => asked.extend(b"\\n"),
-                b'\r' => asked.extend(b"\\r"),
-                other => asked.push(other),
+        Some(body) => {
+            asked.configuration.extend(b"data-raw = \"");
+            for byte in body {
+                match byte {
+                    b'\\' | b'"' => asked.configuration.extend([b'\\', byte]),
+                    b'\n' => asked.configuration.extend(b"\\n"),
+                    b'\r' => asked.configuration.extend(b"\\r"),
+                    other => asked.configuration.push(other),
+                }
             }
+            asked.configuration.extend(b"\"\n");
         }
-        asked.extend(b"\"\n");
+        None => {}
     }
     Ok(asked)
+}
+
+/// A body in a file of its own.
+fn kept(body: &[u8]) -> std::io::Result<NamedTempFile> {
+    let mut file = NamedTempFile::with_prefix("hookrail-body-")?;
+    file.write_all(body)?;
+    Ok(file)
 }
 
 /// A value as the configuration of `curl` wants it.
@@ -124,7 +149,10 @@ fn answer(finished: &Finished) -> Result<Value, OpError> {
         End::Cancelled => Err(failed("it was aborted")),
         End::TimedOut => Err(failed(&format!("it took longer than {} s", LONGEST.as_secs()))),
         End::OutputLimit => Err(failed(&format!("the answer is larger than {} MiB", LARGEST >> 20))),
-        _ => Err(failed(complaint.trim().trim_start_matches("curl: "))),
+        // What follows the first line is advice for whoever uses `curl` by hand.
+        _ => Err(failed(
+            complaint.trim().trim_start_matches("curl: ").lines().next().unwrap_or("`curl` does not say why"),
+        )),
     }
 }
 
@@ -173,7 +201,8 @@ mod tests {
     #[test]
     fn nothing_breaks_out_of_the_configuration() {
         let request = json!({"method": "post", "headers": [["X", "a\"\\"]], "body": "one\n\"two\"\\"});
-        let asked = String::from_utf8(asked(&request, "http://h/\"\nfile = x").unwrap()).unwrap();
+        let asked = asked(&request, "http://h/\"\nfile = x").unwrap();
+        let asked = String::from_utf8(asked.configuration).unwrap();
         assert!(asked.contains(r#"url = "http://h/\"\nfile = x""#), "{asked}");
         assert!(
             asked.contains(r#"header = "X: a\"\\""#) && asked.contains(r#"data-raw = "one\n\"two\"\\""#),
