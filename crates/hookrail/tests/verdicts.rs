@@ -173,7 +173,9 @@ proptest! {
         }
         let rewrites = |plan: &[Scripted]| {
             let effects = fire(kind, plan, None).effects;
-            (effects.tool_input, effects.llm_request, effects.tool_output, effects.decision)
+            // An answer for the model is no rewrite, and a hook that blocks may give one.
+            let response = effects.llm_response.filter(|_| kind == EventKind::AfterModel);
+            (effects.tool_input, effects.llm_request, response, effects.tool_output, effects.decision)
         };
         prop_assert_eq!(rewrites(&plan), rewrites(&silent));
     }
