@@ -15,6 +15,8 @@ const { version } = JSON.parse(readFileSync(join(here, 'node_modules/@google/gem
 // Nobody waits longer than this for any of them.
 const LIMIT = 20_000;
 const MARKER = 'HOOKRAIL_RELIABILITY_PEER';
+// A process that starts the next one and ends can be missed by a single look, so it takes this many to find nothing.
+const LOOKS = 10;
 
 const wanted = process.argv[2];
 const chosen = faults.filter((fault) => !wanted || fault.name.includes(wanted));
@@ -106,17 +108,18 @@ async function once(fault, number, system) {
   } catch {
     seen = { end: finished ? DIED : NO_ANSWER, decision: 'none', took: null };
   }
-  const left = marked(marker).filter((pid) => finished || !isSystem(pid, program));
+  const remaining = () => marked(marker).filter((pid) => finished || !isSystem(pid, program)).length;
+  const left = Math.max(...Array.from({ length: LOOKS }, remaining));
   let memory = null;
   try {
     memory = Math.ceil(Number(readFileSync(paths.memory, 'utf8')) / 1024);
   } catch {
     // It had to be stopped, and so did the program that measures.
   }
-  for (let tries = 0; tries < 50 && end(marked(marker)); tries++);
+  for (let tries = 0, calm = 0; tries < 50 * LOOKS && calm < LOOKS; tries++) calm = end(marked(marker)) ? 0 : calm + 1;
   await ended;
   rmSync(folder, { recursive: true, force: true });
-  return { ...seen, took: seen.took === null ? null : Math.round(seen.took), left: left.length, memory };
+  return { ...seen, took: seen.took === null ? null : Math.round(seen.took), left, memory };
 }
 
 // The processes that were started with the marker in their environment.

@@ -7,14 +7,20 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 
+for program in cargo node npm; do
+  command -v "$program" >/dev/null || { echo "$program is needed and was not found" >&2; exit 1; }
+done
+
 cd "$here"
 npm install --no-audit --no-fund --ignore-scripts --no-package-lock --silent
 
-# A folder with hookrail, hookrail-child and hookrail-measure that were built before can be given instead.
+# A folder with hookrail, hookrail-child and hookrail-measure that were built before can be given instead, by its whole
+# path: everything runs in folders of its own.
 if [ -z "${HOOKRAIL_BIN:-}" ]; then
   cd "$root"
   cargo build --quiet --release --locked -p hookrail-cli -p hookrail-testkit --bins
-  export HOOKRAIL_BIN="${CARGO_TARGET_DIR:-$root/target}/release"
+  HOOKRAIL_BIN=$(cd "${CARGO_TARGET_DIR:-target}/release" && pwd)
 fi
+export HOOKRAIL_BIN
 
 node "$here/run.mjs" "$@"
