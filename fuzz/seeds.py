@@ -20,6 +20,9 @@ BUS_LINES = [
      "error": {"code": "invalid_request", "message": "m"}}},
     {"type": "HOOK_EXECUTION_RESPONSE", "payload": {"correlationId": "c", "success": True, "queueMs": 0.5, "durationMs": 2,
      "output": {"success": True}, "outcome": {"decision": "deny", "reason": "r"}}},
+    # Found by the fuzzer: a duration that was written did not read the same.
+    {"type": "HOOK_EXECUTION_RESPONSE", "payload": {"correlationId": "c", "success": True,
+     "durationMs": 7777777777777777777, "output": {}, "outcome": {}}},
 ]
 
 

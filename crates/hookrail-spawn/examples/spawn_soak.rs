@@ -20,7 +20,7 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 static HEAP: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// How many children there are at a time.
-const SIDE_BY_SIDE: usize = 8;
+const SIDE_BY_SIDE: usize = 24;
 
 /// What a child does.
 #[derive(Clone, Copy, Debug)]

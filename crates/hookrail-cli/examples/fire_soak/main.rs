@@ -23,7 +23,7 @@ use project::{Habit, MIXTURE};
 static HEAP: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// How many events there are at a time.
-const SIDE_BY_SIDE: usize = 16;
+const SIDE_BY_SIDE: usize = 32;
 
 /// How often the host loses interest in the middle.
 const ONE_IN_ABANDONED: u64 = 50;
