@@ -32,8 +32,8 @@ impl Cli {
             return true;
         }
         match &self.command {
-            Command::Fire(args) | Command::Explain(args) => args.event.plugin_debug,
-            Command::Agent(args) => args.plugin_debug,
+            Command::Fire(args) | Command::Explain(args) => args.0.event.plugin_debug,
+            Command::Agent(args) => args.0.plugin_debug,
             _ => false,
         }
     }
@@ -43,12 +43,12 @@ impl Cli {
 pub(crate) enum Command {
     /// Show what hooks can do, with real hooks in a temporary project
     #[command(after_help = examples::DEMO)]
-    Demo(DemoArgs),
+    Demo(Deferred<DemoArgs>),
     /// Fire one event and print what the hooks made of it
     ///
     /// Exit status: 0 go on, 2 blocked, 3 the agent must stop, 4 the user must be asked, 1 the command itself failed.
     #[command(after_help = examples::FIRE)]
-    Fire(EventCommand),
+    Fire(Deferred<EventCommand>),
     /// Run the reference agent, which applies whatever hooks say
     ///
     /// On a terminal it talks with you; with `--prompt`, or with a pipe on standard input, it works on one prompt; with
@@ -57,18 +57,18 @@ pub(crate) enum Command {
     /// Exit status: 0 answered, 1 failed, 2 hooks denied the prompt, 3 a hook stopped the agent, 128 and the number
     /// of the signal that ended it.
     #[command(after_help = examples::AGENT)]
-    Agent(AgentArgs),
+    Agent(Deferred<AgentArgs>),
     /// List every configured hook
     #[command(after_help = examples::LIST)]
-    List(ListArgs),
+    List(Deferred<ListArgs>),
     /// Check all configuration
     ///
     /// Exit status: 0 no errors, 1 at least one error.
     #[command(after_help = examples::CHECK)]
-    Check(CheckArgs),
+    Check(Deferred<CheckArgs>),
     /// Say which hooks an event would run and why not the others; start nothing
     #[command(after_help = examples::EXPLAIN)]
-    Explain(EventCommand),
+    Explain(Deferred<EventCommand>),
     /// See, grant and revoke trust in the hooks of a project
     #[command(after_help = examples::TRUST)]
     Trust(TrustArgs),
@@ -79,22 +79,22 @@ pub(crate) enum Command {
     ///
     /// The first SIGTERM or SIGINT finishes what runs and takes nothing new; the second ends it.
     #[command(after_help = examples::SERVE)]
-    Serve(ServeArgs),
+    Serve(Deferred<ServeArgs>),
     /// Create a first hook in a project
     #[command(after_help = examples::INIT)]
-    Init(InitArgs),
+    Init(Deferred<InitArgs>),
     /// Print a JSON Schema, or the names of all of them
     #[command(after_help = examples::SCHEMA)]
-    Schema(SchemaArgs),
+    Schema(Deferred<SchemaArgs>),
     /// Print a page of the reference as Markdown
     #[command(after_help = examples::REFERENCE)]
-    Reference(ReferenceArgs),
+    Reference(Deferred<ReferenceArgs>),
     /// Print a completion script for a shell
     #[command(after_help = examples::COMPLETIONS)]
-    Completions(CompletionsArgs),
+    Completions(Deferred<CompletionsArgs>),
 }
 
-/// Which project, and which hooks of it.
+// Which project, and which hooks of it.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Project")]
 pub(crate) struct ProjectArgs {
@@ -112,7 +112,7 @@ pub(crate) struct ProjectArgs {
     pub(crate) no_plugins: bool,
 }
 
-/// What `fire` and `explain` take.
+// What `fire` and `explain` take.
 #[derive(Debug, Args)]
 pub(crate) struct EventCommand {
     #[command(flatten)]
@@ -267,6 +267,7 @@ pub(crate) struct TrustArgs {
 }
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum TrustCommand {
     /// Say what is trusted (the default)
     #[command(after_help = examples::TRUST_STATUS)]
@@ -337,10 +338,12 @@ fn dialect_parser() -> impl TypedValueParser<Value = DialectId> {
 }
 
 mod agent;
+mod deferred;
 mod examples;
 mod plugin;
 
 pub(crate) use agent::AgentArgs;
+pub(crate) use deferred::Deferred;
 pub(crate) use plugin::{
     PluginArgs, PluginCommand, PluginInstallArgs, PluginListArgs, PluginSwitchArgs, PluginUninstallArgs, Scope,
 };

@@ -11,7 +11,7 @@ use crate::{output, render, request};
 pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
     let project = Project::open(&args.project)?;
     let event = request::event(&args.event, project.root())?;
-    let system = fire::system(&project, args)?;
+    let system = fire::builder(&project, args)?.build();
     let mut plan = hookrail::Plan::clone(&system.explain(&event));
     plan.diagnostics.splice(0..0, system.snapshot().diagnostics().iter().cloned());
     if args.event.json {

@@ -2,7 +2,7 @@
 
 use std::pin::pin;
 
-use hookrail::{Decision, Event, HookSystem, Outcome, outcome_document};
+use hookrail::{Builder, Decision, Event, HookSystem, Outcome, outcome_document};
 
 use crate::args::{EventArgs, EventCommand};
 use crate::errors::{Exit, Failure, Result};
@@ -14,9 +14,10 @@ use crate::{output, render, request};
 pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
     let project = Project::open(&args.project)?;
     let event = request::event(&args.event, project.root())?;
-    let system = system(&project, args)?;
+    let system = builder(&project, args)?.lend_runtime().build();
     let subject = render::outcome::subject(&event);
-    super::runtime()?.block_on(async {
+    let runtime = super::runtime()?;
+    let exit = runtime.block_on(async {
         let (mut outcome, signal) = fire(&system, event).await?;
         outcome.diagnostics.splice(0..0, system.snapshot().diagnostics().iter().cloned());
         let printed = if args.event.json {
@@ -27,12 +28,15 @@ pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
         // Whatever came of printing, processes that have to end are waited for.
         system.shutdown().await;
         printed?;
-        Ok(signal.map_or_else(|| exit(&outcome), Exit::Signalled))
-    })
+        Ok(signal.map_or_else(|| exit_of(&outcome), Exit::Signalled))
+    });
+    // The process ends now, and the system takes everything back at once; piece by piece somebody would wait for it.
+    std::mem::forget((system, runtime));
+    exit
 }
 
-/// The hook system that the options of `fire` and `explain` describe.
-pub(super) fn system(project: &Project, args: &EventCommand) -> Result<HookSystem> {
+/// What the options of `fire` and `explain` describe.
+pub(super) fn builder(project: &Project, args: &EventCommand) -> Result<Builder> {
     let EventArgs { dialects, no_hooks, .. } = &args.event;
     let mut builder = project.builder(&args.project)?;
     if *no_hooks {
@@ -41,7 +45,7 @@ pub(super) fn system(project: &Project, args: &EventCommand) -> Result<HookSyste
     if !dialects.is_empty() {
         builder = builder.only_dialects(dialects.clone());
     }
-    Ok(builder.build())
+    Ok(builder)
 }
 
 /// Fires the event. A signal cancels the hooks, and the outcome says so.
@@ -68,7 +72,7 @@ async fn fire(system: &HookSystem, event: Event) -> Result<(Outcome, Option<u8>)
 }
 
 /// The exit status that scripts rely on.
-fn exit(outcome: &Outcome) -> Exit {
+fn exit_of(outcome: &Outcome) -> Exit {
     let gating = outcome.event.spec().is_gating();
     match outcome.effects.decision {
         _ if outcome.effects.stop.is_some() => Exit::Stop,

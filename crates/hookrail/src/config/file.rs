@@ -31,22 +31,35 @@ pub enum ReadProblem {
 /// # Errors
 /// When there is a file and it cannot be read, or should not be.
 pub fn read_file(path: &Path) -> Result<Option<String>, ReadProblem> {
-    let about = match std::fs::metadata(path) {
+    // Most of the places where there could be a file have none, so that has to cost one look only.
+    let mut about = match std::fs::symlink_metadata(path) {
         Ok(about) => about,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            // A dangling link is there all the same, and its owner should hear of it.
-            return if path.is_symlink() { Err(error.into()) } else { Ok(None) };
+            return Ok(None);
         }
         Err(error) => return Err(error.into()),
     };
+    if about.is_symlink() {
+        // A dangling link is there all the same, and its owner should hear of it.
+        about = std::fs::metadata(path)?;
+    }
     if !about.is_file() {
         return Err(ReadProblem::NotAFile);
     }
-    let mut bytes = Vec::new();
+    let expected = about.len().min(LARGEST) + 1;
+    let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or_default());
     hookrail_spawn::open_regular(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
     if u64::try_from(bytes.len()).is_ok_and(|length| length > LARGEST) {
         return Err(ReadProblem::TooLarge);
     }
     let text = String::from_utf8(bytes).map_err(|_| ReadProblem::NotText)?;
     Ok(Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)))
+}
+
+/// Whether two paths are written alike, or lead to one and the same place.
+pub(crate) fn same_place(one: &Path, other: &Path) -> bool {
+    // Looking costs less than finding a real name, and most often one of them is not there.
+    let both_exist = || one.exists() && other.exists();
+    one == other
+        || (both_exist() && matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other))
 }

@@ -9,6 +9,7 @@ mod path;
 mod suggest;
 
 pub(crate) use document::{Document, Key, Node, Shape};
+pub(crate) use file::same_place;
 pub use file::{ReadProblem, read_file};
 pub use path::without_dots;
 pub use suggest::nearest;

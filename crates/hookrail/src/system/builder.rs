@@ -8,6 +8,7 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 use super::HookSystem;
+use super::engine::Workplace;
 use crate::breadcrumb::Trail;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{self, DialectId, Inspector, Loader, Plugins, Sources, path_in, text_in};
@@ -35,6 +36,7 @@ pub struct Builder {
     tools: Vec<ToolNames>,
     findings: Vec<Diagnostic>,
     files: Vec<PathBuf>,
+    workplace: Workplace,
 }
 
 /// How far the project is trusted.
@@ -52,6 +54,7 @@ pub(super) struct Settings {
     pub(super) processes: Arc<Semaphore>,
     pub(super) trail: Trail,
     pub(super) kept: Arc<Kept>,
+    pub(super) workplace: Workplace,
     tools: Vec<ToolNames>,
     trust: Option<Arc<dyn TrustStore>>,
     project_trust: ProjectTrust,
@@ -83,6 +86,7 @@ impl Builder {
             tools: Vec::new(),
             findings: Vec::new(),
             files: Vec::new(),
+            workplace: Workplace::default(),
         }
     }
 
@@ -180,6 +184,14 @@ impl Builder {
         self
     }
 
+    /// Lends the engine the tokio runtime in which the first event is fired, so that it starts no thread: for a program that
+    /// fires once and ends. The runtime must be one of a single thread, with input, output and time enabled, and it has
+    /// to be driven until [`HookSystem::shutdown`] has returned. Anywhere else this changes nothing.
+    pub fn lend_runtime(mut self) -> Self {
+        self.workplace = Workplace::CallersRuntime;
+        self
+    }
+
     /// Loads all configuration. What is wrong with it is in the snapshot's diagnostics; nothing fails.
     pub fn build(self) -> HookSystem {
         let environment = self.environment.unwrap_or_else(|| std::env::vars_os().collect());
@@ -199,6 +211,7 @@ impl Builder {
             processes: Arc::new(Semaphore::new(self.most_processes)),
             trail,
             kept: Arc::default(),
+            workplace: self.workplace,
             tools: self.tools,
             trust,
             project_trust: self.project_trust,

@@ -1,11 +1,12 @@
 //! The engine's one thread: events fired with the asynchronous twin are driven here, and so is everything that outlives
-//! the event it began in. How an event is driven is none of its business.
+//! the event it began in. A host can lend its runtime instead. How an event is driven is none of its business.
 
 use std::sync::Arc;
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use hookrail_spawn::CancelToken;
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tracing::Instrument as _;
@@ -18,6 +19,16 @@ use crate::diagnostic::Diagnostic;
 use crate::firing::{Firing, Step};
 use crate::outcome::Outcome;
 use crate::run::{How, RunEnd, RunRequest, SpawnFailure};
+
+/// Where the engine works.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Workplace {
+    /// On a thread of its own.
+    #[default]
+    OwnThread,
+    /// On the runtime it is started in, where that is one of a single thread.
+    CallersRuntime,
+}
 
 /// The thread, seen from outside. It ends when the last handle is gone and everything has ended.
 pub(super) struct Engine {
@@ -45,9 +56,16 @@ enum Job {
 }
 
 impl Engine {
-    pub(super) fn start(parts: Parts) -> Self {
+    pub(super) fn start(parts: Parts, workplace: Workplace) -> Self {
         let (jobs, inbox) = mpsc::unbounded_channel();
         let notify = parts.notify.clone();
+        if workplace == Workplace::CallersRuntime
+            && let Some(lent) =
+                Handle::try_current().ok().filter(|lent| lent.runtime_flavor() == RuntimeFlavor::CurrentThread)
+        {
+            lent.spawn(main_loop(parts, inbox));
+            return Self { jobs: Ok(jobs), notify, thread: Some(thread::current().id()) };
+        }
         let started = runtime().and_then(|runtime| {
             let body = move || runtime.block_on(main_loop(parts, inbox));
             thread::Builder::new().name("hookrail".to_owned()).spawn(body)

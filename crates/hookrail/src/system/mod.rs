@@ -292,7 +292,7 @@ impl HookSystem {
 
     /// The engine's thread, which is started when it is first needed.
     fn engine(&self) -> &Engine {
-        self.inner.engine.get_or_init(|| Engine::start(self.parts()))
+        self.inner.engine.get_or_init(|| Engine::start(self.parts(), self.inner.settings.workplace))
     }
 
     fn parts(&self) -> drive::Parts {

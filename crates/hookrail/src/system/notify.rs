@@ -1,7 +1,7 @@
 //! Notifications: what happens to hooks, as it happens, for whoever wants to show or record it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::sync::broadcast;
@@ -64,29 +64,36 @@ pub enum Notification {
 /// How many notifications wait for a slow listener before the oldest are lost.
 const CAPACITY: usize = 1024;
 
-#[derive(Clone, Debug)]
-pub(super) struct Sender {
-    channel: broadcast::Sender<Notification>,
-    next: Arc<AtomicU64>,
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sender(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// Made when somebody first listens: its places take memory, and most hosts never look.
+    channel: OnceLock<broadcast::Sender<Notification>>,
+    next: AtomicU64,
 }
 
 impl Sender {
     pub(super) fn new() -> Self {
-        Self { channel: broadcast::Sender::new(CAPACITY), next: Arc::default() }
+        Self::default()
     }
 
     pub(super) fn subscribe(&self) -> Notifications {
-        Notifications { channel: self.channel.subscribe(), lost: 0 }
+        let channel = self.0.channel.get_or_init(|| broadcast::Sender::new(CAPACITY));
+        Notifications { channel: channel.subscribe(), lost: 0 }
     }
 
     pub(super) fn next_id(&self) -> FireId {
-        FireId(self.next.fetch_add(1, Ordering::Relaxed))
+        FireId(self.0.next.fetch_add(1, Ordering::Relaxed))
     }
 
     /// Tells everybody. When nobody listens the notification is not even made.
     pub(super) fn tell(&self, notification: impl FnOnce() -> Notification) {
-        if self.channel.receiver_count() > 0 {
-            let _ = self.channel.send(notification());
+        if let Some(channel) = self.0.channel.get()
+            && channel.receiver_count() > 0
+        {
+            let _ = channel.send(notification());
         }
     }
 }

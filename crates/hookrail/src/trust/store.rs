@@ -113,7 +113,7 @@ impl FileTrustStore {
     #[must_use]
     pub fn of_user(home: Option<&Path>, xdg_state_home: Option<&Path>) -> Option<Self> {
         let path = Self::default_path(home, xdg_state_home)?;
-        Some(Self { path, home: home.and_then(|home| home.canonicalize().ok()) })
+        Some(Self { path, home: home.map(Path::to_owned) })
     }
 
     /// Where the store is by default. A relative place would be another one in every directory, perhaps the project
@@ -158,9 +158,11 @@ impl FileTrustStore {
 
     /// A project that holds the store could bring one, and grant itself what it likes.
     fn check_place(&self, project: &Path) -> Result<(), TrustError> {
-        let folder = self.folder().ancestors().find_map(|folder| folder.canonicalize().ok());
-        let inside = folder.is_some_and(|folder| folder.starts_with(project));
-        if inside && self.home.as_deref() != Some(project) {
+        // Looking costs less than finding a real name, which only one of them is asked for.
+        let real = |folder: &Path| if folder.exists() { folder.canonicalize().ok() } else { None };
+        let inside = self.folder().ancestors().find_map(real).is_some_and(|folder| folder.starts_with(project));
+        let is_home = || self.home.as_ref().is_some_and(|home| home.canonicalize().is_ok_and(|home| home == project));
+        if inside && !is_home() {
             return Err(TrustError::InProject { path: self.path.clone() });
         }
         Ok(())

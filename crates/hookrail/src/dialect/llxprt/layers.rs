@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::extension::{self, unreadable};
 use super::settings::{self, SettingsFile, Switch};
-use crate::config::{Document, read_file};
+use crate::config::{Document, read_file, same_place};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{Loaded, Sources, path_in};
 use crate::hook::{Hook, Standing, Trust};
@@ -80,7 +80,7 @@ fn files(sources: &Sources, system_file: Option<PathBuf>) -> Vec<(SourceKind, Pa
     let mut files = vec![(SourceKind::Project, settings(&sources.project))];
     if let Some(home) = sources.home() {
         // In the home directory the project's file and the user's are one and the same, and it is the user's.
-        if same_file(&sources.project, &home) {
+        if same_place(&sources.project, &home) {
             files.clear();
         }
         files.push((SourceKind::User, settings(&home)));
@@ -91,10 +91,6 @@ fn files(sources: &Sources, system_file: Option<PathBuf>) -> Vec<(SourceKind, Pa
 
 fn judge(sources: &Sources, hook: &Hook) -> Trust {
     if sources.trust_all { Trust::ForThisRun } else { sources.grants.judge(Fingerprint::take(&sources.project, hook)) }
-}
-
-fn same_file(one: &Path, other: &Path) -> bool {
-    matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
 fn load_file(kind: SourceKind, file: &Path, last_good: &mut LastGood, found: &mut Vec<Diagnostic>) -> SettingsFile {

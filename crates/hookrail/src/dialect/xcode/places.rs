@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::config::same_place;
 use crate::dialect::path_in;
 use crate::run::Environment;
 
@@ -62,7 +63,7 @@ impl PluginPlaces {
     #[must_use]
     pub fn project_plugins(&self) -> Option<PathBuf> {
         let folder = self.project.join(".x-code/plugins");
-        let installed = self.root.as_ref().is_some_and(|root| same_file(root, &folder));
+        let installed = self.root.as_ref().is_some_and(|root| same_place(root, &folder));
         (!installed).then_some(folder)
     }
 
@@ -72,17 +73,13 @@ impl PluginPlaces {
         let folder = self.project.join(".x-code");
         let files = ["settings.json", "settings.local.json"].map(|name| folder.join(name));
         // In the home directory the first of them is the user's own.
-        let users = |file: &PathBuf| self.user_settings.as_ref().is_some_and(|settings| same_file(settings, file));
+        let users = |file: &PathBuf| self.user_settings.as_ref().is_some_and(|settings| same_place(settings, file));
         files.into_iter().filter(|file| !users(file)).collect()
     }
 
     pub(super) fn in_root(&self, name: &str) -> Option<PathBuf> {
         self.root.as_ref().map(|root| root.join(name))
     }
-}
-
-fn same_file(one: &Path, other: &Path) -> bool {
-    one == other || matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
 #[cfg(test)]

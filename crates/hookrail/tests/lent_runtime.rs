@@ -1,0 +1,131 @@
+//! A host of one thread lends its runtime: no thread is started, and everything else stays as it is.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a failure here is a failed test")]
+
+mod common;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+
+use common::{hook, json};
+use hookrail::{
+    Action, DialectId, Effects, Environment, Event, EventKind, Hook, HookSystem, NativeHook, Origin, Outcome,
+    SourceKind,
+};
+use tokio::runtime::Runtime;
+
+const KIND: EventKind = EventKind::BeforeTool;
+
+fn system(dir: &Path, hooks: impl IntoIterator<Item = Hook>) -> HookSystem {
+    let environment: Environment = [("PATH", "/usr/bin:/bin")].into_iter().collect();
+    let builder = HookSystem::builder(dir).environment(environment).lend_runtime();
+    hooks.into_iter().fold(builder, |builder, hook| builder.hook(hook)).build()
+}
+
+fn command(text: &str) -> Hook {
+    hook(KIND, text, SourceKind::User)
+}
+
+fn native(answer: impl Fn() -> Effects + Send + Sync + 'static) -> Hook {
+    let origin = Origin::without_file(SourceKind::Native);
+    Hook::new(KIND, DialectId::Native, "native", Action::Native(NativeHook::new(move |_| answer())), origin)
+}
+
+/// A hook that notes which thread it was called on.
+fn witness() -> (Hook, Arc<Mutex<Option<ThreadId>>>) {
+    let seen = Arc::new(Mutex::new(None));
+    let noting = Arc::clone(&seen);
+    let hook = native(move || {
+        *noting.lock().unwrap() = Some(thread::current().id());
+        Effects::none()
+    });
+    (hook, seen)
+}
+
+fn call(system: &HookSystem) -> Event {
+    system.event(KIND).session("s").with_text("tool_name", "write_file").with("tool_input", json("{}"))
+}
+
+fn one_thread() -> Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+fn fire_in_a_new_runtime(system: &HookSystem) -> Outcome {
+    one_thread().block_on(async { system.fire(call(system)).await })
+}
+
+#[test]
+fn hooks_are_driven_by_the_runtime_that_was_lent() {
+    let dir = tempfile::tempdir().unwrap();
+    let (witness, seen) = witness();
+    let system = system(dir.path(), [command("cat > got.json"), witness]);
+    let outcome = one_thread().block_on(async {
+        let outcome = system.fire_fully(call(&system)).await;
+        system.shutdown().await;
+        outcome
+    });
+    assert_eq!(outcome.runs.len(), 2, "{:?}", outcome.diagnostics);
+    assert!(std::fs::read_to_string(dir.path().join("got.json")).unwrap().contains("write_file"));
+    assert_eq!(*seen.lock().unwrap(), Some(thread::current().id()));
+}
+
+#[test]
+fn a_runtime_of_many_threads_is_not_taken() {
+    let dir = tempfile::tempdir().unwrap();
+    let name = Arc::new(Mutex::new(None));
+    let noting = Arc::clone(&name);
+    let named = native(move || {
+        *noting.lock().unwrap() = thread::current().name().map(str::to_owned);
+        Effects::none()
+    });
+    let system = system(dir.path(), [named]);
+    let host = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    host.block_on(async { system.fire(call(&system)).await });
+    assert_eq!(name.lock().unwrap().as_deref(), Some("hookrail"));
+}
+
+#[test]
+fn shutdown_waits_for_what_outlived_its_event() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut stubborn = command("trap '' TERM; echo $$ > pid; while :; do sleep 0.05; done");
+    stubborn.timeout = Duration::from_millis(300);
+    let system = system(dir.path(), [stubborn]);
+    let process = || {
+        let pid = std::fs::read_to_string(dir.path().join("pid")).unwrap();
+        Path::new("/proc").join(pid.trim()).exists()
+    };
+    one_thread().block_on(async {
+        let outcome = system.fire(call(&system)).await;
+        assert_eq!(outcome.runs[0].end.name(), "timed-out");
+        assert!(process(), "the outcome is there before the process is gone");
+        system.shutdown().await;
+        assert!(!process(), "nothing is left");
+    });
+}
+
+#[test]
+fn a_hook_may_fire_another_event_and_wait_for_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let inner: Arc<Mutex<Option<HookSystem>>> = Arc::default();
+    let shared = Arc::clone(&inner);
+    let asking = native(move || {
+        let system = shared.lock().unwrap().take();
+        let Some(system) = system else { return Effects::none() };
+        Effects::deny(format!("again: {:?}", system.fire_blocking(call(&system)).runs[0].exit_code))
+    });
+    let system = system(dir.path(), [command("exit 3"), asking]);
+    *inner.lock().unwrap() = Some(system.clone());
+    let outcome = fire_in_a_new_runtime(&system);
+    assert_eq!(outcome.effects.reason.as_deref(), Some("again: Some(3)"));
+}
+
+#[test]
+fn when_the_runtime_is_gone_a_gate_stays_shut() {
+    let dir = tempfile::tempdir().unwrap();
+    let system = system(dir.path(), [command("true")]);
+    assert!(!fire_in_a_new_runtime(&system).is_denied());
+    assert!(fire_in_a_new_runtime(&system).is_denied(), "silence is not consent");
+    system.shutdown_blocking();
+}
