@@ -126,3 +126,17 @@ fn ending_a_chain_does_not_take_the_systems_tool_list_away() {
     assert_eq!(list["allowedFunctionNames"], serde_json::json!(["read"]));
     assert_eq!(outcome.runs.len(), 2, "the hook below the system's stays out");
 }
+
+#[test]
+fn what_a_guard_wanted_changed_is_not_used_because_it_was_there_before() {
+    // The first guard turns 1 into 0, the second one 0 into 1: the event has come back to what the first one refused.
+    for first in [r#"{"a":9}"#, r#"{"a":1}"#, r#"{"a":0}"#] {
+        let hooks = chain(&[("user", SourceKind::User), ("one", SourceKind::System), ("two", SourceKind::System)]);
+        let outcome = drive(hooks, tool_call("{}"), |request| match &*request.hook.label {
+            "user" => exited(0, &rewrite(first), ""),
+            "one" => exited(0, &rewrite(r#"{"a":0}"#), ""),
+            _ => exited(0, &rewrite(r#"{"a":1}"#), ""),
+        });
+        assert!(outcome.is_denied(), "{first}");
+    }
+}

@@ -291,10 +291,8 @@ impl<D: Dialect> AnyPart for Part<D> {
     fn unjudged(&self, event: &Event) -> Vec<PlannedHook> {
         let Some(field) = super::floor::guarded_field(event.kind()) else { return Vec::new() };
         let now = value(event, field);
-        let changed = |at: usize, slot: &Slot| match self.accepted(at, slot, field) {
-            Some((judged, after)) => now != judged && now != after,
-            None => false,
-        };
+        // A hook that rewrote what it judged has not accepted that, even where the event has come back to it.
+        let changed = |at: usize, slot: &Slot| self.accepted(at, slot, field).is_some_and(|(_, after)| now != after);
         self.slots
             .iter()
             .enumerate()
