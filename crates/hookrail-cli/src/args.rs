@@ -26,14 +26,20 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
+    /// What the command line says.
+    pub(crate) fn given() -> Result<Self, clap::Error> {
+        let given = Vec::from_iter(std::env::args_os());
+        quick::parse(&given).map_or_else(|| Self::try_parse_from(&given), Ok)
+    }
+
     /// Whether the breadcrumbs of plugins and hooks are wanted on standard error.
     pub(crate) fn wants_breadcrumbs(&self) -> bool {
         if std::env::var_os("XC_PLUGIN_DEBUG").is_some_and(|value| value == "1") {
             return true;
         }
         match &self.command {
-            Command::Fire(args) | Command::Explain(args) => args.0.event.plugin_debug,
-            Command::Agent(args) => args.0.plugin_debug,
+            Command::Fire(args) | Command::Explain(args) => args.event.plugin_debug,
+            Command::Agent(args) => args.plugin_debug,
             _ => false,
         }
     }
@@ -43,12 +49,12 @@ impl Cli {
 pub(crate) enum Command {
     /// Show what hooks can do, with real hooks in a temporary project
     #[command(after_help = examples::DEMO)]
-    Demo(Deferred<DemoArgs>),
+    Demo(DemoArgs),
     /// Fire one event and print what the hooks made of it
     ///
     /// Exit status: 0 go on, 2 blocked, 3 the agent must stop, 4 the user must be asked, 1 the command itself failed.
     #[command(after_help = examples::FIRE)]
-    Fire(Deferred<EventCommand>),
+    Fire(EventCommand),
     /// Run the reference agent, which applies whatever hooks say
     ///
     /// On a terminal it talks with you; with `--prompt`, or with a pipe on standard input, it works on one prompt; with
@@ -57,18 +63,18 @@ pub(crate) enum Command {
     /// Exit status: 0 answered, 1 failed, 2 hooks denied the prompt, 3 a hook stopped the agent, 128 and the number
     /// of the signal that ended it.
     #[command(after_help = examples::AGENT)]
-    Agent(Deferred<AgentArgs>),
+    Agent(AgentArgs),
     /// List every configured hook
     #[command(after_help = examples::LIST)]
-    List(Deferred<ListArgs>),
+    List(ListArgs),
     /// Check all configuration
     ///
     /// Exit status: 0 no errors, 1 at least one error.
     #[command(after_help = examples::CHECK)]
-    Check(Deferred<CheckArgs>),
+    Check(CheckArgs),
     /// Say which hooks an event would run and why not the others; start nothing
     #[command(after_help = examples::EXPLAIN)]
-    Explain(Deferred<EventCommand>),
+    Explain(EventCommand),
     /// See, grant and revoke trust in the hooks of a project
     #[command(after_help = examples::TRUST)]
     Trust(TrustArgs),
@@ -79,22 +85,22 @@ pub(crate) enum Command {
     ///
     /// The first SIGTERM or SIGINT finishes what runs and takes nothing new; the second ends it.
     #[command(after_help = examples::SERVE)]
-    Serve(Deferred<ServeArgs>),
+    Serve(ServeArgs),
     /// Create a first hook in a project
     #[command(after_help = examples::INIT)]
-    Init(Deferred<InitArgs>),
+    Init(InitArgs),
     /// Print a JSON Schema, or the names of all of them
     #[command(after_help = examples::SCHEMA)]
-    Schema(Deferred<SchemaArgs>),
+    Schema(SchemaArgs),
     /// Print a page of the reference as Markdown
     #[command(after_help = examples::REFERENCE)]
-    Reference(Deferred<ReferenceArgs>),
+    Reference(ReferenceArgs),
     /// Print a completion script for a shell
     #[command(after_help = examples::COMPLETIONS)]
-    Completions(Deferred<CompletionsArgs>),
+    Completions(CompletionsArgs),
 }
 
-// Which project, and which hooks of it.
+/// Which project, and which hooks of it.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Project")]
 pub(crate) struct ProjectArgs {
@@ -112,7 +118,7 @@ pub(crate) struct ProjectArgs {
     pub(crate) no_plugins: bool,
 }
 
-// What `fire` and `explain` take.
+/// What `fire` and `explain` take.
 #[derive(Debug, Args)]
 pub(crate) struct EventCommand {
     #[command(flatten)]
@@ -267,7 +273,6 @@ pub(crate) struct TrustArgs {
 }
 
 #[derive(Debug, Subcommand)]
-#[command(defer = true)]
 pub(crate) enum TrustCommand {
     /// Say what is trusted (the default)
     #[command(after_help = examples::TRUST_STATUS)]
@@ -338,12 +343,11 @@ fn dialect_parser() -> impl TypedValueParser<Value = DialectId> {
 }
 
 mod agent;
-mod deferred;
 mod examples;
 mod plugin;
+mod quick;
 
 pub(crate) use agent::AgentArgs;
-pub(crate) use deferred::Deferred;
 pub(crate) use plugin::{
     PluginArgs, PluginCommand, PluginInstallArgs, PluginListArgs, PluginSwitchArgs, PluginUninstallArgs, Scope,
 };

@@ -20,13 +20,11 @@ mod style;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use args::Cli;
 use errors::Exit;
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::given() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };

@@ -13,7 +13,6 @@ pub(crate) struct PluginArgs {
 }
 
 #[derive(Debug, Subcommand)]
-#[command(defer = true)]
 pub(crate) enum PluginCommand {
     /// List every plugin, installed or of the project
     #[command(after_help = examples::PLUGIN_LIST)]

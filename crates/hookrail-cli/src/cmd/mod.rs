@@ -21,19 +21,19 @@ use crate::errors::{Exit, Failure, Result};
 /// Runs a command.
 pub(crate) fn run(command: Command) -> Result<Exit> {
     match command {
-        Command::Demo(args) => demo::run(&args.0),
-        Command::Fire(args) => fire::run(&args.0),
-        Command::Agent(args) => agent::run(&args.0),
-        Command::List(args) => list::run(&args.0),
-        Command::Check(args) => check::run(&args.0),
-        Command::Explain(args) => explain::run(&args.0),
+        Command::Demo(args) => demo::run(&args),
+        Command::Fire(args) => fire::run(&args),
+        Command::Agent(args) => agent::run(&args),
+        Command::List(args) => list::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Explain(args) => explain::run(&args),
         Command::Trust(args) => trust::run(&args),
         Command::Plugin(args) => plugin::run(&args),
-        Command::Serve(args) => serve::run(&args.0),
-        Command::Init(args) => init::run(&args.0),
-        Command::Schema(args) => schema::run(&args.0),
-        Command::Reference(args) => reference::run(&args.0),
-        Command::Completions(args) => completions::run(&args.0),
+        Command::Serve(args) => serve::run(&args),
+        Command::Init(args) => init::run(&args),
+        Command::Schema(args) => schema::run(&args),
+        Command::Reference(args) => reference::run(&args),
+        Command::Completions(args) => completions::run(&args),
     }
 }
 
