@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Shows that the checks of scripts/soak.sh can fail: short runs leave memory, a descriptor, a thread, a process or a file
-# behind on purpose, and each of them must end with an error that names it. It takes about two minutes.
+# behind on purpose, and each of them must end with an error that names it. It takes some minutes.
 # usage: scripts/soak-leaks.sh [COUNT]
 set -euo pipefail
 cd "$(dirname "$0")/.."
-count=${1:-300}
+# So many that everything which is started once, when it is first needed, is there at the first look.
+count=${1:-1000}
 target=${CARGO_TARGET_DIR:-target}/release/examples
 
 cargo build --release -p hookrail-spawn --example spawn_soak
