@@ -262,6 +262,15 @@ proptest! {
         prop_assert!(outcome.is_denied() || !input.as_ref().is_some_and(refuses), "{:?}", input);
     }
 
+    /// A rewrite of the system comes last, so it needs no deny to have its way; only two of them can contradict each other.
+    #[test]
+    fn a_single_rewrite_of_the_system_denies_nothing(one in ends(), order in orders(), below in stack(lesser(), 3)) {
+        let all = [vec![Scripted { layer: SYSTEM, order, end: one }], below].concat();
+        let outcome = fire(EventKind::BeforeTool, &all);
+        let was_said = outcome.runs.iter().any(|run| run.decision == Some(Decision::Deny));
+        prop_assert_eq!(outcome.is_denied(), was_said, "{:?}", outcome.effects);
+    }
+
     #[test]
     fn nothing_undoes_the_systems_rewrite(base in stack(Just(SYSTEM), 2), below in stack(lesser(), 3)) {
         let all = [base.clone(), below].concat();

@@ -144,13 +144,28 @@ pub(crate) fn native_answers() -> impl Strategy<Value = RunEnd> {
 }
 
 pub(crate) fn scripted() -> impl Strategy<Value = Scripted> {
-    let answer = prop_oneof![
-        4 => command_answers().prop_map(|end| (DialectId::Llxprt, end)),
-        2 => plugin_answers().prop_map(|end| (DialectId::Xcode, end)),
-        2 => module_answers().prop_map(|end| (DialectId::Xcsh, end)),
-        1 => native_answers().prop_map(|end| (DialectId::Native, end)),
-        3 => (dialects(), failures()),
-    ];
+    scripted_in(prop_oneof![
+        4 => Just(DialectId::Llxprt),
+        2 => Just(DialectId::Xcode),
+        2 => Just(DialectId::Xcsh),
+        1 => Just(DialectId::Native),
+    ])
+}
+
+/// A hook of one of these dialects.
+fn scripted_in(dialect: impl Strategy<Value = DialectId>) -> impl Strategy<Value = Scripted> {
+    let answer =
+        (dialect, command_answers(), plugin_answers(), module_answers(), native_answers(), failures(), 0..4_u8);
+    let answer = answer.prop_map(|(dialect, command, plugin, module, native, failure, style)| {
+        let end = match (style, dialect) {
+            (0, _) => failure,
+            (_, DialectId::Xcode) => plugin,
+            (_, DialectId::Xcsh) => module,
+            (_, DialectId::Native) => native,
+            _ => command,
+        };
+        (dialect, end)
+    });
     let layer =
         prop::sample::select(vec![SourceKind::Project, SourceKind::User, SourceKind::System, SourceKind::Extension]);
     let order = prop_oneof![5 => Just(GroupOrder::Parallel), 1 => Just(GroupOrder::Sequential)];
@@ -169,7 +184,9 @@ pub(crate) fn dialects() -> impl Strategy<Value = DialectId> {
 }
 
 pub(crate) fn plans() -> impl Strategy<Value = Vec<Scripted>> {
-    prop::collection::vec(scripted(), 0..8)
+    // What happens within one dialect is rare in a mixture.
+    let alike = dialects().prop_flat_map(|dialect| prop::collection::vec(scripted_in(Just(dialect)), 0..5));
+    prop_oneof![2 => prop::collection::vec(scripted(), 0..8), 1 => alike]
 }
 
 pub(crate) fn sample(kind: EventKind) -> Event {
