@@ -125,7 +125,7 @@ impl Ledger {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use super::{Ledger, Look};
+    use super::{Holdings, Ledger, Look};
 
     #[test]
     fn more_at_the_end_than_at_the_beginning_is_told() {
@@ -138,5 +138,19 @@ mod tests {
             ledger.left_behind(),
             "processes: 0 at first, 1 at last\ntemporary files: 0 at first, 2 at last\nheap: 1000 at first, 1000000 at last\n"
         );
+    }
+
+    #[test]
+    fn more_resident_memory_in_the_second_half_is_told_and_a_little_more_is_not() {
+        let told = |memory: [u64; 4]| {
+            let mut ledger = Ledger::new("HOOKRAIL_NOBODY", "x");
+            for (number, memory) in (1..).zip(memory) {
+                let holdings = Holdings { memory, ..Holdings::default() };
+                ledger.looks.push((number, Look { holdings, ..Look::default() }));
+            }
+            ledger.left_behind()
+        };
+        assert_eq!(told([10_000, 19_000, 27_000, 12_000]), "");
+        assert_eq!(told([10_000, 11_000, 19_193, 11_000]), "most resident memory: 11000 at first, 19193 at last\n");
     }
 }
