@@ -29,6 +29,26 @@ pub struct Command {
     pub(crate) cancel_grace: Option<Duration>,
     pub(crate) limits: Limits,
     pub(crate) marker: Option<(OsString, OsString)>,
+    #[cfg_attr(
+        not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))),
+        expect(dead_code, reason = "there is one way only")
+    )]
+    pub(crate) start: Start,
+}
+
+/// How the system is asked for a process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Start {
+    /// With `posix_spawn` of the C library, or what the system has in its place.
+    #[default]
+    Usual,
+    /// With one `clone3` of our own, on Linux 5.9 and newer on x86-64 and AArch64; elsewhere this is the usual way.
+    ///
+    /// It saves what the C library does beyond need. Between its birth and its `execve` the child then runs some lines of
+    /// this crate in the memory of the host, whose thread is suspended meanwhile. Tools that watch a host's memory or
+    /// system calls may not expect that. Real-time signals that the host ignores stay ignored in the child.
+    Clone,
 }
 
 impl Command {
@@ -53,6 +73,7 @@ impl Command {
             cancel_grace: None,
             limits: Limits::default(),
             marker: None,
+            start: Start::default(),
         }
     }
 
@@ -146,6 +167,13 @@ impl Command {
     #[must_use]
     pub fn marker(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.marker = Some((name.into(), value.into()));
+        self
+    }
+
+    /// How the system is asked for the process.
+    #[must_use]
+    pub fn start(mut self, start: Start) -> Self {
+        self.start = start;
         self
     }
 

@@ -78,12 +78,12 @@ pub mod floor {
 
 pub use cancel::CancelToken;
 pub use capture::{Captured, Truncation};
-pub use command::{Command, Limits};
+pub use command::{Command, Limits, Start};
 pub use environment::Environment;
 pub use error::{NulPlace, SpawnError};
 pub use files::{is_ours_alone, open_regular};
 pub use ladder::Ladder;
 pub use outcome::{End, Exit, Finished, Force, Survivors, Swept};
 pub use parked::{Exchange, Parked, Reply};
-pub use run::run;
+pub use run::{run, run_holding_the_thread};
 pub use sealed::SealedInput;

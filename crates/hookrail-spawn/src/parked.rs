@@ -93,12 +93,28 @@ impl Parked {
     /// Outside a tokio runtime with the I/O and time drivers.
     pub async fn ask(self, command: &Command, cancel: &CancelToken) -> io::Result<Exchange> {
         let begun = Instant::now();
-        let deadline = sleep_until(deadline(begun, command.timeout));
-        let mut stop = Stop { cancelled: pin!(cancel.cancelled()), deadline: pin!(deadline) };
+        let started = self.0.deliver(&command.stdin, sys::After::Open)?;
+        Ok(Talking::new(started, command).with_the_runtime(command, cancel, begun).await)
+    }
+
+    /// Does the same as [`ask`](Self::ask) for a thread that has nothing else to do: for the time of a quick answer, the
+    /// thread itself waits for it. Other tasks of the runtime stand still for that time, and so does a cancellation.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime cannot watch the child's pipes. It is killed then.
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime with the I/O and time drivers.
+    pub async fn ask_holding_the_thread(self, command: &Command, cancel: &CancelToken) -> io::Result<Exchange> {
+        let begun = Instant::now();
         let started = self.0.deliver(&command.stdin, sys::After::Open)?;
         let mut talking = Talking::new(started, command);
-        let reply = poll_fn(|cx| talking.poll(cx, &mut stop)).await;
-        Ok(talking.conclude(reply, command, begun))
+        match talking.quick_reply(QUICK.min(command.timeout)) {
+            Some(reply) => Ok(talking.conclude(reply, command, begun)),
+            None => Ok(talking.with_the_runtime(command, cancel, begun).await),
+        }
     }
 
     /// Ends the child: its stdin ends, and the ladder does the rest.
@@ -153,6 +169,15 @@ pub enum Reply {
     Cancelled,
 }
 
+/// Whether an answer would be a quick one.
+enum Quick {
+    /// Nobody has waited for it yet.
+    NotBegun,
+    /// For as long as this runs.
+    Until(Pin<Box<Sleep>>),
+    Over,
+}
+
 /// An exchange that goes on.
 struct Talking {
     started: sys::Started,
@@ -163,7 +188,7 @@ struct Talking {
     stderr: Collector,
     drain_grace: Duration,
     /// Runs as long as the answer would be a quick one.
-    quick: Option<Pin<Box<Sleep>>>,
+    quick: Quick,
     /// Runs since stdout was closed.
     closed: Option<Pin<Box<Sleep>>>,
 }
@@ -179,9 +204,27 @@ impl Talking {
             longest,
             stderr,
             drain_grace,
-            quick: Some(Box::pin(sleep(QUICK))),
+            quick: Quick::NotBegun,
             closed: None,
         }
+    }
+
+    /// Lets the runtime wait for the reply.
+    async fn with_the_runtime(mut self, command: &Command, cancel: &CancelToken, begun: Instant) -> Exchange {
+        let deadline = sleep_until(deadline(begun, command.timeout));
+        let mut stop = Stop { cancelled: pin!(cancel.cancelled()), deadline: pin!(deadline) };
+        let reply = poll_fn(|cx| self.poll(cx, &mut stop)).await;
+        self.conclude(reply, command, begun)
+    }
+
+    /// Holds the thread until the child says something, for at most that time; the reply, when that is whole.
+    fn quick_reply(&mut self, time: Duration) -> Option<Reply> {
+        if self.started.says_something_within(time) {
+            let (line, more, longest) = (&mut self.line, &mut self.more, self.longest);
+            self.started.stdout.drain(&mut |chunk| collect(line, more, longest, chunk));
+        }
+        self.quick = Quick::Over;
+        self.complete()
     }
 
     fn poll<C: Future<Output = ()>>(&mut self, cx: &mut Context<'_>, stop: &mut Stop<'_, C>) -> Poll<Reply> {
@@ -217,11 +260,15 @@ impl Talking {
     /// and handing every pipe to the runtime and back costs more than they do. A child that has gone or is stopped by a full
     /// pipe is noticed right after.
     fn is_quick(&mut self, cx: &mut Context<'_>) -> bool {
-        let Some(quick) = &mut self.quick else { return false };
-        if quick.as_mut().poll(cx).is_ready() || self.started.stdout.has_ended() {
-            self.quick = None;
+        if matches!(self.quick, Quick::NotBegun) {
+            self.quick = Quick::Until(Box::pin(sleep(QUICK)));
         }
-        self.quick.is_some()
+        let Quick::Until(quick) = &mut self.quick else { return false };
+        let is_quick = quick.as_mut().poll(cx).is_pending() && !self.started.stdout.has_ended();
+        if !is_quick {
+            self.quick = Quick::Over;
+        }
+        is_quick
     }
 
     /// Writes what the child takes and reads what it says; the reply, when that is whole.
@@ -230,8 +277,9 @@ impl Talking {
         let (line, more, longest) = (&mut self.line, &mut self.more, self.longest);
         let closed = self.started.stdout.poll_read(cx, &mut |chunk| collect(line, more, longest, chunk)).is_ready();
         let reply = self.complete();
-        if closed && reply.is_none() && self.quick.take().is_some() {
+        if closed && reply.is_none() && matches!(self.quick, Quick::Until(_)) {
             // There is nothing to be quick about any more, so the next look is a whole one.
+            self.quick = Quick::Over;
             cx.waker().wake_by_ref();
         }
         reply

@@ -27,6 +27,9 @@ use crate::sys;
 const BUSY_PAUSES: [Duration; 4] =
     [Duration::from_millis(1), Duration::from_millis(4), Duration::from_millis(16), Duration::from_millis(64)];
 
+/// How long a thread waits for a child before it lets the runtime do so.
+const SOON: Duration = Duration::from_millis(5);
+
 /// Further away than any deadline that can be met, and still a valid instant.
 const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
@@ -48,6 +51,33 @@ const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 ///
 /// Outside a tokio runtime with the I/O and time drivers.
 pub async fn run(command: &Command, cancel: &CancelToken) -> Result<Finished, SpawnError> {
+    run_with(command, cancel, Wait::Runtime).await
+}
+
+/// Does the same as [`run`] for a thread that has nothing else to do.
+///
+/// Most children exit soon. So the thread itself waits at first, for a few milliseconds, before anything is handed to the
+/// runtime. Other tasks of the runtime stand still for that time, and so does a cancellation.
+///
+/// # Errors
+///
+/// If the program cannot be started. Nothing is left running then.
+///
+/// # Panics
+///
+/// Outside a tokio runtime with the I/O and time drivers.
+pub async fn run_holding_the_thread(command: &Command, cancel: &CancelToken) -> Result<Finished, SpawnError> {
+    run_with(command, cancel, Wait::Thread).await
+}
+
+/// Who waits for a child at first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wait {
+    Runtime,
+    Thread,
+}
+
+async fn run_with(command: &Command, cancel: &CancelToken, wait: Wait) -> Result<Finished, SpawnError> {
     let begun = Instant::now();
     let deadline = sleep_until(deadline(begun, command.timeout));
     let mut stop = Stop { cancelled: pin!(cancel.cancelled()), deadline: pin!(deadline) };
@@ -55,7 +85,14 @@ pub async fn run(command: &Command, cancel: &CancelToken) -> Result<Finished, Sp
         return Ok(never_started(end, begun));
     }
     match start(command, &mut stop).await? {
-        ControlFlow::Continue(started) => Ok(drive(started, command, &mut stop, begun).await),
+        ControlFlow::Continue(mut started) => {
+            if wait == Wait::Thread && started.exits_within(SOON.min(command.timeout)) {
+                let running = Running::new(started, command.limits);
+                return Ok(running.after(Event::Exited, command, &mut stop, begun).await);
+            }
+            started.watch(command)?;
+            Ok(drive(started, command, &mut stop, begun).await)
+        }
         ControlFlow::Break(end) => Ok(never_started(end, begun)),
     }
 }
@@ -68,14 +105,8 @@ pub(crate) async fn drive<C: Future<Output = ()>>(
     begun: Instant,
 ) -> Finished {
     let mut running = Running::new(started, command.limits);
-    match poll_fn(|cx| running.poll(cx, stop)).await {
-        Event::Stopped(end) => running.abandon(end, command.grace_after(end), begun),
-        Event::Flooded => running.abandon(End::OutputLimit, command.grace, begun),
-        Event::Exited => {
-            let exit = running.exited(command.limits.drain_grace, stop).await;
-            running.conclude(exit, command.grace, begun).await
-        }
-    }
+    let event = poll_fn(|cx| running.poll(cx, stop)).await;
+    running.after(event, command, stop, begun).await
 }
 
 /// When the time is up. No timeout is so long that there is no such instant.
@@ -160,6 +191,24 @@ impl Running {
             stdout: Stream::new(started.stdout, limits.stdout_keep),
             stderr: Stream::new(started.stderr, limits.stderr_keep),
             drain: limits.drain.max(limits.stdout_keep as u64),
+        }
+    }
+
+    /// The result after what has happened.
+    async fn after<C: Future<Output = ()>>(
+        mut self,
+        event: Event,
+        command: &Command,
+        stop: &mut Stop<'_, C>,
+        begun: Instant,
+    ) -> Finished {
+        match event {
+            Event::Stopped(end) => self.abandon(end, command.grace_after(end), begun),
+            Event::Flooded => self.abandon(End::OutputLimit, command.grace, begun),
+            Event::Exited => {
+                let exit = self.exited(command.limits.drain_grace, stop).await;
+                self.conclude(exit, command.grace, begun).await
+            }
         }
     }
 

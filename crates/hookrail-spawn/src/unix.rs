@@ -1,8 +1,9 @@
 //! Children on Unix.
 //!
 //! Starting is `posix_spawn`, never `fork`: the cost does not grow with the
-//! host's memory, and no code of ours runs in the child. Each child leads a
-//! session of its own, so it has no terminal to hang on and a group to signal.
+//! host's memory, and no code of ours runs in the child, unless the host asked
+//! for `Start::Clone`. Each child leads a session of its own, so it has no
+//! terminal to hang on and a group to signal.
 //!
 //! `windows.rs` has the same names, so that nothing outside needs a `cfg`.
 //!
@@ -20,6 +21,8 @@ compile_error!("hookrail-spawn knows Linux, macOS and Windows");
 
 mod blame;
 mod child;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod clone;
 #[cfg(all(target_os = "linux", feature = "floor"))]
 pub(crate) mod floor;
 mod image;
@@ -33,6 +36,8 @@ mod posix;
 mod proc;
 mod sigpipe;
 mod wait;
+
+use std::time::Duration;
 
 use crate::command::Command;
 use crate::error::SpawnError;
@@ -50,13 +55,49 @@ pub(crate) struct Started {
     pub(crate) stderr: Output,
 }
 
-/// Starts the command once.
+impl Started {
+    /// Holds the thread until the child has exited, for at most that time, and says whether it has.
+    ///
+    /// Nobody reads meanwhile, so a child that fills a pipe waits too. That is why this is asked for a short time only, and
+    /// not at all while there is input to be written.
+    pub(crate) fn exits_within(&mut self, time: Duration) -> bool {
+        self.stdin.is_written() && self.child.exits_within(time)
+    }
+
+    /// Holds the thread until there is something to read on stdout or nobody can write to it any more, for at most that
+    /// time, and says whether that is so.
+    pub(crate) fn says_something_within(&self, time: Duration) -> bool {
+        self.stdin.is_written() && self.stdout.is_readable_within(time)
+    }
+
+    /// Hands everything to the runtime this is called in.
+    pub(crate) fn watch(&mut self, command: &Command) -> Result<(), SpawnError> {
+        let watched = self.stdout.watch().and_then(|()| self.stderr.watch());
+        watched.map_err(|error| blame::on_host(command, error))
+    }
+}
+
+/// Starts the command once. No runtime knows of the child yet, save for input that did not fit its pipe.
 pub(crate) fn start(command: &Command) -> Result<Started, SpawnError> {
     let environment = command.full_environment();
     let image = image::Image::new(command, environment)?;
     let pipes = pipe::Pipes::open(command).map_err(|error| blame::on_host(command, error))?;
-    let pid = posix::spawn(&image, &pipes.theirs).map_err(|errno| blame::on_start(command, &image, errno))?;
-    let child = child::Owned::adopt(pid, image.marker()).watched();
+    let child = child(command, &image, &pipes.theirs)?.watched_later();
     let pipe::Ours { stdin, stdout, stderr } = pipes.ours;
     Ok(Started { child, stdin, stdout, stderr })
+}
+
+/// Starts the program in the way that was asked for, or else in the way that works everywhere.
+fn child(command: &Command, image: &image::Image, theirs: &pipe::Theirs) -> Result<child::Owned, SpawnError> {
+    #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+    if command.start == crate::command::Start::Clone {
+        match clone::spawn(image, theirs) {
+            Ok((pid, pidfd)) => return Ok(child::Owned::with_pidfd(pid, Some(pidfd), image.marker())),
+            // Old kernels lack it, and sandboxes forbid what they do not know.
+            Err(libc::ENOSYS | libc::EPERM | libc::EINVAL) => {}
+            Err(errno) => return Err(blame::on_start(command, image, errno)),
+        }
+    }
+    let pid = posix::spawn(image, theirs).map_err(|errno| blame::on_start(command, image, errno))?;
+    Ok(child::Owned::adopt(pid, image.marker()))
 }

@@ -60,6 +60,22 @@ pub(crate) struct Started {
     pub(crate) stderr: Output,
 }
 
+impl Started {
+    /// Threads read and wait here, so there is nothing to be gained by holding this one.
+    pub(crate) fn exits_within(&mut self, _time: Duration) -> bool {
+        false
+    }
+
+    pub(crate) fn says_something_within(&self, _time: Duration) -> bool {
+        false
+    }
+
+    /// Nothing here has to be handed to a runtime.
+    pub(crate) fn watch(&mut self, _command: &Command) -> Result<(), SpawnError> {
+        Ok(())
+    }
+}
+
 /// Starts the command once.
 pub(crate) fn start(command: &Command) -> Result<Started, SpawnError> {
     check_for_nul(command)?;

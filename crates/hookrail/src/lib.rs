@@ -57,8 +57,8 @@ pub use native::{NativeCall, NativeHook};
 pub use outcome::{Aggregated, Decision, Effects, EndKind, HookRun, Outcome, Stop};
 pub use run::{
     Capabilities, Environment, HostFuture, How, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection,
-    ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, Output, OutputLimits, RegisteredCommand,
-    Registrations, RunEnd, RunId, RunRequest, SpawnFailure, Terms,
+    ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, Output, OutputLimits, ProcessStart,
+    RegisteredCommand, Registrations, RunEnd, RunId, RunRequest, SpawnFailure, Terms,
 };
 pub use skips::{SkipReason, Skipped, Skips};
 pub use snapshot::{ModelDecisions, Policy, Snapshot, Switch};

@@ -1,14 +1,15 @@
 //! A child as the rest of the crate sees it.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use libc::pid_t;
 
 use super::leader::Leader;
 use super::proc::Kin;
-use super::wait::{Waiter, open_pidfd};
+use super::wait::{Waiter, becomes_readable, open_pidfd};
 use crate::outcome::Exit;
 
 /// A started child that no runtime knows of. Unless it was reaped, dropping it kills it with all its relatives.
@@ -24,7 +25,8 @@ impl Owned {
         Self::with_pidfd(pid, open_pidfd(pid).ok(), marker)
     }
 
-    fn with_pidfd(pid: pid_t, pidfd: Option<OwnedFd>, marker: Option<Vec<u8>>) -> Self {
+    /// The same, with a descriptor for the process.
+    pub(super) fn with_pidfd(pid: pid_t, pidfd: Option<OwnedFd>, marker: Option<Vec<u8>>) -> Self {
         Self { leader: Arc::new(Leader::new(pid, pidfd, marker)) }
     }
 
@@ -35,12 +37,6 @@ impl Owned {
     /// Whether the direct child has exited.
     pub(crate) fn has_exited(&self) -> bool {
         self.leader.has_exited()
-    }
-
-    /// Hands the wait for its exit to the runtime this is called in.
-    pub(crate) fn watched(self) -> Child {
-        let waiter = Waiter::new(&self.leader);
-        Child { owned: self, waiter }
     }
 
     /// Lets the runtime in which its exit is first waited for do so.
@@ -74,6 +70,16 @@ impl Child {
     /// Ready when the direct child has exited.
     pub(crate) fn poll_exit(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         self.waiter.poll(cx)
+    }
+
+    /// Holds the thread until the direct child has exited, for at most that time, and says whether it has.
+    pub(super) fn exits_within(&mut self, time: Duration) -> bool {
+        let Some(pidfd) = self.leader().pidfd() else { return false };
+        let exited = becomes_readable(pidfd.as_fd(), time);
+        if exited {
+            self.waiter = Waiter::Over;
+        }
+        exited
     }
 
     /// How the direct child ended, once [`poll_exit`](Self::poll_exit) was ready.
@@ -159,7 +165,7 @@ mod tests {
     fn start(script: &str) -> Child {
         let mut shell = std::process::Command::new("/bin/sh");
         let started = shell.args(["-c", script]).process_group(0).spawn().unwrap();
-        Owned::with_pidfd(started.id().cast_signed(), None, None).watched()
+        Owned::with_pidfd(started.id().cast_signed(), None, None).watched_later()
     }
 
     fn is_reaped(pid: u32) -> bool {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::child::Owned;
 use super::pipe::{self, After, Idle, Input, Output};
-use super::{Started, blame, image, posix};
+use super::{Started, blame, image};
 use crate::command::Command;
 use crate::error::SpawnError;
 
@@ -26,8 +26,7 @@ impl Parked {
         let environment = command.full_environment();
         let image = image::Image::new(command, environment)?;
         let (pipes, theirs) = Idle::open().map_err(|error| blame::on_host(command, error))?;
-        let pid = posix::spawn(&image, &theirs).map_err(|errno| blame::on_start(command, &image, errno))?;
-        Ok(Self { child: Owned::adopt(pid, image.marker()), pipes })
+        Ok(Self { child: super::child(command, &image, &theirs)?, pipes })
     }
 
     pub(crate) fn pid(&self) -> u32 {

@@ -5,12 +5,14 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use libc::c_int;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 use super::sigpipe;
+use super::wait::becomes_readable;
 use crate::command::Command;
 
 /// How much fits a pipe on every system without asking.
@@ -149,6 +151,11 @@ impl Input {
         Ok(Self { fd: None, kept, after, payload, written })
     }
 
+    /// Whether there is nothing left to write.
+    pub(super) fn is_written(&self) -> bool {
+        self.fd.is_none()
+    }
+
     /// Whether everything was written and the pipe is still open.
     pub(crate) fn is_idle(&self) -> bool {
         self.kept.is_some()
@@ -245,12 +252,16 @@ impl Source {
 impl Output {
     fn new(fd: OwnedFd) -> io::Result<Self> {
         set_nonblocking(fd.as_fd())?;
-        Self::watch(fd)
+        Ok(Self::watch_later(fd))
     }
 
-    /// Hands a pipe that does not block to the runtime this is called in.
-    pub(super) fn watch(fd: OwnedFd) -> io::Result<Self> {
-        Ok(Self { fd: Some(Source::Watched(register(fd, Interest::READABLE)?)) })
+    /// Hands the pipe to the runtime this is called in. Where that fails the pipe is lost.
+    pub(super) fn watch(&mut self) -> io::Result<()> {
+        self.fd = match self.fd.take() {
+            Some(Source::Idle(fd)) => Some(Source::Watched(register(fd, Interest::READABLE)?)),
+            other => other,
+        };
+        Ok(())
     }
 
     /// A pipe that does not block, for the runtime in which it is first waited for.
@@ -266,6 +277,11 @@ impl Output {
         }
     }
 
+    /// Holds the thread until there is something to read, or the end, for at most that time.
+    pub(super) fn is_readable_within(&self, time: Duration) -> bool {
+        self.fd.as_ref().is_none_or(|fd| becomes_readable(fd.as_fd(), time))
+    }
+
     /// Whether there are bytes to read at this moment.
     pub(crate) fn has_bytes(&self) -> bool {
         self.fd.as_ref().is_some_and(|fd| bytes_available(fd.as_fd()) > 0)
@@ -279,10 +295,7 @@ impl Output {
     /// Hands out what there is to read; ready at the end of the stream.
     pub(crate) fn poll_read(&mut self, cx: &mut Context<'_>, sink: &mut dyn FnMut(&[u8])) -> Poll<()> {
         // What the runtime refuses to watch cannot be read any more, which is its end.
-        self.fd = match self.fd.take() {
-            Some(Source::Idle(fd)) => register(fd, Interest::READABLE).ok().map(Source::Watched),
-            other => other,
-        };
+        let _ = self.watch();
         if let Some(Source::Watched(fd)) = &self.fd {
             ready!(poll_read(fd, cx, sink));
             self.fd = None;
@@ -349,9 +362,7 @@ fn read<'a>(fd: BorrowedFd<'_>, buffer: &'a mut [MaybeUninit<u8>]) -> io::Result
 
 /// Whether there is nothing to read, and not the end either.
 pub(super) fn is_quiet(fd: BorrowedFd<'_>) -> bool {
-    let mut about = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    // SAFETY: there is one entry, and a zero timeout does not wait.
-    unsafe { libc::poll(&raw mut about, 1, 0) == 0 }
+    !becomes_readable(fd, Duration::ZERO)
 }
 
 fn bytes_available(fd: BorrowedFd<'_>) -> usize {

@@ -1,11 +1,12 @@
 //! Waiting for the exit of a child without reaping it.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
-use libc::pid_t;
+use libc::{c_int, pid_t};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::oneshot;
@@ -72,6 +73,16 @@ impl Waiter {
             Poll::Pending
         }
     }
+}
+
+/// Waits on this thread until there is something to read, for at most that time, and says whether there is.
+pub(super) fn becomes_readable(fd: BorrowedFd<'_>, time: Duration) -> bool {
+    let mut about = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // Whole milliseconds are what every system understands. A signal or an error ends the wait early, which only means
+    // that somebody else goes on waiting.
+    let milliseconds = c_int::try_from(time.as_millis()).unwrap_or(c_int::MAX);
+    // SAFETY: there is one entry, which outlives the call.
+    unsafe { libc::poll(&raw mut about, 1, milliseconds) == 1 }
 }
 
 /// A descriptor for a process of ours that has not been reaped.

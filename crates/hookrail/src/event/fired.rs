@@ -4,6 +4,7 @@
 //! and whoever comes next is asked about that.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::kind::EventKind;
@@ -12,15 +13,21 @@ use super::time::timestamp;
 use crate::dialect::DialectId;
 use crate::json::{Json, JsonKind, JsonObject};
 
-/// Something that happened, with its data.
+/// Something that happened, with its data. A copy shares everything with its original until one of them is changed.
 #[derive(Clone, Debug)]
 pub struct Event {
     kind: EventKind,
+    circumstances: Arc<Circumstances>,
+    fields: Arc<JsonObject>,
+}
+
+/// What no hook can rewrite.
+#[derive(Clone, Debug)]
+struct Circumstances {
     session_id: String,
     transcript_path: String,
     cwd: PathBuf,
     timestamp: String,
-    fields: JsonObject,
     variables: Vec<(String, String)>,
 }
 
@@ -50,15 +57,14 @@ impl Event {
     /// An event without fields, in a directory, now.
     #[must_use]
     pub fn new(kind: EventKind, cwd: impl Into<PathBuf>) -> Self {
-        Self {
-            kind,
+        let circumstances = Circumstances {
             session_id: String::new(),
             transcript_path: String::new(),
             cwd: cwd.into(),
             timestamp: timestamp(SystemTime::now()),
-            fields: JsonObject::new(),
             variables: Vec::new(),
-        }
+        };
+        Self { kind, circumstances: Arc::new(circumstances), fields: Arc::default() }
     }
 
     /// The event with the fields of a payload, which are checked against the table: known fields must have their
@@ -70,18 +76,23 @@ impl Event {
         let object = payload.as_object().ok_or(EventError::NotAnObject { found: payload.kind() })?;
         for (name, value) in object.iter() {
             match name {
-                "session_id" => self.session_id = base_text("session_id", value)?,
-                "transcript_path" => self.transcript_path = base_text("transcript_path", value)?,
+                "session_id" => self.around().session_id = base_text("session_id", value)?,
+                "transcript_path" => self.around().transcript_path = base_text("transcript_path", value)?,
                 // A relative one counts from where the event was made; an empty one says nothing.
-                "cwd" => self.cwd = self.cwd.join(base_text("cwd", value)?),
-                "timestamp" if value.kind() == JsonKind::String => self.timestamp = base_text("timestamp", value)?,
+                "cwd" => {
+                    let cwd = base_text("cwd", value)?;
+                    self.around().cwd.push(cwd);
+                }
+                "timestamp" if value.kind() == JsonKind::String => {
+                    self.around().timestamp = base_text("timestamp", value)?;
+                }
                 // The engine names the event itself; a payload cannot pass for another one.
                 "hook_event_name" => {}
                 name => {
                     if let Some(field) = self.known_field(name) {
                         check_type(field, value)?;
                     }
-                    self.fields.set(name, value.clone());
+                    self.set(name, value.clone());
                 }
             }
         }
@@ -91,28 +102,28 @@ impl Event {
     /// The event with a session.
     #[must_use]
     pub fn session(mut self, id: impl Into<String>) -> Self {
-        self.session_id = id.into();
+        self.around().session_id = id.into();
         self
     }
 
     /// The event with the path of the session's transcript.
     #[must_use]
     pub fn transcript(mut self, path: impl Into<String>) -> Self {
-        self.transcript_path = path.into();
+        self.around().transcript_path = path.into();
         self
     }
 
     /// The event with another time than now.
     #[must_use]
     pub fn at_time(mut self, iso_8601: impl Into<String>) -> Self {
-        self.timestamp = iso_8601.into();
+        self.around().timestamp = iso_8601.into();
         self
     }
 
     /// The event with one of its own fields.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, value: Json) -> Self {
-        self.fields.set(name, value);
+        self.set(name, value);
         self
     }
 
@@ -126,7 +137,7 @@ impl Event {
     /// never replaces a variable that the engine or a dialect sets.
     #[must_use]
     pub fn variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.variables.push((name.into(), value.into()));
+        self.around().variables.push((name.into(), value.into()));
         self
     }
 
@@ -139,25 +150,25 @@ impl Event {
     /// The session, or an empty text.
     #[must_use]
     pub fn session_id(&self) -> &str {
-        &self.session_id
+        &self.circumstances.session_id
     }
 
     /// The transcript's path, or an empty text.
     #[must_use]
     pub fn transcript_path(&self) -> &str {
-        &self.transcript_path
+        &self.circumstances.transcript_path
     }
 
     /// The working directory.
     #[must_use]
     pub fn cwd(&self) -> &Path {
-        &self.cwd
+        &self.circumstances.cwd
     }
 
     /// When it happened, as ISO 8601.
     #[must_use]
     pub fn timestamp(&self) -> &str {
-        &self.timestamp
+        &self.circumstances.timestamp
     }
 
     /// One of the event's own fields.
@@ -181,12 +192,16 @@ impl Event {
     /// The variables for the processes it starts.
     #[must_use]
     pub fn variables(&self) -> &[(String, String)] {
-        &self.variables
+        &self.circumstances.variables
     }
 
     /// Replaces a field: this is how a rewrite reaches whoever comes next.
-    pub(crate) fn set(&mut self, name: &str, value: Json) {
-        self.fields.set(name, value);
+    pub(crate) fn set(&mut self, name: impl Into<String>, value: Json) {
+        Arc::make_mut(&mut self.fields).set(name, value);
+    }
+
+    fn around(&mut self) -> &mut Circumstances {
+        Arc::make_mut(&mut self.circumstances)
     }
 
     /// The field's value, or the empty value of its type when it is required and missing.

@@ -6,13 +6,14 @@ use std::time::Instant;
 
 use hookrail_spawn::{CancelToken, Captured, Command, End, Exit, Finished, Ladder, SpawnError, Survivors};
 
-use super::Environment;
 #[cfg(unix)]
 use super::direct::direct;
 use super::end::{How, Output, RunEnd, SpawnFailure};
 use super::request::RunRequest;
 use super::shell::shell;
+use super::surroundings::Surroundings;
 use super::terms::{AllTerms, Terms};
+use super::{Environment, ProcessStart};
 use crate::hook::Action;
 #[cfg(unix)]
 use crate::lane::ShellUse;
@@ -20,6 +21,15 @@ use crate::lane::{Life, StdinKind};
 
 /// The variable by which all processes of a run are known.
 pub(super) const RUN_ID: &str = "HOOKRAIL_RUN_ID";
+
+/// Whether the thread that runs a hook has anything else to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// Other hooks run on it too.
+    WithOthers,
+    /// Nobody needs it before this hook has ended.
+    Alone,
+}
 
 /// What every hook process of an engine has in common.
 #[derive(Debug)]
@@ -29,6 +39,10 @@ pub(crate) struct ProcessWorld {
     pub(crate) depth: u32,
     /// What hooks may use.
     pub(crate) terms: AllTerms,
+    /// How the system is asked for processes.
+    pub(crate) start: ProcessStart,
+    /// What their processes found in their environments.
+    pub(crate) surroundings: Surroundings,
 }
 
 /// Runs a command to its end. What is still to be done to end the process comes back beside the end, so that
@@ -37,13 +51,13 @@ pub(super) async fn run_command(
     world: &ProcessWorld,
     request: &RunRequest,
     run_id: &str,
-    cancel: &CancelToken,
+    (wait, cancel): (Wait, &CancelToken),
 ) -> (RunEnd, Option<Ladder>) {
     let began = Instant::now();
-    let environment = Arc::new(environment(world, request));
+    let environment = world.surroundings.of(world, request);
     let terms = world.terms.of(&request.hook.trust);
     let clothed = |command: Command| {
-        clothed(command, terms, &environment, request).stdin(Arc::clone(&request.input)).marker(RUN_ID, run_id)
+        clothed(command, world, terms, &environment, request).stdin(Arc::clone(&request.input)).marker(RUN_ID, run_id)
     };
     let clothed = |command: Command| match request.hook.lane.stdin {
         StdinKind::File => match request.shared_input.file(&request.input) {
@@ -53,16 +67,23 @@ pub(super) async fn run_command(
         StdinKind::Pipe => clothed(command),
     };
     if let Some(command) = without_shell(world, request, &environment)
-        && let Ok(finished) = hookrail_spawn::run(&clothed(command), cancel).await
+        && let Ok(finished) = run(&clothed(command), wait, cancel).await
     {
         return ended(finished, request);
     }
     let Some(command) = program(world, request) else {
         return (RunEnd::new(How::Unusable("it has no command".into()), began.elapsed()), None);
     };
-    match hookrail_spawn::run(&clothed(command), cancel).await {
+    match run(&clothed(command), wait, cancel).await {
         Ok(finished) => ended(finished, request),
         Err(error) => (RunEnd::new(How::SpawnFailed(failure(&error)), began.elapsed()), None),
+    }
+}
+
+async fn run(command: &Command, wait: Wait, cancel: &CancelToken) -> Result<Finished, SpawnError> {
+    match wait {
+        Wait::WithOthers => hookrail_spawn::run(command, cancel).await,
+        Wait::Alone => hookrail_spawn::run_holding_the_thread(command, cancel).await,
     }
 }
 
@@ -124,23 +145,16 @@ fn without_shell(_world: &ProcessWorld, _request: &RunRequest, _environment: &En
     None
 }
 
-/// What a hook finds in its environment, but for what differs from run to run.
-fn environment(world: &ProcessWorld, request: &RunRequest) -> Environment {
-    let inherited = request.hook.environment.as_ref().unwrap_or(&world.environment);
-    let mut environment = Environment::clone(inherited);
-    // What the dialect sets comes last, so that an event cannot pass another project off as its own.
-    for (name, value) in request.event.variables().iter().chain(request.variables.iter()) {
-        environment = environment.with(name, value);
-    }
-    environment
-        .with("HOOKRAIL_PROTOCOL", "1")
-        .with("HOOKRAIL_DEPTH", (world.depth + 1).to_string())
-        .with("PWD", request.cwd.as_os_str())
-}
-
 /// The command with everything a run gives it.
-fn clothed(command: Command, terms: Terms, environment: &Arc<Environment>, request: &RunRequest) -> Command {
-    bounded(command, terms, request).env(Arc::clone(environment)).cwd(working_directory(&request.cwd))
+fn clothed(
+    command: Command,
+    world: &ProcessWorld,
+    terms: Terms,
+    environment: &Arc<Environment>,
+    request: &RunRequest,
+) -> Command {
+    let command = bounded(command, terms, request).start(world.start);
+    command.env(Arc::clone(environment)).cwd(working_directory(&request.cwd))
 }
 
 /// The command with every bound of a run.
@@ -159,17 +173,16 @@ pub(super) fn use_of_a_process(world: &ProcessWorld, request: &RunRequest) -> Co
 
 /// What is started for a process that is kept: the first of these that can be. Each still needs a run number.
 pub(super) fn commands(world: &ProcessWorld, request: &RunRequest) -> Vec<Command> {
-    let mut environment = environment(world, request);
+    let mut environment = world.surroundings.of(world, request);
     if request.hook.lane.life == Life::Worker {
-        environment = environment.with("HOOKRAIL_WORKER", "1");
+        environment = Arc::new(Environment::clone(&environment).with("HOOKRAIL_WORKER", "1"));
     }
-    let environment = Arc::new(environment);
     let terms = world.terms.of(&request.hook.trust);
     let direct = without_shell(world, request, &environment);
     direct
         .into_iter()
         .chain(program(world, request))
-        .map(|command| clothed(command, terms, &environment, request))
+        .map(|command| clothed(command, world, terms, &environment, request))
         .collect()
 }
 

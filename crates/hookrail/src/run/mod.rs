@@ -15,11 +15,12 @@ mod request;
 mod runner;
 mod shell;
 mod spare;
+mod surroundings;
 mod terms;
 mod worker;
 
 pub use end::{How, Output, RunEnd, SpawnFailure};
-pub use hookrail_spawn::Environment;
+pub use hookrail_spawn::{Environment, Start as ProcessStart};
 pub(crate) use request::SharedInput;
 pub use request::{RunId, RunRequest};
 pub use runner::{
@@ -28,7 +29,8 @@ pub use runner::{
 };
 pub use terms::{OutputLimits, Terms};
 
-pub(crate) use command::ProcessWorld;
+pub(crate) use command::{ProcessWorld, Wait};
 pub(crate) use kept::Kept;
 pub(crate) use process::run_process;
+pub(crate) use surroundings::Surroundings;
 pub(crate) use terms::AllTerms;

@@ -2,7 +2,7 @@
 
 use hookrail_spawn::{CancelToken, Ladder};
 
-use super::command::{ProcessWorld, run_command};
+use super::command::{ProcessWorld, Wait, run_command};
 use super::end::RunEnd;
 use super::kept::Kept;
 use super::request::RunRequest;
@@ -16,7 +16,7 @@ pub(crate) async fn run_process(
     kept: &Kept,
     request: &RunRequest,
     run_id: impl FnOnce() -> String,
-    cancel: &CancelToken,
+    (wait, cancel): (Wait, &CancelToken),
 ) -> (RunEnd, Vec<Ladder>) {
     for folder in &request.folders {
         if let Err(error) = std::fs::create_dir_all(folder) {
@@ -25,11 +25,11 @@ pub(crate) async fn run_process(
     }
     let (end, ladder) = match request.hook.lane.life {
         Life::Once => {
-            let (end, ladder) = run_command(world, request, &run_id(), cancel).await;
+            let (end, ladder) = run_command(world, request, &run_id(), (wait, cancel)).await;
             return (end, ladder.into_iter().collect());
         }
-        Life::Worker => worker::ask(world, &kept.pools, request, cancel).await,
-        Life::Prewarmed(_) => spare::run(world, kept, request, run_id, cancel).await,
+        Life::Worker => worker::ask(world, &kept.pools, request, (wait, cancel)).await,
+        Life::Prewarmed(_) => spare::run(world, kept, request, run_id, (wait, cancel)).await,
     };
     (end, ladder.into_iter().chain(kept.pools.ladders()).collect())
 }

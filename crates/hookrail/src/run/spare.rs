@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use hookrail_spawn::{CancelToken, Ladder};
 
-use super::command::{ProcessWorld, ended, run_command, use_of_a_process};
+use super::command::{ProcessWorld, Wait, ended, run_command, use_of_a_process};
 use super::end::RunEnd;
 use super::kept::Kept;
 use super::request::RunRequest;
@@ -18,7 +18,7 @@ pub(super) async fn run(
     kept: &Kept,
     request: &RunRequest,
     run_id: impl FnOnce() -> String,
-    cancel: &CancelToken,
+    (wait, cancel): (Wait, &CancelToken),
 ) -> (RunEnd, Option<Ladder>) {
     let pool = kept.pools.pool(world, request);
     let finished = match pool.take_waiting(&kept.pools) {
@@ -30,7 +30,7 @@ pub(super) async fn run(
     };
     let end = match finished {
         Some(finished) => ended(finished, request),
-        None => run_command(world, request, &run_id(), cancel).await,
+        None => run_command(world, request, &run_id(), (wait, cancel)).await,
     };
     kept.refill(pool);
     end

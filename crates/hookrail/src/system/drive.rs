@@ -28,7 +28,7 @@ use crate::native::{NativeCall, NativeHook};
 use crate::outcome::Outcome;
 use crate::run::{
     How, Kept, ModuleCall, ModuleReturn, ModuleRunner, ModuleWorld, ProcessWorld, RunEnd, RunRequest, SpawnFailure,
-    run_process,
+    Wait, run_process,
 };
 
 /// What hooks are run with.
@@ -125,7 +125,7 @@ impl Driver {
                 Step::Run(batch) => match <[RunRequest; 1]>::try_from(batch.requests) {
                     Ok([request]) => {
                         let id = request.id;
-                        let end = self.run_one(fire, request, Arc::clone(&host), cancel.clone()).await;
+                        let end = self.run_one(fire, request, Arc::clone(&host), (self.wait(), &cancel)).await;
                         firing.ended(id, &end);
                     }
                     Err(requests) => self.run_all(fire, requests, &host, &cancel, &mut firing).await,
@@ -158,7 +158,7 @@ impl Driver {
         for request in requests {
             let (id, driver) = (request.id, Arc::clone(self));
             let (host, cancel) = (Arc::clone(host), cancel.clone());
-            runs.spawn(async move { (id, driver.run_one(fire, request, host, cancel).await) });
+            runs.spawn(async move { (id, driver.run_one(fire, request, host, (Wait::WithOthers, &cancel)).await) });
         }
         while let Some(ended) = runs.join_next().await {
             if let Ok((id, end)) = ended {
@@ -175,16 +175,30 @@ impl Driver {
         let (hook, bound, cancel) = (Arc::clone(&request.hook), request.drain, CancelToken::new());
         let (driver, host, token) = (Arc::clone(self), Arc::clone(host), cancel.clone());
         background.add(hook, bound, cancel, async move {
-            driver.run_one(fire, request, host, token).await;
+            driver.run_one(fire, request, host, (Wait::WithOthers, &token)).await;
         });
     }
 
-    async fn run_one(&self, fire: FireId, request: RunRequest, host: Arc<dyn Host>, cancel: CancelToken) -> RunEnd {
+    /// How the only hook of a batch is waited for.
+    fn wait(&self) -> Wait {
+        match self.place {
+            Place::Engine { .. } => Wait::WithOthers,
+            Place::Caller { .. } => Wait::Alone,
+        }
+    }
+
+    async fn run_one(
+        &self,
+        fire: FireId,
+        request: RunRequest,
+        host: Arc<dyn Host>,
+        (wait, cancel): (Wait, &CancelToken),
+    ) -> RunEnd {
         let (run, hook) = (request.id, Arc::clone(&request.hook));
         tracing::debug!(target: "hookrail::runner", %hook, input_bytes = request.input.len(), "started");
         tracing::trace!(target: "hookrail::runner", %hook, input = %String::from_utf8_lossy(&request.input), "input");
         self.parts.notify.tell(|| Notification::Started { fire, run, hook: Arc::clone(&hook) });
-        let end = self.run_action(&request, host, &cancel).await;
+        let end = self.run_action(&request, host, (wait, cancel)).await;
         tracing::debug!(target: "hookrail::runner", %hook, how = ?end.how, duration = ?end.duration, "ended");
         tracing::trace!(target: "hookrail::runner", %hook, stdout = %end.stdout.lossy(), stderr = %end.stderr.lossy(), "output");
         self.parts.trail.leave(&dialect::breadcrumbs(&hook, request.event.kind(), &end));
@@ -193,7 +207,12 @@ impl Driver {
         end
     }
 
-    async fn run_action(&self, request: &RunRequest, host: Arc<dyn Host>, cancel: &CancelToken) -> RunEnd {
+    async fn run_action(
+        &self,
+        request: &RunRequest,
+        host: Arc<dyn Host>,
+        (wait, cancel): (Wait, &CancelToken),
+    ) -> RunEnd {
         let began = Instant::now();
         match &request.hook.action {
             Action::Native(native) => {
@@ -220,11 +239,11 @@ impl Driver {
                 let calling = guarded(calling, None, cancel);
                 module_end(calling.await.unwrap_or_else(ModuleReturn::new), began)
             }
-            _ => self.run_process(request, cancel).await,
+            _ => self.run_process(request, (wait, cancel)).await,
         }
     }
 
-    async fn run_process(&self, request: &RunRequest, cancel: &CancelToken) -> RunEnd {
+    async fn run_process(&self, request: &RunRequest, (wait, cancel): (Wait, &CancelToken)) -> RunEnd {
         // Waiting for a place does not count against the hook's time, which starts inside.
         let place = guarded(self.parts.processes.acquire(), None, cancel);
         let Ok(Ok(_place)) = place.await else {
@@ -236,7 +255,7 @@ impl Driver {
             return RunEnd::new(How::ContentChanged, Duration::ZERO);
         }
         let Parts { world, kept, .. } = &self.parts;
-        let (end, ladders) = run_process(world, kept, request, || self.run_id(), cancel).await;
+        let (end, ladders) = run_process(world, kept, request, || self.run_id(), (wait, cancel)).await;
         ladders.into_iter().for_each(|ladder| self.finish_later(ladder));
         end
     }

@@ -1,0 +1,15 @@
+//! The same behaviour where a child is started with one `clone3` and the thread itself waits for it.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::duplicate_mod, reason = "each part brings what it shares with the others")]
+
+#[path = "endings.rs"]
+mod endings;
+#[path = "parked.rs"]
+mod parked;
+#[path = "starting.rs"]
+mod starting;
+#[path = "streams.rs"]
+mod streams;
+
+const WAY: &str = "clone, and holding the thread";

@@ -1,0 +1,71 @@
+//! The environments of hooks' processes, made once for all runs that have the same.
+//!
+//! Most events of a session differ in nothing that an environment depends on, so the last few are kept.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::Environment;
+use super::command::ProcessWorld;
+use super::request::RunRequest;
+
+/// How many are kept. Hooks of several plugins have as many environments.
+const KEPT: usize = 8;
+
+/// The environments of the last runs, the latest last.
+#[derive(Debug, Default)]
+pub(crate) struct Surroundings(Mutex<Vec<Known>>);
+
+/// An environment, and everything it was made of.
+#[derive(Debug)]
+struct Known {
+    inherited: Arc<Environment>,
+    from_event: Vec<(String, String)>,
+    from_dialect: Arc<[(String, String)]>,
+    cwd: PathBuf,
+    environment: Arc<Environment>,
+}
+
+impl Known {
+    fn fits(&self, inherited: &Arc<Environment>, request: &RunRequest) -> bool {
+        Arc::ptr_eq(&self.inherited, inherited)
+            && self.from_dialect == request.variables
+            && self.from_event == request.event.variables()
+            && self.cwd == request.cwd
+    }
+}
+
+impl Surroundings {
+    /// What a hook finds in its environment, but for what differs from run to run.
+    pub(super) fn of(&self, world: &ProcessWorld, request: &RunRequest) -> Arc<Environment> {
+        let inherited = request.hook.environment.as_ref().unwrap_or(&world.environment);
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = kept.iter().rev().find(|known| known.fits(inherited, request)) {
+            return Arc::clone(&known.environment);
+        }
+        let environment = Arc::new(environment(inherited, world.depth, request));
+        if kept.len() >= KEPT {
+            kept.remove(0);
+        }
+        kept.push(Known {
+            inherited: Arc::clone(inherited),
+            from_event: request.event.variables().to_vec(),
+            from_dialect: Arc::clone(&request.variables),
+            cwd: request.cwd.clone(),
+            environment: Arc::clone(&environment),
+        });
+        environment
+    }
+}
+
+fn environment(inherited: &Environment, depth: u32, request: &RunRequest) -> Environment {
+    let mut environment = Environment::clone(inherited);
+    // What the dialect sets comes last, so that an event cannot pass another project off as its own.
+    for (name, value) in request.event.variables().iter().chain(request.variables.iter()) {
+        environment = environment.with(name, value);
+    }
+    environment
+        .with("HOOKRAIL_PROTOCOL", "1")
+        .with("HOOKRAIL_DEPTH", (depth + 1).to_string())
+        .with("PWD", request.cwd.as_os_str())
+}
