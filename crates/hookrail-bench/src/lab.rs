@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use hookrail::{EndKind, Environment, Event, EventKind, HookSystem, Json, Outcome};
+use hookrail::{EndKind, Environment, Event, EventKind, HookSystem, Json, Outcome, ProcessStart};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -83,6 +83,13 @@ impl Lab {
     /// A system over a project, with trust and without anything else.
     pub(crate) fn system(&self, project: &Path, shell: Shell) -> HookSystem {
         HookSystem::builder(project).environment(self.environment(shell)).trust_project().build()
+    }
+
+    /// The same as [`with_hooks`](Self::with_hooks) for a host that wants its processes started in the faster way.
+    pub(crate) fn started_by_clone(&self, hooks: Vec<Value>) -> Result<HookSystem> {
+        let project = self.project(&json!([{"hooks": hooks}]))?;
+        let builder = HookSystem::builder(&project).environment(self.environment(Shell::Sh));
+        Ok(builder.trust_project().process_start(ProcessStart::Clone).build())
     }
 
     /// A system with one group of hooks that match every tool.

@@ -38,6 +38,8 @@ fn tiny(lab: &Lab) -> Result<Prepared> {
     case.add(standard_library(lab));
     case.add(spawner(lab)?);
     case.add(blocking(("hookrail", "blocking, program with arguments"), 20, &direct, &input, 1));
+    let cloned = lab.started_by_clone(vec![program(&lab.tiny(), &[])])?;
+    case.add(blocking(("hookrail-clone", "blocking, with `ProcessStart::Clone`"), 20, &cloned, &input, 1));
     case.add(from_task(("hookrail-tokio", "from a task of a multi-threaded runtime"), 20, &direct, &input, 1)?);
     case.add(blocking(("hookrail-sh", "blocking, through `sh -c`"), 5, &shell, &input, 1));
     let same_line = lab.with_hooks(vec![line(&lab.tiny().display().to_string())], Shell::Bash)?;

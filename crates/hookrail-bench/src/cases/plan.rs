@@ -57,9 +57,8 @@ fn plan(lab: &Lab, count: usize) -> Result<Prepared> {
     let system = lab.system(&lab.project(&groups)?, Shell::Sh);
     case.add(hash_map(count));
     case.add(regex_set(&matchers)?);
-    let (cached, new) = if count < 1_000 { (200, 50) } else { (50, 5) };
-    case.add(planned("hookrail-cached", "a tool seen before", &system, cached, |_| TOOL.to_owned()));
-    case.add(planned("hookrail-new", "a tool never seen before", &system, new, new_name));
+    case.add(planned("hookrail-cached", "a tool seen before", &system, CALLS, |_| TOOL.to_owned()));
+    case.add(planned("hookrail-new", "a tool never seen before", &system, CALLS, new_name));
     let times = (20_000 / count).clamp(1, 200);
     gemini(lab, &mut case, ("gemini", "the same tool again"), &groups, json!({"do": "plan", "times": times}));
     let new = json!({"do": "plan", "times": times, "fresh": true});
@@ -71,7 +70,7 @@ fn plan(lab: &Lab, count: usize) -> Result<Prepared> {
 fn hash_map(count: usize) -> Variant {
     let entries = (1..count).map(|i| format!("tool_{i}")).chain([TOOL.to_owned()]);
     let map: HashMap<String, Arc<[usize]>> = entries.enumerate().map(|(i, name)| (name, Arc::from([i]))).collect();
-    Variant::timed("floor-map", "one look into a hash map", 1_000, move || {
+    Variant::timed("floor-map", "one look into a hash map", CALLS, move || {
         black_box(black_box(&map).get(black_box(TOOL)).cloned()).map(drop).ok_or_else(|| "it is not there".into())
     })
 }
@@ -81,15 +80,18 @@ fn regex_set(matchers: &[String]) -> Result<Variant> {
     let set: RegexSet = RegexSetBuilder::new(matchers).size_limit(1 << 30).dfa_size_limit(1 << 28).build()?;
     let mut number = 0_u64;
     Ok(Variant::new("floor-set", "one call of a `RegexSet`", move || {
-        let names: Vec<String> = (0..100).map(|i| new_name(number + i)).collect();
-        number += 100;
+        let names: Vec<String> = (0..u64::from(CALLS)).map(|i| new_name(number + i)).collect();
+        number += u64::from(CALLS);
         let began = Instant::now();
         for name in &names {
             black_box(black_box(&set).matches(black_box(name)));
         }
-        Ok(per_piece(began.elapsed(), 100))
+        Ok(per_piece(began.elapsed(), CALLS))
     }))
 }
+
+/// How many calls one measurement has, of hookrail and of the floor alike: the first ones find cold caches.
+const CALLS: u32 = 100;
 
 /// Finding the plan of an event, as every fire does. The events are made before the time is taken.
 fn planned(name: &str, what: &str, system: &HookSystem, times: u32, tool: impl Fn(u64) -> String + 'static) -> Variant {

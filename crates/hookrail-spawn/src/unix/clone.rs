@@ -24,8 +24,12 @@ use super::pipe::Theirs;
 /// Room for the child until its `execve`, in units of sixteen bytes, because stacks are aligned to that.
 const STACK: usize = 32 * 1024 / 16;
 
-/// Signals 1 to 31; those above are the real-time ones.
-const LAST_STANDARD_SIGNAL: c_int = 31;
+/// Those above are the real-time signals. The last two before them belong to the C library, whose `posix_spawn` lets its
+/// children ignore them for ever, so a host may well do so.
+const LAST_RESET_SIGNAL: c_int = 33;
+
+/// How many bytes the kernel's set of signals has.
+const SIGNAL_SET: usize = 8;
 
 /// Handlers of the host are not the child's. The constant of the libc crate is of a type that is too small for it.
 const CLONE_CLEAR_SIGHAND: u64 = 1 << 32;
@@ -174,18 +178,17 @@ extern "C" fn enter(job: *mut Job) -> ! {
 ///
 /// Only for the child of [`spawn`].
 unsafe fn become_the_program(job: &Job) -> Option<()> {
-    // SAFETY: a disposition of zeroes is the default one with an empty mask.
-    let default: libc::sigaction = unsafe { std::mem::zeroed() };
+    // The kernel's own form of a disposition, with room to spare: all zeroes are the default one with an empty mask.
+    let default = [0_u64; 8];
     // SAFETY: an empty set is all zeroes.
     let no_signals: libc::sigset_t = unsafe { std::mem::zeroed() };
     // SAFETY: these are system calls with numbers, with the job's pointers, which are C strings and arrays that end with
     // null, and with the two values above.
     unsafe {
         // Handlers are gone, but what the host ignores would be ignored by the program, too.
-        for signal in 1..=LAST_STANDARD_SIGNAL {
-            if signal != libc::SIGKILL && signal != libc::SIGSTOP {
-                libc::sigaction(signal, &raw const default, ptr::null_mut());
-            }
+        // The kernel refuses to hear of two of these, and the C library would refuse two more.
+        for signal in 1..=LAST_RESET_SIGNAL {
+            libc::syscall(libc::SYS_rt_sigaction, signal, &raw const default, ptr::null_mut::<u64>(), SIGNAL_SET);
         }
         succeeded(libc::setsid())?;
         if !job.cwd.is_null() {
