@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use hookrail::{EndKind, Environment, Event, EventKind, HookSystem, Json, Outcome, ProcessStart};
+use hookrail::{Builder, EndKind, Environment, Event, EventKind, HookSystem, Json, Outcome};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -85,11 +85,10 @@ impl Lab {
         HookSystem::builder(project).environment(self.environment(shell)).trust_project().build()
     }
 
-    /// The same as [`with_hooks`](Self::with_hooks) for a host that wants its processes started in the faster way.
-    pub(crate) fn started_by_clone(&self, hooks: Vec<Value>) -> Result<HookSystem> {
+    /// A system over a project that the caller may still change.
+    pub(crate) fn builder(&self, hooks: Vec<Value>) -> Result<Builder> {
         let project = self.project(&json!([{"hooks": hooks}]))?;
-        let builder = HookSystem::builder(&project).environment(self.environment(Shell::Sh));
-        Ok(builder.trust_project().process_start(ProcessStart::Clone).build())
+        Ok(HookSystem::builder(project).environment(self.environment(Shell::Sh)).trust_project())
     }
 
     /// A system with one group of hooks that match every tool.

@@ -1,4 +1,4 @@
-//! A host of one thread lends its runtime: no thread is started, and everything else stays as it is.
+//! A host lends its runtime: no thread is started, and everything else stays as it is.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a failure here is a failed test")]
 
@@ -52,6 +52,10 @@ fn one_thread() -> Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
 }
 
+fn several_threads(name: &str) -> Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(1).thread_name(name).enable_all().build().unwrap()
+}
+
 fn fire_in_a_new_runtime(system: &HookSystem) -> Outcome {
     one_thread().block_on(async { system.fire(call(system)).await })
 }
@@ -72,7 +76,7 @@ fn hooks_are_driven_by_the_runtime_that_was_lent() {
 }
 
 #[test]
-fn a_runtime_of_many_threads_is_not_taken() {
+fn a_runtime_of_several_threads_drives_hooks_too() {
     let dir = tempfile::tempdir().unwrap();
     let name = Arc::new(Mutex::new(None));
     let noting = Arc::clone(&name);
@@ -80,10 +84,39 @@ fn a_runtime_of_many_threads_is_not_taken() {
         *noting.lock().unwrap() = thread::current().name().map(str::to_owned);
         Effects::none()
     });
-    let system = system(dir.path(), [named]);
-    let host = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    host.block_on(async { system.fire(call(&system)).await });
-    assert_eq!(name.lock().unwrap().as_deref(), Some("hookrail"));
+    let system = system(dir.path(), [named, command("exit 3")]);
+    let host = several_threads("lent");
+    let (outcome, elsewhere) = host.block_on(async {
+        let fired = tokio::spawn({
+            let system = system.clone();
+            async move { system.fire(call(&system)).await }
+        });
+        let outcome = fired.await.unwrap();
+        // From another thread, and another runtime, the answer is the same.
+        let elsewhere = tokio::task::spawn_blocking({
+            let system = system.clone();
+            move || fire_in_a_new_runtime(&system)
+        });
+        let elsewhere = elsewhere.await.unwrap();
+        system.shutdown().await;
+        (outcome, elsewhere)
+    });
+    assert_eq!(name.lock().unwrap().as_deref(), Some("lent"));
+    for outcome in [outcome, elsewhere] {
+        assert!(outcome.runs.iter().any(|run| run.exit_code == Some(3)), "{:?}", outcome.runs);
+    }
+}
+
+/// There is one thread only, and it waits: the engine cannot get it.
+#[test]
+fn whoever_blocks_the_runtime_that_was_lent_gets_an_answer() {
+    let dir = tempfile::tempdir().unwrap();
+    let blocked = |host: Runtime| {
+        let system = system(dir.path(), [command("exit 2")]);
+        host.block_on(async { tokio::spawn(async move { system.fire_blocking(call(&system)) }).await.unwrap() })
+    };
+    assert_eq!(blocked(several_threads("blocked")).runs[0].exit_code, Some(2));
+    assert_eq!(blocked(one_thread()).runs[0].exit_code, Some(2));
 }
 
 #[test]

@@ -95,11 +95,12 @@ impl MatcherSet {
             found.extend(literals.test(subject).map(|at| (at, Verdict::Matches)));
         }
         if let Some((regexes, places)) = &self.patterns {
-            let hits = regexes.matches(&in_code_units(subject));
-            // Mostly there are none, and looking for them takes longer than the search.
-            let hits = Some(hits).filter(|hits| hits.matched_any());
-            let hits = hits.iter().flat_map(|hits| hits.iter());
-            found.extend(hits.filter_map(|hit| places.get(hit)).map(matches));
+            let subject = in_code_units(subject);
+            // Mostly there are none, and then nobody has to make room for them.
+            if regexes.is_match(&subject) {
+                let hits = regexes.matches(&subject);
+                found.extend(hits.iter().filter_map(|hit| places.get(hit)).map(matches));
+            }
         }
         for (at, matcher) in &self.singly {
             let verdict = matcher.test(subject);

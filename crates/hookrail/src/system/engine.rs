@@ -6,7 +6,7 @@ use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use hookrail_spawn::CancelToken;
-use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::runtime::{self, Handle};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tracing::Instrument as _;
@@ -26,15 +26,22 @@ pub(super) enum Workplace {
     /// On a thread of its own.
     #[default]
     OwnThread,
-    /// On the runtime it is started in, where that is one of a single thread.
+    /// On the runtime it is started in, where there is one.
     CallersRuntime,
+}
+
+/// Where it has come to work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Home {
+    Thread(ThreadId),
+    Runtime(runtime::Id),
 }
 
 /// The thread, seen from outside. It ends when the last handle is gone and everything has ended.
 pub(super) struct Engine {
     jobs: Result<mpsc::UnboundedSender<Job>, String>,
     notify: Sender,
-    thread: Option<ThreadId>,
+    home: Option<Home>,
 }
 
 enum Job {
@@ -60,24 +67,28 @@ impl Engine {
         let (jobs, inbox) = mpsc::unbounded_channel();
         let notify = parts.notify.clone();
         if workplace == Workplace::CallersRuntime
-            && let Some(lent) =
-                Handle::try_current().ok().filter(|lent| lent.runtime_flavor() == RuntimeFlavor::CurrentThread)
+            && let Ok(lent) = Handle::try_current()
         {
             lent.spawn(main_loop(parts, inbox));
-            return Self { jobs: Ok(jobs), notify, thread: Some(thread::current().id()) };
+            return Self { jobs: Ok(jobs), notify, home: Some(Home::Runtime(lent.id())) };
         }
         let started = runtime().and_then(|runtime| {
             let body = move || runtime.block_on(main_loop(parts, inbox));
             thread::Builder::new().name("hookrail".to_owned()).spawn(body)
         });
         match started {
-            Ok(handle) => Self { jobs: Ok(jobs), notify, thread: Some(handle.thread().id()) },
-            Err(error) => Self { jobs: Err(error.to_string()), notify, thread: None },
+            Ok(handle) => Self { jobs: Ok(jobs), notify, home: Some(Home::Thread(handle.thread().id())) },
+            Err(error) => Self { jobs: Err(error.to_string()), notify, home: None },
         }
     }
 
-    pub(super) fn is_current_thread(&self) -> bool {
-        self.thread == Some(thread::current().id())
+    /// Whether the engine may need this very thread to go on.
+    pub(super) fn is_at_home_here(&self) -> bool {
+        match self.home {
+            Some(Home::Thread(thread)) => thread == thread::current().id(),
+            Some(Home::Runtime(lent)) => Handle::try_current().is_ok_and(|here| here.id() == lent),
+            None => false,
+        }
     }
 
     pub(super) fn fire(&self, firing: Firing, host: Arc<dyn Host>, detached: Detached) -> Fire {

@@ -214,14 +214,12 @@ impl HookSystem {
             Ok(firing) => firing,
             Err(outcome) => return *outcome,
         };
-        // A hook on the engine's own thread that fires another event must not wait for itself.
-        if self.inner.engine.get().is_some_and(Engine::is_current_thread) {
-            return here::drive_elsewhere(self.clone(), firing, Arc::new(NoHost));
-        }
         match self.inner.here.take_seat() {
             // The end may have come in between.
             Some(_) if self.inner.shut_down.load(Ordering::Relaxed) => Outcome::abandoned(kind),
             Some(seat) => seat.drive(self, firing, Arc::new(NoHost)),
+            // Whoever waits where the engine works, such as a hook that fires another event, would wait for itself.
+            None if self.engine().is_at_home_here() => here::drive_elsewhere(self.clone(), firing, Arc::new(NoHost)),
             None => parker::block_on(self.engine().fire(firing, Arc::new(NoHost), drive::Detached::LeftAlone)),
         }
     }
