@@ -122,8 +122,7 @@ impl Command {
         self
     }
 
-    /// Makes stdin a file that other children read too. Where it cannot be opened, the child gets what was given with
-    /// [`stdin`](Self::stdin) through a pipe.
+    /// Makes stdin a file that other children read too, in place of what was given with [`stdin`](Self::stdin).
     #[must_use]
     pub fn sealed_stdin(mut self, input: Arc<SealedInput>) -> Self {
         self.sealed = Some(input);

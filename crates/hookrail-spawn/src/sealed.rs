@@ -12,12 +12,12 @@ use crate::sys;
 pub struct SealedInput(pub(crate) sys::Sealed);
 
 impl SealedInput {
-    /// Makes such a file.
+    /// Makes such a file of these pieces, one after the other.
     ///
     /// # Errors
     ///
     /// What the system says; always where files cannot be sealed, which is everywhere but on Linux.
-    pub fn new(bytes: &[u8]) -> io::Result<Self> {
-        sys::Sealed::new(bytes).map(Self)
+    pub fn new<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> io::Result<Self> {
+        sys::Sealed::new(pieces).map(Self)
     }
 }

@@ -103,7 +103,7 @@ pub(crate) fn start(command: &Command) -> Result<Started, SpawnError> {
 pub(crate) struct Sealed(std::convert::Infallible);
 
 impl Sealed {
-    pub(crate) fn new(_bytes: &[u8]) -> io::Result<Self> {
+    pub(crate) fn new<'b>(_pieces: impl IntoIterator<Item = &'b [u8]>) -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }

@@ -303,7 +303,7 @@ impl JsonObject {
         for (key, value) in &self.0 {
             writer.value(key, value.clone());
         }
-        writer.finish()
+        writer.finish().whole()
     }
 }
 
@@ -334,22 +334,10 @@ impl ObjectWriter {
         self.values.push((self.text.len(), value));
     }
 
-    /// The whole object.
-    pub(crate) fn finish(mut self) -> Arc<[u8]> {
+    /// The object is complete.
+    pub(crate) fn finish(mut self) -> Written {
         self.text.push(b'}');
-        let length = self.values.iter().map(|(_, value)| value.text().len()).sum::<usize>() + self.text.len();
-        // The room is made first and then written to, because a shared slice cannot be made from a list in place.
-        let mut bytes: Arc<[u8]> = std::iter::repeat_n(0, length).collect();
-        if let Some(mut room) = Arc::get_mut(&mut bytes) {
-            let mut from = 0;
-            for (at, value) in &self.values {
-                room = put(room, self.text.get(from..*at).unwrap_or_default());
-                room = put(room, value.text().as_bytes());
-                from = *at;
-            }
-            put(room, self.text.get(from..).unwrap_or_default());
-        }
-        bytes
+        Written { text: self.text, values: self.values }
     }
 
     fn key(&mut self, key: &str) {
@@ -363,6 +351,41 @@ impl ObjectWriter {
     fn string(&mut self, text: &str) {
         // Writing text to a list of bytes cannot fail.
         let _ = serde_json::to_writer(&mut self.text, text);
+    }
+}
+
+/// An object that was written, in pieces: what is large in it is not copied before somebody needs it whole.
+pub(crate) struct Written {
+    text: Vec<u8>,
+    /// Values, and where in the text they belong.
+    values: Vec<(usize, Json)>,
+}
+
+impl Written {
+    /// How many bytes it has.
+    pub(crate) fn len(&self) -> usize {
+        self.values.iter().map(|(_, value)| value.text().len()).sum::<usize>() + self.text.len()
+    }
+
+    /// The pieces in order.
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(0).chain(self.values.iter().map(|(at, _)| *at));
+        let ends = self.values.iter().map(|(at, _)| *at).chain([self.text.len()]);
+        let texts = starts.zip(ends).map(|(from, to)| self.text.get(from..to).unwrap_or_default());
+        let values = self.values.iter().map(|(_, value)| value.text().as_bytes()).chain([&[] as &[u8]]);
+        texts.zip(values).flat_map(|(text, value)| [text, value])
+    }
+
+    /// The whole of it.
+    pub(crate) fn whole(&self) -> Arc<[u8]> {
+        // The room is made first and then written to, because a shared slice cannot be made from a list in place.
+        let mut bytes: Arc<[u8]> = std::iter::repeat_n(0, self.len()).collect();
+        if let Some(mut room) = Arc::get_mut(&mut bytes) {
+            for piece in self.pieces() {
+                room = put(room, piece);
+            }
+        }
+        bytes
     }
 }
 

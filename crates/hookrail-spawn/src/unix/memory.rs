@@ -11,7 +11,7 @@ pub(crate) struct Sealed(OwnedFd);
 
 impl Sealed {
     #[cfg(target_os = "linux")]
-    pub(crate) fn new(bytes: &[u8]) -> io::Result<Self> {
+    pub(crate) fn new<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> io::Result<Self> {
         use std::io::Write as _;
         let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
         // SAFETY: the name is a C string that outlives the call.
@@ -20,17 +20,22 @@ impl Sealed {
         // SAFETY: the descriptor is open and nobody else knows it.
         let fd = above_streams(unsafe { OwnedFd::from_raw_fd(fd) })?;
         let mut file = std::fs::File::from(fd);
-        file.write_all(bytes)?;
+        for piece in pieces {
+            file.write_all(piece)?;
+        }
         let seals = libc::F_SEAL_WRITE | libc::F_SEAL_GROW | libc::F_SEAL_SHRINK | libc::F_SEAL_SEAL;
         // Without the seals one reader could change what another one reads.
         // SAFETY: the descriptor is open, and the command takes an integer.
         check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) })?;
-        Ok(Self(file.into()))
+        let sealed = Self(file.into());
+        // Children open it anew. Where that cannot be, nobody must count on it.
+        sealed.reader()?;
+        Ok(sealed)
     }
 
     /// Only Linux has files that can be sealed.
     #[cfg(not(target_os = "linux"))]
-    pub(crate) fn new(_bytes: &[u8]) -> io::Result<Self> {
+    pub(crate) fn new<'b>(_pieces: impl IntoIterator<Item = &'b [u8]>) -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
     }
 

@@ -53,11 +53,10 @@ pub(super) struct Theirs {
 
 impl Pipes {
     /// Opens three fresh pipes and puts as much of the payload into stdin as fits. A sealed input takes the place of
-    /// the first pipe, where it can be opened.
+    /// the first pipe.
     pub(super) fn open(command: &Command) -> io::Result<Self> {
-        let sealed = command.sealed.as_ref().and_then(|sealed| sealed.0.reader().ok());
-        let (their_stdin, our_stdin) = match sealed {
-            Some(file) => (file, Input::nothing()),
+        let (their_stdin, our_stdin) = match &command.sealed {
+            Some(sealed) => (sealed.0.reader()?, Input::nothing()),
             None => {
                 let (theirs, ours) = pipe()?;
                 (theirs, Input::prefill(ours, Arc::clone(&command.stdin))?)

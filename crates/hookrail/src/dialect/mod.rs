@@ -23,7 +23,7 @@ use crate::event::{Event, EventKind, Stage};
 use crate::firing::{AnyPart, Part, PartPlan};
 use crate::hook::{Authority, Hook, OnFailure};
 use crate::outcome::{Aggregated, Decision, Effects, EndKind};
-use crate::run::{Environment, RunEnd};
+use crate::run::{Environment, RunEnd, RunInput};
 use crate::snapshot::Policy;
 
 /// A family of hooks.
@@ -83,7 +83,7 @@ pub(crate) trait Dialect: Send + 'static {
     const SAME_INPUT_FOR_ALL: bool = false;
 
     /// What the hook receives. `before` holds the replies of the chain so far.
-    fn input(hook: &Hook, event: &Event, before: &[Reply<Self::Answer>]) -> Arc<[u8]>;
+    fn input(hook: &Hook, event: &Event, before: &[Reply<Self::Answer>]) -> RunInput;
 
     /// The same when the host does not want the hook any more.
     const CANCEL_GRACE: Duration = Self::GRACE;

@@ -7,7 +7,7 @@ use super::{Dialect, Flow, FoldContext, Folded, Health, Reply};
 use crate::event::{Event, EventKind, Stage};
 use crate::hook::{Authority, Hook, OnFailure};
 use crate::outcome::{Decision, Effects, EndKind};
-use crate::run::{How, RunEnd};
+use crate::run::{How, RunEnd, RunInput};
 
 pub(crate) struct Native;
 
@@ -16,8 +16,8 @@ impl Dialect for Native {
 
     const GRACE: Duration = Duration::ZERO;
 
-    fn input(_hook: &Hook, _event: &Event, _before: &[Reply<Effects>]) -> Arc<[u8]> {
-        Arc::from([])
+    fn input(_hook: &Hook, _event: &Event, _before: &[Reply<Effects>]) -> RunInput {
+        Arc::<[u8]>::from([]).into()
     }
 
     fn read(hook: &Arc<Hook>, on_failure: OnFailure, _kind: EventKind, end: &RunEnd) -> Reply<Effects> {

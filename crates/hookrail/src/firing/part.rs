@@ -11,7 +11,7 @@ use crate::event::{Event, Stage};
 use crate::hook::{Action, Authority};
 use crate::json::Json;
 use crate::outcome::{EndKind, HookRun};
-use crate::run::{How, RunEnd, RunId, RunRequest, SharedInput};
+use crate::run::{How, RunEnd, RunId, RunInput, RunRequest, SharedInput};
 use crate::skips::{SkipReason, Skipped};
 use crate::snapshot::Policy;
 
@@ -73,7 +73,7 @@ pub(crate) struct Part<D: Dialect> {
     chain: Vec<Reply<D::Answer>>,
     before: Option<Event>,
     /// What every hook receives, where that is the same for all; let go when all have been handed out.
-    common_input: Option<(Arc<[u8]>, SharedInput)>,
+    common_input: Option<(RunInput, SharedInput)>,
 }
 
 impl<D: Dialect> Part<D> {
@@ -125,9 +125,9 @@ impl<D: Dialect> Part<D> {
 
     /// What a hook receives. Outside of a chain nothing changes between one hook and the next, so where all hooks of the
     /// dialect receive the same it is written once.
-    fn input(&mut self, planned: &PlannedHook, event: &Event) -> (Arc<[u8]>, SharedInput) {
+    fn input(&mut self, planned: &PlannedHook, event: &Event) -> (RunInput, SharedInput) {
         if let Some((bytes, shared)) = &self.common_input {
-            return (Arc::clone(bytes), shared.clone());
+            return (bytes.clone(), shared.clone());
         }
         let input = (D::input(&planned.hook, event, &self.chain), SharedInput::default());
         if D::SAME_INPUT_FOR_ALL && self.stage != Stage::Chain {

@@ -57,14 +57,15 @@ pub(super) async fn run_command(
     let environment = world.surroundings.of(world, request);
     let terms = world.terms.of(&request.hook.trust);
     let clothed = |command: Command| {
-        clothed(command, world, terms, &environment, request).stdin(Arc::clone(&request.input)).marker(RUN_ID, run_id)
-    };
-    let clothed = |command: Command| match request.hook.lane.stdin {
-        StdinKind::File => match request.shared_input.file(&request.input) {
-            Some(file) => clothed(command).sealed_stdin(file),
-            None => clothed(command),
-        },
-        StdinKind::Pipe => clothed(command),
+        let command = clothed(command, world, terms, &environment, request).marker(RUN_ID, run_id);
+        let file = match request.hook.lane.stdin {
+            StdinKind::File => request.shared_input.file(&request.input),
+            StdinKind::Pipe => None,
+        };
+        match file {
+            Some(file) => command.sealed_stdin(file),
+            None => command.stdin(Arc::clone(request.input.shared())),
+        }
     };
     if let Some(command) = without_shell(world, request, &environment)
         && let Ok(finished) = run(&clothed(command), wait, cancel).await

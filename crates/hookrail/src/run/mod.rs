@@ -6,6 +6,7 @@ mod command;
 #[cfg(unix)]
 mod direct;
 mod end;
+mod input;
 mod kept;
 #[cfg(unix)]
 mod plain;
@@ -21,6 +22,7 @@ mod worker;
 
 pub use end::{How, Output, RunEnd, SpawnFailure};
 pub use hookrail_spawn::{Environment, Start as ProcessStart};
+pub use input::RunInput;
 pub(crate) use request::SharedInput;
 pub use request::{RunId, RunRequest};
 pub use runner::{

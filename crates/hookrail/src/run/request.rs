@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use hookrail_spawn::SealedInput;
 
+use super::input::RunInput;
 use crate::event::Event;
 use crate::hook::Hook;
 
@@ -27,8 +28,8 @@ pub(crate) struct SharedInput(Arc<OnceLock<Option<Arc<SealedInput>>>>);
 
 impl SharedInput {
     /// The file; none where the system has no such files, and then the hook reads a pipe.
-    pub(super) fn file(&self, bytes: &[u8]) -> Option<Arc<SealedInput>> {
-        let made = self.0.get_or_init(|| match SealedInput::new(bytes) {
+    pub(super) fn file(&self, input: &RunInput) -> Option<Arc<SealedInput>> {
+        let made = self.0.get_or_init(|| match SealedInput::new(input.pieces()) {
             Ok(file) => Some(Arc::new(file)),
             Err(error) => {
                 tracing::debug!(target: "hookrail::runner", %error, "the input cannot be a file and is a pipe");
@@ -50,7 +51,7 @@ pub struct RunRequest {
     /// The hook.
     pub hook: Arc<Hook>,
     /// What it gets on standard input, or as its argument.
-    pub input: Arc<[u8]>,
+    pub input: RunInput,
     /// The same as a file, for every hook that gets the same and asked for one.
     pub(crate) shared_input: SharedInput,
     /// The time it has.

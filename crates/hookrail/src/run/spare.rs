@@ -23,7 +23,7 @@ pub(super) async fn run(
     let pool = kept.pools.pool(world, request);
     let finished = match pool.take_waiting(&kept.pools) {
         Some(resident) => {
-            let delivery = use_of_a_process(world, request).stdin(Arc::clone(&request.input));
+            let delivery = use_of_a_process(world, request).stdin(Arc::clone(request.input.shared()));
             resident.parked.finish(&delivery, cancel).await.ok()
         }
         None => None,

@@ -43,7 +43,7 @@ use super::{Dialect, Flow, FoldContext, Folded, Reply};
 use crate::event::{Event, EventKind, Stage};
 use crate::hook::{Action, GroupOrder, Hook, OnFailure};
 use crate::lane::Life;
-use crate::run::RunEnd;
+use crate::run::{RunEnd, RunInput};
 
 /// The dialect.
 pub(crate) struct Llxprt;
@@ -54,7 +54,7 @@ impl Dialect for Llxprt {
     const GRACE: Duration = Duration::from_secs(5);
     const SAME_INPUT_FOR_ALL: bool = true;
 
-    fn input(_hook: &Hook, event: &Event, before: &[Reply<Self::Answer>]) -> Arc<[u8]> {
+    fn input(_hook: &Hook, event: &Event, before: &[Reply<Self::Answer>]) -> RunInput {
         stdin::input(event, before)
     }
 

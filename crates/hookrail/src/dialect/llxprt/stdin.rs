@@ -1,18 +1,18 @@
 //! The JSON object a hook receives on standard input, and the way back from such an object to an event.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use super::answer::Answer;
 use super::model;
 use crate::dialect::{DialectId, Reply};
 use crate::event::{Event, EventError, EventKind, find_event};
 use crate::json::{Json, JsonObject, ObjectWriter};
+use crate::run::RunInput;
 
 /// The bytes for one hook. The links of a chain also see the answers so far.
-pub(super) fn input(event: &Event, before: &[Reply<Answer>]) -> Arc<[u8]> {
+pub(super) fn input(event: &Event, before: &[Reply<Answer>]) -> RunInput {
     let Some(column) = event.kind().spec().column(DialectId::Llxprt) else {
-        return JsonObject::new().to_shared_bytes();
+        return JsonObject::new().to_shared_bytes().into();
     };
     let mut payload = ObjectWriter::new();
     payload.text("session_id", event.session_id());
@@ -29,7 +29,7 @@ pub(super) fn input(event: &Event, before: &[Reply<Answer>]) -> Arc<[u8]> {
         let outputs: Vec<Json> = before.iter().filter_map(|reply| reply.answer.as_ref()).map(Answer::to_json).collect();
         payload.value("previous_outputs", Json::of(&outputs).unwrap_or_else(|_| Json::null()));
     }
-    payload.finish()
+    payload.finish().into()
 }
 
 /// The object a hook of this dialect receives for an event. Empty when the dialect does not have the event.

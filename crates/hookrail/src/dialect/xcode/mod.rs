@@ -38,7 +38,7 @@ use crate::event::{Abilities, Event, EventKind, Stage};
 use crate::hook::{Hook, OnFailure};
 use crate::json::Json;
 use crate::outcome::{Decision, join};
-use crate::run::{Environment, RunEnd};
+use crate::run::{Environment, RunEnd, RunInput};
 
 use answer::{Answer, Verdict};
 
@@ -61,7 +61,7 @@ impl Dialect for Xcode {
         variables::launch(hook, event)
     }
 
-    fn input(hook: &Hook, event: &Event, _before: &[Reply<Answer>]) -> Arc<[u8]> {
+    fn input(hook: &Hook, event: &Event, _before: &[Reply<Answer>]) -> RunInput {
         stdin::input(hook, event)
     }
 

@@ -6,11 +6,12 @@ use crate::dialect::{DialectId, camel_case};
 use crate::event::{Event, EventKind};
 use crate::hook::Hook;
 use crate::json::{Json, JsonObject};
+use crate::run::RunInput;
 
-pub(super) fn input(hook: &Hook, event: &Event) -> Arc<[u8]> {
+pub(super) fn input(hook: &Hook, event: &Event) -> RunInput {
     let mut line = payload(hook, event).to_bytes();
     line.push(b'\n');
-    line.into()
+    Arc::<[u8]>::from(line).into()
 }
 
 fn payload(hook: &Hook, event: &Event) -> JsonObject {

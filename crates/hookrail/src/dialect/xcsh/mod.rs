@@ -18,7 +18,7 @@ use crate::event::{Event, EventKind, Stage};
 use crate::hook::{Authority, Hook, OnFailure};
 use crate::json::{Json, JsonObject};
 use crate::outcome::{Decision, EndKind};
-use crate::run::{How, RunEnd};
+use crate::run::{How, RunEnd, RunInput};
 
 /// The dialect.
 pub(crate) struct Xcsh;
@@ -33,8 +33,8 @@ impl Dialect for Xcsh {
 
     const GRACE: Duration = Duration::ZERO;
 
-    fn input(_hook: &Hook, event: &Event, _before: &[Reply<Answer>]) -> Arc<[u8]> {
-        payload::payload(event).to_shared_bytes()
+    fn input(_hook: &Hook, event: &Event, _before: &[Reply<Answer>]) -> RunInput {
+        payload::payload(event).to_shared_bytes().into()
     }
 
     fn read(hook: &Arc<Hook>, _on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reply<Answer> {
