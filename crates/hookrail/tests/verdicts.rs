@@ -201,6 +201,15 @@ proptest! {
     }
 
     #[test]
+    fn where_the_system_denied_nobody_below_answers_for_the_model(plan in plans()) {
+        let outcome = fire(EventKind::BeforeModel, &plan, None);
+        let of_system = |run: &&HookRun| run.hook.origin.kind == SourceKind::System;
+        let denied = outcome.runs.iter().filter(of_system).any(|run| run.decision == Some(Decision::Deny));
+        let answered = outcome.runs.iter().filter(of_system).any(|run| run.stdout.contains("llm_response"));
+        prop_assert!(!denied || answered || outcome.effects.llm_response.is_none(), "{}", document(&outcome));
+    }
+
+    #[test]
     fn the_merged_output_says_what_the_effects_say(kind in gates(), plan in plans()) {
         let commands: Vec<Scripted> = plan.into_iter().filter(|one| one.dialect == DialectId::Llxprt).collect();
         let outcome = fire(kind, &commands, None);
