@@ -262,6 +262,28 @@ proptest! {
         prop_assert!(outcome.is_denied() || !input.as_ref().is_some_and(refuses), "{:?}", input);
     }
 
+    /// The same for a prompt, to which other hooks add context.
+    #[test]
+    fn no_prompt_is_used_that_the_system_did_not_accept(
+        added in prop::collection::vec((lesser(), orders(), prop::option::of("[xy]")), 1..4),
+        order in orders(),
+    ) {
+        let mut all: Vec<Scripted> = Vec::new();
+        for (layer, order, context) in added {
+            let answer = value!({"decision": "allow", "context": context, "hookSpecificOutput": {"additionalContext": context}});
+            all.push(Scripted { layer, order, end: exited(0, &answer.to_string(), "") });
+        }
+        let place = all.len().to_string();
+        all.push(Scripted { layer: SYSTEM, order, end: exited(0, "", "") });
+        let outcome = drive(hooks(EventKind::Prompt, &all), event(EventKind::Prompt), |request| {
+            let refuses = stdin(request)["prompt"].as_str().is_some_and(|prompt| prompt.contains('x'));
+            let is_guard = *request.hook.label == place;
+            if is_guard && refuses { exited(2, "", "not this") } else { end_of(&all, &request.hook.label) }
+        });
+        let used = outcome.effects.prompt.unwrap_or_default();
+        prop_assert!(outcome.effects.decision == Some(Decision::Deny) || !used.contains('x'), "{}", used);
+    }
+
     /// A rewrite of the system comes last, so it needs no deny to have its way; only two of them can contradict each other.
     #[test]
     fn a_single_rewrite_of_the_system_denies_nothing(one in ends(), order in orders(), below in stack(lesser(), 3)) {
