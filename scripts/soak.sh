@@ -31,7 +31,7 @@ trap 'rm -f "$page"' EXIT
   printf 'Without it glibc raises that bound to the largest block it has seen (8 MiB, the output of a hook that prints too much),\n'
   printf 'from then on takes such blocks from its arenas, and keeps up to twice their size in each: resident memory then goes up\n'
   printf 'and down by tens of MiB while the heap stays flat. A host that minds sets the same variable.\n\n'
-  printf 'Release build, %s, %s, %s processors that were shared with other work.\n' "$(uname -sr)" "$(uname -m)" "$(nproc)"
+  printf 'Release build, %s, %s, %s processors that were shared with other work.\n' "$(uname -s) $(uname -r | cut -d. -f1,2)" "$(uname -m)" "$(nproc)"
   printf '\n## Fires\n\n'
   printf 'Command hooks that answer, deny, rewrite, fail, print nonsense or 10 MB, kill themselves, are missing, are too slow, ignore\n'
   printf 'SIGTERM or leave their session; plugins that answer, fail and are too slow; a module that answers, throws, starts processes,\n'
