@@ -20,7 +20,8 @@ fn prewarmed(dir: &Path, count: u8, answer: &str) -> Hook {
 }
 
 fn script(dir: &Path, answer: &str) {
-    let text = format!("echo \"$$ $HOOKRAIL_RUN_ID\" >> starts\ncat > input\n{answer}\necho >> ends\n");
+    // Each writes a file of its own: the next one opens its file before anybody asks it.
+    let text = format!("echo \"$$ $HOOKRAIL_RUN_ID\" >> starts\ncat > input.$$\n{answer}\necho >> ends\n");
     std::fs::write(dir.join("hook.sh"), text).unwrap();
 }
 
@@ -59,8 +60,8 @@ fn an_event_goes_to_a_process_that_has_waited_for_it() {
     for round in 1..4 {
         let waiting = await_starts(dir.path(), round + 1)[round];
         assert_eq!(message(&fire(&system)), waiting.to_string());
-        let input: serde_json::Value =
-            serde_json::from_slice(&std::fs::read(dir.path().join("input")).unwrap()).unwrap();
+        let input = std::fs::read(dir.path().join(format!("input.{waiting}"))).unwrap();
+        let input: serde_json::Value = serde_json::from_slice(&input).unwrap();
         assert_eq!(input["tool_input"]["path"], "a");
     }
     let starts = std::fs::read_to_string(dir.path().join("starts")).unwrap();
