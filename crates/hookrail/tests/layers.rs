@@ -284,10 +284,12 @@ proptest! {
         prop_assert!(outcome.effects.decision == Some(Decision::Deny) || !used.contains('x'), "{}", used);
     }
 
-    /// A rewrite of the system comes last, so it needs no deny to have its way; only two of them can contradict each other.
+    /// A rewrite of the system comes last, so it needs no deny to have its way. That is so for what nobody else wrote before
+    /// it: a rewrite to what is there already is none, and is demanded when others take it away.
     #[test]
-    fn a_single_rewrite_of_the_system_denies_nothing(one in ends(), order in orders(), below in stack(lesser(), 3)) {
-        let all = [vec![Scripted { layer: SYSTEM, order, end: one }], below].concat();
+    fn a_single_rewrite_of_the_system_denies_nothing(order in orders(), below in stack(lesser(), 3)) {
+        let own = exited(0, r#"{"hookSpecificOutput":{"tool_input":{"only the system":1}}}"#, "");
+        let all = [vec![Scripted { layer: SYSTEM, order, end: own }], below].concat();
         let outcome = fire(EventKind::BeforeTool, &all);
         let was_said = outcome.runs.iter().any(|run| run.decision == Some(Decision::Deny));
         prop_assert_eq!(outcome.is_denied(), was_said, "{:?}", outcome.effects);
