@@ -31,7 +31,7 @@ pub struct Command {
     pub(crate) marker: Option<(OsString, OsString)>,
     #[cfg_attr(
         not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))),
-        expect(dead_code, reason = "there is one way only")
+        allow(dead_code, reason = "there is one way only")
     )]
     pub(crate) start: Start,
 }

@@ -85,7 +85,7 @@ fn example(program: &str, script: &str) {
     assert_eq!(both_ways(&sandbox, arguments, program), [PRINTED, PRINTED]);
 }
 
-#[path = "../../../hookrail-bus/examples/agent_loop.rs"]
+#[path = "../../../hookrail-bus/examples/bus_agent_loop.rs"]
 mod agent_loop;
 
 /// The Rust example is part of this test, because only the binary of this package is known here.

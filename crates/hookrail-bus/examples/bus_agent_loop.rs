@@ -1,8 +1,8 @@
 //! An agent loop whose every tool call is guarded by hooks, over a connection to a server.
 //!
 //! ```text
-//! cargo run -p hookrail-bus --example agent_loop -- --socket PATH
-//! cargo run -p hookrail-bus --example agent_loop -- --program HOOKRAIL [--project DIR] [--trust-project]
+//! cargo run -p hookrail-bus --example bus_agent_loop -- --socket PATH
+//! cargo run -p hookrail-bus --example bus_agent_loop -- --program HOOKRAIL [--project DIR] [--trust-project]
 //! ```
 //!
 //! The "model" is a list of calls, so that the example runs anywhere; the guard is the real thing.
