@@ -10,7 +10,7 @@ use hookrail::{
     Code, Decision, DialectId, EndKind, EventKind, GroupOrder, HookRun, How, Json, OnFailure, Outcome, RunEnd,
     SourceKind,
 };
-use plans::{Scripted, dialects, document, failures, fire, kinds, place, plans, scripted};
+use plans::{Scripted, dialects, document, failures, fire, fire_strictly, kinds, place, plans, scripted};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -76,6 +76,13 @@ proptest! {
         let outcome = fire(kind, &plan, None);
         let denies = outcome.runs.iter().any(|run| run.decision == Some(Decision::Deny));
         prop_assert!(!denies || outcome.is_denied() || was_replaced(kind, &outcome, &outcome), "{}", document(&outcome));
+    }
+
+    #[test]
+    fn where_it_is_set_so_any_deny_of_a_model_call_denies(plan in plans()) {
+        let outcome = fire_strictly(EventKind::BeforeModel, &plan);
+        let denies = outcome.runs.iter().any(|run| run.decision == Some(Decision::Deny));
+        prop_assert!(!denies || outcome.is_denied(), "{}", document(&outcome));
     }
 
     #[test]
@@ -218,6 +225,24 @@ proptest! {
         let decision = effects.decision.map(Decision::name);
         prop_assert_eq!(strength(merged["decision"].as_str()), strength(decision), "{}", document(&outcome));
         prop_assert_eq!(merged["continue"] == false, effects.stop.is_some(), "{}", document(&outcome));
+    }
+
+    #[test]
+    fn whoever_asks_is_heard_whichever_dialect_it_is(plan in plans()) {
+        let outcome = fire(EventKind::BeforeTool, &without_system(plan), None);
+        if outcome.effects.decision != Some(Decision::Ask) {
+            return Ok(());
+        }
+        let reason = outcome.effects.reason.clone().unwrap_or_default();
+        for run in outcome.runs.iter().filter(|run| run.decision == Some(Decision::Ask)) {
+            let answer: Value = serde_json::from_str(&run.stdout).unwrap_or_default();
+            let words = match (run.end, run.hook.dialect) {
+                (EndKind::Answered, DialectId::Native) => "native",
+                (EndKind::Answered, _) => answer["reason"].as_str().unwrap_or_default(),
+                _ => "gave no verdict",
+            };
+            prop_assert!(reason.contains(words), "{} in {}", words, document(&outcome));
+        }
     }
 
     #[test]

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hookrail::{
-    Action, DialectId, Effects, Event, EventKind, Firing, GroupOrder, Hook, How, NativeHook, OnFailure, Origin,
-    Outcome, RunEnd, RunRequest, Snapshot, SourceKind, SpawnFailure, Step, outcome_document,
+    Action, DialectId, Effects, Event, EventKind, Firing, GroupOrder, Hook, How, ModelDecisions, NativeHook, OnFailure,
+    Origin, Outcome, Policy, RunEnd, RunRequest, Snapshot, SourceKind, SpawnFailure, Step, outcome_document,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json as value};
@@ -138,6 +138,7 @@ pub(crate) fn native_answers() -> impl Strategy<Value = RunEnd> {
         Effects::allow(),
         Effects::ask("native"),
         Effects::deny("native"),
+        Effects::deny("native").with_tool_input(json(r#"{"native":2}"#)),
         Effects::none().with_tool_input(json(r#"{"native":1}"#)),
     ];
     prop::sample::select(effects).prop_map(|effects| end(How::Decided(Box::new(effects))))
@@ -223,8 +224,23 @@ pub(crate) fn fire_and_repeat(
     seed: Option<u64>,
     again: Option<&RunEnd>,
 ) -> Outcome {
+    drive(kind, plan, snapshot(kind, plan), seed, again)
+}
+
+/// The same where a deny of a model call counts, whatever comes after it.
+pub(crate) fn fire_strictly(kind: EventKind, plan: &[Scripted]) -> Outcome {
+    let mut policy = Policy::default();
+    policy.model_decisions = ModelDecisions::Strict;
+    drive(kind, plan, snapshot(kind, plan).with_policy(policy), None, None)
+}
+
+fn snapshot(kind: EventKind, plan: &[Scripted]) -> Snapshot {
     let hooks = plan.iter().enumerate().map(|(at, scripted)| scripted.hook(kind, &at.to_string())).collect();
-    let mut firing = Firing::new(Arc::new(Snapshot::new(hooks, Vec::new())), sample(kind));
+    Snapshot::new(hooks, Vec::new())
+}
+
+fn drive(kind: EventKind, plan: &[Scripted], snapshot: Snapshot, seed: Option<u64>, again: Option<&RunEnd>) -> Outcome {
+    let mut firing = Firing::new(Arc::new(snapshot), sample(kind));
     let mut choices = seed.map(Choices);
     loop {
         match firing.step() {
