@@ -63,6 +63,26 @@ fn a_hook_receives_its_event_and_its_variables() {
     assert_eq!(std::fs::read_to_string(dir.path().join("env.txt")).unwrap(), expected);
 }
 
+/// Environments are kept for the next run that needs the same, and never given to one that needs another.
+#[test]
+fn every_run_finds_the_variables_and_the_directory_of_its_own_event() {
+    let dir = tempfile::tempdir().unwrap();
+    let inside = dir.path().join("inside");
+    std::fs::create_dir(&inside).unwrap();
+    let system = system(dir.path(), [command(r#"echo "$TRACE $LLXPRT_PROJECT_DIR $PWD" >&2; exit 2"#)]);
+    for round in 0..24 {
+        let (trace, cwd) = ((round % 12).to_string(), if round < 12 { inside.as_path() } else { dir.path() });
+        let payload = json(&serde_json::json!({"cwd": cwd}).to_string());
+        let event = call(&system).with_payload(&payload).unwrap().variable("TRACE", &trace);
+        let expected = format!("{trace} {0} {0}", cwd.display());
+        // Twice, because the second run finds what was kept for it.
+        for _ in 0..2 {
+            let outcome = system.fire_blocking(event.clone());
+            assert_eq!(outcome.effects.reason.as_deref(), Some(&*expected));
+        }
+    }
+}
+
 #[test]
 fn an_event_nobody_wants_starts_no_thread_and_plans_nothing() {
     let dir = tempfile::tempdir().unwrap();

@@ -11,7 +11,6 @@
 //! Beside what `posix` does for a child, one thing is less: real-time signals that the host ignores stay ignored.
 
 use std::arch::asm;
-use std::ffi::{CStr, CString};
 use std::mem::size_of;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use std::ptr;
@@ -53,8 +52,7 @@ struct Job {
 /// It returns after the child's `execve`, so the session exists by then and a failure of any step is known. `ENOSYS` says
 /// that this kernel, or somebody who guards it, does not know one of the steps.
 pub(super) fn spawn(image: &Image, theirs: &Theirs) -> Result<(pid_t, OwnedFd), c_int> {
-    let argv = pointers(image.argv.iter().map(CString::as_c_str));
-    let envp = pointers(image.environment.entries().iter().filter_map(|entry| entry.image()));
+    let (argv, envp) = (image.argv_pointers(), image.envp_pointers());
     let mut job = Job {
         path: image.path.as_ptr(),
         argv: argv.as_ptr(),
@@ -91,11 +89,6 @@ pub(super) fn spawn(image: &Image, theirs: &Theirs) -> Result<(pid_t, OwnedFd), 
     // SAFETY: the child is ours and nobody else waits for it; a null status is allowed.
     unsafe { libc::waitpid(pid, ptr::null_mut(), 0) };
     Err(errno)
-}
-
-/// A list of C strings as C wants it: pointers, then null.
-fn pointers<'s>(strings: impl Iterator<Item = &'s CStr>) -> Vec<*const c_char> {
-    strings.map(CStr::as_ptr).chain([ptr::null()]).collect()
 }
 
 /// The number of the child, or an errno below zero. The child enters [`enter`] on its own stack and never comes back.

@@ -12,6 +12,8 @@ use std::ptr;
 
 use libc::{c_char, c_int, c_void};
 
+use super::image::pointers;
+
 /// Room for the child until its `execve`, in units of sixteen bytes, because stacks are aligned to that.
 const STACK: usize = 64 * 1024 / 16;
 
@@ -59,7 +61,8 @@ impl Floor {
     /// # Errors
     /// The error of `clone`, `dup2` or `execve`.
     pub fn start(&mut self, stdin: BorrowedFd<'_>, stdout: BorrowedFd<'_>) -> io::Result<i32> {
-        let (argv, envp) = (pointers(&self.argv), pointers(&self.envp));
+        let list = |texts: &[CString]| pointers(texts.iter().map(CString::as_c_str));
+        let (argv, envp) = (list(&self.argv), list(&self.envp));
         let path = argv.first().copied().unwrap_or(ptr::null());
         let mut shared = Shared {
             path,
@@ -103,9 +106,4 @@ extern "C" fn enter(shared: *mut c_void) -> c_int {
         (*shared).errno = *libc::__errno_location();
         libc::_exit(127)
     }
-}
-
-/// A list of C strings as C wants it: pointers, then null.
-fn pointers(strings: &[CString]) -> Vec<*const c_char> {
-    strings.iter().map(|string| string.as_ptr()).chain([ptr::null()]).collect()
 }

@@ -3,9 +3,12 @@
 //! Also the lookup of a bare program name, which must use the child's `PATH`
 //! and directory. `posix_spawnp` would use the host's.
 
-use std::ffi::{CString, OsStr, OsString};
+use std::ffi::{CStr, CString, OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::ptr;
+
+use libc::c_char;
 
 use crate::command::Command;
 use crate::environment::Environment;
@@ -14,11 +17,11 @@ use crate::error::{NulPlace, SpawnError};
 /// Where to look if the child's environment has no `PATH`.
 const DEFAULT_PATH: &str = "/usr/bin:/bin";
 
-/// Everything that `posix_spawn` is given.
+/// Everything that a start is given.
 pub(super) struct Image {
     pub(super) path: CString,
-    pub(super) argv: Vec<CString>,
-    pub(super) environment: Environment,
+    argv: Vec<CString>,
+    environment: Environment,
     pub(super) cwd: Option<CString>,
     marker: Option<CString>,
 }
@@ -48,6 +51,16 @@ impl Image {
         Ok(Self { path, argv, environment, cwd, marker })
     }
 
+    /// The program's name and its arguments.
+    pub(super) fn argv_pointers(&self) -> Vec<*const c_char> {
+        pointers(self.argv.iter().map(CString::as_c_str))
+    }
+
+    /// The environment.
+    pub(super) fn envp_pointers(&self) -> Vec<*const c_char> {
+        pointers(self.environment.entries().iter().filter_map(|entry| entry.image()))
+    }
+
     /// The program's path as the child resolves it: from its working directory.
     pub(super) fn path_from_here(&self) -> PathBuf {
         let path = Path::new(OsStr::from_bytes(self.path.to_bytes()));
@@ -61,6 +74,11 @@ impl Image {
     pub(super) fn marker(&self) -> Option<Vec<u8>> {
         self.marker.as_ref().map(|marker| marker.to_bytes().to_owned())
     }
+}
+
+/// A list of C strings as C wants it: pointers, then null. They are valid as long as the strings are.
+pub(super) fn pointers<'s>(strings: impl Iterator<Item = &'s CStr>) -> Vec<*const c_char> {
+    strings.map(CStr::as_ptr).chain([ptr::null()]).collect()
 }
 
 fn pair(name: &OsStr, value: &OsStr) -> OsString {

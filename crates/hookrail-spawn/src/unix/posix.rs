@@ -1,11 +1,9 @@
 //! The call of `posix_spawn` and nothing else.
 
-use std::ffi::{CStr, CString};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::ptr;
 
-use libc::{c_char, c_int, c_short, pid_t};
+use libc::{c_int, c_short, pid_t};
 
 use super::image::Image;
 use super::pipe::Theirs;
@@ -29,8 +27,7 @@ const CLOSE_REST: c_int = 0;
 pub(super) fn spawn(image: &Image, theirs: &Theirs) -> Result<pid_t, c_int> {
     let attributes = Attributes::new()?;
     let actions = Actions::new(image, theirs)?;
-    let argv = pointers(image.argv.iter().map(CString::as_c_str));
-    let envp = pointers(image.environment.entries().iter().filter_map(|entry| entry.image()));
+    let (argv, envp) = (image.argv_pointers(), image.envp_pointers());
     let mut pid: pid_t = 0;
     // SAFETY: both objects are initialised and outlive the call. `argv` and
     // `envp` end with a null pointer and point to C strings owned by `image`,
@@ -41,17 +38,11 @@ pub(super) fn spawn(image: &Image, theirs: &Theirs) -> Result<pid_t, c_int> {
             image.path.as_ptr(),
             &raw const actions.0,
             &raw const attributes.0,
-            argv.as_ptr(),
-            envp.as_ptr(),
+            argv.as_ptr().cast(),
+            envp.as_ptr().cast(),
         )
     };
     check(answer).map(|()| pid)
-}
-
-/// A list of C strings as C wants it: pointers, then null.
-fn pointers<'s>(strings: impl Iterator<Item = &'s CStr>) -> Vec<*mut c_char> {
-    let pointers = strings.map(|string| string.as_ptr().cast_mut());
-    pointers.chain([ptr::null_mut()]).collect()
 }
 
 fn check(answer: c_int) -> Result<(), c_int> {
