@@ -100,6 +100,11 @@ fn take(inspection: ModuleInspection, hook: Hook, loaded: &mut Loaded) {
             loaded.hooks.push(hook);
         }
         ModuleInspection::Failed(failure) => loaded.diagnostics.push(load_error(&hook, &failure)),
+        // Which events it guards is not known, so it is asked in all of them, and fails there if that cannot be done.
+        ModuleInspection::OutOfResources(failure) => {
+            loaded.diagnostics.push(load_error(&hook, &failure));
+            loaded.hooks.push(hook);
+        }
     }
 }
 
