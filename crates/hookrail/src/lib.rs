@@ -29,6 +29,7 @@ pub mod guard;
 mod hook;
 mod json;
 mod lane;
+mod log;
 mod matcher;
 mod native;
 mod outcome;
@@ -58,7 +59,7 @@ pub use outcome::{Aggregated, Decision, Effects, EndKind, HookRun, Outcome, Stop
 pub use run::{
     Capabilities, Environment, HostFuture, How, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection,
     ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, Output, OutputLimits, ProcessStart,
-    RegisteredCommand, Registrations, RunEnd, RunId, RunInput, RunRequest, SpawnFailure, Terms,
+    RegisteredCommand, Registrations, Relocation, RunEnd, RunId, RunInput, RunRequest, SpawnFailure, Terms,
 };
 pub use skips::{SkipReason, Skipped, Skips};
 pub use snapshot::{ModelDecisions, Policy, Snapshot, Switch};
