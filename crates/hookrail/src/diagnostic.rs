@@ -164,6 +164,8 @@ codes! {
     CommandNotRunnable = "command-not-runnable", Warning;
     /// A hook's process could not be started.
     SpawnFailed = "spawn-failed", Error;
+    /// The working directory of an event cannot be used, so a hook ran in another one.
+    WorkingDirectoryReplaced = "working-directory-replaced", Warning;
     /// A hook wrote more to standard output than is read.
     OutputLimit = "output-limit", Warning;
     /// A hook's standard error was longer than what is kept.

@@ -140,7 +140,14 @@ proptest! {
         let (one, dialect, end) = failing;
         let (at, plan) = with(&plan, at, Scripted { dialect, end, ..one });
         let outcome = fire(kind, &plan, None);
-        let expected = match (dialect, plan[at].on_failure) {
+        // A guard of the system layer that was not asked denies, whatever its policy is.
+        let not_asked = matches!(
+            plan[at].end.how,
+            How::SpawnFailed(_) | How::Unusable(_) | How::Cancelled | How::Exited(126 | 127)
+        );
+        let is_system = dialect == DialectId::Llxprt && plan[at].layer == SourceKind::System;
+        let policy = if is_system && not_asked { OnFailure::Block } else { plan[at].on_failure };
+        let expected = match (dialect, policy) {
             (DialectId::Xcsh, _) => (kind == EventKind::BeforeTool).then_some(Decision::Deny),
             // There are no plugin hooks for a model call.
             (DialectId::Xcode, _) if kind == EventKind::BeforeModel => None,

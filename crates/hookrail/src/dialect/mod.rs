@@ -266,6 +266,9 @@ pub(crate) fn failure_decision(on_failure: OnFailure) -> Option<Decision> {
 
 /// The reason shown when a failure has an effect.
 pub(crate) fn failure_reason(hook: &Hook, on_failure: OnFailure, end: EndKind) -> String {
+    if hook.authority() == Authority::System && hook.on_failure < on_failure {
+        return format!("system hook `{hook}` could not be asked ({}), so the operation is denied", end.name());
+    }
     format!("hook `{hook}` gave no verdict ({}) and is set to {} on failure", end.name(), on_failure.name())
 }
 

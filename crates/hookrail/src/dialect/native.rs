@@ -27,6 +27,7 @@ impl Dialect for Native {
             How::Decided(effects) => (EndKind::Answered, Some((**effects).clone())),
             How::TimedOut(_) => failed(EndKind::TimedOut),
             How::Threw(_) => failed(EndKind::Threw),
+            How::SpawnFailed(_) => failed(EndKind::SpawnFailed),
             _ => failed(EndKind::Cancelled),
         };
         let decision = answer.as_ref().and_then(|effects| effects.decision);

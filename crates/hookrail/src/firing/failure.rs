@@ -18,6 +18,13 @@ pub(super) fn report(hook: &Hook, health: Health, kind: EndKind, end: &RunEnd) -
             None => diagnostic,
         });
     }
+    if let Some(relocation) = &end.relocated {
+        let (unusable, used) = (relocation.unusable.display(), relocation.used.display());
+        let message = format!("the working directory `{unusable}` cannot be used, so hook `{hook}` ran in `{used}`");
+        let hint = "create the directory, or fire events with a directory that exists";
+        let diagnostic = Diagnostic::new(Code::WorkingDirectoryReplaced, message).at(hook.origin.location.clone());
+        found.push(diagnostic.hint(hint));
+    }
     for message in &end.failures {
         let message = format!("hook `{hook}` threw: {message}");
         found.push(Diagnostic::new(Code::HookThrew, message).at(hook.origin.location.clone()));

@@ -8,7 +8,7 @@ use super::plan::{PartPlan, PlannedHook};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{Dialect, Flow, FoldContext, Folded, Reply};
 use crate::event::{Event, Stage};
-use crate::hook::{Action, Authority};
+use crate::hook::{Action, Authority, OnFailure};
 use crate::json::Json;
 use crate::outcome::{EndKind, HookRun};
 use crate::run::{How, RunEnd, RunId, RunInput, RunRequest, SharedInput};
@@ -165,7 +165,7 @@ impl<D: Dialect> Part<D> {
             return;
         }
         let hook = &slot.planned.hook;
-        let mut reply = D::read(hook, slot.planned.on_failure, event.kind(), end);
+        let mut reply = D::read(hook, policy_for(&slot.planned, end), event.kind(), end);
         reply.authority = slot.planned.authority;
         let reported = failure::report(hook, reply.health, reply.end, end);
         reply.failure = reported.first().map(|diagnostic| diagnostic.message.clone());
@@ -299,6 +299,15 @@ impl<D: Dialect> AnyPart for Part<D> {
             .filter(|(at, slot)| changed(*at, slot))
             .map(|(_, slot)| slot.planned.clone())
             .collect()
+    }
+}
+
+/// What a failure of this end does. A guard of the system layer that was never asked denies, whatever its policy says: the
+/// policy is about guards that looked and failed.
+fn policy_for(planned: &PlannedHook, end: &RunEnd) -> OnFailure {
+    match planned.authority {
+        Authority::System if end.how.was_never_asked() => OnFailure::Block,
+        Authority::System | Authority::Ordinary => planned.on_failure,
     }
 }
 
