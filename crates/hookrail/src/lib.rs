@@ -32,6 +32,7 @@ mod lane;
 mod matcher;
 mod native;
 mod outcome;
+mod repeated;
 mod run;
 mod skips;
 mod snapshot;
