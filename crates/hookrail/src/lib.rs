@@ -33,6 +33,7 @@ mod log;
 mod matcher;
 mod native;
 mod outcome;
+mod repeated;
 mod run;
 mod skips;
 mod snapshot;

@@ -353,13 +353,14 @@ impl HookSystem {
             // Somebody who still asks must not take silence for consent.
             return Err(Box::new(Outcome::abandoned(kind)));
         }
-        let depth = self.inner.settings.world.depth;
-        if depth >= DEEPEST {
-            return Err(Box::new(Outcome::too_deep(kind, depth)));
-        }
         let in_force = self.inner.in_force.load();
         let plan = in_force.plan(&event);
         let is_idle = plan.parts.is_empty();
+        let depth = self.inner.settings.world.depth;
+        // Where no hook would run there is no recursion to end.
+        if depth >= DEEPEST && !is_idle {
+            return Err(Box::new(Outcome::too_deep(kind, depth)));
+        }
         let mut firing = Firing::planned(Arc::clone(&in_force.snapshot), plan, event);
         // An event that no hook runs for is over at once, and nobody has to be woken to find that out.
         if is_idle && let Step::Done(outcome) = firing.step() {
