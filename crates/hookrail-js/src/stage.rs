@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
-use hookrail::{Host, How, LoadFailure, ModuleReturn, ModuleWorld};
+use hookrail::{Host, How, LoadCause, LoadFailure, ModuleReturn, ModuleWorld};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
@@ -163,7 +163,9 @@ impl Stage {
                 self.acts += 1;
             }
             Err(message) => {
-                let failure = LoadFailure::new(format!("Failed to load hook: there is no runtime for it: {message}"));
+                let mut failure =
+                    LoadFailure::new(format!("Failed to load hook: there is no runtime for it: {message}"));
+                failure.cause = LoadCause::OutOfResources;
                 self.refuse_waiting(&failure);
                 self.unopened = Some(failure);
             }
@@ -176,12 +178,13 @@ impl Stage {
         let shared = Arc::clone(&act.shared);
         let refused = shared.refused.load(Ordering::Relaxed);
         let files = shared.files.lock().clone();
+        let (sources, missing) = (shared.sources.lock().clone(), shared.missing.lock().clone());
         if shared.budget.stopped().is_some() {
             let failure =
                 Failure::new(format!("it worked for {} s without giving way", self.seat.limits.cpu.as_secs_f64()));
             let report = Report::failed(failure);
             let result = outcome::loaded(&shared, &self.seat.limits, &report, None);
-            return Some(Looked { result, refused, files });
+            return Some(Looked { result, refused, files, sources, missing });
         }
         let report = shared.finished.lock().pop().map(|finished| Report::read(&finished));
         let lost = shared.rejections.lock().drain(..).next().map(|(_, message)| message);
@@ -191,7 +194,7 @@ impl Stage {
             (None, None) => return None,
         };
         let result = outcome::loaded(&shared, &self.seat.limits, &report, lost);
-        Some(Looked { result, refused, files })
+        Some(Looked { result, refused, files, sources, missing })
     }
 
     pub(crate) fn take(&mut self, message: Message) {

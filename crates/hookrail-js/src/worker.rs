@@ -15,6 +15,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::clock::WallClock;
 use crate::limits::Limits;
 use crate::processes::Processes;
+use crate::source::Version;
 use crate::stage::Stage;
 
 /// What a module's thread is told.
@@ -61,20 +62,22 @@ pub(crate) struct Worker {
     /// The files the module was made of when it was loaded last.
     pub(crate) files: Arc<Mutex<Vec<(PathBuf, Digest)>>>,
     pub(crate) stage: Arc<Mutex<Stage>>,
+    /// What the module is made of, if it was looked into before.
+    pub(crate) version: Option<Arc<Version>>,
     queued: Arc<AtomicUsize>,
 }
 
 impl Worker {
-    pub(crate) fn start(module: &Path, limits: Limits) -> std::io::Result<Self> {
+    pub(crate) fn start(module: &Path, limits: Limits, version: Option<Arc<Version>>) -> std::io::Result<Self> {
         let (to, inbox) = mpsc::unbounded_channel();
-        let seat = Seat::new(module, limits, &to);
+        let seat = Seat { version: version.clone(), ..Seat::new(module, limits, &to) };
         let (kill, processes, files) = (Arc::clone(&seat.kill), seat.processes.clone(), Arc::clone(&seat.files));
         let queued = Arc::clone(&seat.queued);
         let runtime = event_loop()?;
         let stage = Arc::new(Mutex::new(Stage::new(seat, runtime.handle().clone())));
         let own = Arc::clone(&stage);
         spawn(&limits, move || runtime.block_on(serve(own, inbox)))?;
-        Ok(Self { to, kill, processes, files, stage, queued })
+        Ok(Self { to, kill, processes, files, stage, version, queued })
     }
 
     /// Gives work to the thread.
@@ -93,6 +96,8 @@ pub(crate) struct Seat {
     pub(crate) kill: Arc<AtomicBool>,
     pub(crate) processes: Processes,
     pub(crate) files: Arc<Mutex<Vec<(PathBuf, Digest)>>>,
+    /// What the module is made of, if it was looked into before.
+    pub(crate) version: Option<Arc<Version>>,
     /// How much work was sent and has not come to the stage.
     pub(crate) queued: Arc<AtomicUsize>,
 }
@@ -113,6 +118,7 @@ impl Seat {
             kill,
             processes,
             files,
+            version: None,
             queued: Arc::default(),
         }
     }
@@ -143,7 +149,7 @@ pub(crate) fn look_into(module: &Path, world: ModuleWorld, limits: Limits) -> Lo
         })
     });
     if let Err(error) = started {
-        return failed(error.to_string());
+        return Looked::failed(LoadFailure::of_system(format!("Failed to load hook: {error}"), &error));
     }
     receive.recv_timeout(limits.load).unwrap_or_else(|_| {
         kill.store(true, Ordering::Relaxed);
@@ -157,11 +163,16 @@ pub(crate) struct Looked {
     /// Whether something was refused on the way.
     pub(crate) refused: bool,
     pub(crate) files: Vec<(PathBuf, Digest)>,
+    /// The bytes of those files.
+    pub(crate) sources: Version,
+    /// Files that were looked for and could not be read.
+    pub(crate) missing: Vec<PathBuf>,
 }
 
 impl Looked {
     pub(crate) fn failed(failure: LoadFailure) -> Self {
-        Self { result: Err(failure), refused: false, files: Vec::new() }
+        let (sources, missing) = (Version::default(), Vec::new());
+        Self { result: Err(failure), refused: false, files: Vec::new(), sources, missing }
     }
 }
 

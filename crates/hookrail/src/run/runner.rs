@@ -52,6 +52,11 @@ pub trait ModuleRunner: Send + Sync {
         Vec::new()
     }
 
+    /// Forgets a module that is not configured any more, with everything it is doing.
+    fn forget(&self, module: &Path) {
+        let _ = module;
+    }
+
     /// Runs a command that a module registered.
     fn command<'a>(&'a self, command: ModuleCommand<'a>) -> HostFuture<'a, ModuleReturn> {
         let how = How::Unusable(format!("the runner has no command `{}`", command.name).into());

@@ -37,6 +37,10 @@ pub(crate) fn load(sources: &Sources, reading: &mut Reading<'_>, last_good: &mut
     for file in found {
         load_file(sources, &file, reading, last_good, &mut loaded);
     }
+    if let Inspector::Runner(runner) = &sources.inspector {
+        let gone = last_good.0.keys().filter(|path| !known.contains(*path));
+        gone.for_each(|path| runner.forget(path));
+    }
     last_good.0.retain(|path, _| known.contains(path));
     loaded
 }
