@@ -21,6 +21,7 @@ pub(crate) fn run(args: &AgentArgs) -> Result<Exit> {
     let hooks = builder.build();
     let mode = mode(args);
     if !args.no_hooks {
+        Project::require_modules(&hooks)?;
         match mode {
             Mode::Interactive => trust::review(&project, &hooks)?,
             _ => trust::refuse(&hooks),

@@ -308,7 +308,9 @@ impl Settings {
                 let mut problems = Vec::new();
                 reading.read(place, &mut problems, |text| (source.check)(text).into());
                 // What was wrong when the description was made is among its findings.
-                found.extend(problems.into_iter().filter(|problem| !self.findings.contains(problem)));
+                if mode != LoadMode::First {
+                    found.extend(problems);
+                }
             }
         });
         loaded.sources.looked_at.extend(self.files.iter().cloned());

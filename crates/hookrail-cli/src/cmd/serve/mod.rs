@@ -25,7 +25,10 @@ const LAST_WAIT: Duration = Duration::from_secs(10);
 pub(crate) fn run(args: &ServeArgs) -> Result<Exit> {
     let project = Project::open(&args.project)?;
     // Options that describe no hook system are refused now, not at the first request.
-    drop(project.builder(&args.project)?);
+    let builder = project.builder(&args.project)?;
+    if !args.project.modules.is_empty() {
+        Project::require_modules(&builder.build())?;
+    }
     let configuration = project.configuration(&args.project);
     // Standard output belongs to the clients, and this is not theirs to know.
     anstream::eprint!("{}", render::diagnostic::all(&configuration.findings(), &project.places));
