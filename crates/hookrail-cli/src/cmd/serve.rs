@@ -2,11 +2,12 @@
 //!
 //! The first signal lets what runs finish and takes nothing new; the second ends it.
 
+use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
-use hookrail::{Builder, HookSystem};
+use hookrail::{Builder, HookSystem, RunLedger};
 use hookrail_bus::{Bus, MetricsServer, Settings, transport};
 
 use crate::args::{ProjectArgs, ServeArgs};
@@ -27,7 +28,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit> {
     // Standard output belongs to the clients, and this is not theirs to know.
     anstream::eprint!("{}", render::diagnostic::all(&configuration.findings(), &project.places));
     let configured = configuration.bus;
-    let settings = settings(&project, args, configured);
+    let ledger = ledger();
+    let settings = settings(&project, args, configured, ledger);
     let runtime = super::runtime()?;
     let exit = runtime.block_on(serve(args, settings, configured));
     // Standard input may still be waited for by a thread that cannot be stopped.
@@ -36,9 +38,15 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit> {
 }
 
 /// What is not said on the command line or in the user's configuration is as the bus has it by itself.
-fn settings(project: &Project, args: &ServeArgs, configured: BusSettings) -> Settings {
+fn settings(project: &Project, args: &ServeArgs, configured: BusSettings, ledger: Option<RunLedger>) -> Settings {
     let (own, options) = (project.root().to_owned(), args.project.clone());
-    let describe = move |directory: &Path| describe(directory, directory == own, &options);
+    let describe = move |directory: &Path| {
+        let builder = describe(directory, directory == own, &options);
+        match &ledger {
+            Some(ledger) => builder.record_running_hooks(ledger),
+            None => builder,
+        }
+    };
     let given = [
         (args.limit.or(configured.requests), Settings::limit as fn(Settings, usize) -> Settings),
         (args.in_flight.or(configured.in_flight), Settings::in_flight),
@@ -60,6 +68,27 @@ fn settings(project: &Project, args: &ServeArgs, configured: BusSettings) -> Set
         settings = settings.also_watch(store.path());
     }
     if args.no_watch || configured.watch == Some(false) { settings.without_watching() } else { settings }
+}
+
+/// The record of the hooks that run, after those were ended that a killed server has left. A server without a place for
+/// it serves all the same.
+fn ledger() -> Option<RunLedger> {
+    let store = Project::trust_store().ok()?;
+    let directory = store.path().parent()?.join("running");
+    // Standard error may be closed, and that is no reason not to serve.
+    let say = |text: String| drop(writeln!(std::io::stderr(), "{text}"));
+    match RunLedger::open(&directory) {
+        Ok((ledger, left)) => {
+            if left.ended > 0 {
+                say(format!("note: ended {} processes of hooks that a killed server had left running", left.ended));
+            }
+            Some(ledger)
+        }
+        Err(error) => {
+            say(format!("warning: running hooks cannot be recorded in `{}`: {error}", directory.display()));
+            None
+        }
+    }
 }
 
 /// The hooks of a project that a request names. What was said on the command line about trust and modules is about the
