@@ -4,5 +4,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail the test as the tests themselves do")]
 
 mod clients;
+mod left_behind;
 mod server;
+mod stopped;
 mod support;

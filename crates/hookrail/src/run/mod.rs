@@ -21,7 +21,7 @@ mod terms;
 mod worker;
 
 pub use end::{How, Output, Relocation, RunEnd, SpawnFailure};
-pub use hookrail_spawn::{Environment, Start as ProcessStart};
+pub use hookrail_spawn::{Environment, LeftBehind, RunLedger, Start as ProcessStart};
 pub use input::RunInput;
 pub(crate) use request::SharedInput;
 pub use request::{RunId, RunRequest};
