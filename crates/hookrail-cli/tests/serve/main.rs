@@ -4,5 +4,6 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail the test as the tests themselves do")]
 
 mod clients;
+mod limits;
 mod server;
 mod support;
