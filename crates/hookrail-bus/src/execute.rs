@@ -31,6 +31,9 @@ pub(crate) async fn execute(
         Ok(prepared) => prepared,
         Err(error) => return Response::refused(correlation_id, error),
     };
+    // The event holds the input; a second copy of it would wait with it for its turn.
+    let wait = request.wait;
+    drop(request);
     core.metrics.requested(event.kind());
     // Requests without a session share one turn per connection.
     let session = if event.session_id().is_empty() { stranger } else { event.session_id().into() };
@@ -38,13 +41,13 @@ pub(crate) async fn execute(
     let place = core.schedule.place(&session).await;
     let queued = arrived.elapsed();
     let started = Instant::now();
-    let mut outcome = fire(&project.system, event, request.wait, progress.as_ref()).await;
+    let mut outcome = fire(&project.system, event, wait, progress.as_ref()).await;
     drop(place);
     // A client that cannot see the configuration has to learn from the answer that a part of it is not in force.
     outcome.report_loading(&project.system.snapshot());
     let took = started.elapsed();
     core.metrics.executed(&outcome, queued, took);
-    Response { correlation_id, result: Ok(Report::of(outcome)), queued, took }
+    Response { correlation_id, result: Ok(Report::of(outcome)), queued, took, truncated: false }
 }
 
 async fn prepare(core: &Arc<Core>, request: &Request) -> Result<(crate::projects::Lease, Event), BusError> {

@@ -5,6 +5,7 @@
 
 mod clients;
 mod left_behind;
+mod limits;
 mod server;
 mod stopped;
 mod support;

@@ -3,6 +3,7 @@
 //! The first signal lets what runs finish and takes nothing new; the second ends it.
 
 mod clients;
+mod memory;
 mod metrics;
 mod settings;
 
@@ -23,6 +24,7 @@ pub(crate) use metrics::metrics_address;
 const LAST_WAIT: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(args: &ServeArgs) -> Result<Exit> {
+    memory::prepare();
     let project = Project::open(&args.project)?;
     // Options that describe no hook system are refused now, not at the first request.
     let builder = project.builder(&args.project)?;
@@ -50,24 +52,27 @@ async fn serve(args: &ServeArgs, settings: Settings, configured: BusSettings) ->
     if let Some(address) = args.metrics.or(configured.metrics) {
         metrics::offer_metrics(&bus, address).await?;
     }
+    tokio::spawn(memory::give_back(bus.clone()));
     let serving = bus.clone();
     let work = clients::serve_clients(args, serving, configured.line)?;
     let mut work = std::pin::pin!(work);
     let served = tokio::select! {
-        () = &mut work => true,
-        _ = interrupts.next() => false,
+        served = &mut work => Some(served),
+        _ = interrupts.next() => None,
     };
     // After the end of standard input everything is answered already, and the drain is only for what nobody waits for.
     let drained = async {
-        if served {
-            bus.drain().await;
-        } else {
-            tokio::join!(bus.drain(), work);
+        match served {
+            Some(served) => {
+                bus.drain().await;
+                served
+            }
+            None => tokio::join!(bus.drain(), work).1,
         }
     };
     let mut drained = std::pin::pin!(drained);
     tokio::select! {
-        () = &mut drained => Ok(Exit::Fine),
+        served = &mut drained => served.map(|()| Exit::Fine),
         number = interrupts.next() => {
             bus.end();
             // Whatever resists is left to the operating system.
