@@ -9,12 +9,15 @@ use hookrail::Builder;
 use tokio::sync::watch;
 
 use crate::client::Client;
+use crate::configuration::ConfigurationStatus;
 use crate::connection;
-use crate::message::{FromServer, ToServer};
-use crate::metrics::Metrics;
+use crate::error::BusError;
+use crate::message::{FromServer, Reloaded, ToServer};
+use crate::metrics::{LoadCounter, Metrics};
 use crate::projects::{Describe, Projects, Watching};
 use crate::schedule::Schedule;
 use crate::transport::{Transport, channel};
+use crate::watch::WatchMode;
 
 /// What a bus is made from.
 #[must_use = "settings do nothing until a bus is made from them"]
@@ -24,6 +27,7 @@ pub struct Settings {
     limit: usize,
     most_projects: usize,
     watching: Watching,
+    grants: Vec<PathBuf>,
     limits: Limits,
 }
 
@@ -46,7 +50,8 @@ impl Settings {
             describe: Box::new(describe),
             limit: 64,
             most_projects: 32,
-            watching: Watching::On { also: Vec::new() },
+            watching: Watching::On,
+            grants: Vec::new(),
             limits: Limits {
                 in_flight: 1024,
                 most_buffered: 64 * 1024 * 1024,
@@ -100,15 +105,14 @@ impl Settings {
         self
     }
 
-    /// Also reloads all projects when this file changes, such as the one that holds the user's grants.
-    pub fn also_watch(mut self, file: impl Into<PathBuf>) -> Self {
-        if let Watching::On { also } = &mut self.watching {
-            also.push(file.into());
-        }
+    /// The file that holds the user's grants. It is looked at before every event, also without watching, so that a
+    /// grant that was revoked is not in force for the next one.
+    pub fn grants_in(mut self, file: impl Into<PathBuf>) -> Self {
+        self.grants.push(file.into());
         self
     }
 
-    /// Leaves configuration as it is when a project is opened.
+    /// Leaves configuration as it is when a project is opened, until the user's grants change or a reload is asked for.
     pub fn without_watching(mut self) -> Self {
         self.watching = Watching::Off;
         self
@@ -153,13 +157,16 @@ impl Bus {
     /// A bus from its settings. It belongs to the runtime in which its connections are served.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
-        let Settings { project, describe, limit, most_projects, watching, limits } = settings;
+        let Settings { project, describe, limit, most_projects, watching, grants, limits } = settings;
+        let state = watch::Sender::new(State::Serving);
+        let loads = LoadCounter::default();
+        let projects = Projects::new(project, most_projects, describe, watching, grants, loads.clone());
         let core = Core {
-            projects: Projects::new(project, most_projects, describe, watching),
             schedule: Schedule::new(limit),
-            metrics: Arc::new(Metrics::new()),
+            metrics: Arc::new(Metrics::new(loads, Arc::downgrade(&projects), state.subscribe())),
+            projects,
             limits,
-            state: watch::Sender::new(State::Serving),
+            state,
             connected: watch::Sender::new(0),
         };
         Self { core: Arc::new(core) }
@@ -220,6 +227,31 @@ impl Bus {
         }
     }
 
+    /// Opens the bus's own project, which otherwise happens at the first request.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub async fn open(&self) -> Result<(), BusError> {
+        self.core.projects.lease(None).await.map(drop)
+    }
+
+    /// Reads the configuration of every open project again. Sources that were removed are then gone for good.
+    pub async fn reload(&self) -> Reloaded {
+        self.core.projects.reload().await
+    }
+
+    /// How changes of configuration are noticed.
+    #[must_use]
+    pub fn watch_mode(&self) -> WatchMode {
+        self.core.projects.mode()
+    }
+
+    /// The configuration of the bus's own project; none before it is open.
+    #[must_use]
+    pub fn configuration(&self) -> Option<ConfigurationStatus> {
+        self.core.projects.configuration()
+    }
+
     /// Finishes what runs and refuses what is new, then waits until nothing of any hook is left.
     pub async fn drain(&self) {
         self.core.state.send_if_modified(|state| {
@@ -272,7 +304,7 @@ async fn turn_away(
     metrics: Arc<Metrics>,
     patience: Duration,
 ) {
-    use crate::error::{BusError, ErrorCode};
+    use crate::error::ErrorCode;
     use crate::message::Response;
     let error = BusError::new(ErrorCode::Overloaded, "the server has as many clients as it may have");
     metrics.refused(&error);

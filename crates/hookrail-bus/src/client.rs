@@ -7,7 +7,9 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::error::BusError;
 use crate::id;
-use crate::message::{Cancel, FromServer, Hello, Lifecycle, Ping, Request, Response, Subscribe, ToServer, Welcome};
+use crate::message::{
+    Cancel, FromServer, Hello, Lifecycle, Ping, Reload, Reloaded, Request, Response, Subscribe, ToServer, Welcome,
+};
 use crate::transport::{Received, Sink, Source, Transport};
 
 /// How many progress reports wait for a slow listener before the newest are lost.
@@ -108,6 +110,19 @@ impl Client {
         }
     }
 
+    /// Has all configuration read again. Sources that were removed are then gone for good.
+    ///
+    /// # Errors
+    /// When the connection is closed, or the server cannot do it.
+    pub async fn reload(&self) -> Result<Reloaded, ClientError> {
+        let name = id::fresh();
+        let reload = Reload { correlation_id: Some(name.clone()) };
+        match self.ask(name, ToServer::Reload(reload)).await? {
+            FromServer::Reloaded(reloaded) => Ok(reloaded),
+            other => Err(unexpected(other)),
+        }
+    }
+
     /// What happens to this client's requests from now on. A listener that was there before hears nothing more.
     #[must_use]
     pub fn lifecycles(&self) -> Lifecycles {
@@ -168,6 +183,7 @@ impl Shared {
             FromServer::Response(response) => Some(&response.correlation_id),
             FromServer::Welcome(welcome) => welcome.correlation_id.as_ref(),
             FromServer::Pong(ping) => ping.correlation_id.as_ref(),
+            FromServer::Reloaded(reloaded) => reloaded.correlation_id.as_ref(),
             // Whoever cancels waits for the response, which says more.
             FromServer::Cancelled(_) => None,
             FromServer::Lifecycle(lifecycle) => {

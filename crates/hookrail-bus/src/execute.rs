@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hookrail::{Event, FireId, HookSystem, Notification, Notifications, Outcome};
+use tracing::Instrument as _;
 
 use crate::bus::Core;
 use crate::error::BusError;
 use crate::event::event;
+use crate::log;
 use crate::message::{FromServer, Lifecycle, Phase, Request, Response, Wait};
 use crate::outbox::Outbox;
 use crate::report::Report;
@@ -32,14 +34,17 @@ pub(crate) async fn execute(
         Err(error) => return Response::refused(correlation_id, error),
     };
     core.metrics.requested(event.kind());
+    let span = log::span(&correlation_id, &event, &project.directory);
     // Requests without a session share one turn per connection.
     let session = if event.session_id().is_empty() { stranger } else { event.session_id().into() };
     tell(progress.as_ref(), || (Phase::Queued, None, None, None));
     let place = core.schedule.place(&session).await;
     let queued = arrived.elapsed();
     let started = Instant::now();
-    let mut outcome = fire(&project.system, event, request.wait, progress.as_ref()).await;
+    let mut outcome = fire(&project.system, event, request.wait, progress.as_ref()).instrument(span.clone()).await;
     drop(place);
+    // Before what loading noticed is added: that is logged when configuration is read, not for every event.
+    span.in_scope(|| log::executed(&outcome));
     // A client that cannot see the configuration has to learn from the answer that a part of it is not in force.
     outcome.diagnostics.splice(0..0, project.system.snapshot().diagnostics().iter().cloned());
     let took = started.elapsed();

@@ -28,6 +28,7 @@
 
 mod bus;
 mod client;
+mod configuration;
 mod connection;
 mod error;
 mod event;
@@ -35,6 +36,7 @@ mod execute;
 #[doc(hidden)]
 pub mod fuzzing;
 mod id;
+mod log;
 mod message;
 mod metrics;
 mod outbox;
@@ -50,9 +52,11 @@ mod wire;
 
 pub use bus::{Bus, Settings};
 pub use client::{Client, ClientError, Lifecycles};
+pub use configuration::ConfigurationStatus;
 pub use error::{BusError, ErrorCode};
 pub use message::{
-    Cancel, Cancelled, FromServer, Hello, Lifecycle, Phase, Ping, Request, Response, Subscribe, ToServer, Wait, Welcome,
+    Cancel, Cancelled, FromServer, Hello, Lifecycle, Phase, Ping, Reload, Reloaded, Request, Response, Subscribe,
+    ToServer, Wait, Welcome,
 };
 pub use metrics::{Metrics, MetricsServer};
 pub use reference::reference;
@@ -60,6 +64,7 @@ pub use report::Report;
 pub use schema::schemas;
 pub use spec::{FieldSpec, FieldType, MESSAGES, MessageSpec, Side};
 pub use transport::{Closed, Received, Refusal, Sink, Source, Transport};
+pub use watch::WatchMode;
 
 /// The protocol's major version. A client that names a higher one is refused; one that names none gets this.
 pub const PROTOCOL: u64 = 1;

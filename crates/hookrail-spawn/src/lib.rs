@@ -53,6 +53,8 @@ mod command;
 mod environment;
 mod error;
 mod files;
+#[cfg(unix)]
+mod inherited;
 mod ladder;
 mod outcome;
 mod parked;
@@ -82,6 +84,8 @@ pub use command::{Command, Limits, Start};
 pub use environment::Environment;
 pub use error::{NulPlace, SpawnError};
 pub use files::{is_ours_alone, open_regular};
+#[cfg(unix)]
+pub use inherited::{inherited_descriptor, is_ignored};
 pub use ladder::Ladder;
 pub use outcome::{End, Exit, Finished, Force, Survivors, Swept};
 pub use parked::{Exchange, Parked, Reply};

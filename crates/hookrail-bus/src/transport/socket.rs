@@ -38,7 +38,8 @@ pub struct Listener {
     listener: UnixListener,
     path: PathBuf,
     /// Device and number of the socket, so that only this one is removed.
-    identity: (u64, u64),
+    /// None for a socket that the service manager made and keeps.
+    identity: Option<(u64, u64)>,
     user: u32,
 }
 
@@ -61,9 +62,20 @@ impl Listener {
         let made = private.path().join("s");
         let listener = UnixListener::bind(&made).map_err(failed)?;
         fs::set_permissions(&made, fs::Permissions::from_mode(0o600)).map_err(failed)?;
-        let identity = identity(&made).map_err(failed)?;
+        let identity = Some(identity(&made).map_err(failed)?);
         fs::rename(&made, &path).map_err(failed)?;
         Ok(Self { listener, path, identity, user: rustix::process::geteuid().as_raw() })
+    }
+
+    /// Takes over a socket that the service manager made and listens on. It is neither removed nor made again.
+    ///
+    /// # Errors
+    /// When the socket cannot be used by the runtime.
+    pub fn inherit(listener: std::os::unix::net::UnixListener) -> io::Result<Self> {
+        listener.set_nonblocking(true)?;
+        let path = listener.local_addr()?.as_pathname().map(Path::to_owned).unwrap_or_default();
+        let listener = UnixListener::from_std(listener)?;
+        Ok(Self { listener, path, identity: None, user: rustix::process::geteuid().as_raw() })
     }
 
     /// Where it is.
@@ -86,7 +98,9 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        if identity(&self.path).is_ok_and(|found| found == self.identity) {
+        if let Some(own) = self.identity
+            && identity(&self.path).is_ok_and(|found| found == own)
+        {
             let _ = fs::remove_file(&self.path);
         }
     }
