@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use hookrail::{Diagnostic, HookSystem, Level};
+use hookrail::{Code, Diagnostic, HookSystem, Level, SourceKind, UnusableSource};
 
 use crate::watch::Signature;
 
@@ -13,7 +13,7 @@ use crate::watch::Signature;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConfigurationStatus {
-    /// Counts how often configuration was read and put in force, from 1.
+    /// Counts the configurations that were in force, from 1. Reading what is in force already does not count.
     pub revision: u64,
     /// How long ago that was.
     pub age: Duration,
@@ -77,9 +77,8 @@ pub(crate) struct Project {
     state: Mutex<State>,
 }
 
+#[derive(Default)]
 struct State {
-    revision: u64,
-    loaded: Instant,
     /// What all files looked like before they were read last.
     files: Signature,
     /// What the user's grants looked like before they were read last.
@@ -90,18 +89,11 @@ struct State {
 
 impl Project {
     pub(crate) fn new(system: HookSystem, directory: &Path) -> Self {
-        let state = State {
-            revision: 1,
-            loaded: Instant::now(),
-            files: Signature::default(),
-            grants: Signature::default(),
-            told: HashSet::new(),
-        };
         Self {
             system,
             directory: directory.to_owned(),
             loading: tokio::sync::Mutex::default(),
-            state: Mutex::new(state),
+            state: Mutex::default(),
         }
     }
 
@@ -109,11 +101,9 @@ impl Project {
     pub(crate) fn load(&self, trigger: Trigger, files: Signature, grants: Signature) {
         match trigger {
             Trigger::Request => self.system.reload(),
-            Trigger::Change | Trigger::Grants => self.system.reload(),
+            Trigger::Change | Trigger::Grants => self.system.refresh(),
         };
         let mut state = self.lock();
-        state.revision += 1;
-        state.loaded = Instant::now();
         state.files = files;
         state.grants = grants;
     }
@@ -131,13 +121,15 @@ impl Project {
     }
 
     pub(crate) fn status(&self) -> ConfigurationStatus {
-        let snapshot = self.system.snapshot();
-        let diagnostics = snapshot.diagnostics();
-        let is = |diagnostic: &&Diagnostic, codes: &[&str]| codes.contains(&diagnostic.code.name());
-        let kept = diagnostics.iter().filter(|found| is(found, &KEPT)).map(source).collect();
-        let system_unusable = diagnostics.iter().any(|found| is(&found, &["system-unusable"]));
-        let state = self.lock();
-        ConfigurationStatus { revision: state.revision, age: state.loaded.elapsed(), kept, system_unusable }
+        let configuration = self.system.configuration();
+        let system = |source: &UnusableSource| source.kind == SourceKind::System;
+        ConfigurationStatus {
+            revision: configuration.revision,
+            // A clock that was set back makes it young, which harms nothing.
+            age: configuration.loaded_at.elapsed().unwrap_or_default(),
+            kept: configuration.kept.iter().map(|source| source.path.display().to_string()).collect(),
+            system_unusable: configuration.unusable.iter().any(system),
+        }
     }
 
     /// What reading configuration came to.
@@ -158,7 +150,7 @@ impl Project {
     pub(crate) fn problems(&self) -> Vec<String> {
         let snapshot = self.system.snapshot();
         let errors = snapshot.diagnostics().iter();
-        errors.filter(|found| found.level == Level::Error || KEPT.contains(&found.code.name())).map(sentence).collect()
+        errors.filter(|found| found.level == Level::Error || KEPT.contains(&found.code)).map(sentence).collect()
     }
 
     /// Tells the log what it was not told yet. What is mended and breaks again is told again.
@@ -185,15 +177,7 @@ impl Project {
 }
 
 /// The codes that say that the last good version of a source stays in force.
-const KEPT: [&str; 3] = ["kept-last-good", "source-removed", "file-last-good"];
-
-/// The source a diagnostic is about.
-fn source(diagnostic: &Diagnostic) -> String {
-    match &diagnostic.location {
-        Some(location) => location.file.display().to_string(),
-        None => diagnostic.message.clone(),
-    }
-}
+const KEPT: [Code; 2] = [Code::KeptLastGood, Code::SourceRemoved];
 
 /// A diagnostic in one sentence, with its place.
 fn sentence(diagnostic: &Diagnostic) -> String {

@@ -43,10 +43,10 @@ pub(crate) async fn execute(
     let started = Instant::now();
     let mut outcome = fire(&project.system, event, request.wait, progress.as_ref()).instrument(span.clone()).await;
     drop(place);
-    // Before what loading noticed is added: that is logged when configuration is read, not for every event.
-    span.in_scope(|| log::executed(&outcome));
+    let snapshot = project.system.snapshot();
+    span.in_scope(|| log::executed(&outcome, snapshot.diagnostics()));
     // A client that cannot see the configuration has to learn from the answer that a part of it is not in force.
-    outcome.diagnostics.splice(0..0, project.system.snapshot().diagnostics().iter().cloned());
+    outcome.report_loading(&snapshot);
     let took = started.elapsed();
     core.metrics.executed(&outcome, queued, took);
     Response { correlation_id, result: Ok(Report::of(outcome)), queued, took }

@@ -36,10 +36,10 @@ pub(crate) fn refused(correlation_id: &str, error: &BusError) {
     }
 }
 
-/// What came of a request, in its span.
-pub(crate) fn executed(outcome: &Outcome) {
-    let mut others: Vec<&Diagnostic> =
-        outcome.diagnostics.iter().filter(|found| found.level >= Level::Warning).collect();
+/// What came of a request, in its span. What loading noticed is logged when configuration is read, not for every event.
+pub(crate) fn executed(outcome: &Outcome, loading: &[Diagnostic]) {
+    let news = outcome.diagnostics.iter().filter(|found| found.level >= Level::Warning && !loading.contains(found));
+    let mut others: Vec<&Diagnostic> = news.collect();
     for run in outcome.runs.iter().filter(|run| run.health == Health::Failed && run.end != EndKind::Cancelled) {
         let about = format!("hook `{}`", run.hook);
         let reported = others.iter().position(|found| found.message.contains(&about)).map(|at| others.remove(at));

@@ -170,7 +170,7 @@ impl Projects {
 
     /// Every path whose change changes which hooks run, or what they do.
     fn paths(&self, project: &Project) -> Vec<PathBuf> {
-        let mut paths = project.system.snapshot().files().to_vec();
+        let mut paths = project.system.watched_paths();
         paths.extend(self.grants.iter().cloned());
         paths.sort();
         paths.dedup();

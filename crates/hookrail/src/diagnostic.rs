@@ -70,8 +70,16 @@ codes! {
     FileSyntax = "file-syntax", Error;
     /// A configuration file does not hold an object.
     FileShape = "file-shape", Error;
-    /// A configuration file could not be loaded on reload, so its last good version stays in force.
-    FileLastGood = "file-last-good", Warning;
+    /// A configuration file is empty, which is what a save that was cut short leaves behind.
+    FileEmpty = "file-empty", Error;
+    /// A source of configuration cannot be used any more, so its last good version stays in force.
+    KeptLastGood = "kept-last-good", Warning;
+    /// A source of configuration is gone and its removal was not accepted, so its last good version stays in force.
+    SourceRemoved = "source-removed", Warning;
+    /// A source of the system layer exists and cannot be used, so every event that can be denied is denied.
+    SystemUnusable = "system-unusable", Error;
+    /// A source of configuration cannot be used, and `on_load_failure` says what that does to events that can be denied.
+    LoadFailure = "load-failure", Error;
     /// The system settings at their default place are not safely root's own, so they do not count.
     SystemFileUnsafe = "system-file-unsafe", Error;
     /// A key stands twice in one object, and the last one counts.

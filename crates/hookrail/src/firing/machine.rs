@@ -84,6 +84,12 @@ impl Firing {
         if let Switch::SystemOnly(why) = snapshot.switch() {
             outcome.diagnostics.push(Diagnostic::new(Code::HooksDisabled, why.to_string()));
         }
+        outcome.diagnostics.extend(snapshot.standing().iter().cloned());
+        if let Some(refused) = snapshot.refusal().filter(|_| event.kind().spec().is_gating()) {
+            outcome.refusal = Some(refused.refusal);
+            outcome.effects.decision = Some(refused.refusal.decision());
+            outcome.effects.reason = Some(refused.reason.to_string());
+        }
         Self {
             snapshot,
             plan,
@@ -107,6 +113,10 @@ impl Firing {
 
     /// What to do next. After [`Step::Done`] there is nothing more to do.
     pub fn step(&mut self) -> Step {
+        // Guards that are missing are not made up for by those that are there.
+        if self.phase == Phase::Part(0) && self.waiting.is_empty() && self.is_denied() {
+            self.end_early(0);
+        }
         while self.waiting.is_empty() {
             let at = match self.phase {
                 Phase::Part(at) | Phase::SecondLook(at) => at,
@@ -219,8 +229,12 @@ impl Firing {
 
     /// Once denied, the parts that have not started are recorded as not run.
     fn end_early(&mut self, from: usize) {
+        let why = match self.outcome.refusal {
+            Some(refusal) if refusal.decision() == Decision::Deny => "the engine denied the event",
+            _ => "an earlier hook denied the event",
+        };
         for (_, part) in self.parts.iter().skip(from) {
-            self.outcome.skipped.extend(part.skip("an earlier hook denied the event"));
+            self.outcome.skipped.extend(part.skip(why));
         }
         self.finish();
     }

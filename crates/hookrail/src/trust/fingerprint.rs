@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::imports;
-use crate::config::without_dots;
+use crate::config::{is_want_of_resources, without_dots};
 use crate::hook::{Action, Hook};
 use crate::lane::Life;
 use crate::run::Capabilities;
@@ -50,6 +50,14 @@ pub struct NamedFile {
     pub path: PathBuf,
     /// What is in it; none when it is too large or cannot be read.
     pub digest: Option<Digest>,
+}
+
+impl NamedFile {
+    /// A file from its parts.
+    #[must_use]
+    pub fn new(path: impl Into<PathBuf>, digest: Option<Digest>) -> Self {
+        Self { path: path.into(), digest }
+    }
 }
 
 /// What a hook is, in words: kept with its grant, so that a change can be shown.
@@ -109,6 +117,8 @@ struct Looked {
     files: Arc<[NamedFile]>,
     /// Whether these are all there can be.
     coverable: bool,
+    /// Whether something could not be read for want of resources, which says nothing about the files.
+    out_of_resources: bool,
 }
 
 /// Where a hook's files are found.
@@ -122,8 +132,8 @@ enum Runs {
 
 impl Runs {
     /// The files by name, for a command that is started in `cwd`, and whether they can be covered. Only a module has to
-    /// be read for that.
-    fn paths(&self, root: &Path, cwd: &Path) -> (Vec<PathBuf>, bool) {
+    /// be read for that, and what that lacked resources for is noted.
+    fn paths(&self, root: &Path, cwd: &Path, starved: &mut bool) -> (Vec<PathBuf>, bool) {
         match self {
             Self::Command(command, _) if command.len() > LONGEST_COMMAND => (Vec::new(), false),
             Self::Command(command, folders) => {
@@ -133,6 +143,7 @@ impl Runs {
             }
             Self::Module(module) => {
                 let found = imports::files_of(module);
+                *starved |= found.out_of_resources;
                 (found.paths.into_iter().collect(), found.complete)
             }
         }
@@ -140,10 +151,20 @@ impl Runs {
 
     /// The files with what is in them.
     fn look(&self, root: &Path, cwd: &Path) -> Looked {
-        let (paths, coverable) = self.paths(root, cwd);
+        let mut out_of_resources = false;
+        let (paths, coverable) = self.paths(root, cwd, &mut out_of_resources);
         let mut budget = LARGEST;
-        let mut digest = |path: &Path| if coverable { digest_of_file(path, &mut budget) } else { None };
-        Looked { files: paths.into_iter().map(|path| NamedFile { digest: digest(&path), path }).collect(), coverable }
+        let mut digest = |path: &Path| {
+            if !coverable {
+                return None;
+            }
+            digest_of_file(path, &mut budget).unwrap_or_else(|error| {
+                out_of_resources |= is_want_of_resources(&error);
+                None
+            })
+        };
+        let files = paths.into_iter().map(|path| NamedFile { digest: digest(&path), path }).collect();
+        Looked { files, coverable, out_of_resources }
     }
 }
 
@@ -262,6 +283,12 @@ impl Fingerprint {
         Arc::clone(&self.looked().files)
     }
 
+    /// Whether the files were looked at and could not be read for want of resources. Then the fingerprint says nothing
+    /// about what is in them.
+    pub(crate) fn is_out_of_resources(&self) -> bool {
+        self.looked.get().is_some_and(|looked| looked.out_of_resources)
+    }
+
     fn looked(&self) -> &Looked {
         self.looked.get_or_init(|| self.runs.look(&self.root, &self.root))
     }
@@ -272,7 +299,7 @@ impl Fingerprint {
     pub fn paths(&self) -> Vec<PathBuf> {
         match self.looked.get() {
             Some(looked) => looked.files.iter().map(|file| file.path.clone()).collect(),
-            None => self.runs.paths(&self.root, &self.root).0,
+            None => self.runs.paths(&self.root, &self.root, &mut false).0,
         }
     }
 
@@ -405,22 +432,24 @@ fn has_loose_ends(command: &str, folders: &[(String, PathBuf)]) -> bool {
 const LOOSE_WORDS: [&str; 6] = ["cd", "pushd", "chdir", "eval", "env", "xargs"];
 
 /// The digest of a file, while the budget of bytes lasts.
-fn digest_of_file(path: &Path, budget: &mut u64) -> Option<Digest> {
-    let file = hookrail_spawn::open_regular(path).ok()?;
+fn digest_of_file(path: &Path, budget: &mut u64) -> std::io::Result<Option<Digest>> {
+    let file = hookrail_spawn::open_regular(path)?;
     // A file that says it is too large is not even begun.
-    if file.metadata().ok()?.len() > *budget {
-        return None;
+    if file.metadata()?.len() > *budget {
+        return Ok(None);
     }
     let mut file = file.take(*budget + 1);
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 64 * 1024];
     loop {
-        let count = file.read(&mut buffer).ok()?;
+        let count = file.read(&mut buffer)?;
         if count == 0 {
-            return Some(Digest(hasher.finalize().into()));
+            return Ok(Some(Digest(hasher.finalize().into())));
         }
-        *budget = budget.checked_sub(u64::try_from(count).ok()?)?;
-        hasher.update(buffer.get(..count)?);
+        let left = u64::try_from(count).ok().and_then(|count| budget.checked_sub(count));
+        let (Some(left), Some(read)) = (left, buffer.get(..count)) else { return Ok(None) };
+        *budget = left;
+        hasher.update(read);
     }
 }
 

@@ -34,7 +34,7 @@ pub use schema::{MATCHER_FORMAT, schemas};
 pub use stdin::{event_of_payload, payload_of_event};
 pub use translate::{from_hook_request, from_hook_response, to_hook_request, to_hook_response};
 
-pub(crate) use layers::{LastGood, load};
+pub(crate) use layers::load;
 
 use std::sync::Arc;
 use std::time::Duration;

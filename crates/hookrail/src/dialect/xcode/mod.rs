@@ -27,7 +27,7 @@ pub use places::PluginPlaces;
 pub use registry::{Plugin, PluginScope, Survey, survey};
 
 pub(crate) use breadcrumb::{of_engine as engine_breadcrumb, of_run as breadcrumbs};
-pub(crate) use load::{LastGood, load};
+pub(crate) use load::load;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -8,7 +8,7 @@ mod fold;
 mod load;
 mod payload;
 
-pub(crate) use load::load;
+pub(crate) use load::{LastGood, load};
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -33,7 +33,7 @@ impl HookSystem {
         let count = snapshot.hooks().iter().filter(meant).count();
         if count > 0 {
             self.disabled().insert(label.to_owned());
-            self.reload();
+            self.refresh();
         }
         count
     }
@@ -42,7 +42,7 @@ impl HookSystem {
     pub fn enable_hook(&self, label: &str) -> bool {
         let was = self.disabled().remove(label);
         if was {
-            self.reload();
+            self.refresh();
         }
         was
     }
