@@ -99,3 +99,28 @@ fn the_python_client_uses_no_socket_of_another_user() {
 fn the_python_package_is_installed_in_an_empty_environment() {
     python("tests.test_package");
 }
+
+fn node(file: &str) {
+    suite("node", &["--test", "--test-reporter=spec", &format!("tests/{file}.test.mjs")], "typescript");
+}
+
+#[test]
+fn the_node_client_with_the_real_server() {
+    node("real-server");
+}
+
+#[test]
+fn the_node_client_with_servers_that_misbehave() {
+    node("misbehaving-server");
+}
+
+#[test]
+fn the_node_client_uses_no_socket_of_another_user() {
+    node("socket-checks");
+}
+
+/// Also runs its example and what its README shows.
+#[test]
+fn the_node_package_is_installed_in_an_empty_folder() {
+    node("package");
+}
