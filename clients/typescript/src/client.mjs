@@ -121,6 +121,7 @@ export class Client {
 
   #message(type, correlationId, payload, answer, read) {
     const name = correlationId || randomUUID();
+    if (typeof name !== "string") throw new InvalidInputError(`${name} is not a correlation id: it must be a string`);
     return { type, name, line: encode(type, name, payload, this.#lineLimit), answer, read };
   }
 

@@ -2,6 +2,7 @@
 
 import { endProcess } from "./endpoint.mjs";
 import { ClosedError } from "./errors.mjs";
+import { refusal } from "./messages.mjs";
 import { Lines, Session, encode } from "./protocol.mjs";
 
 export class Connection {
@@ -115,6 +116,7 @@ export class Connection {
   }
 
   #lost() {
+    if (this.#session.parting !== null) return refusal(this.#session.parting);
     const status = this.#child?.exitCode ?? this.#child?.signalCode ?? null;
     const more = status === null ? "" : `; the server ended with ${status}, and its standard error says why`;
     return new ClosedError(`the connection to the server is closed${more}`);

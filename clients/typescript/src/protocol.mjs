@@ -19,6 +19,8 @@ const PREFIX = 64 * 1024;
 const NAME =
   /^\s*\{\s*"type"\s*:\s*"[^"\\]*"\s*,\s*"payload"\s*:\s*\{\s*"correlationId"\s*:\s*("(?:[^"\\]|\\.)*")/;
 
+const LONE_SURROGATE = /(?<!\\)(?:\\\\)*\\ud[89a-f]/;
+
 /** JSON.stringify drops or changes these without a word, and a guard would see another input than the tool. */
 function strict(_key, value) {
   const kind = value instanceof Number ? "number" : typeof value;
@@ -35,7 +37,10 @@ function strict(_key, value) {
 export function encode(type, correlationId, payload, limit = LINE_LIMIT) {
   let line;
   try {
-    line = Buffer.from(`${JSON.stringify({ type, payload: { correlationId, ...payload } }, strict)}\n`);
+    const text = JSON.stringify({ type, payload: { correlationId, ...payload } }, strict);
+    // Nothing else is written as such an escape. A server could only put another character in its place.
+    if (text.includes("\\ud") && LONE_SURROGATE.test(text)) throw new TypeError("a lone surrogate is not text");
+    line = Buffer.from(`${text}\n`);
   } catch (error) {
     throw new InvalidInputError(`the request has no JSON form: ${error?.message}`, { cause: error });
   }
@@ -88,6 +93,8 @@ export class Lines {
 export class Session {
   #report;
   #pending = new Map();
+  /** What the server refused when nothing was asked: why it is about to close the connection. */
+  parting = null;
   // Forgetting the oldest costs a spurious failure of pending requests, never a wrong answer.
   #abandoned = new Set();
 
@@ -172,7 +179,10 @@ export class Session {
       // The late answer of a request that was given up.
     } else if (refused) {
       // A server that could not read the name of a request makes one up, so this is about one of ours.
-      if (!this.failAll(() => refusal(payload))) this.#report(refusal(payload));
+      if (!this.failAll(() => refusal(payload))) {
+        this.parting = payload;
+        this.#report(refusal(payload));
+      }
     } else {
       this.#report(new InvalidAnswerError(`the server answered a request that was not made: ${name}`));
     }

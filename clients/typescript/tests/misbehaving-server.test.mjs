@@ -171,6 +171,20 @@ fakeTest("a name in flight is refused", async (t) => {
   await first;
 });
 
+fakeTest("a correlation id must be a string", async (t) => {
+  const { ask } = await against(t, (peer) => peer.payload("never"));
+  await assert.rejects(ask({ correlationId: 5 }), is(InvalidInputError));
+});
+
+fakeTest("a server that turns the client away is heard", async (t) => {
+  const seen = [];
+  const { ask } = await against(t, (peer) => peer.refuse("made-up", "overloaded"), { onError: (e) => seen.push(e) });
+  await waitUntil(() => seen.length > 0);
+  for (let round = 0; round < 2; round += 1) {
+    await assert.rejects(ask(), (error) => is(BusError)(error) && error.code === "overloaded");
+  }
+});
+
 fakeTest("answers to nothing are reported", async (t) => {
   const seen = [];
   const { ask } = await against(

@@ -112,14 +112,16 @@ serverTest("input without a JSON form is refused before it is sent", async (sand
   loop.loop = loop;
   let deep = [];
   for (let at = 0; at < 200_000; at += 1) deep = [deep];
-  const bad = [NaN, Infinity, -Infinity, new Number(NaN), 1n, () => {}, Symbol("x"), new Map(), new Set(), loop, deep];
+  const bad = [NaN, Infinity, -Infinity, new Number(NaN), 1n, () => {}, Symbol("x"), new Map(), new Set(), "\ud800", loop, deep];
   const raises = { toJSON: () => assert.fail("no") };
   await inBothWays(sandbox, sandbox.project(), async (client) => {
     for (const value of [...bad, raises]) {
       await assert.rejects(client.execute("BeforeTool", tool("blocked", { value })), InvalidInputError);
     }
     await assert.rejects(client.execute("BeforeTool", BLOCKED, { timeout: NaN }), InvalidInputError);
-    assert((await client.execute("BeforeTool", BLOCKED)).isDenied);
+    // Text that only looks like one is text.
+    const escaped = tool("blocked", { value: "\\ud800 \\\\ud800 \u{1f600}" });
+    assert((await client.execute("BeforeTool", escaped)).isDenied);
   });
 });
 

@@ -75,6 +75,19 @@ async fn the_rust_example() {
     }
 }
 
+#[test]
+fn the_packages_have_the_version_of_this_program() {
+    let version = env!("CARGO_PKG_VERSION");
+    for (file, line) in [
+        ("python/pyproject.toml", format!("\nversion = \"{version}\"\n")),
+        ("python/src/hookrail_client/__init__.py", format!("\n__version__ = \"{version}\"\n")),
+        ("typescript/package.json", format!("\"version\": \"{version}\"")),
+    ] {
+        let text = std::fs::read_to_string(clients().join(file)).unwrap();
+        assert!(text.contains(&line), "{file} does not have version {version}");
+    }
+}
+
 fn python(module: &str) {
     suite("python3", &["-m", "unittest", "-v", module], "python");
 }
