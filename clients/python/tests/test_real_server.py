@@ -182,7 +182,7 @@ class RealServer(Case):
     def test_a_server_that_is_stopped_costs_no_more_than_the_deadline(self) -> None:
         server, path = self.serve(self.project())
         with Client.connect(path, Options(timeout=0.5, control_timeout=0.5)) as client:
-            client.ping()
+            client.ping(timeout=HANG)
             self.stop(server)
             for ask in (
                 lambda: client.execute("BeforeTool", BLOCKED),
