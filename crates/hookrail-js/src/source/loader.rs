@@ -1,5 +1,7 @@
 //! The engine's two questions: which module does this import mean, and what is in it.
 
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,6 +12,7 @@ use rquickjs::module::Declared;
 use rquickjs::{Ctx, Error, Exception, Module};
 
 use super::{resolve, transpile, virtuals};
+use crate::clock::Stop;
 use crate::machine::is_exhausted;
 use crate::shared::Shared;
 use crate::stack;
@@ -46,9 +49,20 @@ impl Resolver for FileResolver {
     }
 }
 
+/// How much of a file is looked through for the place of an import.
+const LONGEST_SHOWN: usize = 8 << 20;
+
+/// So many bytes of a file, and one more if there are more.
+fn read(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let most = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
+    File::open(path)?.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// Where a file names an import, counted from one.
 fn place_of(file: &Path, specifier: &str) -> Option<(u32, u32)> {
-    let source = std::fs::read_to_string(file).ok()?;
+    let source = String::from_utf8(read(file, LONGEST_SHOWN).ok()?).ok()?;
     source.lines().zip(1_u32..).find_map(|(line, number)| {
         let quoted = [format!("\"{specifier}\""), format!("'{specifier}'")];
         let at = quoted.iter().find_map(|quoted| line.find(quoted.as_str()))?;
@@ -116,20 +130,26 @@ impl FileLoader {
         Ok(code.text)
     }
 
-    /// What is in a file: as it was when the module was looked into, else as it is now.
+    /// What is in a file, as far as there is room for it: as it was when the module was looked into, else as it is now.
     fn bytes(&self, path: &Path) -> Result<Arc<[u8]>, LoadFailure> {
         if let Some(bytes) = self.shared.version.as_ref().and_then(|version| version.bytes(path)) {
             return Ok(bytes);
         }
-        let read = std::fs::read(path).map_err(|error| {
+        let left = self.shared.source_left();
+        let bytes = read(path, left).map_err(|error| {
             // A file that cannot be read is looked at again when it changes.
             self.shared.missing.lock().push(path.to_owned());
             if is_exhausted(&error) {
                 self.shared.exhausted.store(true, Ordering::Relaxed);
             }
             LoadFailure::new(format!("'{}' cannot be read: {error}", path.display()))
-        });
-        read.map(Arc::from)
+        })?;
+        if bytes.len() > left {
+            self.shared.budget.stop(Stop::Source);
+            return Err(LoadFailure::new(format!("'{}' is too large", path.display())));
+        }
+        self.shared.add_source(bytes.len());
+        Ok(bytes.into())
     }
 
     /// A module is made of what was looked at when it was trusted, and of nothing else.
