@@ -8,7 +8,7 @@ mod name;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hookrail::{Json, JsonKind, JsonObject};
+use hookrail::{Json, JsonKind, JsonObject, repeated_member};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -193,7 +193,13 @@ fn checked(spec: &MessageSpec, payload: Option<&RawValue>) -> Result<Payload, Re
     let Ok(members) = members else {
         return Err(Refusal::new(BusError::invalid("`payload` must be an object")));
     };
+    let repeated = repeated_member(payload.get());
     let payload = Payload(members);
+    // Of two inputs the client would act on one and the hooks would judge the other.
+    if let Some(key) = repeated {
+        let error = BusError::invalid(format!("duplicate key `{}`", shortened(&key)));
+        return Err(Refusal { correlation_id: payload.name(), error });
+    }
     match spec.fields.iter().find_map(|field| problem(field, payload.0.get(field.name))) {
         None => Ok(payload),
         Some(problem) => Err(Refusal { correlation_id: payload.name(), error: BusError::invalid(problem) }),

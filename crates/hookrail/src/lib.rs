@@ -59,6 +59,7 @@ pub use lane::{Lane, Life, ShellUse, StdinKind};
 pub use matcher::{Compiled, Language, Matcher, MatcherKind, OnInvalid, Problem, Scope, Verdict};
 pub use native::{NativeCall, NativeHook};
 pub use outcome::{Aggregated, Decision, Effects, EndKind, HookRun, Outcome, Refusal, Stop};
+pub use repeated::repeated_member;
 pub use run::{
     Capabilities, Environment, HostFuture, How, LeftBehind, LoadFailure, LoadPlace, ModuleCall, ModuleCommand,
     ModuleInspection, ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, Output, OutputLimits,
