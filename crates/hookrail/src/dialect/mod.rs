@@ -22,6 +22,7 @@ use crate::diagnostic::Diagnostic;
 use crate::event::{Event, EventKind, Stage};
 use crate::firing::{AnyPart, Part, PartPlan};
 use crate::hook::{Authority, Hook, OnFailure};
+use crate::matcher::{Matcher, OnInvalid};
 use crate::outcome::{Aggregated, Decision, Effects, EndKind};
 use crate::run::{Environment, RunEnd, RunInput};
 use crate::snapshot::Policy;
@@ -108,6 +109,13 @@ pub(crate) trait Dialect: Send + 'static {
 
     /// Applies one answer's rewrite to the event, as the stage wants it, and says whether a chain goes on.
     fn pass_on(event: &mut Event, stage: Stage, reply: &Reply<Self::Answer>) -> Flow;
+
+    /// Whether an answer changes a field of the event that the hook was asked about.
+    fn changes(event: &Event, stage: Stage, reply: &Reply<Self::Answer>, field: &str) -> bool {
+        let mut after = event.clone();
+        Self::pass_on(&mut after, stage, reply);
+        after.field(field) != event.field(field)
+    }
 
     /// Makes one of all answers, in plan order, and applies their rewrites to the event. In a chain the rewrites
     /// were passed on already.
@@ -204,6 +212,16 @@ pub(crate) fn matcher_subject(dialect: DialectId, event: &Event, field: &str) ->
     match dialect {
         DialectId::Llxprt => llxprt::matcher_subject(event, field),
         DialectId::Xcode | DialectId::Xcsh | DialectId::Native => event.text(field).unwrap_or_default(),
+    }
+}
+
+/// The matcher that a guard of the dialect has with that pattern; none matches everything, and so does one that cannot
+/// be read.
+pub(crate) fn guards_matcher(dialect: DialectId, kind: EventKind, pattern: Option<&str>) -> Matcher {
+    match (dialect, pattern) {
+        (DialectId::Llxprt, Some(pattern)) => llxprt::compile_matcher(kind, pattern, OnInvalid::MatchAll).matcher,
+        (DialectId::Xcode, Some(pattern)) => xcode::compile_matcher(pattern).matcher,
+        (DialectId::Xcsh | DialectId::Native, _) | (_, None) => Matcher::everything(),
     }
 }
 

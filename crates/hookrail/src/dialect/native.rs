@@ -37,7 +37,7 @@ impl Dialect for Native {
             decision,
             answer,
             health: Health::of(kind),
-            authority: Authority::Ordinary,
+            authority: Authority::default(),
             duration: end.duration,
             failure: None,
             diagnostics: Vec::new(),

@@ -84,6 +84,11 @@ fn about(hook: &Hook, kind: EndKind, end: &RunEnd) -> Option<(Code, String, Opti
         ),
         (How::Threw(message), _) => (Code::HookThrew, format!("hook `{hook}` threw: {message}"), None),
         (How::OverLimit(limit), _) => (Code::HookLimit, format!("hook `{hook}` went over its limit: {limit}"), None),
+        (How::ContentChanged, _) => (
+            Code::TrustChanged,
+            format!("hook `{hook}` has changed since it was granted and was not run; it fails as it was granted to"),
+            Some("look at the change with `hookrail trust diff`, then run `hookrail trust grant`"),
+        ),
         (How::Unusable(why), _) => (
             Code::GuardUnusable,
             format!("hook `{hook}` cannot be used: {why}"),

@@ -26,8 +26,8 @@ pub use input::RunInput;
 pub(crate) use request::SharedInput;
 pub use request::{RunId, RunRequest};
 pub use runner::{
-    Capabilities, HostFuture, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender,
-    ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, RegisteredCommand, Registrations,
+    Capabilities, HostFuture, LoadCause, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection,
+    ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, RegisteredCommand, Registrations,
 };
 pub use terms::{OutputLimits, Terms};
 
