@@ -10,12 +10,15 @@ use tokio::sync::{Notify, watch};
 
 use crate::budget::{self, Budget};
 use crate::client::Client;
+use crate::configuration::ConfigurationStatus;
 use crate::connection;
-use crate::message::{FromServer, ToServer};
-use crate::metrics::Metrics;
+use crate::error::BusError;
+use crate::message::{FromServer, Reloaded, ToServer};
+use crate::metrics::{LoadCounter, Metrics};
 use crate::projects::{Describe, Projects, Watching};
 use crate::schedule::Schedule;
 use crate::transport::{Transport, channel};
+use crate::watch::WatchMode;
 
 /// What a bus is made from.
 #[must_use = "settings do nothing until a bus is made from them"]
@@ -25,6 +28,7 @@ pub struct Settings {
     limit: usize,
     most_projects: usize,
     watching: Watching,
+    grants: Vec<PathBuf>,
     limits: Limits,
     most_queued_in_all: usize,
 }
@@ -53,7 +57,8 @@ impl Settings {
             describe: Box::new(describe),
             limit: 64,
             most_projects: 32,
-            watching: Watching::On { also: Vec::new() },
+            watching: Watching::On,
+            grants: Vec::new(),
             limits: Limits {
                 in_flight: 1024,
                 most_buffered: 64 * 1024 * 1024,
@@ -123,15 +128,14 @@ impl Settings {
         self
     }
 
-    /// Also reloads all projects when this file changes, such as the one that holds the user's grants.
-    pub fn also_watch(mut self, file: impl Into<PathBuf>) -> Self {
-        if let Watching::On { also } = &mut self.watching {
-            also.push(file.into());
-        }
+    /// The file that holds the user's grants. It is looked at before every event, also without watching, so that a
+    /// grant that was revoked is not in force for the next one.
+    pub fn grants_in(mut self, file: impl Into<PathBuf>) -> Self {
+        self.grants.push(file.into());
         self
     }
 
-    /// Leaves configuration as it is when a project is opened.
+    /// Leaves configuration as it is when a project is opened, until the user's grants change or a reload is asked for.
     pub fn without_watching(mut self) -> Self {
         self.watching = Watching::Off;
         self
@@ -181,13 +185,17 @@ impl Bus {
     /// A bus from its settings. It belongs to the runtime in which its connections are served.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
-        let Settings { project, describe, limit, most_projects, watching, limits, most_queued_in_all } = settings;
+        let Settings { project, describe, limit, most_projects, watching, grants, limits, most_queued_in_all } =
+            settings;
+        let state = watch::Sender::new(State::Serving);
+        let loads = LoadCounter::default();
+        let projects = Projects::new(project, most_projects, describe, watching, grants, loads.clone());
         let core = Core {
-            projects: Projects::new(project, most_projects, describe, watching),
             schedule: Schedule::new(limit),
-            metrics: Arc::new(Metrics::new()),
+            metrics: Arc::new(Metrics::new(loads, Arc::downgrade(&projects), state.subscribe())),
+            projects,
             limits,
-            state: watch::Sender::new(State::Serving),
+            state,
             budget: Budget::new(most_queued_in_all.max(limits.line)),
             quiet: Notify::new(),
             connected: watch::Sender::new(0),
@@ -271,6 +279,31 @@ impl Bus {
     /// memory back to the system.
     pub async fn quiet(&self) {
         self.core.quiet.notified().await;
+    }
+
+    /// Opens the bus's own project, which otherwise happens at the first request.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub async fn open(&self) -> Result<(), BusError> {
+        self.core.projects.lease(None).await.map(drop)
+    }
+
+    /// Reads the configuration of every open project again. Sources that were removed are then gone for good.
+    pub async fn reload(&self) -> Reloaded {
+        self.core.projects.reload().await
+    }
+
+    /// How changes of configuration are noticed.
+    #[must_use]
+    pub fn watch_mode(&self) -> WatchMode {
+        self.core.projects.mode()
+    }
+
+    /// The configuration of the bus's own project; none before it is open.
+    #[must_use]
+    pub fn configuration(&self) -> Option<ConfigurationStatus> {
+        self.core.projects.configuration()
     }
 
     /// Finishes what runs and refuses what is new, then waits until nothing of any hook is left.
@@ -367,7 +400,7 @@ const TO_READ_IT: Duration = Duration::from_secs(2);
 /// Says why to a client there is no room for.
 #[cfg(unix)]
 async fn turn_away(transport: impl Transport<ToServer, FromServer> + 'static, metrics: Arc<Metrics>) {
-    use crate::error::{BusError, ErrorCode};
+    use crate::error::ErrorCode;
     use crate::message::Response;
     use crate::transport::Received;
     let error = BusError::new(

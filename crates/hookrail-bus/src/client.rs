@@ -13,7 +13,9 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use crate::id;
-use crate::message::{Cancel, FromServer, Hello, Lifecycle, Ping, Request, Subscribe, ToServer, Welcome};
+use crate::message::{
+    Cancel, FromServer, Hello, Lifecycle, Ping, Reload, Reloaded, Request, Subscribe, ToServer, Welcome,
+};
 use crate::report::Report;
 use crate::transport::Transport;
 
@@ -161,6 +163,19 @@ impl Client {
         let ping = ToServer::Ping(Ping::named(name.clone()));
         match self.ask(name, ping, self.deadline.min(SHORT_DEADLINE)).await? {
             FromServer::Pong(_) => Ok(()),
+            other => Err(NotGuarded::unexpected(other)),
+        }
+    }
+
+    /// Has all configuration read again. Sources that were removed are then gone for good.
+    ///
+    /// # Errors
+    /// When the connection is closed, or the server cannot do it.
+    pub async fn reload(&self) -> Result<Reloaded, NotGuarded> {
+        let name = id::fresh();
+        let reload = ToServer::Reload(Reload { correlation_id: Some(name.clone()) });
+        match self.ask(name, reload, self.deadline).await? {
+            FromServer::Reloaded(reloaded) => Ok(reloaded),
             other => Err(NotGuarded::unexpected(other)),
         }
     }

@@ -13,13 +13,13 @@ use crate::budget::{Occupied, Weight};
 use crate::bus::{Core, State};
 use crate::error::{BusError, ErrorCode};
 use crate::execute::{Progress, execute};
-use crate::message::{Cancelled, FromServer, Hello, Request, Response, ToServer, Welcome};
+use crate::message::{Cancelled, FromServer, Hello, Reload, Request, Response, ToServer, Welcome};
 use crate::outbox::{Ended, Outbox};
 use crate::transport::{Received, Refusal, Source, Transport};
-use crate::{PROTOCOL, id};
+use crate::{PROTOCOL, id, log};
 
 /// What a server can do beyond requests and responses.
-const CAPABILITIES: [&str; 5] = ["outcome", "cancel", "lifecycle", "projects", "traceparent"];
+const CAPABILITIES: [&str; 6] = ["outcome", "cancel", "lifecycle", "projects", "traceparent", "reload"];
 
 /// Serves one client until it is served, gone, or not worth it.
 pub(crate) async fn serve(core: Arc<Core>, transport: Box<dyn Transport<ToServer, FromServer>>) {
@@ -186,8 +186,24 @@ impl Connection {
                 return Ok(());
             }
             ToServer::Ping(ping) => FromServer::Pong(ping),
+            ToServer::Reload(reload) => {
+                self.reload(reload, slot);
+                return Ok(());
+            }
         };
         self.send(answer, slot)
+    }
+
+    /// Reloads beside everything else: reading configuration takes time. The answer is owed like any other, because the
+    /// writer ends with the last outbox.
+    fn reload(&self, reload: Reload, slot: Option<OwnedSemaphorePermit>) {
+        let (core, outbox) = (Arc::clone(&self.core), self.outbox.clone());
+        tokio::spawn(async move {
+            let mut reloaded = core.projects.reload().await;
+            reloaded.correlation_id = reload.correlation_id;
+            // An outbox that is full has ended the connection already.
+            let _ = outbox.answer(FromServer::Reloaded(reloaded), slot);
+        });
     }
 
     fn hello(&mut self, hello: Hello) -> Result<Welcome, (String, BusError)> {
@@ -206,6 +222,8 @@ impl Connection {
             capabilities: CAPABILITIES.map(str::to_owned).to_vec(),
             line_limit: u64::try_from(self.core.limits.line).unwrap_or(u64::MAX),
             in_flight_limit: u64::try_from(self.core.limits.in_flight).unwrap_or(u64::MAX),
+            watch: Some(self.core.projects.mode()),
+            configuration: self.core.projects.configuration(),
         })
     }
 
@@ -256,12 +274,14 @@ impl Connection {
         let response = response.unwrap_or_else(|error| Response::refused(name, error));
         if let Err(error) = &response.result {
             self.core.metrics.refused(error);
+            log::refused(&response.correlation_id, error);
         }
         self.send(FromServer::Response(Box::new(response)), Some(slot))
     }
 
     fn refuse(&self, name: String, error: BusError, slot: Option<OwnedSemaphorePermit>) -> Result<(), Over> {
         self.core.metrics.refused(&error);
+        log::refused(&name, &error);
         self.send(FromServer::Response(Box::new(Response::refused(name, error))), slot)
     }
 

@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hookrail::{Event, FireId, HookSystem, Notification, Notifications, Outcome};
+use tracing::Instrument as _;
 
 use crate::bus::Core;
 use crate::error::BusError;
 use crate::event::event;
+use crate::log;
 use crate::message::{FromServer, Lifecycle, Phase, Request, Response, Wait};
 use crate::outbox::Outbox;
 use crate::report::Report;
@@ -35,16 +37,19 @@ pub(crate) async fn execute(
     let wait = request.wait;
     drop(request);
     core.metrics.requested(event.kind());
+    let span = log::span(&correlation_id, &event, &project.directory);
     // Requests without a session share one turn per connection.
     let session = if event.session_id().is_empty() { stranger } else { event.session_id().into() };
     tell(progress.as_ref(), || (Phase::Queued, None, None, None));
     let place = core.schedule.place(&session).await;
     let queued = arrived.elapsed();
     let started = Instant::now();
-    let mut outcome = fire(&project.system, event, wait, progress.as_ref()).await;
+    let mut outcome = fire(&project.system, event, wait, progress.as_ref()).instrument(span.clone()).await;
     drop(place);
+    let snapshot = project.system.snapshot();
+    span.in_scope(|| log::executed(&outcome, snapshot.diagnostics()));
     // A client that cannot see the configuration has to learn from the answer that a part of it is not in force.
-    outcome.report_loading(&project.system.snapshot());
+    outcome.report_loading(&snapshot);
     let took = started.elapsed();
     core.metrics.executed(&outcome, queued, took);
     Response { correlation_id, result: Ok(Report::of(outcome)), queued, took, truncated: false }

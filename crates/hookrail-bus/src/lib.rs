@@ -30,6 +30,7 @@
 mod budget;
 mod bus;
 mod client;
+mod configuration;
 mod connection;
 mod error;
 mod event;
@@ -37,6 +38,7 @@ mod execute;
 #[doc(hidden)]
 pub mod fuzzing;
 mod id;
+mod log;
 mod message;
 mod metrics;
 mod outbox;
@@ -52,9 +54,11 @@ mod wire;
 
 pub use bus::{Bus, Settings};
 pub use client::{Client, Executed, Lifecycles, NotGuarded};
+pub use configuration::ConfigurationStatus;
 pub use error::{BusError, ErrorCode};
 pub use message::{
-    Cancel, Cancelled, FromServer, Hello, Lifecycle, Phase, Ping, Request, Response, Subscribe, ToServer, Wait, Welcome,
+    Cancel, Cancelled, FromServer, Hello, Lifecycle, Phase, Ping, Reload, Reloaded, Request, Response, Subscribe,
+    ToServer, Wait, Welcome,
 };
 pub use metrics::{Metrics, MetricsServer};
 pub use reference::reference;
@@ -62,6 +66,7 @@ pub use report::Report;
 pub use schema::schemas;
 pub use spec::{FieldSpec, FieldType, MESSAGES, MessageSpec, Side};
 pub use transport::{Closed, Received, Refusal, Sink, Source, Transport, Weight};
+pub use watch::WatchMode;
 
 /// The protocol's major version. A client that names a higher one is refused; one that names none gets this.
 pub const PROTOCOL: u64 = 1;

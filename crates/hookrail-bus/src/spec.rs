@@ -3,6 +3,8 @@
 
 use hookrail::JsonKind;
 
+use crate::watch::WatchMode;
+
 /// Who sends a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -168,6 +170,13 @@ pub(crate) static PING: MessageSpec = MessageSpec {
     fields: &[NAME],
 };
 
+pub(crate) static RELOAD: MessageSpec = MessageSpec {
+    name: "reload",
+    from: Side::Client,
+    about: "Reads all configuration again, and accepts the removal of sources whose last good version was kept. The same as SIGHUP to a server on a socket.",
+    fields: &[NAME],
+};
+
 pub(crate) static RESPONSE: MessageSpec = MessageSpec {
     name: "HOOK_EXECUTION_RESPONSE",
     from: Side::Server,
@@ -215,6 +224,41 @@ pub(crate) static WELCOME: MessageSpec = MessageSpec {
             FieldType::Count,
             "How many messages of a connection may wait for their answer. A server that has them stops reading.",
         ),
+        may(
+            "watch",
+            FieldType::Word(WatchMode::NAMES),
+            "How changes of configuration are noticed: `events` of the operating system, `polling` once a second because it offers none, or `off`.",
+        ),
+        may(
+            "revision",
+            FieldType::Count,
+            "How often the configuration of the server's own project was put in force; missing before it is loaded.",
+        ),
+        may("configurationAgeMs", FieldType::Milliseconds, "How long ago that was."),
+        may(
+            "kept",
+            FieldType::Texts,
+            "Its sources that are broken, empty or gone, of which the last good version is in force.",
+        ),
+        may(
+            "systemUnusable",
+            FieldType::Flag,
+            "Whether every gating event is denied because a source of the system layer cannot be used.",
+        ),
+    ],
+};
+
+pub(crate) static RELOADED: MessageSpec = MessageSpec {
+    name: "reload",
+    from: Side::Server,
+    about: "The answer to `reload`.",
+    fields: &[
+        NAME,
+        must("success", FieldType::Flag, "Whether everything is now in force as it is written."),
+        must("projects", FieldType::Count, "How many projects are open; the configuration of each was read."),
+        may("revision", FieldType::Count, "The revision of the configuration of the server's own project."),
+        must("kept", FieldType::Texts, "Sources that cannot be used and whose last good version is in force."),
+        must("problems", FieldType::Texts, "What cannot be used, in words."),
     ],
 };
 
@@ -245,8 +289,9 @@ pub(crate) static PONG: MessageSpec =
     MessageSpec { name: "pong", from: Side::Server, about: "The answer to `ping`.", fields: &[NAME] };
 
 /// Every message.
-pub static MESSAGES: &[&MessageSpec] =
-    &[&REQUEST, &HELLO, &CANCEL, &NOTIFY, &PING, &RESPONSE, &WELCOME, &CANCELLED, &LIFECYCLE, &PONG];
+pub static MESSAGES: &[&MessageSpec] = &[
+    &REQUEST, &HELLO, &CANCEL, &NOTIFY, &PING, &RELOAD, &RESPONSE, &WELCOME, &CANCELLED, &LIFECYCLE, &PONG, &RELOADED,
+];
 
 #[cfg(test)]
 mod tests {

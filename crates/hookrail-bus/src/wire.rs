@@ -13,13 +13,16 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use crate::configuration::ConfigurationStatus;
 use crate::error::{BusError, ErrorCode};
 use crate::message::{
-    Cancel, Cancelled, FromServer, Hello, Lifecycle, Phase, Ping, Request, Response, Subscribe, ToServer, Wait, Welcome,
+    Cancel, Cancelled, FromServer, Hello, Lifecycle, Phase, Ping, Reload, Reloaded, Request, Response, Subscribe,
+    ToServer, Wait, Welcome,
 };
 use crate::report::{self, Report};
 use crate::spec::{self, FieldSpec, FieldType, MessageSpec};
 use crate::transport::Refusal;
+use crate::watch::WatchMode;
 
 pub(crate) use name::NameScanner;
 
@@ -68,6 +71,10 @@ impl Payload {
         self.0.get(name).and_then(Json::decode)
     }
 
+    fn texts(&self, name: &str) -> Vec<String> {
+        self.0.get(name).and_then(Json::decode).unwrap_or_default()
+    }
+
     fn duration(&self, name: &str) -> Option<Duration> {
         let milliseconds: f64 = self.0.get(name).and_then(Json::decode)?;
         let is_meant = (0.0..LONGEST_MILLISECONDS).contains(&milliseconds);
@@ -92,6 +99,7 @@ impl Decode for ToServer {
             "cancel" => Self::Cancel(Cancel { correlation_id: take(&spec::CANCEL)?.required("correlationId") }),
             "notify" => Self::Subscribe(Subscribe { lifecycle: take(&spec::NOTIFY)?.flag("lifecycle") }),
             "ping" => Self::Ping(ping(payload)?),
+            "reload" => Self::Reload(Reload { correlation_id: optional_name(&spec::RELOAD, payload)? }),
             other => {
                 let message = format!("no message has the type `{}`", shortened(other));
                 let error = BusError::new(ErrorCode::UnsupportedType, message);
@@ -113,9 +121,11 @@ impl Decode for FromServer {
                     correlation_id: payload.name(),
                     protocol: payload.count("protocol").unwrap_or_default(),
                     server: payload.required("server"),
-                    capabilities: payload.0.get("capabilities").and_then(Json::decode).unwrap_or_default(),
+                    capabilities: payload.texts("capabilities"),
                     line_limit: payload.count("lineLimit").unwrap_or_default(),
                     in_flight_limit: payload.count("inFlightLimit").unwrap_or_default(),
+                    watch: payload.text("watch").and_then(|name| WatchMode::from_name(&name)),
+                    configuration: configuration(&payload),
                 })
             }
             "cancel" => {
@@ -135,6 +145,17 @@ impl Decode for FromServer {
                 })
             }
             "pong" => Self::Pong(ping(payload)?),
+            "reload" => {
+                let payload = take(&spec::RELOADED)?;
+                Self::Reloaded(Reloaded {
+                    correlation_id: payload.name(),
+                    success: payload.flag("success"),
+                    projects: payload.count("projects").unwrap_or_default(),
+                    revision: payload.count("revision"),
+                    kept: payload.texts("kept"),
+                    problems: payload.texts("problems"),
+                })
+            }
             other => {
                 let message = format!("no message has the type `{}`", shortened(other));
                 let error = BusError::new(ErrorCode::UnsupportedType, message);
@@ -220,12 +241,25 @@ fn request(mut payload: Payload) -> Request {
     }
 }
 
-/// A ping may come without a payload: it has nothing to say.
 fn ping(payload: Option<&RawValue>) -> Result<Ping, Refusal> {
+    Ok(Ping { correlation_id: optional_name(&spec::PING, payload)? })
+}
+
+/// The name of a message that has nothing else to say, and so may come without a payload.
+fn optional_name(spec: &MessageSpec, payload: Option<&RawValue>) -> Result<Option<String>, Refusal> {
     match payload {
-        None => Ok(Ping::default()),
-        Some(_) => Ok(Ping { correlation_id: checked(&spec::PING, payload)?.name() }),
+        None => Ok(None),
+        Some(_) => Ok(checked(spec, payload)?.name()),
     }
+}
+
+fn configuration(payload: &Payload) -> Option<ConfigurationStatus> {
+    Some(ConfigurationStatus {
+        revision: payload.count("revision")?,
+        age: payload.duration("configurationAgeMs").unwrap_or_default(),
+        kept: payload.texts("kept"),
+        system_unusable: payload.flag("systemUnusable"),
+    })
 }
 
 /// A response says either what the hooks did or why they were not run. One that says neither must not pass for a yes.
@@ -293,6 +327,11 @@ impl Encode for ToServer {
                 line.optional("correlationId", ping.correlation_id.as_deref());
                 line.end()
             }
+            Self::Reload(reload) => {
+                let mut line = Line::new(&spec::RELOAD);
+                line.optional("correlationId", reload.correlation_id.as_deref());
+                line.end()
+            }
         }
     }
 }
@@ -326,6 +365,13 @@ impl Encode for FromServer {
                 line.add("capabilities", &welcome.capabilities);
                 line.add("lineLimit", &welcome.line_limit);
                 line.add("inFlightLimit", &welcome.in_flight_limit);
+                line.optional("watch", welcome.watch.map(WatchMode::name));
+                if let Some(configuration) = &welcome.configuration {
+                    line.add("revision", &configuration.revision);
+                    line.add("configurationAgeMs", &milliseconds(configuration.age));
+                    line.add("kept", &configuration.kept);
+                    line.add("systemUnusable", &configuration.system_unusable);
+                }
                 line.end()
             }
             Self::Cancelled(cancelled) => {
@@ -346,6 +392,16 @@ impl Encode for FromServer {
             Self::Pong(ping) => {
                 let mut line = Line::new(&spec::PONG);
                 line.optional("correlationId", ping.correlation_id.as_deref());
+                line.end()
+            }
+            Self::Reloaded(reloaded) => {
+                let mut line = Line::new(&spec::RELOADED);
+                line.optional("correlationId", reloaded.correlation_id.as_deref());
+                line.add("success", &reloaded.success);
+                line.add("projects", &reloaded.projects);
+                line.optional("revision", reloaded.revision);
+                line.add("kept", &reloaded.kept);
+                line.add("problems", &reloaded.problems);
                 line.end()
             }
         }

@@ -53,6 +53,8 @@ mod command;
 mod environment;
 mod error;
 mod files;
+#[cfg(unix)]
+mod inherited;
 mod ladder;
 mod memory;
 mod outcome;
@@ -83,6 +85,8 @@ pub use command::{Command, Limits, Start};
 pub use environment::Environment;
 pub use error::{NulPlace, SpawnError};
 pub use files::{is_ours_alone, open_regular};
+#[cfg(unix)]
+pub use inherited::{inherited_descriptor, is_ignored};
 pub use ladder::Ladder;
 pub use memory::{give_back_free_memory, give_back_large_blocks};
 pub use outcome::{End, Exit, Finished, Force, Survivors, Swept};

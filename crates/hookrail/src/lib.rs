@@ -44,7 +44,7 @@ pub use config::{
     KeptReason, KeptSource, ReadProblem, UnusableSource, is_want_of_resources, nearest, read_file, without_dots,
 };
 pub use diagnostic::{Code, Diagnostic, Level};
-pub use dialect::DialectId;
+pub use dialect::{DialectId, Health};
 pub use document::{diagnostics_document, explain_document, list_document, outcome_document};
 pub use event::{
     Abilities, Column, Event, EventError, EventKind, EventSet, EventSpec, FieldKind, FieldSpec, Fold, Gating, Stage,

@@ -216,6 +216,7 @@ impl Reader {
             FromServer::Response(response) => Some(&response.correlation_id),
             FromServer::Welcome(welcome) => welcome.correlation_id.as_ref(),
             FromServer::Pong(ping) => ping.correlation_id.as_ref(),
+            FromServer::Reloaded(reloaded) => reloaded.correlation_id.as_ref(),
             // Whoever cancels waits for the response, which says more.
             FromServer::Cancelled(_) => None,
             FromServer::Lifecycle(lifecycle) => {

@@ -39,9 +39,11 @@ impl NotGuarded {
                 Err(error) => Self::Refused(error),
                 Ok(_) => Self::of_another_kind(),
             },
-            FromServer::Welcome(_) | FromServer::Cancelled(_) | FromServer::Lifecycle(_) | FromServer::Pong(_) => {
-                Self::of_another_kind()
-            }
+            FromServer::Welcome(_)
+            | FromServer::Cancelled(_)
+            | FromServer::Lifecycle(_)
+            | FromServer::Pong(_)
+            | FromServer::Reloaded(_) => Self::of_another_kind(),
         }
     }
 

@@ -19,6 +19,8 @@ fn every_message_survives_the_line() {
         ToServer::Subscribe(Subscribe::new(true)),
         ToServer::Ping(Ping::named("p")),
         ToServer::Ping(Ping::default()),
+        ToServer::Reload(Reload { correlation_id: Some("r".to_owned()) }),
+        ToServer::Reload(Reload::default()),
     ];
     for message in messages {
         let line = message.encode(usize::MAX);
@@ -44,6 +46,21 @@ fn every_message_survives_the_line() {
             capabilities: vec!["cancel".to_owned()],
             line_limit: 1,
             in_flight_limit: 2,
+            watch: Some(WatchMode::Polling),
+            configuration: Some(ConfigurationStatus {
+                revision: 3,
+                age: Duration::from_micros(2_500),
+                kept: vec!["/p/.llxprt/settings.json".to_owned()],
+                system_unusable: true,
+            }),
+        }),
+        FromServer::Reloaded(Reloaded {
+            correlation_id: Some("r".to_owned()),
+            success: false,
+            projects: 2,
+            revision: Some(4),
+            kept: vec!["a".to_owned()],
+            problems: vec!["b".to_owned()],
         }),
     ];
     for answer in answers {

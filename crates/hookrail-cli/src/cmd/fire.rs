@@ -61,7 +61,7 @@ async fn fire(system: &HookSystem, event: Event) -> Result<(Outcome, Option<u8>)
         tokio::select! {
             outcome = &mut fire => break outcome,
             number = interrupts.next(), if signal.is_none() => {
-                signal = Some(number);
+                signal = Some(number.number());
                 fire.cancel();
             }
             () = progress.due() => progress.draw(),

@@ -52,6 +52,8 @@ enum Job {
         detached: Detached,
         cancel: CancelToken,
         reply: oneshot::Sender<Outcome>,
+        /// What the caller's log lines are about. The handle keeps the span open: a closed one cannot be a parent.
+        caller: tracing::Span,
     },
     /// A run that an event elsewhere does not wait for.
     Detached {
@@ -98,7 +100,8 @@ impl Engine {
                 let (reply, outcome) = oneshot::channel();
                 let cancel = CancelToken::new();
                 let id = self.notify.next_id();
-                let job = Job::Fire { id, firing: Box::new(firing), host, detached, cancel: cancel.clone(), reply };
+                let (firing, caller) = (Box::new(firing), tracing::Span::current());
+                let job = Job::Fire { id, firing, host, detached, cancel: cancel.clone(), reply, caller };
                 // A send can fail only when the thread is gone; the dropped reply then says so.
                 let _ = jobs.send(job);
                 Fire::running(id, kind, outcome, cancel)
@@ -160,9 +163,10 @@ async fn main_loop(parts: Parts, mut inbox: mpsc::UnboundedReceiver<Job>) {
     while let Some(job) = inbox.recv().await {
         while fires.try_join_next().is_some() {}
         match job {
-            Job::Fire { id, firing, host, detached, cancel, reply } => {
+            Job::Fire { id, firing, host, detached, cancel, reply, caller } => {
                 let driver = Arc::clone(&driver);
-                let span = tracing::debug_span!(target: "hookrail::eventHandler", "fire", event = %firing.plan().event);
+                let event = firing.plan().event;
+                let span = tracing::debug_span!(target: "hookrail::eventHandler", parent: &caller, "fire", %event);
                 let fire = async move {
                     let outcome = driver.drive(id, *firing, host, detached, cancel).await;
                     let _ = reply.send(outcome);

@@ -17,7 +17,7 @@ pub(super) fn serve_clients(
             None
         }
         #[cfg(unix)]
-        Some(path) => Some(transport::Listener::bind(path).map_err(|error| cannot_bind(&error))?),
+        Some(path) => Some(listen(path)?),
         #[cfg(not(unix))]
         Some(_) => return Err(Failure::new("sockets are not supported on this system").hint("use `--stdio`")),
     };
@@ -38,6 +38,18 @@ pub(super) fn serve_clients(
         }
         Ok(())
     })
+}
+
+/// The socket that the service manager has made, or a new one.
+#[cfg(unix)]
+fn listen(path: &std::path::Path) -> Result<transport::Listener> {
+    match super::manager::passed_socket(path)? {
+        Some(passed) => transport::Listener::inherit(passed).map_err(|error| {
+            Failure::new(format!("the socket that the service manager passed cannot be used: {error}"))
+                .hint("the socket unit needs `ListenStream=` with the path that `--socket` names")
+        }),
+        None => transport::Listener::bind(path).map_err(|error| cannot_bind(&error)),
+    }
 }
 
 #[cfg(unix)]

@@ -31,7 +31,7 @@ pub(super) fn settings(project: &Project, args: &ServeArgs, configured: BusSetti
         settings = settings.patience(patience);
     }
     if let Ok(store) = Project::trust_store() {
-        settings = settings.also_watch(store.path());
+        settings = settings.grants_in(store.path());
     }
     if args.no_watch || configured.watch == Some(false) { settings.without_watching() } else { settings }
 }
