@@ -164,6 +164,8 @@ codes! {
     CommandNotRunnable = "command-not-runnable", Warning;
     /// A hook's process could not be started.
     SpawnFailed = "spawn-failed", Error;
+    /// The working directory of an event cannot be used, so a hook ran in another one.
+    WorkingDirectoryReplaced = "working-directory-replaced", Warning;
     /// A hook wrote more to standard output than is read.
     OutputLimit = "output-limit", Warning;
     /// A hook's standard error was longer than what is kept.
@@ -172,6 +174,10 @@ codes! {
     BadOutput = "bad-output", Warning;
     /// A field of an answer has the wrong type or an unknown value and was left out.
     AnswerField = "answer-field", Warning;
+    /// A key stands twice in an answer; of decisions the strictest counts, of other values the last.
+    AnswerDuplicateKey = "answer-duplicate-key", Warning;
+    /// A key stands twice in a tool's input, so that two parsers would read two things; denied where a guard matches.
+    InputDuplicateKey = "input-duplicate-key", Error;
     /// A field of an answer is not known.
     AnswerUnknownField = "answer-unknown-field", Note;
     /// A field of an answer has no effect on this event.
@@ -188,7 +194,7 @@ codes! {
     DenyWithoutEffect = "deny-without-effect", Warning;
     /// Hooks that ran side by side rewrote the same field differently.
     RewriteConflict = "rewrite-conflict", Warning;
-    /// A system guard wanted a change to an input that others changed after it had judged it.
+    /// A guard wanted a change to an input that others changed after it had judged it.
     RewriteAfterGuard = "rewrite-after-guard", Error;
     /// A hook was cancelled.
     HookCancelled = "hook-cancelled", Note;
@@ -200,7 +206,7 @@ codes! {
     Survivors = "survivors", Note;
     /// A hook was skipped because its project is not trusted.
     Untrusted = "untrusted", Warning;
-    /// A hook's content changed after it was trusted.
+    /// A hook changed after it was trusted, so it did not run; a guard then fails under the policy it was granted with.
     TrustChanged = "trust-changed", Warning;
     /// The store of trust grants cannot be read, so nothing in it counts.
     TrustStore = "trust-store", Error;

@@ -29,9 +29,11 @@ pub mod guard;
 mod hook;
 mod json;
 mod lane;
+mod log;
 mod matcher;
 mod native;
 mod outcome;
+mod repeated;
 mod run;
 mod skips;
 mod snapshot;
@@ -60,7 +62,8 @@ pub use outcome::{Aggregated, Decision, Effects, EndKind, HookRun, Outcome, Refu
 pub use run::{
     Capabilities, Environment, HostFuture, How, LoadCause, LoadFailure, LoadPlace, ModuleCall, ModuleCommand,
     ModuleInspection, ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, Output, OutputLimits,
-    ProcessStart, RegisteredCommand, Registrations, RunEnd, RunId, RunInput, RunRequest, SpawnFailure, Terms,
+    ProcessStart, RegisteredCommand, Registrations, Relocation, RunEnd, RunId, RunInput, RunRequest, SpawnFailure,
+    Terms,
 };
 pub use skips::{SkipReason, Skipped, Skips};
 pub use snapshot::{Configuration, ModelDecisions, Policy, Snapshot, Switch};

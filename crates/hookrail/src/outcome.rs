@@ -217,7 +217,7 @@ pub enum EndKind {
     Threw,
     /// It went over its memory or stack limit.
     Limit,
-    /// Its entry is broken.
+    /// It was not asked: its entry is broken, or it has changed since it was granted.
     Unusable,
     /// The host did not wait for it.
     Detached,

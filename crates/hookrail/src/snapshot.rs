@@ -106,10 +106,11 @@ impl Audience {
 
     fn found(&self, subject: &str) -> Vec<(usize, Verdict)> {
         if self.hooks.len() <= FEW {
-            let verdicts = self.hooks.iter().map(|hook| hook.matcher.test(subject)).enumerate();
+            let verdicts = self.hooks.iter().map(|hook| hook.matcher_in_force().test(subject)).enumerate();
             return verdicts.filter(|(_, verdict)| verdict.is_match()).collect();
         }
-        let matchers = self.matchers.get_or_init(|| MatcherSet::new(self.hooks.iter().map(|hook| &hook.matcher)));
+        let matchers =
+            self.matchers.get_or_init(|| MatcherSet::new(self.hooks.iter().map(|hook| hook.matcher_in_force())));
         matchers.test(subject)
     }
 }

@@ -18,6 +18,13 @@ pub(super) fn report(hook: &Hook, health: Health, kind: EndKind, end: &RunEnd) -
             None => diagnostic,
         });
     }
+    if let Some(relocation) = &end.relocated {
+        let (unusable, used) = (relocation.unusable.display(), relocation.used.display());
+        let message = format!("the working directory `{unusable}` cannot be used, so hook `{hook}` ran in `{used}`");
+        let hint = "create the directory, or fire events with a directory that exists";
+        let diagnostic = Diagnostic::new(Code::WorkingDirectoryReplaced, message).at(hook.origin.location.clone());
+        found.push(diagnostic.hint(hint));
+    }
     for message in &end.failures {
         let message = format!("hook `{hook}` threw: {message}");
         found.push(Diagnostic::new(Code::HookThrew, message).at(hook.origin.location.clone()));
@@ -77,6 +84,11 @@ fn about(hook: &Hook, kind: EndKind, end: &RunEnd) -> Option<(Code, String, Opti
         ),
         (How::Threw(message), _) => (Code::HookThrew, format!("hook `{hook}` threw: {message}"), None),
         (How::OverLimit(limit), _) => (Code::HookLimit, format!("hook `{hook}` went over its limit: {limit}"), None),
+        (How::ContentChanged, _) => (
+            Code::TrustChanged,
+            format!("hook `{hook}` has changed since it was granted and was not run; it fails as it was granted to"),
+            Some("look at the change with `hookrail trust diff`, then run `hookrail trust grant`"),
+        ),
         (How::Unusable(why), _) => (
             Code::GuardUnusable,
             format!("hook `{hook}` cannot be used: {why}"),

@@ -29,6 +29,18 @@ pub struct RunEnd {
     pub messages: Vec<Json>,
     /// Entries a module added to the session while it ran.
     pub entries: Vec<Json>,
+    /// Where it ran in place of a working directory that does not exist.
+    pub relocated: Option<Relocation>,
+}
+
+/// A working directory that could not be used, and the one in its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Relocation {
+    /// The directory of the event.
+    pub unusable: PathBuf,
+    /// The directory in which the hook ran.
+    pub used: PathBuf,
 }
 
 impl RunEnd {
@@ -45,6 +57,7 @@ impl RunEnd {
             failures: Vec::new(),
             messages: Vec::new(),
             entries: Vec::new(),
+            relocated: None,
         }
     }
 
@@ -96,6 +109,32 @@ pub enum How {
     /// What would have run is not what was trusted.
     ContentChanged,
 }
+
+impl How {
+    /// Whether the hook was never asked: it could not be started, not even by the shell, or was given up before.
+    pub(crate) fn was_never_asked(&self) -> bool {
+        match self {
+            Self::SpawnFailed(_) | Self::Unusable(_) | Self::Cancelled => true,
+            Self::Exited(status) => matches!(*status, NOT_RUNNABLE | NOT_FOUND),
+            Self::Signalled(_)
+            | Self::StatusUnknown
+            | Self::TimedOut(_)
+            | Self::OutputLimit
+            | Self::Returned(_)
+            | Self::Decided(_)
+            | Self::Threw(_)
+            | Self::OverLimit(_)
+            | Self::BrokeProtocol(_)
+            | Self::ContentChanged => false,
+        }
+    }
+}
+
+/// The exit status of a shell that found a command and could not execute it.
+const NOT_RUNNABLE: i32 = 126;
+
+/// The exit status of a shell that did not find a command.
+const NOT_FOUND: i32 = 127;
 
 /// Why a process could not be started.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -20,7 +20,7 @@ mod surroundings;
 mod terms;
 mod worker;
 
-pub use end::{How, Output, RunEnd, SpawnFailure};
+pub use end::{How, Output, Relocation, RunEnd, SpawnFailure};
 pub use hookrail_spawn::{Environment, Start as ProcessStart};
 pub use input::RunInput;
 pub(crate) use request::SharedInput;

@@ -8,7 +8,8 @@ use hookrail_spawn::SealedInput;
 
 use super::input::RunInput;
 use crate::event::Event;
-use crate::hook::Hook;
+use crate::hook::{Hook, Trust};
+use crate::log::log;
 
 /// The number of a run inside one fired event, in plan order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,7 +33,7 @@ impl SharedInput {
         let made = self.0.get_or_init(|| match SealedInput::new(input.pieces()) {
             Ok(file) => Some(Arc::new(file)),
             Err(error) => {
-                tracing::debug!(target: "hookrail::runner", %error, "the input cannot be a file and is a pipe");
+                log!(debug, target: "hookrail::runner", %error, "the input cannot be a file and is a pipe");
                 None
             }
         });
@@ -70,4 +71,14 @@ pub struct RunRequest {
     pub cwd: PathBuf,
     /// Variables to add to its environment.
     pub variables: Arc<[(String, String)]>,
+}
+
+impl RunRequest {
+    /// Whether the hook is not what its user granted any more.
+    pub(crate) fn has_changed(&self) -> bool {
+        match &self.hook.trust {
+            Trust::Granted(fingerprint) => !fingerprint.still_holds(&self.cwd),
+            Trust::NotNeeded | Trust::ForThisRun | Trust::Never(_) | Trust::Changed(_) => false,
+        }
+    }
 }

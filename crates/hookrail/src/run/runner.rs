@@ -59,9 +59,10 @@ pub trait ModuleRunner: Send + Sync {
     }
 
     /// Ends everything that modules are doing, and waits until nothing of it is left. Nothing is asked afterwards.
-    fn shutdown(&self) -> HostFuture<'_, ()> {
-        Box::pin(std::future::ready(()))
-    }
+    ///
+    /// It has no default, because a runner that wraps another one and forgets to pass this on leaves the processes of
+    /// its modules behind.
+    fn shutdown(&self) -> HostFuture<'_, ()>;
 
     /// Lets a module draw a message that it registered a renderer for; none means the default drawing.
     fn render<'a>(&'a self, render: ModuleRender<'a>) -> HostFuture<'a, Option<Vec<String>>> {
@@ -324,6 +325,9 @@ pub enum ModuleInspection {
     Unknown(String),
     /// It cannot be loaded.
     Failed(LoadFailure),
+    /// The machine had no thread, descriptor or memory for it at that moment. That says nothing about the module, so the
+    /// answer must not be kept: the module is looked into again at the next event, or asked without that.
+    OutOfResources(LoadFailure),
 }
 
 /// What a module registered.

@@ -14,6 +14,7 @@ use crate::config::{KeptReason, KeptSource, LoadMode, Place, is_absence, kept_fi
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{self, DialectId, Inspector, Loader, Plugins, Sources, path_in, text_in};
 use crate::hook::{Hook, OnFailure};
+use crate::log::log;
 use crate::run::{
     AllTerms, Capabilities, Environment, Kept, ModuleRunner, OutputLimits, ProcessStart, ProcessWorld, Surroundings,
     Terms,
@@ -253,15 +254,17 @@ impl Builder {
         };
         let trust = self.trust.or_else(|| default_store(&environment));
         let trail = Trail::new(dialect::breadcrumb_file(&environment));
+        let project = std::path::absolute(&self.project).unwrap_or(self.project);
         HookSystem::new(Settings {
-            project: std::path::absolute(&self.project).unwrap_or(self.project),
             world: Arc::new(ProcessWorld {
                 environment: Arc::new(environment),
                 depth,
+                project: project.clone(),
                 terms: self.terms,
                 start: self.process_start,
                 surroundings: Surroundings::default(),
             }),
+            project,
             modules: self.modules,
             processes: Arc::new(Semaphore::new(self.most_processes)),
             trail,
@@ -312,9 +315,10 @@ impl Settings {
         loaded.sources.kept.extend(kept);
         loaded.sources.try_again |= grants.try_again;
         self.trail.leave(&loaded.breadcrumbs);
-        tracing::debug!(target: "hookrail::registry", hooks = loaded.hooks.len(), findings = loaded.diagnostics.len(), "loaded");
+        log!(debug, target: "hookrail::registry", hooks = loaded.hooks.len(), findings = loaded.diagnostics.len(), "loaded");
         diagnostics.extend(loaded.diagnostics);
         let mut hooks = loaded.hooks;
+        sources.grants.recognise_guards(&mut hooks);
         hooks.extend(self.hooks.iter().cloned());
         hooks.extend(native);
         self.disabled.apply(&mut hooks);

@@ -39,6 +39,7 @@ use crate::dialect::Loader;
 use crate::event::{Event, EventKind, EventSet};
 use crate::firing::{Firing, Plan, Step};
 use crate::hook::Hook;
+use crate::native::ClosureThreads;
 use crate::outcome::Outcome;
 use crate::snapshot::{Configuration, Revision, Snapshot};
 use crate::trust::Fingerprint;
@@ -83,6 +84,9 @@ struct Inner {
     /// Whether the last load lacked resources, so that the next event loads again.
     load_again: AtomicBool,
     engine: OnceLock<Engine>,
+    /// Held while the engine is started, so that it is started once.
+    engine_start: Mutex<()>,
+    closures: Arc<ClosureThreads>,
     here: here::Here,
     runs: Arc<AtomicU64>,
     shut_down: AtomicBool,
@@ -104,6 +108,8 @@ impl HookSystem {
             native: Mutex::default(),
             load_again: AtomicBool::new(false),
             engine: OnceLock::new(),
+            engine_start: Mutex::default(),
+            closures: Arc::default(),
             here: here::Here::default(),
             runs: Arc::default(),
             shut_down: AtomicBool::new(false),
@@ -283,9 +289,12 @@ impl HookSystem {
             // The end may have come in between.
             Some(_) if self.inner.shut_down.load(Ordering::Relaxed) => Outcome::abandoned(kind),
             Some(seat) => seat.drive(self, firing, Arc::new(NoHost)),
-            // Whoever waits where the engine works, such as a hook that fires another event, would wait for itself.
-            None if self.engine().is_at_home_here() => here::drive_elsewhere(self.clone(), firing, Arc::new(NoHost)),
-            None => parker::block_on(self.engine().fire(firing, Arc::new(NoHost), drive::Detached::LeftAlone)),
+            // A caller that waits where the engine works, such as a hook that fires another event, would wait for itself.
+            None => match self.engine() {
+                Ok(engine) if engine.is_at_home_here() => here::drive_elsewhere(self.clone(), firing, Arc::new(NoHost)),
+                Ok(engine) => parker::block_on(engine.fire(firing, Arc::new(NoHost), drive::Detached::LeftAlone)),
+                Err(why) => engine::without_engine(firing, &why),
+            },
         }
     }
 
@@ -305,7 +314,7 @@ impl HookSystem {
         self.inner.shut_down.store(true, Ordering::Relaxed);
         self.inner.here.close().await;
         // Ending the processes that were kept takes a runtime, also where all events were driven by their callers.
-        let engine = if self.inner.settings.kept.is_empty() { self.inner.engine.get() } else { Some(self.engine()) };
+        let engine = if self.inner.settings.kept.is_empty() { self.inner.engine.get() } else { self.engine().ok() };
         let cut_off = match engine {
             Some(engine) => engine.drain().await,
             None => Vec::new(),
@@ -313,6 +322,8 @@ impl HookSystem {
         if let Some(modules) = &self.inner.settings.modules {
             modules.shutdown().await;
         }
+        // One that blocks cannot be ended, and is not waited for.
+        self.inner.closures.close();
         cut_off
     }
 
@@ -323,7 +334,10 @@ impl HookSystem {
 
     fn start(&self, event: Event, host: Arc<dyn Host>, detached: drive::Detached) -> Fire {
         match self.admit(event) {
-            Ok(firing) => self.engine().fire(firing, host, detached),
+            Ok(firing) => match self.engine() {
+                Ok(engine) => engine.fire(firing, host, detached),
+                Err(why) => Fire::ready(engine::without_engine(firing, &why)),
+            },
             Err(outcome) => Fire::ready(*outcome),
         }
     }
@@ -339,13 +353,14 @@ impl HookSystem {
             // Somebody who still asks must not take silence for consent.
             return Err(Box::new(Outcome::abandoned(kind)));
         }
-        let depth = self.inner.settings.world.depth;
-        if depth >= DEEPEST {
-            return Err(Box::new(Outcome::too_deep(kind, depth)));
-        }
         let in_force = self.inner.in_force.load();
         let plan = in_force.plan(&event);
         let is_idle = plan.parts.is_empty();
+        let depth = self.inner.settings.world.depth;
+        // Where no hook would run there is no recursion to end.
+        if depth >= DEEPEST && !is_idle {
+            return Err(Box::new(Outcome::too_deep(kind, depth)));
+        }
         let mut firing = Firing::planned(Arc::clone(&in_force.snapshot), plan, event);
         // An event that no hook runs for is over at once, and nobody has to be woken to find that out.
         if is_idle && let Step::Done(outcome) = firing.step() {
@@ -354,9 +369,20 @@ impl HookSystem {
         Ok(firing)
     }
 
-    /// The engine's thread, which is started when it is first needed.
-    fn engine(&self) -> &Engine {
-        self.inner.engine.get_or_init(|| Engine::start(self.parts(), self.inner.settings.workplace))
+    /// The engine's thread, which is started when it is first needed. A start that failed is tried again for the next
+    /// event: a moment without descriptors must not turn guards off for good.
+    fn engine(&self) -> Result<&Engine, String> {
+        if let Some(engine) = self.inner.engine.get() {
+            return Ok(engine);
+        }
+        let _starting = self.inner.engine_start.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(engine) = self.inner.engine.get() {
+            return Ok(engine);
+        }
+        match Engine::start(self.parts(), self.inner.settings.workplace) {
+            Ok(engine) => Ok(self.inner.engine.get_or_init(|| engine)),
+            Err(error) => Err(error.to_string()),
+        }
     }
 
     fn parts(&self) -> drive::Parts {
@@ -368,6 +394,7 @@ impl HookSystem {
             trail: self.inner.settings.trail.clone(),
             runs: Arc::clone(&self.inner.runs),
             kept: Arc::clone(&self.inner.settings.kept),
+            closures: Arc::clone(&self.inner.closures),
         }
     }
 }

@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use super::grants::Grant;
 use super::imports;
 use crate::config::{is_want_of_resources, without_dots};
 use crate::hook::{Action, Hook};
@@ -24,6 +25,13 @@ impl Digest {
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
+    }
+
+    /// Whether that text is the digest in hexadecimal.
+    pub(super) fn is(&self, hex: &str) -> bool {
+        let half = |byte: u8| char::from_digit(u32::from(byte), 16);
+        let digits = self.0.iter().flat_map(|byte| [half(byte >> 4), half(byte & 15)]);
+        digits.eq(hex.chars().map(Some))
     }
 
     /// The digest in hexadecimal.
@@ -81,6 +89,12 @@ pub struct Definition {
     /// The plugin it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub package: Option<String>,
+    /// What a failure of it does, where that is not the default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_failure: Option<String>,
+    /// The time it has in milliseconds, where that is not the default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<String>,
 }
 
 /// A hook's definition and the content it stands for.
@@ -91,8 +105,10 @@ pub struct Definition {
 pub struct Fingerprint {
     /// The project.
     root: Arc<Path>,
-    /// What the hook is: dialect, event, matcher, command.
+    /// What the hook is: dialect, event, matcher, command, and on which terms it runs.
     definition: Arc<str>,
+    /// The same without its terms, which is all that grants of earlier versions cover.
+    without_terms: Arc<str>,
     /// The same in words.
     described: Arc<Definition>,
     /// What it runs, for finding the files that belong to it.
@@ -101,6 +117,10 @@ pub struct Fingerprint {
     looked: Arc<OnceLock<Looked>>,
     /// What the grant leaves to it, where that is less than everything.
     narrowed_to: Option<Capabilities>,
+    /// The grant that covers it, or did before it changed.
+    granted: Option<Arc<Grant>>,
+    /// The digests of the definition with and without its terms: every grant is compared with them.
+    digests: Arc<OnceLock<[Digest; 2]>>,
 }
 
 impl PartialEq for Fingerprint {
@@ -192,7 +212,7 @@ impl Fingerprint {
         let event = if shape == "module" { "" } else { hook.event.name() };
         let mut definition =
             serde_json::json!([hook.dialect.name(), event, hook.matcher.pattern(), shape, command]).to_string();
-        let described = Definition {
+        let mut described = Definition {
             dialect: hook.dialect.name().to_owned(),
             event: event.to_owned(),
             matcher: hook.matcher.pattern().map(str::to_owned),
@@ -200,6 +220,8 @@ impl Fingerprint {
             command: command.clone(),
             life: (hook.lane.life != Life::Once).then(|| hook.lane.life.name().to_owned()),
             package: hook.owner.as_ref().map(|owner| owner.id.clone()),
+            on_failure: None,
+            timeout: None,
         };
         // A process that stays, or is there before it is needed, is more than was looked at when it was not.
         if hook.lane.life != Life::Once {
@@ -211,6 +233,18 @@ impl Fingerprint {
             let inside = real.strip_prefix(root).unwrap_or(&real).to_string_lossy();
             definition.push_str(&serde_json::json!([owner.id, inside]).to_string());
         }
+        let without_terms: Arc<str> = definition.as_str().into();
+        let terms = hook.terms();
+        if !terms.is_empty() {
+            definition.push_str(&serde_json::json!({ "terms": terms }).to_string());
+        }
+        for (term, value) in terms {
+            match term {
+                "onFailure" => described.on_failure = Some(value),
+                "timeout" => described.timeout = Some(hook.timeout.as_millis().to_string()),
+                _ => {}
+            }
+        }
         let runs = match &hook.action {
             Action::Module(path) => Runs::Module(Arc::clone(path)),
             _ => Runs::Command(command.into(), folders(root, hook).into()),
@@ -218,11 +252,40 @@ impl Fingerprint {
         Self {
             root: root.as_path().into(),
             definition: definition.into(),
+            without_terms,
             described: Arc::new(described),
             runs,
             looked: Arc::default(),
             narrowed_to: None,
+            granted: None,
+            digests: Arc::default(),
         }
+    }
+
+    /// The fingerprint of a hook that this grant covers, or did before the hook changed.
+    pub(super) fn granted_by(mut self, grant: &Grant) -> Self {
+        self.granted = Some(Arc::new(grant.clone()));
+        self
+    }
+
+    /// The grant that covers the hook, or did before it changed; none when there never was one.
+    #[must_use]
+    pub fn granted(&self) -> Option<&Grant> {
+        self.granted.as_deref()
+    }
+
+    /// Whether the hook is a module one of whose files contains the text, so far as they can be read.
+    pub(super) fn is_module_mentioning(&self, text: &str) -> bool {
+        let Runs::Module(_) = &self.runs else { return false };
+        let mentions = |path: &Path| {
+            let bytes = hookrail_spawn::open_regular(path).ok().and_then(|file| {
+                let mut bytes = Vec::new();
+                file.take(LARGEST).read_to_end(&mut bytes).ok().map(|_| bytes)
+            });
+            // What cannot be read may hold anything.
+            bytes.is_none_or(|bytes| bytes.windows(text.len()).any(|window| window == text.as_bytes()))
+        };
+        self.files().iter().any(|file| mentions(&file.path))
     }
 
     /// The fingerprint of a module with the capabilities that its grant leaves it.
@@ -246,18 +309,34 @@ impl Fingerprint {
     /// The digest of the definition alone: which hook this is.
     #[must_use]
     pub fn definition(&self) -> Digest {
-        Digest::of(self.definition.as_bytes())
+        let [definition, _] = *self.digests();
+        definition
+    }
+
+    fn digests(&self) -> &[Digest; 2] {
+        self.digests.get_or_init(|| [&self.definition, &self.without_terms].map(|text| Digest::of(text.as_bytes())))
+    }
+
+    /// The digest of the definition without its terms: which hook this is to grants of earlier versions.
+    pub(super) fn definition_without_terms(&self) -> Digest {
+        let [_, without_terms] = *self.digests();
+        without_terms
     }
 
     /// The digest of definition and files; none when a file cannot be covered, so that nobody can trust it.
     #[must_use]
     pub fn content(&self) -> Option<Digest> {
+        self.content_under(self.definition())
+    }
+
+    /// The digest of the files under that definition.
+    pub(super) fn content_under(&self, definition: Digest) -> Option<Digest> {
         let looked = self.looked();
         if !looked.coverable {
             return None;
         }
         let mut hasher = Sha256::new();
-        hasher.update(self.definition().0);
+        hasher.update(definition.0);
         for file in looked.files.iter() {
             hasher.update(file.path.strip_prefix(&self.root).unwrap_or(&file.path).to_string_lossy().as_bytes());
             hasher.update([0]);

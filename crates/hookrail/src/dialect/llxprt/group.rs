@@ -54,6 +54,13 @@ pub(super) fn event_names() -> impl Iterator<Item = &'static str> {
     EventKind::all().filter_map(|kind| kind.spec().column(DialectId::Llxprt)).map(|column| column.name)
 }
 
+/// Reads a pattern as this dialect does for that event.
+pub(crate) fn compile_matcher(event: EventKind, pattern: &str, on_invalid: OnInvalid) -> Compiled {
+    let names_a_tool = event.spec().matched_on(DialectId::Llxprt) == Some("tool_name");
+    let scope = if names_a_tool { Scope::Anywhere } else { Scope::Whole };
+    Matcher::compile(pattern, Language::GlobOrRegex, scope, on_invalid)
+}
+
 fn event_of(name: &str) -> Option<EventKind> {
     let kind = find_event(name)?;
     (kind.spec().column(DialectId::Llxprt)?.name == name).then_some(kind)
@@ -183,9 +190,7 @@ impl<'d> Reader<'d> {
     }
 
     fn compile(&self, pattern: &str, on_invalid: OnInvalid) -> Compiled {
-        let names_a_tool = self.event.spec().matched_on(DialectId::Llxprt) == Some("tool_name");
-        let scope = if names_a_tool { Scope::Anywhere } else { Scope::Whole };
-        Matcher::compile(pattern, Language::GlobOrRegex, scope, on_invalid)
+        compile_matcher(self.event, pattern, on_invalid)
     }
 
     fn order(&mut self, node: &Node) -> GroupOrder {

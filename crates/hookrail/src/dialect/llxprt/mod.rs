@@ -20,6 +20,7 @@ mod schema;
 mod settings;
 mod specific;
 mod stdin;
+mod strictest;
 mod tools;
 mod translate;
 
@@ -34,6 +35,7 @@ pub use schema::{MATCHER_FORMAT, schemas};
 pub use stdin::{event_of_payload, payload_of_event};
 pub use translate::{from_hook_request, from_hook_response, to_hook_request, to_hook_response};
 
+pub(crate) use group::compile_matcher;
 pub(crate) use layers::load;
 
 use std::sync::Arc;
@@ -103,9 +105,10 @@ pub(crate) fn same_work(hook: &Hook) -> Option<String> {
     let owner = owner.map(|owner| &owner.dir);
     // A worker speaks another language than a program that answers once, so neither can stand for the other.
     let life = if hook.lane.life == Life::Worker { "worker" } else { "" };
+    let terms = hook.terms_of_its_own();
     match &hook.action {
-        Action::Shell(command) => Some(format!("{owner:?} {life} shell {command}")),
-        Action::Program(words) => Some(format!("{owner:?} {life} program {words:?}")),
+        Action::Shell(command) => Some(format!("{owner:?} {life} {terms:?} shell {command}")),
+        Action::Program(words) => Some(format!("{owner:?} {life} {terms:?} program {words:?}")),
         _ => None,
     }
 }

@@ -115,6 +115,13 @@ fn inspect(
             };
             failed(&failure, reason, hook, reading, last_good, loaded);
         }
+        ModuleInspection::OutOfResources(failure) if last_good.0.contains_key(&*path) => {
+            failed(&failure, KeptReason::OutOfResources, hook, reading, last_good, loaded);
+        }
+        ModuleInspection::OutOfResources(_) => {
+            reading.try_again();
+            take(inspection, &hook, loaded);
+        }
         inspection => {
             reading.module_in_force(&path, &files);
             last_good.0.insert(path.to_path_buf(), GoodModule { inspection: inspection.clone(), files });
@@ -210,6 +217,11 @@ fn take(inspection: ModuleInspection, hook: &Hook, loaded: &mut Loaded) {
             loaded.hooks.push(hook.clone());
         }
         ModuleInspection::Failed(failure) => loaded.diagnostics.push(load_error(hook, &failure)),
+        // Which events it guards is not known, so it is asked in all of them, and fails there if that cannot be done.
+        ModuleInspection::OutOfResources(failure) => {
+            loaded.diagnostics.push(load_error(hook, &failure));
+            loaded.hooks.push(hook.clone());
+        }
     }
 }
 
