@@ -111,3 +111,14 @@ class Package(Case):
         for block in blocks:
             printed = self.run_in(project, sys.executable, "-c", block, PATH=path, PYTHONPATH=str(HERE / "src"))
             self.assertEqual(printed, "blocked: secrets stay as they are\n")
+
+    def test_what_the_page_about_the_bus_shows_runs(self) -> None:
+        page = HERE.parent.parent / "docs/bus.md"
+        if not page.exists():  # in a source distribution
+            self.skipTest("docs/bus.md is not part of the package")
+        (block,) = re.findall(r"```python\n(.*?)```", page.read_text(), re.S)
+        project = self.guarding()
+        _server, path = self.serve(project)
+        block = block.replace("/run/user/1000/hookrail.sock", path) + "print(allowed, reason)\n"
+        printed = self.run_in(project, sys.executable, "-c", block, PYTHONPATH=str(HERE / "src"))
+        self.assertEqual(printed, "False secrets stay as they are\n")

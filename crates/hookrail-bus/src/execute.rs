@@ -32,6 +32,9 @@ pub(crate) async fn execute(
         Ok(prepared) => prepared,
         Err(error) => return Response::refused(correlation_id, error),
     };
+    // The event holds the input; a second copy of it would wait with it for its turn.
+    let wait = request.wait;
+    drop(request);
     core.metrics.requested(event.kind());
     let about = log::About::new(&correlation_id, &event, &project.directory);
     // Requests without a session share one turn per connection.
@@ -40,7 +43,7 @@ pub(crate) async fn execute(
     let place = core.schedule.place(&session).await;
     let queued = arrived.elapsed();
     let started = Instant::now();
-    let mut outcome = fire(&project.system, event, request.wait, progress.as_ref()).await;
+    let mut outcome = fire(&project.system, event, wait, progress.as_ref()).await;
     drop(place);
     let snapshot = project.system.snapshot();
     log::executed(&about, &outcome, snapshot.diagnostics());
@@ -48,7 +51,7 @@ pub(crate) async fn execute(
     outcome.report_loading(&snapshot);
     let took = started.elapsed();
     core.metrics.executed(&outcome, queued, took);
-    Response { correlation_id, result: Ok(Report::of(outcome)), queued, took }
+    Response { correlation_id, result: Ok(Report::of(outcome)), queued, took, truncated: false }
 }
 
 async fn prepare(core: &Arc<Core>, request: &Request) -> Result<(crate::projects::Lease, Event), BusError> {

@@ -13,7 +13,8 @@
 //! let bus = Bus::new(Settings::new(".", |project| HookSystem::builder(project)));
 //! let client = bus.client();
 //! let input = Json::parse(r#"{"tool_name": "write_file", "tool_input": {"path": ".env"}}"#)?;
-//! let report = client.execute(Request::new("BeforeTool", input)).await?.report()?;
+//! // An error means that the operation is not guarded. It is never a yes.
+//! let report = client.execute(Request::new("BeforeTool", input)).await?.report;
 //! if report.is_denied() {
 //!     println!("blocked: {}", report.reason().unwrap_or_default());
 //! }
@@ -26,6 +27,7 @@
 
 #![forbid(unsafe_code)]
 
+mod budget;
 mod bus;
 mod client;
 mod configuration;
@@ -51,7 +53,7 @@ mod watch;
 mod wire;
 
 pub use bus::{Bus, Settings};
-pub use client::{Client, ClientError, Lifecycles};
+pub use client::{Client, Executed, Lifecycles, NotGuarded};
 pub use configuration::ConfigurationStatus;
 pub use error::{BusError, ErrorCode};
 pub use message::{
@@ -63,7 +65,7 @@ pub use reference::reference;
 pub use report::Report;
 pub use schema::schemas;
 pub use spec::{FieldSpec, FieldType, MESSAGES, MessageSpec, Side};
-pub use transport::{Closed, Received, Refusal, Sink, Source, Transport};
+pub use transport::{Closed, Received, Refusal, Sink, Source, Transport, Weight};
 pub use watch::WatchMode;
 
 /// The protocol's major version. A client that names a higher one is refused; one that names none gets this.

@@ -44,7 +44,7 @@ impl About {
 }
 
 /// Writes to the log. A subscriber that panics, for example because its terminal is gone, loses a line and nothing else.
-fn shielded(write: impl FnOnce()) {
+pub(crate) fn shielded(write: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(write)) {
         // Dropping what was thrown may panic, too.
         std::mem::forget(payload);

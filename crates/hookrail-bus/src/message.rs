@@ -28,6 +28,22 @@ pub enum ToServer {
     Reload(Reload),
 }
 
+impl ToServer {
+    /// The name under which it is answered, if it has one.
+    #[must_use]
+    pub fn correlation_id(&self) -> Option<&str> {
+        match self {
+            Self::Request(request) => request.correlation_id.as_deref(),
+            Self::Hello(hello) => hello.correlation_id.as_deref(),
+            Self::Cancel(cancel) => Some(cancel.correlation_id.as_str()),
+            Self::Subscribe(_) => None,
+            Self::Ping(ping) => ping.correlation_id.as_deref(),
+            Self::Reload(reload) => reload.correlation_id.as_deref(),
+        }
+        .filter(|name| !name.is_empty())
+    }
+}
+
 /// What a server says.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -144,26 +160,20 @@ pub struct Response {
     pub queued: Duration,
     /// How long its hooks took, all together.
     pub took: Duration,
+    /// Whether texts in the report were cut because it came over a line.
+    pub truncated: bool,
 }
 
 impl Response {
     pub(crate) fn refused(correlation_id: impl Into<String>, error: BusError) -> Self {
         let correlation_id = correlation_id.into();
-        Self { correlation_id, result: Err(error), queued: Duration::ZERO, took: Duration::ZERO }
+        Self { correlation_id, result: Err(error), queued: Duration::ZERO, took: Duration::ZERO, truncated: false }
     }
 
     /// Whether the request was executed. What the hooks decided is in the report.
     #[must_use]
     pub fn success(&self) -> bool {
         self.result.is_ok()
-    }
-
-    /// What the hooks did.
-    ///
-    /// # Errors
-    /// When the request was not executed.
-    pub fn report(self) -> Result<Report, BusError> {
-        self.result
     }
 }
 

@@ -15,6 +15,7 @@ use tokio::task::JoinSet;
 
 use crate::configuration::{ConfigurationStatus, LoadResult, Project, Trigger};
 use crate::error::{BusError, ErrorCode};
+use crate::log;
 use crate::message::Reloaded;
 use crate::metrics::LoadCounter;
 use crate::watch::{Signature, WatchMode, Watcher};
@@ -26,7 +27,7 @@ const POLL_EVERY: Duration = Duration::from_secs(1);
 const ROUNDS: usize = 3;
 
 /// How the hook system of a project is described.
-pub(crate) type Describe = Box<dyn Fn(&Path) -> Builder + Send + Sync>;
+pub(crate) type Describe = Box<dyn Fn(&Path) -> Result<Builder, String> + Send + Sync>;
 
 /// The open projects.
 pub(crate) struct Projects {
@@ -112,29 +113,26 @@ impl Projects {
         let named = named.map_or_else(|| self.own.clone(), |named| self.own.join(named));
         let directory = real_directory(&named)?;
         let (cell, in_use) = self.entry(&directory);
-        let failed = |error: tokio::task::JoinError| {
-            BusError::new(ErrorCode::InternalError, format!("the project cannot be opened: {error}"))
-        };
-        let project = cell.get_or_try_init(|| self.open(directory.clone())).await.map_err(failed)?;
+        let project = cell.get_or_try_init(|| self.open(directory.clone())).await?;
         // A grant that was revoked is not in force for the next event, however configuration is watched.
         if project.has_other_grants() {
-            self.load_elsewhere(project, Trigger::Grants).await.map_err(failed)?;
+            self.load_elsewhere(project, Trigger::Grants).await.map_err(cannot_be_opened)?;
         }
         Ok(Lease { system: project.system.clone(), directory, _in_use: in_use })
     }
 
     /// Reading configuration blocks, so it happens elsewhere.
-    async fn open(self: &Arc<Self>, directory: PathBuf) -> Result<Arc<Project>, tokio::task::JoinError> {
+    async fn open(self: &Arc<Self>, directory: PathBuf) -> Result<Arc<Project>, BusError> {
         let (describe, this) = (Arc::clone(&self.describe), Arc::clone(self));
         let opening = move || {
-            let project = Arc::new(Project::new(describe(&directory).build(), &directory));
+            let project = Arc::new(Project::new(describe(&directory)?.build(), &directory));
             // What changed between the first look and the watch would otherwise be missed.
             this.read(&project, Trigger::Change);
             this.loads.opened(project.result());
             project.log_news();
-            project
+            Ok::<_, String>(project)
         };
-        let opened = tokio::task::spawn_blocking(opening).await?;
+        let opened = tokio::task::spawn_blocking(opening).await.map_err(cannot_be_opened)?.map_err(cannot_be_opened)?;
         self.poll_if_needed();
         Ok(opened)
     }
@@ -204,10 +202,12 @@ impl Projects {
         let (result, status) = (project.result(), project.status());
         self.loads.reloaded(trigger, result);
         let directory = project.directory.display();
-        tracing::info!(
-            target: "hookrail::bus", project = %directory, trigger = trigger.name(), result = result.name(),
-            revision = status.revision, "configuration was read again"
-        );
+        log::shielded(|| {
+            tracing::info!(
+                target: "hookrail::bus", project = %directory, trigger = trigger.name(), result = result.name(),
+                revision = status.revision, "configuration was read again"
+            );
+        });
         project.log_news();
         self.reloads.send_modify(|count| *count += 1);
         result
@@ -335,7 +335,8 @@ impl Projects {
 /// Waits for the end of everything a hook system has started. Nobody is left to answer, so the log is told.
 async fn close(system: HookSystem) {
     for finding in system.shutdown().await {
-        tracing::warn!(target: "hookrail::bus", project = %system.project().display(), message = finding.message);
+        let project = system.project().display();
+        log::shielded(|| tracing::warn!(target: "hookrail::bus", %project, message = finding.message));
     }
 }
 
@@ -346,4 +347,8 @@ fn real_directory(named: &Path) -> Result<PathBuf, BusError> {
     let directory =
         named.canonicalize().map_err(|error| invalid(format!("the project `{shown}` cannot be opened: {error}")))?;
     if directory.is_dir() { Ok(directory) } else { Err(invalid(format!("the project `{shown}` is not a directory"))) }
+}
+
+fn cannot_be_opened(why: impl std::fmt::Display) -> BusError {
+    BusError::new(ErrorCode::InternalError, format!("the project cannot be opened: {why}"))
 }

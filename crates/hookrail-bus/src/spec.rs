@@ -193,7 +193,12 @@ pub(crate) static RESPONSE: MessageSpec = MessageSpec {
         may(
             "outcome",
             FieldType::Object,
-            "The whole outcome, as `hookrail fire --json` prints it, when the request was executed.",
+            "The whole outcome, as `hookrail fire --json` prints it, when the request was executed. Of a run's `stdout` and `stderr` the first 64 KiB are kept; where that was cut, the run has `stdoutTruncated` or `stderrTruncated`, which are true.",
+        ),
+        may(
+            "truncated",
+            FieldType::Flag,
+            "Whether texts in `output` and `outcome` were cut. In an answer that would otherwise not fit on a line these are reasons, messages, diagnostics and the outputs of single hooks; in a denial, everything but the decision and its reason. What changes an operation that may go on is never cut: such an answer has the error `answer_too_long` instead.",
         ),
         may(
             "queueMs",
@@ -213,7 +218,7 @@ pub(crate) static WELCOME: MessageSpec = MessageSpec {
         must("protocol", FieldType::Count, "The major version both speak."),
         must("server", FieldType::Text, "The server and its version."),
         must("capabilities", FieldType::Texts, "What the server can do beyond requests and responses."),
-        must("lineLimit", FieldType::Count, "How many bytes a line may have."),
+        must("lineLimit", FieldType::Count, "How many bytes a line may have, in both directions."),
         must(
             "inFlightLimit",
             FieldType::Count,

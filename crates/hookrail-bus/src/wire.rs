@@ -2,6 +2,9 @@
 //!
 //! A line is checked against the table before anything is made of it, so that every mistake is named by its field.
 
+mod fit;
+mod name;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -16,15 +19,17 @@ use crate::message::{
     Cancel, Cancelled, FromServer, Hello, Lifecycle, Phase, Ping, Reload, Reloaded, Request, Response, Subscribe,
     ToServer, Wait, Welcome,
 };
-use crate::report::Report;
+use crate::report::{self, Report};
 use crate::spec::{self, FieldSpec, FieldType, MessageSpec};
 use crate::transport::Refusal;
 use crate::watch::WatchMode;
 
+pub(crate) use name::NameScanner;
+
 /// A message that can be written on a line.
 pub(crate) trait Encode {
-    /// The line, without its end.
-    fn encode(&self) -> String;
+    /// The line, without its end. An answer is cut to so many bytes; nothing else has parts that could be left out.
+    fn encode(&self, limit: usize) -> String;
 }
 
 /// A message that can be read from a line.
@@ -109,7 +114,7 @@ impl Decode for FromServer {
         let (kind, payload) = open(line)?;
         let take = |spec: &MessageSpec| checked(spec, payload);
         Ok(match kind.as_str() {
-            "HOOK_EXECUTION_RESPONSE" => Self::Response(Box::new(response(&take(&spec::RESPONSE)?))),
+            "HOOK_EXECUTION_RESPONSE" => Self::Response(Box::new(response(&take(&spec::RESPONSE)?)?)),
             "hello" => {
                 let payload = take(&spec::WELCOME)?;
                 Self::Welcome(Welcome {
@@ -153,7 +158,8 @@ impl Decode for FromServer {
             }
             other => {
                 let message = format!("no message has the type `{}`", shortened(other));
-                return Err(Refusal::new(BusError::new(ErrorCode::UnsupportedType, message)));
+                let error = BusError::new(ErrorCode::UnsupportedType, message);
+                return Err(Refusal { correlation_id: name_in(payload), error });
             }
         })
     }
@@ -164,8 +170,10 @@ fn open(line: &str) -> Result<(String, Option<&RawValue>), Refusal> {
     if !line.trim_start().starts_with('{') {
         return Err(Refusal::new(BusError::invalid("the line is not a JSON object")));
     }
-    let envelope: Envelope<'_> = serde_json::from_str(line)
-        .map_err(|error| Refusal::new(BusError::invalid(format!("the line is not a JSON object: {error}"))))?;
+    let envelope: Envelope<'_> = serde_json::from_str(line).map_err(|error| Refusal {
+        correlation_id: NameScanner::name_in(line.as_bytes()),
+        error: BusError::invalid(format!("the line is not a JSON object: {error}")),
+    })?;
     let problem = match envelope.kind {
         None => "`type` is missing".to_owned(),
         Some(kind) => match serde_json::from_str(kind.get()) {
@@ -254,7 +262,9 @@ fn configuration(payload: &Payload) -> Option<ConfigurationStatus> {
     })
 }
 
-fn response(payload: &Payload) -> Response {
+/// A response says either what the hooks did or why they were not run. One that says neither must not pass for a yes.
+fn response(payload: &Payload) -> Result<Response, Refusal> {
+    let invalid = |problem: String| Err(Refusal { correlation_id: payload.name(), error: BusError::invalid(problem) });
     let error = || {
         let error = payload.0.get("error").and_then(Json::as_object);
         let text = |name: &str| error.as_ref().and_then(|error| error.get(name)?.as_str()).unwrap_or_default();
@@ -262,21 +272,27 @@ fn response(payload: &Payload) -> Response {
     };
     let result = if payload.flag("success") {
         let output = payload.0.get("output").cloned().unwrap_or_else(Json::empty_object);
-        let outcome = payload.0.get("outcome").and_then(Json::as_object).unwrap_or_default();
+        let Some(outcome) = payload.0.get("outcome").and_then(Json::as_object) else {
+            return invalid("`outcome` is missing in a response with `success: true`".to_owned());
+        };
+        if let Err(problem) = report::read_decision(&outcome) {
+            return invalid(problem);
+        }
         Ok(Report::received(output, outcome))
     } else {
         Err(error())
     };
-    Response {
+    Ok(Response {
         correlation_id: payload.required("correlationId"),
         result,
         queued: payload.duration("queueMs").unwrap_or_default(),
         took: payload.duration("durationMs").unwrap_or_default(),
-    }
+        truncated: payload.flag("truncated"),
+    })
 }
 
 impl Encode for ToServer {
-    fn encode(&self) -> String {
+    fn encode(&self, _limit: usize) -> String {
         match self {
             Self::Request(request) => {
                 let mut line = Line::new(&spec::REQUEST);
@@ -320,27 +336,27 @@ impl Encode for ToServer {
     }
 }
 
+fn response_line(response: &Response, result: Result<&fit::Parts, &BusError>) -> String {
+    let mut line = Line::new(&spec::RESPONSE);
+    line.add("correlationId", &response.correlation_id);
+    line.add("success", &result.is_ok());
+    match result {
+        Ok(fit::Parts { output, outcome, truncated }) => {
+            line.json("output", output);
+            line.json("outcome", outcome);
+            line.optional("truncated", truncated.then_some(true));
+            line.add("queueMs", &milliseconds(response.queued));
+            line.add("durationMs", &milliseconds(response.took));
+        }
+        Err(error) => line.add("error", &json!({"code": error.code, "message": error.message})),
+    }
+    line.end()
+}
+
 impl Encode for FromServer {
-    fn encode(&self) -> String {
+    fn encode(&self, limit: usize) -> String {
         match self {
-            Self::Response(response) => {
-                let mut line = Line::new(&spec::RESPONSE);
-                line.add("correlationId", &response.correlation_id);
-                line.add("success", &response.success());
-                match &response.result {
-                    Ok(report) => {
-                        let (output, outcome) = report.parts();
-                        line.json("output", &output);
-                        line.json("outcome", &outcome);
-                        line.add("queueMs", &milliseconds(response.queued));
-                        line.add("durationMs", &milliseconds(response.took));
-                    }
-                    Err(error) => {
-                        line.add("error", &json!({"code": error.code, "message": error.message}));
-                    }
-                }
-                line.end()
-            }
+            Self::Response(response) => fit::fitting(response, limit, |result| response_line(response, result)),
             Self::Welcome(welcome) => {
                 let mut line = Line::new(&spec::WELCOME);
                 line.optional("correlationId", welcome.correlation_id.as_deref());

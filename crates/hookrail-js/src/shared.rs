@@ -19,7 +19,7 @@ use crate::component::State;
 use crate::ops::OpError;
 use crate::processes::Processes;
 use crate::slot::Slot;
-use crate::source::Maps;
+use crate::source::{Maps, Version};
 use crate::worker::{Message, Seat};
 
 /// Something the host does for a module that takes time; it ends in an answer as JSON text.
@@ -54,6 +54,12 @@ pub(crate) struct Shared {
     pub(crate) maps: Slot<Maps>,
     /// The files the module is made of.
     pub(crate) files: Slot<Vec<(PathBuf, Digest)>>,
+    /// The bytes of those files.
+    pub(crate) sources: Slot<Version>,
+    /// Files that were looked for and could not be read.
+    pub(crate) missing: Slot<Vec<PathBuf>>,
+    /// What the module was made of when it was looked into; none while it is looked into.
+    pub(crate) version: Option<Arc<Version>>,
     pub(crate) load_failure: Slot<Option<LoadFailure>>,
     pub(crate) inbox: mpsc::WeakUnboundedSender<Message>,
     /// The loop of the module's own thread.
@@ -134,6 +140,9 @@ impl Shared {
             exhausted: AtomicBool::new(false),
             maps: Slot::default(),
             files: Slot::default(),
+            sources: Slot::default(),
+            missing: Slot::default(),
+            version: seat.version.clone(),
             load_failure: Slot::default(),
             inbox: seat.inbox.clone(),
             runtime,

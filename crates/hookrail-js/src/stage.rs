@@ -185,12 +185,13 @@ impl Stage {
         let Some(act) = &self.act else { return self.unopened.take().map(Looked::without_files) };
         let shared = Arc::clone(&act.shared);
         let files = shared.files.lock().clone();
+        let (sources, missing) = (shared.sources.lock().clone(), shared.missing.lock().clone());
         if shared.budget.stopped().is_some() {
             let failure =
                 Failure::new(format!("it worked for {} s without giving way", self.seat.limits.cpu.as_secs_f64()));
             let report = Report::failed(failure);
             let result = outcome::loaded(&shared, &self.seat.limits, &report, None);
-            return Some(Looked { found: inspected(&shared, result), files });
+            return Some(Looked { found: inspected(&shared, result), files, sources, missing });
         }
         let report = shared.finished.lock().pop().map(|finished| Report::read(&finished));
         let lost = shared.rejections.lock().drain(..).next().map(|(_, message)| message);
@@ -200,7 +201,7 @@ impl Stage {
             (None, None) => return None,
         };
         let result = outcome::loaded(&shared, &self.seat.limits, &report, lost);
-        Some(Looked { found: inspected(&shared, result), files })
+        Some(Looked { found: inspected(&shared, result), files, sources, missing })
     }
 
     pub(crate) fn take(&mut self, message: Message) {

@@ -16,6 +16,7 @@ use crate::clock::WallClock;
 use crate::limits::Limits;
 use crate::machine::EventLoop;
 use crate::processes::Processes;
+use crate::source::Version;
 use crate::stage::Stage;
 
 /// What a module's thread is told.
@@ -62,20 +63,22 @@ pub(crate) struct Worker {
     /// The files the module was made of when it was loaded last.
     pub(crate) files: Arc<Mutex<Vec<(PathBuf, Digest)>>>,
     pub(crate) stage: Arc<Mutex<Stage>>,
+    /// What the module is made of, if it was looked into before.
+    pub(crate) version: Option<Arc<Version>>,
     queued: Arc<AtomicUsize>,
 }
 
 impl Worker {
-    pub(crate) fn start(module: &Path, limits: Limits) -> std::io::Result<Self> {
+    pub(crate) fn start(module: &Path, limits: Limits, version: Option<Arc<Version>>) -> std::io::Result<Self> {
         let (to, inbox) = mpsc::unbounded_channel();
-        let seat = Seat::new(module, limits, &to);
+        let seat = Seat { version: version.clone(), ..Seat::new(module, limits, &to) };
         let (kill, processes, files) = (Arc::clone(&seat.kill), seat.processes.clone(), Arc::clone(&seat.files));
         let queued = Arc::clone(&seat.queued);
         let events = EventLoop::new()?;
         let stage = Arc::new(Mutex::new(Stage::new(seat, events.handle()?)));
         let own = Arc::clone(&stage);
         spawn(&limits, move || events.run(serve(own, inbox)))?;
-        Ok(Self { to, kill, processes, files, stage, queued })
+        Ok(Self { to, kill, processes, files, stage, version, queued })
     }
 
     /// Gives work to the thread.
@@ -94,6 +97,8 @@ pub(crate) struct Seat {
     pub(crate) kill: Arc<AtomicBool>,
     pub(crate) processes: Processes,
     pub(crate) files: Arc<Mutex<Vec<(PathBuf, Digest)>>>,
+    /// What the module is made of, if it was looked into before.
+    pub(crate) version: Option<Arc<Version>>,
     /// How much work was sent and has not come to the stage.
     pub(crate) queued: Arc<AtomicUsize>,
 }
@@ -114,6 +119,7 @@ impl Seat {
             kill,
             processes,
             files,
+            version: None,
             queued: Arc::default(),
         }
     }
@@ -156,6 +162,10 @@ pub(crate) fn look_into(module: &Path, world: ModuleWorld, limits: Limits) -> Lo
 pub(crate) struct Looked {
     pub(crate) found: ModuleInspection,
     pub(crate) files: Vec<(PathBuf, Digest)>,
+    /// The bytes of those files.
+    pub(crate) sources: Version,
+    /// Files that were looked for and could not be read.
+    pub(crate) missing: Vec<PathBuf>,
 }
 
 impl Looked {
@@ -164,7 +174,16 @@ impl Looked {
     }
 
     pub(crate) fn without_files(found: ModuleInspection) -> Self {
-        Self { found, files: Vec::new() }
+        Self { found, files: Vec::new(), sources: Version::default(), missing: Vec::new() }
+    }
+
+    /// Whether the module can be asked, as far as looking into it could tell.
+    pub(crate) fn can_run(&self) -> bool {
+        match &self.found {
+            ModuleInspection::Registered(_) | ModuleInspection::Unknown(_) => true,
+            // A later kind of answer says nothing that could be relied on.
+            _ => false,
+        }
     }
 }
 

@@ -60,10 +60,10 @@ pub use matcher::{Compiled, Language, Matcher, MatcherKind, OnInvalid, Problem, 
 pub use native::{NativeCall, NativeHook};
 pub use outcome::{Aggregated, Decision, Effects, EndKind, HookRun, Outcome, Refusal, Stop};
 pub use run::{
-    Capabilities, Environment, HostFuture, How, LoadCause, LoadFailure, LoadPlace, ModuleCall, ModuleCommand,
+    Capabilities, Environment, HostFuture, How, LeftBehind, LoadFailure, LoadPlace, ModuleCall, ModuleCommand,
     ModuleInspection, ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, Output, OutputLimits,
-    ProcessStart, RegisteredCommand, Registrations, Relocation, RunEnd, RunId, RunInput, RunRequest, SpawnFailure,
-    Terms,
+    ProcessStart, RegisteredCommand, Registrations, Relocation, RunEnd, RunId, RunInput, RunLedger, RunRequest,
+    SpawnFailure, Terms,
 };
 pub use skips::{SkipReason, Skipped, Skips};
 pub use snapshot::{Configuration, ModelDecisions, Policy, Snapshot, Switch};

@@ -41,12 +41,15 @@ def check_socket(path: str) -> None:
 
 
 def check_peer(connection: socket.socket) -> None:
-    """Raises `UntrustedSocket` unless the server runs as this user. Only Linux says who it is."""
+    """Raises `UntrustedSocket` unless this user's process, or root's, began to listen. Only Linux says whose it is.
+
+    A service manager of the system listens as root for a server that it starts as this user.
+    """
     if sys.platform != "linux":
         return
     size = struct.calcsize("3i")
     _process, peer, _group = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
-    if peer != os.geteuid():
+    if peer not in (os.geteuid(), 0):
         raise UntrustedSocket(f"the server behind the socket runs as user {peer}, not as this user ({os.geteuid()})")
 
 

@@ -121,6 +121,9 @@ impl Agent {
 
     async fn compact_now(&self, cause: CompactionCause, instructions: Option<&str>) -> Compacted {
         let Some(prepared) = self.prepare() else { return Compacted::Nothing };
+        if let Some(why) = self.obstacle().and_then(|end| end.detail().map(str::to_owned)) {
+            return Compacted::Failed(why);
+        }
         let mut fields = vec![
             ("preparation", prepared.to_json()),
             ("branch_entries", prepared.branch.clone()),

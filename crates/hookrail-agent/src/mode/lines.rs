@@ -7,11 +7,11 @@ use hookrail::Json;
 use tokio::sync::mpsc;
 
 use super::command::{self, After};
-use super::{Driver, Exit, OnInterrupt, Setup};
-use crate::agent::{Agent, EndReason, TurnEnd};
+use super::{Begun, Driver, Exit, OnInterrupt, Setup};
+use crate::agent::{EndReason, TurnEnd};
 use crate::error::AgentError;
 use crate::user::NoUser;
-use crate::view::{HeadlessView, Shown, View as _};
+use crate::view::{HeadlessView, Shown};
 
 /// All of standard input, as one prompt.
 pub(super) fn all() -> Result<String, AgentError> {
@@ -25,12 +25,11 @@ pub(super) fn all() -> Result<String, AgentError> {
 pub(super) async fn run(setup: Setup) -> Result<Exit, AgentError> {
     let begin = setup.begin.clone();
     let mut driver = Driver::new(OnInterrupt::EndAll)?;
-    let hooks = setup.hooks.clone();
-    let parts = setup.parts(Arc::new(HeadlessView), Arc::new(NoUser));
-    let Some(began) = driver.begin(&hooks, &HeadlessView, Agent::begin(parts, &begin)).await else {
-        return Ok(driver.interrupted(&hooks).await);
+    let parts = setup.parts(Arc::new(HeadlessView::new()), Arc::new(NoUser));
+    let (agent, stop) = match driver.begin(parts, &begin).await? {
+        Begun::Agent(agent, stop) => (agent, stop),
+        Begun::Interrupted(exit) => return Ok(exit),
     };
-    let (agent, stop) = began?;
     let mut end = stop.map_or(TurnEnd::Answered(String::new()), |stop| TurnEnd::Stopped(stop.reason));
     let mut reason = EndReason::Exit;
     let mut lines = if matches!(end, TurnEnd::Stopped(_)) { None } else { Some(read_lines()) };
@@ -41,10 +40,13 @@ pub(super) async fn run(setup: Setup) -> Result<Exit, AgentError> {
                 if let Some(ended) = driver.drive(&agent, agent.follow_up()).await {
                     end = ended;
                 }
+                if driver.is_over(&agent) {
+                    break;
+                }
                 continue;
             }
             number = driver.signals.next() => {
-                driver.signal = Some(number);
+                driver.signalled(number);
                 None
             }
         };
@@ -53,7 +55,7 @@ pub(super) async fn run(setup: Setup) -> Result<Exit, AgentError> {
             Ok(None) => continue,
             Ok(Some(line)) => line,
             Err(problem) => {
-                HeadlessView.show(&Shown::Error { text: &problem });
+                agent.view().show(&Shown::Error { text: &problem });
                 continue;
             }
         };
@@ -62,18 +64,20 @@ pub(super) async fn run(setup: Setup) -> Result<Exit, AgentError> {
                 reason = why;
                 break;
             }
-            if let Some(ended) = driver.drive(&agent, agent.follow_up()).await {
+            if !driver.is_over(&agent)
+                && let Some(ended) = driver.drive(&agent, agent.follow_up()).await
+            {
                 end = ended;
             }
         } else {
             end = driver.drive(&agent, agent.prompt(&line)).await;
         }
-        if driver.signal.is_some() || matches!(end, TurnEnd::SignedOut(_)) {
+        if driver.is_over(&agent) || matches!(end, TurnEnd::SignedOut(_)) {
             break;
         }
     }
     driver.end(&agent, &end, reason).await;
-    Ok(driver.exit(&end))
+    driver.exit(&agent, &end)
 }
 
 /// The prompt or command of a line: the line itself, or the `prompt` or `command` of an object.

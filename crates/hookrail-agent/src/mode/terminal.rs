@@ -22,8 +22,10 @@ pub(super) enum Typed {
     Line(String),
     /// Ctrl-C.
     Interrupted,
-    /// Ctrl-D on an empty line, or the terminal is gone.
+    /// Ctrl-D on an empty line.
     Closed,
+    /// The terminal is not there any more.
+    Gone,
 }
 
 /// The terminal. Reading a line blocks, so it happens on a thread of its own.
@@ -101,7 +103,9 @@ impl Terminal {
         match reading.await {
             Ok(Ok(line)) => Typed::Line(line),
             Ok(Err(ReadlineError::Interrupted)) => Typed::Interrupted,
-            _ => Typed::Closed,
+            // A terminal that was closed reads like Ctrl-D, but it cannot be asked for its settings.
+            Ok(Err(ReadlineError::Eof)) if is_there() => Typed::Closed,
+            _ => Typed::Gone,
         }
     }
 
@@ -128,6 +132,16 @@ impl Terminal {
         let _cover = self.screen.cover();
         painter::show(component).await
     }
+}
+
+#[cfg(unix)]
+fn is_there() -> bool {
+    rustix::termios::tcgetattr(std::io::stdin()).is_ok()
+}
+
+#[cfg(not(unix))]
+fn is_there() -> bool {
+    true
 }
 
 /// What stands in a line before anybody typed something.

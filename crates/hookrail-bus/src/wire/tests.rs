@@ -23,7 +23,7 @@ fn every_message_survives_the_line() {
         ToServer::Reload(Reload::default()),
     ];
     for message in messages {
-        let line = message.encode();
+        let line = message.encode(usize::MAX);
         let back = ToServer::decode(&line).unwrap();
         assert_eq!(format!("{message:?}"), format!("{back:?}"), "{line}");
         assert!(!line.contains('\n'));
@@ -64,7 +64,7 @@ fn every_message_survives_the_line() {
         }),
     ];
     for answer in answers {
-        let line = answer.encode();
+        let line = answer.encode(usize::MAX);
         assert_eq!(format!("{answer:?}"), format!("{:?}", FromServer::decode(&line).unwrap()), "{line}");
     }
 }
@@ -118,7 +118,7 @@ fn a_duration_that_was_written_reads_the_same() {
         Ok(FromServer::Response(response)) => response.took,
         other => panic!("{other:?}"),
     };
-    let written_again = |line: &str| FromServer::decode(line).unwrap().encode();
+    let written_again = |line: &str| FromServer::decode(line).unwrap().encode(usize::MAX);
     // What no run can take is not taken for a duration, and the rest of the message stands.
     for odd in ["7777777777777777777", "1e300", "1e12", "-1"] {
         assert_eq!(took(&line(odd)), Duration::ZERO, "{odd}");

@@ -9,9 +9,12 @@
 )]
 
 mod clients;
+mod left_behind;
+mod limits;
 mod logs;
 mod manager;
 mod reload;
 mod server;
+mod stopped;
 mod support;
 mod watching;

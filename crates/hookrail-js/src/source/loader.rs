@@ -32,7 +32,10 @@ impl Resolver for FileResolver {
             return Ok(name.to_owned());
         }
         let base = if base.starts_with('/') { base } else { "/" };
-        resolve::resolve(base, name).map_err(|message| {
+        let kept = |file: &Path| self.shared.version.as_ref().is_some_and(|version| version.has(file));
+        resolve::resolve(base, name, kept).map_err(|message| {
+            // Whoever watches the module wants to know when one of these appears.
+            self.shared.missing.lock().extend(resolve::candidates_of(base, name));
             let mut failure = LoadFailure::new(&message);
             if let Some((line, column)) = place_of(Path::new(base), name) {
                 failure = failure.at(base, line, column);
@@ -88,14 +91,10 @@ impl Loader for FileLoader {
 impl FileLoader {
     fn code(&self, name: &str) -> Result<String, LoadFailure> {
         let path = Path::new(name);
-        let bytes = std::fs::read(path).map_err(|error| {
-            if is_exhausted(&error) {
-                self.shared.exhausted.store(true, Ordering::Relaxed);
-            }
-            LoadFailure::new(format!("'{name}' cannot be read: {error}"))
-        })?;
+        let bytes = self.bytes(path)?;
         self.check(path, &bytes)?;
-        let source = String::from_utf8(bytes).map_err(|_| LoadFailure::new(format!("'{name}' is not UTF-8")))?;
+        let source =
+            String::from_utf8(bytes.to_vec()).map_err(|_| LoadFailure::new(format!("'{name}' is not UTF-8")))?;
         if path.extension().is_some_and(|ending| ending == "json") {
             serde_json::from_str::<serde::de::IgnoredAny>(&source).map_err(|error| {
                 let place = |count: usize| u32::try_from(count).unwrap_or(1).max(1);
@@ -117,9 +116,26 @@ impl FileLoader {
         Ok(code.text)
     }
 
+    /// What is in a file: as it was when the module was looked into, else as it is now.
+    fn bytes(&self, path: &Path) -> Result<Arc<[u8]>, LoadFailure> {
+        if let Some(bytes) = self.shared.version.as_ref().and_then(|version| version.bytes(path)) {
+            return Ok(bytes);
+        }
+        let read = std::fs::read(path).map_err(|error| {
+            // A file that cannot be read is looked at again when it changes.
+            self.shared.missing.lock().push(path.to_owned());
+            if is_exhausted(&error) {
+                self.shared.exhausted.store(true, Ordering::Relaxed);
+            }
+            LoadFailure::new(format!("'{}' cannot be read: {error}", path.display()))
+        });
+        read.map(Arc::from)
+    }
+
     /// A module is made of what was looked at when it was trusted, and of nothing else.
-    fn check(&self, path: &Path, bytes: &[u8]) -> Result<(), LoadFailure> {
+    fn check(&self, path: &Path, bytes: &Arc<[u8]>) -> Result<(), LoadFailure> {
         let digest = Digest::of(bytes);
+        self.shared.sources.lock().add(path, Arc::clone(bytes));
         self.shared.files.lock().push((path.to_owned(), digest));
         let world = self.shared.world.lock();
         let Some(covered) = &world.covered else { return Ok(()) };

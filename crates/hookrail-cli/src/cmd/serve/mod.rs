@@ -5,7 +5,9 @@
 //! Nothing here waits for standard error: what is said there goes through the log's queue.
 
 mod clients;
+mod ledger;
 mod manager;
+mod memory;
 mod metrics;
 mod settings;
 
@@ -29,15 +31,19 @@ pub(crate) use metrics::metrics_address;
 const LAST_WAIT: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(args: &ServeArgs) -> Result<Exit> {
+    memory::prepare();
     let project = Project::open(&args.project)?;
     // Options that describe no hook system are refused now, not at the first request.
-    drop(project.builder(&args.project)?);
+    let builder = project.builder(&args.project)?;
+    if !args.project.modules.is_empty() {
+        Project::require_modules(&builder.build())?;
+    }
     let configuration = project.configuration(&args.project);
     // Standard output belongs to the clients, and this is not theirs to know.
     logging::report_panics();
     logging::say(styled(&render::diagnostic::all(&configuration.findings(), &project.places)));
     let configured = configuration.bus;
-    let settings = settings::settings(&project, args, configured);
+    let settings = settings::settings(&project, args, configured, ledger::open_ledger());
     let runtime = super::runtime()?;
     let exit = runtime.block_on(serve(args, settings, configured));
     // Standard input may still be waited for by a thread that cannot be stopped.
@@ -64,6 +70,7 @@ async fn serve(args: &ServeArgs, settings: Settings, configured: BusSettings) ->
     if let Some(address) = args.metrics.or(configured.metrics) {
         metrics::offer_metrics(&bus, address).await?;
     }
+    tokio::spawn(memory::give_back(bus.clone()));
     let work = clients::serve_clients(args, bus.clone(), configured.line)?;
     let mut work = std::pin::pin!(work);
     let served = {
@@ -71,7 +78,7 @@ async fn serve(args: &ServeArgs, settings: Settings, configured: BusSettings) ->
         let mut is_open = false;
         loop {
             tokio::select! {
-                () = &mut work => break true,
+                served = &mut work => break Some(served),
                 () = &mut opening, if !is_open => is_open = true,
                 signal = interrupts.next() => match signal {
                     #[cfg(unix)]
@@ -79,7 +86,7 @@ async fn serve(args: &ServeArgs, settings: Settings, configured: BusSettings) ->
                         // Beside everything else: a module that hangs while it is loaded must not keep the server from ending.
                         tokio::spawn(reload(bus.clone(), Arc::clone(&manager)));
                     }
-                    _ => break false,
+                    _ => break None,
                 },
             }
         }
@@ -87,16 +94,18 @@ async fn serve(args: &ServeArgs, settings: Settings, configured: BusSettings) ->
     manager.stopping();
     // After the end of standard input everything is answered already, and the drain is only for what nobody waits for.
     let drained = async {
-        if served {
-            bus.drain().await;
-        } else {
-            tokio::join!(bus.drain(), work);
+        match served {
+            Some(served) => {
+                bus.drain().await;
+                served
+            }
+            None => tokio::join!(bus.drain(), work).1,
         }
     };
     let mut drained = std::pin::pin!(drained);
     loop {
         tokio::select! {
-            () = &mut drained => return Ok(Exit::Fine),
+            served = &mut drained => return served.map(|()| Exit::Fine),
             signal = interrupts.next() => match signal {
                 // Nothing new is asked, so nothing would be guarded by what is reloaded.
                 #[cfg(unix)]
