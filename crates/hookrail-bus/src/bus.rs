@@ -277,7 +277,9 @@ impl Bus {
                 Ok(None) => self.core.metrics.closed("stranger"),
                 Err(error) => {
                     // Out of descriptors, most likely; that passes.
-                    tracing::warn!(target: "hookrail::bus", %error, "a client could not be accepted");
+                    crate::log::shielded(|| {
+                        tracing::warn!(target: "hookrail::bus", %error, "a client could not be accepted");
+                    });
                     tokio::time::sleep(Duration::from_millis(100)).await;
                 }
             }

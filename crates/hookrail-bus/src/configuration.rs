@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use hookrail::{Code, Diagnostic, HookSystem, Level, SourceKind, UnusableSource};
 
+use crate::log::{self, sentence};
 use crate::watch::Signature;
 
 /// The configuration that is in force for a project.
@@ -159,16 +160,10 @@ impl Project {
         let found = snapshot.diagnostics().iter().filter(|found| found.level >= Level::Warning);
         let now: HashSet<String> = found.map(sentence).collect();
         let before = std::mem::replace(&mut self.lock().told, now.clone());
-        let project = self.directory.display();
-        for diagnostic in snapshot.diagnostics().iter().filter(|found| found.level >= Level::Warning) {
-            let message = sentence(diagnostic);
-            if !before.contains(&message) {
-                tracing::warn!(target: "hookrail::bus", %project, code = diagnostic.code.name(), "{message}");
-            }
-        }
-        for message in before.difference(&now) {
-            tracing::info!(target: "hookrail::bus", %project, "no longer: {message}");
-        }
+        let found = snapshot.diagnostics().iter().filter(|found| found.level >= Level::Warning);
+        let news: Vec<&Diagnostic> = found.filter(|found| !before.contains(&sentence(found))).collect();
+        let mended: Vec<&String> = before.difference(&now).collect();
+        log::configuration(&self.directory, &news, &mended);
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -178,11 +173,3 @@ impl Project {
 
 /// The codes that say that the last good version of a source stays in force.
 const KEPT: [Code; 2] = [Code::KeptLastGood, Code::SourceRemoved];
-
-/// A diagnostic in one sentence, with its place.
-fn sentence(diagnostic: &Diagnostic) -> String {
-    match &diagnostic.location {
-        Some(location) => format!("{}: {} ({})", location.file.display(), diagnostic.message, diagnostic.code.name()),
-        None => format!("{} ({})", diagnostic.message, diagnostic.code.name()),
-    }
-}

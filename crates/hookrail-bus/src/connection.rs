@@ -213,7 +213,8 @@ impl Connection {
             self.refused_protocol = Some(error.clone());
             return Err((hello.correlation_id.unwrap_or_else(id::fresh), error));
         }
-        tracing::debug!(target: "hookrail::bus", client = hello.client.as_deref().unwrap_or("unnamed"), "hello");
+        let client = hello.client.as_deref().unwrap_or("unnamed");
+        log::shielded(|| tracing::debug!(target: "hookrail::bus", client, "hello"));
         self.refused_protocol = None;
         Ok(Welcome {
             correlation_id: hello.correlation_id,

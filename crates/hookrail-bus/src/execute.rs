@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hookrail::{Event, FireId, HookSystem, Notification, Notifications, Outcome};
-use tracing::Instrument as _;
 
 use crate::bus::Core;
 use crate::error::BusError;
@@ -37,17 +36,17 @@ pub(crate) async fn execute(
     let wait = request.wait;
     drop(request);
     core.metrics.requested(event.kind());
-    let span = log::span(&correlation_id, &event, &project.directory);
+    let about = log::About::new(&correlation_id, &event, &project.directory);
     // Requests without a session share one turn per connection.
     let session = if event.session_id().is_empty() { stranger } else { event.session_id().into() };
     tell(progress.as_ref(), || (Phase::Queued, None, None, None));
     let place = core.schedule.place(&session).await;
     let queued = arrived.elapsed();
     let started = Instant::now();
-    let mut outcome = fire(&project.system, event, wait, progress.as_ref()).instrument(span.clone()).await;
+    let mut outcome = fire(&project.system, event, wait, progress.as_ref()).await;
     drop(place);
     let snapshot = project.system.snapshot();
-    span.in_scope(|| log::executed(&outcome, snapshot.diagnostics()));
+    log::executed(&about, &outcome, snapshot.diagnostics());
     // A client that cannot see the configuration has to learn from the answer that a part of it is not in force.
     outcome.report_loading(&snapshot);
     let took = started.elapsed();

@@ -15,6 +15,7 @@ use tokio::task::JoinSet;
 
 use crate::configuration::{ConfigurationStatus, LoadResult, Project, Trigger};
 use crate::error::{BusError, ErrorCode};
+use crate::log;
 use crate::message::Reloaded;
 use crate::metrics::LoadCounter;
 use crate::watch::{Signature, WatchMode, Watcher};
@@ -201,10 +202,12 @@ impl Projects {
         let (result, status) = (project.result(), project.status());
         self.loads.reloaded(trigger, result);
         let directory = project.directory.display();
-        tracing::info!(
-            target: "hookrail::bus", project = %directory, trigger = trigger.name(), result = result.name(),
-            revision = status.revision, "configuration was read again"
-        );
+        log::shielded(|| {
+            tracing::info!(
+                target: "hookrail::bus", project = %directory, trigger = trigger.name(), result = result.name(),
+                revision = status.revision, "configuration was read again"
+            );
+        });
         project.log_news();
         self.reloads.send_modify(|count| *count += 1);
         result
@@ -332,7 +335,8 @@ impl Projects {
 /// Waits for the end of everything a hook system has started. Nobody is left to answer, so the log is told.
 async fn close(system: HookSystem) {
     for finding in system.shutdown().await {
-        tracing::warn!(target: "hookrail::bus", project = %system.project().display(), message = finding.message);
+        let project = system.project().display();
+        log::shielded(|| tracing::warn!(target: "hookrail::bus", %project, message = finding.message));
     }
 }
 

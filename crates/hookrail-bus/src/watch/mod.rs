@@ -132,11 +132,13 @@ impl Watcher {
 
 fn report_polling(error: &notify::Error, folder: Option<&Path>) {
     let folder = folder.map(|folder| folder.display().to_string());
-    tracing::warn!(
-        target: "hookrail::bus", %error, folder,
-        "configuration cannot be watched; every file is looked at once a second instead. \
-         Raise fs.inotify.max_user_instances or fs.inotify.max_user_watches and restart the server"
-    );
+    crate::log::shielded(|| {
+        tracing::warn!(
+            target: "hookrail::bus", %error, folder,
+            "configuration cannot be watched; every file is looked at once a second instead. \
+             Raise fs.inotify.max_user_instances or fs.inotify.max_user_watches and restart the server"
+        );
+    });
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -166,11 +166,12 @@ fn decisions_are_logged_as_information_and_lines_can_be_json() {
 }
 
 #[test]
-fn the_lines_of_the_engine_name_the_request_too() {
-    let (_, log) = log_of("true", Some("hookrail=debug"), "text");
-    let started = log.lines().find(|line| line.contains("hookrail::runner") && line.contains("started"));
-    let started = started.unwrap_or_else(|| panic!("{log}"));
-    assert!(started.contains("correlationId=\"c-1\"") && started.contains("tool=\"write_file\""), "{started}");
+fn every_run_of_a_hook_is_logged_for_those_who_debug() {
+    let (_, log) = log_of("true", Some("hookrail::bus=debug"), "text");
+    let ran = log.lines().find(|line| line.contains("hook ran")).unwrap_or_else(|| panic!("{log}"));
+    for part in ["correlationId=\"c-1\"", "session=\"session-7\"", "tool=\"write_file\"", "end=\"silent\""] {
+        assert!(ran.contains(part), "{part} in {ran}");
+    }
 }
 
 #[test]
