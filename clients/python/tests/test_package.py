@@ -107,7 +107,10 @@ class Package(Case):
         self.assertEqual(len(blocks), 2)
         project = self.guarding()
         self.run_in(project, program(self), "trust", "grant", "--yes")
-        path = f"{Path(program(self)).parent}{os.pathsep}{os.environ['PATH']}"
+        # The name that the README uses, whatever the program under test is called.
+        (self.base / "bin").mkdir()
+        (self.base / "bin/hookrail").symlink_to(program(self))
+        path = f"{self.base / 'bin'}{os.pathsep}{os.environ['PATH']}"
         for block in blocks:
             printed = self.run_in(project, sys.executable, "-c", block, PATH=path, PYTHONPATH=str(HERE / "src"))
             self.assertEqual(printed, "blocked: secrets stay as they are\n")

@@ -25,8 +25,10 @@ export function checkSocket(path) {
     throw connectFailed(path, error);
   }
   if (!socket.isSocket()) throw new ConnectFailedError(`cannot connect to ${path}: it is not a socket`);
-  if (socket.uid !== user) throw new UntrustedSocketError(`${path} belongs to user ${socket.uid}, not to this user (${user})`);
-  if (socket.mode & 0o077) throw new UntrustedSocketError(`${path} is open to other users; run: chmod 600 ${path}`);
+  if (socket.uid !== user && socket.uid !== 0) {
+    throw new UntrustedSocketError(`${path} belongs to user ${socket.uid}, not to this user (${user})`);
+  }
+  if (socket.mode & 0o022) throw new UntrustedSocketError(`${path} is open to other users; run: chmod 600 ${path}`);
   for (const [folder, { uid, mode }] of folders) {
     if (uid !== user && uid !== 0) {
       throw new UntrustedSocketError(`${folder} belongs to user ${uid}, who could replace the socket`);

@@ -15,6 +15,7 @@ export type ErrorCode =
   | "unsupported_protocol"
   | "invalid_project"
   | "line_too_long"
+  | "answer_too_long"
   | "duplicate_correlation_id"
   | "cancelled"
   | "shutting_down"
@@ -107,6 +108,8 @@ export declare class Response {
   readonly outcome: Outcome;
   readonly queueMs: number;
   readonly durationMs: number;
+  /** Whether the server cut texts of the outcome to make the answer fit. What acts on the operation is whole. */
+  readonly truncated: boolean;
   get decision(): Decision;
   /** Whether the operation may go on without asking: not denied, nothing to approve, no stop. */
   get mayProceed(): boolean;

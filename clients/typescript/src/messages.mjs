@@ -14,6 +14,7 @@ export class Response {
     this.outcome = payload.outcome;
     this.queueMs = payload.queueMs ?? 0;
     this.durationMs = payload.durationMs ?? 0;
+    this.truncated = payload.truncated === true;
   }
   get decision() {
     return this.outcome.decision;

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
-import { delimiter, dirname, join } from "node:path";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { test } from "node:test";
 import { HANG, PACKAGE, Sandbox, program, skipOrFail } from "./support.mjs";
 
@@ -46,7 +46,10 @@ test("the tarball is installed in an empty folder and guards", { timeout: 5 * HA
   assert.equal(blocks.length, 1);
   run(project, program(), "trust", "grant", "--yes");
   writeFileSync(join(empty, "readme.mjs"), blocks[0][1]);
-  const env = { ...sandbox.env, PATH: `${dirname(program())}${delimiter}${process.env.PATH}` };
+  // The name that the README uses, whatever the program under test is called.
+  mkdirSync(join(sandbox.base, "bin"));
+  symlinkSync(program(), join(sandbox.base, "bin/hookrail"));
+  const env = { ...sandbox.env, PATH: `${join(sandbox.base, "bin")}${delimiter}${process.env.PATH}` };
   const printed = execFileSync(process.execPath, [join(empty, "readme.mjs")], { cwd: project, env, encoding: "utf8" });
   assert.equal(printed, "blocked: secrets stay as they are\n");
 });

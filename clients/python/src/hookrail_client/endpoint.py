@@ -29,9 +29,9 @@ def check_socket(path: str) -> None:
         ) from error
     if not stat.S_ISSOCK(found.st_mode):
         raise ConnectFailed(f"cannot connect to {path}: it is not a socket")
-    if found.st_uid != user:
+    if found.st_uid not in (user, 0):
         raise UntrustedSocket(f"{path} belongs to user {found.st_uid}, not to this user ({user})")
-    if found.st_mode & 0o077:
+    if found.st_mode & 0o022:
         raise UntrustedSocket(f"{path} is open to other users; run: chmod 600 {path}")
     for folder, seen in looked_at:
         if seen.st_uid not in (user, 0):
