@@ -205,6 +205,6 @@ impl Stream for Watched<'_> {
     }
 }
 
-async fn cancelled(token: hookrail_spawn::CancelToken) {
+pub(super) async fn cancelled(token: hookrail_spawn::CancelToken) {
     token.cancelled().await;
 }

@@ -234,6 +234,12 @@ impl Agent {
         }
     }
 
+    /// Interrupts everything, for good: nobody is asked any more.
+    pub fn leave(&self) {
+        self.parts.user.leave();
+        self.interrupt_all();
+    }
+
     /// Interrupts everything.
     pub fn interrupt_all(&self) {
         self.cancel_work();

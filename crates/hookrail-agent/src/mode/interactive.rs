@@ -75,7 +75,7 @@ async fn converse(driver: &mut Driver, agent: &Agent, terminal: &Terminal, end: 
             continue;
         }
         if line.starts_with('/') {
-            if let After::End(why) = driver.drive(agent, command::run(agent, &line)).await {
+            if let Some(After::End(why)) = driver.drive(agent, command::run(agent, &line)).await {
                 return why;
             }
             if !driver.is_over(agent) {
@@ -83,8 +83,8 @@ async fn converse(driver: &mut Driver, agent: &Agent, terminal: &Terminal, end: 
             }
         } else {
             let ended = driver.drive(agent, agent.prompt(&line)).await;
-            if matches!(ended, TurnEnd::SignedOut(_)) {
-                *end = ended;
+            if let Some(signed_out @ TurnEnd::SignedOut(_)) = ended {
+                *end = signed_out;
                 return EndReason::Logout;
             }
         }

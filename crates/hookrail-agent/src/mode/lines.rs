@@ -37,7 +37,7 @@ pub(super) async fn run(setup: Setup) -> Result<Exit, AgentError> {
         let line = tokio::select! {
             line = source.recv() => line,
             () = agent.woken() => {
-                if let Some(ended) = driver.drive(&agent, agent.follow_up()).await {
+                if let Some(Some(ended)) = driver.drive(&agent, agent.follow_up()).await {
                     end = ended;
                 }
                 if driver.is_over(&agent) {
@@ -50,8 +50,17 @@ pub(super) async fn run(setup: Setup) -> Result<Exit, AgentError> {
                 None
             }
         };
-        let Some(line) = line else { break };
-        let line = match wanted(&line) {
+        let line = match line {
+            None => break,
+            Some(Ok(line)) => line,
+            Some(Err(error)) => {
+                let text = format!("standard input cannot be read: {error}");
+                agent.view().show(&Shown::Error { text: &text });
+                end = TurnEnd::Failed(text);
+                break;
+            }
+        };
+        let line = match std::str::from_utf8(&line).map_err(|_| "the line is not UTF-8".to_owned()).and_then(wanted) {
             Ok(None) => continue,
             Ok(Some(line)) => line,
             Err(problem) => {
@@ -60,17 +69,17 @@ pub(super) async fn run(setup: Setup) -> Result<Exit, AgentError> {
             }
         };
         if line.starts_with('/') {
-            if let After::End(why) = driver.drive(&agent, command::run(&agent, &line)).await {
+            if let Some(After::End(why)) = driver.drive(&agent, command::run(&agent, &line)).await {
                 reason = why;
                 break;
             }
             if !driver.is_over(&agent)
-                && let Some(ended) = driver.drive(&agent, agent.follow_up()).await
+                && let Some(Some(ended)) = driver.drive(&agent, agent.follow_up()).await
             {
                 end = ended;
             }
         } else {
-            end = driver.drive(&agent, agent.prompt(&line)).await;
+            end = driver.drive(&agent, agent.prompt(&line)).await.unwrap_or(TurnEnd::Cancelled);
         }
         if driver.is_over(&agent) || matches!(end, TurnEnd::SignedOut(_)) {
             break;
@@ -97,12 +106,12 @@ fn wanted(line: &str) -> Result<Option<String>, String> {
 }
 
 /// Reading cannot be interrupted, so it has a thread of its own, which ends with the process.
-fn read_lines() -> mpsc::UnboundedReceiver<String> {
+fn read_lines() -> mpsc::UnboundedReceiver<std::io::Result<Vec<u8>>> {
     let (sender, receiver) = mpsc::unbounded_channel();
     std::thread::spawn(move || {
-        for line in std::io::stdin().lock().lines() {
-            let Ok(line) = line else { return };
-            if sender.send(line).is_err() {
+        for line in std::io::stdin().lock().split(b'\n') {
+            let failed = line.is_err();
+            if sender.send(line).is_err() || failed {
                 return;
             }
         }

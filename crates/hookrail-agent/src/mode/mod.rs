@@ -127,7 +127,7 @@ async fn once(setup: Setup, prompt: &str, view: Arc<dyn View>) -> Result<Exit, A
     };
     let end = match stop {
         Some(stop) => TurnEnd::Stopped(stop.reason),
-        None => driver.drive(&agent, agent.prompt(prompt)).await,
+        None => driver.drive(&agent, agent.prompt(prompt)).await.unwrap_or(TurnEnd::Cancelled),
     };
     driver.end(&agent, &end, EndReason::Exit).await;
     driver.exit(&agent, &end)
@@ -158,22 +158,28 @@ struct Driver {
     signal: Option<u8>,
     /// When hooks that still run after such a signal are cancelled.
     patience: Option<Instant>,
+    /// When work that goes on all the same is abandoned.
+    gives_up: Option<Instant>,
 }
 
 /// How long hooks may take to end a turn, and then to end the session, after a signal that ends the agent.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long each further hook may take after that.
 const HURRY: Duration = Duration::from_millis(500);
+/// How long what cannot be cancelled, such as a model that does not answer, may keep the agent after a signal.
+const LONGEST: Duration = Duration::from_secs(15);
 
 impl Driver {
     fn new(on_interrupt: OnInterrupt) -> Result<Self, AgentError> {
         let signals = Signals::listen()
             .map_err(|error| AgentError::System(format!("the agent cannot be made interruptible: {error}")))?;
-        Ok(Self { signals, on_interrupt, signal: None, patience: None })
+        // Without the thread that this takes the agent works; only a reader that takes nothing can then keep it from ending.
+        let _ = Signals::watch(on_interrupt == OnInterrupt::EndAll);
+        Ok(Self { signals, on_interrupt, signal: None, patience: None, gives_up: None })
     }
 
-    /// Does a piece of the agent's work.
-    async fn drive<F: Future>(&mut self, agent: &Agent, work: F) -> F::Output {
+    /// Does a piece of the agent's work. None if a signal ended the agent and the work did not end in time.
+    async fn drive<F: Future>(&mut self, agent: &Agent, work: F) -> Option<F::Output> {
         let mut work = pin!(work);
         let mut watching = pin!(watch(agent.hooks(), agent.view()));
         let mut drawing = pin!(agent.draw_messages());
@@ -183,9 +189,12 @@ impl Driver {
                 () = &mut watching => {}
                 () = &mut drawing => {}
                 done = &mut work => {
-                    agent.draw_waiting_messages().await;
-                    return done;
+                    if self.signal.is_none() {
+                        agent.draw_waiting_messages().await;
+                    }
+                    return Some(done);
                 }
+                () = until(self.gives_up) => return None,
                 number = self.signals.next() => {
                     if number == signals::INTERRUPT && self.on_interrupt == OnInterrupt::EndStep {
                         agent.interrupt();
@@ -193,7 +202,7 @@ impl Driver {
                         // A terminal that is closed says so to its leader and to its foreground, which can be one
                         // process; the second time must not cut the end of the session short.
                         self.signalled(number);
-                        agent.interrupt_all();
+                        agent.leave();
                     }
                 }
                 () = until(self.patience) => {
@@ -212,7 +221,9 @@ impl Driver {
     /// Takes note of a signal that ends the agent. The first one is what it ends with.
     fn signalled(&mut self, number: u8) {
         self.signal.get_or_insert(number);
-        self.patience.get_or_insert(Instant::now() + PATIENCE);
+        let now = Instant::now();
+        self.patience.get_or_insert(now + PATIENCE);
+        self.gives_up.get_or_insert(now + LONGEST);
     }
 
     /// Lets the agent begin. When a signal comes first its hooks are cancelled, and no session has begun.
@@ -244,7 +255,9 @@ impl Driver {
             _ => otherwise,
         };
         if self.signal.is_some() {
-            self.patience = Some(Instant::now() + PATIENCE);
+            let now = Instant::now();
+            (self.patience, self.gives_up) = (Some(now + PATIENCE), Some(now + LONGEST));
+            agent.leave();
         }
         self.drive(agent, agent.end(reason)).await;
     }

@@ -2,6 +2,9 @@
 
 use std::io;
 
+#[cfg(unix)]
+use crate::view::output::process_ends;
+
 /// What Ctrl-C sends.
 pub(super) const INTERRUPT: u8 = 2;
 /// What a terminal sends that goes away.
@@ -34,6 +37,21 @@ impl Signals {
         Ok(Self { listening, _file_too_large: file_too_large })
     }
 
+    /// Sees signals also while the agent's own thread waits for a reader that takes nothing, and lets it give up then.
+    /// An interrupt counts only if it ends the agent.
+    pub(super) fn watch(interrupt_ends: bool) -> io::Result<()> {
+        let body = move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            runtime.block_on(async {
+                let mut signals = Self::listen()?;
+                while signals.next().await == INTERRUPT && !interrupt_ends {}
+                process_ends();
+                io::Result::Ok(())
+            })
+        };
+        std::thread::Builder::new().name("hookrail-signals".to_owned()).spawn(body).map(drop)
+    }
+
     /// The number of the next signal.
     pub(super) async fn next(&mut self) -> u8 {
         std::future::poll_fn(|context| {
@@ -61,6 +79,11 @@ impl Signals {
     /// Ctrl-C is taken over when it is first waited for.
     pub(super) fn listen() -> io::Result<Self> {
         Ok(Self {})
+    }
+
+    /// Writes are waited for here.
+    pub(super) fn watch(_interrupt_ends: bool) -> io::Result<()> {
+        Ok(())
     }
 
     /// The number of the next signal.

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hookrail::guard::Approval;
 use hookrail::{Component, HostError, Json};
+use hookrail_spawn::CancelToken;
 use rustyline::Editor;
 use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
@@ -39,6 +40,8 @@ pub(super) struct Terminal {
     /// What the next prompt begins with.
     prefilled: Arc<Mutex<String>>,
     history: Option<PathBuf>,
+    /// Ends every question.
+    left: CancelToken,
     #[cfg(unix)]
     before: Option<rustix::termios::Termios>,
 }
@@ -62,6 +65,7 @@ impl Terminal {
             turn: Arc::default(),
             prefilled: Arc::default(),
             history,
+            left: CancelToken::new(),
             #[cfg(unix)]
             before: rustix::termios::tcgetattr(std::io::stdin()).ok(),
         })
@@ -89,7 +93,10 @@ impl Terminal {
     }
 
     async fn read(&self, prompt: &str, begins: Begins) -> Typed {
-        let _turn = self.turn.lock().await;
+        let _turn = tokio::select! {
+            turn = self.turn.lock() => turn,
+            () = self.left.cancelled() => return Typed::Gone,
+        };
         let (editor, prompt) = (Arc::clone(&self.editor), prompt.to_owned());
         let text = match begins {
             Begins::Empty => String::new(),
@@ -100,7 +107,11 @@ impl Terminal {
         let reading = tokio::task::spawn_blocking(move || {
             editor.lock().unwrap_or_else(PoisonError::into_inner).readline_with_initial(&prompt, (&text, ""))
         });
-        match reading.await {
+        let read = tokio::select! {
+            read = reading => read,
+            () = self.left.cancelled() => return Typed::Gone,
+        };
+        match read {
             Ok(Ok(line)) => Typed::Line(line),
             Ok(Err(ReadlineError::Interrupted)) => Typed::Interrupted,
             // A terminal that was closed reads like Ctrl-D, but it cannot be asked for its settings.
@@ -130,7 +141,10 @@ impl Terminal {
     async fn show(&self, component: &dyn Component) -> Result<(), HostError> {
         let _turn = self.turn.lock().await;
         let _cover = self.screen.cover();
-        painter::show(component).await
+        tokio::select! {
+            shown = painter::show(component) => shown,
+            () = self.left.cancelled() => Err(HostError::new("the agent ends")),
+        }
     }
 }
 
@@ -188,6 +202,10 @@ impl User for Terminal {
 
     fn show<'a>(&'a self, component: &'a dyn Component) -> UserFuture<'a, Result<(), HostError>> {
         Box::pin(self.show(component))
+    }
+
+    fn leave(&self) {
+        self.left.cancel();
     }
 
     fn prefill(&self, text: &str) {

@@ -1,7 +1,16 @@
 //! Standard output: what is written there arrives, or it is known that it does not.
 
-use std::io::{self, Write as _};
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
+
+/// Whether the process was told to end. Then a reader that takes nothing is not waited for without end.
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// Lets writes that wait for their reader give up soon.
+pub(crate) fn process_ends() {
+    ENDING.store(true, Ordering::Relaxed);
+}
 
 /// Standard output, and what is wrong with it.
 #[derive(Debug, Default)]
@@ -14,7 +23,7 @@ impl Output {
     pub(crate) fn write(&self, text: &str) {
         let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         if failure.is_none()
-            && let Err(error) = write_whole(text.as_bytes())
+            && let Err(error) = write_whole(&mut io::stdout().lock(), text.as_bytes())
         {
             *failure = Some(error.to_string());
         }
@@ -30,32 +39,52 @@ impl Output {
     }
 }
 
-/// Writes around the buffer of standard output, which the agent leaves empty: after an error nobody knows what is in it.
+/// Writes around the buffer of a stream, which the agent leaves empty: after an error nobody knows what is in it.
+///
+/// The write itself never waits: a pipe that has room takes 4 KiB at once. So a signal ends the agent although nobody reads
+/// what it writes, and a pipe that another program made non-blocking loses nothing when it is full.
 #[cfg(unix)]
-fn write_whole(mut bytes: &[u8]) -> io::Result<()> {
-    use rustix::event::{PollFd, PollFlags, poll};
-    let mut stdout = io::stdout().lock();
-    stdout.flush()?;
+pub(crate) fn write_whole(stream: &mut (impl io::Write + std::os::fd::AsFd), mut bytes: &[u8]) -> io::Result<()> {
+    use rustix::io::Errno;
+    stream.flush()?;
     while !bytes.is_empty() {
-        match rustix::io::write(&stdout, bytes) {
+        wait_for_room(stream)?;
+        let piece = bytes.get(..4096).unwrap_or(bytes);
+        match rustix::io::write(&*stream, piece) {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
             Ok(count) => bytes = bytes.get(count..).unwrap_or_default(),
-            Err(rustix::io::Errno::INTR) => {}
-            // A pipe that another program made non-blocking is full: that is no reason to lose anything.
-            Err(rustix::io::Errno::AGAIN) => {
-                poll(&mut [PollFd::new(&stdout, PollFlags::OUT)], None)?;
-            }
+            Err(Errno::INTR | Errno::AGAIN) => {}
             Err(error) => return Err(error.into()),
         }
     }
     Ok(())
 }
 
+/// Waits until something can be written, however long that takes, unless the process is to end.
+#[cfg(unix)]
+fn wait_for_room(stream: &impl std::os::fd::AsFd) -> io::Result<()> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    const PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+    const TRIES_AT_THE_END: u32 = 20;
+    let mut tries = 0;
+    loop {
+        match poll(&mut [PollFd::new(stream, PollFlags::OUT)], Some(&PAUSE)) {
+            Ok(0) if ENDING.load(Ordering::Relaxed) => tries += 1,
+            Ok(0) | Err(rustix::io::Errno::INTR) => {}
+            // An error of the stream is told by the write.
+            Ok(_) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
+        if tries >= TRIES_AT_THE_END {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "its reader takes nothing, and the agent is to end"));
+        }
+    }
+}
+
 #[cfg(not(unix))]
-fn write_whole(bytes: &[u8]) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    stdout.write_all(bytes)?;
-    stdout.flush()
+pub(crate) fn write_whole(stream: &mut impl io::Write, bytes: &[u8]) -> io::Result<()> {
+    stream.write_all(bytes)?;
+    stream.flush()
 }
 
 /// Whether the other end of standard output was closed.

@@ -1,10 +1,9 @@
 //! The screen of a person: one place that everything written goes through, because three things share it. A prompt
 //! that is being typed stays below what is written; while a component covers the screen, everything else waits.
 
-use std::io::Write as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::output::Output;
+use super::output::{Output, write_whole};
 
 /// Which stream a text is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,9 +96,9 @@ impl State {
         match stream {
             Stream::Answers => output.write(text),
             Stream::Asides => {
-                let mut out = anstream::stderr().lock();
-                // Remarks are not what the agent was asked for: the work goes on without somebody to read them.
-                let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+                let plain = if has_colours() { None } else { Some(anstream::adapter::strip_str(text).to_string()) };
+                // Remarks are not what the agent was asked for: the work goes on without a reader for them.
+                let _ = write_whole(&mut std::io::stderr().lock(), plain.as_deref().unwrap_or(text).as_bytes());
             }
         }
     }

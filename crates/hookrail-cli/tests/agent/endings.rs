@@ -289,3 +289,36 @@ fn huge_and_special_files_do_not_hold_the_agent_up() {
     let ran = world.say("go").ends_with(0);
     assert_eq!(ran.texts("tool_result", "end"), ["ran", "failed", "failed"]);
 }
+
+#[test]
+fn a_reader_that_takes_nothing_does_not_keep_the_agent_from_ending() {
+    for args in [["--prompt", "go"].as_slice(), &["--headless", "--prompt", "go"]] {
+        let world = World::with(
+            &[SESSION_END, ("BeforeModel", "", "cat >/dev/null; touch started")],
+            says(&"x".repeat(1_000_000)),
+        );
+        let (reader, writer) = std::io::pipe().unwrap();
+        let mut command = world.agent(args);
+        let mut agent = command.stdout(writer).spawn().unwrap();
+        drop(command);
+        wait_for(&world.project.join("started"));
+        send_signal("TERM", agent.id());
+        assert_eq!(agent.wait().unwrap().code(), Some(143), "{args:?}");
+        assert!(world.exists("end.json"), "{args:?}");
+        drop(reader);
+    }
+}
+
+#[test]
+fn an_open_question_does_not_keep_the_agent_from_ending() {
+    let ask = r#"cat >/dev/null; echo '{"decision":"ask","reason":"sure?"}'"#;
+    let file = json!({"path": "a.txt", "content": "x"});
+    let world = World::with(&[SESSION_END, ("BeforeTool", "", ask)], call_of("write_file", file));
+    let mut terminal = Closable::start(&world, "");
+    terminal.line("go");
+    terminal.sees("allow this once?");
+    send_signal("TERM", terminal.agent.id());
+    assert_eq!(terminal.agent.wait().unwrap().code(), Some(143));
+    assert!(!world.exists("a.txt"), "a question without an answer is no yes");
+    assert!(world.read("end.json").contains(r#""reason":"other""#));
+}
