@@ -157,8 +157,7 @@ impl Drop for Waiting<'_> {
         }
         // Its processes end at once, even while the module stands still for one of them.
         self.over.cancel();
-        if let Some(worker) = self.modules.workers().get(self.module)
-        {
+        if let Some(worker) = self.modules.workers().get(self.module) {
             let _ = worker.to.send(Message::Abandon(self.number));
         }
     }

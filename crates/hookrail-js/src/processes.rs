@@ -109,7 +109,8 @@ impl Processes {
         }
         self.inner.any.store(true, Ordering::Relaxed);
         let Owner { act, call, over } = wanted.owner;
-        let environment = Environment::clone(&wanted.environment).with(left::MARK, format!("{}{act}.{call}.", self.inner.mark));
+        let environment =
+            Environment::clone(&wanted.environment).with(left::MARK, format!("{}{act}.{call}.", self.inner.mark));
         let command = wanted.command.env(Arc::new(environment));
         let (counted, module_over) = (Counted::new(&self.inner), self.inner.over.clone());
         thread.spawn(async move {

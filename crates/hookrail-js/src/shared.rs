@@ -217,7 +217,10 @@ impl Shared {
         let length = value.text().len();
         let taken = self.between.fetch_add(length, Ordering::Relaxed).saturating_add(length);
         if taken > self.most_result {
-            return Err(OpError::new(format!("between two calls no more than {} KiB are sent", self.most_result >> 10)));
+            return Err(OpError::new(format!(
+                "between two calls no more than {} KiB are sent",
+                self.most_result >> 10
+            )));
         }
         Ok(())
     }
@@ -230,8 +233,7 @@ impl Shared {
 
     /// Whose a process is that is started now: the call's that was begun last, or the module's own.
     pub(crate) fn owner(&self) -> Result<Owner, OpError> {
-        let current =
-            self.calls.lock().iter().next_back().map(|(number, state)| (*number, state.over.clone()));
+        let current = self.calls.lock().iter().next_back().map(|(number, state)| (*number, state.over.clone()));
         let cancelled = || OpError::new("the call was cancelled").code("ECANCELED");
         match current {
             Some((_, over)) if over.is_cancelled() => Err(cancelled()),

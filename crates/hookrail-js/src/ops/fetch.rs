@@ -170,7 +170,9 @@ fn answer(finished: &Finished, most: usize) -> Result<Answer, OpError> {
     let told = finished.stderr.text_lossy();
     let (complaint, about) = told.trim_end().rsplit_once('\n').unwrap_or((&told, ""));
     match finished.end {
-        End::Exited(0) => response(&finished.stdout.bytes, about, most)?.ok_or_else(|| failed("the answer is not HTTP")),
+        End::Exited(0) => {
+            response(&finished.stdout.bytes, about, most)?.ok_or_else(|| failed("the answer is not HTTP"))
+        }
         End::Cancelled => Err(failed("it was aborted")),
         End::TimedOut => Err(failed(&format!("it took longer than {} s", LONGEST.as_secs()))),
         End::OutputLimit => Err(failed(&format!("the answer is larger than {} MiB", LARGEST >> 20))),

@@ -88,7 +88,9 @@ pub(super) fn begin(shared: &Arc<Shared>, call: u32, number: u32, name: &str, ar
             let options: Vec<String> = args.decode(1)?;
             op(shared, async move { Answer::of(&host.select(&first, &options).await) })
         }
-        "confirm" => op(shared, async move { Answer::of(&host.confirm(&first, given.as_deref().unwrap_or_default()).await) }),
+        "confirm" => {
+            op(shared, async move { Answer::of(&host.confirm(&first, given.as_deref().unwrap_or_default()).await) })
+        }
         "input" => op(shared, async move { Answer::of(&host.input(&first, given.as_deref()).await) }),
         "edit" => op(shared, async move { Answer::of(&host.edit(&first, given.as_deref()).await) }),
         "show" => show(shared, &host, args.number(0))?,
