@@ -111,7 +111,13 @@ impl Vm {
         let budget = &self.shared.budget;
         let function = ctx.userdata::<Vec<Function<'_>>>().and_then(|all| all.get(entry as usize).cloned());
         let thrown = match function {
-            Some(function) => function.call::<_, ()>(args).catch(ctx).map_err(|error| described(&error)).err(),
+            Some(function) => function.call::<_, ()>(args).catch(ctx).err().map(|error| {
+                if is_out_of_memory(&error) {
+                    // What could not be done then is not done later, and whoever waits for it would wait for ever.
+                    budget.stop(Stop::Memory);
+                }
+                described(&error)
+            }),
             None => Some(format!("the prelude has no {entry:?}")),
         };
         while budget.stopped().is_none() && ctx.execute_pending_job() {
@@ -193,6 +199,18 @@ fn described(error: &CaughtError<'_>) -> String {
         CaughtError::Exception(exception) => exception.message().unwrap_or_default(),
         CaughtError::Value(value) => text_of(value),
         CaughtError::Error(error) => error.to_string(),
+    }
+}
+
+/// Whether the engine had no memory left; it throws null when there is none even for an error.
+fn is_out_of_memory(error: &CaughtError<'_>) -> bool {
+    match error {
+        CaughtError::Exception(exception) => {
+            exception.message().as_deref() == Some("out of memory")
+                && exception.as_object().get::<_, String>("name").is_ok_and(|name| name == "InternalError")
+        }
+        CaughtError::Value(value) => value.is_null(),
+        CaughtError::Error(error) => matches!(error, rquickjs::Error::Allocation),
     }
 }
 

@@ -49,6 +49,9 @@ impl Resolver for FileResolver {
     }
 }
 
+/// How large a file may be that is read by the front end.
+const LARGEST_PARSED: usize = 2 << 20;
+
 /// How much of a file is looked through for the place of an import.
 const LONGEST_SHOWN: usize = 8 << 20;
 
@@ -122,12 +125,29 @@ impl FileLoader {
             // Not as a literal, in which the key `__proto__` would mean something else.
             return Ok(format!("export default JSON.parse({text});"));
         }
+        if source.len() > LARGEST_PARSED {
+            return self.unparsed(name, source);
+        }
         let code = stack::deep(|| transpile::transpile(path, &source)).unwrap_or_else(|| {
             self.shared.exhausted.store(true, Ordering::Relaxed);
             Err(LoadFailure::new(format!("there is no thread to read '{name}' on")))
         })?;
         self.shared.maps.lock().add(name, code.map);
         Ok(code.text)
+    }
+
+    /// The code of a file that is too large for the front end, which takes up to fifty times as much memory as it reads.
+    /// JavaScript can do without it: the engine finds errors, too.
+    fn unparsed(&self, name: &str, source: String) -> Result<String, LoadFailure> {
+        if name.ends_with("ts") {
+            self.shared.budget.stop(Stop::Source);
+            let most = LARGEST_PARSED >> 20;
+            return Err(LoadFailure::new(format!(
+                "'{name}' has more than {most} MiB of TypeScript; compile it to JavaScript"
+            )));
+        }
+        self.shared.maps.lock().add(name, None);
+        Ok(source)
     }
 
     /// What is in a file, as far as there is room for it: as it was when the module was looked into, else as it is now.
