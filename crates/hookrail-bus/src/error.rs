@@ -39,6 +39,7 @@ codes! {
     UnsupportedType, "unsupported_type", "No message has this `type`.";
     UnsupportedEvent, "unsupported_event", "No dialect has an event of this name.";
     UnsupportedProtocol, "unsupported_protocol", "The client's `hello` named a protocol this server does not speak. Requests are refused until a `hello` names one it does.";
+    SystemUnusable, "system_unusable", "A system configuration exists and cannot be used, so the operation is denied.";
     InvalidProject, "invalid_project", "The project is not a directory that can be read.";
     LineTooLong, "line_too_long", "The line is longer than the limit. It was skipped.";
     AnswerTooLong, "answer_too_long", "The hooks were run, and what they changed does not fit on a line. Treat the operation as not guarded.";

@@ -11,6 +11,8 @@
 
 mod support;
 
+use hookrail::Json;
+use hookrail_bus::{NotGuarded, Request};
 use serde_json::{Value, json};
 use support::{Raw, Sandbox, code, tool};
 
@@ -292,4 +294,21 @@ async fn a_request_can_wait_for_everything() {
     assert_eq!(response["success"], true, "{response}");
     let response = client.ask(json!({"eventName": "BeforeTool", "input": tool("x"), "wait": "all"})).await;
     assert_eq!(response["outcome"]["runs"][0]["end"], "silent");
+}
+
+/// decisions §8: a source of the system layer that exists and cannot be used denies every gating event.
+#[tokio::test]
+async fn a_system_layer_that_cannot_be_used_is_no_success() {
+    let sandbox = Sandbox::with_hook("BeforeTool", "true");
+    let system = sandbox.base.join("home/no-system-settings.json");
+    std::fs::write(&system, "{{{").unwrap();
+    let bus = sandbox.bus();
+    let mut client = Raw::new(&bus);
+    let response = client.ask(json!({"correlationId": "c", "eventName": "BeforeTool", "input": tool("x")})).await;
+    assert_eq!((code(&response), &response["correlationId"]), ("system_unusable", &json!("c")));
+    let error = bus.client().execute(Request::new("BeforeTool", Json::from(tool("x")))).await.unwrap_err();
+    assert!(matches!(error, NotGuarded::Refused(_)), "{error}");
+    // What cannot be denied is told what is wrong, and goes on.
+    let told = client.ask(json!({"eventName": "SessionEnd", "input": {"reason": "exit"}})).await;
+    assert_eq!(told["success"], true, "{told}");
 }

@@ -9,8 +9,9 @@
 //!
 //! This crate knows nothing of what the children are for. It changes nothing
 //! that belongs to the whole process: no signal handlers or dispositions, no
-//! working directory, no environment, no `waitpid(-1)`. It is the only crate
-//! of the workspace with `unsafe` code, all of it in the platform modules.
+//! working directory, no environment, no `waitpid(-1)`. Only a program that
+//! owns its process asks for more, with [`give_back_large_blocks`]. It is the
+//! only crate of the workspace with `unsafe` code.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), hookrail_spawn::SpawnError> {
