@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use hookrail::{Event, FireId, HookSystem, Notification, Notifications, Outcome};
+use hookrail::{Event, FireId, HookSystem, Notification, Notifications, Outcome, Refusal};
 
 use crate::bus::Core;
-use crate::error::BusError;
+use crate::error::{BusError, ErrorCode};
 use crate::event::event;
 use crate::log;
 use crate::message::{FromServer, Lifecycle, Phase, Request, Response, Wait};
@@ -51,6 +51,11 @@ pub(crate) async fn execute(
     outcome.report_loading(&snapshot);
     let took = started.elapsed();
     core.metrics.executed(&outcome, queued, took);
+    if outcome.refusal == Some(Refusal::SystemUnusable) {
+        // A client that only looks at `success` must not take this for a yes either.
+        let reason = outcome.effects.reason.unwrap_or_else(|| "the system configuration cannot be used".to_owned());
+        return Response::refused(correlation_id, BusError::new(ErrorCode::SystemUnusable, reason));
+    }
     Response { correlation_id, result: Ok(Report::of(outcome)), queued, took, truncated: false }
 }
 

@@ -4,7 +4,9 @@ use std::ffi::OsStr;
 use std::io::{BufReader, Read as _, Write as _};
 use std::process::Command;
 
-use crate::support::{Sandbox, Server, Talk};
+use serde_json::json;
+
+use crate::support::{HANG, Sandbox, Server, Talk};
 
 /// Runs a command in a user namespace of its own in which a limit of inotify is used up. Nothing outside of it is
 /// affected.
@@ -98,4 +100,88 @@ fn without_watching_a_changed_file_changes_nothing() {
     for _ in 0..5 {
         assert_eq!(talk.message(), "first");
     }
+}
+
+/// A file of the project, written in place.
+fn write(sandbox: &Sandbox, file: &str, text: &str) {
+    let path = sandbox.base.join(file);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+fn hooks(command: &str) -> String {
+    let hook = json!({"type": "command", "command": command});
+    json!({"hooksConfig": {"enabled": true}, "hooks": {"BeforeTool": [{"hooks": [hook]}]}}).to_string()
+}
+
+fn denying(reason: &str) -> String {
+    format!("export default (pi) => pi.on('tool_call', () => ({{ block: true, reason: '{reason}' }}));\n")
+}
+
+/// Asks until the reason of a deny contains this.
+fn until_reason(talk: &mut Talk, expected: &str) {
+    let mut last = serde_json::Value::Null;
+    let said = || {
+        last = talk.ask("x");
+        last["outcome"]["reason"].as_str().is_some_and(|reason| reason.contains(expected))
+    };
+    assert!(hookrail_testkit::wait_until(said, HANG), "expected {expected}, not {last}");
+}
+
+#[test]
+fn an_edit_of_everything_that_was_read_is_noticed() {
+    let sandbox = Sandbox::new(&json!({}));
+    // The target of a link, an import of a module, a module in a folder, and a plugin's manifest.
+    write(&sandbox, "elsewhere/settings.json", &hooks("echo link-1 >&2; exit 2"));
+    let settings = sandbox.project.join(".llxprt/settings.json");
+    std::fs::remove_file(&settings).unwrap();
+    std::os::unix::fs::symlink(sandbox.base.join("elsewhere/settings.json"), &settings).unwrap();
+    write(&sandbox, "project/.xcsh/hooks/pre/guard.mjs", &denying("module-1"));
+    let plugin = |reason: &str| {
+        let hook = json!({"type": "command", "command": format!("echo {reason} >&2; exit 2")});
+        json!({"name": "gate", "hooks": {"PreToolUse": [{"matcher": "*", "hooks": [hook]}]}}).to_string()
+    };
+    write(&sandbox, "project/.x-code/plugins/gate/.x-code-plugin/plugin.json", &plugin("plugin-1"));
+    let (_server, mut talk) = sandbox.on_stdio(&[]);
+    until_reason(&mut talk, "link-1");
+    let mut edits = vec![("elsewhere/settings.json", hooks("echo link-2 >&2; exit 2"), "link-2")];
+    if talk.ask("x")["outcome"]["reason"].to_string().contains("module-1") {
+        edits.push(("project/.xcsh/hooks/pre/guard.mjs", denying("module-2"), "module-2"));
+    }
+    if talk.ask("x")["outcome"]["reason"].to_string().contains("plugin-1") {
+        edits.push(("project/.x-code/plugins/gate/.x-code-plugin/plugin.json", plugin("plugin-2"), "plugin-2"));
+    }
+    println!("edited: {:?}", edits.iter().map(|(file, _, _)| file).collect::<Vec<_>>());
+    for (file, text, expected) in edits {
+        write(&sandbox, file, &text);
+        until_reason(&mut talk, expected);
+    }
+}
+
+#[test]
+fn a_source_that_is_removed_stays_in_force_until_that_is_accepted() {
+    let sandbox = Sandbox::with_hook("echo guarded >&2; exit 2");
+    let (server, _path, mut talk) = sandbox.on_socket(&[]);
+    until_reason(&mut talk, "guarded");
+    std::fs::remove_file(sandbox.project.join(".llxprt/settings.json")).unwrap();
+    let told = || talk.hello()["kept"].to_string().contains("settings.json");
+    assert!(hookrail_testkit::wait_until(told, HANG), "the removal is not noticed");
+    until_reason(&mut talk, "guarded");
+    server.signal("-HUP");
+    let gone = || talk.ask("x")["outcome"]["decision"].is_null();
+    assert!(hookrail_testkit::wait_until(gone, HANG), "the removal is not accepted");
+    assert_eq!(talk.hello()["kept"], json!([]));
+}
+
+#[test]
+fn a_system_layer_that_cannot_be_used_is_no_success_and_not_ready() {
+    let sandbox = Sandbox::with_hook("true");
+    write(&sandbox, "no-system-settings.json", "{ broken");
+    let (mut server, mut talk) = sandbox.on_stdio(&["--metrics", "0"]);
+    let (address, _) = metrics_address(&mut BufReader::new(server.0.stderr.take().unwrap()));
+    talk.ask_for("c", "x");
+    assert_eq!(talk.next_error(), "system_unusable");
+    assert_eq!(talk.hello()["systemUnusable"], true);
+    assert!(get(&address, "/readyz").starts_with("HTTP/1.1 503 "));
+    assert!(get(&address, "/metrics").contains("hookrail_bus_system_unusable{"));
 }
