@@ -128,33 +128,39 @@ fn until_reason(talk: &mut Talk, expected: &str) {
     assert!(hookrail_testkit::wait_until(said, HANG), "expected {expected}, not {last}");
 }
 
+fn manifest(reason: &str) -> String {
+    let answer = json!({"decision": "deny", "reason": reason});
+    json!({"name": "gate", "hooks": {"PreToolUse": [{"command": format!("printf '%s' '{answer}'")}]}}).to_string()
+}
+
 #[test]
 fn an_edit_of_everything_that_was_read_is_noticed() {
-    let sandbox = Sandbox::new(&json!({}));
-    // The target of a link, an import of a module, a module in a folder, and a plugin's manifest.
-    write(&sandbox, "elsewhere/settings.json", &hooks("echo link-1 >&2; exit 2"));
-    let settings = sandbox.project.join(".llxprt/settings.json");
-    std::fs::remove_file(&settings).unwrap();
-    std::os::unix::fs::symlink(sandbox.base.join("elsewhere/settings.json"), &settings).unwrap();
-    write(&sandbox, "project/.xcsh/hooks/pre/guard.mjs", &denying("module-1"));
-    let plugin = |reason: &str| {
-        let hook = json!({"type": "command", "command": format!("echo {reason} >&2; exit 2")});
-        json!({"name": "gate", "hooks": {"PreToolUse": [{"matcher": "*", "hooks": [hook]}]}}).to_string()
-    };
-    write(&sandbox, "project/.x-code/plugins/gate/.x-code-plugin/plugin.json", &plugin("plugin-1"));
-    let (_server, mut talk) = sandbox.on_stdio(&[]);
-    until_reason(&mut talk, "link-1");
-    let mut edits = vec![("elsewhere/settings.json", hooks("echo link-2 >&2; exit 2"), "link-2")];
-    if talk.ask("x")["outcome"]["reason"].to_string().contains("module-1") {
-        edits.push(("project/.xcsh/hooks/pre/guard.mjs", denying("module-2"), "module-2"));
-    }
-    if talk.ask("x")["outcome"]["reason"].to_string().contains("plugin-1") {
-        edits.push(("project/.x-code/plugins/gate/.x-code-plugin/plugin.json", plugin("plugin-2"), "plugin-2"));
-    }
-    println!("edited: {:?}", edits.iter().map(|(file, _, _)| file).collect::<Vec<_>>());
-    for (file, text, expected) in edits {
-        write(&sandbox, file, &text);
-        until_reason(&mut talk, expected);
+    let denies = |reason: &str| hooks(&format!("echo {reason} >&2; exit 2"));
+    let imported = |reason: &str| format!("export const reason = '{reason}';\n");
+    // A settings file behind a link, a plugin's manifest, a module, and a module's import.
+    let sources: [(&str, &dyn Fn(&str) -> String); 4] = [
+        ("elsewhere/settings.json", &denies),
+        ("project/.x-code/plugins/gate/plugin.json", &manifest),
+        ("project/.xcsh/hooks/pre/guard.mjs", &denying),
+        ("project/.xcsh/hooks/lib/reason.mjs", &imported),
+    ];
+    for (file, text) in sources {
+        let sandbox = Sandbox::new(&json!({}));
+        write(&sandbox, file, &text("before-edit"));
+        if file.starts_with("elsewhere") {
+            let settings = sandbox.project.join(".llxprt/settings.json");
+            std::fs::remove_file(&settings).unwrap();
+            std::os::unix::fs::symlink(sandbox.base.join(file), &settings).unwrap();
+        }
+        if file.ends_with("reason.mjs") {
+            let module = "import { reason } from '../lib/reason.mjs';\n\
+                          export default (pi) => pi.on('tool_call', () => ({ block: true, reason }));\n";
+            write(&sandbox, "project/.xcsh/hooks/pre/guard.mjs", module);
+        }
+        let (_server, mut talk) = sandbox.on_stdio(&[]);
+        until_reason(&mut talk, "before-edit");
+        write(&sandbox, file, &text("after-edit"));
+        until_reason(&mut talk, "after-edit");
     }
 }
 
