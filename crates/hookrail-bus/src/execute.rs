@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hookrail::{Event, FireId, HookSystem, Notification, Notifications, Outcome, Refusal};
-use tracing::Instrument as _;
 
 use crate::bus::Core;
 use crate::error::{BusError, ErrorCode};
@@ -52,10 +51,10 @@ pub(crate) async fn execute(
     outcome.report_loading(&snapshot);
     let took = started.elapsed();
     core.metrics.executed(&outcome, queued, took);
-    if let Some(Refusal::SystemUnusable) = outcome.refusal {
-        // The guards that decide over all others are not known, so what the others said is no answer.
-        let why = outcome.effects.reason.unwrap_or_else(|| "the system configuration cannot be used".to_owned());
-        return Response::refused(correlation_id, BusError::new(ErrorCode::SystemUnusable, why));
+    if outcome.refusal == Some(Refusal::SystemUnusable) {
+        // A client that only looks at `success` must not take this for a yes either.
+        let reason = outcome.effects.reason.unwrap_or_else(|| "the system configuration cannot be used".to_owned());
+        return Response::refused(correlation_id, BusError::new(ErrorCode::SystemUnusable, reason));
     }
     Response { correlation_id, result: Ok(Report::of(outcome)), queued, took, truncated: false }
 }

@@ -4,7 +4,9 @@ use std::ffi::OsStr;
 use std::io::{BufReader, Read as _, Write as _};
 use std::process::Command;
 
-use crate::support::{Sandbox, Server, Talk};
+use serde_json::json;
+
+use crate::support::{HANG, Sandbox, Server, Talk};
 
 /// Runs a command in a user namespace of its own in which a limit of inotify is used up. Nothing outside of it is
 /// affected.
@@ -98,4 +100,94 @@ fn without_watching_a_changed_file_changes_nothing() {
     for _ in 0..5 {
         assert_eq!(talk.message(), "first");
     }
+}
+
+/// A file of the project, written in place.
+fn write(sandbox: &Sandbox, file: &str, text: &str) {
+    let path = sandbox.base.join(file);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+fn hooks(command: &str) -> String {
+    let hook = json!({"type": "command", "command": command});
+    json!({"hooksConfig": {"enabled": true}, "hooks": {"BeforeTool": [{"hooks": [hook]}]}}).to_string()
+}
+
+fn denying(reason: &str) -> String {
+    format!("export default (pi) => pi.on('tool_call', () => ({{ block: true, reason: '{reason}' }}));\n")
+}
+
+/// Asks until the reason of a deny contains this.
+fn until_reason(talk: &mut Talk, expected: &str) {
+    let mut last = serde_json::Value::Null;
+    let said = || {
+        last = talk.ask("x");
+        last["outcome"]["reason"].as_str().is_some_and(|reason| reason.contains(expected))
+    };
+    assert!(hookrail_testkit::wait_until(said, HANG), "expected {expected}, not {last}");
+}
+
+fn manifest(reason: &str) -> String {
+    let answer = json!({"decision": "deny", "reason": reason});
+    json!({"name": "gate", "hooks": {"PreToolUse": [{"command": format!("printf '%s' '{answer}'")}]}}).to_string()
+}
+
+#[test]
+fn an_edit_of_everything_that_was_read_is_noticed() {
+    let denies = |reason: &str| hooks(&format!("echo {reason} >&2; exit 2"));
+    let imported = |reason: &str| format!("export const reason = '{reason}';\n");
+    // A settings file behind a link, a plugin's manifest, a module, and a module's import.
+    let sources: [(&str, &dyn Fn(&str) -> String); 4] = [
+        ("elsewhere/settings.json", &denies),
+        ("project/.x-code/plugins/gate/plugin.json", &manifest),
+        ("project/.xcsh/hooks/pre/guard.mjs", &denying),
+        ("project/.xcsh/hooks/lib/reason.mjs", &imported),
+    ];
+    for (file, text) in sources {
+        let sandbox = Sandbox::new(&json!({}));
+        write(&sandbox, file, &text("before-edit"));
+        if file.starts_with("elsewhere") {
+            let settings = sandbox.project.join(".llxprt/settings.json");
+            std::fs::remove_file(&settings).unwrap();
+            std::os::unix::fs::symlink(sandbox.base.join(file), &settings).unwrap();
+        }
+        if file.ends_with("reason.mjs") {
+            let module = "import { reason } from '../lib/reason.mjs';\n\
+                          export default (pi) => pi.on('tool_call', () => ({ block: true, reason }));\n";
+            write(&sandbox, "project/.xcsh/hooks/pre/guard.mjs", module);
+        }
+        let (_server, mut talk) = sandbox.on_stdio(&[]);
+        until_reason(&mut talk, "before-edit");
+        write(&sandbox, file, &text("after-edit"));
+        until_reason(&mut talk, "after-edit");
+    }
+}
+
+#[test]
+fn a_source_that_is_removed_stays_in_force_until_that_is_accepted() {
+    let sandbox = Sandbox::with_hook("echo guarded >&2; exit 2");
+    let (server, _path, mut talk) = sandbox.on_socket(&[]);
+    until_reason(&mut talk, "guarded");
+    std::fs::remove_file(sandbox.project.join(".llxprt/settings.json")).unwrap();
+    let told = || talk.hello()["kept"].to_string().contains("settings.json");
+    assert!(hookrail_testkit::wait_until(told, HANG), "the removal is not noticed");
+    until_reason(&mut talk, "guarded");
+    server.signal("-HUP");
+    let gone = || talk.ask("x")["outcome"]["decision"].is_null();
+    assert!(hookrail_testkit::wait_until(gone, HANG), "the removal is not accepted");
+    assert_eq!(talk.hello()["kept"], json!([]));
+}
+
+#[test]
+fn a_system_layer_that_cannot_be_used_is_no_success_and_not_ready() {
+    let sandbox = Sandbox::with_hook("true");
+    write(&sandbox, "no-system-settings.json", "{ broken");
+    let (mut server, mut talk) = sandbox.on_stdio(&["--metrics", "0"]);
+    let (address, _) = metrics_address(&mut BufReader::new(server.0.stderr.take().unwrap()));
+    talk.ask_for("c", "x");
+    assert_eq!(talk.next_error(), "system_unusable");
+    assert_eq!(talk.hello()["systemUnusable"], true);
+    assert!(get(&address, "/readyz").starts_with("HTTP/1.1 503 "));
+    assert!(get(&address, "/metrics").contains("hookrail_bus_system_unusable{"));
 }

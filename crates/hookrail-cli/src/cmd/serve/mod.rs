@@ -14,7 +14,7 @@ mod settings;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hookrail_bus::{Bus, Settings};
+use hookrail_bus::{Bus, BusError, Settings};
 
 use crate::args::ServeArgs;
 use crate::config::BusSettings;
@@ -73,27 +73,33 @@ async fn serve(args: &ServeArgs, settings: Settings, configured: BusSettings) ->
     tokio::spawn(memory::give_back(bus.clone()));
     let work = clients::serve_clients(args, bus.clone(), configured.line)?;
     let mut work = std::pin::pin!(work);
-    let served = {
-        let mut opening = std::pin::pin!(open(&bus, &manager));
-        let mut is_open = false;
-        loop {
-            tokio::select! {
-                served = &mut work => break Some(served),
-                () = &mut opening, if !is_open => is_open = true,
-                signal = interrupts.next() => match signal {
-                    #[cfg(unix)]
-                    Signal::HangUp if args.socket.is_some() => {
-                        // Beside everything else: a module that hangs while it is loaded must not keep the server from ending.
-                        tokio::spawn(reload(bus.clone(), Arc::clone(&manager)));
-                    }
-                    _ => break None,
-                },
+    // Loaded now, so that what is wrong with it shows at once and the first request does not wait for it.
+    let mut opening = std::pin::pin!(bus.open());
+    let mut is_open = false;
+    let served = loop {
+        tokio::select! {
+            served = &mut work => break Some(served),
+            opened = &mut opening, if !is_open => {
+                is_open = true;
+                report_opened(opened, &manager);
             }
+            signal = interrupts.next() => match signal {
+                #[cfg(unix)]
+                Signal::HangUp if args.socket.is_some() => {
+                    // Beside everything else: a module that hangs while it is loaded must not keep the server from ending.
+                    tokio::spawn(reload(bus.clone(), Arc::clone(&manager)));
+                }
+                _ => break None,
+            },
         }
     };
     manager.stopping();
     // After the end of standard input everything is answered already, and the drain is only for what nobody waits for.
     let drained = async {
+        if !is_open {
+            // A project that is opened after everything else was closed would never be closed.
+            let _ = opening.await;
+        }
         match served {
             Some(served) => {
                 bus.drain().await;
@@ -121,9 +127,8 @@ async fn serve(args: &ServeArgs, settings: Settings, configured: BusSettings) ->
     }
 }
 
-/// Loads the server's own project, so that what is wrong with it shows now and the first request does not wait for it.
-async fn open(bus: &Bus, manager: &Manager) {
-    match bus.open().await {
+fn report_opened(opened: std::result::Result<(), BusError>, manager: &Manager) {
+    match opened {
         Ok(()) => manager.ready("serving"),
         Err(error) => {
             tracing::error!(target: "hookrail::bus", reason = error.message, "the server's own project cannot be opened");
