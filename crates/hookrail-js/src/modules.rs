@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use hookrail::{
     HostFuture, How, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld,
 };
+use hookrail_spawn::CancelToken;
 use tokio::sync::oneshot;
 
 use crate::clock::WallClock;
@@ -80,7 +81,7 @@ impl Modules {
 
     async fn event(&self, call: ModuleCall<'_>, place: Place) -> ModuleReturn {
         let job = Job::Event { name: call.event.to_owned(), payload: call.payload.to_owned() };
-        let clock = WallClock::new(call.timeout);
+        let clock = WallClock::new(call.timeout, self.limits.dialogs);
         self.work(call.module, job, call.world, call.host, Some(clock), place).await
     }
 
@@ -103,7 +104,8 @@ impl Modules {
     ) -> ModuleReturn {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let (reply, answer) = oneshot::channel();
-        let work = Work { number, job, world, host, clock: clock.clone(), reply };
+        let over = CancelToken::new();
+        let work = Work { number, job, world, host, clock: clock.clone(), over: over.clone(), reply };
         let left = match place {
             Place::Here => self.work_here(module, work),
             Place::Thread => Some(work),
@@ -112,7 +114,7 @@ impl Modules {
             let failure = hookrail::SpawnFailure::Other(format!("no thread for the module: {error}"));
             return ModuleReturn::new(How::SpawnFailed(failure));
         }
-        let mut waiting = Waiting { modules: self, module, number, answered: false };
+        let mut waiting = Waiting { modules: self, module, number, over, answered: false };
         let answer = match clock {
             Some(clock) => match clock.limit(answer).await {
                 Some(answer) => answer,
@@ -144,14 +146,18 @@ struct Waiting<'a> {
     modules: &'a Modules,
     module: &'a Path,
     number: u32,
+    over: CancelToken,
     answered: bool,
 }
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        if !self.answered
-            && let Some(worker) = self.modules.workers().get(self.module)
-        {
+        if self.answered {
+            return;
+        }
+        // Its processes end at once, even while the module stands still for one of them.
+        self.over.cancel();
+        if let Some(worker) = self.modules.workers().get(self.module) {
             let _ = worker.to.send(Message::Abandon(self.number));
         }
     }

@@ -9,9 +9,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use hookrail::{Digest, Host, LoadFailure, ModuleInspection, ModuleReturn, ModuleWorld, NoHost};
+use hookrail_spawn::CancelToken;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::account::Held;
 use crate::clock::WallClock;
 use crate::limits::Limits;
 use crate::machine::EventLoop;
@@ -25,7 +27,9 @@ pub(crate) enum Message {
     /// Nobody waits for that answer any more.
     Abandon(u32),
     /// An operation has ended; without an answer when it was broken off.
-    Settled { act: u32, number: u32, answer: Option<String> },
+    Settled { act: u32, number: u32, answer: Option<(String, Held)> },
+    /// A call that nobody waits for has not ended in its time.
+    Overdue { act: u32, call: u32 },
     /// A watched file has changed.
     Changed { watcher: u32, kind: &'static str, name: String },
     /// Draw a component.
@@ -43,6 +47,8 @@ pub(crate) struct Work {
     pub(crate) world: ModuleWorld,
     pub(crate) host: Arc<dyn Host>,
     pub(crate) clock: Option<Arc<WallClock>>,
+    /// Whether nobody wants it any more.
+    pub(crate) over: CancelToken,
     pub(crate) reply: oneshot::Sender<ModuleReturn>,
 }
 
@@ -106,7 +112,7 @@ impl Drop for Worker {
 
 impl Seat {
     fn new(module: &Path, limits: Limits, to: &mpsc::UnboundedSender<Message>) -> Self {
-        let (kill, processes, files) = (Arc::default(), Processes::default(), Arc::default());
+        let (kill, processes, files) = (Arc::default(), Processes::new(limits.processes), Arc::default());
         Self {
             module: module.to_owned(),
             limits,
