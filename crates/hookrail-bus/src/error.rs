@@ -47,7 +47,6 @@ codes! {
     Cancelled, "cancelled", "The client cancelled the request; its hooks were ended.";
     ShuttingDown, "shutting_down", "The server finishes what runs and takes nothing new.";
     Overloaded, "overloaded", "The server has as many connections as it may have.";
-    SystemUnusable, "system_unusable", "A source of the system layer exists and cannot be used, so every event that can be denied is denied. Treat the operation as denied.";
     InternalError, "internal_error", "The server failed. Treat the operation as not guarded.";
 }
 

@@ -49,11 +49,14 @@ pub struct Builder {
     workplace: Workplace,
 }
 
+/// Tells a good text of a source from a broken one.
+type SourceCheck = Arc<dyn Fn(&str) -> Result<(), Diagnostic> + Send + Sync>;
+
 /// A source that the embedding program reads itself, with its way to tell a good text from a broken one.
 #[derive(Clone)]
 struct OwnSource {
     file: PathBuf,
-    check: Arc<dyn Fn(&str) -> Result<(), Diagnostic> + Send + Sync>,
+    check: SourceCheck,
 }
 
 /// How far the project is trusted.
