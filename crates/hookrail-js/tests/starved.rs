@@ -26,7 +26,7 @@ impl Starved {
         let status = std::fs::read_to_string("/proc/self/status").unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmSize:")).unwrap();
         let kib: u64 = line.trim().trim_end_matches(" kB").parse().unwrap();
-        let mut starved = before.clone();
+        let mut starved = before;
         starved.current = Some((kib << 10) + (6 << 20));
         setrlimit(Resource::As, starved).unwrap();
         Self(before)
@@ -35,7 +35,7 @@ impl Starved {
 
 impl Drop for Starved {
     fn drop(&mut self) {
-        setrlimit(Resource::As, self.0.clone()).unwrap();
+        setrlimit(Resource::As, self.0).unwrap();
     }
 }
 
