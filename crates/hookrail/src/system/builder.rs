@@ -47,11 +47,14 @@ pub struct Builder {
     workplace: Workplace,
 }
 
+/// Says what is wrong with a text that cannot be in force.
+type Check = dyn Fn(&str) -> Result<(), Diagnostic> + Send + Sync;
+
 /// A source that the embedding program reads itself, with its way to tell a good text from a broken one.
 #[derive(Clone)]
 struct OwnSource {
     file: PathBuf,
-    check: Arc<dyn Fn(&str) -> Result<(), Diagnostic> + Send + Sync>,
+    check: Arc<Check>,
 }
 
 /// How far the project is trusted.
