@@ -230,7 +230,7 @@ impl Snapshot {
     /// to: a change of any of these may change the configuration. Files behind the store of grants are not among them.
     #[must_use]
     pub fn files(&self) -> &[PathBuf] {
-        self.files.get_or_init(|| with_links(&self.sources.looked_at))
+        self.files.get_or_init(|| with_links(&self.sources.looked_at, &self.sources.roots))
     }
 
     /// The snapshot as that revision of the configuration.

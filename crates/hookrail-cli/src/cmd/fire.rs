@@ -2,7 +2,7 @@
 
 use std::pin::pin;
 
-use hookrail::{Builder, Decision, Event, HookSystem, Outcome, outcome_document};
+use hookrail::{Builder, Decision, Effects, Event, HookSystem, Outcome, outcome_document};
 
 use crate::args::{EventArgs, EventCommand};
 use crate::errors::{Exit, Failure, Result};
@@ -15,8 +15,13 @@ pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
     let project = Project::open(&args.project)?;
     let event = request::event(&args.event, project.root())?;
     let system = builder(&project, args)?.lend_runtime().build();
-    if !args.event.no_hooks {
-        Project::require_modules(&system)?;
+    if !args.event.no_hooks
+        && let Err(failure) = Project::require_modules(&system)
+    {
+        if args.event.json {
+            output::json(&outcome_document(&unguarded(&system, &event)))?;
+        }
+        return Err(failure);
     }
     let subject = render::outcome::subject(&event);
     let runtime = super::runtime()?;
@@ -36,6 +41,16 @@ pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
     // The process ends now, and the system takes everything back at once; piece by piece somebody would wait for it.
     std::mem::forget((system, runtime));
     exit
+}
+
+/// The outcome of an event that is not fired because a guard is missing: programs that read it must not go on.
+fn unguarded(system: &HookSystem, event: &Event) -> Outcome {
+    let mut outcome = Outcome::untouched(event.kind());
+    if event.kind().spec().is_gating() {
+        outcome.effects = Effects::deny("a module that was named with `--hook` cannot be loaded");
+    }
+    outcome.report_loading(&system.snapshot());
+    outcome
 }
 
 /// What the options of `fire` and `explain` describe.

@@ -113,7 +113,9 @@ fn a_module_that_is_not_there_is_an_error_of_the_configuration() {
     let ran = sandbox.run(&["check", "--hook", "a.ts"]).ends_with(1);
     let shown = format!("{}{}", ran.stdout, ran.stderr);
     assert!(shown.contains("Failed to load hook: Cannot find module"), "{shown}");
-    sandbox.run(&["fire", "BeforeTool", "--extension", "a.ts"]).ends_with(0);
+    let ran = sandbox.run(&["fire", "BeforeTool", "--extension", "a.ts"]).ends_with(1);
+    assert!(ran.stderr.contains("Cannot find module"), "{}", ran.stderr);
+    sandbox.run(&["fire", "BeforeTool", "--extension", "a.ts", "--no-hooks"]).ends_with(0);
 }
 
 #[test]

@@ -38,7 +38,8 @@ impl Resolver for FileResolver {
         let kept = |file: &Path| self.shared.version.as_ref().is_some_and(|version| version.has(file));
         resolve::resolve(base, name, kept).map_err(|message| {
             // Whoever watches the module wants to know when one of these appears.
-            self.shared.missing.lock().extend(resolve::candidates_of(base, name));
+            let candidates = resolve::candidates_of(base, name).into_iter();
+            self.shared.missing.lock().extend(candidates.filter(|path| !path.is_dir()));
             let mut failure = LoadFailure::new(&message);
             if let Some((line, column)) = place_of(Path::new(base), name) {
                 failure = failure.at(base, line, column);

@@ -189,6 +189,8 @@ impl Entry {
 pub(crate) struct SourceReport {
     /// Everything that was read or looked for.
     pub(crate) looked_at: BTreeSet<PathBuf>,
+    /// The folders in which links are followed: the project and the user's home.
+    pub(crate) roots: Vec<PathBuf>,
     /// The text that is in force of each source.
     pub(crate) in_force: BTreeMap<PathBuf, Arc<str>>,
     pub(crate) kept: Vec<KeptSource>,
@@ -564,8 +566,9 @@ fn entries(folder: &Path) -> io::Result<BTreeSet<Entry>> {
 }
 
 /// Everything that has to be watched so that a change of one of these paths is noticed: the path, every link on the way
-/// to it, and what the links lead to.
-pub(crate) fn with_links(paths: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
+/// to it inside of these roots, and what the links lead to. A link above the roots is nobody's to change, and to watch what
+/// it leads to would mean to be told of half the machine.
+pub(crate) fn with_links(paths: &BTreeSet<PathBuf>, roots: &[PathBuf]) -> Vec<PathBuf> {
     const MOST_LINKS: usize = 32;
     let mut watched = paths.clone();
     let mut links: HashMap<PathBuf, Option<PathBuf>> = HashMap::new();
@@ -573,18 +576,17 @@ pub(crate) fn with_links(paths: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
         let mut waiting = vec![path.clone()];
         let mut followed = 0;
         while let Some(path) = waiting.pop() {
-            for place in path.ancestors() {
+            let is_inside = |place: &&Path| **place == *path || roots.iter().any(|root| place.starts_with(root));
+            for place in path.ancestors().take_while(is_inside) {
                 let target = links.entry(place.to_owned()).or_insert_with(|| std::fs::read_link(place).ok());
                 if let Some(target) = target
                     && followed < MOST_LINKS
                 {
                     followed += 1;
-                    watched.insert(place.to_owned());
                     let target = super::without_dots(&place.parent().unwrap_or(Path::new("/")).join(target));
-                    watched.insert(target.clone());
                     let rest = path.strip_prefix(place).unwrap_or(Path::new(""));
-                    let leads_to = if rest.as_os_str().is_empty() { target } else { target.join(rest) };
-                    watched.insert(leads_to.clone());
+                    let leads_to = if rest.as_os_str().is_empty() { target.clone() } else { target.join(rest) };
+                    watched.extend([place.to_owned(), target, leads_to.clone()]);
                     waiting.push(leads_to);
                 }
             }

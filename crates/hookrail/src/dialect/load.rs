@@ -138,6 +138,7 @@ impl Loader {
         }
         loaded.absorb(xcsh::load(sources, &mut reading, &mut self.modules));
         loaded.sources = reading.report;
+        loaded.sources.roots = [Some(sources.project.clone()), sources.home()].into_iter().flatten().collect();
         loaded
     }
 }

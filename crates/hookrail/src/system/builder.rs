@@ -49,14 +49,14 @@ pub struct Builder {
     workplace: Workplace,
 }
 
-/// Tells a good text of a source from a broken one.
-type SourceCheck = Arc<dyn Fn(&str) -> Result<(), Diagnostic> + Send + Sync>;
+/// Says what is wrong with a text that cannot be in force.
+type Check = dyn Fn(&str) -> Result<(), Diagnostic> + Send + Sync;
 
 /// A source that the embedding program reads itself, with its way to tell a good text from a broken one.
 #[derive(Clone)]
 struct OwnSource {
     file: PathBuf,
-    check: SourceCheck,
+    check: Arc<Check>,
 }
 
 /// How far the project is trusted.

@@ -232,7 +232,10 @@ impl HookSystem {
     #[must_use]
     pub fn protected_paths(&self) -> Vec<PathBuf> {
         let snapshot = self.snapshot();
-        let mut paths = snapshot.files().to_vec();
+        let looked_at = &snapshot.sources().looked_at;
+        let mut paths: Vec<PathBuf> = looked_at.iter().cloned().collect();
+        // A file that is written under its real name is changed all the same.
+        paths.extend(looked_at.iter().filter_map(|path| path.canonicalize().ok()));
         paths.extend(self.inner.settings.trust_files());
         for hook in snapshot.hooks() {
             let project = &self.inner.settings.project;

@@ -7,8 +7,11 @@ use hookrail::{Code, Event, EventKind, HookSystem, KeptReason};
 
 use crate::world::{DENY, WAYS_TO_SPOIL, World, plugin_hooks, says, settings, spoil};
 
-/// Every kind of source, with what makes a world in which it holds a guard or leads to one.
-fn sources() -> Vec<(&'static str, fn(&World))> {
+/// A source, with what makes a world in which it holds a guard or leads to one.
+type Case = (&'static str, fn(&World));
+
+/// Every kind of source.
+fn sources() -> Vec<Case> {
     fn user(world: &World) {
         world.write("home/.llxprt/settings.json", &settings(DENY));
     }
@@ -81,7 +84,6 @@ fn a_source_that_is_gone_stays_until_its_removal_is_accepted() {
 
 #[test]
 fn a_folder_that_is_gone_keeps_what_was_in_it_until_its_removal_is_accepted() {
-    type Case = (&'static str, fn(&World));
     let cases: [Case; 3] = [
         ("home/.llxprt/extensions/e", World::install_extension),
         ("home/.llxprt/extensions", World::install_extension),

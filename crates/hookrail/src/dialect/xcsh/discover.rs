@@ -39,6 +39,7 @@ pub(super) fn discover(sources: &Sources, reading: &mut Reading<'_>, problems: &
     let mut found: Vec<Found> = Vec::new();
     for (root, kind, provider) in roots {
         let Some(root) = root else { continue };
+        reading.look_at(&root);
         for file in files_in(&root, kind, provider, reading, problems) {
             add(&mut found, file);
         }

@@ -63,6 +63,10 @@ fn load_file(
     let mut hook = hook(file, location);
     if let Some(problem) = unloadable(&file.path) {
         let failure = LoadFailure::new(format!("Failed to load hook: {}", problem.message));
+        if problem.is_foreign && file.kind != SourceKind::Option {
+            loaded.diagnostics.push(load_error(&hook, &failure));
+            return;
+        }
         if problem.reason == KeptReason::Removed && reading.mode() != LoadMode::Refresh {
             last_good.0.remove(&file.path);
         }
@@ -185,23 +189,26 @@ fn hook(file: &Found, location: Location) -> Hook {
 struct Unloadable {
     message: String,
     reason: KeptReason,
+    is_foreign: bool,
 }
 
 fn unloadable(path: &Path) -> Option<Unloadable> {
-    let unusable = |message: String| Some(Unloadable { message, reason: KeptReason::Unusable });
+    let unusable = |message: String| Some(Unloadable { message, reason: KeptReason::Unusable, is_foreign: false });
     match path.metadata() {
         Ok(about) if !about.is_file() => unusable(format!("'{}' is not a file", path.display())),
-        Ok(_) if !discover::is_module(path) => unusable("it is not a JavaScript or TypeScript module".to_owned()),
+        // It belongs to another agent, so nobody misses it.
+        Ok(_) if !discover::is_module(path) => unusable("it is not a JavaScript or TypeScript module".to_owned())
+            .map(|problem| Unloadable { is_foreign: true, ..problem }),
         Ok(_) => None,
         Err(error) if is_absence(&error) => {
             let message = format!("Cannot find module '{}'", path.display());
-            Some(Unloadable { message, reason: KeptReason::Removed })
+            Some(Unloadable { message, reason: KeptReason::Removed, is_foreign: false })
         }
         Err(error) => {
             let message = format!("'{}' cannot be read: {error}", path.display());
             let starved = is_want_of_resources(&error);
             let reason = if starved { KeptReason::OutOfResources } else { KeptReason::Unusable };
-            Some(Unloadable { message, reason })
+            Some(Unloadable { message, reason, is_foreign: false })
         }
     }
 }
