@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // region: register
     let seen = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&seen);
-    // A hook that waits gives a future. It runs where the event is driven, so it must never block.
+    // A hook that waits gives a future. It finds the runtime in which the event is driven.
     let counting = NativeHook::waiting(move |_call| {
         let counter = Arc::clone(&counter);
         async move {
@@ -58,7 +58,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(seen.load(Ordering::Relaxed), 1);
 
     // region: failure
-    // A closure that does not answer in time, or panics, is a hook that failed.
+    // A closure that does not answer in time, also because it blocks, or panics, is a hook that failed.
     let mut slow = native(EventKind::BeforeModel, "slow", NativeHook::waiting(|_call| std::future::pending()));
     slow.timeout = Duration::from_millis(20);
     slow.on_failure = OnFailure::Block;

@@ -244,8 +244,8 @@ impl Builder {
         self
     }
 
-    /// Lends the engine the tokio runtime in which the first event is fired, so that it starts no thread of its own and no
-    /// answer has to change threads. The runtime must have been built with input, output and time enabled
+    /// Lends the engine the tokio runtime in which the first event is fired, so that it starts no thread of its own, but
+    /// for closures, and no answer has to change threads. The runtime must have been built with input, output and time enabled
     /// (`enable_all`), and it has to be driven until [`HookSystem::shutdown`] has returned: what is fired when it is gone is
     /// abandoned, which for a gate means denied. Starting a process holds a thread of the runtime for about a tenth of a
     /// millisecond. Where the first event is fired outside of a runtime this changes nothing.
