@@ -138,7 +138,8 @@ fn an_edit_of_everything_that_was_read_is_noticed() {
     let denies = |reason: &str| hooks(&format!("echo {reason} >&2; exit 2"));
     let imported = |reason: &str| format!("export const reason = '{reason}';\n");
     // A settings file behind a link, a plugin's manifest, a module, and a module's import.
-    let sources: [(&str, &dyn Fn(&str) -> String); 4] = [
+    type Content<'c> = &'c dyn Fn(&str) -> String;
+    let sources: [(&str, Content<'_>); 4] = [
         ("elsewhere/settings.json", &denies),
         ("project/.x-code/plugins/gate/plugin.json", &manifest),
         ("project/.xcsh/hooks/pre/guard.mjs", &denying),
