@@ -42,7 +42,7 @@ pub(crate) const NOT_LOADED: &str = "not loaded";
 const TIME: Duration = Duration::from_secs(4);
 
 /// The time that they have where it is not the time that is to run out. The engine is slow when it is not optimised.
-const PATIENCE: Duration = Duration::from_secs(40);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// How long a result may be here. It is less than by default, because the engine is slow when it is not optimised.
 const RESULT: usize = 1 << 20;
