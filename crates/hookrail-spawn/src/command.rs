@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::environment::Environment;
 use crate::outcome::End;
+use crate::sandbox::Sandbox;
 use crate::sealed::SealedInput;
 
 /// A program to start, with everything it is given and every bound it has.
@@ -34,6 +35,8 @@ pub struct Command {
         allow(dead_code, reason = "there is one way only")
     )]
     pub(crate) start: Start,
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "nothing is enforced there"))]
+    pub(crate) sandbox: Option<Arc<Sandbox>>,
 }
 
 /// How the system is asked for a process.
@@ -74,6 +77,7 @@ impl Command {
             limits: Limits::default(),
             marker: None,
             start: Start::default(),
+            sandbox: None,
         }
     }
 
@@ -173,6 +177,14 @@ impl Command {
     #[must_use]
     pub fn start(mut self, start: Start) -> Self {
         self.start = start;
+        self
+    }
+
+    /// Starts the child in a sandbox. Where the system enforces none, this changes nothing; see
+    /// [`Sandbox::missing`].
+    #[must_use]
+    pub fn sandbox(mut self, sandbox: Arc<Sandbox>) -> Self {
+        self.sandbox = Some(sandbox);
         self
     }
 

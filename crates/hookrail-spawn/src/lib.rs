@@ -57,6 +57,7 @@ mod ladder;
 mod outcome;
 mod parked;
 mod run;
+mod sandbox;
 mod sealed;
 
 #[cfg(unix)]
@@ -86,4 +87,5 @@ pub use ladder::Ladder;
 pub use outcome::{End, Exit, Finished, Force, Survivors, Swept};
 pub use parked::{Exchange, Parked, Reply};
 pub use run::{run, run_holding_the_thread};
+pub use sandbox::{Network, Protection, Readable, Sandbox, SandboxError, SandboxRules};
 pub use sealed::SealedInput;
