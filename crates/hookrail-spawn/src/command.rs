@@ -59,8 +59,8 @@ impl Command {
     ///
     /// A name is looked up in the `PATH` of the environment given with
     /// [`env`](Self::env), never in the host's; without one, in `/usr/bin` and
-    /// `/bin`. Relative entries and relative paths count from the child's
-    /// working directory.
+    /// `/bin`. Relative and empty entries of it are skipped. A relative path
+    /// counts from the child's working directory.
     #[must_use]
     pub fn new(program: impl Into<OsString>) -> Self {
         Self {

@@ -70,5 +70,5 @@ pub use system::{
 pub use tools::ToolNames;
 pub use trust::{
     ChangeKind, Definition, Digest, FileChange, FileState, FileTrustStore, Fingerprint, Grant, GrantedFile, Grants,
-    HookChange, NamedFile, TrustError, TrustStore,
+    HookChange, NamedFile, OpenEnd, TrustError, TrustStore,
 };

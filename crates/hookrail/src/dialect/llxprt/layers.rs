@@ -59,11 +59,12 @@ pub(crate) fn load(sources: &Sources, last_good: &mut LastGood) -> Loaded {
     let switched_on = read.iter().any(|layer| {
         layer.settings.switch == Some(Switch::On) && (layer.kind != SourceKind::Project || project_counts)
     });
-    let environment = redacted_environment(&read, &sources.environment);
+    let environment =
+        redacted_environment(&read, &sources.environment).unwrap_or_else(|| Arc::clone(&sources.environment));
     for layer in &read {
         for hook in &layer.settings.hooks {
             let mut hook = hook.clone();
-            hook.environment.clone_from(&environment);
+            hook.environment = Some(Arc::clone(&environment));
             hook.standing = standing(&hook, layer.kind, &read, switched_on);
             if layer.kind == SourceKind::Project {
                 hook.trust = judge(sources, &hook);
