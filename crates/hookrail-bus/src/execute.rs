@@ -41,7 +41,7 @@ pub(crate) async fn execute(
     let mut outcome = fire(&project.system, event, request.wait, progress.as_ref()).await;
     drop(place);
     // A client that cannot see the configuration has to learn from the answer that a part of it is not in force.
-    outcome.diagnostics.splice(0..0, project.system.snapshot().diagnostics().iter().cloned());
+    outcome.report_loading(&project.system.snapshot());
     let took = started.elapsed();
     core.metrics.executed(&outcome, queued, took);
     Response { correlation_id, result: Ok(Report::of(outcome)), queued, took }

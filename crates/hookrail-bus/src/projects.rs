@@ -97,7 +97,7 @@ impl Projects {
             let system = describe(&directory).build();
             this.watch(&directory, &system);
             // What changed between the first look and the watch would otherwise be missed.
-            system.reload();
+            system.refresh();
             system
         };
         tokio::task::spawn_blocking(opening).await
@@ -147,7 +147,7 @@ impl Projects {
             // The folders are followed before and after: what is deleted and made again is another folder, and what
             // is loaded now may come from other places than before.
             self.watch(directory, &system);
-            system.reload();
+            system.refresh();
             self.watch(directory, &system);
             tracing::debug!(target: "hookrail::bus", directory = %directory.display(), "reloaded");
             self.reloads.send_modify(|count| *count += 1);

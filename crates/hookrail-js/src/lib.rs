@@ -18,6 +18,7 @@
 mod clock;
 mod component;
 mod limits;
+mod machine;
 mod modules;
 mod ops;
 mod outcome;

@@ -170,16 +170,12 @@ impl ModuleRunner for Modules {
         let looked = look_into(module, world.clone(), self.limits);
         let is_stale = self.workers().get(module).is_some_and(|worker| {
             let files = worker.files.lock().unwrap_or_else(PoisonError::into_inner);
-            !files.is_empty() && *files != looked.files
+            !files.is_empty() && !looked.files.is_empty() && *files != looked.files
         });
         if is_stale && let Some(worker) = self.workers().remove(module) {
             self.part_with(worker);
         }
-        match looked.result {
-            Ok(registered) => ModuleInspection::Registered(registered),
-            Err(failure) if looked.refused => ModuleInspection::Unknown(failure.message),
-            Err(failure) => ModuleInspection::Failed(failure),
-        }
+        looked.found
     }
 
     fn shutdown(&self) -> HostFuture<'_, ()> {

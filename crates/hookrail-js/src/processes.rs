@@ -10,8 +10,10 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use hookrail_spawn::{CancelToken, Command, Finished, SpawnError};
-use tokio::runtime::{Builder, Handle};
+use tokio::runtime::Handle;
 use tokio::sync::watch;
+
+use crate::machine::EventLoop;
 
 /// How a process ended. Whatever had to be done to end it has been done by then.
 pub(crate) type Ended = Result<Finished, SpawnError>;
@@ -102,11 +104,9 @@ fn thread_of_processes() -> io::Result<Handle> {
     if let Some(handle) = THREAD.get() {
         return Ok(handle.clone());
     }
-    let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
-    let handle = runtime.handle().clone();
+    let events = EventLoop::new()?;
+    let handle = events.handle()?;
     // Of two threads that are started at once, one is not used; it costs nothing but its stack.
-    thread::Builder::new()
-        .name("hookrail-exec".to_owned())
-        .spawn(move || runtime.block_on(std::future::pending::<()>()))?;
+    thread::Builder::new().name("hookrail-exec".to_owned()).spawn(move || events.run(std::future::pending()))?;
     Ok(THREAD.get_or_init(|| handle).clone())
 }

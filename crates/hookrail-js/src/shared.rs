@@ -49,6 +49,8 @@ pub(crate) struct Shared {
     pub(crate) rejections: Slot<Vec<(u64, String)>>,
     /// Whether something was refused because it needs a capability.
     pub(crate) refused: AtomicBool,
+    /// Whether the machine ran out of something that the module needed.
+    pub(crate) exhausted: AtomicBool,
     pub(crate) maps: Slot<Maps>,
     /// The files the module is made of.
     pub(crate) files: Slot<Vec<(PathBuf, Digest)>>,
@@ -129,6 +131,7 @@ impl Shared {
             components: Slot::default(),
             rejections: Slot::default(),
             refused: AtomicBool::new(false),
+            exhausted: AtomicBool::new(false),
             maps: Slot::default(),
             files: Slot::default(),
             load_failure: Slot::default(),

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
-use hookrail::{Host, How, LoadFailure, ModuleReturn, ModuleWorld};
+use hookrail::{Host, How, LoadFailure, ModuleInspection, ModuleReturn, ModuleWorld, Registrations, SpawnFailure};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
@@ -35,7 +35,7 @@ pub(crate) struct Stage {
     /// The call that is made on the thread of whoever waits for it.
     here: Option<u32>,
     /// Why there is no runtime, when one could not be made.
-    unopened: Option<LoadFailure>,
+    unopened: Option<ModuleInspection>,
     /// Work that has not begun.
     waiting: VecDeque<Work>,
     replies: BTreeMap<u32, Reply>,
@@ -71,6 +71,16 @@ impl Answers {
         for (reply, lines) in self.lines {
             let _ = reply.send(lines);
         }
+    }
+}
+
+/// What came of loading a module only to look into it.
+fn inspected(shared: &Shared, result: Result<Registrations, LoadFailure>) -> ModuleInspection {
+    match result {
+        Ok(registered) => ModuleInspection::Registered(registered),
+        Err(failure) if shared.exhausted.load(Ordering::Relaxed) => ModuleInspection::OutOfResources(failure),
+        Err(failure) if shared.refused.load(Ordering::Relaxed) => ModuleInspection::Unknown(failure.message),
+        Err(failure) => ModuleInspection::Failed(failure),
     }
 }
 
@@ -164,24 +174,23 @@ impl Stage {
             }
             Err(message) => {
                 let failure = LoadFailure::new(format!("Failed to load hook: there is no runtime for it: {message}"));
-                self.refuse_waiting(&failure);
-                self.unopened = Some(failure);
+                self.refuse_waiting(&shared, &failure);
+                self.unopened = Some(inspected(&shared, Err(failure)));
             }
         }
     }
 
     /// What came of loading, once that is known.
     pub(crate) fn looked(&mut self) -> Option<Looked> {
-        let Some(act) = &self.act else { return self.unopened.take().map(Looked::failed) };
+        let Some(act) = &self.act else { return self.unopened.take().map(Looked::without_files) };
         let shared = Arc::clone(&act.shared);
-        let refused = shared.refused.load(Ordering::Relaxed);
         let files = shared.files.lock().clone();
         if shared.budget.stopped().is_some() {
             let failure =
                 Failure::new(format!("it worked for {} s without giving way", self.seat.limits.cpu.as_secs_f64()));
             let report = Report::failed(failure);
             let result = outcome::loaded(&shared, &self.seat.limits, &report, None);
-            return Some(Looked { result, refused, files });
+            return Some(Looked { found: inspected(&shared, result), files });
         }
         let report = shared.finished.lock().pop().map(|finished| Report::read(&finished));
         let lost = shared.rejections.lock().drain(..).next().map(|(_, message)| message);
@@ -191,7 +200,7 @@ impl Stage {
             (None, None) => return None,
         };
         let result = outcome::loaded(&shared, &self.seat.limits, &report, lost);
-        Some(Looked { result, refused, files })
+        Some(Looked { found: inspected(&shared, result), files })
     }
 
     pub(crate) fn take(&mut self, message: Message) {
@@ -380,7 +389,7 @@ impl Stage {
                 }
             }
             Err(failure) => {
-                self.refuse_waiting(&failure);
+                self.refuse_waiting(shared, &failure);
                 self.close(&|_| How::Cancelled);
             }
         }
@@ -403,13 +412,18 @@ impl Stage {
         }
     }
 
-    fn refuse_waiting(&mut self, failure: &LoadFailure) {
+    fn refuse_waiting(&mut self, shared: &Shared, failure: &LoadFailure) {
         let message = match &failure.place {
             Some(place) => format!("{} ({}:{}:{})", failure.message, place.file.display(), place.line, place.column),
             None => failure.message.clone(),
         };
+        let how = if shared.exhausted.load(Ordering::Relaxed) {
+            How::SpawnFailed(SpawnFailure::Other(message))
+        } else {
+            How::Threw(message)
+        };
         for work in self.waiting.drain(..) {
-            self.answers.calls.push((work.reply, ModuleReturn::new(How::Threw(message.clone()))));
+            self.answers.calls.push((work.reply, ModuleReturn::new(how.clone())));
         }
     }
 

@@ -7,6 +7,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use rquickjs::context::EvalOptions;
@@ -54,7 +55,11 @@ const SPARE_MEMORY: usize = 1 << 20;
 impl Vm {
     /// A runtime in which nothing of the module has run yet.
     pub(crate) fn new(shared: &Arc<Shared>, limits: &Limits) -> Result<Self, String> {
-        let runtime = Runtime::new().map_err(|error| error.to_string())?;
+        let runtime = Runtime::new().map_err(|error| {
+            // Nothing is limited before there is a runtime, so the machine itself had no memory for it.
+            shared.exhausted.store(true, Ordering::Relaxed);
+            error.to_string()
+        })?;
         runtime.set_memory_limit(limits.memory);
         runtime.set_max_stack_size(limits.own_stack());
         let budget = shared.budget.clone();

@@ -8,12 +8,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use hookrail::{Digest, Host, LoadFailure, ModuleReturn, ModuleWorld, NoHost, Registrations};
-use tokio::runtime::{Handle, Runtime};
+use hookrail::{Digest, Host, LoadFailure, ModuleInspection, ModuleReturn, ModuleWorld, NoHost};
+use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::clock::WallClock;
 use crate::limits::Limits;
+use crate::machine::EventLoop;
 use crate::processes::Processes;
 use crate::stage::Stage;
 
@@ -70,10 +71,10 @@ impl Worker {
         let seat = Seat::new(module, limits, &to);
         let (kill, processes, files) = (Arc::clone(&seat.kill), seat.processes.clone(), Arc::clone(&seat.files));
         let queued = Arc::clone(&seat.queued);
-        let runtime = event_loop()?;
-        let stage = Arc::new(Mutex::new(Stage::new(seat, runtime.handle().clone())));
+        let events = EventLoop::new()?;
+        let stage = Arc::new(Mutex::new(Stage::new(seat, events.handle()?)));
         let own = Arc::clone(&stage);
-        spawn(&limits, move || runtime.block_on(serve(own, inbox)))?;
+        spawn(&limits, move || events.run(serve(own, inbox)))?;
         Ok(Self { to, kill, processes, files, stage, queued })
     }
 
@@ -118,50 +119,52 @@ impl Seat {
     }
 }
 
-fn event_loop() -> std::io::Result<Runtime> {
-    tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()
-}
-
 fn spawn(limits: &Limits, body: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
     let thread = thread::Builder::new().name("hookrail-module".to_owned()).stack_size(limits.thread_stack());
     thread.spawn(body).map(drop)
 }
 
 /// Loads a module on a thread of its own and throws it away again. Gives what it registered, and the files it is
-/// made of; `Err` with true means that only a refused capability kept it from loading.
+/// made of.
 pub(crate) fn look_into(module: &Path, world: ModuleWorld, limits: Limits) -> Looked {
-    let failed = |why: String| Looked::failed(LoadFailure::new(format!("Failed to load hook: {why}")));
+    let failure = |why: String| LoadFailure::new(format!("Failed to load hook: {why}"));
     let (send, receive) = std::sync::mpsc::channel();
     let (to, inbox) = mpsc::unbounded_channel();
     let seat = Seat::new(module, limits, &to);
     let kill = Arc::clone(&seat.kill);
-    let started = event_loop().and_then(|runtime| {
+    let started = EventLoop::new().and_then(|events| {
+        let runtime = events.handle()?;
         spawn(&limits, move || {
-            let looked = runtime.block_on(look(seat, runtime.handle().clone(), world, inbox));
-            // Whoever asked may have given up.
-            let _ = send.send(looked);
+            events.run(async move {
+                let looked = look(seat, runtime, world, inbox).await;
+                // Whoever asked may have given up.
+                let _ = send.send(looked);
+            });
         })
     });
     if let Err(error) = started {
-        return failed(error.to_string());
+        let failure = failure(format!("there is no thread for it: {error}"));
+        return Looked::without_files(ModuleInspection::OutOfResources(failure));
     }
     receive.recv_timeout(limits.load).unwrap_or_else(|_| {
         kill.store(true, Ordering::Relaxed);
-        failed(format!("it took longer than {} s", limits.load.as_secs()))
+        Looked::failed(failure(format!("it took longer than {} s", limits.load.as_secs())))
     })
 }
 
 /// What looking into a module found.
 pub(crate) struct Looked {
-    pub(crate) result: Result<Registrations, LoadFailure>,
-    /// Whether something was refused on the way.
-    pub(crate) refused: bool,
+    pub(crate) found: ModuleInspection,
     pub(crate) files: Vec<(PathBuf, Digest)>,
 }
 
 impl Looked {
     pub(crate) fn failed(failure: LoadFailure) -> Self {
-        Self { result: Err(failure), refused: false, files: Vec::new() }
+        Self::without_files(ModuleInspection::Failed(failure))
+    }
+
+    pub(crate) fn without_files(found: ModuleInspection) -> Self {
+        Self { found, files: Vec::new() }
     }
 }
 

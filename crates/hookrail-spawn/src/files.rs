@@ -12,12 +12,23 @@ use std::path::Path;
 /// # Errors
 /// What the system says, or [`io::ErrorKind::InvalidInput`] for what is not a regular file.
 pub fn open_regular(path: &Path) -> io::Result<File> {
-    let file = options().open(path)?;
+    regular(options().read(true).open(path)?)
+}
+
+fn regular(file: File) -> io::Result<File> {
     if file.metadata()?.is_file() {
         Ok(file)
     } else {
         Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
     }
+}
+
+/// Opens a regular file to write at its end, and never waits. A file that is not there is made, for its owner alone.
+///
+/// # Errors
+/// What the system says, or [`io::ErrorKind::InvalidInput`] for what is not a regular file.
+pub fn append_to_regular(path: &Path) -> io::Result<File> {
+    regular(options().read(false).append(true).create(true).open(path)?)
 }
 
 /// Whether nobody but this user and the system could have written what this is about.
@@ -41,15 +52,13 @@ pub fn is_ours_alone(_about: &std::fs::Metadata) -> bool {
 fn options() -> std::fs::OpenOptions {
     use std::os::unix::fs::OpenOptionsExt as _;
     let mut options = std::fs::OpenOptions::new();
-    options.read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
+    options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).mode(0o600);
     options
 }
 
 #[cfg(not(unix))]
 fn options() -> std::fs::OpenOptions {
-    let mut options = std::fs::OpenOptions::new();
-    options.read(true);
-    options
+    std::fs::OpenOptions::new()
 }
 
 #[cfg(test)]

@@ -82,7 +82,7 @@ pub use capture::{Captured, Truncation};
 pub use command::{Command, Limits, Start};
 pub use environment::Environment;
 pub use error::{NulPlace, SpawnError};
-pub use files::{is_ours_alone, open_regular};
+pub use files::{append_to_regular, is_ours_alone, open_regular};
 pub use ladder::Ladder;
 pub use outcome::{End, Exit, Finished, Force, Survivors, Swept};
 pub use parked::{Exchange, Parked, Reply};

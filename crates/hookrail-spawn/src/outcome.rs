@@ -33,8 +33,10 @@ pub struct Finished {
 
 /// How a run ended.
 ///
-/// Where several apply, the first of this order counts: cancelled, timed out,
-/// output limit, how the child exited.
+/// Where several apply, the first of this order is given: cancelled, output
+/// limit, how the child exited, timed out. A child that is found to have exited
+/// is never reported as timed out, also if the host was stopped or busy at the
+/// deadline and looks only afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum End {
@@ -42,7 +44,7 @@ pub enum End {
     Exited(i32),
     /// The child died of this signal, which did not come from here.
     Signalled(i32),
-    /// The deadline passed first.
+    /// The deadline passed, and the child had not exited when that was noticed.
     TimedOut,
     /// The run was cancelled.
     Cancelled,

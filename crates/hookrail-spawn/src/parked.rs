@@ -71,12 +71,15 @@ impl Parked {
     /// Outside a tokio runtime with the I/O and time drivers.
     pub async fn finish(self, command: &Command, cancel: &CancelToken) -> io::Result<Finished> {
         let begun = Instant::now();
-        let deadline = sleep_until(deadline(begun, command.timeout));
-        let mut stop = Stop { cancelled: pin!(cancel.cancelled()), deadline: pin!(deadline) };
+        let deadline = pin!(sleep_until(deadline(begun, command.timeout)));
+        let cancelled = pin!(cancel.cancelled());
+        let mut stop = Stop::new(cancelled, deadline);
         if cancel.is_cancelled() {
             return Ok(never_started(End::Cancelled, begun));
         }
-        let started = self.0.deliver(&command.stdin, sys::After::End)?;
+        let mut started = self.0.deliver(&command.stdin, sys::After::End)?;
+        // A pipe that cannot be watched must not pass for a child that wrote nothing.
+        started.watch(command).map_err(io::Error::other)?;
         Ok(drive(started, command, &mut stop, begun).await)
     }
 
@@ -211,8 +214,9 @@ impl Talking {
 
     /// Lets the runtime wait for the reply.
     async fn with_the_runtime(mut self, command: &Command, cancel: &CancelToken, begun: Instant) -> Exchange {
-        let deadline = sleep_until(deadline(begun, command.timeout));
-        let mut stop = Stop { cancelled: pin!(cancel.cancelled()), deadline: pin!(deadline) };
+        let deadline = pin!(sleep_until(deadline(begun, command.timeout)));
+        let cancelled = pin!(cancel.cancelled());
+        let mut stop = Stop::new(cancelled, deadline);
         let reply = poll_fn(|cx| self.poll(cx, &mut stop)).await;
         self.conclude(reply, command, begun)
     }
@@ -228,8 +232,17 @@ impl Talking {
     }
 
     fn poll<C: Future<Output = ()>>(&mut self, cx: &mut Context<'_>, stop: &mut Stop<'_, C>) -> Poll<Reply> {
-        if let Poll::Ready(end) = stop.poll(cx) {
-            return Poll::Ready(if end == End::Cancelled { Reply::Cancelled } else { Reply::TimedOut });
+        match stop.poll(cx) {
+            Poll::Ready(End::Cancelled) => return Poll::Ready(Reply::Cancelled),
+            // The answer, or the end of the child, may have come in time while the host was stopped or busy.
+            Poll::Ready(_) => match self.look() {
+                Some(reply) => return Poll::Ready(reply),
+                None if !self.line.is_empty() && stop.extend_after_absence() => {
+                    let _ = stop.poll(cx);
+                }
+                None => return Poll::Ready(Reply::TimedOut),
+            },
+            Poll::Pending => {}
         }
         if self.is_quick(cx) {
             return self.poll_answer(cx).map_or(Poll::Pending, Poll::Ready);
@@ -240,12 +253,10 @@ impl Talking {
             return Poll::Ready(reply);
         }
         let closed = self.started.stdout.has_ended();
-        if self.started.child.poll_exit(cx).is_ready() {
-            // What it wrote before its end is in the pipe.
-            let (line, more, longest) = (&mut self.line, &mut self.more, self.longest);
-            self.started.stdout.drain(&mut |chunk| collect(line, more, longest, chunk));
-            let exit = self.started.child.exit();
-            return Poll::Ready(self.complete().unwrap_or(Reply::Exited(exit)));
+        if self.started.child.poll_exit(cx).is_ready()
+            && let Some(reply) = self.look()
+        {
+            return Poll::Ready(reply);
         }
         if closed {
             // Most that close it are about to exit, and then there is a status to tell.
@@ -254,6 +265,18 @@ impl Talking {
             return waiting.as_mut().poll(cx).map(|()| Reply::Closed);
         }
         Poll::Pending
+    }
+
+    /// The reply that is there at this moment, whatever the runtime has told so far.
+    fn look(&mut self) -> Option<Reply> {
+        // Asked first, because what it wrote before its end is in the pipe then.
+        let has_exited = self.started.child.has_exited();
+        let (line, more, longest) = (&mut self.line, &mut self.more, self.longest);
+        self.started.stdout.drain(&mut |chunk| collect(line, more, longest, chunk));
+        match self.complete() {
+            None if has_exited => Some(Reply::Exited(self.started.child.exit())),
+            reply => reply,
+        }
     }
 
     /// Whether the answer may still be a quick one. As long as that is so only the answer is waited for: most come at once,

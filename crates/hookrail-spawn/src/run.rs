@@ -30,6 +30,12 @@ const BUSY_PAUSES: [Duration; 4] =
 /// How long a thread waits for a child before it lets the runtime do so.
 const SOON: Duration = Duration::from_millis(5);
 
+/// How long after a deadline it must be noticed for the host to have been absent, and not merely slow.
+const ABSENCE: Duration = Duration::from_millis(100);
+
+/// The time a child that waited for an absent host has to come to its end.
+const AFTER_ABSENCE: Duration = Duration::from_secs(1);
+
 /// Further away than any deadline that can be met, and still a valid instant.
 const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
@@ -79,8 +85,9 @@ enum Wait {
 
 async fn run_with(command: &Command, cancel: &CancelToken, wait: Wait) -> Result<Finished, SpawnError> {
     let begun = Instant::now();
-    let deadline = sleep_until(deadline(begun, command.timeout));
-    let mut stop = Stop { cancelled: pin!(cancel.cancelled()), deadline: pin!(deadline) };
+    let deadline = pin!(sleep_until(deadline(begun, command.timeout)));
+    let cancelled = pin!(cancel.cancelled());
+    let mut stop = Stop::new(cancelled, deadline);
     if let Some(end) = over_before_start(command, cancel) {
         return Ok(never_started(end, begun));
     }
@@ -129,11 +136,31 @@ fn over_before_start(command: &Command, cancel: &CancelToken) -> Option<End> {
 
 /// What ends a run from outside.
 pub(crate) struct Stop<'a, C> {
-    pub(crate) cancelled: Pin<&'a mut C>,
-    pub(crate) deadline: Pin<&'a mut Sleep>,
+    cancelled: Pin<&'a mut C>,
+    deadline: Pin<&'a mut Sleep>,
+    is_extended: bool,
 }
 
-impl<C: Future<Output = ()>> Stop<'_, C> {
+impl<'a, C: Future<Output = ()>> Stop<'a, C> {
+    pub(crate) fn new(cancelled: Pin<&'a mut C>, deadline: Pin<&'a mut Sleep>) -> Self {
+        Self { cancelled, deadline, is_extended: false }
+    }
+
+    /// Moves a deadline that has passed unnoticed, once, and says whether it was moved.
+    ///
+    /// A host that was stopped, or busy with something else, looks at the clock long after the deadline. A child that
+    /// could not go on without the host, because a pipe was full, has then not had the time it was promised.
+    pub(crate) fn extend_after_absence(&mut self) -> bool {
+        let now = tokio::time::Instant::now();
+        let was_absent = now.saturating_duration_since(self.deadline.deadline()) > ABSENCE;
+        if self.is_extended || !was_absent {
+            return false;
+        }
+        self.is_extended = true;
+        self.deadline.as_mut().reset(now + AFTER_ABSENCE);
+        true
+    }
+
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<End> {
         if self.cancelled.as_mut().poll(cx).is_ready() {
             Poll::Ready(End::Cancelled)
@@ -214,10 +241,17 @@ impl Running {
 
     /// Moves everything that can move, and says when something has happened.
     ///
-    /// The stops come first, so that a flood cannot keep them from being seen.
+    /// The stops come first, so that a flood cannot keep them from being seen. At the deadline the child is looked at
+    /// before the clock is believed: it may have ended in time while the host was stopped or busy.
     fn poll<C: Future<Output = ()>>(&mut self, cx: &mut Context<'_>, stop: &mut Stop<'_, C>) -> Poll<Event> {
-        if let Poll::Ready(end) = stop.poll(cx) {
-            return Poll::Ready(Event::Stopped(end));
+        match stop.poll(cx) {
+            Poll::Ready(End::TimedOut) if self.child.has_exited() => return Poll::Ready(Event::Exited),
+            Poll::Ready(End::TimedOut) if self.waits_for_the_host() && stop.extend_after_absence() => {
+                // Registers the new deadline.
+                let _ = stop.poll(cx);
+            }
+            Poll::Ready(end) => return Poll::Ready(Event::Stopped(end)),
+            Poll::Pending => {}
         }
         // The end of the output is not the end of the run.
         let _ = self.poll_outputs(cx);
@@ -233,6 +267,11 @@ impl Running {
         let stdout = self.stdout.poll(cx);
         let stderr = self.stderr.poll(cx);
         if stdout.is_ready() && stderr.is_ready() { Poll::Ready(()) } else { Poll::Pending }
+    }
+
+    /// Whether the child may have been kept from going on by a pipe that the host did not move.
+    fn waits_for_the_host(&self) -> bool {
+        !self.stdin.is_written() || self.stdout.output.has_bytes() || self.stderr.output.has_bytes()
     }
 
     fn is_flooded(&self) -> bool {

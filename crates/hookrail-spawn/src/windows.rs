@@ -192,6 +192,11 @@ impl Child {
         Poll::Ready(())
     }
 
+    /// Whether the direct child has exited.
+    pub(crate) fn has_exited(&self) -> bool {
+        !matches!(lock(&self.process).try_wait(), Ok(None))
+    }
+
     /// How the direct child ended, once [`poll_exit`](Self::poll_exit) was ready.
     pub(crate) fn exit(&self) -> Exit {
         match lock(&self.process).try_wait() {
@@ -269,6 +274,11 @@ impl Input {
 
     /// The thread needs no help.
     pub(crate) fn poll_feed(&mut self, _cx: &mut Context<'_>) {}
+
+    /// A thread writes, so a child never waits for the host.
+    pub(crate) fn is_written(&self) -> bool {
+        true
+    }
 
     /// The thread ends with the child.
     pub(crate) fn close(&mut self) {}

@@ -5,6 +5,8 @@
 
 #[path = "endings.rs"]
 mod endings;
+#[path = "in_time.rs"]
+mod in_time;
 #[path = "parked.rs"]
 mod parked;
 #[path = "starting.rs"]

@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // region: broken
     fs::write(&file, "{ oops")?;
     let diagnostics = hooks.reload();
-    assert!(diagnostics.iter().any(|diagnostic| diagnostic.code == Code::FileLastGood));
+    assert!(diagnostics.iter().any(|diagnostic| diagnostic.code == Code::KeptLastGood));
     let outcome = hooks.fire_blocking(prompt.clone());
     assert_eq!(outcome.effects.system_message.as_deref(), Some("hello"));
     // endregion

@@ -3,12 +3,13 @@
 //! What a line says is a dialect's affair. Here it is only kept on one line, given to the log of the embedding program,
 //! and added to a file where the environment asks for that.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::event::timestamp;
+use crate::log::log;
 
 /// A file that has grown larger than this is put aside.
 const LARGEST: u64 = 10 * 1024 * 1024;
@@ -54,11 +55,11 @@ impl Trail {
     pub(crate) fn leave(&self, crumbs: &[Breadcrumb]) {
         for crumb in crumbs {
             let line = crumb.line();
-            tracing::debug!(target: "hookrail::breadcrumb", "{line}");
+            log!(debug, target: "hookrail::breadcrumb", "{line}");
             if let Some(file) = &self.file
                 && let Err(error) = append(file, &line)
             {
-                tracing::debug!(target: "hookrail::runner", file = %file.display(), %error, "the log cannot be written");
+                log!(debug, target: "hookrail::runner", file = %file.display(), %error, "the log cannot be written");
             }
         }
     }
@@ -72,25 +73,26 @@ fn append(file: &Path, line: &str) -> io::Result<()> {
     if fs::metadata(file).is_ok_and(|about| about.len() > LARGEST) {
         fs::rename(file, file.with_extension("log.1"))?;
     }
-    let mut log = open(file)?;
+    // The log may quote what hooks wrote, so it is its owner's alone. A pipe in its place is not written: it could make
+    // every event wait for a reader.
+    let mut log = hookrail_spawn::append_to_regular(file)?;
     log.write_all(format!("[{}] {line}\n", timestamp(SystemTime::now())).as_bytes())
-}
-
-/// The log may quote what hooks wrote, so it is its owner's alone.
-fn open(file: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.create(true).append(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
-    options.open(file)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_without_a_reader_is_neither_waited_for_nor_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("debug.log");
+        assert!(std::process::Command::new("mkfifo").arg(&file).status().unwrap().success());
+        Trail::new(Some(file)).leave(&[Breadcrumb::new("a.b", "c")]);
+    }
 
     #[test]
     fn a_crumb_is_one_line_in_the_file() {

@@ -70,8 +70,16 @@ codes! {
     FileSyntax = "file-syntax", Error;
     /// A configuration file does not hold an object.
     FileShape = "file-shape", Error;
-    /// A configuration file could not be loaded on reload, so its last good version stays in force.
-    FileLastGood = "file-last-good", Warning;
+    /// A configuration file is empty, which is what a save that was cut short leaves behind.
+    FileEmpty = "file-empty", Error;
+    /// A source of configuration cannot be used any more, so its last good version stays in force.
+    KeptLastGood = "kept-last-good", Warning;
+    /// A source of configuration is gone and its removal was not accepted, so its last good version stays in force.
+    SourceRemoved = "source-removed", Warning;
+    /// A source of the system layer exists and cannot be used, so every event that can be denied is denied.
+    SystemUnusable = "system-unusable", Error;
+    /// A source of configuration cannot be used, and `on_load_failure` says what that does to events that can be denied.
+    LoadFailure = "load-failure", Error;
     /// The system settings at their default place are not safely root's own, so they do not count.
     SystemFileUnsafe = "system-file-unsafe", Error;
     /// A key stands twice in one object, and the last one counts.
@@ -158,6 +166,8 @@ codes! {
     CommandNotRunnable = "command-not-runnable", Warning;
     /// A hook's process could not be started.
     SpawnFailed = "spawn-failed", Error;
+    /// The working directory of an event cannot be used, so a hook ran in another one.
+    WorkingDirectoryReplaced = "working-directory-replaced", Warning;
     /// A hook wrote more to standard output than is read.
     OutputLimit = "output-limit", Warning;
     /// A hook's standard error was longer than what is kept.
@@ -166,6 +176,10 @@ codes! {
     BadOutput = "bad-output", Warning;
     /// A field of an answer has the wrong type or an unknown value and was left out.
     AnswerField = "answer-field", Warning;
+    /// A key stands twice in an answer; of decisions the strictest counts, of other values the last.
+    AnswerDuplicateKey = "answer-duplicate-key", Warning;
+    /// A key stands twice in a tool's input, so that two parsers would read two things; denied where a guard matches.
+    InputDuplicateKey = "input-duplicate-key", Error;
     /// A field of an answer is not known.
     AnswerUnknownField = "answer-unknown-field", Note;
     /// A field of an answer has no effect on this event.
@@ -182,7 +196,7 @@ codes! {
     DenyWithoutEffect = "deny-without-effect", Warning;
     /// Hooks that ran side by side rewrote the same field differently.
     RewriteConflict = "rewrite-conflict", Warning;
-    /// A system guard wanted a change to an input that others changed after it had judged it.
+    /// A guard wanted a change to an input that others changed after it had judged it.
     RewriteAfterGuard = "rewrite-after-guard", Error;
     /// A hook was cancelled.
     HookCancelled = "hook-cancelled", Note;
@@ -194,7 +208,7 @@ codes! {
     Survivors = "survivors", Note;
     /// A hook was skipped because its project is not trusted.
     Untrusted = "untrusted", Warning;
-    /// A hook's content changed after it was trusted.
+    /// A hook changed after it was trusted, so it did not run; a guard then fails under the policy it was granted with.
     TrustChanged = "trust-changed", Warning;
     /// The store of trust grants cannot be read, so nothing in it counts.
     TrustStore = "trust-store", Error;

@@ -35,6 +35,8 @@ pub struct Hook {
     pub origin: Origin,
     /// What it is compared with.
     pub matcher: Matcher,
+    /// What it was compared with when it was granted, for a guard whose definition has changed since.
+    pub(crate) granted_matcher: Option<Matcher>,
     /// What it does.
     pub action: Action,
     /// The time it has.
@@ -109,14 +111,17 @@ impl OnFailure {
     }
 }
 
-/// How much a hook's word weighs against others.
+/// How much a hook's word weighs against others, by where it was configured. The order is the order of weight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Authority {
-    /// As much as the dialect's own rules give it.
+    /// A file of the project.
     #[default]
-    Ordinary,
-    /// It is part of the system layer's floor: what it says stands.
+    Project,
+    /// The user: settings, extensions, installed plugins, the user's modules and those named on the command line. Hooks
+    /// of the embedding program have the same authority: the user chose the program, and it acts for the user.
+    User,
+    /// The system layer's floor: what it says stands.
     System,
 }
 
@@ -152,8 +157,8 @@ pub enum Standing {
 pub enum Trust {
     /// It comes from a place that needs no grant.
     NotNeeded,
-    /// Its project was trusted for this run, whatever the hook is.
-    ForThisRun,
+    /// Its project was trusted for this run when the hook was there with this content.
+    ForThisRun(Fingerprint),
     /// Its content was granted.
     Granted(Fingerprint),
     /// It was never granted.
@@ -166,7 +171,15 @@ impl Trust {
     /// Whether the hook may run.
     #[must_use]
     pub fn allows(&self) -> bool {
-        matches!(self, Self::NotNeeded | Self::ForThisRun | Self::Granted(_))
+        matches!(self, Self::NotNeeded | Self::ForThisRun(_) | Self::Granted(_))
+    }
+
+    /// What has to be found unchanged immediately before the hook runs; nothing for a hook that needs no trust.
+    pub(crate) fn to_be_verified(&self) -> Option<&Fingerprint> {
+        match self {
+            Self::Granted(taken) | Self::ForThisRun(taken) => Some(taken),
+            Self::NotNeeded | Self::Never(_) | Self::Changed(_) => None,
+        }
     }
 
     /// What a grant of the hook covers; none for a hook that needs no grant.
@@ -174,7 +187,7 @@ impl Trust {
     pub fn fingerprint(&self) -> Option<&Fingerprint> {
         match self {
             Self::Granted(taken) | Self::Never(taken) | Self::Changed(taken) => Some(taken),
-            Self::NotNeeded | Self::ForThisRun => None,
+            Self::NotNeeded | Self::ForThisRun(_) => None,
         }
     }
 }
@@ -218,6 +231,7 @@ impl Hook {
             description: None,
             origin,
             matcher: Matcher::everything(),
+            granted_matcher: None,
             action,
             timeout,
             on_failure: OnFailure::Allow,
@@ -233,7 +247,62 @@ impl Hook {
     /// How much its word weighs.
     #[must_use]
     pub fn authority(&self) -> Authority {
-        if self.origin.kind == SourceKind::System { Authority::System } else { Authority::Ordinary }
+        match self.origin.kind {
+            SourceKind::System => Authority::System,
+            SourceKind::User | SourceKind::Extension | SourceKind::Plugin | SourceKind::Option | SourceKind::Native => {
+                Authority::User
+            }
+            SourceKind::Project => Authority::Project,
+        }
+    }
+
+    /// Whether the hook guards the event: a hook of the system layer, a hook whose failure has an effect, or a module
+    /// that handles tool calls. A module whose events are not known may be one.
+    #[must_use]
+    pub fn guards(&self, event: EventKind) -> bool {
+        let policy = self.policy_in_force();
+        match (&self.action, &self.trust) {
+            // What a changed module handled is known from its grant alone.
+            (Action::Module(_), Trust::Changed(_)) => policy != OnFailure::Allow && event == EventKind::BeforeTool,
+            (Action::Module(_), _) if event == EventKind::BeforeTool => true,
+            _ => self.authority() == Authority::System || policy != OnFailure::Allow,
+        }
+    }
+
+    /// What a failure of the hook does: for a hook that has changed since it was granted, what it was granted with,
+    /// because the present policy is part of the change.
+    #[must_use]
+    pub fn policy_in_force(&self) -> OnFailure {
+        match &self.trust {
+            Trust::Changed(taken) => taken.granted().map_or(self.on_failure, |grant| grant.policy(self)),
+            Trust::NotNeeded | Trust::ForThisRun(_) | Trust::Granted(_) | Trust::Never(_) => self.on_failure,
+        }
+    }
+
+    /// What decides whether the hook takes part: for a guard whose definition has changed, what it was granted for,
+    /// because the present matcher is part of the change.
+    pub(crate) fn matcher_in_force(&self) -> &Matcher {
+        self.granted_matcher.as_ref().unwrap_or(&self.matcher)
+    }
+
+    /// What an entry says beside what it runs and when, as key and value, where that is not the default. A grant covers
+    /// all of it: a new key that could weaken a hook is added here.
+    pub(crate) fn terms(&self) -> Vec<(&'static str, String)> {
+        let mut terms = self.terms_of_its_own();
+        if self.on_failure != OnFailure::default() {
+            terms.push(("onFailure", self.on_failure.name().to_owned()));
+        }
+        let default = self.event.spec().column(self.dialect).map(|column| column.timeout);
+        if default != Some(self.timeout) {
+            terms.push(("timeout", self.timeout.as_micros().to_string()));
+        }
+        terms
+    }
+
+    /// The terms in which two entries with the same command are no duplicates of each other, because neither can stand
+    /// for the other. `enforce` and `sandbox` belong here as soon as they are read.
+    pub(crate) fn terms_of_its_own(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
     }
 
     /// The event it is for, when that is known.

@@ -29,9 +29,11 @@ pub mod guard;
 mod hook;
 mod json;
 mod lane;
+mod log;
 mod matcher;
 mod native;
 mod outcome;
+mod repeated;
 mod run;
 mod skips;
 mod snapshot;
@@ -40,7 +42,9 @@ mod system;
 mod tools;
 mod trust;
 
-pub use config::{ReadProblem, nearest, read_file, without_dots};
+pub use config::{
+    KeptReason, KeptSource, ReadProblem, UnusableSource, is_want_of_resources, nearest, read_file, without_dots,
+};
 pub use diagnostic::{Code, Diagnostic, Level};
 pub use dialect::DialectId;
 pub use document::{diagnostics_document, explain_document, list_document, outcome_document};
@@ -54,14 +58,15 @@ pub use json::{Json, JsonKind, JsonObject};
 pub use lane::{Lane, Life, ShellUse, StdinKind};
 pub use matcher::{Compiled, Language, Matcher, MatcherKind, OnInvalid, Problem, Scope, Verdict};
 pub use native::{NativeCall, NativeHook};
-pub use outcome::{Aggregated, Decision, Effects, EndKind, HookRun, Outcome, Stop};
+pub use outcome::{Aggregated, Decision, Effects, EndKind, HookRun, Outcome, Refusal, Stop};
 pub use run::{
-    Capabilities, Environment, HostFuture, How, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection,
-    ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, Output, OutputLimits, ProcessStart,
-    RegisteredCommand, Registrations, RunEnd, RunId, RunInput, RunRequest, SpawnFailure, Terms,
+    Capabilities, Environment, HostFuture, How, LoadCause, LoadFailure, LoadPlace, ModuleCall, ModuleCommand,
+    ModuleInspection, ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, Output, OutputLimits,
+    ProcessStart, RegisteredCommand, Registrations, Relocation, RelocationReason, RunEnd, RunId, RunInput, RunRequest,
+    SpawnFailure, Terms,
 };
 pub use skips::{SkipReason, Skipped, Skips};
-pub use snapshot::{ModelDecisions, Policy, Snapshot, Switch};
+pub use snapshot::{Configuration, ModelDecisions, Policy, Snapshot, Switch};
 pub use source::{Location, Origin, SourceKind};
 pub use system::{
     Builder, CommandOffer, Component, Fire, FireId, HookFailure, HookSystem, Host, HostError, ModelQuery, NoHost,

@@ -1,5 +1,7 @@
 //! Hooks that are closures of the embedding program.
 
+mod pool;
+
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -8,13 +10,16 @@ use std::sync::Arc;
 use crate::event::Event;
 use crate::outcome::Effects;
 use crate::system::Host;
+pub(crate) use pool::{ClosureThreads, Panicked};
 
 type Answering = Pin<Box<dyn Future<Output = Effects> + Send>>;
 type Closure = dyn Fn(NativeCall) -> Answering + Send + Sync;
 
 /// A hook written in Rust.
 ///
-/// It runs on the engine's thread, so it must not block; a future that waits is fine.
+/// It runs on a thread that the engine keeps for closures, never on the engine's own thread or on the caller's. One that
+/// blocks past its timeout has failed at the deadline and holds up no other event; its thread is lost until it returns. A
+/// future finds the tokio runtime in which its event is driven.
 #[derive(Clone)]
 pub struct NativeHook(Arc<Closure>);
 

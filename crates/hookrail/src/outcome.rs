@@ -7,9 +7,10 @@ use std::time::Duration;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::DialectId;
 use crate::event::EventKind;
-use crate::hook::Hook;
+use crate::hook::{Hook, OnFailure};
 use crate::json::Json;
 use crate::skips::Skips;
+use crate::snapshot::Snapshot;
 
 /// What hooks decided about an operation. The order is the order of strength.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -216,7 +217,7 @@ pub enum EndKind {
     Threw,
     /// It went over its memory or stack limit.
     Limit,
-    /// Its entry is broken.
+    /// It was not asked: its entry is broken, or it has changed since it was granted.
     Unusable,
     /// The host did not wait for it.
     Detached,
@@ -292,6 +293,38 @@ impl Aggregated {
     }
 }
 
+/// Why the engine itself answered an event that can be denied, whatever its hooks say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// A source of the system layer exists and cannot be used. The event is denied.
+    SystemUnusable,
+    /// A source of another layer cannot be used, and this is what the user wants then: to be asked, or that the event is
+    /// denied.
+    LoadFailure(OnFailure),
+}
+
+impl Refusal {
+    /// The code of the diagnostic that comes with it.
+    #[must_use]
+    pub fn code(self) -> Code {
+        match self {
+            Self::SystemUnusable => Code::SystemUnusable,
+            Self::LoadFailure(_) => Code::LoadFailure,
+        }
+    }
+
+    /// What it decides.
+    #[must_use]
+    pub fn decision(self) -> Decision {
+        match self {
+            Self::SystemUnusable | Self::LoadFailure(OnFailure::Block) => Decision::Deny,
+            // One that allows is never made; if it were, asking harms nobody.
+            Self::LoadFailure(OnFailure::Ask | OnFailure::Allow) => Decision::Ask,
+        }
+    }
+}
+
 /// What a fired event came to.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -308,6 +341,8 @@ pub struct Outcome {
     pub skipped: Skips,
     /// Everything worth saying.
     pub diagnostics: Vec<Diagnostic>,
+    /// Why the engine itself answered, when it did.
+    pub refusal: Option<Refusal>,
 }
 
 impl Outcome {
@@ -321,7 +356,16 @@ impl Outcome {
             runs: Vec::new(),
             skipped: Skips::default(),
             diagnostics: Vec::new(),
+            refusal: None,
         }
+    }
+
+    /// Puts what loading noticed before everything else, for those who cannot see the configuration. What the outcome
+    /// says already is not said twice.
+    pub fn report_loading(&mut self, snapshot: &Snapshot) {
+        let new: Vec<Diagnostic> =
+            snapshot.diagnostics().iter().filter(|finding| !self.diagnostics.contains(finding)).cloned().collect();
+        self.diagnostics.splice(0..0, new);
     }
 
     /// The outcome of an event whose hooks could not be heard. A gate that was not guarded stays shut.

@@ -3,14 +3,19 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use std::time::SystemTime;
 
-use crate::diagnostic::Diagnostic;
+use crate::config::{KeptSource, SourceReport, UnusableSource, with_links};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::DialectId;
 use crate::event::{EventKind, EventSet};
-use crate::hook::{EventScope, Hook, Standing, Trust};
+use crate::hook::{EventScope, Hook, OnFailure, Standing, Trust};
 use crate::matcher::{MatcherSet, Verdict};
+use crate::outcome::Refusal;
 use crate::run::RegisteredCommand;
+use crate::source::SourceKind;
 use crate::tools::{ToolNames, Tools};
+use crate::trust::Digest;
 
 /// All hooks, in their order, with what loading noticed.
 #[derive(Debug, Default)]
@@ -22,8 +27,53 @@ pub struct Snapshot {
     switch: Switch,
     dialects: Option<Vec<DialectId>>,
     tools: Tools,
-    files: Vec<PathBuf>,
+    sources: SourceReport,
+    /// Everything that has to be watched, once somebody has asked for it.
+    files: OnceLock<Vec<PathBuf>>,
     modules: Vec<LoadedModule>,
+    /// What is reported with every outcome.
+    standing: Vec<Diagnostic>,
+    refusal: Option<Refused>,
+    revision: Revision,
+    digest: OnceLock<Digest>,
+}
+
+/// Which configuration this is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Revision {
+    pub(crate) number: u64,
+    pub(crate) loaded_at: SystemTime,
+}
+
+impl Default for Revision {
+    fn default() -> Self {
+        Self { number: 0, loaded_at: SystemTime::UNIX_EPOCH }
+    }
+}
+
+/// What the engine says about every event that can be denied, because a source cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refused {
+    pub(crate) refusal: Refusal,
+    pub(crate) reason: Arc<str>,
+}
+
+/// The configuration in force, for those who operate a program.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Configuration {
+    /// Counts the configurations that were in force, from one. Loading what is in force already does not count.
+    pub revision: u64,
+    /// The digest of all sources in force: two processes with the same digest have read the same.
+    pub digest: Digest,
+    /// When this revision was put in force.
+    pub loaded_at: SystemTime,
+    /// The sources whose last good version is in force.
+    pub kept: Vec<KeptSource>,
+    /// The sources that exist, cannot be used and have no earlier version.
+    pub unusable: Vec<UnusableSource>,
+    /// Whether a load lacked resources, so that the next event loads again.
+    pub is_incomplete: bool,
 }
 
 /// Up to so many matchers are tried one by one; only more are worth a set, which takes time to make.
@@ -56,10 +106,11 @@ impl Audience {
 
     fn found(&self, subject: &str) -> Vec<(usize, Verdict)> {
         if self.hooks.len() <= FEW {
-            let verdicts = self.hooks.iter().map(|hook| hook.matcher.test(subject)).enumerate();
+            let verdicts = self.hooks.iter().map(|hook| hook.matcher_in_force().test(subject)).enumerate();
             return verdicts.filter(|(_, verdict)| verdict.is_match()).collect();
         }
-        let matchers = self.matchers.get_or_init(|| MatcherSet::new(self.hooks.iter().map(|hook| &hook.matcher)));
+        let matchers =
+            self.matchers.get_or_init(|| MatcherSet::new(self.hooks.iter().map(|hook| hook.matcher_in_force())));
         matchers.test(subject)
     }
 }
@@ -140,17 +191,103 @@ impl Snapshot {
         self
     }
 
-    /// The snapshot with the places its hooks came from.
+    /// The snapshot with what became of its sources, and what unusable ones do to events that can be denied.
     #[must_use]
-    pub(crate) fn with_files(mut self, files: Vec<PathBuf>) -> Self {
-        self.files = files;
+    pub(crate) fn with_sources(mut self, sources: SourceReport, on_load_failure: OnFailure) -> Self {
+        self.refusal = self.refusal_for(&sources, on_load_failure);
+        if let Some(Refused { refusal, reason }) = &self.refusal {
+            self.diagnostics.push(Diagnostic::new(refusal.code(), &**reason));
+        }
+        self.standing = self.diagnostics.iter().filter(|finding| stands(finding.code)).cloned().collect();
+        self.sources = sources;
         self
     }
 
-    /// Every place that could hold hooks, whether it exists or not.
+    /// What the sources that cannot be used do. Sources whose hooks would not run in any case do nothing.
+    fn refusal_for(&self, sources: &SourceReport, on_load_failure: OnFailure) -> Option<Refused> {
+        let takes_part = |source: &&UnusableSource| source.dialect.is_none_or(|dialect| self.takes_part(dialect));
+        let mut unusable = sources.unusable.iter().filter(takes_part);
+        if matches!(self.switch, Switch::Off(_)) {
+            return None;
+        }
+        if let Some(source) = unusable.clone().find(|source| source.kind == SourceKind::System) {
+            let reason = format!("the system layer cannot be used: {}", source.problem);
+            return Some(Refused { refusal: Refusal::SystemUnusable, reason: reason.into() });
+        }
+        if on_load_failure == OnFailure::Allow || matches!(self.switch, Switch::SystemOnly(_)) {
+            return None;
+        }
+        let source = unusable.next()?;
+        let reason = format!(
+            "configuration cannot be used, and `on_load_failure` is `{}`: {}",
+            on_load_failure.name(),
+            source.problem
+        );
+        Some(Refused { refusal: Refusal::LoadFailure(on_load_failure), reason: reason.into() })
+    }
+
+    /// Everything that was read or looked for, whether it exists or not, with every link on the way to it and what it leads
+    /// to: a change of any of these may change the configuration. Files behind the store of grants are not among them.
     #[must_use]
     pub fn files(&self) -> &[PathBuf] {
-        &self.files
+        self.files.get_or_init(|| with_links(&self.sources.looked_at))
+    }
+
+    /// The snapshot as that revision of the configuration.
+    pub(crate) fn with_revision(mut self, revision: Revision) -> Self {
+        self.revision = revision;
+        self
+    }
+
+    pub(crate) fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    /// Whether another snapshot was made of the same sources and trust, and came to the same hooks.
+    pub(crate) fn is_same_configuration(&self, other: &Self) -> bool {
+        let same_hook = |(one, other): (&Arc<Hook>, &Arc<Hook>)| {
+            one.label == other.label && one.standing == other.standing && one.trust == other.trust
+        };
+        self.revision.number > 0
+            && self.sources.in_force == other.sources.in_force
+            && self.sources.kept == other.sources.kept
+            && self.sources.unusable == other.sources.unusable
+            && self.hooks.len() == other.hooks.len()
+            && self.hooks.iter().zip(&other.hooks).all(same_hook)
+    }
+
+    /// Which configuration this is.
+    #[must_use]
+    pub fn configuration(&self) -> Configuration {
+        let digest = self.digest.get_or_init(|| {
+            let mut text = String::new();
+            for (path, content) in &self.sources.in_force {
+                text.push_str(&format!("{}\0{}\0", path.display(), Digest::of(content.as_bytes()).hex()));
+            }
+            Digest::of(text.as_bytes())
+        });
+        Configuration {
+            revision: self.revision.number,
+            digest: *digest,
+            loaded_at: self.revision.loaded_at,
+            kept: self.sources.kept.clone(),
+            unusable: self.sources.unusable.clone(),
+            is_incomplete: self.sources.try_again,
+        }
+    }
+
+    /// What is reported with every outcome.
+    pub(crate) fn standing(&self) -> &[Diagnostic] {
+        &self.standing
+    }
+
+    /// What the engine itself says about events that can be denied.
+    pub(crate) fn refusal(&self) -> Option<&Refused> {
+        self.refusal.as_ref()
+    }
+
+    pub(crate) fn sources(&self) -> &SourceReport {
+        &self.sources
     }
 
     /// The snapshot with modules that have more than handlers to offer.
@@ -187,8 +324,8 @@ impl Snapshot {
     #[must_use]
     pub fn wanted(&self) -> EventSet {
         let mut wanted = EventSet::EMPTY;
-        // With the emergency switch every outcome says so, also one that nobody takes part in.
-        if matches!(self.switch, Switch::SystemOnly(_)) {
+        // What concerns every outcome is said also with one that nobody takes part in.
+        if matches!(self.switch, Switch::SystemOnly(_)) || !self.standing.is_empty() {
             EventKind::all().for_each(|kind| wanted.insert(kind));
         }
         if !matches!(self.switch, Switch::Off(_)) {
@@ -222,6 +359,11 @@ impl Snapshot {
     fn takes_part(&self, dialect: DialectId) -> bool {
         self.dialects.as_ref().is_none_or(|only| only.contains(&dialect))
     }
+}
+
+/// Whether a finding of a load is reported with every outcome: it says that what is in force is not what is there.
+fn stands(code: Code) -> bool {
+    matches!(code, Code::KeptLastGood | Code::SourceRemoved | Code::SystemUnusable | Code::LoadFailure)
 }
 
 /// The events a hook takes part in.

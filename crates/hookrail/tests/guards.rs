@@ -252,6 +252,26 @@ fn too_deep_inside_hooks_every_gate_is_shut() {
 }
 
 #[test]
+fn too_deep_inside_hooks_a_gate_that_no_hook_guards_stays_open() {
+    let dir = tempfile::tempdir().unwrap();
+    let deep = environment().with("HOOKRAIL_DEPTH", "3");
+    let mut elsewhere = hook(EventKind::BeforeTool, "true", SourceKind::User);
+    elsewhere.matcher = hookrail::Matcher::compile(
+        "another_tool",
+        hookrail::Language::GlobOrRegex,
+        hookrail::Scope::Anywhere,
+        hookrail::OnInvalid::Literal,
+    )
+    .matcher;
+    let system = HookSystem::builder(dir.path()).environment(deep).hook(elsewhere).build();
+    let result = run(Guard::new(system.clone(), "s").tool_call(call(), |_| async { Ok(ToolOutput::text("ran")) }));
+    assert_eq!(result.end, ToolEnd::Ran);
+    let event = hookrail::Event::new(EventKind::Prompt, dir.path()).with_text("prompt", "p");
+    let outcome = system.fire_blocking(event);
+    assert!(!outcome.is_denied() && outcome.diagnostics.is_empty());
+}
+
+#[test]
 fn protected_paths_name_files_that_do_not_exist_yet() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("guard.sh"), "").unwrap();

@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use common::{drive, exited, hook, json, module_hook, plugin_hook, stdin, tool_call};
 use hookrail::{
-    Decision, Effects, Environment, Event, EventKind, Firing, GroupOrder, Hook, HookSystem, How, Outcome, RunEnd,
-    SourceKind,
+    Decision, Effects, Environment, Event, EventKind, Firing, GroupOrder, Hook, HookSystem, How, OnFailure, Outcome,
+    RunEnd, SourceKind,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json as value};
@@ -31,6 +31,8 @@ struct Scripted {
 enum Layer {
     Settings(SourceKind),
     Plugin,
+    /// A plugin that lies in the project.
+    ProjectPlugin,
     Module,
 }
 
@@ -40,6 +42,22 @@ fn lesser() -> impl Strategy<Value = Layer> {
     prop_oneof![
         Just(Layer::Settings(SourceKind::User)),
         Just(Layer::Settings(SourceKind::Project)),
+        Just(Layer::Settings(SourceKind::Extension)),
+        Just(Layer::Plugin),
+        Just(Layer::ProjectPlugin),
+        Just(Layer::Module),
+    ]
+}
+
+/// Where the hooks of a project come from that can change what is asked about.
+fn of_project() -> impl Strategy<Value = Layer> {
+    prop_oneof![Just(Layer::Settings(SourceKind::Project)), Just(Layer::ProjectPlugin)]
+}
+
+/// Where a guard of the user comes from.
+fn of_user() -> impl Strategy<Value = Layer> {
+    prop_oneof![
+        Just(Layer::Settings(SourceKind::User)),
         Just(Layer::Settings(SourceKind::Extension)),
         Just(Layer::Plugin),
         Just(Layer::Module),
@@ -93,7 +111,7 @@ fn hooks(kind: EventKind, stack: &[Scripted]) -> Vec<Hook> {
         Layer::Settings(SourceKind::User) => 1,
         Layer::Settings(SourceKind::System) => 2,
         Layer::Settings(_) => 3,
-        Layer::Plugin => 4,
+        Layer::Plugin | Layer::ProjectPlugin => 4,
         Layer::Module => 5,
     };
     let mut numbered: Vec<(usize, &Scripted)> = stack.iter().enumerate().collect();
@@ -103,6 +121,11 @@ fn hooks(kind: EventKind, stack: &[Scripted]) -> Vec<Hook> {
         let mut made = match scripted.layer {
             Layer::Settings(kind_of_layer) => hook(kind, &name, kind_of_layer),
             Layer::Plugin => plugin_hook(kind, &name),
+            Layer::ProjectPlugin => {
+                let mut made = plugin_hook(kind, &name);
+                made.origin.kind = SourceKind::Project;
+                made
+            }
             Layer::Module => module_hook(kind, &name),
         };
         made.order = scripted.order;
@@ -122,7 +145,7 @@ fn end_of(stack: &[Scripted], label: &str) -> RunEnd {
             RunEnd::new(How::Returned(Some(json(answer))), std::time::Duration::ZERO)
         }
         (Layer::Module, _) => RunEnd::new(How::Threw("no".to_owned()), std::time::Duration::ZERO),
-        (Layer::Plugin, How::Exited(0)) => {
+        (Layer::Plugin | Layer::ProjectPlugin, How::Exited(0)) => {
             let said: Value = serde_json::from_str(&scripted.end.stdout.lossy()).unwrap_or_default();
             let input = &said["hookSpecificOutput"]["tool_input"];
             let modifies = input.is_object() && !matches!(said["decision"].as_str(), Some("deny" | "block"));
@@ -257,6 +280,42 @@ proptest! {
             input["a"] = value!(0);
             let repaired = value!({"hookSpecificOutput": {"tool_input": input}}).to_string();
             if repairs { exited(0, &repaired, "") } else { exited(2, "", "not this") }
+        });
+        let input = outcome.effects.tool_input.as_ref().map(hookrail::Json::to_value);
+        prop_assert!(outcome.is_denied() || !input.as_ref().is_some_and(refuses), "{:?}", input);
+    }
+
+    /// The same for a guard of the user, whatever a project brings and of whichever dialect the guard is.
+    #[test]
+    fn no_input_of_a_project_is_used_that_a_guard_of_the_user_did_not_accept(
+        stack in stack(of_project(), 5),
+        layer in of_user(),
+        order in orders(),
+        repairs in any::<bool>(),
+    ) {
+        let refuses = |input: &Value| input["a"] == 1;
+        let place = stack.len().to_string();
+        let all = [stack, vec![Scripted { layer, order, end: exited(0, "", "") }]].concat();
+        let mut made = hooks(EventKind::BeforeTool, &all);
+        made.iter_mut().filter(|hook| *hook.label == place).for_each(|hook| hook.on_failure = OnFailure::Block);
+        let outcome = drive(made, event(EventKind::BeforeTool), |request| {
+            if *request.hook.label != place {
+                return end_of(&all, &request.hook.label);
+            }
+            let mut input = request.event.field("tool_input").unwrap().to_value();
+            let refused = refuses(&input);
+            input["a"] = value!(0);
+            let answer = match layer {
+                Layer::Module => {
+                    let answer = if refused { r#"{"block":true}"# } else { "{}" };
+                    return RunEnd::new(How::Returned(Some(json(answer))), std::time::Duration::ZERO);
+                }
+                _ if !refused => value!({"decision": "allow"}),
+                Layer::Plugin if repairs => value!({"decision": "modify", "args": input}),
+                _ if repairs => value!({"hookSpecificOutput": {"tool_input": input}}),
+                _ => value!({"decision": "deny"}),
+            };
+            exited(0, &answer.to_string(), "")
         });
         let input = outcome.effects.tool_input.as_ref().map(hookrail::Json::to_value);
         prop_assert!(outcome.is_denied() || !input.as_ref().is_some_and(refuses), "{:?}", input);

@@ -33,12 +33,20 @@ fn native(answer: impl Fn() -> Effects + Send + Sync + 'static) -> Hook {
     Hook::new(KIND, DialectId::Native, "native", Action::Native(NativeHook::new(move |_| answer())), origin)
 }
 
-/// A hook that notes which thread it was called on.
-fn witness() -> (Hook, Arc<Mutex<Option<ThreadId>>>) {
+/// What a hook found where it was called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Seen {
+    thread: ThreadId,
+    runtime: tokio::runtime::Id,
+}
+
+/// A hook that notes where it was called.
+fn witness() -> (Hook, Arc<Mutex<Option<Seen>>>) {
     let seen = Arc::new(Mutex::new(None));
     let noting = Arc::clone(&seen);
     let hook = native(move || {
-        *noting.lock().unwrap() = Some(thread::current().id());
+        let runtime = tokio::runtime::Handle::current().id();
+        *noting.lock().unwrap() = Some(Seen { thread: thread::current().id(), runtime });
         Effects::none()
     });
     (hook, seen)
@@ -65,26 +73,24 @@ fn hooks_are_driven_by_the_runtime_that_was_lent() {
     let dir = tempfile::tempdir().unwrap();
     let (witness, seen) = witness();
     let system = system(dir.path(), [command("cat > got.json"), witness]);
-    let outcome = one_thread().block_on(async {
+    let lent = one_thread();
+    let outcome = lent.block_on(async {
         let outcome = system.fire_fully(call(&system)).await;
         system.shutdown().await;
         outcome
     });
     assert_eq!(outcome.runs.len(), 2, "{:?}", outcome.diagnostics);
     assert!(std::fs::read_to_string(dir.path().join("got.json")).unwrap().contains("write_file"));
-    assert_eq!(*seen.lock().unwrap(), Some(thread::current().id()));
+    let seen = seen.lock().unwrap().unwrap();
+    assert_eq!(seen.runtime, lent.handle().id(), "the engine works in the runtime that was lent");
+    assert_ne!(seen.thread, thread::current().id(), "a closure could block it");
 }
 
 #[test]
 fn a_runtime_of_several_threads_drives_hooks_too() {
     let dir = tempfile::tempdir().unwrap();
-    let name = Arc::new(Mutex::new(None));
-    let noting = Arc::clone(&name);
-    let named = native(move || {
-        *noting.lock().unwrap() = thread::current().name().map(str::to_owned);
-        Effects::none()
-    });
-    let system = system(dir.path(), [named, command("exit 3")]);
+    let (witness, seen) = witness();
+    let system = system(dir.path(), [witness, command("exit 3")]);
     let host = several_threads("lent");
     let (outcome, elsewhere) = host.block_on(async {
         let fired = tokio::spawn({
@@ -101,9 +107,42 @@ fn a_runtime_of_several_threads_drives_hooks_too() {
         system.shutdown().await;
         (outcome, elsewhere)
     });
-    assert_eq!(name.lock().unwrap().as_deref(), Some("lent"));
+    assert_eq!(seen.lock().unwrap().unwrap().runtime, host.handle().id());
     for outcome in [outcome, elsewhere] {
         assert!(outcome.runs.iter().any(|run| run.exit_code == Some(3)), "{:?}", outcome.runs);
+    }
+}
+
+/// The host keeps its only thread busy until after the deadline of a hook that denied in time.
+#[test]
+fn a_hook_that_ended_in_time_is_answered_although_the_runtime_was_busy() {
+    let timeout = Duration::from_millis(400);
+    let deny = r#": > started; sleep 0.1; echo '{"decision":"deny","reason":"in time"}'; : > done"#;
+    for (name, others) in [("alone", 0), ("with others", 3)] {
+        let dir = tempfile::tempdir().unwrap();
+        let hooks = std::iter::once(deny.to_owned()).chain((0..others).map(|number| format!(": {number}")));
+        let hooks = hooks.map(|text| {
+            let mut hook = command(&text);
+            hook.timeout = timeout;
+            hook
+        });
+        let system = system(dir.path(), hooks);
+        let outcome = one_thread().block_on(async {
+            let fire = tokio::spawn({
+                let system = system.clone();
+                async move { system.fire(call(&system)).await }
+            });
+            while !dir.path().join("started").exists() {
+                tokio::task::yield_now().await;
+            }
+            let ended = || dir.path().join("done").exists();
+            assert!(hookrail_testkit::wait_until(ended, Duration::from_secs(20)));
+            thread::sleep(timeout * 2);
+            let outcome = fire.await.unwrap();
+            system.shutdown().await;
+            outcome
+        });
+        assert_eq!(outcome.effects.reason.as_deref(), Some("in time"), "{name}: {:?}", outcome.runs);
     }
 }
 

@@ -197,7 +197,7 @@ fn a_missing_working_directory_is_named_as_such() {
     let gone = dir.path().join("gone");
     let event = Event::new(KIND, &gone).with_text("tool_name", "t");
     let outcome = system.fire_blocking(event);
-    assert_eq!(outcome.runs[0].end.name(), "spawn-failed");
+    assert_eq!(outcome.runs[0].end.name(), "silent");
     let message = &outcome.diagnostics[0].message;
     assert!(message.contains("working directory") && message.contains(&*gone.to_string_lossy()), "{message}");
 }

@@ -117,6 +117,10 @@ impl<F: Fn(&ModuleCall<'_>) -> ModuleReturn + Send + Sync> ModuleRunner for Fake
     fn call<'a>(&'a self, call: ModuleCall<'a>) -> Pin<Box<dyn Future<Output = ModuleReturn> + Send + 'a>> {
         Box::pin(async move { (self.0)(&call) })
     }
+
+    fn shutdown(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(std::future::ready(()))
+    }
 }
 
 /// The hooks of three dialects, live: real processes, and a module that makes its host fire another event while it

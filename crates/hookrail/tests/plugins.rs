@@ -183,7 +183,7 @@ fn refresh_sees_what_was_installed_and_removed_and_keeps_what_broke() {
     assert_eq!(system.fire_blocking(call(&system)).effects.decision, Some(Decision::Deny));
     fs::write(dir.join("plugin.json"), "{").unwrap();
     let found = system.reload();
-    assert!(found.iter().any(|finding| finding.code == Code::FileLastGood), "{found:?}");
+    assert!(found.iter().any(|finding| finding.code == Code::KeptLastGood), "{found:?}");
     assert_eq!(system.fire_blocking(call(&system)).effects.decision, Some(Decision::Deny), "a guard does not vanish");
     world.installed.clear();
     world.write_list();

@@ -218,12 +218,12 @@ fn the_settings_schema_accepts_exactly_what_the_parser_has_nothing_to_say_about(
     let file = dir.path().join("system.json");
     let environment: Environment =
         [("LLXPRT_SYSTEM_SETTINGS_PATH", file.as_os_str()), ("HOME", dir.path().as_os_str())].into_iter().collect();
-    let system = HookSystem::builder(dir.path()).environment(environment).build();
+    let system = HookSystem::builder(dir.path().join("project")).environment(environment).build();
     let (mut accepted, mut refused) = (0, 0);
     for document in settings_corpus() {
         std::fs::write(&file, document.to_string()).unwrap();
         let findings = system.reload();
-        let of_this_file = findings.iter().filter(|found| found.code != Code::FileLastGood).count();
+        let of_this_file = findings.iter().filter(|found| found.code != Code::KeptLastGood).count();
         assert_eq!(
             checker.accepts("settings", &document),
             of_this_file == 0,

@@ -197,7 +197,7 @@ fn a_broken_file_keeps_its_last_good_version_in_force_on_reload() {
     assert!(system.fire_blocking(event()).is_denied());
     world.user("{ broken");
     let found: Vec<&str> = system.reload().iter().map(|found| found.code.name()).collect();
-    assert_eq!(found, ["file-syntax", "file-last-good"]);
+    assert_eq!(found, ["file-syntax", "kept-last-good"]);
     assert!(system.fire_blocking(event()).is_denied(), "the guard stays");
     world.user("{}");
     assert!(system.reload().is_empty());

@@ -109,7 +109,7 @@ fn a_systems_stop_and_ask_stand_over_a_later_answer_on_model_events() {
 }
 
 #[test]
-fn ending_a_chain_does_not_take_the_systems_tool_list_away() {
+fn a_deny_that_cannot_block_takes_no_word_of_a_later_hook_away() {
     let kind = EventKind::ToolSelection;
     let mut hooks = vec![
         hook(kind, "first", SourceKind::User),
@@ -124,7 +124,7 @@ fn ending_a_chain_does_not_take_the_systems_tool_list_away() {
     });
     let list = outcome.effects.tool_config.unwrap().to_value();
     assert_eq!(list["allowedFunctionNames"], serde_json::json!(["read"]));
-    assert_eq!(outcome.runs.len(), 2, "the hook below the system's stays out");
+    assert_eq!(outcome.runs.len(), 3, "tools cannot be denied by their selection, so the chain goes on");
 }
 
 #[test]

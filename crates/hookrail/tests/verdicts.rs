@@ -8,7 +8,7 @@ mod plans;
 
 use hookrail::{
     Code, Decision, DialectId, EndKind, EventKind, GroupOrder, HookRun, How, Json, OnFailure, Outcome, RunEnd,
-    SourceKind,
+    SkipReason, SourceKind,
 };
 use plans::{Scripted, dialects, document, failures, fire, fire_strictly, kinds, place, plans, scripted};
 use proptest::prelude::*;
@@ -50,7 +50,17 @@ fn with(plan: &[Scripted], at: prop::sample::Index, one: Scripted) -> (usize, Ve
 
 /// The plan without what is asked a second time.
 fn without_system(plan: Vec<Scripted>) -> Vec<Scripted> {
-    plan.into_iter().filter(|one| one.layer != SourceKind::System).collect()
+    let of_user = |mut one: Scripted| {
+        one.layer = SourceKind::User;
+        one
+    };
+    plan.into_iter().filter(|one| one.layer != SourceKind::System).map(of_user).collect()
+}
+
+/// The plan with the hooks whose dialect has the event.
+fn of_dialects_with(kind: EventKind, plan: Vec<Scripted>) -> Vec<Scripted> {
+    let has = |one: &Scripted| one.dialect == DialectId::Native || kind.spec().column(one.dialect).is_some();
+    plan.into_iter().filter(has).collect()
 }
 
 /// What command hooks of settings files said as JSON, in plan order.
@@ -140,7 +150,14 @@ proptest! {
         let (one, dialect, end) = failing;
         let (at, plan) = with(&plan, at, Scripted { dialect, end, ..one });
         let outcome = fire(kind, &plan, None);
-        let expected = match (dialect, plan[at].on_failure) {
+        // A guard of the system layer that was not asked denies, whatever its policy is.
+        let not_asked = matches!(
+            plan[at].end.how,
+            How::SpawnFailed(_) | How::Unusable(_) | How::Cancelled | How::Exited(126 | 127)
+        );
+        let is_system = dialect == DialectId::Llxprt && plan[at].layer == SourceKind::System;
+        let policy = if is_system && not_asked { OnFailure::Block } else { plan[at].on_failure };
+        let expected = match (dialect, policy) {
             (DialectId::Xcsh, _) => (kind == EventKind::BeforeTool).then_some(Decision::Deny),
             // There are no plugin hooks for a model call.
             (DialectId::Xcode, _) if kind == EventKind::BeforeModel => None,
@@ -265,5 +282,26 @@ proptest! {
             let heard = outcome.effects.additional_context.clone().unwrap_or_default();
             prop_assert!(heard.starts_with(&contexts.collect::<Vec<_>>().join("\n")), "{}", document(&outcome));
         }
+    }
+
+    /// Also on model events, where a later word replaces an earlier one in all else.
+    #[test]
+    fn a_stop_and_a_wish_to_hide_output_stand_on_every_event(kind in kinds(), plan in plans()) {
+        let outcome = fire(kind, &of_dialects_with(kind, plan), None);
+        let said = said(&outcome);
+        let stops = said.iter().any(|answer| answer["continue"] == false);
+        prop_assert!(!stops || outcome.effects.stop.is_some(), "{}", document(&outcome));
+        let hides = said.iter().any(|answer| answer["suppressOutput"] == true);
+        prop_assert!(!hides || outcome.effects.suppress_output, "{}", document(&outcome));
+        let merged = outcome.aggregated.final_output.as_ref().map(Json::to_value).unwrap_or_default();
+        prop_assert!(!stops || merged["continue"] == false, "{}", document(&outcome));
+        prop_assert!(!hides || merged["suppressOutput"] == true, "{}", document(&outcome));
+    }
+
+    #[test]
+    fn only_a_deny_that_counts_ends_a_chain(kind in kinds(), plan in plans()) {
+        let outcome = fire(kind, &of_dialects_with(kind, plan), None);
+        let ended = outcome.skipped.iter().any(|skipped| skipped.why == SkipReason::ChainEnded);
+        prop_assert!(!ended || outcome.is_denied(), "{}", document(&outcome));
     }
 }

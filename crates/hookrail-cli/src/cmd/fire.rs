@@ -19,7 +19,7 @@ pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
     let runtime = super::runtime()?;
     let exit = runtime.block_on(async {
         let (mut outcome, signal) = fire(&system, event).await?;
-        outcome.diagnostics.splice(0..0, system.snapshot().diagnostics().iter().cloned());
+        outcome.report_loading(&system.snapshot());
         let printed = if args.event.json {
             output::json(&outcome_document(&outcome))
         } else {

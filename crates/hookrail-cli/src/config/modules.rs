@@ -100,4 +100,11 @@ impl ModuleRunner for Runner {
     fn render<'a>(&'a self, render: ModuleRender<'a>) -> HostFuture<'a, Option<Vec<String>>> {
         self.of(&render.world).0.render(render)
     }
+
+    fn shutdown(&self) -> HostFuture<'_, ()> {
+        Box::pin(async {
+            self.users.0.shutdown().await;
+            self.projects.0.shutdown().await;
+        })
+    }
 }

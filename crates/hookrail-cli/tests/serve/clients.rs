@@ -1,4 +1,4 @@
-//! The reference clients and their examples, each against the real server in both ways.
+//! The Python and Node clients: their own suites with the server of this build, and the Rust example.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,39 +26,22 @@ fn hook(tool: &str, command: &str) -> serde_json::Value {
     json!({"matcher": tool, "hooks": [{"type": "command", "command": command}]})
 }
 
-/// Runs a script with the server in both ways and gives what it printed.
-fn both_ways(sandbox: &Sandbox, arguments: impl Fn(&str, &str) -> Vec<String>, program: &str) -> Vec<String> {
-    let stdio = arguments("stdio", "");
-    let (_server, path, _talk) = sandbox.on_socket(&[]);
-    let socket = arguments("socket", path.to_str().unwrap());
-    [stdio, socket]
-        .into_iter()
-        .map(|arguments| {
-            let ran = sandbox.command(program).args(&arguments).output().unwrap();
-            let errors = String::from_utf8_lossy(&ran.stderr);
-            assert!(ran.status.success(), "{arguments:?}: {errors}");
-            String::from_utf8(ran.stdout).unwrap()
-        })
-        .collect()
-}
-
-fn check(program: &str, script: &str) {
+/// Runs a suite in its package, with the server of this build and in an environment that holds nothing of this machine's.
+fn suite(program: &str, arguments: &[&str], package: &str) {
     if !have(program) {
         return;
     }
-    let sandbox = Sandbox::new(&json!({"BeforeTool": [
-        hook("blocked", "echo no >&2; exit 2"),
-        hook("slow", "exec sleep 600"),
-        hook("write", r#"printf '{"hookSpecificOutput":{"hookEventName":"BeforeTool","tool_input":{"path":"b"}}}'"#),
-    ]}));
-    let script = clients().join(script).to_str().unwrap().to_owned();
-    let project = sandbox.project.to_str().unwrap().to_owned();
-    let server = Sandbox::program().to_str().unwrap();
-    let arguments = |way: &str, path: &str| match way {
-        "stdio" => vec![script.clone(), "stdio".to_owned(), server.to_owned(), project.clone()],
-        _ => vec![script.clone(), "socket".to_owned(), path.to_owned()],
-    };
-    assert_eq!(both_ways(&sandbox, arguments, program), ["ok\n", "ok\n"]);
+    let sandbox = Sandbox::with_hook("true");
+    let mut command = sandbox.command(program);
+    command.args(arguments).current_dir(clients().join(package)).env("HOOKRAIL_PROGRAM", Sandbox::program());
+    if let Some(all) = std::env::var_os("HOOKRAIL_REQUIRE_ALL") {
+        command.env("HOOKRAIL_REQUIRE_ALL", all);
+    }
+    let ran = command.output().unwrap();
+    let (out, errors) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    // A suite names what it skipped.
+    println!("{out}\n{errors}");
+    assert!(ran.status.success(), "{program} {arguments:?}");
 }
 
 /// What every example prints in a project that guards `.env`.
@@ -69,20 +52,6 @@ const PRINTED: &str = "read_file README.md -> read_file README.md: done\n\
 fn guarding_secrets() -> Sandbox {
     let guard = "grep -q '\\.env' && { echo 'secrets stay as they are' >&2; exit 2; }; exit 0";
     Sandbox::new(&json!({"BeforeTool": [hook("write_file", guard)]}))
-}
-
-fn example(program: &str, script: &str) {
-    if !have(program) {
-        return;
-    }
-    let sandbox = guarding_secrets();
-    let script = clients().join(script).to_str().unwrap().to_owned();
-    let server = Sandbox::program().to_str().unwrap();
-    let arguments = |way: &str, path: &str| match way {
-        "stdio" => vec![script.clone(), "--program".to_owned(), server.to_owned(), "--trust-project".to_owned()],
-        _ => vec![script.clone(), "--socket".to_owned(), path.to_owned()],
-    };
-    assert_eq!(both_ways(&sandbox, arguments, program), [PRINTED, PRINTED]);
 }
 
 #[path = "../../../hookrail-bus/examples/bus_agent_loop.rs"]
@@ -106,22 +75,27 @@ async fn the_rust_example() {
     }
 }
 
-#[test]
-fn the_python_client() {
-    check("python3", "python/test_client.py");
+fn python(module: &str) {
+    suite("python3", &["-m", "unittest", "-v", module], "python");
 }
 
 #[test]
-fn the_python_example() {
-    example("python3", "python/example_agent.py");
+fn the_python_client_with_the_real_server() {
+    python("tests.test_real_server");
 }
 
 #[test]
-fn the_typescript_client() {
-    check("node", "typescript/test-client.mjs");
+fn the_python_client_with_servers_that_misbehave() {
+    python("tests.test_misbehaving_server");
 }
 
 #[test]
-fn the_typescript_example() {
-    example("node", "typescript/example-agent.mjs");
+fn the_python_client_uses_no_socket_of_another_user() {
+    python("tests.test_socket_checks");
+}
+
+/// Also runs its examples and what its README shows.
+#[test]
+fn the_python_package_is_installed_in_an_empty_environment() {
+    python("tests.test_package");
 }

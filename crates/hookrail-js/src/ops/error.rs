@@ -5,6 +5,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::machine::is_exhausted;
+
 /// Why an operation failed.
 #[derive(Debug)]
 pub(crate) struct OpError {
@@ -13,11 +15,13 @@ pub(crate) struct OpError {
     syscall: Option<&'static str>,
     path: Option<String>,
     name: Option<&'static str>,
+    /// Whether the machine ran out of something.
+    pub(super) exhausted: bool,
 }
 
 impl OpError {
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), code: None, syscall: None, path: None, name: None }
+        Self { message: message.into(), code: None, syscall: None, path: None, name: None, exhausted: false }
     }
 
     pub(crate) fn type_error(message: impl Into<String>) -> Self {
@@ -40,6 +44,7 @@ impl OpError {
             io::ErrorKind::DirectoryNotEmpty => ("ENOTEMPTY", "directory not empty"),
             io::ErrorKind::InvalidInput => ("EINVAL", "invalid argument"),
             io::ErrorKind::CrossesDevices => ("EXDEV", "cross-device link not permitted"),
+            _ if is_exhausted(error) => ("EMFILE", "the machine has too few descriptors, or too little memory or room"),
             _ => ("EIO", "input/output error"),
         };
         let path = path.to_string_lossy().into_owned();
@@ -49,6 +54,7 @@ impl OpError {
             syscall: Some(syscall),
             path: Some(path),
             name: None,
+            exhausted: is_exhausted(error),
         }
     }
 

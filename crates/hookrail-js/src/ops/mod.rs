@@ -61,6 +61,9 @@ pub(crate) fn sync(shared: &Arc<Shared>, name: &str, args: &str) -> String {
     }
     let began = Instant::now();
     let answer = caught(name, || Args::read(args).and_then(|args| at_once(shared, name, &args)));
+    if answer.as_ref().is_err_and(|error| error.exhausted) {
+        shared.exhausted.store(true, Ordering::Relaxed);
+    }
     // What the host does is not the module's own work.
     shared.budget.forgive(began.elapsed());
     encode(answer)

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use hookrail::{Digest, LoadFailure};
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
@@ -9,6 +10,7 @@ use rquickjs::module::Declared;
 use rquickjs::{Ctx, Error, Exception, Module};
 
 use super::{resolve, transpile, virtuals};
+use crate::machine::is_exhausted;
 use crate::shared::Shared;
 use crate::stack;
 
@@ -86,8 +88,12 @@ impl Loader for FileLoader {
 impl FileLoader {
     fn code(&self, name: &str) -> Result<String, LoadFailure> {
         let path = Path::new(name);
-        let bytes =
-            std::fs::read(path).map_err(|error| LoadFailure::new(format!("'{name}' cannot be read: {error}")))?;
+        let bytes = std::fs::read(path).map_err(|error| {
+            if is_exhausted(&error) {
+                self.shared.exhausted.store(true, Ordering::Relaxed);
+            }
+            LoadFailure::new(format!("'{name}' cannot be read: {error}"))
+        })?;
         self.check(path, &bytes)?;
         let source = String::from_utf8(bytes).map_err(|_| LoadFailure::new(format!("'{name}' is not UTF-8")))?;
         if path.extension().is_some_and(|ending| ending == "json") {
@@ -103,8 +109,10 @@ impl FileLoader {
             // Not as a literal, in which the key `__proto__` would mean something else.
             return Ok(format!("export default JSON.parse({text});"));
         }
-        let code = stack::deep(|| transpile::transpile(path, &source))
-            .unwrap_or_else(|| Err(LoadFailure::new(format!("there is no thread to read '{name}' on"))))?;
+        let code = stack::deep(|| transpile::transpile(path, &source)).unwrap_or_else(|| {
+            self.shared.exhausted.store(true, Ordering::Relaxed);
+            Err(LoadFailure::new(format!("there is no thread to read '{name}' on")))
+        })?;
         self.shared.maps.lock().add(name, code.map);
         Ok(code.text)
     }

@@ -92,6 +92,10 @@ impl ModuleRunner for OneWay {
     fn render<'a>(&'a self, render: ModuleRender<'a>) -> HostFuture<'a, Option<Vec<String>>> {
         self.0.render(render)
     }
+
+    fn shutdown(&self) -> HostFuture<'_, ()> {
+        self.0.shutdown()
+    }
 }
 
 /// Shorter than the real ones, so that tests are quick.

@@ -72,6 +72,11 @@ impl Child {
         self.waiter.poll(cx)
     }
 
+    /// Whether the direct child has exited, asked of the system and not of the runtime.
+    pub(crate) fn has_exited(&self) -> bool {
+        self.owned.has_exited()
+    }
+
     /// Holds the thread until the direct child has exited, for at most that time, and says whether it has.
     pub(super) fn exits_within(&mut self, time: Duration) -> bool {
         let Some(pidfd) = self.leader().pidfd() else { return false };
@@ -177,6 +182,16 @@ mod tests {
         let mut child = start("exit 3");
         poll_fn(|cx| child.poll_exit(cx)).await;
         assert_eq!(child.exit(), Exit::Code(3));
+        child.release();
+        assert!(is_reaped(child.pid()));
+    }
+
+    #[tokio::test]
+    async fn without_a_pidfd_and_without_a_thread_the_child_is_looked_at_until_it_has_exited() {
+        let mut child = start("sleep 0.05; exit 4");
+        child.waiter = super::Waiter::by_looking(child.leader());
+        poll_fn(|cx| child.poll_exit(cx)).await;
+        assert_eq!(child.exit(), Exit::Code(4));
         child.release();
         assert!(is_reaped(child.pid()));
     }

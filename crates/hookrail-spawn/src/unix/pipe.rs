@@ -151,7 +151,7 @@ impl Input {
     }
 
     /// Whether there is nothing left to write.
-    pub(super) fn is_written(&self) -> bool {
+    pub(crate) fn is_written(&self) -> bool {
         self.fd.is_none()
     }
 

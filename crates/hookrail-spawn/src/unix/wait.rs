@@ -2,17 +2,22 @@
 
 use std::io;
 use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
+use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use libc::{c_int, pid_t};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::oneshot;
+use tokio::time::{Instant, Sleep, sleep};
 
 use super::leader::Leader;
 use super::pipe::register;
+
+/// The pause between looks at a child that nothing else can wait for.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
 /// Becomes ready once, when the child has exited, and stays so.
 #[derive(Debug)]
@@ -21,6 +26,8 @@ pub(super) enum Waiter {
     Descriptor(AsyncFd<Arc<OwnedFd>>),
     /// A thread waits; where there is no pidfd (macOS, old kernels, some sandboxes).
     Thread(oneshot::Receiver<()>),
+    /// Neither: the child is looked at again and again. This is for a host that has no descriptor and no thread left.
+    Looks(Arc<Leader>, Pin<Box<Sleep>>),
     /// Nobody has waited yet; the runtime in which somebody does will be told.
     Later(Arc<Leader>),
     /// It has exited.
@@ -42,17 +49,20 @@ impl Waiter {
     /// Waits in a thread of its own, which ends with the child.
     pub(super) fn by_thread(leader: &Arc<Leader>) -> Self {
         let (sender, receiver) = oneshot::channel();
-        let leader = Arc::clone(leader);
+        let watched = Arc::clone(leader);
         let thread = std::thread::Builder::new().name("hookrail-wait".into()).spawn(move || {
-            leader.wait_for_exit();
+            watched.wait_for_exit();
             // The run may have been dropped meanwhile.
             let _ = sender.send(());
         });
-        // Without a thread the sender is dropped, and the receiver with it
-        // becomes ready too early. Then the run ends with an unknown status
-        // and the drop of the child cleans up.
-        drop(thread);
-        Self::Thread(receiver)
+        match thread {
+            Ok(_) => Self::Thread(receiver),
+            Err(_) => Self::by_looking(leader),
+        }
+    }
+
+    pub(super) fn by_looking(leader: &Arc<Leader>) -> Self {
+        Self::Looks(Arc::clone(leader), Box::pin(sleep(BETWEEN_LOOKS)))
     }
 
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
@@ -62,7 +72,8 @@ impl Waiter {
         let over = match self {
             // An error means that the runtime is shutting down.
             Self::Descriptor(fd) => fd.poll_read_ready(cx).is_ready(),
-            Self::Thread(receiver) => std::pin::Pin::new(receiver).poll(cx).is_ready(),
+            Self::Thread(receiver) => Pin::new(receiver).poll(cx).is_ready(),
+            Self::Looks(leader, pause) => poll_looks(leader, pause, cx).is_ready(),
             Self::Later(_) => false,
             Self::Over => true,
         };
@@ -72,6 +83,16 @@ impl Waiter {
         } else {
             Poll::Pending
         }
+    }
+}
+
+fn poll_looks(leader: &Leader, pause: &mut Pin<Box<Sleep>>, cx: &mut Context<'_>) -> Poll<()> {
+    loop {
+        if leader.has_exited() {
+            return Poll::Ready(());
+        }
+        ready!(pause.as_mut().poll(cx));
+        pause.as_mut().reset(Instant::now() + BETWEEN_LOOKS);
     }
 }
 

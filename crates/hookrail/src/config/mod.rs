@@ -6,10 +6,16 @@
 mod document;
 mod file;
 mod path;
+mod sources;
 mod suggest;
 
 pub(crate) use document::{Document, Key, Node, Shape};
 pub(crate) use file::same_place;
 pub use file::{ReadProblem, read_file};
 pub use path::without_dots;
+pub(crate) use sources::{
+    EntryKind, LoadMode, Parsed, Place, Reading, Source, SourceReport, SourceStore, Verdict, is_absence, kept_finding,
+    with_links,
+};
+pub use sources::{KeptReason, KeptSource, UnusableSource, is_want_of_resources};
 pub use suggest::nearest;

@@ -3,14 +3,16 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::{llxprt, xcode, xcsh};
 use crate::breadcrumb::Breadcrumb;
+use crate::config::{LoadMode, Reading, SourceReport, SourceStore};
 use crate::diagnostic::Diagnostic;
-use crate::hook::Hook;
+use crate::hook::{Hook, Trust};
 use crate::run::{Environment, ModuleRunner};
 use crate::snapshot::{LoadedModule, Policy};
-use crate::trust::Grants;
+use crate::trust::{Fingerprint, Grants};
 
 /// Where configuration comes from, and how far the project is trusted.
 #[derive(Clone, Debug)]
@@ -63,13 +65,58 @@ impl Sources {
         // A relative one would mean another place in every directory, perhaps the project itself.
         path_in(&self.environment, "HOME").filter(|home| home.is_absolute())
     }
+
+    /// Whether anything that the project brings was trusted.
+    fn project_counts(&self) -> bool {
+        self.trust_all || self.grants.project || !self.grants.hooks.is_empty()
+    }
+
+    /// What trust says about a hook that the project brings.
+    pub(crate) fn judge(&self, hook: &Hook, reading: &mut Reading<'_>) -> Trust {
+        let fingerprint = Fingerprint::take(&self.project, hook);
+        let trust = match self.trust_all {
+            true => self.judge_for_this_run(&fingerprint, reading),
+            false => self.grants.judge(fingerprint.clone()),
+        };
+        reading.judged(fingerprint.definition(), trust, fingerprint.is_out_of_resources())
+    }
+
+    /// What trust says about a hook of a project that is trusted for this run: that covers what was there when the run
+    /// began. A hook that appears later needs a grant, and one that changed is not what was trusted.
+    fn judge_for_this_run(&self, fingerprint: &Fingerprint, reading: &Reading<'_>) -> Trust {
+        let content = fingerprint.content();
+        if reading.mode() == LoadMode::First {
+            return Trust::ForThisRun(fingerprint.clone());
+        }
+        match reading.trusted_before(fingerprint.definition()) {
+            Some(Trust::ForThisRun(before)) if before.content() == content => Trust::ForThisRun(before),
+            before => match self.grants.judge(fingerprint.clone()) {
+                Trust::Never(taken) if before.is_some() => Trust::Changed(taken),
+                judged => judged,
+            },
+        }
+    }
+
+    /// What trust says about a hook whose file is gone: its last good version may run while it is still granted.
+    pub(crate) fn judge_gone(&self, hook: &Hook, reading: &Reading<'_>) -> Trust {
+        let fingerprint = Fingerprint::take(&self.project, hook);
+        match reading.trusted_before(fingerprint.definition()) {
+            Some(Trust::Granted(before)) => self.grants.judge(before),
+            Some(Trust::ForThisRun(before)) => Trust::ForThisRun(before),
+            _ => Trust::Never(fingerprint),
+        }
+    }
 }
 
-/// Loads configuration again and again, and remembers the last good version of every file.
+/// Loads configuration again and again, and remembers the last good version of every source.
 #[derive(Debug, Default)]
 pub(crate) struct Loader {
-    llxprt: llxprt::LastGood,
-    xcode: xcode::LastGood,
+    sources: SourceStore,
+    modules: xcsh::LastGood,
+    /// What was granted for the project when the store could last be read.
+    pub(crate) grants: Option<Grants>,
+    /// When configuration was loaded last.
+    pub(crate) last_load: Option<Instant>,
 }
 
 /// What configuration came to.
@@ -78,8 +125,8 @@ pub(crate) struct Loaded {
     pub(crate) hooks: Vec<Hook>,
     pub(crate) policy: Policy,
     pub(crate) diagnostics: Vec<Diagnostic>,
-    /// Every place that could hold hooks, whether it exists or not.
-    pub(crate) files: Vec<PathBuf>,
+    /// What became of the sources.
+    pub(crate) sources: SourceReport,
     /// Modules that have more than handlers to offer.
     pub(crate) modules: Vec<LoadedModule>,
     /// What goes into the log.
@@ -87,13 +134,24 @@ pub(crate) struct Loaded {
 }
 
 impl Loader {
-    /// Loads everything once.
-    pub(crate) fn load(&mut self, sources: &Sources) -> Loaded {
-        let mut loaded = llxprt::load(sources, &mut self.llxprt);
+    /// Loads everything once, the sources of the embedding program first.
+    pub(crate) fn load(
+        &mut self,
+        sources: &Sources,
+        mode: LoadMode,
+        own: impl FnOnce(&mut Reading<'_>, &mut Vec<Diagnostic>),
+    ) -> Loaded {
+        let mut reading = Reading::new(&mut self.sources, mode, sources.project_counts());
+        let mut loaded = Loaded::default();
+        own(&mut reading, &mut loaded.diagnostics);
+        let settings = llxprt::load(sources, &mut reading);
+        loaded.policy = settings.policy.clone();
+        loaded.absorb(settings);
         if sources.plugins == Plugins::Loaded {
-            loaded.absorb(xcode::load(sources, &mut self.xcode));
+            loaded.absorb(xcode::load(sources, &mut reading));
         }
-        loaded.absorb(xcsh::load(sources));
+        loaded.absorb(xcsh::load(sources, &mut reading, &mut self.modules));
+        loaded.sources = reading.report;
         loaded
     }
 }
@@ -103,7 +161,6 @@ impl Loaded {
     fn absorb(&mut self, next: Loaded) {
         self.hooks.extend(next.hooks);
         self.diagnostics.extend(next.diagnostics);
-        self.files.extend(next.files);
         self.breadcrumbs.extend(next.breadcrumbs);
         self.modules.extend(next.modules);
     }

@@ -22,6 +22,7 @@ use crate::diagnostic::Diagnostic;
 use crate::event::{Event, EventKind, Stage};
 use crate::firing::{AnyPart, Part, PartPlan};
 use crate::hook::{Authority, Hook, OnFailure};
+use crate::matcher::{Matcher, OnInvalid};
 use crate::outcome::{Aggregated, Decision, Effects, EndKind};
 use crate::run::{Environment, RunEnd, RunInput};
 use crate::snapshot::Policy;
@@ -108,6 +109,13 @@ pub(crate) trait Dialect: Send + 'static {
 
     /// Applies one answer's rewrite to the event, as the stage wants it, and says whether a chain goes on.
     fn pass_on(event: &mut Event, stage: Stage, reply: &Reply<Self::Answer>) -> Flow;
+
+    /// Whether an answer changes a field of the event that the hook was asked about.
+    fn changes(event: &Event, stage: Stage, reply: &Reply<Self::Answer>, field: &str) -> bool {
+        let mut after = event.clone();
+        Self::pass_on(&mut after, stage, reply);
+        after.field(field) != event.field(field)
+    }
 
     /// Makes one of all answers, in plan order, and applies their rewrites to the event. In a chain the rewrites
     /// were passed on already.
@@ -207,6 +215,16 @@ pub(crate) fn matcher_subject(dialect: DialectId, event: &Event, field: &str) ->
     }
 }
 
+/// The matcher that a guard of the dialect has with that pattern; none matches everything, and so does one that cannot
+/// be read.
+pub(crate) fn guards_matcher(dialect: DialectId, kind: EventKind, pattern: Option<&str>) -> Matcher {
+    match (dialect, pattern) {
+        (DialectId::Llxprt, Some(pattern)) => llxprt::compile_matcher(kind, pattern, OnInvalid::MatchAll).matcher,
+        (DialectId::Xcode, Some(pattern)) => xcode::compile_matcher(pattern).matcher,
+        (DialectId::Xcsh | DialectId::Native, _) | (_, None) => Matcher::everything(),
+    }
+}
+
 /// What makes two hooks of one event the same work, where the dialect runs the same work only once.
 pub(crate) fn same_work(hook: &Hook) -> Option<String> {
     match hook.dialect {
@@ -266,6 +284,9 @@ pub(crate) fn failure_decision(on_failure: OnFailure) -> Option<Decision> {
 
 /// The reason shown when a failure has an effect.
 pub(crate) fn failure_reason(hook: &Hook, on_failure: OnFailure, end: EndKind) -> String {
+    if hook.authority() == Authority::System && hook.on_failure < on_failure {
+        return format!("system hook `{hook}` could not be asked ({}), so the operation is denied", end.name());
+    }
     format!("hook `{hook}` gave no verdict ({}) and is set to {} on failure", end.name(), on_failure.name())
 }
 

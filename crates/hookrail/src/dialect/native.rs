@@ -27,6 +27,7 @@ impl Dialect for Native {
             How::Decided(effects) => (EndKind::Answered, Some((**effects).clone())),
             How::TimedOut(_) => failed(EndKind::TimedOut),
             How::Threw(_) => failed(EndKind::Threw),
+            How::SpawnFailed(_) => failed(EndKind::SpawnFailed),
             _ => failed(EndKind::Cancelled),
         };
         let decision = answer.as_ref().and_then(|effects| effects.decision);
@@ -36,7 +37,7 @@ impl Dialect for Native {
             decision,
             answer,
             health: Health::of(kind),
-            authority: Authority::Ordinary,
+            authority: Authority::default(),
             duration: end.duration,
             failure: None,
             diagnostics: Vec::new(),

@@ -4,7 +4,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::Health;
 use crate::hook::Hook;
 use crate::outcome::EndKind;
-use crate::run::{How, RunEnd};
+use crate::run::{How, RelocationReason, RunEnd};
 
 /// What to report about the end of a run, apart from what the dialect has to say about the answer.
 pub(super) fn report(hook: &Hook, health: Health, kind: EndKind, end: &RunEnd) -> Vec<Diagnostic> {
@@ -17,6 +17,20 @@ pub(super) fn report(hook: &Hook, health: Health, kind: EndKind, end: &RunEnd) -
             Some(hint) => diagnostic.hint(hint),
             None => diagnostic,
         });
+    }
+    if let Some(relocation) = &end.relocated {
+        let (unusable, used) = (relocation.unusable.display(), relocation.used.display());
+        let (problem, hint) = match relocation.why {
+            RelocationReason::Unusable => {
+                ("cannot be used", "create the directory, or fire events with a directory that exists")
+            }
+            RelocationReason::OutsideProject => {
+                ("is outside of the project", "fire the event for the project that the directory belongs to")
+            }
+        };
+        let message = format!("the working directory `{unusable}` {problem}, so hook `{hook}` ran in `{used}`");
+        let diagnostic = Diagnostic::new(Code::WorkingDirectoryReplaced, message).at(hook.origin.location.clone());
+        found.push(diagnostic.hint(hint));
     }
     for message in &end.failures {
         let message = format!("hook `{hook}` threw: {message}");
@@ -77,6 +91,11 @@ fn about(hook: &Hook, kind: EndKind, end: &RunEnd) -> Option<(Code, String, Opti
         ),
         (How::Threw(message), _) => (Code::HookThrew, format!("hook `{hook}` threw: {message}"), None),
         (How::OverLimit(limit), _) => (Code::HookLimit, format!("hook `{hook}` went over its limit: {limit}"), None),
+        (How::ContentChanged, _) => (
+            Code::TrustChanged,
+            format!("hook `{hook}` has changed since it was granted and was not run; it fails as it was granted to"),
+            Some("look at the change with `hookrail trust diff`, then run `hookrail trust grant`"),
+        ),
         (How::Unusable(why), _) => (
             Code::GuardUnusable,
             format!("hook `{hook}` cannot be used: {why}"),

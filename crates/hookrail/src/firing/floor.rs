@@ -1,12 +1,15 @@
 //! The system layer as a floor: what it said stands, its rewrites come last, and it is asked once more when the
-//! input changed after it had answered.
+//! input changed after it had answered. Other guards are asked once more when less authoritative hooks changed it.
 
 use crate::event::EventKind;
+
+/// The arguments of a tool call.
+pub(super) const TOOL_INPUT: &str = "tool_input";
 
 /// The field that hooks are asked about, where there is one.
 pub(super) fn judged_field(kind: EventKind) -> Option<&'static str> {
     match kind {
-        EventKind::BeforeTool => Some("tool_input"),
+        EventKind::BeforeTool => Some(TOOL_INPUT),
         EventKind::BeforeModel => Some("llm_request"),
         EventKind::AfterModel => Some("llm_response"),
         EventKind::Prompt => Some("prompt"),

@@ -9,7 +9,8 @@ use super::plan::{PartPlan, Plan};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{self, DialectId};
 use crate::event::{Event, Stage};
-use crate::outcome::{Decision, Effects, Outcome};
+use crate::json::Json;
+use crate::outcome::{Aggregated, Decision, Effects, Outcome};
 use crate::run::{RunEnd, RunId, RunRequest};
 use crate::snapshot::{Snapshot, Switch};
 use crate::tools::Spoken;
@@ -22,6 +23,8 @@ pub struct Firing {
     event: Event,
     /// The way back to the host's words, while the event is in those of a dialect.
     spoken: Option<Spoken>,
+    /// The tool's input as it was before the part that is under way.
+    before_part: Option<Json>,
     /// The event after all parts, which a second look must leave as it is.
     settled: Event,
     parts: Vec<(DialectId, Box<dyn AnyPart>)>,
@@ -36,7 +39,7 @@ pub struct Firing {
 enum Phase {
     /// In the part of that number.
     Part(usize),
-    /// System hooks look at the final input once more; those parts follow the planned ones.
+    /// Guards look at the final input once more; those parts follow the planned ones.
     SecondLook(usize),
     Done,
 }
@@ -84,19 +87,28 @@ impl Firing {
         if let Switch::SystemOnly(why) = snapshot.switch() {
             outcome.diagnostics.push(Diagnostic::new(Code::HooksDisabled, why.to_string()));
         }
-        Self {
+        outcome.diagnostics.extend(snapshot.standing().iter().cloned());
+        if let Some(refused) = snapshot.refusal().filter(|_| event.kind().spec().is_gating()) {
+            outcome.refusal = Some(refused.refusal);
+            outcome.effects.decision = Some(refused.refusal.decision());
+            outcome.effects.reason = Some(refused.reason.to_string());
+        }
+        let mut firing = Self {
             snapshot,
             plan,
             original: event.clone(),
             settled: event.clone(),
             event,
             spoken: None,
+            before_part: None,
             parts,
             phase: Phase::Part(0),
             waiting: BTreeSet::new(),
             outcome,
             next_run,
-        }
+        };
+        firing.refuse_repeated_keys(0);
+        firing
     }
 
     /// What would happen.
@@ -107,6 +119,10 @@ impl Firing {
 
     /// What to do next. After [`Step::Done`] there is nothing more to do.
     pub fn step(&mut self) -> Step {
+        // Guards that are missing are not made up for by those that are there.
+        if self.phase == Phase::Part(0) && self.waiting.is_empty() && self.is_denied() {
+            self.end_early(0, "the engine denied the event");
+        }
         while self.waiting.is_empty() {
             let at = match self.phase {
                 Phase::Part(at) | Phase::SecondLook(at) => at,
@@ -117,6 +133,7 @@ impl Firing {
                 continue;
             };
             if self.spoken.is_none() {
+                self.before_part = self.event.field(floor::TOOL_INPUT).cloned();
                 self.spoken = Some(self.snapshot.tools().speak(*dialect, &mut self.event));
             }
             let requests = part.next(&mut self.event);
@@ -165,6 +182,7 @@ impl Firing {
     }
 
     fn finish_part(&mut self, at: usize) {
+        let before = self.before_part.take();
         let Some((dialect, part)) = self.parts.get_mut(at) else { return };
         let dialect = *dialect;
         let end = part.finish(&mut self.event, self.snapshot.policy());
@@ -179,7 +197,25 @@ impl Firing {
         self.take_part(dialect, end);
         self.phase = Phase::Part(at + 1);
         if self.is_denied() {
-            self.end_early(at + 1);
+            self.end_early(at + 1, "an earlier hook denied the event");
+        } else if self.event.field(floor::TOOL_INPUT) != before.as_ref() {
+            self.refuse_repeated_keys(at + 1);
+        }
+    }
+
+    /// Denies a tool call whose input has a key twice, if a guard is asked about it: the guard may read one value and the
+    /// tool another.
+    fn refuse_repeated_keys(&mut self, from: usize) {
+        let Some(key) = self.event.field(floor::TOOL_INPUT).and_then(Json::repeated_key) else { return };
+        let kind = self.event.kind();
+        let message = format!("duplicate key `{key}` in the tool input; a hook and the tool may read different values");
+        let finding = Diagnostic::new(Code::InputDuplicateKey, message.clone()).hint("write every key once");
+        self.outcome.diagnostics.push(finding);
+        if kind.spec().is_gating() && self.plan.hooks().any(|(_, planned)| planned.guards(kind)) {
+            let effects = Effects::deny(message);
+            dialect::amend_aggregate(&mut self.outcome.aggregated, Aggregated::empty(), &effects);
+            self.outcome.effects.absorb(effects);
+            self.end_early(from, "the tool input has a key twice");
         }
     }
 
@@ -218,14 +254,14 @@ impl Firing {
     }
 
     /// Once denied, the parts that have not started are recorded as not run.
-    fn end_early(&mut self, from: usize) {
+    fn end_early(&mut self, from: usize, why: &str) {
         for (_, part) in self.parts.iter().skip(from) {
-            self.outcome.skipped.extend(part.skip("an earlier hook denied the event"));
+            self.outcome.skipped.extend(part.skip(why));
         }
         self.finish();
     }
 
-    /// Puts the system layer's rewrites back on top, and asks its hooks again about what they have not judged.
+    /// Puts the system layer's rewrites back on top, and asks guards again about what they have not judged.
     fn after_last_part(&mut self) {
         if let Phase::SecondLook(_) = self.phase {
             self.finish();
@@ -238,10 +274,11 @@ impl Firing {
             spoken.hear(&mut self.event);
         }
         let mut again = Vec::new();
-        for (dialect, part) in &self.parts {
+        for (at, (dialect, part)) in self.parts.iter().enumerate() {
             let mut in_their_words = self.event.clone();
             tools.speak(*dialect, &mut in_their_words);
-            for planned in part.unjudged(&in_their_words) {
+            let later = self.parts.iter().skip(at + 1).filter_map(|(_, part)| part.least_changing()).min();
+            for planned in part.unjudged(&in_their_words, later) {
                 let plan = PartPlan { dialect: *dialect, stage: Stage::Chain, hooks: vec![planned] };
                 again.push((*dialect, dialect::part(*dialect, &plan, self.next_run)));
                 self.next_run += 1;
@@ -262,21 +299,22 @@ impl Firing {
         let Some(field) = floor::guarded_field(self.event.kind()) else { return };
         // Context that a hook adds to a prompt once more is no demand to change it.
         let can_demand = floor::rewritten_field(self.event.kind()).is_some();
-        let demands_change = can_demand && self.event.field(field) != self.settled.field(field);
+        let demands_change = can_demand && !is_same(self.event.field(field), self.settled.field(field));
         self.event = self.settled.clone();
         let said = std::mem::take(&mut end.folded);
         let mut effects = Effects {
             decision: said.effects.decision,
             reason: said.effects.reason,
             stop: said.effects.stop,
+            suppress_output: said.effects.suppress_output,
             ..Effects::default()
         };
         if demands_change && let Some(run) = end.runs.first() {
             let message =
-                format!("system hook `{}` wants to change an input that was changed after it had answered", run.hook);
+                format!("guard `{}` wants to change an input that was changed after it had answered", run.hook);
             let location = run.hook.origin.location.clone();
             end.diagnostics.push(Diagnostic::new(Code::RewriteAfterGuard, message.clone()).at(location));
-            effects = Effects { stop: effects.stop, ..Effects::deny(message) };
+            effects = Effects { decision: Some(Decision::Deny), reason: Some(message), ..effects };
         }
         end.diagnostics.extend(said.diagnostics);
         if let Some(second) = said.aggregated {
@@ -307,5 +345,14 @@ impl Firing {
         if let Some(response) = changed("llm_response") {
             effects.llm_response = Some(response);
         }
+    }
+}
+
+/// Whether two values mean the same. An answer that only writes the input in another way demands no change.
+fn is_same(one: Option<&Json>, two: Option<&Json>) -> bool {
+    match (one, two) {
+        (Some(one), Some(two)) => one.same_as(two),
+        (None, None) => true,
+        (Some(_), None) | (None, Some(_)) => false,
     }
 }

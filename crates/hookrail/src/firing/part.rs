@@ -8,7 +8,7 @@ use super::plan::{PartPlan, PlannedHook};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{Dialect, Flow, FoldContext, Folded, Reply};
 use crate::event::{Event, Stage};
-use crate::hook::{Action, Authority};
+use crate::hook::{Action, Authority, OnFailure, Trust};
 use crate::json::Json;
 use crate::outcome::{EndKind, HookRun};
 use crate::run::{How, RunEnd, RunId, RunInput, RunRequest, SharedInput};
@@ -29,8 +29,11 @@ pub(crate) trait AnyPart: Send + Sync {
     fn skip(&self, why: &str) -> Vec<Skipped>;
     /// Applies the system layer's rewrites once more, so that they come last.
     fn reapply_floor(&self, event: &mut Event);
-    /// The system hooks that judged something else than the event as it is now.
-    fn unjudged(&self, event: &Event) -> Vec<PlannedHook>;
+    /// The least authority among the hooks whose answers changed what guards are asked about.
+    fn least_changing(&self) -> Option<Authority>;
+    /// The guards that judged something else than the event as it is now and have to be asked once more, given the least
+    /// authority that changed it in later parts.
+    fn unjudged(&self, event: &Event, later: Option<Authority>) -> Vec<PlannedHook>;
 }
 
 /// What a part came to.
@@ -46,8 +49,10 @@ pub(crate) struct PartEnd {
 struct Slot {
     planned: PlannedHook,
     run: Option<HookRun>,
-    /// The event as the hook was asked about it, kept for hooks of the system layer only.
+    /// The event as the hook was asked about it, kept for guards that are asked once more if others change it.
     judged: Option<Event>,
+    /// Whether its answer changes what guards are asked about.
+    changes_input: bool,
     left_out: Option<LeftOut>,
     /// The field it was asked about, for the receipt.
     asked_about: Option<Json>,
@@ -85,6 +90,7 @@ impl<D: Dialect> Part<D> {
                 planned: planned.clone(),
                 run: None,
                 judged: None,
+                changes_input: false,
                 left_out: None,
                 asked_about: None,
                 diagnostics: Vec::new(),
@@ -136,7 +142,7 @@ impl<D: Dialect> Part<D> {
         input
     }
 
-    /// Takes the next place of the plan: a request, or nothing when its entry is broken and has ended already.
+    /// Takes the next place of the plan: a request, or nothing when the hook cannot be asked and has ended already.
     fn start(&mut self, event: &mut Event) -> Option<RunRequest> {
         let at = self.next;
         self.next += 1;
@@ -145,40 +151,41 @@ impl<D: Dialect> Part<D> {
             return None;
         }
         slot.asked_about = super::floor::judged_field(event.kind()).and_then(|field| event.field(field).cloned());
-        if slot.planned.authority == Authority::System {
-            slot.judged = Some(event.clone());
-        }
-        if let Action::Unusable(why) = &slot.planned.hook.action {
-            let end = RunEnd::new(How::Unusable(Arc::clone(why)), std::time::Duration::ZERO);
-            self.take(at, &end, event);
+        if let Some(how) = cannot_be_asked(&slot.planned) {
+            self.take(at, &RunEnd::new(how, std::time::Duration::ZERO), event);
             return None;
         }
         let planned = slot.planned.clone();
+        // Nothing is less authoritative than the project, so nothing talks past its guards.
+        if planned.authority > Authority::Project && planned.guards(event.kind()) {
+            slot.judged = Some(event.clone());
+        }
         Some(self.request(at, &planned, event))
     }
 
     /// Takes the end of the run at a place.
     fn take(&mut self, at: usize, end: &RunEnd, event: &mut Event) {
         let Some(slot) = self.slots.get_mut(at) else { return };
-        if end.how == How::ContentChanged {
+        if end.how == How::ContentChanged && !slot.planned.guards(event.kind()) {
             slot.left_out = Some(LeftOut::ContentChanged);
             return;
         }
         let hook = &slot.planned.hook;
-        let mut reply = D::read(hook, slot.planned.on_failure, event.kind(), end);
+        let mut reply = D::read(hook, policy_for(&slot.planned, end), event.kind(), end);
         reply.authority = slot.planned.authority;
         let reported = failure::report(hook, reply.health, reply.end, end);
         reply.failure = reported.first().map(|diagnostic| diagnostic.message.clone());
         slot.diagnostics.extend(reported);
         slot.diagnostics.append(&mut reply.diagnostics);
         slot.run = Some(HookRun { judged: slot.asked_about.take(), ..run_record(&reply, end) });
+        let guarded = super::floor::guarded_field(event.kind());
+        slot.changes_input = guarded.is_some_and(|field| D::changes(event, self.stage, &reply, field));
         if self.stage == Stage::Chain {
-            if D::pass_on(event, self.stage, &reply) == Flow::Over {
+            let wants_an_end = D::pass_on(event, self.stage, &reply) == Flow::Over;
+            // A deny that cannot block the event takes nobody's word away either: the chain goes on.
+            if wants_an_end && event.kind().spec().gated_by(reply.hook.dialect) {
                 let ended_by: Arc<str> = Arc::from(format!("hook `{}` ended the chain", reply.hook));
-                // Where the event goes on in spite of a deny, nobody takes the system's word away by ending the chain.
-                let goes_on = !event.kind().spec().gated_by(reply.hook.dialect);
-                let spared = |later: &Slot| goes_on && later.planned.authority == Authority::System;
-                for later in self.slots.iter_mut().skip(at + 1).filter(|later| !spared(later)) {
+                for later in self.slots.iter_mut().skip(at + 1) {
                     later.left_out = Some(LeftOut::ChainEnded(Arc::clone(&ended_by)));
                 }
             }
@@ -188,7 +195,15 @@ impl<D: Dialect> Part<D> {
         }
     }
 
-    /// The field a system hook guards, as the hook left it: what it judged, or its own rewrite of that.
+    /// The least authority that changed what the guard at a place is asked about, after it had been asked. Outside of a
+    /// chain all are asked at once, and what any of them changes comes after that.
+    fn least_changing_after(&self, at: usize) -> Option<Authority> {
+        let is_later = |other: usize| if self.stage == Stage::Chain { other > at } else { other != at };
+        let slots = self.slots.iter().enumerate().filter(|(other, slot)| is_later(*other) && slot.changes_input);
+        slots.map(|(_, slot)| slot.planned.authority).min()
+    }
+
+    /// The field a guard is asked about, as the guard left it: what it judged, or its own rewrite of that.
     fn accepted(&self, at: usize, slot: &Slot, field: &str) -> Option<(Json, Json)> {
         let judged = slot.judged.as_ref()?;
         let reply = self.chain.iter().find(|reply| Arc::ptr_eq(&reply.hook, &slot.planned.hook));
@@ -276,7 +291,8 @@ impl<D: Dialect> AnyPart for Part<D> {
 
     fn reapply_floor(&self, event: &mut Event) {
         let Some(field) = super::floor::rewritten_field(event.kind()) else { return };
-        for (at, slot) in self.slots.iter().enumerate() {
+        let of_system = |(_, slot): &(usize, &Slot)| slot.planned.authority == Authority::System;
+        for (at, slot) in self.slots.iter().enumerate().filter(of_system) {
             let Some((judged, after)) = self.accepted(at, slot, field) else { continue };
             // Only what the hook itself rewrote is put back; a hook that merely looked has nothing to put back.
             if judged != after
@@ -288,17 +304,45 @@ impl<D: Dialect> AnyPart for Part<D> {
         }
     }
 
-    fn unjudged(&self, event: &Event) -> Vec<PlannedHook> {
+    fn least_changing(&self) -> Option<Authority> {
+        self.slots.iter().filter(|slot| slot.changes_input).map(|slot| slot.planned.authority).min()
+    }
+
+    fn unjudged(&self, event: &Event, later: Option<Authority>) -> Vec<PlannedHook> {
         let Some(field) = super::floor::guarded_field(event.kind()) else { return Vec::new() };
         let now = value(event, field);
         // A hook that rewrote what it judged has not accepted that, even where the event has come back to it.
         let changed = |at: usize, slot: &Slot| self.accepted(at, slot, field).is_some_and(|(_, after)| now != after);
+        // The system layer sees the final input whoever changed it; others see what less authoritative hooks made of it.
+        let talked_past = |at: usize, slot: &Slot| {
+            let least = [later, self.least_changing_after(at)].into_iter().flatten().min();
+            let guard = slot.planned.authority;
+            guard == Authority::System || least.is_some_and(|least| least < guard)
+        };
         self.slots
             .iter()
             .enumerate()
-            .filter(|(at, slot)| changed(*at, slot))
+            .filter(|(at, slot)| talked_past(*at, slot) && changed(*at, slot))
             .map(|(_, slot)| slot.planned.clone())
             .collect()
+    }
+}
+
+/// What a failure of this end does. A guard of the system layer that was never asked denies, whatever its policy says: the
+/// policy is about guards that looked and failed.
+fn policy_for(planned: &PlannedHook, end: &RunEnd) -> OnFailure {
+    match planned.authority {
+        Authority::System if end.how.was_never_asked() => OnFailure::Block,
+        Authority::System | Authority::User | Authority::Project => planned.on_failure,
+    }
+}
+
+/// Why a planned hook ends without having been asked, if so: its entry is broken, or is not what was granted.
+fn cannot_be_asked(planned: &PlannedHook) -> Option<How> {
+    match (&planned.hook.action, &planned.hook.trust) {
+        (_, Trust::Changed(_)) => Some(How::ContentChanged),
+        (Action::Unusable(why), _) => Some(How::Unusable(Arc::clone(why))),
+        _ => None,
     }
 }
 

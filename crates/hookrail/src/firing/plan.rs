@@ -56,6 +56,14 @@ pub struct PlannedHook {
     pub authority: Authority,
 }
 
+impl PlannedHook {
+    /// Whether it guards the event, as itself or for one of its duplicates.
+    #[must_use]
+    pub fn guards(&self, event: EventKind) -> bool {
+        self.authority == Authority::System || self.on_failure != OnFailure::Allow || self.hook.guards(event)
+    }
+}
+
 impl Plan {
     /// Plans an event.
     #[must_use]
@@ -86,7 +94,7 @@ impl Plan {
         let Some(audience) = snapshot.audience(asked.event, dialect) else { return };
         let mut matching = Vec::new();
         for (hook, verdict) in asked.matching(audience, dialect) {
-            if reasons::against(snapshot, hook).is_some() {
+            if reasons::against(snapshot, hook, asked.event).is_some() {
                 continue;
             }
             if verdict == Verdict::LimitReached {
@@ -166,7 +174,8 @@ pub(super) fn without_duplicates(
     let mut kept: Vec<PlannedHook> = Vec::new();
     let mut seen: HashMap<String, usize> = HashMap::new();
     for hook in matching {
-        let work = dialect::same_work(hook);
+        // What has changed fails by itself; nothing that may run stands for it, and it stands for nothing.
+        let work = dialect::same_work(hook).filter(|_| hook.trust.allows());
         let first = work.as_ref().and_then(|work| seen.get(work)).and_then(|at| kept.get_mut(*at));
         if let Some(first) = first {
             first.timeout = first.timeout.max(hook.timeout);
@@ -188,7 +197,7 @@ pub(super) fn without_duplicates(
             kept.push(PlannedHook {
                 hook: Arc::clone(hook),
                 timeout: hook.timeout,
-                on_failure: hook.on_failure,
+                on_failure: hook.policy_in_force(),
                 authority: hook.authority(),
             });
         }

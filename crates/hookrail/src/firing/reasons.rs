@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::plan::{Asked, Subject, without_duplicates};
 use crate::dialect::DialectId;
+use crate::event::EventKind;
 use crate::hook::{Action, Hook, Standing, Trust};
 use crate::matcher::Verdict;
 use crate::skips::{SkipReason, Skipped};
@@ -20,7 +21,7 @@ pub(super) fn of_all(snapshot: &Snapshot, asked: &Asked) -> Vec<Skipped> {
         let Some(audience) = snapshot.audience(asked.event, dialect) else { continue };
         let mut matching = Vec::new();
         for hook in audience.hooks() {
-            let reason = against(snapshot, hook)
+            let reason = against(snapshot, hook, asked.event)
                 .or_else(|| asked.of(dialect).and_then(|subject| mismatch(hook, subject)))
                 .or_else(|| not_executable(hook));
             match reason {
@@ -43,7 +44,7 @@ pub(super) fn of_all(snapshot: &Snapshot, asked: &Asked) -> Vec<Skipped> {
 }
 
 /// What keeps a hook from running whatever the event is about.
-pub(super) fn against(snapshot: &Snapshot, hook: &Hook) -> Option<(SkipReason, String)> {
+pub(super) fn against(snapshot: &Snapshot, hook: &Hook, event: EventKind) -> Option<(SkipReason, String)> {
     match snapshot.switch() {
         Switch::Off(why) => return Some((SkipReason::HooksOff, why.to_string())),
         Switch::SystemOnly(why) if hook.origin.kind != SourceKind::System => {
@@ -60,10 +61,12 @@ pub(super) fn against(snapshot: &Snapshot, hook: &Hook) -> Option<(SkipReason, S
         Trust::Never(_) => {
             return Some((SkipReason::Untrusted, "the project has not been trusted to run this hook".to_owned()));
         }
+        // A guard that was granted and has changed does not run either, and its failure has an effect.
+        Trust::Changed(_) if hook.guards(event) => {}
         Trust::Changed(_) => {
             return Some((SkipReason::Untrusted, "the hook has changed since it was trusted".to_owned()));
         }
-        Trust::NotNeeded | Trust::ForThisRun | Trust::Granted(_) => {}
+        Trust::NotNeeded | Trust::ForThisRun(_) | Trust::Granted(_) => {}
     }
     let never = hook.standing == Standing::NeverSwitchedOn;
     never.then(|| (SkipReason::HooksOff, "no settings file switches hooks on".to_owned()))
@@ -71,11 +74,12 @@ pub(super) fn against(snapshot: &Snapshot, hook: &Hook) -> Option<(SkipReason, S
 
 /// Why the matcher does not match, if so.
 fn mismatch(hook: &Arc<Hook>, subject: &Subject) -> Option<(SkipReason, String)> {
-    let by_other_name = subject.in_dialect.as_ref().map(|name| hook.matcher.test(name));
-    if by_other_name == Some(Verdict::Matches) || hook.matcher.test(&subject.text).is_match() {
+    let matcher = hook.matcher_in_force();
+    let by_other_name = subject.in_dialect.as_ref().map(|name| matcher.test(name));
+    if by_other_name == Some(Verdict::Matches) || matcher.test(&subject.text).is_match() {
         return None;
     }
-    let pattern = hook.matcher.pattern().unwrap_or_default();
+    let pattern = matcher.pattern().unwrap_or_default();
     let (field, text) = (subject.field, &subject.text);
     Some((SkipReason::Matcher, format!("`{pattern}` does not match {field} `{text}`")))
 }

@@ -1,6 +1,6 @@
 //! Running a command hook as a process.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -37,6 +37,8 @@ pub(crate) struct ProcessWorld {
     pub(crate) environment: Arc<Environment>,
     /// How deep this engine is inside hooks of other engines.
     pub(crate) depth: u32,
+    /// The project's directory.
+    pub(crate) project: PathBuf,
     /// What hooks may use.
     pub(crate) terms: AllTerms,
     /// How the system is asked for processes.

@@ -29,6 +29,30 @@ pub struct RunEnd {
     pub messages: Vec<Json>,
     /// Entries a module added to the session while it ran.
     pub entries: Vec<Json>,
+    /// Where it ran in place of the event's working directory.
+    pub relocated: Option<Relocation>,
+}
+
+/// A working directory that was not used, and the one in its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Relocation {
+    /// Why the directory of the event was not used.
+    pub why: RelocationReason,
+    /// The directory of the event.
+    pub unusable: PathBuf,
+    /// The directory in which the hook ran.
+    pub used: PathBuf,
+}
+
+/// Why a hook did not run in the directory of its event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RelocationReason {
+    /// The directory does not exist, or cannot be entered.
+    Unusable,
+    /// The hook belongs to a project and the directory lies outside of it, where its words would name other files.
+    OutsideProject,
 }
 
 impl RunEnd {
@@ -45,6 +69,7 @@ impl RunEnd {
             failures: Vec::new(),
             messages: Vec::new(),
             entries: Vec::new(),
+            relocated: None,
         }
     }
 
@@ -96,6 +121,32 @@ pub enum How {
     /// What would have run is not what was trusted.
     ContentChanged,
 }
+
+impl How {
+    /// Whether the hook was never asked: it could not be started, not even by the shell, or was given up before.
+    pub(crate) fn was_never_asked(&self) -> bool {
+        match self {
+            Self::SpawnFailed(_) | Self::Unusable(_) | Self::Cancelled => true,
+            Self::Exited(status) => matches!(*status, NOT_RUNNABLE | NOT_FOUND),
+            Self::Signalled(_)
+            | Self::StatusUnknown
+            | Self::TimedOut(_)
+            | Self::OutputLimit
+            | Self::Returned(_)
+            | Self::Decided(_)
+            | Self::Threw(_)
+            | Self::OverLimit(_)
+            | Self::BrokeProtocol(_)
+            | Self::ContentChanged => false,
+        }
+    }
+}
+
+/// The exit status of a shell that found a command and could not execute it.
+const NOT_RUNNABLE: i32 = 126;
+
+/// The exit status of a shell that did not find a command.
+const NOT_FOUND: i32 = 127;
 
 /// Why a process could not be started.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

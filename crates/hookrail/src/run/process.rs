@@ -1,35 +1,132 @@
-//! Running a command hook on the lane it asked for.
+//! Running a command hook on the lane it asked for, in a directory that exists.
+
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::time::Duration;
 
 use hookrail_spawn::{CancelToken, Ladder};
 
 use super::command::{ProcessWorld, Wait, run_command};
-use super::end::RunEnd;
+use super::end::{How, Relocation, RelocationReason, RunEnd, SpawnFailure};
 use super::kept::Kept;
+use super::recipe::Content;
 use super::request::RunRequest;
 use super::{spare, worker};
 use crate::lane::Life;
+use crate::log::log;
 
 /// Runs a command hook to its end. What is still to be done to end processes comes back beside the end, so that nobody
 /// has to wait for it.
+///
+/// A hook whose working directory is gone runs in another one: a guard must be asked also then. That is tried when the
+/// start has failed, so that no start looks at directories first.
 pub(crate) async fn run_process(
     world: &ProcessWorld,
     kept: &Kept,
     request: &RunRequest,
-    run_id: impl FnOnce() -> String,
+    run_id: impl Fn() -> String,
     (wait, cancel): (Wait, &CancelToken),
 ) -> (RunEnd, Vec<Ladder>) {
+    if let Some(used) = request.directory_in_project(&world.project) {
+        let inside = RunRequest { cwd: used.clone(), ..request.clone() };
+        let (mut end, ladders) = run_where_asked(world, kept, &inside, &run_id, (wait, cancel)).await;
+        let why = RelocationReason::OutsideProject;
+        end.relocated = Some(Relocation { why, unusable: request.cwd.clone(), used });
+        return (end, ladders);
+    }
+    let (end, mut ladders) = run_where_asked(world, kept, request, &run_id, (wait, cancel)).await;
+    let How::SpawnFailed(SpawnFailure::MissingDirectory(_) | SpawnFailure::UnusableDirectory(_)) = end.how else {
+        return (end, ladders);
+    };
+    let used = existing_directory(&request.cwd, &world.project);
+    let elsewhere = RunRequest { cwd: used.clone(), ..request.clone() };
+    let (mut end, more) = run_where_asked(world, kept, &elsewhere, &run_id, (wait, cancel)).await;
+    ladders.extend(more);
+    let why = RelocationReason::Unusable;
+    end.relocated = Some(Relocation { why, unusable: request.cwd.clone(), used });
+    (end, ladders)
+}
+
+async fn run_where_asked(
+    world: &ProcessWorld,
+    kept: &Kept,
+    request: &RunRequest,
+    run_id: impl Fn() -> String,
+    (wait, cancel): (Wait, &CancelToken),
+) -> (RunEnd, Vec<Ladder>) {
+    // The files are looked at before they are read: what changes from here on shows as a difference.
+    let covered = request.hook.trust.to_be_verified().map(Content::covered_by);
+    // In another directory the same words may name other files.
+    if request.has_changed() {
+        kept.forget(&request.hook);
+        return (RunEnd::new(How::ContentChanged, Duration::ZERO), Vec::new());
+    }
     for folder in &request.folders {
         if let Err(error) = std::fs::create_dir_all(folder) {
-            tracing::warn!(target: "hookrail::runner", hook = %request.hook, folder = %folder.display(), %error, "a folder the hook needs cannot be made");
+            log!(warn, target: "hookrail::runner", hook = %request.hook, folder = %folder.display(), %error, "a folder the hook needs cannot be made");
         }
     }
     let (end, ladder) = match request.hook.lane.life {
         Life::Once => {
-            let (end, ladder) = run_command(world, request, &run_id(), (wait, cancel)).await;
+            let run_id = run_id();
+            let running = run_command(world, request, &run_id, (wait, cancel));
+            let Some((end, ladder)) = unless_changed(running, covered).await else {
+                return (RunEnd::new(How::ContentChanged, Duration::ZERO), Vec::new());
+            };
             return (end, ladder.into_iter().collect());
         }
         Life::Worker => worker::ask(world, &kept.pools, request, (wait, cancel)).await,
         Life::Prewarmed(_) => spare::run(world, kept, request, run_id, (wait, cancel)).await,
     };
     (end, ladder.into_iter().chain(kept.pools.ladders()).collect())
+}
+
+/// How soon after its start a run is looked at first, and how seldom later.
+const FIRST_LOOK: Duration = Duration::from_millis(2);
+const LAST_LOOK: Duration = Duration::from_millis(500);
+
+/// The end of a run whose files have stayed what was verified; nothing if one changed, and then the run is killed.
+///
+/// An interpreter opens its script some time after it was started, and a script cannot be handed over by a descriptor
+/// without it noticing. So between the verification and that moment the file could be replaced, and be put back
+/// afterwards. Both change what the system keeps about the file, which is compared while the hook runs and when it has
+/// ended, before its answer counts.
+async fn unless_changed<T>(running: impl Future<Output = T>, covered: Option<Content>) -> Option<T> {
+    let Some(covered) = covered else { return Some(running.await) };
+    let mut running = pin!(running);
+    let mut pause = FIRST_LOOK;
+    loop {
+        match tokio::time::timeout(pause, running.as_mut()).await {
+            Ok(ended) => return covered.is_unchanged().then_some(ended),
+            Err(_) if !covered.is_unchanged() => return None,
+            Err(_) => pause = (pause * 2).min(LAST_LOOK),
+        }
+    }
+}
+
+/// The nearest directory above that exists inside the project, else the project, else the root.
+fn existing_directory(gone: &Path, project: &Path) -> PathBuf {
+    let above = gone.ancestors().take_while(|above| above.starts_with(project));
+    let candidates = above.chain([project]);
+    // Entering a directory is what counts, and metadata of what is inside can be read only where that is allowed.
+    let can_be_entered = |directory: &&Path| directory.is_dir() && directory.join(".").symlink_metadata().is_ok();
+    candidates.into_iter().find(can_be_entered).unwrap_or(Path::new("/")).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::existing_directory;
+
+    #[test]
+    fn a_directory_that_is_gone_has_its_nearest_ancestor_inside_the_project_the_project_or_the_root() {
+        let dir = tempfile::tempdir().unwrap();
+        let project = dir.path().join("project");
+        std::fs::create_dir_all(project.join("a/b")).unwrap();
+        std::fs::write(project.join("file"), "").unwrap();
+        let of = |path: &std::path::Path| existing_directory(path, &project);
+        assert_eq!(of(&project.join("a/b/c/d")), project.join("a/b"));
+        assert_eq!(of(&project.join("file")), project);
+        assert_eq!(of(&dir.path().join("elsewhere/x")), project, "never a directory outside of the project");
+        assert_eq!(existing_directory(&dir.path().join("gone/x"), &dir.path().join("gone")), std::path::Path::new("/"));
+    }
 }

@@ -36,11 +36,20 @@ pub trait ModuleRunner: Send + Sync {
         self.call(call)
     }
 
-    /// Loads a module to learn what it registers, and forgets it again. Blocks the caller. The module has no
-    /// capability but reading while this lasts.
+    /// Loads a module to learn what it registers. Blocks the caller. The module has no capability but reading while this
+    /// lasts.
+    ///
+    /// Calls run the version that was inspected last without a failure, also when its files are broken or gone by then:
+    /// the engine goes on with it until a later inspection succeeds.
     fn inspect(&self, module: &Path, world: &ModuleWorld) -> ModuleInspection {
         let _ = (module, world);
         ModuleInspection::Unknown("the runner cannot look into modules".to_owned())
+    }
+
+    /// The files that the last inspection of a module read or looked for, with what was in them. They are watched.
+    fn inspected_files(&self, module: &Path, world: &ModuleWorld) -> Vec<NamedFile> {
+        let _ = (module, world);
+        Vec::new()
     }
 
     /// Runs a command that a module registered.
@@ -50,9 +59,10 @@ pub trait ModuleRunner: Send + Sync {
     }
 
     /// Ends everything that modules are doing, and waits until nothing of it is left. Nothing is asked afterwards.
-    fn shutdown(&self) -> HostFuture<'_, ()> {
-        Box::pin(std::future::ready(()))
-    }
+    ///
+    /// It has no default, because a runner that wraps another one and forgets to pass this on leaves the processes of
+    /// its modules behind.
+    fn shutdown(&self) -> HostFuture<'_, ()>;
 
     /// Lets a module draw a message that it registered a renderer for; none means the default drawing.
     fn render<'a>(&'a self, render: ModuleRender<'a>) -> HostFuture<'a, Option<Vec<String>>> {
@@ -315,6 +325,9 @@ pub enum ModuleInspection {
     Unknown(String),
     /// It cannot be loaded.
     Failed(LoadFailure),
+    /// The machine had no thread, descriptor or memory for it at that moment. That says nothing about the module, so the
+    /// answer must not be kept: the module is looked into again at the next event, or asked without that.
+    OutOfResources(LoadFailure),
 }
 
 /// What a module registered.
@@ -364,6 +377,19 @@ pub struct LoadFailure {
     pub message: String,
     /// Where it is wrong, when that is known.
     pub place: Option<LoadPlace>,
+    /// What kept it from being loaded.
+    pub cause: LoadCause,
+}
+
+/// What keeps a module from being loaded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LoadCause {
+    /// Its source.
+    #[default]
+    Source,
+    /// A want of descriptors, memory or threads, which says nothing about its source. The next event tries again.
+    OutOfResources,
 }
 
 /// A place in a module's source. Lines and columns count from one.
@@ -382,7 +408,15 @@ impl LoadFailure {
     /// A failure without a place.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), place: None }
+        Self { message: message.into(), place: None, cause: LoadCause::Source }
+    }
+
+    /// The failure of something that the operating system refused, with the cause that follows from its error.
+    #[must_use]
+    pub fn of_system(message: impl Into<String>, error: &std::io::Error) -> Self {
+        let starved = crate::config::is_want_of_resources(error);
+        let cause = if starved { LoadCause::OutOfResources } else { LoadCause::Source };
+        Self { cause, ..Self::new(message) }
     }
 
     /// The failure with its place.

@@ -10,14 +10,17 @@ use tokio::sync::Semaphore;
 use super::HookSystem;
 use super::engine::Workplace;
 use crate::breadcrumb::Trail;
+use crate::config::{KeptReason, KeptSource, LoadMode, Place, is_absence, kept_finding};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{self, DialectId, Inspector, Loader, Plugins, Sources, path_in, text_in};
-use crate::hook::Hook;
+use crate::hook::{Hook, OnFailure};
+use crate::log::log;
 use crate::run::{
     AllTerms, Capabilities, Environment, Kept, ModuleRunner, OutputLimits, ProcessStart, ProcessWorld, Surroundings,
-    Terms,
+    Terms, environment_for_hooks,
 };
 use crate::snapshot::{Snapshot, Switch};
+use crate::source::SourceKind;
 use crate::tools::ToolNames;
 use crate::trust::{FileTrustStore, Grants, TrustStore};
 
@@ -40,7 +43,16 @@ pub struct Builder {
     tools: Vec<ToolNames>,
     findings: Vec<Diagnostic>,
     files: Vec<PathBuf>,
+    own_sources: Vec<OwnSource>,
+    on_load_failure: OnFailure,
     workplace: Workplace,
+}
+
+/// A source that the embedding program reads itself, with its way to tell a good text from a broken one.
+#[derive(Clone)]
+struct OwnSource {
+    file: PathBuf,
+    check: Arc<dyn Fn(&str) -> Result<(), Diagnostic> + Send + Sync>,
 }
 
 /// How far the project is trusted.
@@ -69,6 +81,8 @@ pub(super) struct Settings {
     module_files: Vec<PathBuf>,
     findings: Vec<Diagnostic>,
     files: Vec<PathBuf>,
+    own_sources: Vec<OwnSource>,
+    on_load_failure: OnFailure,
     disabled: disabled::Disabled,
 }
 
@@ -91,6 +105,8 @@ impl Builder {
             tools: Vec::new(),
             findings: Vec::new(),
             files: Vec::new(),
+            own_sources: Vec::new(),
+            on_load_failure: OnFailure::Allow,
             workplace: Workplace::default(),
         }
     }
@@ -178,6 +194,26 @@ impl Builder {
         self
     }
 
+    /// Names a file that this description was made from, with a check that tells a good text from a broken one. What the
+    /// file said when the system was built stays in force as long as the system lives; while the file is empty, broken,
+    /// unreadable or gone, every outcome says so.
+    pub fn described_by_source(
+        mut self,
+        file: impl Into<PathBuf>,
+        check: impl Fn(&str) -> Result<(), Diagnostic> + Send + Sync + 'static,
+    ) -> Self {
+        self.own_sources.push(OwnSource { file: file.into(), check: Arc::new(check) });
+        self
+    }
+
+    /// What a source of configuration that exists and cannot be used does to events that can be denied, while there is no
+    /// earlier version of it. By default they go on, and a diagnostic says what is missing. What a project brings that was
+    /// not trusted is never missed, and an unusable source of the system layer always denies.
+    pub fn on_load_failure(mut self, policy: OnFailure) -> Self {
+        self.on_load_failure = policy;
+        self
+    }
+
     /// Adds a hook the host made itself.
     pub fn hook(mut self, hook: Hook) -> Self {
         self.hooks.push(hook);
@@ -209,6 +245,7 @@ impl Builder {
     /// Loads all configuration. What is wrong with it is in the snapshot's diagnostics; nothing fails.
     pub fn build(self) -> HookSystem {
         let environment = self.environment.unwrap_or_else(|| std::env::vars_os().collect());
+        let environment = environment_for_hooks(environment);
         let depth = text_in(&environment, "HOOKRAIL_DEPTH").and_then(|depth| depth.parse().ok()).unwrap_or(0);
         let switch = match self.switch {
             Switch::On if text_in(&environment, "HOOKRAIL_DISABLE") == Some("1") => {
@@ -218,15 +255,17 @@ impl Builder {
         };
         let trust = self.trust.or_else(|| default_store(&environment));
         let trail = Trail::new(dialect::breadcrumb_file(&environment));
+        let project = std::path::absolute(&self.project).unwrap_or(self.project);
         HookSystem::new(Settings {
-            project: std::path::absolute(&self.project).unwrap_or(self.project),
             world: Arc::new(ProcessWorld {
                 environment: Arc::new(environment),
                 depth,
+                project: project.clone(),
                 terms: self.terms,
                 start: self.process_start,
                 surroundings: Surroundings::default(),
             }),
+            project,
             modules: self.modules,
             processes: Arc::new(Semaphore::new(self.most_processes)),
             trail,
@@ -242,6 +281,8 @@ impl Builder {
             module_files: self.module_files,
             findings: self.findings,
             files: self.files,
+            own_sources: self.own_sources,
+            on_load_failure: self.on_load_failure,
             disabled: disabled::Disabled::default(),
         })
     }
@@ -249,32 +290,46 @@ impl Builder {
 
 impl Settings {
     /// Loads everything once.
-    pub(super) fn load(&self, loader: &mut Loader, native: Vec<Hook>) -> Snapshot {
+    pub(super) fn load(&self, loader: &mut Loader, native: Vec<Hook>, mode: LoadMode) -> Snapshot {
         let mut diagnostics = self.findings.clone();
+        let mut kept = Vec::new();
+        let grants = self.grants(loader, mode, &mut kept, &mut diagnostics);
         let sources = Sources {
             project: self.project.clone(),
             environment: Arc::clone(&self.world.environment),
-            grants: self.grants(&mut diagnostics),
+            grants: grants.grants.clone(),
             trust_all: self.project_trust == ProjectTrust::ForThisRun,
             plugins: self.plugins,
             modules: self.module_files.clone(),
             inspector: self.inspector(),
         };
-        let loaded = loader.load(&sources);
+        let mut loaded = loader.load(&sources, mode, |reading, found| {
+            for source in &self.own_sources {
+                let place = Place { path: &source.file, kind: SourceKind::User, dialect: None };
+                let mut problems = Vec::new();
+                reading.read(place, &mut problems, |text| (source.check)(text).into());
+                // What was wrong when the description was made is among its findings.
+                found.extend(problems.into_iter().filter(|problem| !self.findings.contains(problem)));
+            }
+        });
+        loaded.sources.looked_at.extend(self.files.iter().cloned());
+        loaded.sources.kept.extend(kept);
+        loaded.sources.try_again |= grants.try_again;
         self.trail.leave(&loaded.breadcrumbs);
-        tracing::debug!(target: "hookrail::registry", hooks = loaded.hooks.len(), findings = loaded.diagnostics.len(), "loaded");
+        log!(debug, target: "hookrail::registry", hooks = loaded.hooks.len(), findings = loaded.diagnostics.len(), "loaded");
         diagnostics.extend(loaded.diagnostics);
         let mut hooks = loaded.hooks;
+        sources.grants.recognise_guards(&mut hooks);
         hooks.extend(self.hooks.iter().cloned());
         hooks.extend(native);
         self.disabled.apply(&mut hooks);
         Snapshot::new(hooks, diagnostics)
             .with_policy(loaded.policy)
-            .with_files(self.files.iter().cloned().chain(loaded.files).collect())
             .with_switch(self.switch.clone())
             .with_dialects(self.dialects.clone())
             .with_tools(self.tools.iter().cloned())
             .with_modules(loaded.modules)
+            .with_sources(loaded.sources, self.on_load_failure)
     }
 
     /// While hooks are off nothing of a module may run, not even to learn what it registers.
@@ -291,15 +346,58 @@ impl Settings {
         self.trust.as_ref().map(|store| store.files()).unwrap_or_default()
     }
 
-    /// What was granted for the project; a store that cannot be relied on grants nothing.
-    fn grants(&self, diagnostics: &mut Vec<Diagnostic>) -> Grants {
-        let Some(store) = &self.trust else { return Grants::default() };
+    /// What was granted for the project. A store that cannot be relied on grants nothing to a process that begins; one
+    /// that runs keeps what it knows.
+    fn grants(
+        &self,
+        loader: &mut Loader,
+        mode: LoadMode,
+        kept: &mut Vec<KeptSource>,
+        found: &mut Vec<Diagnostic>,
+    ) -> KnownGrants {
+        let Some(store) = &self.trust else { return KnownGrants::default() };
         let project = self.project.canonicalize().unwrap_or_else(|_| self.project.clone());
-        store.grants(&project).unwrap_or_else(|error| {
-            diagnostics.push(Diagnostic::new(Code::TrustStore, error.to_string()));
-            Grants::default()
-        })
+        let files = store.files();
+        let is_gone = |file: &PathBuf| file.symlink_metadata().is_err_and(|error| is_absence(&error));
+        let gone = !files.is_empty() && files.iter().all(is_gone);
+        let known = loader.grants.take();
+        let mut keep = |reason, known: Grants, found: &mut Vec<Diagnostic>| {
+            for path in &files {
+                found.push(kept_finding(path, reason));
+                kept.push(KeptSource::new(path, reason));
+            }
+            KnownGrants { grants: known, try_again: reason == KeptReason::OutOfResources }
+        };
+        let known = match (store.grants(&project), known) {
+            (Ok(grants), Some(known)) if gone && mode == LoadMode::Refresh && known != Grants::default() => {
+                debug_assert_eq!(grants, Grants::default(), "there is nothing to read grants from");
+                keep(KeptReason::Removed, known, found)
+            }
+            (Ok(grants), _) => KnownGrants { grants, try_again: false },
+            (Err(error), known) => {
+                let starved = error.is_want_of_resources();
+                found.push(Diagnostic::new(Code::TrustStore, error.to_string()));
+                let reason = if starved { KeptReason::OutOfResources } else { KeptReason::Unusable };
+                match known {
+                    Some(known) => keep(reason, known, found),
+                    None => {
+                        // A process that begins has nothing to keep, and must not remember that there was nothing.
+                        return KnownGrants { grants: Grants::default(), try_again: starved };
+                    }
+                }
+            }
+        };
+        loader.grants = Some(known.grants.clone());
+        known
     }
+}
+
+/// What is known of the grants for the project.
+#[derive(Default)]
+struct KnownGrants {
+    grants: Grants,
+    /// Whether the store could not be read for want of resources.
+    try_again: bool,
 }
 
 fn default_store(environment: &Environment) -> Option<Arc<dyn TrustStore>> {

@@ -23,12 +23,13 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect;
 use crate::event::Stage;
 use crate::firing::{Firing, Step};
-use crate::hook::{Action, Trust};
-use crate::native::{NativeCall, NativeHook};
+use crate::hook::Action;
+use crate::log::log;
+use crate::native::{ClosureThreads, NativeCall, NativeHook, Panicked};
 use crate::outcome::Outcome;
 use crate::run::{
-    How, Kept, ModuleCall, ModuleReturn, ModuleRunner, ModuleWorld, ProcessWorld, RunEnd, RunRequest, SpawnFailure,
-    Wait, run_process,
+    How, Kept, ModuleCall, ModuleReturn, ModuleRunner, ModuleWorld, ProcessWorld, Relocation, RelocationReason, RunEnd,
+    RunRequest, SpawnFailure, Wait, run_process,
 };
 
 /// What hooks are run with.
@@ -44,6 +45,8 @@ pub(super) struct Parts {
     pub(super) runs: Arc<AtomicU64>,
     /// Processes that are kept from one event to the next.
     pub(super) kept: Arc<Kept>,
+    /// Threads for closures of the embedding program.
+    pub(super) closures: Arc<ClosureThreads>,
 }
 
 /// What happens to hooks the host does not have to wait for.
@@ -112,7 +115,7 @@ impl Driver {
     ) -> Outcome {
         let event = firing.plan().event;
         let hooks = || firing.plan().hooks().map(|(_, planned)| Arc::clone(&planned.hook)).collect::<Vec<_>>();
-        tracing::debug!(target: "hookrail::planner", %event, hooks = ?hooks().iter().map(|hook| hook.label.clone()).collect::<Vec<_>>(), skipped = firing.plan().skipped.len(), "planned");
+        log!(debug, target: "hookrail::planner", %event, hooks = ?hooks().iter().map(|hook| hook.label.clone()).collect::<Vec<_>>(), skipped = firing.plan().skipped.len(), "planned");
         self.parts.notify.tell(|| Notification::Planned { fire, event, hooks: hooks() });
         loop {
             match firing.step() {
@@ -132,7 +135,7 @@ impl Driver {
                 },
                 Step::Done(outcome) => {
                     let decision = outcome.effects.decision;
-                    tracing::debug!(target: "hookrail::aggregator", %event, ?decision, runs = outcome.runs.len(), "folded");
+                    log!(debug, target: "hookrail::aggregator", %event, ?decision, runs = outcome.runs.len(), "folded");
                     self.parts.notify.tell(|| Notification::Folded { fire, event, decision });
                     return *outcome;
                 }
@@ -170,7 +173,15 @@ impl Driver {
     pub(super) fn in_background(self: &Arc<Self>, fire: FireId, request: RunRequest, host: &Arc<dyn Host>) {
         let background = match &self.place {
             Place::Engine { background, .. } => background,
-            Place::Caller { system, .. } => return system.engine().take_over(fire, request, Arc::clone(host)),
+            Place::Caller { system, .. } => {
+                match system.engine() {
+                    Ok(engine) => engine.take_over(fire, request, Arc::clone(host)),
+                    Err(why) => {
+                        log!(warn, target: "hookrail::runner", hook = %request.hook, %why, "a detached hook cannot be started");
+                    }
+                }
+                return;
+            }
         };
         let (hook, bound, cancel) = (Arc::clone(&request.hook), request.drain, CancelToken::new());
         let (driver, host, token) = (Arc::clone(self), Arc::clone(host), cancel.clone());
@@ -195,12 +206,12 @@ impl Driver {
         (wait, cancel): (Wait, &CancelToken),
     ) -> RunEnd {
         let (run, hook) = (request.id, Arc::clone(&request.hook));
-        tracing::debug!(target: "hookrail::runner", %hook, input_bytes = request.input.len(), "started");
-        tracing::trace!(target: "hookrail::runner", %hook, input = %String::from_utf8_lossy(&request.input), "input");
+        log!(debug, target: "hookrail::runner", %hook, input_bytes = request.input.len(), "started");
+        log!(trace, target: "hookrail::runner", %hook, input = %String::from_utf8_lossy(&request.input), "input");
         self.parts.notify.tell(|| Notification::Started { fire, run, hook: Arc::clone(&hook) });
         let end = self.run_action(&request, host, (wait, cancel)).await;
-        tracing::debug!(target: "hookrail::runner", %hook, how = ?end.how, duration = ?end.duration, "ended");
-        tracing::trace!(target: "hookrail::runner", %hook, stdout = %end.stdout.lossy(), stderr = %end.stderr.lossy(), "output");
+        log!(debug, target: "hookrail::runner", %hook, how = ?end.how, duration = ?end.duration, "ended");
+        log!(trace, target: "hookrail::runner", %hook, stdout = %end.stdout.lossy(), stderr = %end.stderr.lossy(), "output");
         self.parts.trail.leave(&dialect::breadcrumbs(&hook, request.event.kind(), &end));
         let (how, duration) = (end.how.clone(), end.duration);
         self.parts.notify.tell(|| Notification::Ended { fire, run, hook, how, duration });
@@ -216,10 +227,18 @@ impl Driver {
         let began = Instant::now();
         match &request.hook.action {
             Action::Native(native) => {
-                let how = call_native(native, request, host, cancel).await;
+                let how = call_native(&self.parts.closures, native, request, host, cancel).await;
                 RunEnd::new(how, began.elapsed())
             }
-            Action::Module(_) if has_changed(request) => RunEnd::new(How::ContentChanged, began.elapsed()),
+            Action::Module(_) if request.directory_in_project(&self.parts.world.project).is_some() => {
+                // A module finds the project in its working directory, as a command does.
+                let inside = RunRequest { cwd: self.parts.world.project.clone(), ..request.clone() };
+                let mut end = Box::pin(self.run_action(&inside, host, (wait, cancel))).await;
+                let (why, unusable) = (RelocationReason::OutsideProject, request.cwd.clone());
+                end.relocated = Some(Relocation { why, unusable, used: inside.cwd });
+                end
+            }
+            Action::Module(_) if request.has_changed() => RunEnd::new(How::ContentChanged, began.elapsed()),
             Action::Module(path) => {
                 let Some(runner) = &self.parts.modules else {
                     return RunEnd::new(How::SpawnFailed(SpawnFailure::NoRunner), began.elapsed());
@@ -249,11 +268,7 @@ impl Driver {
         let Ok(Ok(_place)) = place.await else {
             return RunEnd::new(How::Cancelled, Duration::ZERO);
         };
-        // Only now, because a file can change while its hook waits for a place.
-        if has_changed(request) {
-            self.parts.kept.forget(&request.hook);
-            return RunEnd::new(How::ContentChanged, Duration::ZERO);
-        }
+        // Whether the hook is still what was granted is looked at inside, because a file can change while its hook waits.
         let Parts { world, kept, .. } = &self.parts;
         let (end, ladders) = run_process(world, kept, request, || self.run_id(), (wait, cancel)).await;
         ladders.into_iter().for_each(|ladder| self.finish_later(ladder));
@@ -297,16 +312,24 @@ pub(super) async fn join_all(tasks: &Mutex<JoinSet<()>>) {
     }
 }
 
-async fn call_native(native: &NativeHook, request: &RunRequest, host: Arc<dyn Host>, cancel: &CancelToken) -> How {
+/// Calls a closure on a thread of its own, so that its deadline is kept whatever it does with the thread.
+async fn call_native(
+    closures: &ClosureThreads,
+    native: &NativeHook,
+    request: &RunRequest,
+    host: Arc<dyn Host>,
+    cancel: &CancelToken,
+) -> How {
     let call = NativeCall { event: Arc::clone(&request.event), host };
-    // A closure that panics is a hook that failed; it must not take the engine down.
-    let answering = match std::panic::catch_unwind(AssertUnwindSafe(|| native.call(call))) {
-        Ok(answering) => answering,
-        Err(_) => return How::Threw("the closure panicked".to_owned()),
+    let answer = match closures.call(native.clone(), call) {
+        Ok(answer) => answer,
+        Err(error) => return How::SpawnFailed(SpawnFailure::Other(format!("there is no thread for it: {error}"))),
     };
-    guarded(answering, Some(request.timeout), cancel)
-        .await
-        .map_or_else(|how| how, |effects| How::Decided(Box::new(effects)))
+    match guarded(answer, Some(request.timeout), cancel).await {
+        Ok(Ok(effects)) => How::Decided(Box::new(effects)),
+        Ok(Err(Panicked)) => How::Threw("the closure panicked".to_owned()),
+        Err(how) => how,
+    }
 }
 
 /// Runs code of others: until it is done, or its time is up, or nobody wants it any more, or it panics.
@@ -334,14 +357,6 @@ async fn guarded<F: Future>(work: F, timeout: Option<Duration>, cancel: &CancelT
         time_up.as_mut().poll(context).map(Err)
     })
     .await
-}
-
-/// Whether the hook is not what its user granted any more.
-fn has_changed(request: &RunRequest) -> bool {
-    match &request.hook.trust {
-        Trust::Granted(fingerprint) => !fingerprint.still_holds(&request.cwd),
-        _ => false,
-    }
 }
 
 fn module_end(returned: ModuleReturn, began: Instant) -> RunEnd {

@@ -1,6 +1,7 @@
 //! The engine's one thread: events fired with the asynchronous twin are driven here, and so is everything that outlives
 //! the event it began in. A host can lend its runtime instead. How an event is driven is none of its business.
 
+use std::io;
 use std::sync::Arc;
 use std::thread::{self, ThreadId};
 use std::time::Duration;
@@ -9,7 +10,6 @@ use hookrail_spawn::CancelToken;
 use tokio::runtime::{self, Handle};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
-use tracing::Instrument as _;
 
 use super::drive::{Detached, Driver, Parts};
 use super::fire::Fire;
@@ -39,9 +39,9 @@ enum Home {
 
 /// The thread, seen from outside. It ends when the last handle is gone and everything has ended.
 pub(super) struct Engine {
-    jobs: Result<mpsc::UnboundedSender<Job>, String>,
+    jobs: mpsc::UnboundedSender<Job>,
     notify: Sender,
-    home: Option<Home>,
+    home: Home,
 }
 
 enum Job {
@@ -63,83 +63,68 @@ enum Job {
 }
 
 impl Engine {
-    pub(super) fn start(parts: Parts, workplace: Workplace) -> Self {
+    /// Starts the engine.
+    ///
+    /// # Errors
+    /// If the system has no thread or no descriptors for it at the moment.
+    pub(super) fn start(parts: Parts, workplace: Workplace) -> io::Result<Self> {
         let (jobs, inbox) = mpsc::unbounded_channel();
         let notify = parts.notify.clone();
         if workplace == Workplace::CallersRuntime
             && let Ok(lent) = Handle::try_current()
         {
             lent.spawn(main_loop(parts, inbox));
-            return Self { jobs: Ok(jobs), notify, home: Some(Home::Runtime(lent.id())) };
+            return Ok(Self { jobs, notify, home: Home::Runtime(lent.id()) });
         }
-        let started = runtime().and_then(|runtime| {
-            let body = move || runtime.block_on(main_loop(parts, inbox));
-            thread::Builder::new().name("hookrail".to_owned()).spawn(body)
-        });
-        match started {
-            Ok(handle) => Self { jobs: Ok(jobs), notify, home: Some(Home::Thread(handle.thread().id())) },
-            Err(error) => Self { jobs: Err(error.to_string()), notify, home: None },
-        }
+        let runtime = runtime()?;
+        let body = move || runtime.block_on(main_loop(parts, inbox));
+        let handle = thread::Builder::new().name("hookrail".to_owned()).spawn(body)?;
+        Ok(Self { jobs, notify, home: Home::Thread(handle.thread().id()) })
     }
 
     /// Whether the engine may need this very thread to go on.
     pub(super) fn is_at_home_here(&self) -> bool {
         match self.home {
-            Some(Home::Thread(thread)) => thread == thread::current().id(),
-            Some(Home::Runtime(lent)) => Handle::try_current().is_ok_and(|here| here.id() == lent),
-            None => false,
+            Home::Thread(thread) => thread == thread::current().id(),
+            Home::Runtime(lent) => Handle::try_current().is_ok_and(|here| here.id() == lent),
         }
     }
 
     pub(super) fn fire(&self, firing: Firing, host: Arc<dyn Host>, detached: Detached) -> Fire {
         let kind = firing.plan().event;
-        match &self.jobs {
-            Ok(jobs) => {
-                let (reply, outcome) = oneshot::channel();
-                let cancel = CancelToken::new();
-                let id = self.notify.next_id();
-                let job = Job::Fire { id, firing: Box::new(firing), host, detached, cancel: cancel.clone(), reply };
-                // A send can fail only when the thread is gone; the dropped reply then says so.
-                let _ = jobs.send(job);
-                Fire::running(id, kind, outcome, cancel)
-            }
-            Err(why) => Fire::ready(without_engine(firing, why)),
-        }
+        let (reply, outcome) = oneshot::channel();
+        let cancel = CancelToken::new();
+        let id = self.notify.next_id();
+        let job = Job::Fire { id, firing: Box::new(firing), host, detached, cancel: cancel.clone(), reply };
+        // A send can fail only when the thread is gone; the dropped reply then says so.
+        let _ = self.jobs.send(job);
+        Fire::running(id, kind, outcome, cancel)
     }
 
     /// Takes a run over from an event that is driven elsewhere and does not wait for it.
     pub(super) fn take_over(&self, fire: FireId, request: RunRequest, host: Arc<dyn Host>) {
-        match &self.jobs {
-            Ok(jobs) => {
-                let _ = jobs.send(Job::Detached { fire, request: Box::new(request), host });
-            }
-            Err(why) => {
-                tracing::warn!(target: "hookrail::runner", hook = %request.hook, %why, "a hook that nobody waits for cannot be started");
-            }
-        }
+        let _ = self.jobs.send(Job::Detached { fire, request: Box::new(request), host });
     }
 
     /// Waits until everything that was started has ended, and says what had to be cut off for that.
     pub(super) async fn drain(&self) -> Vec<Diagnostic> {
         let (done, drained) = oneshot::channel();
-        if let Ok(jobs) = &self.jobs
-            && jobs.send(Job::Drain(done)).is_ok()
-        {
-            return drained.await.unwrap_or_default();
+        match self.jobs.send(Job::Drain(done)) {
+            Ok(()) => drained.await.unwrap_or_default(),
+            Err(_) => Vec::new(),
         }
-        Vec::new()
     }
 }
 
 /// A runtime for one thread, which is all that driving events takes.
-pub(super) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+pub(super) fn runtime() -> io::Result<tokio::runtime::Runtime> {
     // Searching for what a killed hook has left happens on helper threads. Their number is not bounded here: with eight, a
     // storm of cancelled hooks left a queue of hundreds of searches, each with an open descriptor, that took minutes.
     tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()
 }
 
 /// When there is no thread to be had, every hook fails to start, and its failure policy decides.
-fn without_engine(mut firing: Firing, why: &str) -> Outcome {
+pub(super) fn without_engine(mut firing: Firing, why: &str) -> Outcome {
     loop {
         match firing.step() {
             Step::Run(batch) => {
@@ -162,12 +147,11 @@ async fn main_loop(parts: Parts, mut inbox: mpsc::UnboundedReceiver<Job>) {
         match job {
             Job::Fire { id, firing, host, detached, cancel, reply } => {
                 let driver = Arc::clone(&driver);
-                let span = tracing::debug_span!(target: "hookrail::eventHandler", "fire", event = %firing.plan().event);
-                let fire = async move {
+                // No span: entering one at every poll would let a subscriber that panics end the event.
+                fires.spawn(async move {
                     let outcome = driver.drive(id, *firing, host, detached, cancel).await;
                     let _ = reply.send(outcome);
-                };
-                fires.spawn(fire.instrument(span));
+                });
             }
             Job::Detached { fire, request, host } => driver.in_background(fire, *request, &host),
             Job::Drain(done) => {

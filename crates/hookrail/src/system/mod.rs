@@ -29,16 +29,19 @@ pub use status::StatusLine;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 
 use arc_swap::ArcSwap;
 
+use crate::config::LoadMode;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Loader;
 use crate::event::{Event, EventKind, EventSet};
 use crate::firing::{Firing, Plan, Step};
 use crate::hook::Hook;
+use crate::native::ClosureThreads;
 use crate::outcome::Outcome;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Configuration, Revision, Snapshot};
 use crate::trust::Fingerprint;
 use builder::Settings;
 use engine::Engine;
@@ -46,6 +49,9 @@ use engine::Engine;
 /// How deep hooks may start agents that fire hooks. Two levels are a use (a hook that asks an agent for a review); a
 /// third is a loop about to begin.
 const DEEPEST: u32 = 3;
+
+/// After a load that lacked resources, events load again at most this often.
+const RETRY_AFTER: Duration = Duration::from_millis(25);
 
 /// The hooks of one project, ready to take part in events. Cloning shares everything.
 #[derive(Clone)]
@@ -75,7 +81,12 @@ struct Inner {
     wanted: AtomicU64,
     loader: Mutex<Loader>,
     native: Mutex<Vec<Hook>>,
+    /// Whether the last load lacked resources, so that the next event loads again.
+    load_again: AtomicBool,
     engine: OnceLock<Engine>,
+    /// Held while the engine is started, so that it is started once.
+    engine_start: Mutex<()>,
+    closures: Arc<ClosureThreads>,
     here: here::Here,
     runs: Arc<AtomicU64>,
     shut_down: AtomicBool,
@@ -95,14 +106,17 @@ impl HookSystem {
             wanted: AtomicU64::new(0),
             loader: Mutex::default(),
             native: Mutex::default(),
+            load_again: AtomicBool::new(false),
             engine: OnceLock::new(),
+            engine_start: Mutex::default(),
+            closures: Arc::default(),
             here: here::Here::default(),
             runs: Arc::default(),
             shut_down: AtomicBool::new(false),
             notify: notify::Sender::new(),
         };
         let system = Self { inner: Arc::new(inner), used_by: UsedBy::Session };
-        system.reload();
+        system.load(LoadMode::First);
         system
     }
 
@@ -134,26 +148,83 @@ impl HookSystem {
         Arc::clone(&self.inner.in_force.load().snapshot)
     }
 
-    /// Reads all configuration anew and puts it in force at once, for events fired from now on. A file that is
-    /// broken keeps its last good version. Returns what loading noticed.
+    /// Reads all configuration anew and puts it in force at once, for events fired from now on: what a person or a
+    /// program asks for. A source that is gone was removed on purpose. One that is empty, broken or unreadable keeps its
+    /// last good version. Returns what loading noticed.
     pub fn reload(&self) -> Vec<Diagnostic> {
+        self.load(LoadMode::Reload)
+    }
+
+    /// Like [`HookSystem::reload`], for what happens by itself, such as a change that a watcher saw: a source that is
+    /// gone keeps its last good version too, until a reload accepts that. Blocks for some 20 ms when a file has changed,
+    /// because a file is read when it is stable.
+    pub fn refresh(&self) -> Vec<Diagnostic> {
+        self.load(LoadMode::Refresh)
+    }
+
+    /// Which configuration is in force.
+    #[must_use]
+    pub fn configuration(&self) -> Configuration {
+        self.snapshot().configuration()
+    }
+
+    /// Everything whose change may change the configuration in force, whether it exists or not: what a watcher has to
+    /// watch. A folder is meant with what is directly in it.
+    #[must_use]
+    pub fn watched_paths(&self) -> Vec<PathBuf> {
+        let mut paths = self.snapshot().files().to_vec();
+        paths.extend(self.inner.settings.trust_files());
+        paths.sort();
+        paths.dedup();
+        paths
+    }
+
+    fn load(&self, mode: LoadMode) -> Vec<Diagnostic> {
         // The lock is held until the new snapshot is in force, so that of two reloads the later one wins whole.
         let mut loader = self.inner.loader.lock().unwrap_or_else(PoisonError::into_inner);
+        self.load_with(&mut loader, mode)
+    }
+
+    fn load_with(&self, loader: &mut Loader, mode: LoadMode) -> Vec<Diagnostic> {
         let snapshot = {
             let native = self.inner.native.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            self.inner.settings.load(&mut loader, native)
+            self.inner.settings.load(loader, native, mode)
         };
+        loader.last_load = Some(Instant::now());
+        let before = self.snapshot();
+        let revision = if before.is_same_configuration(&snapshot) {
+            before.revision()
+        } else {
+            Revision { number: before.revision().number + 1, loaded_at: SystemTime::now() }
+        };
+        let snapshot = snapshot.with_revision(revision);
         let diagnostics = snapshot.diagnostics().to_vec();
-        self.inner.wanted.store(snapshot.wanted().bits(), Ordering::Relaxed);
+        let load_again = snapshot.sources().try_again;
+        // An event that no hook wants has to load again all the same.
+        let wanted = if load_again { u64::MAX } else { snapshot.wanted().bits() };
         self.inner.settings.kept.keep_only_for(snapshot.hooks());
         self.inner.in_force.store(Arc::new(plans::InForce::new(snapshot)));
+        self.inner.wanted.store(wanted, Ordering::Relaxed);
+        self.inner.load_again.store(load_again, Ordering::Relaxed);
         diagnostics
+    }
+
+    /// Loads again before an event when the last load lacked resources, though not in every moment.
+    fn load_what_was_missed(&self) {
+        if !self.inner.load_again.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut loader = self.inner.loader.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_due = loader.last_load.is_none_or(|last| last.elapsed() >= RETRY_AFTER);
+        if is_due && self.inner.load_again.load(Ordering::Relaxed) {
+            self.load_with(&mut loader, LoadMode::Refresh);
+        }
     }
 
     /// Adds a hook that is code of the embedding program. It takes part from now on, after all configured ones.
     pub fn register(&self, hook: Hook) {
         self.inner.native.lock().unwrap_or_else(PoisonError::into_inner).push(hook);
-        self.reload();
+        self.refresh();
     }
 
     /// Every file whose change would change which hooks run, or what they do, whether it exists yet or not. A host keeps
@@ -218,9 +289,12 @@ impl HookSystem {
             // The end may have come in between.
             Some(_) if self.inner.shut_down.load(Ordering::Relaxed) => Outcome::abandoned(kind),
             Some(seat) => seat.drive(self, firing, Arc::new(NoHost)),
-            // Whoever waits where the engine works, such as a hook that fires another event, would wait for itself.
-            None if self.engine().is_at_home_here() => here::drive_elsewhere(self.clone(), firing, Arc::new(NoHost)),
-            None => parker::block_on(self.engine().fire(firing, Arc::new(NoHost), drive::Detached::LeftAlone)),
+            // A caller that waits where the engine works, such as a hook that fires another event, would wait for itself.
+            None => match self.engine() {
+                Ok(engine) if engine.is_at_home_here() => here::drive_elsewhere(self.clone(), firing, Arc::new(NoHost)),
+                Ok(engine) => parker::block_on(engine.fire(firing, Arc::new(NoHost), drive::Detached::LeftAlone)),
+                Err(why) => engine::without_engine(firing, &why),
+            },
         }
     }
 
@@ -240,7 +314,7 @@ impl HookSystem {
         self.inner.shut_down.store(true, Ordering::Relaxed);
         self.inner.here.close().await;
         // Ending the processes that were kept takes a runtime, also where all events were driven by their callers.
-        let engine = if self.inner.settings.kept.is_empty() { self.inner.engine.get() } else { Some(self.engine()) };
+        let engine = if self.inner.settings.kept.is_empty() { self.inner.engine.get() } else { self.engine().ok() };
         let cut_off = match engine {
             Some(engine) => engine.drain().await,
             None => Vec::new(),
@@ -248,6 +322,8 @@ impl HookSystem {
         if let Some(modules) = &self.inner.settings.modules {
             modules.shutdown().await;
         }
+        // One that blocks cannot be ended, and is not waited for.
+        self.inner.closures.close();
         cut_off
     }
 
@@ -258,13 +334,17 @@ impl HookSystem {
 
     fn start(&self, event: Event, host: Arc<dyn Host>, detached: drive::Detached) -> Fire {
         match self.admit(event) {
-            Ok(firing) => self.engine().fire(firing, host, detached),
+            Ok(firing) => match self.engine() {
+                Ok(engine) => engine.fire(firing, host, detached),
+                Err(why) => Fire::ready(engine::without_engine(firing, &why)),
+            },
             Err(outcome) => Fire::ready(*outcome),
         }
     }
 
     /// Plans an event, unless its outcome is known without asking anybody.
     fn admit(&self, event: Event) -> Result<Firing, Box<Outcome>> {
+        self.load_what_was_missed();
         let kind = event.kind();
         if !self.used_by.may_fire(kind) {
             return Err(Box::new(Outcome::untouched(kind)));
@@ -273,13 +353,14 @@ impl HookSystem {
             // Somebody who still asks must not take silence for consent.
             return Err(Box::new(Outcome::abandoned(kind)));
         }
-        let depth = self.inner.settings.world.depth;
-        if depth >= DEEPEST {
-            return Err(Box::new(Outcome::too_deep(kind, depth)));
-        }
         let in_force = self.inner.in_force.load();
         let plan = in_force.plan(&event);
         let is_idle = plan.parts.is_empty();
+        let depth = self.inner.settings.world.depth;
+        // Where no hook would run there is no recursion to end.
+        if depth >= DEEPEST && !is_idle {
+            return Err(Box::new(Outcome::too_deep(kind, depth)));
+        }
         let mut firing = Firing::planned(Arc::clone(&in_force.snapshot), plan, event);
         // An event that no hook runs for is over at once, and nobody has to be woken to find that out.
         if is_idle && let Step::Done(outcome) = firing.step() {
@@ -288,9 +369,20 @@ impl HookSystem {
         Ok(firing)
     }
 
-    /// The engine's thread, which is started when it is first needed.
-    fn engine(&self) -> &Engine {
-        self.inner.engine.get_or_init(|| Engine::start(self.parts(), self.inner.settings.workplace))
+    /// The engine's thread, which is started when it is first needed. A start that failed is tried again for the next
+    /// event: a moment without descriptors must not turn guards off for good.
+    fn engine(&self) -> Result<&Engine, String> {
+        if let Some(engine) = self.inner.engine.get() {
+            return Ok(engine);
+        }
+        let _starting = self.inner.engine_start.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(engine) = self.inner.engine.get() {
+            return Ok(engine);
+        }
+        match Engine::start(self.parts(), self.inner.settings.workplace) {
+            Ok(engine) => Ok(self.inner.engine.get_or_init(|| engine)),
+            Err(error) => Err(error.to_string()),
+        }
     }
 
     fn parts(&self) -> drive::Parts {
@@ -302,6 +394,7 @@ impl HookSystem {
             trail: self.inner.settings.trail.clone(),
             runs: Arc::clone(&self.inner.runs),
             kept: Arc::clone(&self.inner.settings.kept),
+            closures: Arc::clone(&self.inner.closures),
         }
     }
 }

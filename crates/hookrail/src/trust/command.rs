@@ -15,6 +15,9 @@ use std::sync::Arc;
 use super::siblings::{Imports, importable_files};
 use crate::config::without_dots;
 
+/// Variables that mean the directory in which a command runs.
+const WORKING_DIRECTORY: [&str; 2] = ["PWD", "cwd"];
+
 /// A command, with what its words are looked up in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Command {
@@ -142,6 +145,8 @@ impl Command {
             return home.join(rest);
         }
         for (name, folder) in self.folders.iter() {
+            // The project's variables mean the project wherever a hook runs; these two mean where it runs.
+            let folder = if WORKING_DIRECTORY.contains(&name.as_str()) { cwd } else { folder };
             for reference in [format!("${{{name}}}"), format!("${name}")] {
                 if let Some(rest) = text.strip_prefix(&reference) {
                     text = format!("{}{rest}", folder.display());

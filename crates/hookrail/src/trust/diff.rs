@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use super::fingerprint::{Fingerprint, NamedFile};
 use super::grants::{Grant, GrantedFile, Grants};
-use crate::hook::{Hook, Trust};
+use crate::dialect;
+use crate::hook::{Hook, OnFailure, Trust};
 
 /// A difference between what was granted and what is there.
 #[derive(Clone, Debug)]
@@ -88,28 +89,20 @@ impl Grants {
     #[must_use]
     pub fn changes(&self, hooks: &[Arc<Hook>]) -> Vec<HookChange> {
         let mut changes = Vec::new();
-        let known = |grant: &&Grant| {
-            let same = |taken: &Fingerprint| taken.definition().hex() == grant.definition;
-            hooks.iter().any(|hook| hook.trust.fingerprint().is_some_and(same))
-        };
-        let mut lost: Vec<&Grant> = self.hooks.iter().filter(|grant| !known(grant)).collect();
-        let mut found: Vec<(&Arc<Hook>, &Fingerprint)> = Vec::new();
         for hook in hooks {
-            match &hook.trust {
-                Trust::Changed(taken) => {
-                    let granted = self.hooks.iter().find(|grant| grant.definition == taken.definition().hex());
-                    changes.push(changed(hook, taken, granted));
-                }
-                Trust::Never(taken) => found.push((hook, taken)),
-                _ => {}
+            if let Trust::Changed(taken) = &hook.trust {
+                changes.push(changed(hook, taken, taken.granted()));
             }
         }
-        let pairs = [same_name, shares_a_file].map(|alike| pair(&mut lost, &mut found, alike));
-        changes.extend(pairs.into_iter().flatten());
-        changes.extend(lone_pairs(&mut lost, &mut found));
-        changes.extend(
-            found.into_iter().map(|(hook, taken)| HookChange { kind: ChangeKind::New, ..changed(hook, taken, None) }),
-        );
+        let plain: Vec<&Hook> = hooks.iter().map(|hook| &**hook).collect();
+        let Pairing { pairs, found, lost } = self.pair_up(&plain);
+        let at = |place: usize| hooks.get(place).and_then(|hook| Some((hook, hook.trust.fingerprint()?)));
+        for (place, grant) in pairs {
+            changes.extend(at(place).map(|(hook, taken)| changed(hook, taken, Some(grant))));
+        }
+        for (hook, taken) in found.into_iter().filter_map(at) {
+            changes.push(HookChange { kind: ChangeKind::New, ..changed(hook, taken, None) });
+        }
         changes.extend(lost.into_iter().map(|grant| HookChange {
             kind: ChangeKind::Gone,
             hook: None,
@@ -117,6 +110,83 @@ impl Grants {
             files: Vec::new(),
         }));
         changes
+    }
+
+    /// Recognises guards that were granted and whose definition has changed since: they are changed hooks and no new
+    /// ones, because whoever edits the definition of a guard would otherwise make it disappear.
+    pub(crate) fn recognise_guards(&self, hooks: &mut [Hook]) {
+        if !self.may_hold_guards() {
+            return;
+        }
+        let plain: Vec<&Hook> = hooks.iter().collect();
+        let pairs: Vec<(usize, &Grant)> = self.pair_up(&plain).pairs;
+        for (place, grant) in pairs {
+            let Some(hook) = hooks.get_mut(place) else { continue };
+            if grant.policy(hook) != OnFailure::Allow
+                && let Trust::Never(taken) = &hook.trust
+            {
+                hook.trust = Trust::Changed(taken.clone().granted_by(grant));
+                let pattern = grant.described.as_ref().and_then(|described| described.matcher.as_deref());
+                hook.granted_matcher = Some(dialect::guards_matcher(hook.dialect, hook.event, pattern));
+            }
+        }
+    }
+
+    /// Finds hooks that were never granted in the place of hooks that were granted and are gone.
+    fn pair_up<'g>(&'g self, hooks: &[&Hook]) -> Pairing<'g> {
+        let is_known = |grant: &&Grant| {
+            let of = |taken: &Fingerprint| {
+                grant.is_of(taken) || taken.granted().is_some_and(|granted| granted.definition == grant.definition)
+            };
+            hooks.iter().any(|hook| hook.trust.fingerprint().is_some_and(of))
+        };
+        let lost = self.hooks.iter().filter(|grant| !is_known(grant)).collect();
+        let is_new = |place: &usize| hooks.get(*place).is_some_and(|hook| matches!(hook.trust, Trust::Never(_)));
+        let found = (0..hooks.len()).filter(is_new).collect();
+        let mut pairing = Pairing { pairs: Vec::new(), found, lost };
+        for alike in [same_name, same_command, shares_a_file] {
+            pairing.take_out(hooks, alike);
+        }
+        pairing.take_out_lone_ones(hooks);
+        pairing
+    }
+}
+
+/// Hooks by their place, and the grants that seem to be theirs.
+struct Pairing<'g> {
+    pairs: Vec<(usize, &'g Grant)>,
+    /// Hooks that no grant seems to belong to.
+    found: Vec<usize>,
+    /// Grants that seem to belong to no hook.
+    lost: Vec<&'g Grant>,
+}
+
+impl Pairing<'_> {
+    /// Takes out those that belong together.
+    fn take_out(&mut self, hooks: &[&Hook], alike: fn(&Grant, &Hook, &Fingerprint) -> bool) {
+        let Self { pairs, found, lost } = self;
+        found.retain(|place| {
+            let hook = hooks.get(*place).and_then(|hook| Some((hook, hook.trust.fingerprint()?)));
+            let at = hook.and_then(|(hook, taken)| lost.iter().position(|grant| alike(grant, hook, taken)));
+            let Some(at) = at else { return true };
+            pairs.push((*place, lost.remove(at)));
+            false
+        });
+    }
+
+    /// Where one hook of an event went and one came, it is the same place that changed.
+    fn take_out_lone_ones(&mut self, hooks: &[&Hook]) {
+        let Self { pairs, found, lost } = self;
+        let event = |place: usize| hooks.get(place).map(|hook| hook.event);
+        let came = |place: usize, all: &[usize]| all.iter().filter(|other| event(**other) == event(place)).count();
+        let all = found.clone();
+        found.retain(|place| {
+            let of_event = |grant: &&Grant| event(*place).is_some_and(|event| grant.event == event.name());
+            let alone = came(*place, &all) == 1 && lost.iter().filter(|grant| of_event(grant)).count() == 1;
+            let Some(at) = lost.iter().position(of_event).filter(|_| alone) else { return true };
+            pairs.push((*place, lost.remove(at)));
+            false
+        });
     }
 }
 
@@ -130,46 +200,19 @@ fn changed(hook: &Arc<Hook>, taken: &Fingerprint, granted: Option<&Grant>) -> Ho
     }
 }
 
-/// Takes out those that belong together.
-fn pair(
-    lost: &mut Vec<&Grant>,
-    found: &mut Vec<(&Arc<Hook>, &Fingerprint)>,
-    alike: fn(&Grant, &Hook, &Fingerprint) -> bool,
-) -> Vec<HookChange> {
-    let mut pairs = Vec::new();
-    found.retain(|(hook, taken)| {
-        let Some(at) = lost.iter().position(|grant| alike(grant, hook, taken)) else { return true };
-        pairs.push(changed(hook, taken, Some(lost.remove(at))));
-        false
-    });
-    pairs
-}
-
 fn same_name(grant: &Grant, hook: &Hook, _taken: &Fingerprint) -> bool {
     grant.event == hook.event.name() && grant.hook == *hook.label
+}
+
+fn same_command(grant: &Grant, hook: &Hook, taken: &Fingerprint) -> bool {
+    let before = grant.described.as_ref().map(|described| (&described.dialect, &described.kind, &described.command));
+    let now = taken.described();
+    grant.event == hook.event.name() && before == Some((&now.dialect, &now.kind, &now.command))
 }
 
 fn shares_a_file(grant: &Grant, hook: &Hook, taken: &Fingerprint) -> bool {
     let paths = taken.paths();
     grant.event == hook.event.name() && grant.files.iter().any(|file| paths.contains(&file.path))
-}
-
-/// Where one hook of an event went and one came, it is the same place that changed.
-fn lone_pairs(lost: &mut Vec<&Grant>, found: &mut Vec<(&Arc<Hook>, &Fingerprint)>) -> Vec<HookChange> {
-    let only_one_came: Vec<bool> = found
-        .iter()
-        .map(|(hook, _)| found.iter().filter(|(other, _)| other.event == hook.event).count() == 1)
-        .collect();
-    let mut only_one_came = only_one_came.into_iter();
-    let mut pairs = Vec::new();
-    found.retain(|(hook, taken)| {
-        let of_event = |grant: &&&Grant| grant.event == hook.event.name();
-        let alone = only_one_came.next() == Some(true) && lost.iter().filter(of_event).count() == 1;
-        let Some(at) = lost.iter().position(|grant| of_event(&grant)).filter(|_| alone) else { return true };
-        pairs.push(changed(hook, taken, Some(lost.remove(at))));
-        false
-    });
-    pairs
 }
 
 fn differences(before: &[GrantedFile], after: &[NamedFile]) -> Vec<FileChange> {

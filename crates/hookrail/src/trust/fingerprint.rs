@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::command::{Command, Form, Found, OpenEnd};
+use super::grants::Grant;
 use super::imports;
+use crate::config::is_want_of_resources;
 use crate::hook::{Action, Hook};
 use crate::lane::Life;
 use crate::run::Capabilities;
@@ -24,6 +26,13 @@ impl Digest {
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
+    }
+
+    /// Whether that text is the digest in hexadecimal.
+    pub(super) fn is(&self, hex: &str) -> bool {
+        let half = |byte: u8| char::from_digit(u32::from(byte), 16);
+        let digits = self.0.iter().flat_map(|byte| [half(byte >> 4), half(byte & 15)]);
+        digits.eq(hex.chars().map(Some))
     }
 
     /// The digest in hexadecimal.
@@ -54,6 +63,15 @@ pub struct NamedFile {
     pub digest: Option<Digest>,
 }
 
+impl NamedFile {
+    /// A file from its parts.
+    #[must_use]
+    pub fn new(path: impl Into<PathBuf>, digest: Option<Digest>) -> Self {
+        let path = path.into();
+        Self { real: path.clone(), path, digest }
+    }
+}
+
 /// What a hook is, in words: kept with its grant, so that a change can be shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -75,6 +93,12 @@ pub struct Definition {
     /// The plugin it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub package: Option<String>,
+    /// What a failure of it does, where that is not the default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_failure: Option<String>,
+    /// The time it has in milliseconds, where that is not the default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<String>,
 }
 
 /// A hook's definition and the content it stands for.
@@ -85,8 +109,10 @@ pub struct Definition {
 pub struct Fingerprint {
     /// The project.
     root: Arc<Path>,
-    /// What the hook is: dialect, event, matcher, command.
+    /// What the hook is: dialect, event, matcher, command, and on which terms it runs.
     definition: Arc<str>,
+    /// The same without its terms, which is all that grants of earlier versions cover.
+    without_terms: Arc<str>,
     /// The same in words.
     described: Arc<Definition>,
     /// What it runs, for finding the files that belong to it.
@@ -95,6 +121,10 @@ pub struct Fingerprint {
     looked: Arc<OnceLock<Looked>>,
     /// What the grant leaves to it, where that is less than everything.
     narrowed_to: Option<Capabilities>,
+    /// The grant that covers it, or did before it changed.
+    granted: Option<Arc<Grant>>,
+    /// The digests of the definition with and without its terms: every grant is compared with them.
+    digests: Arc<OnceLock<[Digest; 2]>>,
 }
 
 impl PartialEq for Fingerprint {
@@ -111,6 +141,8 @@ struct Looked {
     files: Arc<[NamedFile]>,
     /// Whether these are all there can be.
     coverable: bool,
+    /// Whether something could not be read for want of resources, which says nothing about the files.
+    out_of_resources: bool,
 }
 
 /// Where a hook's files are found.
@@ -124,8 +156,8 @@ enum Runs {
 
 impl Runs {
     /// The files by name, for a command that is started in `cwd`, and whether they can be covered. Only a module has to
-    /// be read for that.
-    fn paths(&self, root: &Path, cwd: &Path) -> (Vec<Found>, bool) {
+    /// be read for that, and what that lacked resources for is noted.
+    fn paths(&self, root: &Path, cwd: &Path, starved: &mut bool) -> (Vec<Found>, bool) {
         match self {
             Self::Command(command) if command.length() > LONGEST_COMMAND => (Vec::new(), false),
             Self::Command(command) => {
@@ -134,6 +166,7 @@ impl Runs {
             }
             Self::Module(module) => {
                 let found = imports::files_of(module);
+                *starved |= found.out_of_resources;
                 let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
                 (found.paths.into_iter().map(|path| Found { real: real(&path), path }).collect(), found.complete)
             }
@@ -142,11 +175,21 @@ impl Runs {
 
     /// The files with what is in them.
     fn look(&self, root: &Path, cwd: &Path) -> Looked {
-        let (found, coverable) = self.paths(root, cwd);
+        let mut out_of_resources = false;
+        let (found, coverable) = self.paths(root, cwd, &mut out_of_resources);
         let mut budget = LARGEST;
-        let mut digest = |path: &Path| if coverable { digest_of_file(path, &mut budget) } else { None };
+        let mut digest = |path: &Path| {
+            if !coverable {
+                return None;
+            }
+            digest_of_file(path, &mut budget).unwrap_or_else(|error| {
+                out_of_resources |= is_want_of_resources(&error);
+                None
+            })
+        };
         let named = |found: Found| NamedFile { digest: digest(&found.real), path: found.path, real: found.real };
-        Looked { files: found.into_iter().map(named).collect(), coverable }
+        let files = found.into_iter().map(named).collect();
+        Looked { files, coverable, out_of_resources }
     }
 }
 
@@ -175,7 +218,7 @@ impl Fingerprint {
         let event = if shape == "module" { "" } else { hook.event.name() };
         let mut definition =
             serde_json::json!([hook.dialect.name(), event, hook.matcher.pattern(), shape, command]).to_string();
-        let described = Definition {
+        let mut described = Definition {
             dialect: hook.dialect.name().to_owned(),
             event: event.to_owned(),
             matcher: hook.matcher.pattern().map(str::to_owned),
@@ -183,6 +226,8 @@ impl Fingerprint {
             command: command.clone(),
             life: (hook.lane.life != Life::Once).then(|| hook.lane.life.name().to_owned()),
             package: hook.owner.as_ref().map(|owner| owner.id.clone()),
+            on_failure: None,
+            timeout: None,
         };
         // A process that stays, or is there before it is needed, is more than was looked at when it was not.
         if hook.lane.life != Life::Once {
@@ -194,6 +239,18 @@ impl Fingerprint {
             let inside = real.strip_prefix(root).unwrap_or(&real).to_string_lossy();
             definition.push_str(&serde_json::json!([owner.id, inside]).to_string());
         }
+        let without_terms: Arc<str> = definition.as_str().into();
+        let terms = hook.terms();
+        if !terms.is_empty() {
+            definition.push_str(&serde_json::json!({ "terms": terms }).to_string());
+        }
+        for (term, value) in terms {
+            match term {
+                "onFailure" => described.on_failure = Some(value),
+                "timeout" => described.timeout = Some(hook.timeout.as_millis().to_string()),
+                _ => {}
+            }
+        }
         let runs = match &hook.action {
             Action::Module(path) => Runs::Module(Arc::clone(path)),
             _ => Runs::Command(Arc::new(command_of(root, hook))),
@@ -201,11 +258,40 @@ impl Fingerprint {
         Self {
             root: root.as_path().into(),
             definition: definition.into(),
+            without_terms,
             described: Arc::new(described),
             runs,
             looked: Arc::default(),
             narrowed_to: None,
+            granted: None,
+            digests: Arc::default(),
         }
+    }
+
+    /// The fingerprint of a hook that this grant covers, or did before the hook changed.
+    pub(super) fn granted_by(mut self, grant: &Grant) -> Self {
+        self.granted = Some(Arc::new(grant.clone()));
+        self
+    }
+
+    /// The grant that covers the hook, or did before it changed; none when there never was one.
+    #[must_use]
+    pub fn granted(&self) -> Option<&Grant> {
+        self.granted.as_deref()
+    }
+
+    /// Whether the hook is a module one of whose files contains the text, so far as they can be read.
+    pub(super) fn is_module_mentioning(&self, text: &str) -> bool {
+        let Runs::Module(_) = &self.runs else { return false };
+        let mentions = |path: &Path| {
+            let bytes = hookrail_spawn::open_regular(path).ok().and_then(|file| {
+                let mut bytes = Vec::new();
+                file.take(LARGEST).read_to_end(&mut bytes).ok().map(|_| bytes)
+            });
+            // What cannot be read may hold anything.
+            bytes.is_none_or(|bytes| bytes.windows(text.len()).any(|window| window == text.as_bytes()))
+        };
+        self.files().iter().any(|file| mentions(&file.path))
     }
 
     /// The fingerprint of a module with the capabilities that its grant leaves it.
@@ -229,18 +315,34 @@ impl Fingerprint {
     /// The digest of the definition alone: which hook this is.
     #[must_use]
     pub fn definition(&self) -> Digest {
-        Digest::of(self.definition.as_bytes())
+        let [definition, _] = *self.digests();
+        definition
+    }
+
+    fn digests(&self) -> &[Digest; 2] {
+        self.digests.get_or_init(|| [&self.definition, &self.without_terms].map(|text| Digest::of(text.as_bytes())))
+    }
+
+    /// The digest of the definition without its terms: which hook this is to grants of earlier versions.
+    pub(super) fn definition_without_terms(&self) -> Digest {
+        let [_, without_terms] = *self.digests();
+        without_terms
     }
 
     /// The digest of definition and files; none when a file cannot be covered, so that nobody can trust it.
     #[must_use]
     pub fn content(&self) -> Option<Digest> {
+        self.content_under(self.definition())
+    }
+
+    /// The digest of the files under that definition.
+    pub(super) fn content_under(&self, definition: Digest) -> Option<Digest> {
         let looked = self.looked();
         if !looked.coverable {
             return None;
         }
         let mut hasher = Sha256::new();
-        hasher.update(self.definition().0);
+        hasher.update(definition.0);
         for file in looked.files.iter() {
             let inside =
                 |path: &Path| path.strip_prefix(&self.root).unwrap_or(path).as_os_str().as_encoded_bytes().to_owned();
@@ -272,6 +374,12 @@ impl Fingerprint {
         Arc::clone(&self.looked().files)
     }
 
+    /// Whether the files were looked at and could not be read for want of resources. Then the fingerprint says nothing
+    /// about what is in them.
+    pub(crate) fn is_out_of_resources(&self) -> bool {
+        self.looked.get().is_some_and(|looked| looked.out_of_resources)
+    }
+
     fn looked(&self) -> &Looked {
         self.looked.get_or_init(|| self.runs.look(&self.root, &self.root))
     }
@@ -282,7 +390,7 @@ impl Fingerprint {
     pub fn paths(&self) -> Vec<PathBuf> {
         match self.looked.get() {
             Some(looked) => looked.files.iter().map(|file| file.path.clone()).collect(),
-            None => self.runs.paths(&self.root, &self.root).0.into_iter().map(|found| found.path).collect(),
+            None => self.runs.paths(&self.root, &self.root, &mut false).0.into_iter().map(|found| found.path).collect(),
         }
     }
 
@@ -353,22 +461,24 @@ fn folders(root: &Path, hook: &Hook) -> Vec<(String, PathBuf)> {
 }
 
 /// The digest of a file, while the budget of bytes lasts.
-fn digest_of_file(path: &Path, budget: &mut u64) -> Option<Digest> {
-    let file = hookrail_spawn::open_regular(path).ok()?;
+fn digest_of_file(path: &Path, budget: &mut u64) -> std::io::Result<Option<Digest>> {
+    let file = hookrail_spawn::open_regular(path)?;
     // A file that says it is too large is not even begun.
-    if file.metadata().ok()?.len() > *budget {
-        return None;
+    if file.metadata()?.len() > *budget {
+        return Ok(None);
     }
     let mut file = file.take(*budget + 1);
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 64 * 1024];
     loop {
-        let count = file.read(&mut buffer).ok()?;
+        let count = file.read(&mut buffer)?;
         if count == 0 {
-            return Some(Digest(hasher.finalize().into()));
+            return Ok(Some(Digest(hasher.finalize().into())));
         }
-        *budget = budget.checked_sub(u64::try_from(count).ok()?)?;
-        hasher.update(buffer.get(..count)?);
+        let left = u64::try_from(count).ok().and_then(|count| budget.checked_sub(count));
+        let (Some(left), Some(read)) = (left, buffer.get(..count)) else { return Ok(None) };
+        *budget = left;
+        hasher.update(read);
     }
 }
 

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::fingerprint::{Definition, Fingerprint, NamedFile};
-use crate::hook::{Hook, Trust};
+use super::fingerprint::{Definition, Digest, Fingerprint, NamedFile};
+use crate::hook::{Action, Hook, OnFailure, Trust};
 use crate::run::Capabilities;
 
 /// What was granted for one project.
@@ -41,9 +41,38 @@ pub struct Grant {
     /// The only capabilities it has, when the grant narrows them: `read`, `write`, `run`, `network`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capabilities: Option<Vec<String>>,
+    /// What a failure of it does, as it was when it was granted; for a module, whether it guards tool calls. Grants of
+    /// earlier versions do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_failure: Option<String>,
 }
 
+/// The name under which a module registers a guard of tool calls.
+const GUARDS_TOOL_CALLS: &str = "tool_call";
+
 impl Grant {
+    /// What a failure of the hook does by this grant. A word that is not known is read as the strictest one. A grant of an
+    /// earlier version does not say: then the hook's present policy is all there is, and a module may be a guard.
+    pub(crate) fn policy(&self, hook: &Hook) -> OnFailure {
+        match (self.on_failure.as_deref(), &hook.action) {
+            (Some("allow"), _) => OnFailure::Allow,
+            (Some("ask"), _) => OnFailure::Ask,
+            (Some(_), _) | (None, Action::Module(_)) => OnFailure::Block,
+            (None, _) => hook.on_failure,
+        }
+    }
+
+    /// The digest of the hook's definition that this grant compares, if the grant is one of that hook.
+    fn definition_of(&self, fingerprint: &Fingerprint) -> Option<Digest> {
+        let without_terms = self.on_failure.is_none().then(|| fingerprint.definition_without_terms());
+        [Some(fingerprint.definition()), without_terms].into_iter().flatten().find(|one| one.is(&self.definition))
+    }
+
+    /// Whether the grant is one of that hook, whatever its files hold.
+    pub(super) fn is_of(&self, fingerprint: &Fingerprint) -> bool {
+        self.definition_of(fingerprint).is_some()
+    }
+
     /// What the grant leaves to a module. A name that nobody here knows leaves it nothing.
     fn narrowed_to(&self) -> Option<Capabilities> {
         let names = self.capabilities.as_ref()?;
@@ -65,17 +94,21 @@ impl Grants {
     /// What these grants say about a hook.
     #[must_use]
     pub fn judge(&self, fingerprint: Fingerprint) -> Trust {
-        let definition = fingerprint.definition().hex();
         // Files are read only where a grant could cover them: a stranger could bring any number of large ones.
-        let Some(grant) = self.hooks.iter().find(|grant| grant.definition == definition) else {
-            return Trust::Never(fingerprint);
-        };
-        match fingerprint.content() {
+        let found = self.hooks.iter().find_map(|grant| Some((grant, grant.definition_of(&fingerprint)?)));
+        let Some((grant, definition)) = found else { return Trust::Never(fingerprint) };
+        let fingerprint = fingerprint.granted_by(grant);
+        match fingerprint.content_under(definition) {
             Some(content) if content.hex() == grant.content => {
                 Trust::Granted(fingerprint.narrowed_to(grant.narrowed_to()))
             }
             _ => Trust::Changed(fingerprint),
         }
+    }
+
+    /// Whether any of these grants may be one of a guard.
+    pub(super) fn may_hold_guards(&self) -> bool {
+        self.hooks.iter().any(|grant| grant.on_failure.as_deref() != Some(OnFailure::Allow.name()))
     }
 
     /// Adds a hook. Returns whether it could be granted: what cannot be fingerprinted cannot be trusted.
@@ -89,8 +122,11 @@ impl Grants {
             files: fingerprint.files().iter().filter_map(granted_file).collect(),
             described: Some(fingerprint.described().clone()),
             capabilities: None,
+            on_failure: Some(policy_to_grant(hook, fingerprint).name().to_owned()),
         };
-        self.hooks.retain(|old| old.definition != grant.definition);
+        // What the hook was before it changed is not granted any more.
+        let superseded = fingerprint.granted().map(|old| old.definition.clone());
+        self.hooks.retain(|old| old.definition != grant.definition && Some(&old.definition) != superseded.as_ref());
         self.hooks.push(grant);
         true
     }
@@ -107,6 +143,12 @@ impl Grants {
             grant.capabilities = Some(capabilities.to_vec());
         }
     }
+}
+
+/// What a failure of the hook shall do when it has changed. Which events a module handles is known only when it runs, so
+/// one that mentions the event in any of its files is taken for a guard.
+fn policy_to_grant(hook: &Hook, fingerprint: &Fingerprint) -> OnFailure {
+    if fingerprint.is_module_mentioning(GUARDS_TOOL_CALLS) { OnFailure::Block } else { hook.on_failure }
 }
 
 fn granted_file(file: &NamedFile) -> Option<GrantedFile> {

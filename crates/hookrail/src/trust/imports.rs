@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use crate::config::without_dots;
+use crate::config::{is_want_of_resources, without_dots};
 
 /// More files than this are not followed, and the module cannot be granted.
 const MOST_FILES: usize = 512;
@@ -26,11 +26,13 @@ pub(super) struct ModuleFiles {
     pub(super) paths: BTreeSet<PathBuf>,
     /// Whether these are all of them. There may be more when a limit was reached.
     pub(super) complete: bool,
+    /// Whether a file could not be read for want of resources.
+    pub(super) out_of_resources: bool,
 }
 
 /// Follows the imports of a module.
 pub(super) fn files_of(module: &Path) -> ModuleFiles {
-    let mut found = ModuleFiles { paths: BTreeSet::new(), complete: true };
+    let mut found = ModuleFiles { paths: BTreeSet::new(), complete: true, out_of_resources: false };
     let mut waiting = vec![without_dots(module)];
     let mut budget = MOST_BYTES;
     while let Some(file) = waiting.pop() {
@@ -44,9 +46,17 @@ pub(super) fn files_of(module: &Path) -> ModuleFiles {
         if file.extension().is_none_or(|ending| ending == "json") {
             continue;
         }
-        let Some(source) = source_of(&file, &mut budget) else {
-            found.complete = false;
-            continue;
+        let source = match source_of(&file, &mut budget) {
+            Ok(Some(source)) => source,
+            Ok(None) => {
+                found.complete = false;
+                continue;
+            }
+            Err(error) => {
+                found.complete = false;
+                found.out_of_resources |= is_want_of_resources(&error);
+                continue;
+            }
         };
         let folder = file.parent().unwrap_or(Path::new("/")).to_owned();
         for specifier in specifiers(&source) {
@@ -57,16 +67,18 @@ pub(super) fn files_of(module: &Path) -> ModuleFiles {
 }
 
 /// The text of a source file, while the budget of bytes lasts. Nobody waits for what is no file.
-fn source_of(file: &Path, budget: &mut u64) -> Option<String> {
-    let opened = hookrail_spawn::open_regular(file).ok()?;
+fn source_of(file: &Path, budget: &mut u64) -> std::io::Result<Option<String>> {
+    let opened = hookrail_spawn::open_regular(file)?;
     // A file that says it is too large is not even begun.
-    if opened.metadata().ok()?.len() > *budget {
-        return None;
+    if opened.metadata()?.len() > *budget {
+        return Ok(None);
     }
     let mut bytes = Vec::new();
-    opened.take(*budget + 1).read_to_end(&mut bytes).ok()?;
-    *budget = budget.checked_sub(u64::try_from(bytes.len()).ok()?)?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+    opened.take(*budget + 1).read_to_end(&mut bytes)?;
+    let left = u64::try_from(bytes.len()).ok().and_then(|count| budget.checked_sub(count));
+    let Some(left) = left else { return Ok(None) };
+    *budget = left;
+    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 /// Every quoted text that looks like a path.

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::grants::Grants;
+use crate::config::is_want_of_resources;
 
 /// Answers what a user has trusted. The embedding host may bring its own.
 pub trait TrustStore: Send + Sync {
@@ -70,6 +71,14 @@ pub enum TrustError {
         /// The store's file.
         path: PathBuf,
     },
+}
+
+impl TrustError {
+    /// Whether the store could not be read for want of descriptors or memory, which says nothing about the store.
+    #[must_use]
+    pub fn is_want_of_resources(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if is_want_of_resources(source))
+    }
 }
 
 /// The store in a file.

@@ -26,10 +26,18 @@ pub(crate) struct Scripted {
 }
 
 impl Scripted {
+    /// Plugins and modules are the user's, or lie in the project.
+    fn of_project(&self, mut made: Hook) -> Hook {
+        if self.layer == SourceKind::Project {
+            made.origin.kind = SourceKind::Project;
+        }
+        made
+    }
+
     fn hook(&self, kind: EventKind, name: &str) -> Hook {
         let mut made = match self.dialect {
-            DialectId::Xcode => plugin_hook(kind, name),
-            DialectId::Xcsh => module_hook(kind, name),
+            DialectId::Xcode => self.of_project(plugin_hook(kind, name)),
+            DialectId::Xcsh => self.of_project(module_hook(kind, name)),
             DialectId::Native => {
                 let origin = Origin::without_file(SourceKind::Native);
                 let nothing = NativeHook::new(|_| Effects::none());
@@ -93,6 +101,7 @@ pub(crate) fn command_answers() -> impl Strategy<Value = RunEnd> {
         if let Some(goes_on) = goes_on {
             answer["continue"] = value!(goes_on);
             answer["stopReason"] = value!(["enough", ""][usize::from(style % 2)]);
+            answer["suppressOutput"] = value!(style % 3 == 0);
         }
         match style {
             0 => end(How::Exited(0)).stdout("plain text"),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::output::{EXIT_CODE_BLOCKING_ERROR, EXIT_CODE_SUCCESS, HookDecision, HookOutput};
 use super::specific;
+use super::strictest::Unambiguous;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{Health, Reply, failure_decision, failure_reason};
 use crate::event::EventKind;
@@ -98,7 +99,7 @@ pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end
         How::OutputLimit => failed(EndKind::OutputLimit),
         How::BrokeProtocol(_) => failed(EndKind::BadOutput),
         How::SpawnFailed(_) => failed(EndKind::SpawnFailed),
-        How::Unusable(_) => failed(EndKind::Unusable),
+        How::Unusable(_) | How::ContentChanged => failed(EndKind::Unusable),
         _ => failed(EndKind::Cancelled),
     };
     let was_heard = matches!(end.how, How::Exited(EXIT_CODE_SUCCESS | EXIT_CODE_BLOCKING_ERROR));
@@ -115,7 +116,7 @@ pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end
         decision,
         answer: reading.answer,
         health: if blocked_on_purpose { Health::Well } else { Health::of(reading.end) },
-        authority: Authority::Ordinary,
+        authority: Authority::default(),
         duration: end.duration,
         failure: None,
         diagnostics,
@@ -133,8 +134,9 @@ fn blocked(kind: EventKind, end: &RunEnd) -> Reading {
     let stdout = end.stdout.lossy();
     let mut diagnostics = Vec::new();
     let mut output = match parse(stdout.trim()) {
-        Parsed::Object(object) if !end.stdout.is_truncated() => {
-            let (output, found) = HookOutput::read(&object);
+        Parsed::Object(said) if !end.stdout.is_truncated() => {
+            let (output, found) = HookOutput::read(&said.object);
+            diagnostics.extend(said.findings());
             diagnostics.extend(found);
             output
         }
@@ -175,8 +177,9 @@ fn said(hook: &Hook, on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Re
 fn read_text(hook: &Hook, on_failure: OnFailure, kind: EventKind, text: &str) -> Reading {
     match parse(text) {
         Parsed::Nothing => Reading::of(EndKind::Silent, None),
-        Parsed::Object(object) => {
-            let (mut output, mut diagnostics) = HookOutput::read(&object);
+        Parsed::Object(said) => {
+            let (mut output, mut diagnostics) = HookOutput::read(&said.object);
+            diagnostics.extend(said.findings());
             diagnostics.extend(specific::check(kind, &mut output));
             Reading { end: EndKind::Answered, answer: Some(Answer::explicit(output)), diagnostics }
         }
@@ -203,7 +206,7 @@ fn read_text(hook: &Hook, on_failure: OnFailure, kind: EventKind, text: &str) ->
 /// What standard output turned out to be.
 enum Parsed {
     Nothing,
-    Object(JsonObject),
+    Object(Unambiguous),
     Text,
     /// It begins like an object, and is none.
     Broken(String),
@@ -220,11 +223,11 @@ fn parse(text: &str) -> Parsed {
         Err(_) => return Parsed::Text,
     };
     match value.kind() {
-        JsonKind::Object => value.as_object().map_or(Parsed::Text, Parsed::Object),
+        JsonKind::Object => Unambiguous::read(&value).map_or(Parsed::Text, Parsed::Object),
         // An object that was encoded twice is taken for what it is, once.
         JsonKind::String => {
             let inner = value.as_str().and_then(|inner| Json::parse(inner.trim()).ok());
-            inner.and_then(|inner| inner.as_object()).map_or(Parsed::Text, Parsed::Object)
+            inner.and_then(|inner| Unambiguous::read(&inner)).map_or(Parsed::Text, Parsed::Object)
         }
         JsonKind::Null => Parsed::Nothing,
         JsonKind::Boolean | JsonKind::Number if matches!(value.text(), "false" | "0") => Parsed::Nothing,
@@ -278,8 +281,8 @@ fn decision_in(text: &str) -> Option<Diagnostic> {
 
 /// Reports a decision that a hook printed before it failed, was ended or died.
 fn discarded_decision(end: &RunEnd) -> Option<Diagnostic> {
-    let Parsed::Object(object) = parse(end.stdout.lossy().trim()) else { return None };
-    let word = HookOutput::read(&object).0.effective_decision()?;
+    let Parsed::Object(said) = parse(end.stdout.lossy().trim()) else { return None };
+    let word = HookOutput::read(&said.object).0.effective_decision()?;
     let message = format!("it said `{}` but failed, so that does not count", word.word());
     Some(Diagnostic::new(Code::DecisionDiscarded, message).hint("exit with 0 to answer, or with 2 to block"))
 }

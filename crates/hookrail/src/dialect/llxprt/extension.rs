@@ -1,63 +1,125 @@
 //! Hooks of extensions. Validation is strict: what is wrong in an extension fails that extension, and no other.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::group;
-use crate::config::{Document, Node, ReadProblem, read_file};
+use crate::config::{Document, Node, Parsed, Place, Reading, Source, Verdict};
 use crate::diagnostic::{Code, Diagnostic, Level};
+use crate::dialect::DialectId;
 use crate::hook::{Action, Hook, OnFailure, Owner};
 use crate::source::{Location, SourceKind};
 
 const MANIFESTS: [&str; 2] = ["llxprt-extension.json", "gemini-extension.json"];
 
 /// The hooks of every extension in a folder, in the order of the folders' names.
-pub(super) fn load_all(folder: &Path) -> (Vec<Hook>, Vec<Diagnostic>) {
-    let mut extensions: Vec<PathBuf> = match std::fs::read_dir(folder) {
-        Ok(entries) => entries.filter_map(Result::ok).map(|entry| entry.path()).filter(|path| path.is_dir()).collect(),
-        Err(_) => return Default::default(),
-    };
-    extensions.sort();
+pub(super) fn load_all(folder: &Path, reading: &mut Reading<'_>) -> (Vec<Hook>, Vec<Diagnostic>) {
     let mut hooks = Vec::new();
     let mut found = Vec::new();
-    for extension in extensions {
-        let (loaded, problems) = load(&extension);
-        hooks.extend(loaded);
-        found.extend(problems);
+    for entry in reading.list(place(folder), &mut found) {
+        if entry.is_folder() {
+            hooks.extend(load(&entry.path, reading, &mut found));
+        }
     }
     (hooks, found)
+}
+
+fn place(path: &Path) -> Place<'_> {
+    Place { path, kind: SourceKind::Extension, dialect: Some(DialectId::Llxprt) }
 }
 
 /// The hooks of one extension: all of them, or none.
-fn load(dir: &Path) -> (Vec<Hook>, Vec<Diagnostic>) {
-    let Some(manifest) = MANIFESTS.iter().map(|name| dir.join(name)).find(|path| path.exists()) else {
-        return Default::default();
+fn load(dir: &Path, reading: &mut Reading<'_>, found: &mut Vec<Diagnostic>) -> Vec<Hook> {
+    let Some(manifest) = reading.first_of(MANIFESTS.iter().map(|name| dir.join(name))) else { return Vec::new() };
+    // A file of its own wins over the manifest, which then only gives the name.
+    let own_file = Some(dir.join("hooks/hooks.json")).filter(|file| reading.is_there(file));
+    let before = found.len();
+    let about = reading.read(place(&manifest), found, |text| {
+        read_manifest(dir, &manifest, text, if own_file.is_some() { HooksIn::OtherFile } else { HooksIn::Manifest })
+    });
+    let mut broken = matches!(about, Source::Unusable(_));
+    let Some(Manifest { owner, mut hooks }) = about.any() else {
+        return if broken { not_loaded(dir, &manifest, Vec::new(), found) } else { Vec::new() };
     };
-    let mut found = Vec::new();
-    let hooks = read(dir, &manifest, &mut found);
-    let broken = found.iter().any(|problem| problem.level == Level::Error || problem.code == Code::UnknownEvent);
-    if broken {
-        let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let message = format!("extension `{name}` was not loaded because something in it is wrong");
-        found.push(Diagnostic::new(Code::ExtensionInvalid, message).at(Location::whole_file(&manifest)));
-        // The hooks are lost with the extension, but a guard that asked for its failure to count has now failed.
-        let guards = hooks.into_iter().filter(|hook| hook.on_failure != OnFailure::Allow).map(|mut hook| {
-            hook.action = Action::Unusable("its extension was not loaded".into());
-            hook
-        });
-        return (guards.collect(), found);
+    if let Some(file) = &own_file {
+        let own = reading.read(place(file), found, |text| read_own_file(dir, file, text, &owner));
+        broken |= matches!(own, Source::Unusable(_));
+        hooks = own.any().unwrap_or_default();
     }
-    (hooks, found)
+    debug_assert!(!broken || found.len() > before, "what is broken has a reason");
+    if broken { not_loaded(dir, &manifest, hooks, found) } else { hooks }
 }
 
-fn read(dir: &Path, manifest: &Path, found: &mut Vec<Diagnostic>) -> Vec<Hook> {
-    let Some(about) = document(manifest, found) else { return Vec::new() };
-    let name = about.root().and_then(|root| root.get("name")).and_then(Node::text).map(str::to_owned);
+/// The hooks are lost with the extension, but a guard that asked for its failure to count has now failed.
+fn not_loaded(dir: &Path, manifest: &Path, hooks: Vec<Hook>, found: &mut Vec<Diagnostic>) -> Vec<Hook> {
+    let message = format!("extension `{}` was not loaded because something in it is wrong", folder_name(dir));
+    found.push(Diagnostic::new(Code::ExtensionInvalid, message).at(Location::whole_file(manifest)));
+    let guards = hooks.into_iter().filter(|hook| hook.on_failure != OnFailure::Allow).map(|mut hook| {
+        hook.action = Action::Unusable("its extension was not loaded".into());
+        hook
+    });
+    guards.collect()
+}
+
+/// What a manifest says.
+struct Manifest {
+    owner: Arc<Owner>,
+    hooks: Vec<Hook>,
+}
+
+/// Where the hooks of an extension are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum HooksIn {
+    Manifest,
+    OtherFile,
+}
+
+fn read_manifest(dir: &Path, file: &Path, text: &str, hooks_in: HooksIn) -> Parsed<Manifest> {
+    let document = match Document::parse(file, text.to_owned()) {
+        Ok(document) => document,
+        Err(problem) => return Parsed::broken(problem),
+    };
+    let name = document.root().and_then(|root| root.get("name")).and_then(Node::text).map(str::to_owned);
     let owner = Arc::new(Owner::new(name.unwrap_or_else(|| folder_name(dir)), dir));
-    // A file of its own wins over the manifest.
-    let own_file = dir.join("hooks/hooks.json");
-    let source = if own_file.exists() { document(&own_file, found) } else { Some(about) };
-    let Some(source) = source else { return Vec::new() };
+    let mut problems = Vec::new();
+    let hooks = match hooks_in {
+        HooksIn::Manifest => read_hooks(dir, &document, &owner, HooksKey::Optional, &mut problems),
+        HooksIn::OtherFile => Vec::new(),
+    };
+    judged(Manifest { owner, hooks }, problems)
+}
+
+fn read_own_file(dir: &Path, file: &Path, text: &str, owner: &Arc<Owner>) -> Parsed<Vec<Hook>> {
+    let document = match Document::parse(file, text.to_owned()) {
+        Ok(document) => document,
+        Err(problem) => return Parsed::broken(problem),
+    };
+    let mut problems = Vec::new();
+    let hooks = read_hooks(dir, &document, owner, HooksKey::Required, &mut problems);
+    judged(hooks, problems)
+}
+
+/// Whatever is wrong in a file of an extension makes it useless.
+fn judged<T>(value: T, problems: Vec<Diagnostic>) -> Parsed<T> {
+    let broken = problems.iter().any(|problem| problem.level == Level::Error || problem.code == Code::UnknownEvent);
+    let verdict = if broken { Verdict::Broken } else { Verdict::Usable };
+    Parsed { value: Some(value), problems, verdict }
+}
+
+/// Whether a file must have a key `hooks`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum HooksKey {
+    Required,
+    Optional,
+}
+
+fn read_hooks(
+    dir: &Path,
+    source: &Document,
+    owner: &Arc<Owner>,
+    key: HooksKey,
+    found: &mut Vec<Diagnostic>,
+) -> Vec<Hook> {
     let hooks = match source.root() {
         Some(root) if root.members().is_some() => root.get("hooks"),
         root => {
@@ -67,7 +129,7 @@ fn read(dir: &Path, manifest: &Path, found: &mut Vec<Diagnostic>) -> Vec<Hook> {
         }
     };
     let Some(hooks) = hooks else {
-        if own_file.exists() {
+        if key == HooksKey::Required {
             found.push(source.finding(Code::FileShape, &(0..0), "`hooks/hooks.json` needs a key `hooks`"));
         }
         return Vec::new();
@@ -84,7 +146,7 @@ fn read(dir: &Path, manifest: &Path, found: &mut Vec<Diagnostic>) -> Vec<Hook> {
         if value.members().is_some() && value.get("command").is_some() {
             continue;
         }
-        let (hooks, problems) = group::read_event(&source, SourceKind::Extension, key, value);
+        let (hooks, problems) = group::read_event(source, SourceKind::Extension, key, value);
         found.extend(problems);
         for group in value.elements().unwrap_or_default() {
             if group.get("hooks").and_then(Node::elements).is_some_and(<[Node]>::is_empty) {
@@ -103,7 +165,7 @@ fn read(dir: &Path, manifest: &Path, found: &mut Vec<Diagnostic>) -> Vec<Hook> {
                 Action::Program(words) => Action::Program(words.iter().map(|word| expanded(word, dir)).collect()),
                 other => other,
             };
-            hook.owner = Some(Arc::clone(&owner));
+            hook.owner = Some(Arc::clone(owner));
             all.push(hook);
         }
     }
@@ -121,21 +183,4 @@ fn expanded(word: &str, dir: &Path) -> String {
 
 fn folder_name(dir: &Path) -> String {
     dir.file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-fn document(path: &Path, found: &mut Vec<Diagnostic>) -> Option<Document> {
-    match read_file(path) {
-        Ok(Some(text)) => Document::parse(path, text).map_err(|problem| found.push(problem)).ok(),
-        Ok(None) => None,
-        Err(problem) => {
-            found.push(unreadable(path, &problem));
-            None
-        }
-    }
-}
-
-/// The finding about a file that cannot be read.
-pub(super) fn unreadable(path: &Path, problem: &ReadProblem) -> Diagnostic {
-    let message = format!("`{}` cannot be read: {problem}", path.display());
-    Diagnostic::new(Code::FileUnreadable, message).at(Location::whole_file(path))
 }

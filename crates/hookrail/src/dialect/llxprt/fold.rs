@@ -94,9 +94,12 @@ fn last_write_wins(answers: &[&Answer]) -> HookOutput {
     let explicit = |answer: &&&Answer| answer.provenance.is_the_hooks_own();
     for answer in answers.iter().filter(|answer| !explicit(answer)).chain(answers.iter().filter(explicit)) {
         let output = &answer.output;
-        merged.r#continue = output.r#continue.or(merged.r#continue);
-        merged.stop_reason = output.stop_reason.clone().or(merged.stop_reason);
-        merged.suppress_output = output.suppress_output.or(merged.suppress_output);
+        // A stop and a wish to hide output stay: nobody takes back what another hook saw a reason for.
+        if !merged.should_stop_execution() || output.should_stop_execution() {
+            merged.stop_reason = output.stop_reason.clone().or(merged.stop_reason);
+        }
+        merged.r#continue = sticky(merged.r#continue, output.r#continue, false);
+        merged.suppress_output = sticky(merged.suppress_output, output.suppress_output, true);
         merged.system_message = output.system_message.clone().or(merged.system_message);
         merged.decision = output.effective_decision().or(merged.decision);
         merged.reason = output.effective_reason().or(merged.reason);
@@ -105,6 +108,11 @@ fn last_write_wins(answers: &[&Answer]) -> HookOutput {
         }
     }
     merged
+}
+
+/// The later word, unless the earlier one is the word that stays.
+fn sticky(earlier: Option<bool>, later: Option<bool>, stays: bool) -> Option<bool> {
+    if earlier == Some(stays) { earlier } else { later.or(earlier) }
 }
 
 /// What last-write-wins must not undo: exit code 2, a guard that could not answer, a word of the system layer, and, where
@@ -139,7 +147,7 @@ fn effects(kind: EventKind, can: Abilities, merged: &HookOutput, replies: &[Repl
     let mut effects = Effects {
         decision: replies.iter().filter_map(|reply| reply.decision).max(),
         reason: merged.reason.clone().filter(|text| !text.is_empty()),
-        stop: stop(merged, replies),
+        stop: stop(replies),
         system_message: merged.system_message.clone().filter(|text| !text.is_empty()),
         suppress_output: merged.suppress_output == Some(true),
         clear_context: merged.should_clear_context(kind),
@@ -170,10 +178,9 @@ fn synthetic_response(merged: &HookOutput, replies: &[Reply<Answer>]) -> Option<
     model::response_in_step(&response?)
 }
 
-/// A stop by the merged answer, or by the system layer whatever the merge says, with the reasons of all who stopped.
-fn stop(merged: &HookOutput, replies: &[Reply<Answer>]) -> Option<Stop> {
-    let counts = |reply: &&Reply<Answer>| merged.should_stop_execution() || reply.authority == Authority::System;
-    let outputs = replies.iter().filter(counts).filter_map(|reply| reply.answer.as_ref()).map(|answer| &answer.output);
+/// A stop by any answer, with the reasons of all who stopped.
+fn stop(replies: &[Reply<Answer>]) -> Option<Stop> {
+    let outputs = replies.iter().filter_map(|reply| reply.answer.as_ref()).map(|answer| &answer.output);
     let stopping: Vec<&HookOutput> = outputs.filter(|output| output.should_stop_execution()).collect();
     if stopping.is_empty() {
         return None;

@@ -54,6 +54,13 @@ pub(super) fn event_names() -> impl Iterator<Item = &'static str> {
     EventKind::all().filter_map(|kind| kind.spec().column(DialectId::Llxprt)).map(|column| column.name)
 }
 
+/// Reads a pattern as this dialect does for that event.
+pub(crate) fn compile_matcher(event: EventKind, pattern: &str, on_invalid: OnInvalid) -> Compiled {
+    let names_a_tool = event.spec().matched_on(DialectId::Llxprt) == Some("tool_name");
+    let scope = if names_a_tool { Scope::Anywhere } else { Scope::Whole };
+    Matcher::compile(pattern, Language::GlobOrRegex, scope, on_invalid)
+}
+
 fn event_of(name: &str) -> Option<EventKind> {
     let kind = find_event(name)?;
     (kind.spec().column(DialectId::Llxprt)?.name == name).then_some(kind)
@@ -94,6 +101,7 @@ impl<'d> Reader<'d> {
         let Some(members) = node.members() else {
             let message = format!("a group of hooks must be an object, not {}", node.described());
             self.report(Code::GroupShape, &node.span, message);
+            self.salvage(node);
             return;
         };
         self.unknown_keys(members, &GROUP_KEYS, "a group");
@@ -117,6 +125,10 @@ impl<'d> Reader<'d> {
     /// Keeps the guards in something that is otherwise unusable: whoever asked for a failure to count does not lose that
     /// with the shape around it.
     fn salvage(&mut self, node: &Node) {
+        if self.kind == SourceKind::System {
+            self.unusable(node, "it does not stand in a group of hooks");
+            return;
+        }
         if let Some(members) = node.members() {
             if node.get("onFailure").is_some() && self.on_failure(node) != OnFailure::Allow {
                 self.unusable(node, "it does not stand in a group of hooks");
@@ -134,8 +146,14 @@ impl<'d> Reader<'d> {
         let origin = Origin::new(self.kind, self.document.location(&node.span));
         let label = self.label(node);
         let mut hook = Hook::new(self.event, DialectId::Llxprt, label, Action::Unusable(why.into()), origin);
-        hook.on_failure = self.on_failure(node);
+        let said = self.on_failure(node);
+        hook.on_failure = self.failure_of_unusable(said);
         self.hooks.push(hook);
+    }
+
+    /// What an entry that cannot be used does. One of the system layer is a guard that could not be started.
+    fn failure_of_unusable(&self, said: OnFailure) -> OnFailure {
+        if self.kind == SourceKind::System { OnFailure::Block } else { said }
     }
 
     fn unknown_keys(&mut self, members: &[(Key, Node)], known: &[&'static str], of: &str) {
@@ -172,9 +190,7 @@ impl<'d> Reader<'d> {
     }
 
     fn compile(&self, pattern: &str, on_invalid: OnInvalid) -> Compiled {
-        let names_a_tool = self.event.spec().matched_on(DialectId::Llxprt) == Some("tool_name");
-        let scope = if names_a_tool { Scope::Anywhere } else { Scope::Whole };
-        Matcher::compile(pattern, Language::GlobOrRegex, scope, on_invalid)
+        compile_matcher(self.event, pattern, on_invalid)
     }
 
     fn order(&mut self, node: &Node) -> GroupOrder {
@@ -192,11 +208,14 @@ impl<'d> Reader<'d> {
     fn entry(&mut self, group: &Group<'_>, node: &Node) {
         let Some(members) = node.members() else {
             let message = format!("a hook must be an object, not {}", node.described());
-            self.report(Code::HookShape, &node.span, message);
+            self.report(Code::HookShape, &node.span, message.clone());
+            if self.kind == SourceKind::System {
+                self.unusable(node, &message);
+            }
             return;
         };
         self.unknown_keys(members, &HOOK_KEYS, "a hook");
-        let on_failure = self.on_failure(node);
+        let mut on_failure = self.on_failure(node);
         let action = self.action(node).and_then(|action| match &group.matcher {
             GroupMatcher::Broken(why) => Err(why.clone()),
             _ => Ok(action),
@@ -204,7 +223,8 @@ impl<'d> Reader<'d> {
         let action = match action {
             Ok(action) => action,
             // A guard that asked to have its failure count never disappears silently.
-            Err(why) if on_failure != OnFailure::Allow => {
+            Err(why) if on_failure != OnFailure::Allow || self.kind == SourceKind::System => {
+                on_failure = self.failure_of_unusable(on_failure);
                 let message = "this guard cannot be used, so its event ends as its `onFailure` says";
                 self.report(Code::GuardUnusable, &node.span, message);
                 Action::Unusable(why.into())
@@ -224,7 +244,8 @@ impl<'d> Reader<'d> {
         }
         if let GroupMatcher::Text(pattern) = group.matcher {
             // A guard whose pattern cannot be read guards everything.
-            let on_invalid = if on_failure == OnFailure::Allow { OnInvalid::Literal } else { OnInvalid::MatchAll };
+            let is_guard = on_failure != OnFailure::Allow || self.kind == SourceKind::System;
+            let on_invalid = if is_guard { OnInvalid::MatchAll } else { OnInvalid::Literal };
             hook.matcher = self.compile(pattern, on_invalid).matcher;
         }
         self.hooks.push(hook);

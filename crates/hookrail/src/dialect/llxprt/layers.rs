@@ -1,23 +1,19 @@
 //! The layers of settings: which files there are, how their switches and lists act on each other, and the order of
 //! their hooks.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::extension::{self, unreadable};
+use super::command::PROJECT_VARIABLES;
+use super::extension;
 use super::settings::{self, SettingsFile, Switch};
-use crate::config::{Document, read_file, same_place};
+use crate::config::{Document, KeptReason, Parsed, Place, Reading, Verdict, is_absence, same_place};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::{Loaded, Sources, path_in};
-use crate::hook::{Hook, Standing, Trust};
+use crate::dialect::{DialectId, Loaded, Sources, path_in};
+use crate::hook::{Hook, Standing};
 use crate::run::Environment;
 use crate::snapshot::ModelDecisions;
 use crate::source::{Location, SourceKind};
-use crate::trust::Fingerprint;
-
-/// The last good version of every file, for when a new version is broken.
-pub(crate) type LastGood = HashMap<PathBuf, SettingsFile>;
 
 const DEFAULT_SYSTEM_FILE: &str = "/etc/llxprt-code/settings.json";
 
@@ -28,29 +24,21 @@ struct Layer {
     settings: SettingsFile,
 }
 
-/// Loads every layer. A broken file keeps its last good version in force.
-pub(crate) fn load(sources: &Sources, last_good: &mut LastGood) -> Loaded {
-    let named_system_file = path_in(&sources.environment, "LLXPRT_SYSTEM_SETTINGS_PATH");
+/// Loads every layer.
+pub(crate) fn load(sources: &Sources, reading: &mut Reading<'_>) -> Loaded {
     let mut loaded = Loaded::default();
     let mut read: Vec<Layer> = Vec::new();
-    for (kind, file) in files(sources, named_system_file.clone()) {
-        if kind == SourceKind::System
-            // One that the environment names is taken as its invoker gave it.
-            && named_system_file.is_none()
-            && let Some(problem) = unsafe_system_file(&file)
-        {
-            loaded.diagnostics.push(problem);
-            continue;
-        }
-        let settings = load_file(kind, &file, last_good, &mut loaded.diagnostics);
-        loaded.files.push(file.clone());
+    for (kind, file) in files(sources) {
+        let settings = load_file(kind, &file, reading, &mut loaded.diagnostics);
         read.push(Layer { kind, file, settings });
     }
+    let system = system_file(sources);
+    let settings = load_system_file(sources, &system, reading, &mut loaded.diagnostics);
+    read.push(Layer { kind: SourceKind::System, file: system.path, settings });
     let extensions = sources.home().map(|home| home.join(".llxprt/extensions"));
     if let Some(folder) = extensions {
-        let (hooks, problems) = extension::load_all(&folder);
+        let (hooks, problems) = extension::load_all(&folder, reading);
         loaded.diagnostics.extend(problems);
-        loaded.files.push(folder.clone());
         let settings = SettingsFile { hooks, ..SettingsFile::default() };
         read.push(Layer { kind: SourceKind::Extension, file: folder, settings });
     }
@@ -61,13 +49,15 @@ pub(crate) fn load(sources: &Sources, last_good: &mut LastGood) -> Loaded {
     });
     let environment =
         redacted_environment(&read, &sources.environment).unwrap_or_else(|| Arc::clone(&sources.environment));
+    let in_project = |environment: Environment, name: &str| environment.with(name, &sources.project);
+    let environment = Arc::new(PROJECT_VARIABLES.into_iter().fold(Environment::clone(&environment), in_project));
     for layer in &read {
         for hook in &layer.settings.hooks {
             let mut hook = hook.clone();
             hook.environment = Some(Arc::clone(&environment));
             hook.standing = standing(&hook, layer.kind, &read, switched_on);
             if layer.kind == SourceKind::Project {
-                hook.trust = judge(sources, &hook);
+                hook.trust = sources.judge(&hook, reading);
             }
             loaded.hooks.push(hook);
         }
@@ -75,8 +65,8 @@ pub(crate) fn load(sources: &Sources, last_good: &mut LastGood) -> Loaded {
     loaded
 }
 
-/// The files, in the order in which their hooks run.
-fn files(sources: &Sources, system_file: Option<PathBuf>) -> Vec<(SourceKind, PathBuf)> {
+/// The files of the project and the user, in the order in which their hooks run.
+fn files(sources: &Sources) -> Vec<(SourceKind, PathBuf)> {
     let settings = |folder: &Path| folder.join(".llxprt/settings.json");
     let mut files = vec![(SourceKind::Project, settings(&sources.project))];
     if let Some(home) = sources.home() {
@@ -86,44 +76,71 @@ fn files(sources: &Sources, system_file: Option<PathBuf>) -> Vec<(SourceKind, Pa
         }
         files.push((SourceKind::User, settings(&home)));
     }
-    files.push((SourceKind::System, system_file.unwrap_or_else(|| PathBuf::from(DEFAULT_SYSTEM_FILE))));
     files
 }
 
-fn judge(sources: &Sources, hook: &Hook) -> Trust {
-    if sources.trust_all { Trust::ForThisRun } else { sources.grants.judge(Fingerprint::take(&sources.project, hook)) }
+/// The file of the system layer.
+struct SystemFile {
+    path: PathBuf,
+    named: Named,
 }
 
-fn load_file(kind: SourceKind, file: &Path, last_good: &mut LastGood, found: &mut Vec<Diagnostic>) -> SettingsFile {
-    let problem = match read_file(file) {
-        Ok(None) => {
-            last_good.remove(file);
-            return SettingsFile::default();
-        }
-        Ok(Some(text)) => match Document::parse(file, text) {
-            Ok(document) => {
-                let (settings, problems) = settings::read(&document, kind);
-                let usable = !problems.iter().any(|problem| problem.code == Code::FileShape);
-                found.extend(problems);
-                if usable {
-                    last_good.insert(file.to_owned(), settings.clone());
-                    return settings;
-                }
-                None
-            }
-            Err(problem) => Some(problem),
-        },
-        Err(problem) => Some(unreadable(file, &problem)),
-    };
-    found.extend(problem);
-    match last_good.get(file) {
-        Some(settings) => {
-            let message = format!("`{}` is broken; its last good version stays in force", file.display());
-            found.push(Diagnostic::new(Code::FileLastGood, message).at(Location::whole_file(file)));
-            settings.clone()
-        }
-        None => SettingsFile::default(),
+/// Who says where the system layer's file is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Named {
+    /// The environment, which is taken as its invoker gave it.
+    ByEnvironment,
+    /// Nobody: it is at its default place.
+    ByDefault,
+}
+
+fn system_file(sources: &Sources) -> SystemFile {
+    match path_in(&sources.environment, "LLXPRT_SYSTEM_SETTINGS_PATH") {
+        Some(path) => SystemFile { path, named: Named::ByEnvironment },
+        None => SystemFile { path: DEFAULT_SYSTEM_FILE.into(), named: Named::ByDefault },
     }
+}
+
+fn load_system_file(
+    sources: &Sources,
+    file: &SystemFile,
+    reading: &mut Reading<'_>,
+    found: &mut Vec<Diagnostic>,
+) -> SettingsFile {
+    let problem = match file.named {
+        Named::ByEnvironment => misplaced_system_file(&file.path, &sources.project),
+        Named::ByDefault => unsafe_system_file(&file.path),
+    };
+    let Some(problem) = problem else { return load_file(SourceKind::System, &file.path, reading, found) };
+    let place = place(SourceKind::System, &file.path);
+    let message = problem.message.clone();
+    found.push(problem);
+    if let Some(text) = reading.last_good(&file.path) {
+        reading.keep(&file.path, KeptReason::Unusable, found);
+        return parse(&file.path, SourceKind::System, &text).value.unwrap_or_default();
+    }
+    reading.look_at(&file.path);
+    reading.unusable(place, message);
+    SettingsFile::default()
+}
+
+fn place(kind: SourceKind, path: &Path) -> Place<'_> {
+    Place { path, kind, dialect: Some(DialectId::Llxprt) }
+}
+
+fn load_file(kind: SourceKind, file: &Path, reading: &mut Reading<'_>, found: &mut Vec<Diagnostic>) -> SettingsFile {
+    reading.read(place(kind, file), found, |text| parse(file, kind, text)).any().unwrap_or_default()
+}
+
+/// Reads a text. If its own shape, or that of a section or a switch, is wrong, nobody can say which hooks it means.
+fn parse(file: &Path, kind: SourceKind, text: &str) -> Parsed<SettingsFile> {
+    let document = match Document::parse(file, text.to_owned()) {
+        Ok(document) => document,
+        Err(problem) => return Parsed::broken(problem),
+    };
+    let (settings, problems) = settings::read(&document, kind);
+    let verdict = if settings.is_whole { Verdict::Usable } else { Verdict::Broken };
+    Parsed { value: Some(settings), problems, verdict }
 }
 
 /// A switch or a list acts on its own layer and on those with less authority; what a project brings acts on the
@@ -174,18 +191,44 @@ fn redacted_environment(layers: &[Layer], environment: &Environment) -> Option<A
     Some(Arc::new(redacted))
 }
 
-/// The system file at its default place counts only if it and its folders are root's and not writable by others.
+/// A system file that the environment names must not mean another file in every directory, nor be the project's own.
+fn misplaced_system_file(file: &Path, project: &Path) -> Option<Diagnostic> {
+    let why = if file.is_relative() {
+        "its path is relative"
+    } else if lies_in(file, project) {
+        "it lies in the project"
+    } else {
+        return None;
+    };
+    let message = format!("the system settings `{}` cannot be used, because {why}", file.display());
+    let finding = Diagnostic::new(Code::SystemFileUnsafe, message).at(Location::whole_file(file));
+    Some(finding.hint("set `LLXPRT_SYSTEM_SETTINGS_PATH` to an absolute path outside of the project"))
+}
+
+/// Whether a file that is there, or may be, is inside of a folder by name or in truth.
+fn lies_in(file: &Path, folder: &Path) -> bool {
+    if file.symlink_metadata().is_err_and(|error| is_absence(&error)) {
+        return false;
+    }
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let parent = file.parent().map(real).unwrap_or_default();
+    let folder = real(folder);
+    file.starts_with(&folder) || parent.starts_with(&folder) || real(file).starts_with(&folder)
+}
+
+/// The system file at its default place can be used only if it and its folders are root's and not writable by others.
 #[cfg(unix)]
 fn unsafe_system_file(file: &Path) -> Option<Diagnostic> {
     use std::os::unix::fs::MetadataExt;
-    if !file.exists() {
+    // One that cannot be looked at is not absent; reading it says why.
+    if file.symlink_metadata().is_err_and(|error| is_absence(&error)) {
         return None;
     }
     let suspect = file.ancestors().find(|path| match std::fs::metadata(path) {
         Ok(about) => about.uid() != 0 || about.mode() & 0o022 != 0,
-        Err(_) => true,
+        Err(_) => false,
     })?;
-    let message = format!("the system settings do not count, because `{}` is not root's alone", suspect.display());
+    let message = format!("the system settings cannot be used, because `{}` is not root's alone", suspect.display());
     let finding = Diagnostic::new(Code::SystemFileUnsafe, message).at(Location::whole_file(file));
     Some(finding.hint("make the file and its folders root's, and writable by root only"))
 }

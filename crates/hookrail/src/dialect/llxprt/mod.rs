@@ -6,6 +6,7 @@
 
 mod aggregate;
 mod answer;
+mod command;
 mod extension;
 mod fold;
 mod group;
@@ -20,6 +21,7 @@ mod schema;
 mod settings;
 mod specific;
 mod stdin;
+mod strictest;
 mod tools;
 mod translate;
 
@@ -34,16 +36,18 @@ pub use schema::{MATCHER_FORMAT, schemas};
 pub use stdin::{event_of_payload, payload_of_event};
 pub use translate::{from_hook_request, from_hook_response, to_hook_request, to_hook_response};
 
-pub(crate) use layers::{LastGood, load};
+pub(crate) use group::compile_matcher;
+pub(crate) use layers::load;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Dialect, Flow, FoldContext, Folded, Reply};
+use super::{Dialect, Flow, FoldContext, Folded, Launch, Reply};
 use crate::event::{Event, EventKind, Stage};
 use crate::hook::{Action, GroupOrder, Hook, OnFailure};
 use crate::lane::Life;
 use crate::run::{RunEnd, RunInput};
+use command::PROJECT_VARIABLES;
 
 /// The dialect.
 pub(crate) struct Llxprt;
@@ -58,11 +62,21 @@ impl Dialect for Llxprt {
         stdin::input(event, before)
     }
 
+    fn launch(hook: &Hook, event: &Event) -> Launch {
+        let command = match &hook.action {
+            Action::Shell(line) => command::with_quoted_project(line),
+            _ => None,
+        };
+        Launch { command, variables: Self::variables(hook, event), ..Launch::default() }
+    }
+
     fn variables(hook: &Hook, event: &Event) -> Arc<[(String, String)]> {
-        // The shell expands these; nothing is ever pasted into the command text.
-        let project = event.cwd().to_string_lossy().into_owned();
-        let project_dirs = ["LLXPRT_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"];
-        let mut variables: Vec<(String, String)> = project_dirs.map(|name| (name.to_owned(), project.clone())).into();
+        // The project is where its hooks were loaded for, wherever the event happens.
+        let [variable, ..] = PROJECT_VARIABLES;
+        let known = hook.environment.as_ref().and_then(|environment| environment.get(variable));
+        let project = known.unwrap_or(event.cwd().as_os_str()).to_string_lossy().into_owned();
+        let mut variables: Vec<(String, String)> =
+            PROJECT_VARIABLES.map(|name| (name.to_owned(), project.clone())).into();
         if let Some(extension) = &hook.owner {
             variables.push(("extensionPath".to_owned(), extension.dir.to_string_lossy().into_owned()));
             variables.push(("workspacePath".to_owned(), project));
@@ -103,9 +117,10 @@ pub(crate) fn same_work(hook: &Hook) -> Option<String> {
     let owner = owner.map(|owner| &owner.dir);
     // A worker speaks another language than a program that answers once, so neither can stand for the other.
     let life = if hook.lane.life == Life::Worker { "worker" } else { "" };
+    let terms = hook.terms_of_its_own();
     match &hook.action {
-        Action::Shell(command) => Some(format!("{owner:?} {life} shell {command}")),
-        Action::Program(words) => Some(format!("{owner:?} {life} program {words:?}")),
+        Action::Shell(command) => Some(format!("{owner:?} {life} {terms:?} shell {command}")),
+        Action::Program(words) => Some(format!("{owner:?} {life} {terms:?} program {words:?}")),
         _ => None,
     }
 }

@@ -11,8 +11,10 @@ use crate::snapshot::ModelDecisions;
 use crate::source::SourceKind;
 
 /// What one file says.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct SettingsFile {
+    /// Whether the file and its sections have the shape they must have, so that it says which hooks it means.
+    pub(super) is_whole: bool,
     /// Whether it switches hooks on or off, and with which key.
     pub(super) switch: Option<Switch>,
     /// Identities of hooks it disables.
@@ -21,6 +23,19 @@ pub(crate) struct SettingsFile {
     /// Which variables are kept from hooks; none when the file does not ask for that.
     pub(super) redaction: Option<Redaction>,
     pub(super) hooks: Vec<Hook>,
+}
+
+impl Default for SettingsFile {
+    fn default() -> Self {
+        Self {
+            is_whole: true,
+            switch: None,
+            disabled: Vec::new(),
+            model_decisions: None,
+            redaction: None,
+            hooks: Vec::new(),
+        }
+    }
 }
 
 /// A switch in a file.
@@ -44,8 +59,9 @@ pub(super) fn read(document: &Document, kind: SourceKind) -> (SettingsFile, Vec<
         Some(root) => {
             let message = format!("settings must be an object, not {}", root.described());
             reader.report(Code::FileShape, root, message);
+            reader.settings.is_whole = false;
         }
-        // An empty file says nothing, and is not wrong.
+        // A file of comments says nothing, and is not wrong.
         None => {}
     }
     (reader.settings, reader.found)
@@ -139,6 +155,8 @@ impl Reader<'_> {
         }
         let message = format!("`{name}` must be an object, not {}", node.described());
         self.report(Code::SettingType, node, message);
+        // What stood there may have been a guard, or what switched guards on.
+        self.settings.is_whole &= !["tools", "hooksConfig", "hooks"].contains(&name);
         None
     }
 
@@ -155,7 +173,10 @@ impl Reader<'_> {
     /// Off if any key says so, on if at least one does, else silent.
     fn switch(&mut self, keys: [(&'static str, Option<&Node>); 3]) {
         for (name, node) in keys {
-            match node.and_then(|node| self.flag(name, node)) {
+            let flag = node.and_then(|node| self.flag(name, node));
+            // A switch that cannot be read may be the one that arms the guards.
+            self.settings.is_whole &= node.is_none() || flag.is_some();
+            match flag {
                 Some(false) => self.settings.switch = Some(Switch::Off(name)),
                 Some(true) if self.settings.switch.is_none() => self.settings.switch = Some(Switch::On),
                 _ => {}

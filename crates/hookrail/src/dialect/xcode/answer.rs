@@ -6,7 +6,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{DialectId, Health, Reply, failure_reason};
 use crate::event::{Abilities, EventKind};
 use crate::hook::{Authority, Hook, OnFailure};
-use crate::json::{Json, JsonObject};
+use crate::json::Json;
 use crate::outcome::{Decision, EndKind};
 use crate::run::{How, RunEnd};
 
@@ -71,7 +71,7 @@ pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end
         How::TimedOut(_) => failed(hook, on_failure, EndKind::TimedOut),
         How::OutputLimit => failed(hook, on_failure, EndKind::OutputLimit),
         How::SpawnFailed(_) => failed(hook, on_failure, EndKind::SpawnFailed),
-        How::Unusable(_) => failed(hook, on_failure, EndKind::Unusable),
+        How::Unusable(_) | How::ContentChanged => failed(hook, on_failure, EndKind::Unusable),
         _ => failed(hook, on_failure, EndKind::Cancelled),
     };
     if end.how != How::Exited(0)
@@ -92,7 +92,7 @@ pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end
         decision,
         answer: answer.filter(|_| decides),
         health: Health::of(kind_of_end),
-        authority: Authority::Ordinary,
+        authority: Authority::default(),
         duration: end.duration,
         failure: None,
         diagnostics: found.diagnostics,
@@ -132,8 +132,14 @@ impl Found<'_> {
 
     /// Reports the parts of a valid answer that do nothing: of the wrong type, or for another event.
     fn without_effect(&mut self, kind: EventKind, stdout: &str) {
-        let Ok(object) = serde_json::from_str::<JsonObject>(trimmed(stdout)) else { return };
+        let Ok(value) = Json::parse(trimmed(stdout)) else { return };
+        let Some(object) = value.as_object() else { return };
         let hook = self.hook;
+        if let Some(key) = value.repeated_member() {
+            let used = if key == "decision" { "strictest" } else { "last" };
+            let message = format!("hook `{hook}`: duplicate key `{key}` in its answer; the {used} value is used");
+            self.report_with_hint(Code::AnswerDuplicateKey, message, "write every key once");
+        }
         let modifies = object.get("decision").and_then(Json::as_str).as_deref() == Some("modify");
         let fields = [
             ("args", Abilities::REWRITE_TOOL_INPUT, "an object"),
@@ -175,8 +181,11 @@ pub(super) fn spoken(stdout: &str) -> Spoken {
     let Some(object) = value.as_object() else {
         return Spoken::Invalid(format!("an object is needed, not {}", value.kind().described()));
     };
-    let word = object.get("decision").and_then(Json::as_str).unwrap_or_default();
-    let verdict = match word.as_str() {
+    // Whatever else is written beside a deny, and in whatever order: it is a deny.
+    let denies =
+        value.members().iter().any(|(key, word)| key == "decision" && word.as_str().as_deref() == Some("deny"));
+    let word = object.get("decision").and_then(Json::as_str).filter(|_| !denies);
+    let verdict = match word.as_deref().unwrap_or(if denies { "deny" } else { "" }) {
         "allow" => Verdict::Allow,
         "deny" => Verdict::Deny,
         "modify" => Verdict::Modify,

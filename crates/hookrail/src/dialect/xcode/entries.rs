@@ -11,7 +11,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::DialectId;
 use crate::event::{EventKind, find_event};
 use crate::hook::{Action, Hook, OnFailure, Owner};
-use crate::matcher::{Language, Matcher, OnInvalid, Scope};
+use crate::matcher::{Compiled, Language, Matcher, OnInvalid, Scope};
 use crate::run::Environment;
 use crate::source::{Origin, SourceKind};
 
@@ -249,7 +249,7 @@ impl Reader<'_> {
             }
             return Ok(Matcher::everything());
         }
-        let compiled = Matcher::compile(pattern, Language::Regex, Scope::Anywhere, OnInvalid::MatchAll);
+        let compiled = compile_matcher(pattern);
         if let Some(problem) = compiled.problem {
             let message = format!("`{pattern}` is not a valid pattern ({problem}); it matches every tool");
             self.report(Code::HooksMatcherInvalid, &value.span, message);
@@ -298,4 +298,9 @@ fn with_suggestion<'c>(finding: Diagnostic, written: &str, known: impl IntoItera
         Some(name) => finding.hint(format!("did you mean `{name}`?")),
         None => finding,
     }
+}
+
+/// Reads a pattern as this dialect does.
+pub(crate) fn compile_matcher(pattern: &str) -> Compiled {
+    Matcher::compile(pattern, Language::Regex, Scope::Anywhere, OnInvalid::MatchAll)
 }

@@ -2,9 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::{Document, Key, Node, Shape, nearest, read_file};
+use super::entries::{self, Context};
+use crate::config::{Document, Key, Node, Parsed, Place, Reading, Shape, Source, Verdict, nearest};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::source::Location;
+use crate::dialect::DialectId;
+use crate::hook::Hook;
+use crate::source::{Location, SourceKind};
 
 /// Where a manifest may be, the first that exists counts.
 const MANIFESTS: [&str; 3] = [".x-code-plugin/plugin.json", ".claude-plugin/plugin.json", "plugin.json"];
@@ -23,26 +26,51 @@ pub(super) struct Manifest {
     pub(super) slips: Vec<Diagnostic>,
 }
 
-/// Where the hooks of a plugin stand.
-pub(super) enum HooksAt<'m> {
-    /// In the manifest.
-    Inline(&'m Document, &'m Node),
-    /// In a file of their own.
-    Own(Document),
-    Nowhere,
+/// A source of a plugin.
+pub(super) fn place(path: &Path, kind: SourceKind) -> Place<'_> {
+    Place { path, kind, dialect: Some(DialectId::Xcode) }
 }
 
 /// Reads the manifest of the plugin in a folder.
-pub(super) fn read(dir: &Path) -> Result<Manifest, Diagnostic> {
-    let Some(file) = MANIFESTS.iter().map(|name| dir.join(name)).find(|file| file.exists() || file.is_symlink()) else {
-        return Err(without_manifest(dir));
+pub(super) fn read(
+    dir: &Path,
+    kind: SourceKind,
+    reading: &mut Reading<'_>,
+    found: &mut Vec<Diagnostic>,
+) -> Option<Manifest> {
+    let missing = |reading: &mut Reading<'_>, found: &mut Vec<Diagnostic>| {
+        let problem = without_manifest(dir);
+        // What is on the list of installed plugins must be one; a folder of a project may be anything.
+        if kind == SourceKind::Plugin {
+            reading.unusable(place(dir, kind), problem.message.clone());
+        }
+        found.push(problem);
+        None
     };
-    let file = inside(dir, &file).map_err(|problem| problem.at(Location::whole_file(&file)))?;
-    let document = document(&file)?;
+    let Some(file) = reading.first_of(MANIFESTS.iter().map(|name| dir.join(name))) else {
+        return missing(reading, found);
+    };
+    let file = match inside(dir, &file, reading) {
+        Ok(file) => file,
+        Err(problem) => {
+            reading.unusable(place(&file, kind), problem.message.clone());
+            found.push(problem.at(Location::whole_file(&file)));
+            return None;
+        }
+    };
+    match reading.read(place(&file, kind), found, |text| parse(&file, text).into()) {
+        Source::InForce(manifest) => Some(manifest),
+        Source::Unusable(_) => None,
+        Source::Absent => missing(reading, found),
+    }
+}
+
+fn parse(file: &Path, text: &str) -> Result<Manifest, Diagnostic> {
+    let document = Document::parse(file, text.to_owned())?;
     let at = |node: &Node, message: String| document.finding(Code::PluginManifest, &node.span, message);
     let root = document.root().filter(|root| root.members().is_some()).ok_or_else(|| {
         let message = format!("the manifest `{}` must be an object", file.display());
-        Diagnostic::new(Code::PluginManifest, message).at(Location::whole_file(&file))
+        Diagnostic::new(Code::PluginManifest, message).at(Location::whole_file(file))
     })?;
     let name = match root.get("name") {
         Some(name) => match name.text() {
@@ -61,33 +89,66 @@ pub(super) fn read(dir: &Path) -> Result<Manifest, Diagnostic> {
         },
         None => "0.0.0".to_owned(),
     };
+    if let Some(hooks) = root.get("hooks").filter(|hooks| !matches!(hooks.shape, Shape::Object(_) | Shape::Text(_))) {
+        let message = format!("`hooks` must be an object or a path, not {}", hooks.described());
+        return Err(document.finding(Code::SettingType, &hooks.span, message));
+    }
     let description = root.get("description").and_then(Node::text).map(str::to_owned);
     let slips = root.members().unwrap_or_default().iter().filter_map(|(key, _)| slip(&document, key)).collect();
     Ok(Manifest { name, version, description, document, slips })
 }
 
 impl Manifest {
-    /// Finds the hooks. An explicit key, even of nothing, leaves the conventional file alone.
-    pub(super) fn hooks(&self, dir: &Path) -> Result<HooksAt<'_>, Diagnostic> {
-        let Some(hooks) = self.document.root().and_then(|root| root.get("hooks")) else {
-            let file = dir.join(CONVENTION);
-            if !file.exists() && !file.is_symlink() {
-                return Ok(HooksAt::Nowhere);
+    /// Reads the hooks. An explicit key, even of nothing, leaves the conventional file alone.
+    pub(super) fn hooks(
+        &self,
+        context: &Context<'_>,
+        dir: &Path,
+        reading: &mut Reading<'_>,
+        found: &mut Vec<Diagnostic>,
+    ) -> Vec<Hook> {
+        let hooks = self.document.root().and_then(|root| root.get("hooks"));
+        let (file, named_at) = match hooks.map(|hooks| (&hooks.shape, hooks)) {
+            None => {
+                let file = dir.join(CONVENTION);
+                if !reading.is_there(&file) {
+                    return Vec::new();
+                }
+                let named_at = Location::whole_file(&file);
+                (file, named_at)
             }
-            let file = inside(dir, &file).map_err(|problem| problem.at(Location::whole_file(&file)))?;
-            return document(&file).map(HooksAt::Own);
+            Some((Shape::Text(path), hooks)) => (dir.join(path), self.document.location(&hooks.span)),
+            Some((_, map)) => {
+                let (hooks, problems) = entries::read(context, &self.document, map);
+                found.extend(problems);
+                return hooks;
+            }
         };
-        match &hooks.shape {
-            Shape::Object(_) => Ok(HooksAt::Inline(&self.document, hooks)),
-            Shape::Text(path) => {
-                let problem = |problem: Diagnostic| problem.at(self.document.location(&hooks.span));
-                let file = inside(dir, &dir.join(path)).map_err(problem)?;
-                document(&file).map(HooksAt::Own)
+        let file = match inside(dir, &file, reading) {
+            Ok(file) => file,
+            Err(problem) => {
+                reading.unusable(place(&file, context.kind), problem.message.clone());
+                found.push(problem.at(named_at));
+                return Vec::new();
             }
-            _ => {
-                let message = format!("`hooks` must be an object or a path, not {}", hooks.described());
-                Err(self.document.finding(Code::SettingType, &hooks.span, message))
+        };
+        let read = reading.read(place(&file, context.kind), found, |text| {
+            let document = match Document::parse(&file, text.to_owned()) {
+                Ok(document) => document,
+                Err(problem) => return Parsed::broken(problem),
+            };
+            let (hooks, problems) = entries::read_file(context, &document);
+            let is_map = document.root().is_none_or(|root| root.members().is_some());
+            let verdict = if is_map { Verdict::Usable } else { Verdict::Broken };
+            Parsed { value: Some(hooks), problems, verdict }
+        });
+        match read {
+            Source::Absent => {
+                let message = format!("`{}` cannot be read: it does not exist", file.display());
+                found.push(Diagnostic::new(Code::FileUnreadable, message).at(Location::whole_file(&file)));
+                Vec::new()
             }
+            read => read.any().unwrap_or_default(),
         }
     }
 }
@@ -124,12 +185,12 @@ pub(super) fn is_component(text: &str) -> bool {
 }
 
 /// The file by its one real name, when that is inside the plugin.
-fn inside(dir: &Path, file: &Path) -> Result<PathBuf, Diagnostic> {
-    let real = file.canonicalize().map_err(|error| {
+fn inside(dir: &Path, file: &Path, reading: &mut Reading<'_>) -> Result<PathBuf, Diagnostic> {
+    let real = reading.real(file).map_err(|error| {
         let message = format!("`{}` cannot be read: {error}", file.display());
         Diagnostic::new(Code::FileUnreadable, message)
     })?;
-    let root = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
+    let root = reading.real(dir).unwrap_or_else(|_| dir.to_owned());
     if !real.starts_with(&root) {
         let message = format!("`{}` is outside of the plugin, so it is not read", file.display());
         let hint = "keep the file in the plugin's own folder, and name it relative to that";
@@ -139,20 +200,7 @@ fn inside(dir: &Path, file: &Path) -> Result<PathBuf, Diagnostic> {
     Ok(real.strip_prefix(&root).map_or(real.clone(), |rest| dir.join(rest)))
 }
 
-fn document(file: &Path) -> Result<Document, Diagnostic> {
-    match read_file(file) {
-        Ok(Some(text)) => Document::parse(file, text),
-        Ok(None) => Err(unreadable(file, "it does not exist")),
-        Err(problem) => Err(unreadable(file, &problem.to_string())),
-    }
-}
-
-fn unreadable(file: &Path, problem: &str) -> Diagnostic {
-    let message = format!("`{}` cannot be read: {problem}", file.display());
-    Diagnostic::new(Code::FileUnreadable, message).at(Location::whole_file(file))
-}
-
-fn without_manifest(dir: &Path) -> Diagnostic {
+pub(super) fn without_manifest(dir: &Path) -> Diagnostic {
     let foreign = dir.join("gemini-extension.json");
     if foreign.exists() {
         let message = format!("`{}` is a Gemini CLI extension, not a plugin", dir.display());

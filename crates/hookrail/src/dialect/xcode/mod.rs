@@ -28,7 +28,8 @@ pub use places::PluginPlaces;
 pub use registry::{Plugin, PluginScope, Survey, survey};
 
 pub(crate) use breadcrumb::{of_engine as engine_breadcrumb, of_run as breadcrumbs};
-pub(crate) use load::{LastGood, load};
+pub(crate) use entries::compile_matcher;
+pub(crate) use load::load;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -87,6 +88,17 @@ impl Dialect for Xcode {
             event.set("tool_output", output.clone());
         }
         Flow::On
+    }
+
+    fn changes(event: &Event, _stage: Stage, reply: &Reply<Answer>, field: &str) -> bool {
+        let Some(column) = event.kind().spec().column(DialectId::Xcode) else { return false };
+        let Some(answer) = &reply.answer else { return false };
+        match field {
+            "tool_input" => answer.args.is_some() && column.can.includes(Abilities::REWRITE_TOOL_INPUT),
+            // Context is added when all have answered.
+            "prompt" => answer.context.is_some() && column.can.includes(Abilities::ADD_CONTEXT),
+            _ => false,
+        }
     }
 
     fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Reply<Answer>]) -> Folded {

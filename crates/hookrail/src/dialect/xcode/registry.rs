@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::entries::{self, Context};
-use super::manifest::{self, HooksAt, Manifest, is_component, is_name};
+use super::entries::Context;
+use super::manifest::{self, Manifest, is_component, is_name};
 use super::places::PluginPlaces;
-use super::settings::{self, PluginSettings};
-use crate::config::{Document, Node};
+use super::settings::PluginSettings;
+use crate::config::{Document, EntryKind, LoadMode, Node, Parsed, Reading, SourceStore, is_absence};
 use crate::diagnostic::{Code, Diagnostic, Level};
 use crate::hook::{Hook, Owner, Standing};
 use crate::run::Environment;
@@ -32,6 +32,13 @@ impl PluginScope {
             Self::Project => "project",
         }
     }
+
+    fn source_kind(self) -> SourceKind {
+        match self {
+            Self::Installed => SourceKind::Plugin,
+            Self::Project => SourceKind::Project,
+        }
+    }
 }
 
 /// A plugin that was found, whether it can be used or not.
@@ -54,8 +61,6 @@ pub struct Plugin {
     pub hooks: Vec<Hook>,
     /// What is wrong with it.
     pub problems: Vec<Diagnostic>,
-    /// Whether its files could be read as a whole; one that could not keeps its last good version on reload.
-    pub(super) readable: bool,
 }
 
 /// All plugins, and what is wrong outside of any one of them.
@@ -82,12 +87,22 @@ struct Candidate {
 /// Finds every plugin. Nothing is executed, and nothing fails.
 #[must_use]
 pub fn survey(places: &PluginPlaces, environment: &Arc<Environment>) -> Survey {
+    let mut store = SourceStore::default();
+    survey_through(places, environment, &mut Reading::new(&mut store, LoadMode::First, true))
+}
+
+/// The same, with everything read through the sources of a load.
+pub(super) fn survey_through(
+    places: &PluginPlaces,
+    environment: &Arc<Environment>,
+    reading: &mut Reading<'_>,
+) -> Survey {
     let mut survey = Survey::default();
-    let settings = PluginSettings::read(places, &mut survey.problems);
-    let mut candidates = installed(places, &mut survey.problems);
-    candidates.extend(in_project(places, &mut survey.problems));
+    let settings = PluginSettings::read(places, reading, &mut survey.problems);
+    let mut candidates = installed(places, reading, &mut survey.problems);
+    candidates.extend(in_project(places, reading, &mut survey.problems));
     for candidate in candidates {
-        let plugin = load(&candidate, places, &settings, environment, &survey.plugins);
+        let plugin = load(&candidate, places, &settings, environment, &survey.plugins, reading);
         match plugin {
             Ok(plugin) => survey.plugins.push(plugin),
             Err(problem) => survey.problems.push(problem),
@@ -97,16 +112,24 @@ pub fn survey(places: &PluginPlaces, environment: &Arc<Environment>) -> Survey {
 }
 
 /// The list of installed plugins, in its order.
-fn installed(places: &PluginPlaces, found: &mut Vec<Diagnostic>) -> Vec<Candidate> {
+fn installed(places: &PluginPlaces, reading: &mut Reading<'_>, found: &mut Vec<Diagnostic>) -> Vec<Candidate> {
     let Some(file) = places.registry() else { return Vec::new() };
-    let Some(document) = settings::document(&file, found) else { return Vec::new() };
-    let Some(root) = document.root() else { return Vec::new() };
-    let Some(records) = root.get("plugins").and_then(Node::elements) else {
-        let message = "the list of installed plugins must be an object with a list `plugins`";
-        found.push(document.finding(Code::PluginRegistry, &root.span, message));
-        return Vec::new();
-    };
-    records.iter().filter_map(|record| from_record(places, &document, record, found)).collect()
+    let read = reading.read(manifest::place(&file, SourceKind::Plugin), found, |text| {
+        let document = match Document::parse(&file, text.to_owned()) {
+            Ok(document) => document,
+            Err(problem) => return Parsed::broken(problem),
+        };
+        let Some(root) = document.root() else { return Parsed::usable(Vec::new(), Vec::new()) };
+        let Some(records) = root.get("plugins").and_then(Node::elements) else {
+            let message = "the list of installed plugins must be an object with a list `plugins`";
+            return Parsed::broken(document.finding(Code::PluginRegistry, &root.span, message));
+        };
+        let mut problems = Vec::new();
+        let of = |record| from_record(places, &document, record, &mut problems);
+        let candidates = records.iter().filter_map(of).collect();
+        Parsed::usable(candidates, problems)
+    });
+    read.any().unwrap_or_default()
 }
 
 fn from_record(
@@ -138,27 +161,16 @@ fn from_record(
 }
 
 /// The folders a project brings, in the order of their names.
-fn in_project(places: &PluginPlaces, found: &mut Vec<Diagnostic>) -> Vec<Candidate> {
+fn in_project(places: &PluginPlaces, reading: &mut Reading<'_>, found: &mut Vec<Diagnostic>) -> Vec<Candidate> {
     let Some(folder) = places.project_plugins() else { return Vec::new() };
-    let entries = match std::fs::read_dir(&folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !folder.is_symlink() => return Vec::new(),
-        Err(error) => {
-            let message = format!("the project's plugins in `{}` cannot be read: {error}", folder.display());
-            found.push(Diagnostic::new(Code::FileUnreadable, message).at(Location::whole_file(&folder)));
-            return Vec::new();
-        }
-    };
-    let mut names: Vec<_> = entries.filter_map(Result::ok).map(|entry| entry.file_name()).collect();
-    names.sort();
-    names
-        .into_iter()
-        .filter(|name| !name.as_encoded_bytes().starts_with(b"."))
-        .map(|name| folder.join(name))
-        .filter(|dir| dir.is_dir() || (dir.is_symlink() && !dir.exists()))
-        .map(|dir| {
-            let named_at = Location::whole_file(&dir);
-            Candidate { id: None, version: None, scope: PluginScope::Project, dir, named_at }
+    let is_hidden = |path: &Path| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+    let entries = reading.list(manifest::place(&folder, SourceKind::Project), found).into_iter();
+    entries
+        .filter(|entry| entry.is_folder() || entry.kind == EntryKind::DanglingLink)
+        .filter(|entry| !is_hidden(&entry.path))
+        .map(|entry| {
+            let named_at = Location::whole_file(&entry.path);
+            Candidate { id: None, version: None, scope: PluginScope::Project, dir: entry.path, named_at }
         })
         .collect()
 }
@@ -170,11 +182,18 @@ fn load(
     settings: &PluginSettings,
     environment: &Arc<Environment>,
     before: &[Plugin],
+    reading: &mut Reading<'_>,
 ) -> Result<Plugin, Diagnostic> {
     let dir = &candidate.dir;
     let folder = || dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let manifest = if dir.is_dir() { manifest::read(dir) } else { Err(vanished(candidate)) };
-    let name = manifest.as_ref().map_or_else(|_| folder(), |manifest| manifest.name.clone());
+    let kind = candidate.scope.source_kind();
+    let mut problems = Vec::new();
+    let manifest = manifest::read(dir, kind, reading, &mut problems);
+    if manifest.is_none() && dir.metadata().is_err_and(|error| is_absence(&error)) {
+        // Its folder is gone, which says more than what is missing in it.
+        problems = vec![vanished(candidate)];
+    }
+    let name = manifest.as_ref().map_or_else(folder, |manifest| manifest.name.clone());
     let id = candidate.id.clone().unwrap_or_else(|| format!("{name}@local"));
     let twin = before.iter().find(|plugin| plugin.id == id);
     if let Some(twin) = twin.filter(|twin| twin.scope == candidate.scope) {
@@ -189,8 +208,7 @@ fn load(
         dir: dir.clone(),
         description: None,
         hooks: Vec::new(),
-        problems: Vec::new(),
-        readable: true,
+        problems,
     };
     if twin.is_some() {
         let message = format!("the project brings `{}`, which is installed too; both take part", plugin.id);
@@ -198,50 +216,38 @@ fn load(
         finding.level = Level::Warning;
         plugin.problems.push(finding);
     }
-    match manifest {
-        Ok(manifest) => {
-            plugin.description.clone_from(&manifest.description);
-            if candidate.version.is_none() {
-                plugin.version.clone_from(&manifest.version);
-            }
-            // What a user configured for an installed plugin is not for a namesake that a project brings.
-            let environment = match twin {
-                Some(_) => Arc::clone(environment),
-                None => settings.environment(&plugin.id, environment),
-            };
-            // Nor is what an installed one keeps.
-            let data = match twin {
-                Some(_) => places.data(&format!("project_{}", plugin.id)),
-                None => places.data(&plugin.id),
-            };
-            read_hooks(&mut plugin, &manifest, data, &environment);
+    if let Some(manifest) = manifest {
+        plugin.description.clone_from(&manifest.description);
+        if candidate.version.is_none() {
+            plugin.version.clone_from(&manifest.version);
         }
-        Err(problem) => {
-            plugin.readable = false;
-            plugin.problems.push(problem);
-        }
+        // What a user configured for an installed plugin is not for a namesake that a project brings.
+        let environment = match twin {
+            Some(_) => Arc::clone(environment),
+            None => settings.environment(&plugin.id, environment),
+        };
+        // Nor is what an installed one keeps.
+        let data = match twin {
+            Some(_) => places.data(&format!("project_{}", plugin.id)),
+            None => places.data(&plugin.id),
+        };
+        read_hooks(&mut plugin, &manifest, data, &environment, reading);
     }
     Ok(plugin)
 }
 
-fn read_hooks(plugin: &mut Plugin, manifest: &Manifest, data: Option<PathBuf>, environment: &Arc<Environment>) {
+fn read_hooks(
+    plugin: &mut Plugin,
+    manifest: &Manifest,
+    data: Option<PathBuf>,
+    environment: &Arc<Environment>,
+    reading: &mut Reading<'_>,
+) {
     let mut owner = Owner::new(&*plugin.id, &*plugin.dir);
     owner.data_dir = data;
-    let kind = match plugin.scope {
-        PluginScope::Installed => SourceKind::Plugin,
-        PluginScope::Project => SourceKind::Project,
-    };
-    let context = Context { kind, owner: &Arc::new(owner), environment };
-    let (hooks, problems) = match manifest.hooks(&plugin.dir) {
-        Ok(HooksAt::Inline(document, map)) => entries::read(&context, document, map),
-        Ok(HooksAt::Own(document)) => entries::read_file(&context, &document),
-        Ok(HooksAt::Nowhere) => Default::default(),
-        Err(problem) => {
-            plugin.readable = false;
-            (Vec::new(), vec![problem])
-        }
-    };
-    plugin.hooks = hooks;
+    let context = Context { kind: plugin.scope.source_kind(), owner: &Arc::new(owner), environment };
+    let mut problems = Vec::new();
+    plugin.hooks = manifest.hooks(&context, &plugin.dir, reading, &mut problems);
     plugin.problems.extend(manifest.slips.iter().cloned());
     plugin.problems.extend(problems);
     for hook in &mut plugin.hooks {
@@ -268,7 +274,12 @@ fn vanished(candidate: &Candidate) -> Diagnostic {
 
 /// What a folder holds, for somebody who wants to install it.
 pub(super) fn look_at(dir: &Path, environment: &Arc<Environment>) -> Result<Plugin, Diagnostic> {
-    let manifest = manifest::read(dir)?;
+    let mut store = SourceStore::default();
+    let reading = &mut Reading::new(&mut store, LoadMode::First, true);
+    let mut problems = Vec::new();
+    let Some(manifest) = manifest::read(dir, SourceKind::Plugin, reading, &mut problems) else {
+        return Err(problems.into_iter().next().unwrap_or_else(|| manifest::without_manifest(dir)));
+    };
     let mut plugin = Plugin {
         id: format!("{}@local", manifest.name),
         version: manifest.version.clone(),
@@ -278,8 +289,7 @@ pub(super) fn look_at(dir: &Path, environment: &Arc<Environment>) -> Result<Plug
         standing: Standing::Active,
         hooks: Vec::new(),
         problems: Vec::new(),
-        readable: true,
     };
-    read_hooks(&mut plugin, &manifest, None, environment);
+    read_hooks(&mut plugin, &manifest, None, environment, reading);
     Ok(plugin)
 }

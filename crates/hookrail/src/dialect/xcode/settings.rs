@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::manifest::place;
 use super::places::PluginPlaces;
 use super::registry::PluginScope;
-use crate::config::{Document, Node, Shape, read_file};
+use crate::config::{Document, Node, Reading, Shape};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hook::Standing;
 use crate::run::Environment;
-use crate::source::Location;
+use crate::source::SourceKind;
 
 /// Everything the settings say about plugins.
 #[derive(Debug, Default)]
@@ -32,20 +33,20 @@ struct Enabled {
 
 impl PluginSettings {
     /// Reads all of them. What is wrong in one takes nothing from the others.
-    pub(super) fn read(places: &PluginPlaces, found: &mut Vec<Diagnostic>) -> Self {
+    pub(super) fn read(places: &PluginPlaces, reading: &mut Reading<'_>, found: &mut Vec<Diagnostic>) -> Self {
         let mut settings = Self::default();
         if let Some(file) = &places.user_settings {
-            settings.enabled.push(enabled(PluginScope::Installed, file, found));
+            settings.enabled.push(enabled(PluginScope::Installed, file, reading, found));
         }
         for file in places.project_settings() {
-            settings.enabled.push(enabled(PluginScope::Project, &file, found));
+            settings.enabled.push(enabled(PluginScope::Project, &file, reading, found));
         }
         if let Some(file) = places.in_root("known_marketplaces.json") {
-            settings.blocked = blocked(&file, found);
+            settings.blocked = blocked(&file, reading, found);
             settings.blocked_by = file;
         }
         if let Some(file) = places.in_root("user-config.json") {
-            settings.values = values(&file, found);
+            settings.values = values(&file, reading, found);
         }
         settings
     }
@@ -81,9 +82,10 @@ impl PluginSettings {
     }
 }
 
-fn enabled(from: PluginScope, file: &Path, found: &mut Vec<Diagnostic>) -> Enabled {
+fn enabled(from: PluginScope, file: &Path, reading: &mut Reading<'_>, found: &mut Vec<Diagnostic>) -> Enabled {
     let mut plugins = BTreeMap::new();
-    if let Some(document) = document(file, found)
+    let kind = if from == PluginScope::Project { SourceKind::Project } else { SourceKind::User };
+    if let Some(document) = document(file, kind, reading, found)
         && let Some(node) = document.root().and_then(|root| root.get("enabledPlugins"))
     {
         for (id, value) in members("enabledPlugins", &document, node, found) {
@@ -101,8 +103,8 @@ fn enabled(from: PluginScope, file: &Path, found: &mut Vec<Diagnostic>) -> Enabl
     Enabled { from, file: file.to_owned(), plugins }
 }
 
-fn blocked(file: &Path, found: &mut Vec<Diagnostic>) -> Vec<String> {
-    let Some(document) = document(file, found) else { return Vec::new() };
+fn blocked(file: &Path, reading: &mut Reading<'_>, found: &mut Vec<Diagnostic>) -> Vec<String> {
+    let Some(document) = document(file, SourceKind::User, reading, found) else { return Vec::new() };
     let Some(list) = document.root().and_then(|root| root.get("blockedPlugins")) else { return Vec::new() };
     if list.elements().is_none() {
         let message = format!("`blockedPlugins` must be a list, not {}", list.described());
@@ -111,8 +113,12 @@ fn blocked(file: &Path, found: &mut Vec<Diagnostic>) -> Vec<String> {
     list.elements().unwrap_or_default().iter().filter_map(Node::text).map(str::to_owned).collect()
 }
 
-fn values(file: &Path, found: &mut Vec<Diagnostic>) -> BTreeMap<String, Vec<(String, String)>> {
-    let Some(document) = document(file, found) else { return BTreeMap::new() };
+fn values(
+    file: &Path,
+    reading: &mut Reading<'_>,
+    found: &mut Vec<Diagnostic>,
+) -> BTreeMap<String, Vec<(String, String)>> {
+    let Some(document) = document(file, SourceKind::User, reading, found) else { return BTreeMap::new() };
     let Some(root) = document.root() else { return BTreeMap::new() };
     let mut all = BTreeMap::new();
     for (id, plugin) in members("user-config.json", &document, root, found) {
@@ -147,15 +153,7 @@ fn members<'n>(
     node.members().unwrap_or_default().iter().map(|(key, value)| (key.name.clone(), value))
 }
 
-/// A file of the user's; one that is not there says nothing.
-pub(super) fn document(file: &Path, found: &mut Vec<Diagnostic>) -> Option<Document> {
-    match read_file(file) {
-        Ok(Some(text)) => Document::parse(file, text).map_err(|problem| found.push(problem)).ok(),
-        Ok(None) => None,
-        Err(problem) => {
-            let message = format!("`{}` cannot be read: {problem}", file.display());
-            found.push(Diagnostic::new(Code::FileUnreadable, message).at(Location::whole_file(file)));
-            None
-        }
-    }
+/// A file of settings; one that is not there says nothing.
+fn document(file: &Path, kind: SourceKind, reading: &mut Reading<'_>, found: &mut Vec<Diagnostic>) -> Option<Document> {
+    reading.read(place(file, kind), found, |text| Document::parse(file, text.to_owned()).into()).any()
 }

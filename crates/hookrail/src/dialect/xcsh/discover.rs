@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::without_dots;
-use crate::dialect::Sources;
+use crate::config::{EntryKind, Place, Reading, without_dots};
+use crate::diagnostic::Diagnostic;
+use crate::dialect::{DialectId, Sources};
 use crate::source::SourceKind;
 
 /// A file that was found or named.
@@ -24,8 +25,8 @@ enum Provider {
     Neighbour,
 }
 
-/// Every module file, in load order, and every place that could hold one.
-pub(super) fn discover(sources: &Sources) -> (Vec<Found>, Vec<PathBuf>) {
+/// Every module file, in load order.
+pub(super) fn discover(sources: &Sources, reading: &mut Reading<'_>, problems: &mut Vec<Diagnostic>) -> Vec<Found> {
     let project = &sources.project;
     let home = sources.home();
     let in_home = |inside: &str| home.as_ref().map(|home| home.join(inside));
@@ -36,17 +37,14 @@ pub(super) fn discover(sources: &Sources) -> (Vec<Found>, Vec<PathBuf>) {
         (Some(project.join(".claude/hooks")), SourceKind::Project, Provider::Neighbour),
     ];
     let mut found: Vec<Found> = Vec::new();
-    let mut places = Vec::new();
     for (root, kind, provider) in roots {
         let Some(root) = root else { continue };
-        for file in files_in(&root, kind, provider) {
+        for file in files_in(&root, kind, provider, reading, problems) {
             add(&mut found, file);
         }
-        places.push(root);
     }
     for named in &sources.modules {
         let path = resolve(named, project, home.as_deref());
-        places.push(path.clone());
         if !found.iter().any(|file| file.path == path && file.shadowed_by.is_none()) {
             // Naming a project's file is the user's own word for it, so it is not the project's any more.
             found.push(Found { path, kind: SourceKind::Option, key: None, shadowed_by: None });
@@ -54,7 +52,7 @@ pub(super) fn discover(sources: &Sources) -> (Vec<Found>, Vec<PathBuf>) {
             file.kind = SourceKind::Option;
         }
     }
-    (found, places)
+    found
 }
 
 /// The first file of a key counts. What a project brings never stands in the place of what comes from outside it.
@@ -71,17 +69,23 @@ fn add(found: &mut Vec<Found>, mut file: Found) {
     found.push(file);
 }
 
-fn files_in(root: &Path, kind: SourceKind, provider: Provider) -> Vec<Found> {
+fn files_in(
+    root: &Path,
+    kind: SourceKind,
+    provider: Provider,
+    reading: &mut Reading<'_>,
+    problems: &mut Vec<Diagnostic>,
+) -> Vec<Found> {
     let mut found = Vec::new();
     for when in ["pre", "post"] {
-        for path in sorted_files(&root.join(when)) {
+        for path in sorted_files(&root.join(when), kind, reading, problems) {
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             let key = Some(format!("{when}:{}:{name}", tool_of(&name, provider)));
             found.push(Found { path, kind, key, shadowed_by: None });
         }
     }
     if provider == Provider::Own {
-        let flat = sorted_files(root).into_iter().filter(|path| is_module(path));
+        let flat = sorted_files(root, kind, reading, problems).into_iter().filter(|path| is_module(path));
         found.extend(flat.map(|path| Found { path, kind, key: None, shadowed_by: None }));
     }
     found
@@ -97,14 +101,15 @@ fn tool_of(name: &str, provider: Provider) -> &str {
 }
 
 /// The regular files of a folder by name, without hidden ones. A link is not a regular file.
-fn sorted_files(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
-    let visible = entries.filter(|entry| {
-        entry.file_type().is_ok_and(|kind| kind.is_file()) && !entry.file_name().to_string_lossy().starts_with('.')
-    });
-    let mut paths: Vec<PathBuf> = visible.map(|entry| entry.path()).collect();
-    paths.sort();
-    paths
+fn sorted_files(
+    folder: &Path,
+    kind: SourceKind,
+    reading: &mut Reading<'_>,
+    problems: &mut Vec<Diagnostic>,
+) -> Vec<PathBuf> {
+    let is_hidden = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+    let entries = reading.list(Place { path: folder, kind, dialect: Some(DialectId::Xcsh) }, problems).into_iter();
+    entries.filter(|entry| entry.kind == EntryKind::File && !is_hidden(&entry.path)).map(|entry| entry.path).collect()
 }
 
 /// Whether a file can be a module, by its name.

@@ -3,60 +3,171 @@
 //! Which events a module wants is known only after it ran, so a trusted one is looked into by its runner. One that
 //! is not trusted is listed without being opened by anything that could run it.
 
-use std::path::Path;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::discover::{self, Found};
+use crate::config::{KeptReason, LoadMode, Place, Reading, is_absence, is_want_of_resources};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{DialectId, Inspector, Loaded, Sources};
 use crate::event::EventKind;
 use crate::hook::{Action, EventScope, Hook, Standing, Trust};
-use crate::run::{Capabilities, LoadFailure, ModuleInspection, ModuleWorld, Registrations};
+use crate::run::{Capabilities, LoadCause, LoadFailure, ModuleInspection, ModuleRunner, ModuleWorld, Registrations};
 use crate::snapshot::LoadedModule;
 use crate::source::{LineIndex, Location, Origin, SourceKind};
-use crate::trust::Fingerprint;
+use crate::trust::{Digest, NamedFile};
+
+/// What is known of every module that could be loaded.
+#[derive(Debug, Default)]
+pub(crate) struct LastGood(HashMap<PathBuf, GoodModule>);
+
+/// A module as it was when it could last be loaded. Its runner keeps that version.
+#[derive(Clone, Debug)]
+struct GoodModule {
+    inspection: ModuleInspection,
+    files: Vec<NamedFile>,
+}
 
 /// Loads every hook of this dialect.
-pub(crate) fn load(sources: &Sources) -> Loaded {
-    let (found, files) = discover::discover(sources);
-    let mut loaded = Loaded { files, ..Loaded::default() };
+pub(crate) fn load(sources: &Sources, reading: &mut Reading<'_>, last_good: &mut LastGood) -> Loaded {
+    let mut loaded = Loaded::default();
+    let found = discover::discover(sources, reading, &mut loaded.diagnostics);
+    let known: HashSet<PathBuf> = found.iter().map(|file| file.path.clone()).collect();
     for file in found {
-        load_file(sources, file, &mut loaded);
+        load_file(sources, &file, reading, last_good, &mut loaded);
     }
+    last_good.0.retain(|path, _| known.contains(path));
     loaded
 }
 
-fn load_file(sources: &Sources, file: Found, loaded: &mut Loaded) {
+fn load_file(
+    sources: &Sources,
+    file: &Found,
+    reading: &mut Reading<'_>,
+    last_good: &mut LastGood,
+    loaded: &mut Loaded,
+) {
+    reading.look_at(&file.path);
     let location = Location::whole_file(&file.path);
     if let Some(first) = &file.shadowed_by {
-        let mut hook = hook(&file, location);
+        let mut hook = hook(file, location);
         hook.standing = Standing::Disabled(format!("the hook of the same name, {}", first.display()).into());
         loaded.hooks.push(hook);
         return;
     }
+    let mut hook = hook(file, location);
     if let Some(problem) = unloadable(&file.path) {
-        let message = format!("Failed to load hook: {problem}");
-        loaded.diagnostics.push(Diagnostic::new(Code::ModuleLoad, message).at(location));
+        let failure = LoadFailure::new(format!("Failed to load hook: {}", problem.message));
+        if problem.reason == KeptReason::Removed && reading.mode() != LoadMode::Refresh {
+            last_good.0.remove(&file.path);
+        }
+        hook.trust =
+            if file.kind == SourceKind::Project { sources.judge_gone(&hook, reading) } else { Trust::NotNeeded };
+        failed(&failure, problem.reason, hook, reading, last_good, loaded);
         return;
     }
-    let mut hook = hook(&file, location);
-    hook.trust = trust(sources, &file, &hook);
+    if file.kind == SourceKind::Project {
+        hook.trust = sources.judge(&hook, reading);
+    }
     if !hook.trust.allows() {
         loaded.hooks.push(hook);
         return;
     }
     match &sources.inspector {
-        Inspector::Runner(runner) => {
-            let world = ModuleWorld::new(&*sources.project, Arc::clone(&sources.environment))
-                .with_capabilities(Capabilities::LOOK)
-                .covering(&hook.trust);
-            take(runner.inspect(&file.path, &world), hook, loaded);
-        }
+        Inspector::Runner(runner) => inspect(&**runner, sources, hook, reading, last_good, loaded),
         Inspector::HeldBack => loaded.hooks.push(hook),
         Inspector::Missing => {
             hook.action = Action::NotExecutable("no runner for module hooks is registered".into());
             loaded.hooks.push(hook);
         }
+    }
+}
+
+/// Lets a runner look into a module, and takes what it found, or what it found when it could last be loaded.
+fn inspect(
+    runner: &dyn ModuleRunner,
+    sources: &Sources,
+    hook: Hook,
+    reading: &mut Reading<'_>,
+    last_good: &mut LastGood,
+    loaded: &mut Loaded,
+) {
+    let Action::Module(path) = &hook.action else { return };
+    let path = Arc::clone(path);
+    if let Some(known) = last_good.0.get(&*path).filter(|known| known.has_changed()) {
+        let files: Vec<PathBuf> = known.files.iter().map(|file| file.path.clone()).collect();
+        reading.settle(&files);
+    }
+    let world = ModuleWorld::new(&*sources.project, Arc::clone(&sources.environment))
+        .with_capabilities(Capabilities::LOOK)
+        .covering(&hook.trust);
+    let inspection = runner.inspect(&path, &world);
+    let files = runner.inspected_files(&path, &world);
+    for file in &files {
+        reading.look_at(&file.path);
+    }
+    match inspection {
+        ModuleInspection::Failed(failure) => {
+            let reason = match failure.cause {
+                LoadCause::Source => KeptReason::Unusable,
+                LoadCause::OutOfResources => KeptReason::OutOfResources,
+            };
+            failed(&failure, reason, hook, reading, last_good, loaded);
+        }
+        ModuleInspection::OutOfResources(failure) if last_good.0.contains_key(&*path) => {
+            failed(&failure, KeptReason::OutOfResources, hook, reading, last_good, loaded);
+        }
+        ModuleInspection::OutOfResources(_) => {
+            reading.try_again();
+            take(inspection, &hook, loaded);
+        }
+        inspection => {
+            reading.module_in_force(&path, &files);
+            last_good.0.insert(path.to_path_buf(), GoodModule { inspection: inspection.clone(), files });
+            take(inspection, &hook, loaded);
+        }
+    }
+}
+
+/// A module that cannot be loaded: its last good version stays in force if there is one.
+fn failed(
+    failure: &LoadFailure,
+    reason: KeptReason,
+    hook: Hook,
+    reading: &mut Reading<'_>,
+    last_good: &LastGood,
+    loaded: &mut Loaded,
+) {
+    let Action::Module(path) = &hook.action else { return };
+    if reason == KeptReason::OutOfResources {
+        reading.try_again();
+    }
+    let known = last_good.0.get(&**path).filter(|_| hook.trust.allows());
+    if reason != KeptReason::Removed || known.is_none() {
+        loaded.diagnostics.push(load_error(&hook, failure));
+    }
+    match known {
+        Some(known) => {
+            for file in &known.files {
+                reading.look_at(&file.path);
+            }
+            reading.module_in_force(path, &known.files);
+            reading.keep(path, reason, &mut loaded.diagnostics);
+            take(known.inspection.clone(), &hook, loaded);
+        }
+        None => {
+            let place = Place { path, kind: hook.origin.kind, dialect: Some(DialectId::Xcsh) };
+            reading.unusable(place, failure.message.clone());
+        }
+    }
+}
+
+impl GoodModule {
+    /// Whether a file of the module is not what it was, as far as that can be seen.
+    fn has_changed(&self) -> bool {
+        let digest = |path: &Path| std::fs::read(path).ok().map(|bytes| Digest::of(&bytes));
+        self.files.iter().any(|file| file.digest != digest(&file.path))
     }
 }
 
@@ -71,35 +182,46 @@ fn hook(file: &Found, location: Location) -> Hook {
 }
 
 /// Why a file cannot be a module at all, without looking into it.
-fn unloadable(path: &Path) -> Option<String> {
-    if !path.exists() {
-        return Some(format!("Cannot find module '{}'", path.display()));
-    }
-    if !path.is_file() {
-        return Some(format!("'{}' is not a file", path.display()));
-    }
-    (!discover::is_module(path)).then(|| "it is not a JavaScript or TypeScript module".to_owned())
+struct Unloadable {
+    message: String,
+    reason: KeptReason,
 }
 
-fn trust(sources: &Sources, file: &Found, hook: &Hook) -> Trust {
-    match file.kind {
-        SourceKind::Project if sources.trust_all => Trust::ForThisRun,
-        SourceKind::Project => sources.grants.judge(Fingerprint::take(&sources.project, hook)),
-        _ => Trust::NotNeeded,
+fn unloadable(path: &Path) -> Option<Unloadable> {
+    let unusable = |message: String| Some(Unloadable { message, reason: KeptReason::Unusable });
+    match path.metadata() {
+        Ok(about) if !about.is_file() => unusable(format!("'{}' is not a file", path.display())),
+        Ok(_) if !discover::is_module(path) => unusable("it is not a JavaScript or TypeScript module".to_owned()),
+        Ok(_) => None,
+        Err(error) if is_absence(&error) => {
+            let message = format!("Cannot find module '{}'", path.display());
+            Some(Unloadable { message, reason: KeptReason::Removed })
+        }
+        Err(error) => {
+            let message = format!("'{}' cannot be read: {error}", path.display());
+            let starved = is_want_of_resources(&error);
+            let reason = if starved { KeptReason::OutOfResources } else { KeptReason::Unusable };
+            Some(Unloadable { message, reason })
+        }
     }
 }
 
 /// Makes one hook for every event that a module registered for.
-fn take(inspection: ModuleInspection, hook: Hook, loaded: &mut Loaded) {
+fn take(inspection: ModuleInspection, hook: &Hook, loaded: &mut Loaded) {
     match inspection {
-        ModuleInspection::Registered(registered) => take_registered(registered, &hook, loaded),
+        ModuleInspection::Registered(registered) => take_registered(registered, hook, loaded),
         ModuleInspection::Unknown(why) => {
             let message = format!("what `{hook}` registers is known only when it runs: {why}");
             let location = hook.origin.location.clone();
             loaded.diagnostics.push(Diagnostic::new(Code::ModuleOpaque, message).at(location));
-            loaded.hooks.push(hook);
+            loaded.hooks.push(hook.clone());
         }
-        ModuleInspection::Failed(failure) => loaded.diagnostics.push(load_error(&hook, &failure)),
+        ModuleInspection::Failed(failure) => loaded.diagnostics.push(load_error(hook, &failure)),
+        // Which events it guards is not known, so it is asked in all of them, and fails there if that cannot be done.
+        ModuleInspection::OutOfResources(failure) => {
+            loaded.diagnostics.push(load_error(hook, &failure));
+            loaded.hooks.push(hook.clone());
+        }
     }
 }
 

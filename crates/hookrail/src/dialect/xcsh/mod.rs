@@ -8,7 +8,7 @@ mod fold;
 mod load;
 mod payload;
 
-pub(crate) use load::load;
+pub(crate) use load::{LastGood, load};
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,6 +50,10 @@ impl Dialect for Xcsh {
             }
             How::SpawnFailed(why) => (EndKind::SpawnFailed, failed(&format!("Hook failed, blocking execution: {why}"))),
             How::Unusable(why) => (EndKind::Unusable, failed(&format!("Hook failed, blocking execution: {why}"))),
+            How::ContentChanged => {
+                let why = "Hook failed, blocking execution: it has changed since it was granted";
+                (EndKind::Unusable, failed(why))
+            }
             _ => (EndKind::Cancelled, failed("Hook failed, blocking execution: it was cancelled")),
         };
         let denies = result.as_ref().is_some_and(|result| blocks(kind, result));
@@ -59,7 +63,7 @@ impl Dialect for Xcsh {
             decision: denies.then_some(Decision::Deny),
             answer: result.map(|result| Answer { result }),
             health: Health::of(kind_of_end),
-            authority: Authority::Ordinary,
+            authority: Authority::default(),
             duration: end.duration,
             failure: None,
             diagnostics: Vec::new(),

@@ -17,7 +17,7 @@ impl Disabled {
     pub(super) fn apply(&self, hooks: &mut [Hook]) {
         let names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for hook in hooks.iter_mut().filter(|hook| hook.is_enabled() && names.contains(&*hook.label)) {
-            if hook.authority() == Authority::Ordinary {
+            if hook.authority() != Authority::System {
                 hook.standing = Standing::Disabled("the user of this session".into());
             }
         }
@@ -29,11 +29,11 @@ impl HookSystem {
     /// layer cannot be turned off.
     pub fn disable_hook(&self, label: &str) -> usize {
         let snapshot = self.snapshot();
-        let meant = |hook: &&std::sync::Arc<Hook>| &*hook.label == label && hook.authority() == Authority::Ordinary;
+        let meant = |hook: &&std::sync::Arc<Hook>| &*hook.label == label && hook.authority() != Authority::System;
         let count = snapshot.hooks().iter().filter(meant).count();
         if count > 0 {
             self.disabled().insert(label.to_owned());
-            self.reload();
+            self.refresh();
         }
         count
     }
@@ -42,7 +42,7 @@ impl HookSystem {
     pub fn enable_hook(&self, label: &str) -> bool {
         let was = self.disabled().remove(label);
         if was {
-            self.reload();
+            self.refresh();
         }
         was
     }

@@ -1,0 +1,30 @@
+//! Metrics at an address that the user named.
+
+use std::net::SocketAddr;
+
+use hookrail_bus::{Bus, MetricsServer};
+
+use crate::errors::{Failure, Result};
+
+pub(super) async fn offer_metrics(bus: &Bus, address: SocketAddr) -> Result<()> {
+    let server = MetricsServer::bind(address).await.map_err(|error| {
+        Failure::new(format!("metrics cannot be offered at `{address}`: {error}"))
+            .hint("choose another address, such as 127.0.0.1:0")
+    })?;
+    if let Ok(address) = server.address() {
+        // Standard output belongs to the clients. This is how a script learns which port it was.
+        eprintln!("metrics at http://{address}/metrics");
+    }
+    tokio::spawn(server.serve(bus.metrics()));
+    Ok(())
+}
+
+/// An address, or a port on the loopback interface.
+pub(crate) fn metrics_address(text: &str) -> std::result::Result<SocketAddr, String> {
+    let port = text.strip_prefix(':').unwrap_or(text);
+    match (text.parse(), port.parse::<u16>()) {
+        (Ok(address), _) => Ok(address),
+        (_, Ok(port)) => Ok(SocketAddr::from(([127, 0, 0, 1], port))),
+        _ => Err("expected an address such as 127.0.0.1:9464, or a port of this machine".to_owned()),
+    }
+}

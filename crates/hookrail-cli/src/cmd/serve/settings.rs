@@ -1,0 +1,51 @@
+//! The settings of the bus, from the command line and the user's configuration.
+
+use std::path::Path;
+
+use hookrail::{Builder, HookSystem};
+use hookrail_bus::Settings;
+
+use crate::args::{ProjectArgs, ServeArgs};
+use crate::config::BusSettings;
+use crate::project::Project;
+
+/// What is not said on the command line or in the user's configuration is as the bus has it by itself.
+pub(super) fn settings(project: &Project, args: &ServeArgs, configured: BusSettings) -> Settings {
+    let (own, options) = (project.root().to_owned(), args.project.clone());
+    let describe = move |directory: &Path| describe(directory, directory == own, &options);
+    let given = [
+        (args.limit.or(configured.requests), Settings::limit as fn(Settings, usize) -> Settings),
+        (args.in_flight.or(configured.in_flight), Settings::in_flight),
+        (args.most_projects.or(configured.projects), Settings::most_projects),
+        (configured.connections, Settings::most_connections),
+        (configured.buffered, Settings::most_buffered),
+        (configured.line, Settings::longest_line),
+    ];
+    let mut settings = Settings::new(project.root(), describe);
+    for (number, set) in given {
+        if let Some(number) = number {
+            settings = set(settings, number);
+        }
+    }
+    if let Some(patience) = configured.patience {
+        settings = settings.patience(patience);
+    }
+    if let Ok(store) = Project::trust_store() {
+        settings = settings.also_watch(store.path());
+    }
+    if args.no_watch || configured.watch == Some(false) { settings.without_watching() } else { settings }
+}
+
+/// The hooks of a project that a request names. What was said on the command line about trust and modules is about the
+/// server's own project and no other.
+fn describe(directory: &Path, is_own: bool, options: &ProjectArgs) -> Builder {
+    let options = ProjectArgs {
+        project: Some(directory.to_owned()),
+        trust_project: options.trust_project && is_own,
+        modules: if is_own { options.modules.clone() } else { Vec::new() },
+        no_plugins: options.no_plugins,
+    };
+    let described = Project::open(&options).and_then(|project| project.builder(&options));
+    // The directory was there a moment ago. If it cannot be read any more, there is nothing in it that could run.
+    described.unwrap_or_else(|_| HookSystem::builder(directory).hooks_off("the project cannot be read"))
+}

@@ -1,0 +1,50 @@
+//! What the machine may run out of: threads, descriptors, memory. That is never the module's fault, and it passes.
+
+use std::future::Future;
+use std::io;
+
+use tokio::runtime::{Builder, Handle, Runtime};
+
+/// Whether the machine had too little of something at that moment.
+#[cfg(unix)]
+pub(crate) fn is_exhausted(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let lacking = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::AGAIN, Errno::NOSPC];
+    Errno::from_io_error(error).is_some_and(|errno| lacking.contains(&errno))
+        || error.kind() == io::ErrorKind::OutOfMemory
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is_exhausted(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::OutOfMemory | io::ErrorKind::WouldBlock)
+}
+
+/// An event loop for one thread. It may be dropped anywhere: a runtime must not be dropped where another one is at work,
+/// and that is where it is dropped when there is no thread for it.
+pub(crate) struct EventLoop(Option<Runtime>);
+
+impl EventLoop {
+    pub(crate) fn new() -> io::Result<Self> {
+        Builder::new_current_thread().enable_io().enable_time().build().map(|runtime| Self(Some(runtime)))
+    }
+
+    pub(crate) fn handle(&self) -> io::Result<Handle> {
+        let gone = || io::Error::other("the event loop is gone");
+        self.0.as_ref().map(|runtime| runtime.handle().clone()).ok_or_else(gone)
+    }
+
+    /// Drives the work to its end on this thread.
+    pub(crate) fn run(mut self, work: impl Future<Output = ()>) {
+        if let Some(runtime) = self.0.take() {
+            runtime.block_on(work);
+        }
+    }
+}
+
+impl Drop for EventLoop {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
+}

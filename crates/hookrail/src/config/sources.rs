@@ -1,0 +1,593 @@
+//! The one way to every source of configuration: settings, manifests, lists, folders.
+//!
+//! A load records everything that it reads or looks for, because that is what has to be watched. A source that was good
+//! keeps its last good text while it is empty, broken, unreadable or gone, and a load that lacked descriptors or memory is
+//! marked to be done again. Nothing here knows what a source means: whether a text is good is said by its reader.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::file::{ReadProblem, read_file};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::DialectId;
+use crate::hook::Trust;
+use crate::source::{Location, SourceKind};
+use crate::trust::{Digest, NamedFile};
+
+/// A file that changed is read when it looks the same twice, this far apart.
+const SETTLING: Duration = Duration::from_millis(20);
+
+/// How long a file that changes all the time is waited for.
+const LONGEST_SETTLING: Duration = Duration::from_millis(500);
+
+/// What a load does about sources that are gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LoadMode {
+    /// There is nothing to keep: the process begins.
+    First,
+    /// A source that is gone keeps its last good version.
+    Refresh,
+    /// A source that is gone was removed on purpose.
+    Reload,
+}
+
+/// Why the last good version of a source is in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KeptReason {
+    /// It is empty, broken or cannot be read.
+    Unusable,
+    /// It is gone, and nothing said that this is on purpose.
+    Removed,
+    /// It could not be read for want of descriptors, memory or threads; the next event tries again.
+    OutOfResources,
+}
+
+impl KeptReason {
+    /// The name used in JSON and in messages.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Unusable => "unusable",
+            Self::Removed => "removed",
+            Self::OutOfResources => "out-of-resources",
+        }
+    }
+}
+
+/// A source whose last good version is in force.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KeptSource {
+    /// The file or folder.
+    pub path: PathBuf,
+    /// Why its current state is not in force.
+    pub reason: KeptReason,
+}
+
+impl KeptSource {
+    pub(crate) fn new(path: &Path, reason: KeptReason) -> Self {
+        Self { path: path.to_owned(), reason }
+    }
+}
+
+/// A source that exists, cannot be used, and has no earlier version in this process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnusableSource {
+    /// The file or folder.
+    pub path: PathBuf,
+    /// The layer it belongs to.
+    pub kind: SourceKind,
+    /// The dialect it is written in; none for the engine's own configuration.
+    pub dialect: Option<DialectId>,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+/// Which source is read, and to whom it belongs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place<'p> {
+    pub(crate) path: &'p Path,
+    pub(crate) kind: SourceKind,
+    pub(crate) dialect: Option<DialectId>,
+}
+
+/// What a reader makes of a text.
+pub(crate) struct Parsed<T> {
+    pub(crate) value: Option<T>,
+    pub(crate) problems: Vec<Diagnostic>,
+    pub(crate) verdict: Verdict,
+}
+
+/// Whether a text can be in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Usable,
+    Broken,
+}
+
+impl<T> Parsed<T> {
+    pub(crate) fn usable(value: T, problems: Vec<Diagnostic>) -> Self {
+        Self { value: Some(value), problems, verdict: Verdict::Usable }
+    }
+
+    pub(crate) fn broken(problem: Diagnostic) -> Self {
+        Self { value: None, problems: vec![problem], verdict: Verdict::Broken }
+    }
+}
+
+impl<T> From<Result<T, Diagnostic>> for Parsed<T> {
+    fn from(result: Result<T, Diagnostic>) -> Self {
+        match result {
+            Ok(value) => Self::usable(value, Vec::new()),
+            Err(problem) => Self::broken(problem),
+        }
+    }
+}
+
+/// What a source came to.
+#[derive(Debug)]
+pub(crate) enum Source<T> {
+    Absent,
+    /// This is in force, perhaps from an earlier version.
+    InForce(T),
+    /// It is there and cannot be used; this much could be made of it.
+    Unusable(Option<T>),
+}
+
+impl<T> Source<T> {
+    /// The value, whatever state its source is in.
+    pub(crate) fn any(self) -> Option<T> {
+        match self {
+            Self::InForce(value) => Some(value),
+            Self::Unusable(value) => value,
+            Self::Absent => None,
+        }
+    }
+}
+
+/// What is remembered from one load to the next.
+#[derive(Debug, Default)]
+pub(crate) struct SourceStore {
+    good: HashMap<PathBuf, Arc<str>>,
+    listed: HashMap<PathBuf, Vec<Entry>>,
+    real: HashMap<PathBuf, PathBuf>,
+    /// What was granted when it could last be looked at, by definition.
+    trusted: HashMap<Digest, Trust>,
+}
+
+/// Something in a folder.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Entry {
+    pub(crate) path: PathBuf,
+    pub(crate) kind: EntryKind,
+}
+
+/// What an entry of a folder is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum EntryKind {
+    File,
+    Folder,
+    LinkToFolder,
+    DanglingLink,
+    Other,
+}
+
+impl Entry {
+    /// Whether it is a folder or leads to one.
+    pub(crate) fn is_folder(&self) -> bool {
+        matches!(self.kind, EntryKind::Folder | EntryKind::LinkToFolder)
+    }
+}
+
+/// What a load found out about its sources.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SourceReport {
+    /// Everything that was read or looked for.
+    pub(crate) looked_at: BTreeSet<PathBuf>,
+    /// The text that is in force of each source.
+    pub(crate) in_force: BTreeMap<PathBuf, Arc<str>>,
+    pub(crate) kept: Vec<KeptSource>,
+    pub(crate) unusable: Vec<UnusableSource>,
+    /// Whether something could not be looked at for want of resources, so that this load has to be done again.
+    pub(crate) try_again: bool,
+}
+
+/// One load, through which every source is read.
+pub(crate) struct Reading<'s> {
+    store: &'s mut SourceStore,
+    mode: LoadMode,
+    /// Whether anything that the project brings was trusted: what an untrusted project brings is never missed.
+    project_counts: bool,
+    pub(crate) report: SourceReport,
+}
+
+/// What is at a path now.
+enum Now {
+    Text(String),
+    Gone,
+    Unreadable(Diagnostic),
+    OutOfResources(Diagnostic),
+}
+
+impl<'s> Reading<'s> {
+    pub(crate) fn new(store: &'s mut SourceStore, mode: LoadMode, project_counts: bool) -> Self {
+        Self { store, mode, project_counts, report: SourceReport::default() }
+    }
+
+    pub(crate) fn mode(&self) -> LoadMode {
+        self.mode
+    }
+
+    /// Records a path that was looked for.
+    pub(crate) fn look_at(&mut self, path: &Path) {
+        self.report.looked_at.insert(path.to_owned());
+    }
+
+    /// Reads a source. What is wrong with its current state goes to `found`; if it was good before, that version is
+    /// parsed instead.
+    pub(crate) fn read<T>(
+        &mut self,
+        place: Place<'_>,
+        found: &mut Vec<Diagnostic>,
+        parse: impl Fn(&str) -> Parsed<T>,
+    ) -> Source<T> {
+        self.look_at(place.path);
+        let mut now = self.now(place.path);
+        let mut parsed = parsed(place.path, &now, &parse);
+        // A program that begins in the moment in which a file is written sees half of it.
+        if self.mode == LoadMode::First && matches!(parsed.verdict, Verdict::Broken) && matches!(now, Now::Text(_)) {
+            let again = self.settled(place.path);
+            if !matches!((&now, &again), (Now::Text(before), Now::Text(after)) if before == after) {
+                parsed = self::parsed(place.path, &again, &parse);
+                now = again;
+            }
+        }
+        let reason = match now {
+            Now::Text(text) if parsed.verdict == Verdict::Usable => {
+                found.append(&mut parsed.problems);
+                let text: Arc<str> = text.into();
+                self.store.good.insert(place.path.to_owned(), Arc::clone(&text));
+                self.report.in_force.insert(place.path.to_owned(), text);
+                return parsed.value.map_or(Source::Absent, Source::InForce);
+            }
+            Now::Gone if self.mode != LoadMode::Refresh => {
+                self.store.good.remove(place.path);
+                return Source::Absent;
+            }
+            Now::Gone => KeptReason::Removed,
+            Now::OutOfResources(_) => {
+                self.report.try_again = true;
+                KeptReason::OutOfResources
+            }
+            Now::Text(_) | Now::Unreadable(_) => KeptReason::Unusable,
+        };
+        let good = self.store.good.get(place.path).cloned();
+        let kept = good.as_ref().and_then(|text| parse(text).value);
+        if let (Some(text), Some(value)) = (good, kept) {
+            found.append(&mut parsed.problems);
+            self.report.in_force.insert(place.path.to_owned(), text);
+            self.keep(place.path, reason, found);
+            return Source::InForce(value);
+        }
+        if reason == KeptReason::Removed {
+            return Source::Absent;
+        }
+        let problem = parsed.problems.first().map_or_else(String::new, |problem| problem.message.clone());
+        found.append(&mut parsed.problems);
+        self.unusable(place, problem);
+        Source::Unusable(parsed.value)
+    }
+
+    /// The last good text of a source, for a reader that cannot even look at the current one.
+    pub(crate) fn last_good(&mut self, path: &Path) -> Option<Arc<str>> {
+        let text = self.store.good.get(path).cloned()?;
+        self.report.in_force.insert(path.to_owned(), Arc::clone(&text));
+        Some(text)
+    }
+
+    /// Reports that the last good version of a source is in force.
+    pub(crate) fn keep(&mut self, path: &Path, reason: KeptReason, found: &mut Vec<Diagnostic>) {
+        found.push(kept_finding(path, reason));
+        self.report.kept.push(KeptSource::new(path, reason));
+    }
+
+    /// Records a source that is there and cannot be used.
+    pub(crate) fn unusable(&mut self, place: Place<'_>, problem: String) {
+        if place.kind == SourceKind::Project && !self.project_counts {
+            return;
+        }
+        let Place { path, kind, dialect } = place;
+        self.report.unusable.push(UnusableSource { path: path.to_owned(), kind, dialect, problem });
+    }
+
+    /// Records the files of a module that is in force.
+    pub(crate) fn module_in_force(&mut self, module: &Path, files: &[NamedFile]) {
+        let digests = files.iter().map(|file| {
+            let digest = file.digest.map_or_else(String::new, |digest| digest.hex());
+            format!("{} {digest}\n", file.path.display())
+        });
+        self.report.in_force.insert(module.to_owned(), digests.collect::<String>().into());
+    }
+
+    /// Marks the load to be done again, because something could not be looked at for want of resources.
+    pub(crate) fn try_again(&mut self) {
+        self.report.try_again = true;
+    }
+
+    /// Whether a path is there, or its last good version is. What cannot be looked at is there: reading it says why.
+    pub(crate) fn is_there(&mut self, path: &Path) -> bool {
+        self.look_at(path);
+        match path.symlink_metadata() {
+            Ok(_) => true,
+            Err(error) if is_absence(&error) => self.mode == LoadMode::Refresh && self.store.good.contains_key(path),
+            Err(_) => true,
+        }
+    }
+
+    /// The first of several names that is there.
+    pub(crate) fn first_of(&mut self, paths: impl IntoIterator<Item = PathBuf>) -> Option<PathBuf> {
+        paths.into_iter().find(|path| self.is_there(path))
+    }
+
+    /// The one real name of a path; while it is gone or cannot be looked at, the one it had.
+    pub(crate) fn real(&mut self, path: &Path) -> io::Result<PathBuf> {
+        self.look_at(path);
+        match path.canonicalize() {
+            Ok(real) => {
+                self.look_at(&real);
+                self.store.real.insert(path.to_owned(), real.clone());
+                Ok(real)
+            }
+            Err(error) => {
+                let starved = is_want_of_resources(&error);
+                self.report.try_again |= starved;
+                let known = self.store.real.get(path).filter(|_| starved || self.mode == LoadMode::Refresh);
+                known.cloned().ok_or(error)
+            }
+        }
+    }
+
+    /// What is in a folder, by name. What was in it at the last load stays until a removal is accepted; its own sources
+    /// then say that they are gone.
+    pub(crate) fn list(&mut self, place: Place<'_>, found: &mut Vec<Diagnostic>) -> Vec<Entry> {
+        let folder = place.path;
+        self.look_at(folder);
+        let mut entries: BTreeSet<Entry> = match entries(folder) {
+            Ok(entries) => entries,
+            Err(error) if is_absence(&error) && !folder.is_symlink() => BTreeSet::new(),
+            Err(error) => {
+                self.report.try_again |= is_want_of_resources(&error);
+                let known = self.store.listed.get(folder).cloned();
+                let message = format!("the folder `{}` cannot be read: {error}", folder.display());
+                found.push(Diagnostic::new(Code::FileUnreadable, &message).at(Location::whole_file(folder)));
+                let Some(known) = known else {
+                    self.unusable(place, message);
+                    return Vec::new();
+                };
+                let reason =
+                    if is_want_of_resources(&error) { KeptReason::OutOfResources } else { KeptReason::Unusable };
+                self.keep(folder, reason, found);
+                return known;
+            }
+        };
+        if self.mode == LoadMode::Refresh {
+            let known = self.store.listed.get(folder).into_iter().flatten();
+            let gone: Vec<Entry> =
+                known.filter(|known| !entries.iter().any(|entry| entry.path == known.path)).cloned().collect();
+            entries.extend(gone);
+        }
+        let entries: Vec<Entry> = entries.into_iter().collect();
+        self.store.listed.insert(folder.to_owned(), entries.clone());
+        entries
+    }
+
+    /// What trust says about a hook. If its files could not be read for want of resources, what was known stays.
+    pub(crate) fn judged(&mut self, definition: Digest, trust: Trust, out_of_resources: bool) -> Trust {
+        if out_of_resources {
+            self.report.try_again = true;
+            return self.store.trusted.get(&definition).cloned().unwrap_or(trust);
+        }
+        if trust.allows() {
+            self.store.trusted.insert(definition, trust.clone());
+        } else if matches!(self.store.trusted.get(&definition), Some(Trust::ForThisRun(_))) {
+            // What was trusted for this run stays known: if the hook becomes what it was again, it may run again.
+        } else {
+            self.store.trusted.remove(&definition);
+        }
+        trust
+    }
+
+    /// What trust said about a definition when that could last be told.
+    pub(crate) fn trusted_before(&self, definition: Digest) -> Option<Trust> {
+        self.store.trusted.get(&definition).cloned()
+    }
+
+    /// Waits until files look the same twice, if they have to be read because they changed.
+    pub(crate) fn settle(&self, paths: &[PathBuf]) {
+        let started = Instant::now();
+        let look = || paths.iter().map(|path| Signature::of(path)).collect::<Vec<_>>();
+        let mut before = look();
+        while started.elapsed() < LONGEST_SETTLING {
+            std::thread::sleep(SETTLING);
+            let now = look();
+            if now == before {
+                return;
+            }
+            before = now;
+        }
+    }
+
+    /// What is at a path now. A text that is not the one in force is read when it is stable.
+    fn now(&self, path: &Path) -> Now {
+        let read = read_file(path);
+        let known = self.store.good.get(path);
+        match &read {
+            Ok(None) if known.is_none() => return Now::Gone,
+            Ok(None) if self.mode == LoadMode::Refresh => return Now::Gone,
+            Ok(Some(text)) if known.is_some_and(|known| **known == **text) => {}
+            Ok(_) if self.mode != LoadMode::First => return self.settled(path),
+            _ => {}
+        }
+        Now::of(path, read)
+    }
+
+    /// The text of a file once it looks the same twice.
+    fn settled(&self, path: &Path) -> Now {
+        let started = Instant::now();
+        loop {
+            let before = Signature::of(path);
+            let read = read_file(path);
+            std::thread::sleep(SETTLING);
+            if Signature::of(path) == before || started.elapsed() > LONGEST_SETTLING {
+                return Now::of(path, read);
+            }
+        }
+    }
+}
+
+impl Now {
+    fn of(path: &Path, read: Result<Option<String>, ReadProblem>) -> Self {
+        let unreadable = |problem: &ReadProblem| {
+            let message = format!("`{}` cannot be read: {problem}", path.display());
+            Diagnostic::new(Code::FileUnreadable, message).at(Location::whole_file(path))
+        };
+        match read {
+            Ok(Some(text)) => Self::Text(text),
+            Ok(None) => Self::Gone,
+            Err(ReadProblem::Io(error)) if is_want_of_resources(&error) => {
+                Self::OutOfResources(unreadable(&ReadProblem::Io(error)))
+            }
+            Err(problem) => Self::Unreadable(unreadable(&problem)),
+        }
+    }
+}
+
+/// What a reader makes of the current state. An empty file is what a save that was cut short leaves behind.
+fn parsed<T>(path: &Path, now: &Now, parse: impl Fn(&str) -> Parsed<T>) -> Parsed<T> {
+    match now {
+        Now::Text(text) if text.trim().is_empty() => {
+            let message = format!("`{}` is empty", path.display());
+            let hint = "write `{}` if it is meant to say nothing, or remove it";
+            Parsed::broken(Diagnostic::new(Code::FileEmpty, message).at(Location::whole_file(path)).hint(hint))
+        }
+        Now::Text(text) => parse(text),
+        Now::Gone => Parsed { value: None, problems: Vec::new(), verdict: Verdict::Broken },
+        Now::Unreadable(problem) | Now::OutOfResources(problem) => Parsed::broken(problem.clone()),
+    }
+}
+
+/// The finding about a source whose last good version is in force.
+pub(crate) fn kept_finding(path: &Path, reason: KeptReason) -> Diagnostic {
+    let shown = path.display();
+    let (code, message, hint) = match reason {
+        KeptReason::Unusable => (
+            Code::KeptLastGood,
+            format!("`{shown}` cannot be used; its last good version stays in force"),
+            "repair it; it is read again when it changes",
+        ),
+        KeptReason::OutOfResources => (
+            Code::KeptLastGood,
+            format!("`{shown}` could not be read for want of resources; its last good version stays in force"),
+            "free file descriptors, memory or threads; the next event tries again",
+        ),
+        KeptReason::Removed => (
+            Code::SourceRemoved,
+            format!("`{shown}` is gone; its last good version stays in force"),
+            "bring it back, or reload to accept that it is gone",
+        ),
+    };
+    Diagnostic::new(code, message).at(Location::whole_file(path)).hint(hint)
+}
+
+/// Whether an error says that there is nothing at a path.
+pub(crate) fn is_absence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// Whether an error says that the process or the system lacks descriptors, memory or threads for the moment. Such an
+/// error says nothing about the file.
+#[must_use]
+pub fn is_want_of_resources(error: &io::Error) -> bool {
+    // ENFILE and EMFILE, which have no kind of their own.
+    const DESCRIPTORS: [i32; 2] = [23, 24];
+    matches!(error.kind(), io::ErrorKind::OutOfMemory | io::ErrorKind::WouldBlock)
+        || (cfg!(unix) && error.raw_os_error().is_some_and(|number| DESCRIPTORS.contains(&number)))
+}
+
+/// What tells one state of a file from another without reading it.
+#[derive(Debug, PartialEq, Eq)]
+struct Signature(Option<(u64, u64, Option<std::time::SystemTime>)>);
+
+impl Signature {
+    fn of(path: &Path) -> Self {
+        Self(path.metadata().ok().map(|about| (inode(&about), about.len(), about.modified().ok())))
+    }
+}
+
+#[cfg(unix)]
+fn inode(about: &std::fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(about)
+}
+
+#[cfg(not(unix))]
+fn inode(_about: &std::fs::Metadata) -> u64 {
+    0
+}
+
+fn entries(folder: &Path) -> io::Result<BTreeSet<Entry>> {
+    let mut found = BTreeSet::new();
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let path = entry.path();
+        let about = entry.file_type()?;
+        let kind = if about.is_file() {
+            EntryKind::File
+        } else if about.is_dir() {
+            EntryKind::Folder
+        } else if about.is_symlink() {
+            match path.metadata() {
+                Ok(about) if about.is_dir() => EntryKind::LinkToFolder,
+                Ok(_) => EntryKind::Other,
+                Err(_) => EntryKind::DanglingLink,
+            }
+        } else {
+            EntryKind::Other
+        };
+        found.insert(Entry { path, kind });
+    }
+    Ok(found)
+}
+
+/// Everything that has to be watched so that a change of one of these paths is noticed: the path, every link on the way
+/// to it, and what the links lead to.
+pub(crate) fn with_links(paths: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
+    const MOST_LINKS: usize = 32;
+    let mut watched = paths.clone();
+    let mut links: HashMap<PathBuf, Option<PathBuf>> = HashMap::new();
+    for path in paths {
+        let mut waiting = vec![path.clone()];
+        let mut followed = 0;
+        while let Some(path) = waiting.pop() {
+            for place in path.ancestors() {
+                let target = links.entry(place.to_owned()).or_insert_with(|| std::fs::read_link(place).ok());
+                if let Some(target) = target
+                    && followed < MOST_LINKS
+                {
+                    followed += 1;
+                    watched.insert(place.to_owned());
+                    let target = super::without_dots(&place.parent().unwrap_or(Path::new("/")).join(target));
+                    let rest = path.strip_prefix(place).unwrap_or(Path::new(""));
+                    let leads_to = if rest.as_os_str().is_empty() { target } else { target.join(rest) };
+                    watched.insert(leads_to.clone());
+                    waiting.push(leads_to);
+                }
+            }
+        }
+    }
+    watched.into_iter().collect()
+}

@@ -1,0 +1,68 @@
+//! An answer in which a key stands more than once: what restricts is used, whatever order it was written in.
+
+use super::output::HookDecision;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::json::{Json, JsonObject};
+
+/// An answer with one value for every key, and the keys that had several.
+#[derive(Debug, Default)]
+pub(super) struct Unambiguous {
+    pub(super) object: JsonObject,
+    repeated: Vec<String>,
+}
+
+impl Unambiguous {
+    /// Reads an object; none when the value is no object. Of repeated keys the last one is used, as in JavaScript, but a
+    /// decision, a stop and a wish to hide output are used however often something else follows.
+    pub(super) fn read(value: &Json) -> Option<Self> {
+        let mut object = value.as_object()?;
+        let members = value.members();
+        let mut repeated = repeated_in("", &members);
+        let specific: Vec<(String, Json)> = values(&members, "hookSpecificOutput").flat_map(Json::members).collect();
+        repeated.extend(repeated_in("hookSpecificOutput.", &specific));
+        if !repeated.is_empty() {
+            let words = values(&members, "decision").chain(values(&specific, "permissionDecision"));
+            let strictest = words.filter_map(|word| HookDecision::from_word(&word.as_str()?));
+            if let Some(word) = strictest.max_by_key(|word| word.decision()) {
+                object.set("decision", Json::string(word.word()));
+            }
+            for (key, stays) in [("continue", false), ("suppressOutput", true)] {
+                if values(&members, key).any(|value| value.as_bool() == Some(stays)) {
+                    object.set(key, Json::boolean(stays));
+                }
+            }
+        }
+        Some(Self { object, repeated })
+    }
+
+    /// What there is to say about the repeated keys.
+    pub(super) fn findings(&self) -> impl Iterator<Item = Diagnostic> {
+        self.repeated.iter().map(|key| {
+            let used = match key.as_str() {
+                "decision" | "hookSpecificOutput.permissionDecision" | "continue" | "suppressOutput" => "strictest",
+                _ => "last",
+            };
+            let message = format!("duplicate key `{key}` in its answer; the {used} value is used");
+            Diagnostic::new(Code::AnswerDuplicateKey, message).hint("write every key once")
+        })
+    }
+}
+
+fn values<'m>(members: &'m [(String, Json)], name: &'m str) -> impl Iterator<Item = &'m Json> {
+    members.iter().filter(move |(key, _)| key == name).map(|(_, value)| value)
+}
+
+/// The keys that come more than once, each once. Only the first few are named: a hook may print thousands.
+fn repeated_in(prefix: &str, members: &[(String, Json)]) -> Vec<String> {
+    const MOST_NAMED: usize = 8;
+    let mut seen = std::collections::HashMap::<&str, usize>::new();
+    let mut repeated = Vec::new();
+    for (key, _) in members {
+        let count = seen.entry(key).or_default();
+        *count += 1;
+        if *count == 2 && repeated.len() < MOST_NAMED {
+            repeated.push(format!("{prefix}{}", key.chars().take(80).collect::<String>()));
+        }
+    }
+    repeated
+}
