@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import threading
 import time
 from concurrent.futures import Future
@@ -24,6 +25,7 @@ from hookrail_client import (
     RequestTooLarge,
     Response,
     TimedOut,
+    UntrustedSocket,
 )
 
 
@@ -175,6 +177,38 @@ class MisbehavingServer(Case):
         client = self.client(self.fake(lambda peer: peer.payload("never")))
         self.ask(client, correlation_id="twice")
         self.assertIsInstance(self.fails(self.ask(client, correlation_id="twice")), InvalidInput)
+
+    def test_a_correlation_id_must_be_a_string(self) -> None:
+        client = self.client(self.fake(lambda peer: peer.payload("never")))
+        with self.assertRaises(InvalidInput):
+            client.execute("BeforeTool", BLOCKED, correlation_id=5)  # type: ignore[arg-type]
+
+    def test_a_server_that_turns_the_client_away_is_heard(self) -> None:
+        seen: List[BaseException] = []
+        client = self.client(self.fake(lambda peer: peer.refuse("made-up", "overloaded")), on_error=seen.append)
+        wait_until(lambda: bool(seen))
+        for _ in range(2):
+            error = self.fails(self.ask(client))
+            self.assertIsInstance(error, BusError)
+            self.assertEqual(getattr(error, "code", None), "overloaded")
+
+    def test_a_server_without_room_for_one_more_connection(self) -> None:
+        path = str(self.base / "full")
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(path)
+            os.chmod(path, 0o600)
+            listener.listen(0)
+            waiting = []
+            while True:
+                waiting.append(socket.socket(socket.AF_UNIX))
+                waiting[-1].setblocking(False)
+                if waiting[-1].connect_ex(path) != 0:
+                    break
+            with self.assertRaises(ConnectFailed) as caught:
+                Client.connect(path, Options(control_timeout=0.3))
+            self.assertNotIsInstance(caught.exception, UntrustedSocket)
+            for one in waiting:
+                one.close()
 
     def test_answers_to_nothing_are_reported(self) -> None:
         seen: List[BaseException] = []

@@ -107,7 +107,21 @@ class Package(Case):
         self.assertEqual(len(blocks), 2)
         project = self.guarding()
         self.run_in(project, program(self), "trust", "grant", "--yes")
-        path = f"{Path(program(self)).parent}{os.pathsep}{os.environ['PATH']}"
+        # The name that the README uses, whatever the program under test is called.
+        (self.base / "bin").mkdir()
+        (self.base / "bin/hookrail").symlink_to(program(self))
+        path = f"{self.base / 'bin'}{os.pathsep}{os.environ['PATH']}"
         for block in blocks:
             printed = self.run_in(project, sys.executable, "-c", block, PATH=path, PYTHONPATH=str(HERE / "src"))
             self.assertEqual(printed, "blocked: secrets stay as they are\n")
+
+    def test_what_the_page_about_the_bus_shows_runs(self) -> None:
+        page = HERE.parent.parent / "docs/bus.md"
+        if not page.exists():  # in a source distribution
+            self.skipTest("docs/bus.md is not part of the package")
+        (block,) = re.findall(r"```python\n(.*?)```", page.read_text(), re.S)
+        project = self.guarding()
+        _server, path = self.serve(project)
+        block = block.replace("/run/user/1000/hookrail.sock", path) + "print(allowed, reason)\n"
+        printed = self.run_in(project, sys.executable, "-c", block, PYTHONPATH=str(HERE / "src"))
+        self.assertEqual(printed, "False secrets stay as they are\n")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import math
 import os
+import subprocess
+import sys
 import threading
 import unittest
 from pathlib import Path
 from typing import Any, Callable, List
 
-from .support import BLOCKED, HANG, Case, program, wait_until
+from .support import BLOCKED, HANG, HERE, Case, program, wait_until
 
 from hookrail_client import (
     AsyncClient,
@@ -180,7 +182,7 @@ class RealServer(Case):
     def test_a_server_that_is_stopped_costs_no_more_than_the_deadline(self) -> None:
         server, path = self.serve(self.project())
         with Client.connect(path, Options(timeout=0.5, control_timeout=0.5)) as client:
-            client.ping()
+            client.ping(timeout=HANG)
             self.stop(server)
             for ask in (
                 lambda: client.execute("BeforeTool", BLOCKED),
@@ -270,6 +272,18 @@ class RealServer(Case):
             os._exit(1)
         self.assertEqual(os.waitpid(child, 0)[1], 0)
         self.assertTrue(client.execute("BeforeTool", BLOCKED).is_denied)
+
+    def test_a_program_that_forgets_to_close_still_ends(self) -> None:
+        project = self.project()
+        text = (
+            "import sys, hookrail_client as h\n"
+            "hooks = h.Client.spawn(sys.argv[1], '--trust-project', project='.')\n"
+            "print(hooks.execute('BeforeTool', {'tool_name': 'blocked', 'tool_input': {}}).decision)\n"
+        )
+        env = {**self.environment(), "PYTHONPATH": str(HERE / "src")}
+        command = [sys.executable, "-c", text, program(self)]
+        ran = subprocess.run(command, cwd=project, env=env, capture_output=True, text=True, timeout=HANG)
+        self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "deny\n", ""))
 
 
 class RealServerWithAsyncio(Case):

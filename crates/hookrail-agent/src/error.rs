@@ -30,6 +30,28 @@ pub enum AgentError {
         /// What is wrong.
         message: String,
     },
+    /// A line cannot be added to a session's file.
+    #[error("the session file `{}` cannot be written: {message}", file.display())]
+    NotRecorded {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong.
+        message: String,
+    },
+    /// Another process works on the session.
+    #[error(
+        "the session `{id}` is in use by {}; end that process, or go on in a copy with `--resume {id} --fork`",
+        process.map_or_else(|| "another process".to_owned(), |process| format!("process {process}"))
+    )]
+    SessionInUse {
+        /// The session.
+        id: String,
+        /// The process, if it is known.
+        process: Option<u32>,
+    },
+    /// Nothing more can be written to standard output.
+    #[error("standard output cannot be written: {0}")]
+    Output(String),
     /// There is no session of that name.
     #[error("there is no session `{0}` of this project")]
     NoSession(String),

@@ -30,6 +30,9 @@ pub trait User: Send + Sync {
         Box::pin(std::future::ready(Err(HostError::new("there is no terminal to show components on"))))
     }
 
+    /// The agent ends: questions that are open, and those that follow, have no answer.
+    fn leave(&self) {}
+
     /// Puts a text into the next prompt, to be changed and sent.
     fn prefill(&self, _text: &str) {}
 

@@ -12,7 +12,7 @@ use std::process::Stdio;
 
 use hookrail::{Decision, Json};
 use hookrail_bus::transport::Lines;
-use hookrail_bus::{Client, Hello, PROTOCOL, Report, Request};
+use hookrail_bus::{Client, Hello, NotGuarded, PROTOCOL, Report, Request};
 use serde_json::{Value, json};
 use tokio::process::{Child, Command};
 
@@ -29,9 +29,9 @@ fn run_tool(name: &str, arguments: &Value) -> String {
     format!("{name} {}: done", arguments.get("path").and_then(Value::as_str).unwrap_or_default())
 }
 
-/// Fires an event. An error means that nobody was asked, which is not a yes.
-async fn fire(hooks: &Client, event: &str, input: &Value) -> Result<Report, Box<dyn Error>> {
-    Ok(hooks.execute(Request::new(event, Json::from(input))).await?.report()?)
+/// Fires an event. An error means that the operation is not guarded, which is not a yes.
+async fn fire(hooks: &Client, event: &str, input: &Value) -> Result<Report, NotGuarded> {
+    Ok(hooks.execute(Request::new(event, Json::from(input))).await?.report)
 }
 
 /// One tool call: the hooks are asked before it, and told after it.
@@ -96,7 +96,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
     match socket {
         #[cfg(unix)]
-        Some(path) => drop(session(&Client::new(hookrail_bus::transport::connect(path).await?)).await?),
+        Some(path) => drop(session(&Client::connect(path).await?).await?),
         #[cfg(not(unix))]
         Some(_) => return Err("there are no such sockets here".into()),
         None => {

@@ -67,7 +67,7 @@ async fn main() -> Result<(), Failure> {
 
 async fn asked(client: &Client, input: &Json) -> Result<Duration, Failure> {
     let began = Instant::now();
-    client.execute(Request::new("BeforeTool", input.clone())).await?.report()?;
+    client.execute(Request::new("BeforeTool", input.clone())).await?;
     Ok(began.elapsed())
 }
 

@@ -6,15 +6,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hookrail::Builder;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
+use crate::budget::{self, Budget};
 use crate::client::Client;
+use crate::configuration::ConfigurationStatus;
 use crate::connection;
-use crate::message::{FromServer, ToServer};
-use crate::metrics::Metrics;
+use crate::error::BusError;
+use crate::message::{FromServer, Reloaded, ToServer};
+use crate::metrics::{LoadCounter, Metrics};
 use crate::projects::{Describe, Projects, Watching};
 use crate::schedule::Schedule;
 use crate::transport::{Transport, channel};
+use crate::watch::WatchMode;
 
 /// What a bus is made from.
 #[must_use = "settings do nothing until a bus is made from them"]
@@ -24,7 +28,9 @@ pub struct Settings {
     limit: usize,
     most_projects: usize,
     watching: Watching,
+    grants: Vec<PathBuf>,
     limits: Limits,
+    most_queued_in_all: usize,
 }
 
 /// What one connection may use.
@@ -35,25 +41,42 @@ pub(crate) struct Limits {
     pub(crate) patience: Duration,
     pub(crate) connections: usize,
     pub(crate) line: usize,
+    pub(crate) queued: usize,
 }
+
+/// How often it is looked whether the socket of a server is still there.
+#[cfg(unix)]
+const LOOK_FOR_SOCKET_EVERY: Duration = Duration::from_secs(1);
 
 impl Settings {
     /// A bus for this project, and for every other one a request names. `describe` says how the hook system of a
     /// project is built: with which trust, which modules, which dialects.
     pub fn new(project: impl Into<PathBuf>, describe: impl Fn(&Path) -> Builder + Send + Sync + 'static) -> Self {
+        Self::fallible(project, move |directory| Ok(describe(directory)))
+    }
+
+    /// The same for a description that can fail. Requests for such a project are refused with the reason, and the next one
+    /// tries again: nothing is answered as if there were no hooks.
+    pub fn fallible(
+        project: impl Into<PathBuf>,
+        describe: impl Fn(&Path) -> Result<Builder, String> + Send + Sync + 'static,
+    ) -> Self {
         Self {
             project: project.into(),
             describe: Box::new(describe),
             limit: 64,
             most_projects: 32,
-            watching: Watching::On { also: Vec::new() },
+            watching: Watching::On,
+            grants: Vec::new(),
             limits: Limits {
                 in_flight: 1024,
                 most_buffered: 64 * 1024 * 1024,
                 patience: Duration::from_secs(30),
                 connections: 256,
                 line: crate::LINE_LIMIT,
+                queued: 16 * 1024 * 1024,
             },
+            most_queued_in_all: 64 * 1024 * 1024,
         }
     }
 
@@ -75,7 +98,21 @@ impl Settings {
         self
     }
 
-    /// How long a client may read nothing while there is something to read. By default 30 seconds.
+    /// How many bytes the requests of one connection may have that are longer than 64 KiB and have no answer yet, before
+    /// no more are read. One is always read. By default 16 MiB. Of shorter ones it is always 1 MiB.
+    pub fn most_queued(mut self, bytes: usize) -> Self {
+        self.limits.queued = bytes;
+        self
+    }
+
+    /// How many bytes such requests of all clients of a socket may have. Others wait to be read, in the order in which
+    /// they arrived. By default 64 MiB, and at least one line.
+    pub fn most_queued_in_all(mut self, bytes: usize) -> Self {
+        self.most_queued_in_all = bytes;
+        self
+    }
+
+    /// How long a client may take nothing, not one byte, while there is something to read. By default 30 seconds.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.limits.patience = patience;
         self
@@ -100,15 +137,14 @@ impl Settings {
         self
     }
 
-    /// Also reloads all projects when this file changes, such as the one that holds the user's grants.
-    pub fn also_watch(mut self, file: impl Into<PathBuf>) -> Self {
-        if let Watching::On { also } = &mut self.watching {
-            also.push(file.into());
-        }
+    /// The file that holds the user's grants. It is looked at before every event, also without watching, so that a
+    /// grant that was revoked is not in force for the next one.
+    pub fn grants_in(mut self, file: impl Into<PathBuf>) -> Self {
+        self.grants.push(file.into());
         self
     }
 
-    /// Leaves configuration as it is when a project is opened.
+    /// Leaves configuration as it is when a project is opened, until the user's grants change or a reload is asked for.
     pub fn without_watching(mut self) -> Self {
         self.watching = Watching::Off;
         self
@@ -134,6 +170,11 @@ pub(crate) struct Core {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) limits: Limits,
     pub(crate) state: watch::Sender<State>,
+    /// What waiting requests of all connections may occupy.
+    #[cfg_attr(not(unix), allow(dead_code))]
+    budget: Budget,
+    /// Told when the last request in flight is answered.
+    quiet: Notify,
     /// How many connections there are.
     connected: watch::Sender<usize>,
 }
@@ -153,13 +194,19 @@ impl Bus {
     /// A bus from its settings. It belongs to the runtime in which its connections are served.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
-        let Settings { project, describe, limit, most_projects, watching, limits } = settings;
+        let Settings { project, describe, limit, most_projects, watching, grants, limits, most_queued_in_all } =
+            settings;
+        let state = watch::Sender::new(State::Serving);
+        let loads = LoadCounter::default();
+        let projects = Projects::new(project, most_projects, describe, watching, grants, loads.clone());
         let core = Core {
-            projects: Projects::new(project, most_projects, describe, watching),
             schedule: Schedule::new(limit),
-            metrics: Arc::new(Metrics::new()),
+            metrics: Arc::new(Metrics::new(loads, Arc::downgrade(&projects), state.subscribe())),
+            projects,
             limits,
-            state: watch::Sender::new(State::Serving),
+            state,
+            budget: Budget::new(most_queued_in_all.max(limits.line)),
+            quiet: Notify::new(),
             connected: watch::Sender::new(0),
         };
         Self { core: Arc::new(core) }
@@ -185,26 +232,43 @@ impl Bus {
         Client::new(client)
     }
 
-    /// Serves every client of a socket, until [`Bus::drain`] is called.
+    /// Serves every client of a socket, until [`Bus::drain`] is called. A socket file that was removed is made again.
+    ///
+    /// # Errors
+    /// When another server or another file has taken the name of the socket, so that no client finds this one any more.
+    /// Clients that are connected are served until the bus is drained.
     #[cfg(unix)]
-    pub async fn listen(&self, listener: crate::transport::Listener) {
+    pub async fn listen(&self, mut listener: crate::transport::Listener) -> Result<(), crate::transport::BindError> {
         let mut state = self.core.state.subscribe();
+        let mut turned_away = tokio::task::JoinSet::new();
+        let mut look = tokio::time::interval(LOOK_FOR_SOCKET_EVERY);
+        look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut is_missing = false;
         loop {
             if *state.borrow_and_update() != State::Serving {
-                return;
+                return Ok(());
             }
+            while turned_away.try_join_next().is_some() {}
             let accepted = tokio::select! {
                 accepted = listener.accept() => accepted,
                 _ = state.changed() => continue,
+                _ = look.tick() => {
+                    is_missing = look_for_socket(&mut listener, is_missing)?;
+                    continue;
+                }
             };
             match accepted {
                 Ok(Some(lines)) if *self.core.connected.borrow() >= self.core.limits.connections => {
-                    tokio::spawn(turn_away(lines, Arc::clone(&self.core.metrics), self.core.limits.patience));
+                    self.core.metrics.closed("turned-away");
+                    // There is no end of clients that may come; for some of them there is time to say why.
+                    if turned_away.len() < MOST_TURNED_AWAY {
+                        turned_away.spawn(turn_away(lines.limit(budget::SHORT_LINE), Arc::clone(&self.core.metrics)));
+                    }
                 }
                 Ok(Some(lines)) => {
                     let counted = Counted::new(&self.core.connected);
                     let core = Arc::clone(&self.core);
-                    let lines = lines.limit(self.core.limits.line);
+                    let lines = lines.limit(core.limits.line).budget(core.budget.clone(), core.limits.patience);
                     tokio::spawn(async move {
                         connection::serve(core, Box::new(lines)).await;
                         drop(counted);
@@ -213,11 +277,44 @@ impl Bus {
                 Ok(None) => self.core.metrics.closed("stranger"),
                 Err(error) => {
                     // Out of descriptors, most likely; that passes.
-                    tracing::warn!(target: "hookrail::bus", %error, "a client could not be accepted");
+                    crate::log::shielded(|| {
+                        tracing::warn!(target: "hookrail::bus", %error, "a client could not be accepted");
+                    });
                     tokio::time::sleep(Duration::from_millis(100)).await;
                 }
             }
         }
+    }
+
+    /// Waits for the next moment at which no request is in flight after there were some. A server may use it to give
+    /// memory back to the system.
+    pub async fn quiet(&self) {
+        self.core.quiet.notified().await;
+    }
+
+    /// Opens the bus's own project, which otherwise happens at the first request.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub async fn open(&self) -> Result<(), BusError> {
+        self.core.projects.lease(None).await.map(drop)
+    }
+
+    /// Reads the configuration of every open project again. Sources that were removed are then gone for good.
+    pub async fn reload(&self) -> Reloaded {
+        self.core.projects.reload().await
+    }
+
+    /// How changes of configuration are noticed.
+    #[must_use]
+    pub fn watch_mode(&self) -> WatchMode {
+        self.core.projects.mode()
+    }
+
+    /// The configuration of the bus's own project; none before it is open.
+    #[must_use]
+    pub fn configuration(&self) -> Option<ConfigurationStatus> {
+        self.core.projects.configuration()
     }
 
     /// Finishes what runs and refuses what is new, then waits until nothing of any hook is left.
@@ -265,21 +362,78 @@ impl fmt::Debug for Bus {
     }
 }
 
+impl Core {
+    /// A request is answered, or its client is gone.
+    pub(crate) fn request_ended(&self) {
+        if self.metrics.in_flight.dec() <= 1 {
+            self.quiet.notify_one();
+        }
+    }
+}
+
+/// Looks for the socket of a listener. Returns whether it is missing and cannot be made again yet.
+#[cfg(unix)]
+fn look_for_socket(
+    listener: &mut crate::transport::Listener,
+    was_missing: bool,
+) -> Result<bool, crate::transport::BindError> {
+    use crate::transport::{BindError, Presence};
+    let path = listener.path().display().to_string();
+    match listener.ensure_presence() {
+        Ok(Presence::There) => Ok(false),
+        Ok(Presence::MadeAgain) => {
+            tracing::warn!(target: "hookrail::bus", path, "the socket file was removed, and was made again");
+            Ok(false)
+        }
+        // The folder may come back, or the disk have room again.
+        Err(BindError::Io { source, .. }) => {
+            if !was_missing {
+                let error = source.to_string();
+                tracing::error!(target: "hookrail::bus", path, error, "the socket file was removed and cannot be made again yet");
+            }
+            Ok(true)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// How many clients that there is no room for are told so at the same time.
+#[cfg(unix)]
+const MOST_TURNED_AWAY: usize = 64;
+
+/// How long the first message of such a client is waited for, so that it is told under the name it waits for, and how
+/// long it has to read the answer.
+#[cfg(unix)]
+const FIRST_MESSAGE: Duration = Duration::from_millis(250);
+#[cfg(unix)]
+const TO_READ_IT: Duration = Duration::from_secs(2);
+
 /// Says why to a client there is no room for.
 #[cfg(unix)]
-async fn turn_away(
-    transport: impl Transport<ToServer, FromServer> + 'static,
-    metrics: Arc<Metrics>,
-    patience: Duration,
-) {
-    use crate::error::{BusError, ErrorCode};
+async fn turn_away(transport: impl Transport<ToServer, FromServer> + 'static, metrics: Arc<Metrics>) {
+    use crate::error::ErrorCode;
     use crate::message::Response;
-    let error = BusError::new(ErrorCode::Overloaded, "the server has as many clients as it may have");
+    use crate::transport::Received;
+    let error = BusError::new(
+        ErrorCode::Overloaded,
+        "the server has as many clients as it may have; end one, or raise `connections` in the section `bus` of the configuration",
+    );
     metrics.refused(&error);
-    metrics.closed("turned-away");
-    let (_source, mut sink) = Box::new(transport).split();
-    let answer = FromServer::Response(Box::new(Response::refused(crate::id::fresh(), error)));
-    let _ = tokio::time::timeout(patience, sink.send(answer)).await;
+    let (mut source, mut sink) = Box::new(transport).split();
+    let name = match tokio::time::timeout(FIRST_MESSAGE, source.next()).await {
+        Ok(Received::Message(message)) => message.correlation_id().map(str::to_owned),
+        Ok(Received::Refused(refusal)) => refusal.correlation_id,
+        Ok(Received::End) | Err(_) => None,
+    };
+    let answer = Response::refused(name.unwrap_or_else(crate::id::fresh), error);
+    let told = async {
+        if sink.send(FromServer::Response(Box::new(answer))).await.is_ok() {
+            drop(sink);
+            // A socket that is closed while there is something to read is reset, and the answer may be lost with it.
+            while !matches!(source.next().await, Received::End) {}
+        }
+    };
+    let _ = tokio::time::timeout(TO_READ_IT, told).await;
 }
 
 /// One connection, counted as long as it lives.

@@ -1,110 +1,182 @@
 //! The Rust client: requests over any transport, any number at a time.
+//!
+//! Every way not to get an answer is one error, [`NotGuarded`], and every call ends: after its deadline at the latest.
 
-use std::collections::HashMap;
+mod link;
+mod not_guarded;
+
+#[cfg(unix)]
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::mpsc;
 
-use crate::error::BusError;
 use crate::id;
-use crate::message::{Cancel, FromServer, Hello, Lifecycle, Ping, Request, Response, Subscribe, ToServer, Welcome};
-use crate::transport::{Received, Sink, Source, Transport};
+use crate::message::{
+    Cancel, FromServer, Hello, Lifecycle, Ping, Reload, Reloaded, Request, Subscribe, ToServer, Welcome,
+};
+use crate::report::Report;
+use crate::transport::Transport;
+
+use link::{Link, Listener};
+pub use not_guarded::NotGuarded;
 
 /// How many progress reports wait for a slow listener before the newest are lost.
 const REPORTS: usize = 1024;
 
+/// How long an answer to a request is waited for, unless the host says otherwise. Hooks have a minute by default, and a
+/// request may wait for its turn and run several of them one after the other.
+const DEADLINE: Duration = Duration::from_secs(5 * 60);
+
+/// How long a connection, a `hello` or a `ping` may take.
+const SHORT_DEADLINE: Duration = Duration::from_secs(10);
+
+/// How long a server that went away is looked for again, and how long is waited between two tries.
+#[cfg(unix)]
+const RECONNECT_FOR: Duration = Duration::from_secs(5);
+#[cfg(unix)]
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+#[cfg(unix)]
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
 /// A client of a bus. Cloning shares the connection, which ends with the last clone.
 #[derive(Clone, Debug)]
 pub struct Client {
-    outgoing: mpsc::UnboundedSender<ToServer>,
-    shared: Arc<Shared>,
-    /// Held only to be dropped: the reader ends with the last clone.
-    _alive: watch::Sender<()>,
+    connection: Arc<Connection>,
+    deadline: Duration,
 }
 
-#[derive(Debug, Default)]
-struct Shared {
-    waiting: Mutex<Waiting>,
+/// The connection there is now, and how to make another.
+#[derive(Debug)]
+struct Connection {
+    link: Mutex<Link>,
+    listener: Listener,
+    #[cfg(unix)]
+    again: Option<Again>,
 }
 
-#[derive(Debug, Default)]
-struct Waiting {
-    /// Who waits for the answer of that name.
-    answers: HashMap<String, oneshot::Sender<FromServer>>,
-    lifecycle: Option<mpsc::Sender<Lifecycle>>,
-    closed: bool,
+/// How a lost connection is made again.
+#[cfg(unix)]
+#[derive(Debug)]
+struct Again {
+    path: PathBuf,
+    /// One at a time tries; others wait for what comes of it.
+    turn: tokio::sync::Mutex<()>,
 }
 
-/// Why there is no answer.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+/// What came of a request that was executed.
+#[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum ClientError {
-    /// The server refused.
-    #[error(transparent)]
-    Refused(#[from] BusError),
-    /// The connection is closed.
-    #[error("the connection to the server is closed")]
-    Closed,
-    /// A request of this name is in flight already.
-    #[error("a request with the correlationId `{0}` is still in flight")]
-    DuplicateName(String),
+pub struct Executed {
+    /// The request's name.
+    pub correlation_id: String,
+    /// What the hooks did.
+    pub report: Report,
+    /// How long the request waited for its turn. This never counts against a hook's time.
+    pub queued: Duration,
+    /// How long its hooks took, all together.
+    pub took: Duration,
+    /// Whether texts in the report were cut because it came over a line.
+    pub truncated: bool,
 }
 
 impl Client {
-    /// A client over a connection. Must be called inside a runtime.
+    /// A client over a connection. When the connection ends, so does the client. Must be called inside a runtime.
     #[must_use]
     pub fn new(transport: impl Transport<FromServer, ToServer> + 'static) -> Self {
-        let (source, sink) = Box::new(transport).split();
-        let shared = Arc::new(Shared::default());
-        // There is no bound here because every entry is a request somebody waits for.
-        let (outgoing, messages) = mpsc::unbounded_channel();
-        tokio::spawn(write(sink, messages));
-        let (alive, clients) = watch::channel(());
-        tokio::spawn(read(source, Arc::clone(&shared), clients));
-        Self { outgoing, shared, _alive: alive }
+        let listener = Listener::default();
+        let link = Link::new(transport, Arc::clone(&listener), link::AtEnd::CloseListener);
+        let connection = Connection {
+            link: Mutex::new(link),
+            listener,
+            #[cfg(unix)]
+            again: None,
+        };
+        Self { connection: Arc::new(connection), deadline: DEADLINE }
+    }
+
+    /// A client of the server at a socket. When the connection is lost, what was asked fails, and the next request
+    /// connects again: with growing pauses, for at most five seconds. Must be called inside a runtime.
+    ///
+    /// # Errors
+    /// When no server listens there, or other users could have put the socket there.
+    #[cfg(unix)]
+    pub async fn connect(path: impl Into<PathBuf>) -> Result<Self, NotGuarded> {
+        let path = path.into();
+        let listener = Listener::default();
+        let link = Mutex::new(connect(&path, &listener).await?);
+        let again = Some(Again { path, turn: tokio::sync::Mutex::default() });
+        Ok(Self { connection: Arc::new(Connection { link, listener, again }), deadline: DEADLINE })
+    }
+
+    /// The client with another deadline for answers; by default five minutes. Afterwards the request is cancelled and
+    /// counts as not guarded. The deadline of `hello` and `ping` is ten seconds, or this if it is shorter.
+    #[must_use]
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
+        self
     }
 
     /// Agrees on a protocol.
     ///
     /// # Errors
-    /// When the server refuses, or the connection is closed.
-    pub async fn hello(&self, mut hello: Hello) -> Result<Welcome, ClientError> {
+    /// When the server refuses, or does not answer.
+    pub async fn hello(&self, mut hello: Hello) -> Result<Welcome, NotGuarded> {
         let name = hello.correlation_id.take().unwrap_or_else(id::fresh);
         hello.correlation_id = Some(name.clone());
-        match self.ask(name, ToServer::Hello(hello)).await? {
+        match self.ask(name, ToServer::Hello(hello), self.deadline.min(SHORT_DEADLINE)).await? {
             FromServer::Welcome(welcome) => Ok(welcome),
-            other => Err(unexpected(other)),
+            other => Err(NotGuarded::unexpected(other)),
         }
     }
 
     /// Runs the hooks of an event. Dropping the future cancels the request.
     ///
     /// # Errors
-    /// When the connection is closed or the request's name is in use. A request that the server refused is a
-    /// [`Response`] that says so.
-    pub async fn execute(&self, mut request: Request) -> Result<Response, ClientError> {
+    /// When the hooks were not run or what they decided is not known, for whatever reason. The operation is then not
+    /// guarded.
+    pub async fn execute(&self, mut request: Request) -> Result<Executed, NotGuarded> {
         let name = request.correlation_id.take().filter(|name| !name.is_empty()).unwrap_or_else(id::fresh);
         request.correlation_id = Some(name.clone());
-        match self.ask(name, ToServer::Request(Box::new(request))).await? {
-            FromServer::Response(response) => Ok(*response),
-            other => Err(unexpected(other)),
+        match self.ask(name, ToServer::Request(Box::new(request)), self.deadline).await? {
+            FromServer::Response(response) => {
+                let report = response.result.map_err(NotGuarded::Refused)?;
+                let (correlation_id, queued, took) = (response.correlation_id, response.queued, response.took);
+                Ok(Executed { correlation_id, report, queued, took, truncated: response.truncated })
+            }
+            other => Err(NotGuarded::unexpected(other)),
         }
     }
 
     /// Ends a request. It gets its answer all the same, with the code `cancelled`.
     pub fn cancel(&self, correlation_id: impl Into<String>) {
-        let _ = self.outgoing.send(ToServer::Cancel(Cancel::new(correlation_id)));
+        self.connection.current().say(ToServer::Cancel(Cancel::new(correlation_id)));
     }
 
     /// Asks for a sign of life.
     ///
     /// # Errors
-    /// When the connection is closed.
-    pub async fn ping(&self) -> Result<(), ClientError> {
+    /// When the server does not answer.
+    pub async fn ping(&self) -> Result<(), NotGuarded> {
         let name = id::fresh();
-        match self.ask(name.clone(), ToServer::Ping(Ping::named(name))).await? {
+        let ping = ToServer::Ping(Ping::named(name.clone()));
+        match self.ask(name, ping, self.deadline.min(SHORT_DEADLINE)).await? {
             FromServer::Pong(_) => Ok(()),
-            other => Err(unexpected(other)),
+            other => Err(NotGuarded::unexpected(other)),
+        }
+    }
+
+    /// Has all configuration read again. Sources that were removed are then gone for good.
+    ///
+    /// # Errors
+    /// When the connection is closed, or the server cannot do it.
+    pub async fn reload(&self) -> Result<Reloaded, NotGuarded> {
+        let name = id::fresh();
+        let reload = Reload { correlation_id: Some(name.clone()) };
+        match self.ask(name, ToServer::Reload(reload), self.deadline).await? {
+            FromServer::Reloaded(reloaded) => Ok(reloaded),
+            other => Err(NotGuarded::unexpected(other)),
         }
     }
 
@@ -112,75 +184,72 @@ impl Client {
     #[must_use]
     pub fn lifecycles(&self) -> Lifecycles {
         let (sender, receiver) = mpsc::channel(REPORTS);
-        self.shared.lock().lifecycle = Some(sender);
-        let _ = self.outgoing.send(ToServer::Subscribe(Subscribe::new(true)));
+        link::lock(&self.connection.listener).replace(sender);
+        self.connection.current().say(ToServer::Subscribe(Subscribe::new(true)));
         Lifecycles(receiver)
     }
 
-    async fn ask(&self, name: String, message: ToServer) -> Result<FromServer, ClientError> {
-        let is_request = matches!(message, ToServer::Request(_));
-        let answer = {
-            let mut waiting = self.shared.lock();
-            if waiting.closed {
-                return Err(ClientError::Closed);
-            }
-            if waiting.answers.contains_key(&name) {
-                return Err(ClientError::DuplicateName(name));
-            }
-            let (sender, answer) = oneshot::channel();
-            waiting.answers.insert(name.clone(), sender);
-            answer
-        };
-        let mut asked = Asked { client: self, name, is_request, over: false };
-        self.outgoing.send(message).map_err(|_| ClientError::Closed)?;
-        let answer = answer.await;
-        asked.over = true;
-        answer.map_err(|_| ClientError::Closed)
+    async fn ask(&self, name: String, message: ToServer, deadline: Duration) -> Result<FromServer, NotGuarded> {
+        let asked = async { self.connection.link().await?.ask(name, message).await };
+        // Dropping what was asked cancels it.
+        tokio::time::timeout(deadline, asked).await.unwrap_or(Err(NotGuarded::TimedOut(deadline)))
     }
 }
 
-/// Somebody who waits for an answer. One who gives up says so.
-struct Asked<'a> {
-    client: &'a Client,
-    name: String,
-    is_request: bool,
-    over: bool,
-}
+impl Connection {
+    fn lock(&self) -> MutexGuard<'_, Link> {
+        self.link.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 
-impl Drop for Asked<'_> {
-    fn drop(&mut self) {
-        if !self.over {
-            self.client.shared.lock().answers.remove(&self.name);
-            if self.is_request {
-                self.client.cancel(&*self.name);
+    fn current(&self) -> Link {
+        self.lock().clone()
+    }
+
+    /// The connection there is, or another one in place of one that was lost.
+    async fn link(&self) -> Result<Link, NotGuarded> {
+        let current = self.current();
+        let Some(lost) = current.end() else { return Ok(current) };
+        #[cfg(unix)]
+        if let Some(again) = &self.again {
+            let _turn = again.turn.lock().await;
+            let current = self.current();
+            if current.end().is_none() {
+                return Ok(current);
             }
+            let link = reconnect(&again.path, &self.listener).await?;
+            *self.lock() = link.clone();
+            return Ok(link);
         }
+        Err(lost)
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+#[cfg(unix)]
+async fn connect(path: &Path, listener: &Listener) -> Result<Link, NotGuarded> {
+    let connected = tokio::time::timeout(SHORT_DEADLINE, crate::transport::connect(path)).await;
+    let lines = connected.map_err(|_| NotGuarded::TimedOut(SHORT_DEADLINE))?.map_err(NotGuarded::Unreachable)?;
+    let link = Link::new(lines, Arc::clone(listener), link::AtEnd::KeepListener);
+    if link::lock(listener).is_some() {
+        link.say(ToServer::Subscribe(Subscribe::new(true)));
     }
+    Ok(link)
+}
 
-    fn hand_out(&self, message: FromServer) {
-        let name = match &message {
-            FromServer::Response(response) => Some(&response.correlation_id),
-            FromServer::Welcome(welcome) => welcome.correlation_id.as_ref(),
-            FromServer::Pong(ping) => ping.correlation_id.as_ref(),
-            // Whoever cancels waits for the response, which says more.
-            FromServer::Cancelled(_) => None,
-            FromServer::Lifecycle(lifecycle) => {
-                if let Some(listener) = &self.lock().lifecycle {
-                    let _ = listener.try_send(lifecycle.clone());
-                }
-                None
+/// Tries until there is a server, for a while. A server that is being replaced comes back within moments.
+#[cfg(unix)]
+async fn reconnect(path: &Path, listener: &Listener) -> Result<Link, NotGuarded> {
+    let until = tokio::time::Instant::now() + RECONNECT_FOR;
+    let mut pause = FIRST_PAUSE;
+    loop {
+        match connect(path, listener).await {
+            // Another user's socket does not get better by waiting.
+            Err(NotGuarded::Unreachable(crate::transport::ConnectError::Unsafe(place))) => {
+                return Err(NotGuarded::Unreachable(place.into()));
             }
-        };
-        let waiting = name.and_then(|name| self.lock().answers.remove(name));
-        if let Some(waiting) = waiting {
-            let _ = waiting.send(message);
+            Err(_) if tokio::time::Instant::now() + pause < until => tokio::time::sleep(pause).await,
+            connected => return connected,
         }
+        pause = (pause * 2).min(LONGEST_PAUSE);
     }
 }
 
@@ -189,47 +258,8 @@ impl Shared {
 pub struct Lifecycles(mpsc::Receiver<Lifecycle>);
 
 impl Lifecycles {
-    /// The next; none when the connection is closed.
+    /// The next; none when the connection is closed and is not made again.
     pub async fn next(&mut self) -> Option<Lifecycle> {
         self.0.recv().await
-    }
-}
-
-async fn write(mut sink: Box<dyn Sink<ToServer>>, mut messages: mpsc::UnboundedReceiver<ToServer>) {
-    while let Some(message) = messages.recv().await {
-        if sink.send(message).await.is_err() {
-            return;
-        }
-    }
-}
-
-/// Reads until the connection ends or the last client is dropped.
-async fn read(mut source: Box<dyn Source<FromServer>>, shared: Arc<Shared>, mut clients: watch::Receiver<()>) {
-    loop {
-        let received = tokio::select! {
-            received = source.next() => received,
-            // Nothing is ever sent here, so this is the end of the last client.
-            _ = clients.changed() => break,
-        };
-        match received {
-            Received::Message(message) => shared.hand_out(message),
-            // A newer server may say what this client does not understand.
-            Received::Refused(_) => {}
-            Received::End => break,
-        }
-    }
-    let mut waiting = shared.lock();
-    waiting.closed = true;
-    waiting.answers.clear();
-    waiting.lifecycle = None;
-}
-
-fn unexpected(message: FromServer) -> ClientError {
-    match message {
-        FromServer::Response(response) => match response.result {
-            Err(error) => ClientError::Refused(error),
-            Ok(_) => ClientError::Closed,
-        },
-        _ => ClientError::Closed,
     }
 }

@@ -9,16 +9,17 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 
+use crate::budget::{Occupied, Weight};
 use crate::bus::{Core, State};
 use crate::error::{BusError, ErrorCode};
 use crate::execute::{Progress, execute};
-use crate::message::{Cancelled, FromServer, Hello, Request, Response, ToServer, Welcome};
+use crate::message::{Cancelled, FromServer, Hello, Reload, Request, Response, ToServer, Welcome};
 use crate::outbox::{Ended, Outbox};
 use crate::transport::{Received, Refusal, Source, Transport};
-use crate::{PROTOCOL, id};
+use crate::{PROTOCOL, id, log};
 
 /// What a server can do beyond requests and responses.
-const CAPABILITIES: [&str; 5] = ["outcome", "cancel", "lifecycle", "projects", "traceparent"];
+const CAPABILITIES: [&str; 6] = ["outcome", "cancel", "lifecycle", "projects", "traceparent", "reload"];
 
 /// Serves one client until it is served, gone, or not worth it.
 pub(crate) async fn serve(core: Arc<Core>, transport: Box<dyn Transport<ToServer, FromServer>>) {
@@ -35,6 +36,7 @@ pub(crate) async fn serve(core: Arc<Core>, transport: Box<dyn Transport<ToServer
         requests: JoinSet::new(),
         named: HashMap::new(),
         running: HashMap::new(),
+        occupied: Occupied::default(),
         reading: true,
         refused_protocol: None,
         lifecycle: false,
@@ -69,7 +71,7 @@ enum Over {
     Served,
     /// The client is gone.
     Vanished,
-    /// The client read nothing for too long.
+    /// The client took not one byte for too long.
     Stalled,
     /// Too much waits to be read by the client.
     Overfull,
@@ -88,6 +90,13 @@ impl Over {
     }
 }
 
+/// A request that has no answer yet.
+struct Running {
+    name: String,
+    slot: OwnedSemaphorePermit,
+    weight: Weight,
+}
+
 struct Connection {
     core: Arc<Core>,
     outbox: Outbox,
@@ -96,7 +105,9 @@ struct Connection {
     slots: Arc<Semaphore>,
     requests: JoinSet<Response>,
     named: HashMap<String, AbortHandle>,
-    running: HashMap<Id, (String, OwnedSemaphorePermit)>,
+    running: HashMap<Id, Running>,
+    /// What the requests that run occupy.
+    occupied: Occupied,
     /// Whose turn it is when a request names no session.
     stranger: Arc<str>,
     reading: bool,
@@ -116,17 +127,18 @@ impl Connection {
                 self.requests.abort_all();
             }
             let slots = Arc::clone(&self.slots);
+            let may_read = self.reading && slot.is_some() && self.occupied.has_room(self.core.limits.queued);
             let went = tokio::select! {
                 ended = self.requests.join_next_with_id(), if !self.requests.is_empty() => {
                     ended.map_or(Ok(()), |ended| self.ended(ended))
                 }
-                heard = listen(source, self.reading && slot.is_some()) => match heard {
+                heard = listen(source, may_read) => match heard {
                     None => Err(Over::Vanished),
-                    Some(Received::End) => {
+                    Some((Received::End, _)) => {
                         self.reading = false;
                         Ok(())
                     }
-                    Some(received) => self.take(received, slot.take()),
+                    Some((received, weight)) => self.take(received, weight, slot.take()),
                 },
                 free = slots.acquire_owned(), if self.reading && slot.is_none() => {
                     slot = free.ok();
@@ -143,19 +155,24 @@ impl Connection {
         }
     }
 
-    fn take(&mut self, received: Received<ToServer>, slot: Option<OwnedSemaphorePermit>) -> Result<(), Over> {
+    fn take(
+        &mut self,
+        received: Received<ToServer>,
+        weight: Weight,
+        slot: Option<OwnedSemaphorePermit>,
+    ) -> Result<(), Over> {
         match received {
             Received::Refused(Refusal { correlation_id, error }) => {
                 self.refuse(correlation_id.unwrap_or_else(id::fresh), error, slot)
             }
-            Received::Message(message) => self.serve(message, slot),
+            Received::Message(message) => self.serve(message, weight, slot),
             Received::End => Ok(()),
         }
     }
 
-    fn serve(&mut self, message: ToServer, slot: Option<OwnedSemaphorePermit>) -> Result<(), Over> {
+    fn serve(&mut self, message: ToServer, weight: Weight, slot: Option<OwnedSemaphorePermit>) -> Result<(), Over> {
         let answer = match message {
-            ToServer::Request(request) => return self.request(*request, slot),
+            ToServer::Request(request) => return self.request(*request, weight, slot),
             ToServer::Hello(hello) => match self.hello(hello) {
                 Ok(welcome) => FromServer::Welcome(welcome),
                 Err((name, error)) => return self.refuse(name, error, slot),
@@ -169,8 +186,24 @@ impl Connection {
                 return Ok(());
             }
             ToServer::Ping(ping) => FromServer::Pong(ping),
+            ToServer::Reload(reload) => {
+                self.reload(reload, slot);
+                return Ok(());
+            }
         };
         self.send(answer, slot)
+    }
+
+    /// Reloads beside everything else: reading configuration takes time. The answer is owed like any other, because the
+    /// writer ends with the last outbox.
+    fn reload(&self, reload: Reload, slot: Option<OwnedSemaphorePermit>) {
+        let (core, outbox) = (Arc::clone(&self.core), self.outbox.clone());
+        tokio::spawn(async move {
+            let mut reloaded = core.projects.reload().await;
+            reloaded.correlation_id = reload.correlation_id;
+            // An outbox that is full has ended the connection already.
+            let _ = outbox.answer(FromServer::Reloaded(reloaded), slot);
+        });
     }
 
     fn hello(&mut self, hello: Hello) -> Result<Welcome, (String, BusError)> {
@@ -180,7 +213,8 @@ impl Connection {
             self.refused_protocol = Some(error.clone());
             return Err((hello.correlation_id.unwrap_or_else(id::fresh), error));
         }
-        tracing::debug!(target: "hookrail::bus", client = hello.client.as_deref().unwrap_or("unnamed"), "hello");
+        let client = hello.client.as_deref().unwrap_or("unnamed");
+        log::shielded(|| tracing::debug!(target: "hookrail::bus", client, "hello"));
         self.refused_protocol = None;
         Ok(Welcome {
             correlation_id: hello.correlation_id,
@@ -189,10 +223,17 @@ impl Connection {
             capabilities: CAPABILITIES.map(str::to_owned).to_vec(),
             line_limit: u64::try_from(self.core.limits.line).unwrap_or(u64::MAX),
             in_flight_limit: u64::try_from(self.core.limits.in_flight).unwrap_or(u64::MAX),
+            watch: Some(self.core.projects.mode()),
+            configuration: self.core.projects.configuration(),
         })
     }
 
-    fn request(&mut self, mut request: Request, slot: Option<OwnedSemaphorePermit>) -> Result<(), Over> {
+    fn request(
+        &mut self,
+        mut request: Request,
+        weight: Weight,
+        slot: Option<OwnedSemaphorePermit>,
+    ) -> Result<(), Over> {
         let name = request.correlation_id.take().filter(|name| !name.is_empty()).unwrap_or_else(id::fresh);
         let refused = if *self.state.borrow() != State::Serving {
             Some(BusError::new(ErrorCode::ShuttingDown, "the server finishes what runs and takes nothing new"))
@@ -209,7 +250,8 @@ impl Connection {
         let progress = self.lifecycle.then(|| Progress { outbox: self.outbox.clone(), correlation_id: name.clone() });
         let work = execute(Arc::clone(&self.core), request, name.clone(), Arc::clone(&self.stranger), progress);
         let task = self.requests.spawn(work);
-        self.running.insert(task.id(), (name.clone(), slot));
+        self.occupied.add(&weight);
+        self.running.insert(task.id(), Running { name: name.clone(), slot, weight });
         self.named.insert(name, task);
         self.core.metrics.in_flight.inc();
         Ok(())
@@ -224,18 +266,23 @@ impl Connection {
             }
             Err(error) => (error.id(), Err(BusError::new(ErrorCode::InternalError, "the server failed"))),
         };
-        let Some((name, slot)) = self.running.remove(&id) else { return Ok(()) };
+        let Some(Running { name, slot, weight }) = self.running.remove(&id) else { return Ok(()) };
         self.named.remove(&name);
-        self.core.metrics.in_flight.dec();
+        // The request is gone, and its answer is counted on its own.
+        self.occupied.remove(&weight);
+        drop(weight);
+        self.core.request_ended();
         let response = response.unwrap_or_else(|error| Response::refused(name, error));
         if let Err(error) = &response.result {
             self.core.metrics.refused(error);
+            log::refused(&response.correlation_id, error);
         }
         self.send(FromServer::Response(Box::new(response)), Some(slot))
     }
 
     fn refuse(&self, name: String, error: BusError, slot: Option<OwnedSemaphorePermit>) -> Result<(), Over> {
         self.core.metrics.refused(&error);
+        log::refused(&name, &error);
         self.send(FromServer::Response(Box::new(Response::refused(name, error))), slot)
     }
 
@@ -247,15 +294,16 @@ impl Connection {
     async fn end_requests(&mut self) {
         self.requests.shutdown().await;
         for _ in self.running.drain() {
-            self.core.metrics.in_flight.dec();
+            self.core.request_ended();
         }
     }
 }
 
 /// The next message, or nothing when the client is gone. While nothing may be read only the latter is looked for.
-async fn listen(source: &mut dyn Source<ToServer>, may_read: bool) -> Option<Received<ToServer>> {
+async fn listen(source: &mut dyn Source<ToServer>, may_read: bool) -> Option<(Received<ToServer>, Weight)> {
     if may_read {
-        Some(source.next().await)
+        let received = source.next().await;
+        Some((received, source.weight()))
     } else {
         source.gone().await;
         None

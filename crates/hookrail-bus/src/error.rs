@@ -41,6 +41,7 @@ codes! {
     UnsupportedProtocol, "unsupported_protocol", "The client's `hello` named a protocol this server does not speak. Requests are refused until a `hello` names one it does.";
     InvalidProject, "invalid_project", "The project is not a directory that can be read.";
     LineTooLong, "line_too_long", "The line is longer than the limit. It was skipped.";
+    AnswerTooLong, "answer_too_long", "The hooks were run, and what they changed does not fit on a line. Treat the operation as not guarded.";
     DuplicateCorrelationId, "duplicate_correlation_id", "A request with this correlationId is still in flight on this connection. That one is not affected.";
     Cancelled, "cancelled", "The client cancelled the request; its hooks were ended.";
     ShuttingDown, "shutting_down", "The server finishes what runs and takes nothing new.";

@@ -37,6 +37,10 @@ pub(crate) fn event(request: &Request, project: &Path) -> Result<Event, BusError
     let Some(mut input) = request.input.as_object() else {
         return Err(BusError::invalid(format!("`input` must be an object, not {}", request.input.kind().described())));
     };
+    // Of two tool inputs the client would call the tool with one and the hooks would judge the other.
+    if let Some(key) = request.input.repeated_member() {
+        return Err(BusError::invalid(format!("duplicate key `{key}` in `input`")));
+    }
     base_fields(kind, &mut input)?;
     needed_fields(kind, &request.event_name, &input)?;
     if let Some(cwd) = input.get("cwd").and_then(Json::as_str)

@@ -8,6 +8,7 @@ use hookrail::{Event, FireId, HookSystem, Notification, Notifications, Outcome};
 use crate::bus::Core;
 use crate::error::BusError;
 use crate::event::event;
+use crate::log;
 use crate::message::{FromServer, Lifecycle, Phase, Request, Response, Wait};
 use crate::outbox::Outbox;
 use crate::report::Report;
@@ -31,20 +32,26 @@ pub(crate) async fn execute(
         Ok(prepared) => prepared,
         Err(error) => return Response::refused(correlation_id, error),
     };
+    // The event holds the input; a second copy of it would wait with it for its turn.
+    let wait = request.wait;
+    drop(request);
     core.metrics.requested(event.kind());
+    let about = log::About::new(&correlation_id, &event, &project.directory);
     // Requests without a session share one turn per connection.
     let session = if event.session_id().is_empty() { stranger } else { event.session_id().into() };
     tell(progress.as_ref(), || (Phase::Queued, None, None, None));
     let place = core.schedule.place(&session).await;
     let queued = arrived.elapsed();
     let started = Instant::now();
-    let mut outcome = fire(&project.system, event, request.wait, progress.as_ref()).await;
+    let mut outcome = fire(&project.system, event, wait, progress.as_ref()).await;
     drop(place);
+    let snapshot = project.system.snapshot();
+    log::executed(&about, &outcome, snapshot.diagnostics());
     // A client that cannot see the configuration has to learn from the answer that a part of it is not in force.
-    outcome.report_loading(&project.system.snapshot());
+    outcome.report_loading(&snapshot);
     let took = started.elapsed();
     core.metrics.executed(&outcome, queued, took);
-    Response { correlation_id, result: Ok(Report::of(outcome)), queued, took }
+    Response { correlation_id, result: Ok(Report::of(outcome)), queued, took, truncated: false }
 }
 
 async fn prepare(core: &Arc<Core>, request: &Request) -> Result<(crate::projects::Lease, Event), BusError> {

@@ -6,11 +6,11 @@ use crate::wire::{Decode, Encode};
 /// Reads a client's line and writes what was understood again; none when it was refused.
 #[must_use]
 pub fn read_client_line(line: &str) -> Option<String> {
-    ToServer::decode(line).ok().map(|message| message.encode())
+    ToServer::decode(line).ok().map(|message| message.encode(usize::MAX))
 }
 
 /// The same for a server's line.
 #[must_use]
 pub fn read_server_line(line: &str) -> Option<String> {
-    FromServer::decode(line).ok().map(|message| message.encode())
+    FromServer::decode(line).ok().map(|message| message.encode(usize::MAX))
 }

@@ -13,7 +13,8 @@
 //! let bus = Bus::new(Settings::new(".", |project| HookSystem::builder(project)));
 //! let client = bus.client();
 //! let input = Json::parse(r#"{"tool_name": "write_file", "tool_input": {"path": ".env"}}"#)?;
-//! let report = client.execute(Request::new("BeforeTool", input)).await?.report()?;
+//! // An error means that the operation is not guarded. It is never a yes.
+//! let report = client.execute(Request::new("BeforeTool", input)).await?.report;
 //! if report.is_denied() {
 //!     println!("blocked: {}", report.reason().unwrap_or_default());
 //! }
@@ -26,8 +27,10 @@
 
 #![forbid(unsafe_code)]
 
+mod budget;
 mod bus;
 mod client;
+mod configuration;
 mod connection;
 mod error;
 mod event;
@@ -35,6 +38,7 @@ mod execute;
 #[doc(hidden)]
 pub mod fuzzing;
 mod id;
+mod log;
 mod message;
 mod metrics;
 mod outbox;
@@ -49,17 +53,20 @@ mod watch;
 mod wire;
 
 pub use bus::{Bus, Settings};
-pub use client::{Client, ClientError, Lifecycles};
+pub use client::{Client, Executed, Lifecycles, NotGuarded};
+pub use configuration::ConfigurationStatus;
 pub use error::{BusError, ErrorCode};
 pub use message::{
-    Cancel, Cancelled, FromServer, Hello, Lifecycle, Phase, Ping, Request, Response, Subscribe, ToServer, Wait, Welcome,
+    Cancel, Cancelled, FromServer, Hello, Lifecycle, Phase, Ping, Reload, Reloaded, Request, Response, Subscribe,
+    ToServer, Wait, Welcome,
 };
 pub use metrics::{Metrics, MetricsServer};
 pub use reference::reference;
 pub use report::Report;
 pub use schema::schemas;
 pub use spec::{FieldSpec, FieldType, MESSAGES, MessageSpec, Side};
-pub use transport::{Closed, Received, Refusal, Sink, Source, Transport};
+pub use transport::{Closed, Received, Refusal, Sink, Source, Transport, Weight};
+pub use watch::WatchMode;
 
 /// The protocol's major version. A client that names a higher one is refused; one that names none gets this.
 pub const PROTOCOL: u64 = 1;

@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use hookrail::Json;
 
+use crate::configuration::ConfigurationStatus;
 use crate::error::BusError;
 use crate::report::Report;
+use crate::watch::WatchMode;
 
 /// What a client says.
 #[derive(Clone, Debug)]
@@ -22,6 +24,24 @@ pub enum ToServer {
     Subscribe(Subscribe),
     /// Say that you are there.
     Ping(Ping),
+    /// Read all configuration again.
+    Reload(Reload),
+}
+
+impl ToServer {
+    /// The name under which it is answered, if it has one.
+    #[must_use]
+    pub fn correlation_id(&self) -> Option<&str> {
+        match self {
+            Self::Request(request) => request.correlation_id.as_deref(),
+            Self::Hello(hello) => hello.correlation_id.as_deref(),
+            Self::Cancel(cancel) => Some(cancel.correlation_id.as_str()),
+            Self::Subscribe(_) => None,
+            Self::Ping(ping) => ping.correlation_id.as_deref(),
+            Self::Reload(reload) => reload.correlation_id.as_deref(),
+        }
+        .filter(|name| !name.is_empty())
+    }
 }
 
 /// What a server says.
@@ -38,6 +58,8 @@ pub enum FromServer {
     Lifecycle(Lifecycle),
     /// I am here.
     Pong(Ping),
+    /// What came of a [`Reload`].
+    Reloaded(Reloaded),
 }
 
 /// A request to run the hooks of an event.
@@ -138,26 +160,20 @@ pub struct Response {
     pub queued: Duration,
     /// How long its hooks took, all together.
     pub took: Duration,
+    /// Whether texts in the report were cut because it came over a line.
+    pub truncated: bool,
 }
 
 impl Response {
     pub(crate) fn refused(correlation_id: impl Into<String>, error: BusError) -> Self {
         let correlation_id = correlation_id.into();
-        Self { correlation_id, result: Err(error), queued: Duration::ZERO, took: Duration::ZERO }
+        Self { correlation_id, result: Err(error), queued: Duration::ZERO, took: Duration::ZERO, truncated: false }
     }
 
     /// Whether the request was executed. What the hooks decided is in the report.
     #[must_use]
     pub fn success(&self) -> bool {
         self.result.is_ok()
-    }
-
-    /// What the hooks did.
-    ///
-    /// # Errors
-    /// When the request was not executed.
-    pub fn report(self) -> Result<Report, BusError> {
-        self.result
     }
 }
 
@@ -204,6 +220,36 @@ pub struct Welcome {
     pub line_limit: u64,
     /// How many requests of a connection may be in flight; a server that has them stops reading.
     pub in_flight_limit: u64,
+    /// How changes of configuration are noticed; none from a server that does not say.
+    pub watch: Option<WatchMode>,
+    /// The configuration of the server's own project; none before it is loaded.
+    pub configuration: Option<ConfigurationStatus>,
+}
+
+/// A wish that all configuration be read again. Sources that were removed are then gone for good.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Reload {
+    /// Names the message; the answer has the same name.
+    pub correlation_id: Option<String>,
+}
+
+/// The answer to a [`Reload`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Reloaded {
+    /// The name of the message.
+    pub correlation_id: Option<String>,
+    /// Whether everything is now in force as it is written.
+    pub success: bool,
+    /// How many projects are open; the configuration of each was read.
+    pub projects: u64,
+    /// The revision of the configuration of the server's own project.
+    pub revision: Option<u64>,
+    /// Sources that cannot be used and whose last good version is in force.
+    pub kept: Vec<String>,
+    /// What cannot be used, in words.
+    pub problems: Vec<String>,
 }
 
 /// The end of a request before its time.

@@ -3,6 +3,8 @@
 
 use hookrail::JsonKind;
 
+use crate::watch::WatchMode;
+
 /// Who sends a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -168,6 +170,13 @@ pub(crate) static PING: MessageSpec = MessageSpec {
     fields: &[NAME],
 };
 
+pub(crate) static RELOAD: MessageSpec = MessageSpec {
+    name: "reload",
+    from: Side::Client,
+    about: "Reads all configuration again, and accepts the removal of sources whose last good version was kept. The same as SIGHUP to a server on a socket.",
+    fields: &[NAME],
+};
+
 pub(crate) static RESPONSE: MessageSpec = MessageSpec {
     name: "HOOK_EXECUTION_RESPONSE",
     from: Side::Server,
@@ -184,7 +193,12 @@ pub(crate) static RESPONSE: MessageSpec = MessageSpec {
         may(
             "outcome",
             FieldType::Object,
-            "The whole outcome, as `hookrail fire --json` prints it, when the request was executed.",
+            "The whole outcome, as `hookrail fire --json` prints it, when the request was executed. Of a run's `stdout` and `stderr` the first 64 KiB are kept; where that was cut, the run has `stdoutTruncated` or `stderrTruncated`, which are true.",
+        ),
+        may(
+            "truncated",
+            FieldType::Flag,
+            "Whether texts in `output` and `outcome` were cut. In an answer that would otherwise not fit on a line these are reasons, messages, diagnostics and the outputs of single hooks; in a denial, everything but the decision and its reason. What changes an operation that may go on is never cut: such an answer has the error `answer_too_long` instead.",
         ),
         may(
             "queueMs",
@@ -204,12 +218,47 @@ pub(crate) static WELCOME: MessageSpec = MessageSpec {
         must("protocol", FieldType::Count, "The major version both speak."),
         must("server", FieldType::Text, "The server and its version."),
         must("capabilities", FieldType::Texts, "What the server can do beyond requests and responses."),
-        must("lineLimit", FieldType::Count, "How many bytes a line may have."),
+        must("lineLimit", FieldType::Count, "How many bytes a line may have, in both directions."),
         must(
             "inFlightLimit",
             FieldType::Count,
             "How many messages of a connection may wait for their answer. A server that has them stops reading.",
         ),
+        may(
+            "watch",
+            FieldType::Word(WatchMode::NAMES),
+            "How changes of configuration are noticed: `events` of the operating system, `polling` once a second because it offers none, or `off`.",
+        ),
+        may(
+            "revision",
+            FieldType::Count,
+            "How often the configuration of the server's own project was put in force; missing before it is loaded.",
+        ),
+        may("configurationAgeMs", FieldType::Milliseconds, "How long ago that was."),
+        may(
+            "kept",
+            FieldType::Texts,
+            "Its sources that are broken, empty or gone, of which the last good version is in force.",
+        ),
+        may(
+            "systemUnusable",
+            FieldType::Flag,
+            "Whether every gating event is denied because a source of the system layer cannot be used.",
+        ),
+    ],
+};
+
+pub(crate) static RELOADED: MessageSpec = MessageSpec {
+    name: "reload",
+    from: Side::Server,
+    about: "The answer to `reload`.",
+    fields: &[
+        NAME,
+        must("success", FieldType::Flag, "Whether everything is now in force as it is written."),
+        must("projects", FieldType::Count, "How many projects are open; the configuration of each was read."),
+        may("revision", FieldType::Count, "The revision of the configuration of the server's own project."),
+        must("kept", FieldType::Texts, "Sources that cannot be used and whose last good version is in force."),
+        must("problems", FieldType::Texts, "What cannot be used, in words."),
     ],
 };
 
@@ -240,8 +289,9 @@ pub(crate) static PONG: MessageSpec =
     MessageSpec { name: "pong", from: Side::Server, about: "The answer to `ping`.", fields: &[NAME] };
 
 /// Every message.
-pub static MESSAGES: &[&MessageSpec] =
-    &[&REQUEST, &HELLO, &CANCEL, &NOTIFY, &PING, &RESPONSE, &WELCOME, &CANCELLED, &LIFECYCLE, &PONG];
+pub static MESSAGES: &[&MessageSpec] = &[
+    &REQUEST, &HELLO, &CANCEL, &NOTIFY, &PING, &RELOAD, &RESPONSE, &WELCOME, &CANCELLED, &LIFECYCLE, &PONG, &RELOADED,
+];
 
 #[cfg(test)]
 mod tests {

@@ -2,26 +2,34 @@
 //!
 //! A line is checked against the table before anything is made of it, so that every mistake is named by its field.
 
+mod fit;
+mod name;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hookrail::{Json, JsonKind, JsonObject};
+use hookrail::{Json, JsonKind, JsonObject, repeated_member};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use crate::configuration::ConfigurationStatus;
 use crate::error::{BusError, ErrorCode};
 use crate::message::{
-    Cancel, Cancelled, FromServer, Hello, Lifecycle, Phase, Ping, Request, Response, Subscribe, ToServer, Wait, Welcome,
+    Cancel, Cancelled, FromServer, Hello, Lifecycle, Phase, Ping, Reload, Reloaded, Request, Response, Subscribe,
+    ToServer, Wait, Welcome,
 };
-use crate::report::Report;
+use crate::report::{self, Report};
 use crate::spec::{self, FieldSpec, FieldType, MessageSpec};
 use crate::transport::Refusal;
+use crate::watch::WatchMode;
+
+pub(crate) use name::NameScanner;
 
 /// A message that can be written on a line.
 pub(crate) trait Encode {
-    /// The line, without its end.
-    fn encode(&self) -> String;
+    /// The line, without its end. An answer is cut to so many bytes; nothing else has parts that could be left out.
+    fn encode(&self, limit: usize) -> String;
 }
 
 /// A message that can be read from a line.
@@ -63,6 +71,10 @@ impl Payload {
         self.0.get(name).and_then(Json::decode)
     }
 
+    fn texts(&self, name: &str) -> Vec<String> {
+        self.0.get(name).and_then(Json::decode).unwrap_or_default()
+    }
+
     fn duration(&self, name: &str) -> Option<Duration> {
         let milliseconds: f64 = self.0.get(name).and_then(Json::decode)?;
         let is_meant = (0.0..LONGEST_MILLISECONDS).contains(&milliseconds);
@@ -87,6 +99,7 @@ impl Decode for ToServer {
             "cancel" => Self::Cancel(Cancel { correlation_id: take(&spec::CANCEL)?.required("correlationId") }),
             "notify" => Self::Subscribe(Subscribe { lifecycle: take(&spec::NOTIFY)?.flag("lifecycle") }),
             "ping" => Self::Ping(ping(payload)?),
+            "reload" => Self::Reload(Reload { correlation_id: optional_name(&spec::RELOAD, payload)? }),
             other => {
                 let message = format!("no message has the type `{}`", shortened(other));
                 let error = BusError::new(ErrorCode::UnsupportedType, message);
@@ -101,16 +114,18 @@ impl Decode for FromServer {
         let (kind, payload) = open(line)?;
         let take = |spec: &MessageSpec| checked(spec, payload);
         Ok(match kind.as_str() {
-            "HOOK_EXECUTION_RESPONSE" => Self::Response(Box::new(response(&take(&spec::RESPONSE)?))),
+            "HOOK_EXECUTION_RESPONSE" => Self::Response(Box::new(response(&take(&spec::RESPONSE)?)?)),
             "hello" => {
                 let payload = take(&spec::WELCOME)?;
                 Self::Welcome(Welcome {
                     correlation_id: payload.name(),
                     protocol: payload.count("protocol").unwrap_or_default(),
                     server: payload.required("server"),
-                    capabilities: payload.0.get("capabilities").and_then(Json::decode).unwrap_or_default(),
+                    capabilities: payload.texts("capabilities"),
                     line_limit: payload.count("lineLimit").unwrap_or_default(),
                     in_flight_limit: payload.count("inFlightLimit").unwrap_or_default(),
+                    watch: payload.text("watch").and_then(|name| WatchMode::from_name(&name)),
+                    configuration: configuration(&payload),
                 })
             }
             "cancel" => {
@@ -130,9 +145,21 @@ impl Decode for FromServer {
                 })
             }
             "pong" => Self::Pong(ping(payload)?),
+            "reload" => {
+                let payload = take(&spec::RELOADED)?;
+                Self::Reloaded(Reloaded {
+                    correlation_id: payload.name(),
+                    success: payload.flag("success"),
+                    projects: payload.count("projects").unwrap_or_default(),
+                    revision: payload.count("revision"),
+                    kept: payload.texts("kept"),
+                    problems: payload.texts("problems"),
+                })
+            }
             other => {
                 let message = format!("no message has the type `{}`", shortened(other));
-                return Err(Refusal::new(BusError::new(ErrorCode::UnsupportedType, message)));
+                let error = BusError::new(ErrorCode::UnsupportedType, message);
+                return Err(Refusal { correlation_id: name_in(payload), error });
             }
         })
     }
@@ -143,8 +170,10 @@ fn open(line: &str) -> Result<(String, Option<&RawValue>), Refusal> {
     if !line.trim_start().starts_with('{') {
         return Err(Refusal::new(BusError::invalid("the line is not a JSON object")));
     }
-    let envelope: Envelope<'_> = serde_json::from_str(line)
-        .map_err(|error| Refusal::new(BusError::invalid(format!("the line is not a JSON object: {error}"))))?;
+    let envelope: Envelope<'_> = serde_json::from_str(line).map_err(|error| Refusal {
+        correlation_id: NameScanner::name_in(line.as_bytes()),
+        error: BusError::invalid(format!("the line is not a JSON object: {error}")),
+    })?;
     let problem = match envelope.kind {
         None => "`type` is missing".to_owned(),
         Some(kind) => match serde_json::from_str(kind.get()) {
@@ -164,7 +193,13 @@ fn checked(spec: &MessageSpec, payload: Option<&RawValue>) -> Result<Payload, Re
     let Ok(members) = members else {
         return Err(Refusal::new(BusError::invalid("`payload` must be an object")));
     };
+    let repeated = repeated_member(payload.get());
     let payload = Payload(members);
+    // Of two inputs the client would act on one and the hooks would judge the other.
+    if let Some(key) = repeated {
+        let error = BusError::invalid(format!("duplicate key `{}`", shortened(&key)));
+        return Err(Refusal { correlation_id: payload.name(), error });
+    }
     match spec.fields.iter().find_map(|field| problem(field, payload.0.get(field.name))) {
         None => Ok(payload),
         Some(problem) => Err(Refusal { correlation_id: payload.name(), error: BusError::invalid(problem) }),
@@ -212,15 +247,30 @@ fn request(mut payload: Payload) -> Request {
     }
 }
 
-/// A ping may come without a payload: it has nothing to say.
 fn ping(payload: Option<&RawValue>) -> Result<Ping, Refusal> {
+    Ok(Ping { correlation_id: optional_name(&spec::PING, payload)? })
+}
+
+/// The name of a message that has nothing else to say, and so may come without a payload.
+fn optional_name(spec: &MessageSpec, payload: Option<&RawValue>) -> Result<Option<String>, Refusal> {
     match payload {
-        None => Ok(Ping::default()),
-        Some(_) => Ok(Ping { correlation_id: checked(&spec::PING, payload)?.name() }),
+        None => Ok(None),
+        Some(_) => Ok(checked(spec, payload)?.name()),
     }
 }
 
-fn response(payload: &Payload) -> Response {
+fn configuration(payload: &Payload) -> Option<ConfigurationStatus> {
+    Some(ConfigurationStatus {
+        revision: payload.count("revision")?,
+        age: payload.duration("configurationAgeMs").unwrap_or_default(),
+        kept: payload.texts("kept"),
+        system_unusable: payload.flag("systemUnusable"),
+    })
+}
+
+/// A response says either what the hooks did or why they were not run. One that says neither must not pass for a yes.
+fn response(payload: &Payload) -> Result<Response, Refusal> {
+    let invalid = |problem: String| Err(Refusal { correlation_id: payload.name(), error: BusError::invalid(problem) });
     let error = || {
         let error = payload.0.get("error").and_then(Json::as_object);
         let text = |name: &str| error.as_ref().and_then(|error| error.get(name)?.as_str()).unwrap_or_default();
@@ -228,21 +278,27 @@ fn response(payload: &Payload) -> Response {
     };
     let result = if payload.flag("success") {
         let output = payload.0.get("output").cloned().unwrap_or_else(Json::empty_object);
-        let outcome = payload.0.get("outcome").and_then(Json::as_object).unwrap_or_default();
+        let Some(outcome) = payload.0.get("outcome").and_then(Json::as_object) else {
+            return invalid("`outcome` is missing in a response with `success: true`".to_owned());
+        };
+        if let Err(problem) = report::read_decision(&outcome) {
+            return invalid(problem);
+        }
         Ok(Report::received(output, outcome))
     } else {
         Err(error())
     };
-    Response {
+    Ok(Response {
         correlation_id: payload.required("correlationId"),
         result,
         queued: payload.duration("queueMs").unwrap_or_default(),
         took: payload.duration("durationMs").unwrap_or_default(),
-    }
+        truncated: payload.flag("truncated"),
+    })
 }
 
 impl Encode for ToServer {
-    fn encode(&self) -> String {
+    fn encode(&self, _limit: usize) -> String {
         match self {
             Self::Request(request) => {
                 let mut line = Line::new(&spec::REQUEST);
@@ -277,31 +333,36 @@ impl Encode for ToServer {
                 line.optional("correlationId", ping.correlation_id.as_deref());
                 line.end()
             }
+            Self::Reload(reload) => {
+                let mut line = Line::new(&spec::RELOAD);
+                line.optional("correlationId", reload.correlation_id.as_deref());
+                line.end()
+            }
         }
     }
 }
 
+fn response_line(response: &Response, result: Result<&fit::Parts, &BusError>) -> String {
+    let mut line = Line::new(&spec::RESPONSE);
+    line.add("correlationId", &response.correlation_id);
+    line.add("success", &result.is_ok());
+    match result {
+        Ok(fit::Parts { output, outcome, truncated }) => {
+            line.json("output", output);
+            line.json("outcome", outcome);
+            line.optional("truncated", truncated.then_some(true));
+            line.add("queueMs", &milliseconds(response.queued));
+            line.add("durationMs", &milliseconds(response.took));
+        }
+        Err(error) => line.add("error", &json!({"code": error.code, "message": error.message})),
+    }
+    line.end()
+}
+
 impl Encode for FromServer {
-    fn encode(&self) -> String {
+    fn encode(&self, limit: usize) -> String {
         match self {
-            Self::Response(response) => {
-                let mut line = Line::new(&spec::RESPONSE);
-                line.add("correlationId", &response.correlation_id);
-                line.add("success", &response.success());
-                match &response.result {
-                    Ok(report) => {
-                        let (output, outcome) = report.parts();
-                        line.json("output", &output);
-                        line.json("outcome", &outcome);
-                        line.add("queueMs", &milliseconds(response.queued));
-                        line.add("durationMs", &milliseconds(response.took));
-                    }
-                    Err(error) => {
-                        line.add("error", &json!({"code": error.code, "message": error.message}));
-                    }
-                }
-                line.end()
-            }
+            Self::Response(response) => fit::fitting(response, limit, |result| response_line(response, result)),
             Self::Welcome(welcome) => {
                 let mut line = Line::new(&spec::WELCOME);
                 line.optional("correlationId", welcome.correlation_id.as_deref());
@@ -310,6 +371,13 @@ impl Encode for FromServer {
                 line.add("capabilities", &welcome.capabilities);
                 line.add("lineLimit", &welcome.line_limit);
                 line.add("inFlightLimit", &welcome.in_flight_limit);
+                line.optional("watch", welcome.watch.map(WatchMode::name));
+                if let Some(configuration) = &welcome.configuration {
+                    line.add("revision", &configuration.revision);
+                    line.add("configurationAgeMs", &milliseconds(configuration.age));
+                    line.add("kept", &configuration.kept);
+                    line.add("systemUnusable", &configuration.system_unusable);
+                }
                 line.end()
             }
             Self::Cancelled(cancelled) => {
@@ -330,6 +398,16 @@ impl Encode for FromServer {
             Self::Pong(ping) => {
                 let mut line = Line::new(&spec::PONG);
                 line.optional("correlationId", ping.correlation_id.as_deref());
+                line.end()
+            }
+            Self::Reloaded(reloaded) => {
+                let mut line = Line::new(&spec::RELOADED);
+                line.optional("correlationId", reloaded.correlation_id.as_deref());
+                line.add("success", &reloaded.success);
+                line.add("projects", &reloaded.projects);
+                line.optional("revision", reloaded.revision);
+                line.add("kept", &reloaded.kept);
+                line.add("problems", &reloaded.problems);
                 line.end()
             }
         }

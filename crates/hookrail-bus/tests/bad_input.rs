@@ -53,6 +53,32 @@ async fn what_is_not_a_message_is_answered_and_counted() {
 }
 
 #[tokio::test]
+async fn what_says_two_things_is_refused_and_a_tool_input_that_does_is_denied_where_a_guard_matches() {
+    let sandbox = Sandbox::new();
+    let guard = json!({"type": "command", "name": "guard", "command": "touch ran", "onFailure": "block"});
+    sandbox.hooks(json!({"BeforeTool": [{"hooks": [guard]}]}));
+    let mut client = Raw::new(&sandbox.bus());
+    let request =
+        |payload: &str| format!(r#"{{"type":"HOOK_EXECUTION_REQUEST","payload":{{"correlationId":"c",{payload}}}}}"#);
+    let (safe, other) = (tool("x"), tool("y"));
+    for twice in [
+        format!(r#""eventName":"BeforeTool","input":{safe},"input":{other}"#),
+        r#""eventName":"BeforeTool","input":{"tool_name":"x","tool_input":{"path":"a"},"tool_input":{"path":"b"}}"#
+            .to_owned(),
+    ] {
+        client.send(&request(&twice)).await;
+        let response = client.response().await;
+        assert_eq!((code(&response), &response["correlationId"]), ("invalid_request", &json!("c")), "{twice}");
+    }
+    client
+        .send(&request(r#""eventName":"BeforeTool","input":{"tool_name":"x","tool_input":{"path":"a","path":"b"}}"#))
+        .await;
+    let response = client.response().await;
+    assert_eq!(response["outcome"]["decision"], "deny", "{response}");
+    assert!(!sandbox.project.join("ran").exists());
+}
+
+#[tokio::test]
 async fn bytes_that_are_no_text_are_answered() {
     let sandbox = Sandbox::new();
     let bus = sandbox.bus();

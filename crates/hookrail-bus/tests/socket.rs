@@ -43,8 +43,7 @@ async fn only_its_user_may_use_it_and_it_is_gone_afterwards() {
     assert!(error.to_string().contains("unsupported_protocol"), "{error}");
     within(client.hello(Hello::new(1))).await.unwrap();
     within(client.ping()).await.unwrap();
-    let report = within(client.execute(Request::new("BeforeTool", Json::from(tool("x"))))).await.unwrap().report();
-    let report = report.unwrap();
+    let report = within(client.execute(Request::new("BeforeTool", Json::from(tool("x"))))).await.unwrap().report;
     assert!(report.is_denied() && report.outcome().is_none());
     assert_eq!(report.document().to_value()["runs"][0]["exitCode"], 2);
     within(bus.drain()).await;
@@ -95,6 +94,86 @@ async fn one_client_too_many_is_told_so() {
     within(second.read_to_string(&mut text)).await.unwrap();
     assert!(text.contains(ErrorCode::Overloaded.name()), "{text}");
     within(first.ping()).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_several_servers_that_start_at_once_one_has_the_socket() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.base.join("s");
+    for _ in 0..50 {
+        drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+        let barrier = std::sync::Arc::new(std::sync::Barrier::new(6));
+        let starting: Vec<_> = (0..6)
+            .map(|_| {
+                let (path, barrier) = (path.clone(), std::sync::Arc::clone(&barrier));
+                let runtime = tokio::runtime::Handle::current();
+                std::thread::spawn(move || {
+                    let _inside = runtime.enter();
+                    barrier.wait();
+                    Listener::bind(&path)
+                })
+            })
+            .collect();
+        let bound: Vec<_> = starting.into_iter().map(|thread| thread.join().unwrap()).collect();
+        assert_eq!(bound.iter().filter(|bound| bound.is_ok()).count(), 1);
+        assert!(bound.iter().all(|bound| matches!(bound, Ok(_) | Err(BindError::InUse(_)))));
+        drop(bound);
+        assert!(!path.exists());
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_accepts_nothing_is_one_all_the_same() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.base.join("s");
+    let _busy = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    // Its queue is filled, so that a connection would have to wait.
+    let mut waiting = Vec::new();
+    loop {
+        let connecting = tokio::net::UnixStream::connect(&path).await;
+        match connecting {
+            Ok(stream) if waiting.len() < 10_000 => waiting.push(stream),
+            _ => break,
+        }
+    }
+    let bound = within(tokio::task::spawn_blocking(move || Listener::bind(&path))).await.unwrap();
+    assert!(matches!(bound, Err(BindError::InUse(_))), "{bound:?}");
+}
+
+#[tokio::test]
+async fn a_socket_that_was_removed_is_made_again() {
+    let sandbox = Sandbox::with_hook("BeforeTool", "exit 2");
+    let bus = sandbox.bus();
+    let path = listen(&bus, &sandbox);
+    let before = Client::connect(&path).await.unwrap();
+    within(before.ping()).await.unwrap();
+    std::fs::remove_file(&path).unwrap();
+    within(async {
+        while !path.exists() {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    })
+    .await;
+    within(before.ping()).await.unwrap();
+    let after = Client::connect(&path).await.unwrap();
+    let executed = within(after.execute(Request::new("BeforeTool", Json::from(tool("x"))))).await.unwrap();
+    assert!(executed.report.is_denied());
+}
+
+#[tokio::test]
+async fn a_server_whose_name_was_taken_ends_and_says_so() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.base.join("s");
+    let (first, second) = (sandbox.bus(), sandbox.bus());
+    let listener = Listener::bind(&path).unwrap();
+    let serving = tokio::spawn(async move { first.listen(listener).await });
+    std::fs::remove_file(&path).unwrap();
+    let taken = Listener::bind(&path).unwrap();
+    let serving_second = second.clone();
+    tokio::spawn(async move { serving_second.listen(taken).await });
+    assert!(matches!(within(serving).await.unwrap(), Err(BindError::InUse(_))));
+    // What is there now belongs to the other server, and stays.
+    within(Client::connect(&path).await.unwrap().ping()).await.unwrap();
 }
 
 /// The mode alone keeps others out; this is about a socket whose mode was changed. Only root can pass for another.

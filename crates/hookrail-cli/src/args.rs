@@ -8,6 +8,8 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use hookrail::DialectId;
 
+use crate::logging::{LogFormat, LogOptions};
+
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
     .usage(AnsiColor::Green.on_default().bold())
@@ -32,8 +34,17 @@ impl Cli {
         quick::parse(&given).map_or_else(|| Self::try_parse_from(&given), Ok)
     }
 
+    /// What is logged to standard error, and how. A server logs warnings by itself.
+    pub(crate) fn log_options(&self) -> LogOptions {
+        let breadcrumbs = self.wants_breadcrumbs();
+        match &self.command {
+            Command::Serve(args) => LogOptions { breadcrumbs, warnings: true, format: args.log_format },
+            _ => LogOptions { breadcrumbs, ..LogOptions::default() },
+        }
+    }
+
     /// Whether the breadcrumbs of plugins and hooks are wanted on standard error.
-    pub(crate) fn wants_breadcrumbs(&self) -> bool {
+    fn wants_breadcrumbs(&self) -> bool {
         if std::env::var_os("XC_PLUGIN_DEBUG").is_some_and(|value| value == "1") {
             return true;
         }
@@ -83,9 +94,18 @@ pub(crate) enum Command {
     Plugin(PluginArgs),
     /// Serve the message bus: one JSON message per line, on standard input and output or on a socket
     ///
-    /// The first SIGTERM or SIGINT finishes what runs and takes nothing new; the second ends it.
+    /// The first SIGTERM, SIGINT or SIGQUIT finishes what runs and takes nothing new; the second ends it. SIGHUP does the
+    /// same with `--stdio`; with `--socket` it reads configuration again. A signal that was ignored when the server was
+    /// started stays ignored.
     #[command(after_help = examples::SERVE)]
     Serve(ServeArgs),
+    /// Have a running server read its configuration again
+    ///
+    /// Sources that were removed are then gone for good; one that is broken keeps its last good version.
+    ///
+    /// Exit status: 0 everything is in force as it is written, 1 something cannot be used, or there is no server.
+    #[command(after_help = examples::RELOAD)]
+    Reload(ReloadArgs),
     /// Create a first hook in a project
     #[command(after_help = examples::INIT)]
     Init(InitArgs),
@@ -194,7 +214,8 @@ pub(crate) struct ServeArgs {
     /// Serve one client on standard input and output
     #[arg(long, required_unless_present = "socket", conflicts_with = "socket")]
     pub(crate) stdio: bool,
-    /// Serve every client of a Unix socket that only this user can use
+    /// Serve every client of a Unix socket that only this user can use; one that the service manager
+    /// passes is taken over
     #[arg(long, value_name = "PATH")]
     pub(crate) socket: Option<PathBuf>,
     /// How many requests run at once; more wait, and sessions take turns [default: 64]
@@ -207,14 +228,25 @@ pub(crate) struct ServeArgs {
     /// How many projects are kept open [default: 32]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(crate) most_projects: Option<usize>,
-    /// Do not reload configuration when it changes
+    /// Do not reload configuration when its files change; a change of the user's grants still does
     #[arg(long)]
     pub(crate) no_watch: bool,
-    /// Offer Prometheus metrics at an address, or at a port of the loopback interface
+    /// The form of the log on standard error
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub(crate) log_format: LogFormat,
+    /// Offer Prometheus metrics, `/healthz` and `/readyz` at an address, or at a port of the
+    /// loopback interface
     #[arg(long, value_name = "ADDR", value_parser = crate::cmd::serve::metrics_address)]
     pub(crate) metrics: Option<std::net::SocketAddr>,
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReloadArgs {
+    /// The server's socket [default: $XDG_RUNTIME_DIR/hookrail.sock]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) socket: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -56,6 +56,11 @@ impl Failure {
         Self { message: message.into(), excerpt: None, hints: Vec::new() }
     }
 
+    /// What went wrong, for programs that report it in their own way.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// The failure with advice.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());

@@ -1,48 +1,97 @@
-//! Being told to end while hooks run.
+//! Being told to end while hooks run, or to read configuration again.
+//!
+//! A signal that was ignored when the program was started stays ignored: `nohup` ignores SIGHUP, and a shell ignores SIGINT
+//! and SIGQUIT for the background jobs of a script.
 
 use std::io;
 
-/// Waits for the signals that ask a command to end.
-pub(crate) struct Interrupts {
+/// A signal that a command listens to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Signal {
+    /// SIGINT: Ctrl-C on a terminal.
+    Interrupt,
+    /// SIGTERM: the usual way to end a program.
     #[cfg(unix)]
-    interrupt: tokio::signal::unix::Signal,
+    Terminate,
+    /// SIGHUP: the terminal went away; to a server on a socket: read configuration again.
     #[cfg(unix)]
-    terminate: tokio::signal::unix::Signal,
-    /// The terminal went away.
+    HangUp,
+    /// SIGQUIT: Ctrl-\ on a terminal.
     #[cfg(unix)]
-    hang_up: tokio::signal::unix::Signal,
-    #[cfg(unix)]
-    quit: tokio::signal::unix::Signal,
+    Quit,
 }
 
-const SIGINT: u8 = 2;
+impl Signal {
+    /// The number that a shell adds to 128.
+    pub(crate) fn number(self) -> u8 {
+        match self {
+            Self::Interrupt => 2,
+            #[cfg(unix)]
+            Self::Terminate => 15,
+            #[cfg(unix)]
+            Self::HangUp => 1,
+            #[cfg(unix)]
+            Self::Quit => 3,
+        }
+    }
+}
+
+/// Waits for the signals that a command listens to.
+pub(crate) struct Interrupts {
+    #[cfg(unix)]
+    interrupt: Listening,
+    #[cfg(unix)]
+    terminate: Listening,
+    #[cfg(unix)]
+    hang_up: Listening,
+    #[cfg(unix)]
+    quit: Listening,
+}
+
+/// A signal that was taken over; none if it is ignored.
 #[cfg(unix)]
-const SIGTERM: u8 = 15;
+struct Listening(Option<tokio::signal::unix::Signal>);
+
 #[cfg(unix)]
-const SIGHUP: u8 = 1;
-#[cfg(unix)]
-const SIGQUIT: u8 = 3;
+impl Listening {
+    fn start(signal: Signal) -> io::Result<Self> {
+        let number = i32::from(signal.number());
+        if hookrail_spawn::is_ignored(number)? {
+            return Ok(Self(None));
+        }
+        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::from_raw(number)).map(|signal| Self(Some(signal)))
+    }
+
+    async fn received(&mut self) {
+        let received = match &mut self.0 {
+            Some(signal) => signal.recv().await,
+            None => None,
+        };
+        if received.is_none() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
 
 #[cfg(unix)]
 impl Interrupts {
     /// Takes the signals over from their default, which would leave hooks behind.
     pub(crate) fn listen() -> io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
         Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hang_up: signal(SignalKind::hangup())?,
-            quit: signal(SignalKind::quit())?,
+            interrupt: Listening::start(Signal::Interrupt)?,
+            terminate: Listening::start(Signal::Terminate)?,
+            hang_up: Listening::start(Signal::HangUp)?,
+            quit: Listening::start(Signal::Quit)?,
         })
     }
 
-    /// The number of the next signal.
-    pub(crate) async fn next(&mut self) -> u8 {
+    /// The next signal.
+    pub(crate) async fn next(&mut self) -> Signal {
         tokio::select! {
-            _ = self.interrupt.recv() => SIGINT,
-            _ = self.terminate.recv() => SIGTERM,
-            _ = self.hang_up.recv() => SIGHUP,
-            _ = self.quit.recv() => SIGQUIT,
+            () = self.interrupt.received() => Signal::Interrupt,
+            () = self.terminate.received() => Signal::Terminate,
+            () = self.hang_up.received() => Signal::HangUp,
+            () = self.quit.received() => Signal::Quit,
         }
     }
 }
@@ -54,10 +103,10 @@ impl Interrupts {
         Ok(Self {})
     }
 
-    /// The number of the next signal.
-    pub(crate) async fn next(&mut self) -> u8 {
+    /// The next signal.
+    pub(crate) async fn next(&mut self) -> Signal {
         match tokio::signal::ctrl_c().await {
-            Ok(()) => SIGINT,
+            Ok(()) => Signal::Interrupt,
             Err(_) => std::future::pending().await,
         }
     }

@@ -28,14 +28,16 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
-    logging::start(cli.wants_breadcrumbs());
-    match cmd::run(cli.command) {
+    logging::start(cli.log_options());
+    let exit = match cmd::run(cli.command) {
         Ok(exit) => exit.into(),
         Err(failure) => {
             failure.report();
             Exit::Failed.into()
         }
-    }
+    };
+    logging::finish();
+    exit
 }
 
 /// Help and version are answers; everything else the parser says is a failure of the command, which is status 1

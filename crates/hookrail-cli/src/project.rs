@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hookrail::{Builder, FileTrustStore, HookSystem, TrustStore as _};
+use hookrail::{Builder, FileTrustStore, HookSystem, SourceKind, TrustStore as _};
 
 use crate::args::ProjectArgs;
 use crate::config::{Configuration, ProjectFile};
@@ -48,6 +48,18 @@ impl Project {
             builder = builder.module(from_here(module));
         }
         Ok(if args.no_plugins { builder.no_plugins() } else { builder })
+    }
+
+    /// Refuses to go on without a module that was named on the command line.
+    pub(crate) fn require_modules(system: &HookSystem) -> Result<()> {
+        let unusable = system.configuration().unusable;
+        match unusable.iter().find(|source| source.kind == SourceKind::Option) {
+            Some(source) => {
+                let message = format!("the module `{}` cannot be used: {}", source.path.display(), source.problem);
+                Err(Failure::new(message).hint("repair it, or leave out `--hook`"))
+            }
+            None => Ok(()),
+        }
     }
 
     /// hookrail's own configuration for this project.

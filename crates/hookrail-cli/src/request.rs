@@ -80,6 +80,9 @@ fn payload(given: &str) -> Result<JsonObject> {
         _ => ("--payload", given.to_owned()),
     };
     let value = parse(name, &text)?;
+    if let Some(key) = value.repeated_member() {
+        return Err(Failure::new(format!("duplicate key `{key}` in the payload")).hint("write every field once"));
+    }
     value.as_object().ok_or_else(|| {
         Failure::new(format!("the payload must be an object, not {}", value.kind().described()))
             .hint("give the event's fields as `{\"field\": value}`")

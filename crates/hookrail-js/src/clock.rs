@@ -9,12 +9,15 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
+use crate::limits::Limits;
 use crate::slot::Slot;
 
 /// How long a module may still work without giving way. The engine asks it every few thousand steps.
 #[derive(Clone)]
 pub(crate) struct Budget {
     length: Duration,
+    /// How long the host's functions may take in one turn.
+    host: Duration,
     state: Arc<Slot<State>>,
     /// Set from outside when the whole runtime is not wanted any more.
     killed: Arc<AtomicBool>,
@@ -28,6 +31,8 @@ struct State {
     seen: Option<Duration>,
     /// The clock of the call that is made on the thread of whoever waits for it, who cannot look at it meanwhile.
     wall: Option<Arc<WallClock>>,
+    /// What is left of the time of the host's functions in this turn.
+    host_left: Duration,
     stopped: Option<Stop>,
 }
 
@@ -38,13 +43,19 @@ pub(crate) enum Stop {
     Work,
     /// The time of its call was up, which was this long.
     Wall(Duration),
+    /// The host's functions took too long in one turn.
+    Host,
+    /// It went over its memory.
+    Memory,
+    /// It is made of more source than it may be.
+    Source,
     /// A function of the host panicked.
     Panic,
 }
 
 impl Budget {
-    pub(crate) fn new(length: Duration, killed: Arc<AtomicBool>) -> Self {
-        Self { length, state: Arc::default(), killed }
+    pub(crate) fn new(limits: &Limits, killed: Arc<AtomicBool>) -> Self {
+        Self { length: limits.cpu, host: limits.host, state: Arc::default(), killed }
     }
 
     /// The module begins to work.
@@ -52,6 +63,7 @@ impl Budget {
         let mut state = self.state.lock();
         let now = Instant::now();
         (state.began, state.deadline, state.seen) = (Some(now), now.checked_add(self.length), None);
+        state.host_left = self.host;
     }
 
     /// The next turn also ends when this clock's time is up.
@@ -59,9 +71,12 @@ impl Budget {
         self.state.lock().wall = Some(wall);
     }
 
-    /// How long the module may keep the thread waiting, when somebody waits for it.
-    pub(crate) fn wall_left(&self) -> Option<Duration> {
-        self.state.lock().wall.as_ref().and_then(|wall| wall.left())
+    /// How long the module may keep the thread waiting, and why it is stopped after that.
+    pub(crate) fn waiting_left(&self) -> (Duration, Stop) {
+        let state = self.state.lock();
+        let host = (state.host_left, Stop::Host);
+        let wall = state.wall.as_ref().map(|wall| (wall.left(), Stop::Wall(wall.length)));
+        wall.filter(|wall| wall.0 < host.0).unwrap_or(host)
     }
 
     /// The module has given way.
@@ -70,10 +85,14 @@ impl Budget {
         (state.deadline, state.wall) = (None, None);
     }
 
-    /// Time that the host spent is not the module's.
+    /// Time that the host spent is not the module's, as long as it is not too much.
     pub(crate) fn forgive(&self, spent: Duration) {
         let mut state = self.state.lock();
         state.deadline = state.deadline.and_then(|deadline| deadline.checked_add(spent));
+        state.host_left = state.host_left.saturating_sub(spent);
+        if state.host_left.is_zero() {
+            state.stopped.get_or_insert(Stop::Host);
+        }
     }
 
     /// Whether the module has to stop now.
@@ -92,13 +111,6 @@ impl Budget {
     /// The module has to stop for a reason that is not found here.
     pub(crate) fn stop(&self, why: Stop) {
         self.state.lock().stopped.get_or_insert(why);
-    }
-
-    /// The time of the call is up.
-    pub(crate) fn stop_for_time(&self) {
-        let mut state = self.state.lock();
-        let length = state.wall.as_ref().map(|wall| wall.length).unwrap_or_default();
-        state.stopped.get_or_insert(Stop::Wall(length));
     }
 
     /// Why the module had to be stopped. It stays so: what was interrupted cannot be relied on.
@@ -141,7 +153,7 @@ fn thread_time() -> Option<Duration> {
     None
 }
 
-/// Time on the wall, which stands still while a person is asked.
+/// Time on the wall, which stands still while a person is asked, though not for ever.
 #[derive(Debug)]
 pub(crate) struct WallClock {
     /// All the time there was.
@@ -153,14 +165,35 @@ pub(crate) struct WallClock {
 #[derive(Debug)]
 struct Time {
     left: Duration,
-    /// Since when it runs; none while it stands still.
-    since: Option<Instant>,
+    /// How long it may still stand still.
+    still_left: Duration,
+    /// Since when it runs or stands still.
+    since: Instant,
     dialogs: usize,
 }
 
+impl Time {
+    /// What is left of both at this moment. A clock that has stood still for too long goes on.
+    fn now(&self) -> (Duration, Duration) {
+        let spent = self.since.elapsed();
+        if self.dialogs == 0 {
+            return (self.left.saturating_sub(spent), self.still_left);
+        }
+        let late = spent.saturating_sub(self.still_left);
+        (self.left.saturating_sub(late), self.still_left.saturating_sub(spent))
+    }
+
+    /// Another dialog is open, or one less.
+    fn change(&mut self, dialogs: usize) {
+        (self.left, self.still_left) = self.now();
+        (self.since, self.dialogs) = (Instant::now(), dialogs);
+    }
+}
+
 impl WallClock {
-    pub(crate) fn new(length: Duration) -> Arc<Self> {
-        let time = Time { left: length, since: Some(Instant::now()), dialogs: 0 };
+    /// A clock with so much time, which stands still for `dialogs` at most.
+    pub(crate) fn new(length: Duration, dialogs: Duration) -> Arc<Self> {
+        let time = Time { left: length, still_left: dialogs, since: Instant::now(), dialogs: 0 };
         Arc::new(Self { length, time: Mutex::new(time), changed: Notify::new() })
     }
 
@@ -168,24 +201,23 @@ impl WallClock {
     pub(crate) fn stand_still(self: &Arc<Self>) -> Standstill {
         {
             let mut time = self.time.lock().unwrap_or_else(PoisonError::into_inner);
-            time.dialogs += 1;
-            if let Some(since) = time.since.take() {
-                time.left = time.left.saturating_sub(since.elapsed());
-            }
+            let dialogs = time.dialogs + 1;
+            time.change(dialogs);
         }
         self.changed.notify_waiters();
         Standstill(Arc::clone(self))
     }
 
-    /// The time that is left; none while it stands still.
-    fn left(&self) -> Option<Duration> {
+    /// How long it takes until the time is up, if nothing changes.
+    fn left(&self) -> Duration {
         let time = self.time.lock().unwrap_or_else(PoisonError::into_inner);
-        time.since.map(|since| time.left.saturating_sub(since.elapsed()))
+        let (left, still_left) = time.now();
+        if time.dialogs == 0 { left } else { left.saturating_add(still_left) }
     }
 
     /// Whether the time is up.
     fn is_up(&self) -> bool {
-        self.left().is_some_and(|left| left.is_zero())
+        self.left().is_zero()
     }
 
     /// Waits for the work, or until the time is up.
@@ -195,12 +227,7 @@ impl WallClock {
             // The order matters: a listener that exists before the time is read hears every change after that.
             let mut changed = pin!(self.changed.notified());
             changed.as_mut().enable();
-            let mut up = pin!(async {
-                match self.left() {
-                    Some(left) => tokio::time::sleep(left).await,
-                    None => std::future::pending().await,
-                }
-            });
+            let mut up = pin!(tokio::time::sleep(self.left()));
             let step = std::future::poll_fn(|context| {
                 if let Poll::Ready(output) = work.as_mut().poll(context) {
                     return Poll::Ready(Step::Done(output));
@@ -233,10 +260,8 @@ impl Drop for Standstill {
     fn drop(&mut self) {
         {
             let mut time = self.0.time.lock().unwrap_or_else(PoisonError::into_inner);
-            time.dialogs = time.dialogs.saturating_sub(1);
-            if time.dialogs == 0 {
-                time.since = Some(Instant::now());
-            }
+            let dialogs = time.dialogs.saturating_sub(1);
+            time.change(dialogs);
         }
         self.0.changed.notify_waiters();
     }
@@ -248,11 +273,41 @@ mod tests {
 
     #[tokio::test]
     async fn time_stands_still_while_a_dialog_is_open() {
-        let clock = WallClock::new(Duration::from_millis(60));
+        let clock = WallClock::new(Duration::from_millis(60), Duration::from_secs(60));
         let standstill = clock.stand_still();
         let waited = clock.limit(tokio::time::sleep(Duration::from_millis(150))).await;
         assert!(waited.is_some(), "the dialog took longer than the limit, and that does not count");
         drop(standstill);
         assert!(clock.limit(std::future::pending::<()>()).await.is_none());
+    }
+
+    #[tokio::test]
+    async fn a_dialog_that_is_open_too_long_stops_no_clock() {
+        let clock = WallClock::new(Duration::from_millis(20), Duration::from_millis(50));
+        let first = clock.stand_still();
+        let _second = clock.stand_still();
+        drop(first);
+        let began = Instant::now();
+        assert!(clock.limit(std::future::pending::<()>()).await.is_none());
+        assert!(began.elapsed() >= Duration::from_millis(60), "both times were used up");
+        assert!(clock.is_up());
+        let _third = clock.stand_still();
+        assert!(clock.is_up(), "there is no time left to stand still");
+    }
+
+    #[test]
+    fn the_time_of_the_host_has_a_limit_in_every_turn() {
+        let limits = Limits { host: Duration::from_secs(3), ..Limits::default() };
+        let budget = Budget::new(&limits, Arc::default());
+        for _ in 0..3 {
+            budget.begin();
+            budget.forgive(Duration::from_secs(2));
+            assert_eq!(budget.waiting_left(), (Duration::from_secs(1), Stop::Host));
+            budget.end();
+        }
+        budget.begin();
+        budget.forgive(Duration::from_secs(2));
+        budget.forgive(Duration::from_secs(2));
+        assert_eq!(budget.stopped(), Some(Stop::Host));
     }
 }

@@ -15,8 +15,10 @@
 
 #![forbid(unsafe_code)]
 
+mod account;
 mod clock;
 mod component;
+mod left;
 mod limits;
 mod machine;
 mod modules;

@@ -6,15 +6,25 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes of memory. Default 64 MiB.
+    /// Bytes of memory: so many in the module's own heap, and so many that the host holds for it outside of that. Default
+    /// 64 MiB.
     pub memory: usize,
+    /// Bytes of source that it may be made of, all files together. Default 8 MiB.
+    pub source: usize,
     /// Bytes of stack. Default 768 KiB, at least 64 KiB and at most 16 MiB.
     pub stack: usize,
     /// Characters of a result as JSON, and bytes of the messages and entries of one call. Default 8 MiB, as much as a
     /// command may print.
     pub result: usize,
+    /// How many processes it may have at a time; others wait until one has ended. A request to the network counts as two.
+    /// Default 8, at least 2.
+    pub processes: usize,
     /// How long it may work without giving way. Default 1 s.
     pub cpu: Duration,
+    /// How long the host's functions, and processes that it stands still for, may take without its giving way. Default 60 s.
+    pub host: Duration,
+    /// How long a call's time on the wall may stand still while dialogs are open. Default 1 h.
+    pub dialogs: Duration,
     /// How long loading may take while a module is only looked into. Default 10 s.
     pub load: Duration,
 }
@@ -23,9 +33,13 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             memory: 64 << 20,
+            source: 8 << 20,
             stack: 768 << 10,
             result: 8 << 20,
+            processes: 8,
             cpu: Duration::from_secs(1),
+            host: Duration::from_secs(60),
+            dialogs: Duration::from_secs(60 * 60),
             load: Duration::from_secs(10),
         }
     }

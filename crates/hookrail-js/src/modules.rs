@@ -6,15 +6,18 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hookrail::{
-    HostFuture, How, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld,
+    HostFuture, How, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleRunner,
+    ModuleWorld, NamedFile,
 };
+use hookrail_spawn::CancelToken;
 use tokio::sync::oneshot;
 
 use crate::clock::WallClock;
 use crate::limits::Limits;
 use crate::processes::Processes;
+use crate::source::Version;
 use crate::stack;
-use crate::worker::{Job, Message, Work, Worker, look_into};
+use crate::worker::{Job, Looked, Message, Work, Worker, look_into};
 
 /// Runs module hooks, for [`Builder::runner`](hookrail::Builder::runner).
 #[must_use]
@@ -26,20 +29,41 @@ pub fn modules() -> Modules {
 pub struct Modules {
     limits: Limits,
     workers: Mutex<HashMap<PathBuf, Worker>>,
+    /// What is known of modules that were looked into.
+    inspected: Mutex<HashMap<PathBuf, Inspected>>,
     /// The processes of modules that are gone, for as long as there may be some.
     ending: Mutex<Vec<Processes>>,
     next: AtomicU32,
+}
+
+/// What looking into a module left behind.
+#[derive(Default)]
+struct Inspected {
+    /// What it was made of when it could last be loaded. This is what runs.
+    good: Option<Arc<Version>>,
+    /// What was read or looked for last.
+    files: Vec<NamedFile>,
 }
 
 impl Modules {
     /// Modules with limits of their own.
     #[must_use]
     pub fn with_limits(limits: Limits) -> Self {
-        Self { limits, workers: Mutex::default(), ending: Mutex::default(), next: AtomicU32::new(1) }
+        Self {
+            limits,
+            workers: Mutex::default(),
+            inspected: Mutex::default(),
+            ending: Mutex::default(),
+            next: AtomicU32::new(1),
+        }
     }
 
     fn workers(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, Worker>> {
         self.workers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn inspected(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, Inspected>> {
+        self.inspected.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Gives work to a module's thread, which is started if there is none.
@@ -51,7 +75,8 @@ impl Modules {
             worker.send(work);
             return Ok(());
         }
-        let worker = Worker::start(module, self.limits)?;
+        let version = self.inspected().get(module).and_then(|known| known.good.clone());
+        let worker = Worker::start(module, self.limits, version)?;
         worker.send(work);
         workers.insert(module.to_owned(), worker);
         Ok(())
@@ -78,9 +103,24 @@ impl Modules {
         }
     }
 
+    /// Keeps what was found out about a module; what could not be loaded never takes the place of what could.
+    fn remember(&self, module: &Path, looked: &Looked) {
+        let mut inspected = self.inspected();
+        let known = inspected.entry(module.to_owned()).or_default();
+        if looked.can_run() {
+            known.good = Some(Arc::new(looked.sources.clone()));
+        }
+        let read = looked.files.iter().map(|(path, digest)| NamedFile::new(path, Some(*digest)));
+        let files: Vec<NamedFile> = read.chain(looked.missing.iter().map(|path| NamedFile::new(path, None))).collect();
+        // A module that was not even begun says nothing about its files.
+        if !files.is_empty() {
+            known.files = files;
+        }
+    }
+
     async fn event(&self, call: ModuleCall<'_>, place: Place) -> ModuleReturn {
         let job = Job::Event { name: call.event.to_owned(), payload: call.payload.to_owned() };
-        let clock = WallClock::new(call.timeout);
+        let clock = WallClock::new(call.timeout, self.limits.dialogs);
         self.work(call.module, job, call.world, call.host, Some(clock), place).await
     }
 
@@ -103,7 +143,8 @@ impl Modules {
     ) -> ModuleReturn {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let (reply, answer) = oneshot::channel();
-        let work = Work { number, job, world, host, clock: clock.clone(), reply };
+        let over = CancelToken::new();
+        let work = Work { number, job, world, host, clock: clock.clone(), over: over.clone(), reply };
         let left = match place {
             Place::Here => self.work_here(module, work),
             Place::Thread => Some(work),
@@ -112,7 +153,7 @@ impl Modules {
             let failure = hookrail::SpawnFailure::Other(format!("no thread for the module: {error}"));
             return ModuleReturn::new(How::SpawnFailed(failure));
         }
-        let mut waiting = Waiting { modules: self, module, number, answered: false };
+        let mut waiting = Waiting { modules: self, module, number, over, answered: false };
         let answer = match clock {
             Some(clock) => match clock.limit(answer).await {
                 Some(answer) => answer,
@@ -144,14 +185,18 @@ struct Waiting<'a> {
     modules: &'a Modules,
     module: &'a Path,
     number: u32,
+    over: CancelToken,
     answered: bool,
 }
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        if !self.answered
-            && let Some(worker) = self.modules.workers().get(self.module)
-        {
+        if self.answered {
+            return;
+        }
+        // Its processes end at once, even while the module stands still for one of them.
+        self.over.cancel();
+        if let Some(worker) = self.modules.workers().get(self.module) {
             let _ = worker.to.send(Message::Abandon(self.number));
         }
     }
@@ -168,14 +213,30 @@ impl ModuleRunner for Modules {
 
     fn inspect(&self, module: &Path, world: &ModuleWorld) -> ModuleInspection {
         let looked = look_into(module, world.clone(), self.limits);
-        let is_stale = self.workers().get(module).is_some_and(|worker| {
-            let files = worker.files.lock().unwrap_or_else(PoisonError::into_inner);
-            !files.is_empty() && !looked.files.is_empty() && *files != looked.files
-        });
+        self.remember(module, &looked);
+        // One that cannot be loaded any more goes on as it was.
+        let can_run = looked.can_run();
+        let is_stale = can_run
+            && self.workers().get(module).is_some_and(|worker| {
+                let files = worker.files.lock().unwrap_or_else(PoisonError::into_inner);
+                let is_other = worker.version.as_ref().is_some_and(|version| !version.is_made_of(&looked.files));
+                is_other || (!files.is_empty() && *files != looked.files)
+            });
         if is_stale && let Some(worker) = self.workers().remove(module) {
             self.part_with(worker);
         }
         looked.found
+    }
+
+    fn inspected_files(&self, module: &Path, _world: &ModuleWorld) -> Vec<NamedFile> {
+        self.inspected().get(module).map(|known| known.files.clone()).unwrap_or_default()
+    }
+
+    fn forget(&self, module: &Path) {
+        self.inspected().remove(module);
+        if let Some(worker) = self.workers().remove(module) {
+            self.part_with(worker);
+        }
     }
 
     fn shutdown(&self) -> HostFuture<'_, ()> {

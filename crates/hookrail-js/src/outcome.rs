@@ -124,9 +124,10 @@ fn load_failure(shared: &Shared, limits: &Limits, failure: &Failure) -> LoadFail
         _ => explained(&failure.message),
     };
     let mut out = LoadFailure::new(format!("Failed to load hook: {message}"));
-    let known = shared.load_failure.take();
     // A failure that the module caught, on the way to another one, has nothing to say about that.
-    out.place = known.filter(|known| known.message == failure.message).and_then(|known| known.place);
+    if let Some(known) = shared.load_failure.take().filter(|known| known.message == failure.message) {
+        out.place = known.place;
+    }
     if out.place.is_none()
         && let Some(place) = shared.maps.lock().first_place(&failure.stack)
     {

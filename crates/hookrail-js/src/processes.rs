@@ -6,56 +6,183 @@
 
 use std::io;
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
-use hookrail_spawn::{CancelToken, Command, Finished, SpawnError};
+use hookrail_spawn::{CancelToken, Command, Environment, Finished, SpawnError};
 use tokio::runtime::Handle;
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
+use crate::left;
 use crate::machine::EventLoop;
 
 /// How a process ended. Whatever had to be done to end it has been done by then.
-pub(crate) type Ended = Result<Finished, SpawnError>;
+pub(crate) struct Ended {
+    pub(crate) how: Result<Finished, SpawnError>,
+    /// Its place is taken until somebody has looked at its output, because that is there until then.
+    _place: Option<OwnedSemaphorePermit>,
+}
 
 /// The processes of one module. Clones are the same.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Processes {
     inner: Arc<Inner>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Inner {
     /// Whether the module is gone.
     over: CancelToken,
     under_way: watch::Sender<usize>,
+    /// How many may be there at a time.
+    places: Arc<Semaphore>,
+    /// What every process of this module has in its environment, before what says which call it is of.
+    mark: String,
+    /// Whether there was any.
+    any: AtomicBool,
+}
+
+/// Whose process it is: the runtime of the module, and the call that was going on. Without a call it is the module's own.
+#[derive(Clone, Debug)]
+pub(crate) struct Owner {
+    pub(crate) act: u32,
+    pub(crate) call: u32,
+    /// Whether nobody wants the call any more.
+    pub(crate) over: CancelToken,
+}
+
+/// What to do when as many processes are there as may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WhenFull {
+    /// Wait until one has ended.
+    Wait,
+    /// Do without.
+    Refuse,
+}
+
+/// A process that is to be started.
+pub(crate) struct Wanted {
+    pub(crate) command: Command,
+    pub(crate) environment: Arc<Environment>,
+    pub(crate) owner: Owner,
+    /// How many places it takes.
+    pub(crate) places: u32,
+    pub(crate) when_full: WhenFull,
+}
+
+/// Why a process is not even tried to be started.
+#[derive(Debug)]
+pub(crate) enum NotDriven {
+    /// There is no thread for processes.
+    NoThread(io::Error),
+    /// There are as many as there may be.
+    Full,
 }
 
 impl Processes {
-    /// Starts a process, and tells how it ended. Cancelling the token ends it, and so does the end of the module.
+    /// With so many places.
+    pub(crate) fn new(places: usize) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        // Unique on this machine, because processes are found by it when they have to end.
+        let mark = format!("{}-{:x}-{number}.", std::process::id(), now.as_nanos());
+        let places = Arc::new(Semaphore::new(places.clamp(2, Semaphore::MAX_PERMITS)));
+        let (over, under_way, any) = (CancelToken::new(), watch::Sender::default(), AtomicBool::new(false));
+        Self { inner: Arc::new(Inner { over, under_way, places, mark, any }) }
+    }
+
+    /// Starts a process, and tells how it ended. Cancelling the token ends it, and so does the end of its call and of
+    /// the module.
     pub(crate) fn start(
         &self,
-        command: Command,
+        wanted: Wanted,
         cancel: CancelToken,
         tell: impl FnOnce(Ended) + Send + 'static,
-    ) -> io::Result<()> {
-        let counted = Counted::new(&self.inner);
-        thread_of_processes()?.spawn(async move {
-            let mut finished = run(&command, &cancel, &counted.0.over).await;
+    ) -> Result<(), NotDriven> {
+        let thread = thread_of_processes().map_err(NotDriven::NoThread)?;
+        let places = Arc::clone(&self.inner.places);
+        let place = places.clone().try_acquire_many_owned(wanted.places).ok();
+        if place.is_none() && wanted.when_full == WhenFull::Refuse {
+            return Err(NotDriven::Full);
+        }
+        self.inner.any.store(true, Ordering::Relaxed);
+        let Owner { act, call, over } = wanted.owner;
+        let environment =
+            Environment::clone(&wanted.environment).with(left::MARK, format!("{}{act}.{call}.", self.inner.mark));
+        let command = wanted.command.env(Arc::new(environment));
+        let (counted, module_over) = (Counted::new(&self.inner), self.inner.over.clone());
+        thread.spawn(async move {
+            let stopped = async {
+                tokio::select! {
+                    () = module_over.cancelled() => {}
+                    () = over.cancelled() => {}
+                    () = cancel.cancelled() => {}
+                }
+            };
+            let mut stopped = pin!(stopped);
+            let place = match place {
+                Some(place) => Some(place),
+                // When it was stopped before it had a place, it is not started at all.
+                None => tokio::select! {
+                    biased;
+                    () = &mut stopped => {
+                        cancel.cancel();
+                        None
+                    }
+                    place = places.acquire_many_owned(wanted.places) => place.ok(),
+                },
+            };
+            let mut running = pin!(hookrail_spawn::run(&command, &cancel));
+            let mut finished = if cancel.is_cancelled() {
+                running.await
+            } else {
+                tokio::select! {
+                    biased;
+                    () = &mut stopped => {
+                        cancel.cancel();
+                        running.await
+                    }
+                    finished = &mut running => finished,
+                }
+            };
             if let Ok(finished) = &mut finished
                 && let Some(ladder) = finished.ladder.take()
             {
                 ladder.finish().await;
             }
-            tell(finished);
+            tell(Ended { how: finished, _place: place });
             drop(counted);
         });
         Ok(())
     }
 
-    /// Ends all of them, and every one that is still to come.
+    /// Ends what the processes of a call, or of a whole runtime, have left behind. They themselves have been told to end.
+    pub(crate) fn sweep(&self, act: u32, call: Option<u32>) {
+        let scope = call.map_or_else(|| format!("{act}."), |call| format!("{act}.{call}."));
+        self.sweep_all(&scope);
+    }
+
+    fn sweep_all(&self, scope: &str) {
+        if !self.inner.any.load(Ordering::Relaxed) {
+            return;
+        }
+        let mark = format!("{}{scope}", self.inner.mark);
+        // Without a thread there was no process.
+        if let Ok(thread) = thread_of_processes() {
+            let counted = Counted::new(&self.inner);
+            thread.spawn(async move {
+                left::end(&mark).await;
+                drop(counted);
+            });
+        }
+    }
+
+    /// Ends all of them, everything that they have left behind, and every one that is still to come.
     pub(crate) fn end(&self) {
         self.inner.over.cancel();
+        self.sweep_all("");
     }
 
     /// Whether none is left.
@@ -83,18 +210,6 @@ impl Counted {
 impl Drop for Counted {
     fn drop(&mut self) {
         self.0.under_way.send_modify(|count| *count -= 1);
-    }
-}
-
-async fn run(command: &Command, cancel: &CancelToken, over: &CancelToken) -> Ended {
-    let mut running = pin!(hookrail_spawn::run(command, cancel));
-    tokio::select! {
-        biased;
-        () = over.cancelled() => {
-            cancel.cancel();
-            running.await
-        }
-        finished = &mut running => finished,
     }
 }
 

@@ -7,16 +7,18 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use hookrail::{Host, How, LoadFailure, ModuleInspection, ModuleReturn, ModuleWorld, Registrations, SpawnFailure};
+use hookrail_spawn::CancelToken;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 
-use crate::clock::{Budget, Stop};
+use crate::account::Held;
+use crate::clock::{Budget, Stop, WallClock};
 use crate::outcome::{self, Failure, Report};
-use crate::shared::{CallState, Shared};
+use crate::shared::{Begun, CallState, Rejection, Shared};
 use crate::vm::{Entry, Vm};
 use crate::worker::{Job, Looked, Message, Seat, Work};
 
@@ -54,6 +56,14 @@ enum Reply {
     Lines(oneshot::Sender<Vec<String>>),
 }
 
+/// How long a command may go on that nobody waits for any more.
+const AFTER_CANCEL: Duration = Duration::from_secs(60);
+
+/// The end of what a runtime was doing when it was thrown away for something else.
+fn ended() -> How {
+    How::Threw("its runtime was ended while it was at work".to_owned())
+}
+
 /// Answers that are to be sent once the stage is free, so that whoever gets one finds it free.
 #[derive(Default)]
 #[must_use]
@@ -89,12 +99,12 @@ struct Settling {
     inbox: mpsc::WeakUnboundedSender<Message>,
     act: u32,
     number: u32,
-    answer: Option<String>,
+    answer: Option<(String, Held)>,
 }
 
 impl Settling {
-    fn end(mut self, answer: String) {
-        self.answer = Some(answer);
+    fn end(mut self, answer: Option<(String, Held)>) {
+        self.answer = answer;
     }
 }
 
@@ -162,15 +172,15 @@ impl Stage {
 
     /// Makes a runtime and begins to load the module into it.
     pub(crate) fn open(&mut self, world: ModuleWorld, host: Arc<dyn Host>) {
-        let budget = Budget::new(self.seat.limits.cpu, Arc::clone(&self.seat.kill));
-        let shared = Shared::new(&self.seat, world, budget, self.runtime.clone());
+        let budget = Budget::new(&self.seat.limits, Arc::clone(&self.seat.kill));
+        self.acts += 1;
+        let shared = Shared::new(&self.seat, self.acts, world, budget, self.runtime.clone());
         shared.host.set(Arc::clone(&host));
-        shared.calls.lock().insert(0, CallState::new("load", host, None));
+        shared.begin_call(0, CallState::new("load", host, None, CancelToken::new()));
         match Vm::new(&shared, &self.seat.limits) {
             Ok(vm) => {
                 vm.load(&self.seat.module);
                 self.act = Some(Act { vm, shared, loaded: false });
-                self.acts += 1;
             }
             Err(message) => {
                 let failure = LoadFailure::new(format!("Failed to load hook: there is no runtime for it: {message}"));
@@ -185,22 +195,21 @@ impl Stage {
         let Some(act) = &self.act else { return self.unopened.take().map(Looked::without_files) };
         let shared = Arc::clone(&act.shared);
         let files = shared.files.lock().clone();
-        if shared.budget.stopped().is_some() {
-            let failure =
-                Failure::new(format!("it worked for {} s without giving way", self.seat.limits.cpu.as_secs_f64()));
-            let report = Report::failed(failure);
+        let (sources, missing) = (shared.sources.lock().clone(), shared.missing.lock().clone());
+        if let Some(stop) = shared.budget.stopped() {
+            let report = Report::failed(Failure::new(self.why_stopped(stop)));
             let result = outcome::loaded(&shared, &self.seat.limits, &report, None);
-            return Some(Looked { found: inspected(&shared, result), files });
+            return Some(Looked { found: inspected(&shared, result), files, sources, missing });
         }
         let report = shared.finished.lock().pop().map(|finished| Report::read(&finished));
-        let lost = shared.rejections.lock().drain(..).next().map(|(_, message)| message);
+        let lost = shared.rejections.lock().drain(..).next().map(|rejection| rejection.message);
         let report = match (report, &lost) {
             (Some(report), _) => report,
             (None, Some(_)) => Report::default(),
             (None, None) => return None,
         };
         let result = outcome::loaded(&shared, &self.seat.limits, &report, lost);
-        Some(Looked { found: inspected(&shared, result), files })
+        Some(Looked { found: inspected(&shared, result), files, sources, missing })
     }
 
     pub(crate) fn take(&mut self, message: Message) {
@@ -213,15 +222,19 @@ impl Stage {
             Message::Abandon(number) => {
                 self.replies.remove(&number);
                 self.waiting.retain(|work| work.number != number);
-                if let Some(act) = &self.act
-                    && act.shared.calls.lock().remove(&number).is_some()
-                {
-                    act.vm.turn(Entry::Abandon, (number,));
+                self.abandon(number);
+            }
+            Message::Overdue { act, call } => {
+                let is_late = act == self.acts
+                    && self.act.as_ref().is_some_and(|act| act.shared.abandoned.lock().remove(&call).is_some());
+                if is_late {
+                    self.close(&|_| ended());
                 }
             }
             Message::Settled { act, number, answer } => self.settle(act, number, answer),
             Message::Changed { watcher, kind, name } => {
                 if let Some(act) = &self.act {
+                    act.shared.changes.fetch_sub(1, Ordering::Relaxed);
                     act.vm.turn(Entry::Changed, (watcher, kind, name));
                 }
             }
@@ -230,7 +243,7 @@ impl Stage {
                     // Calls are numbered by whoever makes them; these come from here.
                     let number = act.shared.next_number() | 1 << 30;
                     let host = Arc::clone(&act.shared.host.lock());
-                    act.shared.calls.lock().insert(number, CallState::new("render", host, None));
+                    act.shared.begin_call(number, CallState::new("render", host, None, CancelToken::new()));
                     self.replies.insert(number, Reply::Lines(reply));
                     act.vm.turn(Entry::Draw, (number, component, width));
                 }
@@ -278,8 +291,8 @@ impl Stage {
             Job::Command { .. } => "command",
             Job::Render { .. } => "render",
         };
-        let state = CallState::new(event, Arc::clone(&work.host), work.clock);
-        act.shared.calls.lock().insert(number, state);
+        let state = CallState::new(event, Arc::clone(&work.host), work.clock, work.over);
+        act.shared.begin_call(number, state);
         act.shared.world.set(work.world);
         act.shared.host.set(work.host);
         self.replies.insert(number, Reply::Call(work.reply));
@@ -291,15 +304,35 @@ impl Stage {
         self.after_turn();
     }
 
-    fn settle(&mut self, act: u32, number: u32, answer: Option<String>) {
+    /// Nobody wants a call any more. Its processes have been told to end; what its handlers still do has the rest of the
+    /// call's time.
+    fn abandon(&self, number: u32) {
+        let Some(act) = &self.act else { return };
+        let Some(call) = act.shared.calls.lock().remove(&number) else { return };
+        call.over.cancel();
+        self.seat.processes.sweep(self.acts, Some(number));
+        let clock = call.clock.unwrap_or_else(|| WallClock::new(AFTER_CANCEL, self.seat.limits.dialogs));
+        let (inbox, generation) = (self.seat.inbox.clone(), self.acts);
+        let overdue = self.runtime.spawn(async move {
+            let up = clock.limit(std::future::pending::<()>()).await;
+            if let (None, Some(inbox)) = (up, inbox.upgrade()) {
+                let _ = inbox.send(Message::Overdue { act: generation, call: number });
+            }
+        });
+        act.shared.abandoned.lock().insert(number, overdue.abort_handle());
+        act.vm.turn(Entry::Abandon, (number,));
+    }
+
+    fn settle(&mut self, act: u32, number: u32, answer: Option<(String, Held)>) {
         if act != self.acts {
             return;
         }
         self.ops.remove(&number);
         let Some(act) = &self.act else { return };
         act.shared.cancels.lock().remove(&number);
-        if let Some(answer) = answer {
+        if let Some((answer, held)) = answer {
             act.vm.turn(Entry::Settle, (number, answer));
+            drop(held);
         }
     }
 
@@ -315,9 +348,16 @@ impl Stage {
     /// Hands what was begun to the module's own thread.
     pub(crate) fn spawn_begun(&mut self) {
         let Some(act) = &self.act else { return };
-        for (number, op) in act.shared.begun.take() {
+        for Begun { number, op, held } in act.shared.begun.take() {
             let settling = Settling { inbox: self.seat.inbox.clone(), act: self.acts, number, answer: None };
-            let task = self.runtime.spawn(async move { settling.end(op.await) });
+            let shared = Arc::downgrade(&act.shared);
+            let task = self.runtime.spawn(async move {
+                let answer = op.await;
+                drop(held);
+                // Many answers may wait for their turn.
+                let held = shared.upgrade().and_then(|shared| shared.hold(answer.len()));
+                settling.end(held.map(|held| (answer, held)));
+            });
             self.ops.insert(number, task.abort_handle());
         }
     }
@@ -355,14 +395,23 @@ impl Stage {
 
     /// A rejection that nobody handled belongs to the call that was going on, or else to nobody.
     fn take_rejections(&self, shared: &Shared) {
-        for (_, message) in shared.rejections.take() {
+        const MOST_TOLD: usize = 16;
+        let rejections = shared.rejections.take();
+        let more = rejections.len().saturating_sub(MOST_TOLD);
+        for Rejection { message, .. } in rejections.into_iter().take(MOST_TOLD) {
             if shared.with_current(|call| call.lost = Some(message.clone())).is_none() {
                 shared.report("unhandledRejection", &message);
             }
         }
+        if more > 0 && shared.calls.lock().is_empty() {
+            shared.report("unhandledRejection", &format!("and {more} more"));
+        }
     }
 
     fn finish(&mut self, shared: &Arc<Shared>, number: u32, report: Report) {
+        if let Some(overdue) = shared.abandoned.lock().remove(&number) {
+            overdue.abort();
+        }
         let Some(call) = shared.calls.lock().remove(&number) else { return };
         if number == 0 {
             self.loaded(shared, call, &report);
@@ -401,6 +450,9 @@ impl Stage {
         if busy {
             return;
         }
+        for (_, overdue) in shared.abandoned.take() {
+            overdue.abort();
+        }
         let stuck: Vec<u32> = shared.calls.lock().keys().copied().collect();
         for number in stuck {
             let lost = shared.calls.lock().get_mut(&number).and_then(|call| call.lost.take());
@@ -429,15 +481,30 @@ impl Stage {
 
     /// Throws away a runtime whose module had to be stopped.
     fn stop(&mut self, stop: Stop) {
-        let (cpu, here) = (self.seat.limits.cpu, self.here);
-        let ended = || How::Threw("its runtime was ended while it was at work".to_owned());
+        let (limits, here) = (self.seat.limits, self.here);
         match stop {
-            Stop::Work => self.close(&|_| How::TimedOut(cpu)),
+            Stop::Work => self.close(&|_| How::TimedOut(limits.cpu)),
+            Stop::Host => self.close(&|_| How::TimedOut(limits.host)),
+            Stop::Memory => self.close(&|_| How::OverLimit(format!("memory limit of {} MiB", limits.memory >> 20))),
+            Stop::Source => self.close(&|_| How::OverLimit(format!("source limit of {} MiB", limits.source >> 20))),
             // The time was that of one call; the others are ended with it.
             Stop::Wall(length) => {
                 self.close(&|number| if here == Some(number) { How::TimedOut(length) } else { ended() });
             }
             Stop::Panic => self.close(&|_| ended()),
+        }
+    }
+
+    /// Why loading was stopped, in words.
+    fn why_stopped(&self, stop: Stop) -> String {
+        let limits = &self.seat.limits;
+        match stop {
+            Stop::Work => format!("it worked for {} s without giving way", limits.cpu.as_secs_f64()),
+            Stop::Host => format!("it stood still for {} s", limits.host.as_secs_f64()),
+            Stop::Wall(length) => format!("it took longer than {} s", length.as_secs_f64()),
+            Stop::Memory => format!("it went over its memory limit of {} MiB", limits.memory >> 20),
+            Stop::Source => format!("it went over its source limit of {} MiB", limits.source >> 20),
+            Stop::Panic => "a function of the host panicked".to_owned(),
         }
     }
 
@@ -447,6 +514,7 @@ impl Stage {
         for (_, op) in self.ops.drain() {
             op.abort();
         }
+        self.seat.processes.sweep(self.acts, None);
         let calls = act.shared.calls.take();
         for (number, call) in calls {
             if let Some(Reply::Call(reply)) = self.replies.remove(&number) {

@@ -17,7 +17,7 @@ use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Exception, Function, O
 use crate::clock::Stop;
 use crate::limits::Limits;
 use crate::ops;
-use crate::shared::{Finished, Shared};
+use crate::shared::{Finished, Rejection, Shared};
 use crate::source::{FileLoader, FileResolver, script};
 
 /// A runtime with the prelude in it.
@@ -111,7 +111,13 @@ impl Vm {
         let budget = &self.shared.budget;
         let function = ctx.userdata::<Vec<Function<'_>>>().and_then(|all| all.get(entry as usize).cloned());
         let thrown = match function {
-            Some(function) => function.call::<_, ()>(args).catch(ctx).map_err(|error| described(&error)).err(),
+            Some(function) => function.call::<_, ()>(args).catch(ctx).err().map(|error| {
+                if is_out_of_memory(&error) {
+                    // What could not be done then is not done later, and whoever waits for it would wait for ever.
+                    budget.stop(Stop::Memory);
+                }
+                described(&error)
+            }),
             None => Some(format!("the prelude has no {entry:?}")),
         };
         while budget.stopped().is_none() && ctx.execute_pending_job() {
@@ -153,15 +159,32 @@ fn track<'js>(shared: &Shared, ctx: &Ctx<'js>, promise: &Value<'js>, reason: &Va
     promise.hash(&mut hasher);
     let key = hasher.finish();
     if handled {
-        shared.rejections.lock().retain(|(known, _)| *known != key);
+        shared.rejections.lock().retain(|known| known.promise != key);
     } else {
         // Before the lock: a getter of the module may run here, and lose a promise of its own.
         let message = match Exception::from_object(reason.clone().into_object().unwrap_or_else(|| ctx.globals())) {
             Some(error) => error.message().unwrap_or_default(),
             None => text_of(reason),
         };
-        shared.rejections.lock().push((key, message));
+        let message = beginning(message);
+        if let Some(held) = shared.hold(message.len() + REJECTION) {
+            shared.rejections.lock().push(Rejection { promise: key, message, _held: held });
+        }
     }
+}
+
+/// What a rejection takes beside its text.
+const REJECTION: usize = 128;
+
+/// The beginning of a text that a person has to read.
+fn beginning(mut text: String) -> String {
+    const LONGEST: usize = 10_000;
+    if text.len() > LONGEST {
+        text.truncate(text.floor_char_boundary(LONGEST));
+        text.push_str(" […]");
+        text.shrink_to_fit();
+    }
+    text
 }
 
 fn text_of(value: &Value<'_>) -> String {
@@ -176,6 +199,18 @@ fn described(error: &CaughtError<'_>) -> String {
         CaughtError::Exception(exception) => exception.message().unwrap_or_default(),
         CaughtError::Value(value) => text_of(value),
         CaughtError::Error(error) => error.to_string(),
+    }
+}
+
+/// Whether the engine had no memory left; it throws null when there is none even for an error.
+fn is_out_of_memory(error: &CaughtError<'_>) -> bool {
+    match error {
+        CaughtError::Exception(exception) => {
+            exception.message().as_deref() == Some("out of memory")
+                && exception.as_object().get::<_, String>("name").is_ok_and(|name| name == "InternalError")
+        }
+        CaughtError::Value(value) => value.is_null(),
+        CaughtError::Error(error) => matches!(error, rquickjs::Error::Allocation),
     }
 }
 
@@ -212,7 +247,7 @@ fn natives<'js>(ctx: &Ctx<'js>, shared: &Arc<Shared>) -> rquickjs::Result<Object
     native.set(
         "finished",
         Func::from(move |call: u32, result: Option<String>, failures: Option<String>| {
-            state.finished.lock().push(Finished { call, result, failures });
+            finished(&state, call, result, failures);
         }),
     )?;
     let state = Arc::clone(shared);
@@ -222,18 +257,34 @@ fn natives<'js>(ctx: &Ctx<'js>, shared: &Arc<Shared>) -> rquickjs::Result<Object
         "timer",
         Func::from(move |wait: f64| {
             let number = state.next_number();
-            state.timers.lock().set(number, milliseconds(wait));
+            state.set_timer(number, milliseconds(wait));
             number
         }),
     )?;
     let state = Arc::clone(shared);
-    native
-        .set("again", Func::from(move |number: u32, wait: f64| state.timers.lock().set(number, milliseconds(wait))))?;
+    native.set("again", Func::from(move |number: u32, wait: f64| state.set_timer(number, milliseconds(wait))))?;
     let state = Arc::clone(shared);
     native.set("clear", Func::from(move |number: u32| state.timers.lock().clear(number)))?;
     native.set("longest", shared.most_result)?;
     native.set("script", Func::from(|ctx: Ctx<'js>, name: String| part(&ctx, &name)))?;
     Ok(native)
+}
+
+/// A call has ended, if it is one that is going on. The prelude keeps to the limits here; a module that calls this itself
+/// may not.
+fn finished(shared: &Shared, call: u32, result: Option<String>, failures: Option<String>) {
+    let is_going_on = shared.calls.lock().contains_key(&call) || shared.abandoned.lock().contains_key(&call);
+    let mut all = shared.finished.lock();
+    if !is_going_on || all.iter().any(|known| known.call == call) {
+        return;
+    }
+    let is_long = |text: &String| text.len() > shared.most_result && text.chars().count() > shared.most_result;
+    let (result, failures) = if result.as_ref().is_some_and(is_long) || failures.as_ref().is_some_and(is_long) {
+        (None, Some(r#"[{"message":"its result is too long","kind":"result"}]"#.to_owned()))
+    } else {
+        (result, failures)
+    };
+    all.push(Finished { call, result, failures });
 }
 
 fn milliseconds(wait: f64) -> Duration {

@@ -9,13 +9,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use hookrail::{Digest, Host, LoadFailure, ModuleInspection, ModuleReturn, ModuleWorld, NoHost};
+use hookrail_spawn::CancelToken;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::account::Held;
 use crate::clock::WallClock;
 use crate::limits::Limits;
 use crate::machine::EventLoop;
 use crate::processes::Processes;
+use crate::source::Version;
 use crate::stage::Stage;
 
 /// What a module's thread is told.
@@ -25,7 +28,9 @@ pub(crate) enum Message {
     /// Nobody waits for that answer any more.
     Abandon(u32),
     /// An operation has ended; without an answer when it was broken off.
-    Settled { act: u32, number: u32, answer: Option<String> },
+    Settled { act: u32, number: u32, answer: Option<(String, Held)> },
+    /// A call that nobody waits for has not ended in its time.
+    Overdue { act: u32, call: u32 },
     /// A watched file has changed.
     Changed { watcher: u32, kind: &'static str, name: String },
     /// Draw a component.
@@ -43,6 +48,8 @@ pub(crate) struct Work {
     pub(crate) world: ModuleWorld,
     pub(crate) host: Arc<dyn Host>,
     pub(crate) clock: Option<Arc<WallClock>>,
+    /// Whether nobody wants it any more.
+    pub(crate) over: CancelToken,
     pub(crate) reply: oneshot::Sender<ModuleReturn>,
 }
 
@@ -62,20 +69,22 @@ pub(crate) struct Worker {
     /// The files the module was made of when it was loaded last.
     pub(crate) files: Arc<Mutex<Vec<(PathBuf, Digest)>>>,
     pub(crate) stage: Arc<Mutex<Stage>>,
+    /// What the module is made of, if it was looked into before.
+    pub(crate) version: Option<Arc<Version>>,
     queued: Arc<AtomicUsize>,
 }
 
 impl Worker {
-    pub(crate) fn start(module: &Path, limits: Limits) -> std::io::Result<Self> {
+    pub(crate) fn start(module: &Path, limits: Limits, version: Option<Arc<Version>>) -> std::io::Result<Self> {
         let (to, inbox) = mpsc::unbounded_channel();
-        let seat = Seat::new(module, limits, &to);
+        let seat = Seat { version: version.clone(), ..Seat::new(module, limits, &to) };
         let (kill, processes, files) = (Arc::clone(&seat.kill), seat.processes.clone(), Arc::clone(&seat.files));
         let queued = Arc::clone(&seat.queued);
         let events = EventLoop::new()?;
         let stage = Arc::new(Mutex::new(Stage::new(seat, events.handle()?)));
         let own = Arc::clone(&stage);
         spawn(&limits, move || events.run(serve(own, inbox)))?;
-        Ok(Self { to, kill, processes, files, stage, queued })
+        Ok(Self { to, kill, processes, files, stage, version, queued })
     }
 
     /// Gives work to the thread.
@@ -94,6 +103,8 @@ pub(crate) struct Seat {
     pub(crate) kill: Arc<AtomicBool>,
     pub(crate) processes: Processes,
     pub(crate) files: Arc<Mutex<Vec<(PathBuf, Digest)>>>,
+    /// What the module is made of, if it was looked into before.
+    pub(crate) version: Option<Arc<Version>>,
     /// How much work was sent and has not come to the stage.
     pub(crate) queued: Arc<AtomicUsize>,
 }
@@ -106,7 +117,7 @@ impl Drop for Worker {
 
 impl Seat {
     fn new(module: &Path, limits: Limits, to: &mpsc::UnboundedSender<Message>) -> Self {
-        let (kill, processes, files) = (Arc::default(), Processes::default(), Arc::default());
+        let (kill, processes, files) = (Arc::default(), Processes::new(limits.processes), Arc::default());
         Self {
             module: module.to_owned(),
             limits,
@@ -114,6 +125,7 @@ impl Seat {
             kill,
             processes,
             files,
+            version: None,
             queued: Arc::default(),
         }
     }
@@ -156,6 +168,10 @@ pub(crate) fn look_into(module: &Path, world: ModuleWorld, limits: Limits) -> Lo
 pub(crate) struct Looked {
     pub(crate) found: ModuleInspection,
     pub(crate) files: Vec<(PathBuf, Digest)>,
+    /// The bytes of those files.
+    pub(crate) sources: Version,
+    /// Files that were looked for and could not be read.
+    pub(crate) missing: Vec<PathBuf>,
 }
 
 impl Looked {
@@ -164,7 +180,16 @@ impl Looked {
     }
 
     pub(crate) fn without_files(found: ModuleInspection) -> Self {
-        Self { found, files: Vec::new() }
+        Self { found, files: Vec::new(), sources: Version::default(), missing: Vec::new() }
+    }
+
+    /// Whether the module can be asked, as far as looking into it could tell.
+    pub(crate) fn can_run(&self) -> bool {
+        match &self.found {
+            ModuleInspection::Registered(_) | ModuleInspection::Unknown(_) => true,
+            // A later kind of answer says nothing that could be relied on.
+            _ => false,
+        }
     }
 }
 

@@ -152,7 +152,7 @@ fn a_command_works() {
     let host = Scripted::new(&[]);
     let returned = block_on(system.run_command("go", "now", host.clone() as Arc<dyn Host>)).unwrap();
     assert_eq!(returned.how, How::Returned(None), "{returned:?}");
-    assert_eq!(returned.messages[0].text(), r#"{"content":"now true","customType":"r","triggerTurn":true}"#);
+    assert_eq!(returned.messages[0].text(), r#"{"customType":"r","content":"now true","triggerTurn":true}"#);
     assert_eq!(returned.entries[0].text(), r#"{"customType":"e","data":{"a":1}}"#);
     assert_eq!(host.heard(), ["navigate t1 false", "new session after None", r#"message {"role":"user"}"#]);
 }

@@ -126,6 +126,8 @@ async fn main() -> std::io::Result<ExitCode> {
     let environment: Environment = std::env::vars_os().collect();
     let environment = Arc::new(environment.with(marker, own).with("TMPDIR", soak.temporary()));
     let heap = || {
+        // Resident memory shall show what is held, not what the allocator keeps for later.
+        hookrail_spawn::give_back_free_memory();
         let heap = HEAP.stats();
         heap.bytes_allocated.saturating_sub(heap.bytes_deallocated)
     };

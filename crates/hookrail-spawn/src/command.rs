@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::environment::Environment;
+use crate::ledger::RunLedger;
 use crate::outcome::End;
 use crate::sandbox::Sandbox;
 use crate::sealed::SealedInput;
@@ -30,6 +31,8 @@ pub struct Command {
     pub(crate) cancel_grace: Option<Duration>,
     pub(crate) limits: Limits,
     pub(crate) marker: Option<(OsString, OsString)>,
+    #[cfg_attr(not(unix), allow(dead_code, reason = "there are no records"))]
+    pub(crate) ledger: Option<RunLedger>,
     #[cfg_attr(
         not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))),
         allow(dead_code, reason = "there is one way only")
@@ -76,6 +79,7 @@ impl Command {
             cancel_grace: None,
             limits: Limits::default(),
             marker: None,
+            ledger: None,
             start: Start::default(),
             sandbox: None,
         }
@@ -170,6 +174,13 @@ impl Command {
     #[must_use]
     pub fn marker(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.marker = Some((name.into(), value.into()));
+        self
+    }
+
+    /// Records the child for as long as it runs, so that it can be ended if this program is killed.
+    #[must_use]
+    pub fn recorded_in(mut self, ledger: &RunLedger) -> Self {
+        self.ledger = Some(ledger.clone());
         self
     }
 

@@ -53,7 +53,11 @@ mod command;
 mod environment;
 mod error;
 mod files;
+#[cfg(unix)]
+mod inherited;
 mod ladder;
+mod ledger;
+mod memory;
 mod outcome;
 mod parked;
 mod run;
@@ -83,7 +87,11 @@ pub use command::{Command, Limits, Start};
 pub use environment::Environment;
 pub use error::{NulPlace, SpawnError};
 pub use files::{append_to_regular, is_ours_alone, open_regular};
+#[cfg(unix)]
+pub use inherited::{inherited_descriptor, is_ignored};
 pub use ladder::Ladder;
+pub use ledger::{LeftBehind, RunLedger};
+pub use memory::{give_back_free_memory, give_back_large_blocks};
 pub use outcome::{End, Exit, Finished, Force, Survivors, Swept};
 pub use parked::{Exchange, Parked, Reply};
 pub use run::{run, run_holding_the_thread};

@@ -34,6 +34,7 @@ mod pidinfo;
 mod pipe;
 mod posix;
 mod proc;
+pub(crate) mod recorded;
 #[cfg(target_os = "linux")]
 pub(crate) mod sandbox;
 mod sigpipe;
@@ -106,15 +107,16 @@ fn restricted_child(command: &Command, image: image::Image, theirs: pipe::Theirs
 
 /// Starts the program in the way that was asked for, or else in the way that works everywhere.
 fn child(command: &Command, image: &image::Image, theirs: &pipe::Theirs) -> Result<child::Owned, SpawnError> {
+    let entry = command.ledger.as_ref().map(|ledger| ledger.begin(image.marker()));
     #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
     if command.start == crate::command::Start::Clone {
         match clone::spawn(image, theirs) {
-            Ok((pid, pidfd)) => return Ok(child::Owned::with_pidfd(pid, Some(pidfd), image.marker())),
+            Ok((pid, pidfd)) => return Ok(child::Owned::with_pidfd(pid, Some(pidfd), image.marker()).recorded(entry)),
             // Old kernels lack it, and sandboxes forbid what they do not know.
             Err(libc::ENOSYS | libc::EPERM | libc::EINVAL) => {}
             Err(errno) => return Err(blame::on_start(command, image, errno)),
         }
     }
     let pid = posix::spawn(image, theirs).map_err(|errno| blame::on_start(command, image, errno))?;
-    Ok(child::Owned::adopt(pid, image.marker()))
+    Ok(child::Owned::adopt(pid, image.marker()).recorded(entry))
 }

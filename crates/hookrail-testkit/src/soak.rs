@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Error, ErrorKind, Result};
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::thread::{self, Thread};
@@ -24,11 +23,6 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// The variable that every process of the run has in its environment.
 const MARKER: &str = "HOOKRAIL_SOAK";
 
-/// From this size on glibc gives memory back to the system as soon as it is free. It raises the bound by itself to the
-/// largest block that was ever freed, unless it is told one; then it keeps the room of such blocks and hands it out again,
-/// in every arena for itself, and resident memory tells nothing about what is held.
-const GIVEN_BACK_AT_ONCE: (&str, &str) = ("MALLOC_MMAP_THRESHOLD_", "131072");
-
 /// A long run.
 #[derive(Debug)]
 pub struct Soak {
@@ -40,17 +34,11 @@ pub struct Soak {
 }
 
 impl Soak {
-    /// The run that the command line asks for: `[COUNT [SEED [LEAK]]]`. The program begins anew with an allocator that
-    /// gives back what is free, if it has another.
+    /// The run that the command line asks for: `[COUNT [SEED [LEAK]]]`.
     ///
     /// # Errors
     /// When an argument is none, or the folder for temporary files cannot be made.
     pub fn from_arguments() -> Result<Self> {
-        let (variable, bound) = GIVEN_BACK_AT_ONCE;
-        if std::env::var_os(variable).is_none() {
-            let itself = std::env::current_exe()?;
-            return Err(Command::new(itself).args(std::env::args_os().skip(1)).env(variable, bound).exec());
-        }
         let mut arguments = std::env::args().skip(1);
         let mut number = |otherwise| arguments.next().map_or(Ok(otherwise), |text| text.parse().map_err(invalid));
         let (total, seed) = (number(100_000)?, number(1)?);
@@ -71,7 +59,8 @@ impl Soak {
     }
 
     /// Starts everything, `side_by_side` at a time, and prints what was held at every look, how everything ended, and what
-    /// is left. `heap` says how many bytes were asked for and not given back; `start` is given its choices and a number,
+    /// is left. `heap` says how many bytes were asked for and not given back; it is asked before resident memory is looked
+    /// at, so that it can first have the allocator give back what is free. `start` is given its choices and a number,
     /// and what it starts says how that ended.
     pub async fn run<F>(
         &self,

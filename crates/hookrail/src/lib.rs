@@ -46,7 +46,7 @@ pub use config::{
     KeptReason, KeptSource, ReadProblem, UnusableSource, is_want_of_resources, nearest, read_file, without_dots,
 };
 pub use diagnostic::{Code, Diagnostic, Level};
-pub use dialect::DialectId;
+pub use dialect::{DialectId, Health};
 pub use document::{diagnostics_document, explain_document, list_document, outcome_document};
 pub use event::{
     Abilities, Column, Event, EventError, EventKind, EventSet, EventSpec, FieldKind, FieldSpec, Fold, Gating, Stage,
@@ -59,11 +59,12 @@ pub use lane::{Lane, Life, ShellUse, StdinKind};
 pub use matcher::{Compiled, Language, Matcher, MatcherKind, OnInvalid, Problem, Scope, Verdict};
 pub use native::{NativeCall, NativeHook};
 pub use outcome::{Aggregated, Decision, Effects, EndKind, HookRun, Outcome, Refusal, Stop};
+pub use repeated::repeated_member;
 pub use run::{
-    Capabilities, Environment, HostFuture, How, LoadCause, LoadFailure, LoadPlace, ModuleCall, ModuleCommand,
+    Capabilities, Environment, HostFuture, How, LeftBehind, LoadFailure, LoadPlace, ModuleCall, ModuleCommand,
     ModuleInspection, ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, Output, OutputLimits,
-    ProcessStart, RegisteredCommand, Registrations, Relocation, RelocationReason, RunEnd, RunId, RunInput, RunRequest,
-    SpawnFailure, Terms,
+    ProcessStart, RegisteredCommand, Registrations, Relocation, RelocationReason, RunEnd, RunId, RunInput, RunLedger,
+    RunRequest, SpawnFailure, Terms,
 };
 pub use skips::{SkipReason, Skipped, Skips};
 pub use snapshot::{Configuration, ModelDecisions, Policy, Snapshot, Switch};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::DialectId;
+use crate::dialect::{DialectId, Health};
 use crate::event::EventKind;
 use crate::hook::{Hook, OnFailure};
 use crate::json::Json;
@@ -253,6 +253,9 @@ pub struct HookRun {
     pub hook: Arc<Hook>,
     /// How it ended.
     pub end: EndKind,
+    /// Whether it did its work. A hook that exits with 2 to deny is well; one that exits with 2 by accident cannot be told
+    /// apart from it.
+    pub health: Health,
     /// The exit status, when it exited.
     pub exit_code: Option<i32>,
     /// The signal, when one ended it.

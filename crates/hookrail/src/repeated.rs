@@ -4,8 +4,9 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
+use std::marker::PhantomData;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use crate::json::Json;
 
@@ -57,14 +58,23 @@ impl Json {
     /// The first of this object's own keys that it has twice; none when there is none, or when this is no object.
     #[must_use]
     pub fn repeated_member(&self) -> Option<String> {
-        let mut seen = HashSet::new();
-        self.members().into_iter().map(|(key, _)| key).find(|key| !seen.insert(key.clone()))
+        repeated_member(self.text())
     }
 
     /// The members of an object as they are written, also those whose key comes again; nothing when this is no object.
     pub(crate) fn members(&self) -> Vec<(String, Json)> {
-        self.decode::<Members>().map(|members| members.0).unwrap_or_default()
+        self.decode::<Members<Json>>().map(|members| members.0).unwrap_or_default()
     }
+}
+
+/// The first key that the object of this text has twice itself; none when there is none, or when the text is no object.
+/// The values are not looked at and not copied.
+#[must_use]
+pub fn repeated_member(text: &str) -> Option<String> {
+    serde_json::from_str::<Members<IgnoredAny>>(text).ok().and_then(|members| {
+        let mut seen = HashSet::new();
+        members.0.into_iter().map(|(key, _)| key).find(|key| !seen.insert(key.clone()))
+    })
 }
 
 /// The place after the closing quote of a string whose content begins here.
@@ -90,19 +100,19 @@ fn decoded(raw: &str) -> Cow<'_, str> {
 }
 
 /// The members of an object, none left out.
-struct Members(Vec<(String, Json)>);
+struct Members<V>(Vec<(String, V)>);
 
-impl<'de> Deserialize<'de> for Members {
+impl<'de, V: Deserialize<'de>> Deserialize<'de> for Members<V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Collect;
-        impl<'de> Visitor<'de> for Collect {
-            type Value = Members;
+        struct Collect<V>(PhantomData<V>);
+        impl<'de, V: Deserialize<'de>> Visitor<'de> for Collect<V> {
+            type Value = Members<V>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<V>, A::Error> {
                 let mut members = Vec::new();
                 while let Some(member) = map.next_entry()? {
                     members.push(member);
@@ -110,7 +120,7 @@ impl<'de> Deserialize<'de> for Members {
                 Ok(Members(members))
             }
         }
-        deserializer.deserialize_map(Collect)
+        deserializer.deserialize_map(Collect(PhantomData))
     }
 }
 

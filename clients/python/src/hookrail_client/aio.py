@@ -239,8 +239,10 @@ class AsyncClient:
         default: float,
     ) -> Prepared:
         name = name or str(uuid.uuid4())
+        if not isinstance(name, str):
+            raise InvalidInput(f"{name!r} is not a correlation id: it must be a string")
         seconds = default if timeout is None else timeout
-        if not seconds >= 0:
+        if not isinstance(seconds, (int, float)) or not seconds >= 0:
             raise InvalidInput(f"{seconds!r} is not a timeout")
         return Prepared(kind, name, encode(kind, name, payload, self._line_limit), answer, read, seconds)
 

@@ -10,8 +10,8 @@ from collections import OrderedDict
 from typing import Any, Callable, List, Mapping, Optional, Sequence
 
 from . import endpoint
-from .errors import Closed, ConnectFailed, NotGuarded, TimedOut
-from .messages import Lifecycle
+from .errors import Closed, NotGuarded, TimedOut
+from .messages import Lifecycle, refusal
 from .protocol import Lines, Read, Session, encode
 
 #: How much may wait in the event loop to be sent. Everything else waits in the connection's own queue, from which a
@@ -72,16 +72,26 @@ class Connection(asyncio.Protocol):
         try:
             connection.setblocking(False)
             try:
-                await asyncio.wait_for(self._loop.sock_connect(connection, path), timeout)
+                await self._connect(connection, path, timeout)
                 endpoint.check_peer(connection)
-            except asyncio.TimeoutError:
-                raise ConnectFailed(f"cannot connect to {path}: no answer in {timeout} s") from None
             except (OSError, ValueError) as error:
                 raise endpoint.connect_failed(path, error) from error
             await self._loop.create_connection(lambda: self, sock=connection)
         except BaseException:
             connection.close()
             raise
+
+    async def _connect(self, connection: socket.socket, path: str, timeout: float) -> None:
+        # `sock_connect` takes a Unix socket whose server has no room for one more connection for a connected one.
+        give_up = self._loop.time() + timeout
+        while True:
+            try:
+                connection.connect(path)
+                return
+            except BlockingIOError:
+                if self._loop.time() >= give_up:
+                    raise TimeoutError(f"the server took no connection in {timeout} s") from None
+                await asyncio.sleep(0.05)
 
     async def open_process(self, command: Sequence[str], env: Optional[Mapping[str, str]]) -> None:
         """Starts a server on pipes."""
@@ -168,7 +178,9 @@ class Connection(asyncio.Protocol):
         if self._finishing and not self._queue and self._writer is not None:
             self._writer.close()
 
-    def _lost(self) -> Closed:
+    def _lost(self) -> NotGuarded:
+        if self._session.parting is not None:
+            return refusal(self._session.parting)
         text = "the connection to the server is closed"
         status = None if self._process is None else self._process.poll()
         if status is not None:

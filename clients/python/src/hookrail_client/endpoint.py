@@ -29,9 +29,9 @@ def check_socket(path: str) -> None:
         ) from error
     if not stat.S_ISSOCK(found.st_mode):
         raise ConnectFailed(f"cannot connect to {path}: it is not a socket")
-    if found.st_uid != user:
+    if found.st_uid not in (user, 0):
         raise UntrustedSocket(f"{path} belongs to user {found.st_uid}, not to this user ({user})")
-    if found.st_mode & 0o077:
+    if found.st_mode & 0o022:
         raise UntrustedSocket(f"{path} is open to other users; run: chmod 600 {path}")
     for folder, seen in looked_at:
         if seen.st_uid not in (user, 0):
@@ -41,12 +41,15 @@ def check_socket(path: str) -> None:
 
 
 def check_peer(connection: socket.socket) -> None:
-    """Raises `UntrustedSocket` unless the server runs as this user. Only Linux says who it is."""
+    """Raises `UntrustedSocket` unless this user's process, or root's, began to listen. Only Linux says whose it is.
+
+    A service manager of the system listens as root for a server that it starts as this user.
+    """
     if sys.platform != "linux":
         return
     size = struct.calcsize("3i")
     _process, peer, _group = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
-    if peer != os.geteuid():
+    if peer not in (os.geteuid(), 0):
         raise UntrustedSocket(f"the server behind the socket runs as user {peer}, not as this user ({os.geteuid()})")
 
 

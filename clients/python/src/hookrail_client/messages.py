@@ -30,6 +30,8 @@ class Response:
     outcome: Mapping[str, Json]
     queue_ms: float
     duration_ms: float
+    #: Whether the server cut texts of the outcome to make the answer fit. What acts on the operation is whole.
+    truncated: bool = False
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a Response is neither yes nor no: read may_proceed, is_denied, must_ask or decision")
@@ -129,6 +131,7 @@ def response(payload: Payload) -> Response:
         outcome,
         _number(payload.get("queueMs")) or 0.0,
         _number(payload.get("durationMs")) or 0.0,
+        payload.get("truncated") is True,
     )
 
 

@@ -100,6 +100,8 @@ class Session:
     def __init__(self, report: Callable[[Exception], None]) -> None:
         self._report = report
         self._pending: Dict[str, _Waiter] = {}
+        #: What the server refused when nothing was asked: why it is about to close the connection.
+        self.parting: Optional[Payload] = None
         # Forgetting the oldest costs a spurious failure of pending requests, never a wrong answer.
         self._abandoned: "OrderedDict[str, None]" = OrderedDict()
 
@@ -166,6 +168,7 @@ class Session:
         elif refused:
             # A server that could not read the name of a request makes one up, so this is about one of ours.
             if not self.fail_all(lambda: messages.refusal(payload)):
+                self.parting = payload
                 self._report(messages.refusal(payload))
         else:
             self._report(InvalidAnswer(f"the server answered a request that was not made: {name!r}"))

@@ -39,6 +39,9 @@ impl Agent {
     pub(super) async fn call_model(&self) -> CallEnd {
         let mut compacted = false;
         loop {
+            if let Some(end) = self.obstacle() {
+                return CallEnd::Ended(end);
+            }
             let guard = self.guard();
             let offered = Mutex::new(Vec::new());
             let called = guard.model_call(self.request(), |permit| {
@@ -202,6 +205,6 @@ impl Stream for Watched<'_> {
     }
 }
 
-async fn cancelled(token: hookrail_spawn::CancelToken) {
+pub(super) async fn cancelled(token: hookrail_spawn::CancelToken) {
     token.cancelled().await;
 }

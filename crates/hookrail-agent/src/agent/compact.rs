@@ -5,6 +5,7 @@ use hookrail::{EventKind, Json, JsonObject, Stop};
 
 use super::Agent;
 use crate::message::{Reply, is_prompt, list, number, object, text_message, tokens};
+use crate::model::ModelError;
 use crate::session::{Entry, EntryKind};
 use crate::shape;
 use crate::view::Shown;
@@ -90,6 +91,8 @@ impl Agent {
     /// Compresses the conversation.
     pub async fn compact(&self, cause: CompactionCause, instructions: Option<&str>) -> Compacted {
         let automatic = cause != CompactionCause::Manual;
+        // What an earlier interrupt ended is over.
+        let _working = (!automatic).then(|| self.working());
         if automatic {
             let fields = [("reason", Json::string(cause.name())), ("action", Json::string("context-full"))];
             self.tell(EventKind::AutoCompactionStart, &fields).await;
@@ -121,6 +124,9 @@ impl Agent {
 
     async fn compact_now(&self, cause: CompactionCause, instructions: Option<&str>) -> Compacted {
         let Some(prepared) = self.prepare() else { return Compacted::Nothing };
+        if let Some(why) = self.obstacle().and_then(|end| end.detail().map(str::to_owned)) {
+            return Compacted::Failed(why);
+        }
         let mut fields = vec![
             ("preparation", prepared.to_json()),
             ("branch_entries", prepared.branch.clone()),
@@ -233,7 +239,10 @@ impl Agent {
         let guard = self.guard();
         let called = guard.model_call(request.to_json(), |permit| async move {
             let mut nobody = Unheard;
-            self.model.respond(&permit, &mut nobody).await
+            tokio::select! {
+                responded = self.model.respond(&permit, &mut nobody) => responded,
+                () = super::call::cancelled(self.token()) => Err(ModelError::Interrupted),
+            }
         });
         let result = called.await.map_err(|error| error.to_string())?;
         self.keep_receipt("model-call", &result.receipt);

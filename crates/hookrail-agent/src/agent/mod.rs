@@ -73,8 +73,10 @@ impl Parts {
 pub enum Begin {
     /// With nothing.
     New,
-    /// With what was said before: in the session of this identity, or the last one.
+    /// With what was said before: in the session of this identity, or the one that was used last.
     Resume(Option<String>),
+    /// With a copy of what was said before, in a new session.
+    Fork(Option<String>),
 }
 
 /// Why a session ends.
@@ -135,12 +137,16 @@ impl Agent {
     /// Begins: opens the session and tells hooks. A hook may say that the agent must not begin.
     ///
     /// # Errors
-    /// When the session cannot be opened or made.
+    /// When the session cannot be opened or made, or its beginning cannot be recorded.
     pub async fn begin(parts: Parts, begin: &Begin) -> Result<(Arc<Self>, Option<Stop>), AgentError> {
         let (session, damage, source) = match begin {
             Begin::New => (parts.store.create(None)?, Vec::new(), "startup"),
             Begin::Resume(id) => {
                 let (session, damage) = parts.store.open(id.as_deref())?;
+                (session, damage, "resume")
+            }
+            Begin::Fork(id) => {
+                let (session, damage) = parts.store.open_copy(id.as_deref())?;
                 (session, damage, "resume")
             }
         };
@@ -150,6 +156,11 @@ impl Agent {
         agent.report_damage(&damage);
         agent.report_loading();
         let stop = agent.session_started(source).await;
+        if let Err(error) = agent.recorded() {
+            // What hooks want the model to know is not in the session: to begin all the same would be to begin without it.
+            agent.end(EndReason::Other).await;
+            return Err(error);
+        }
         Ok((agent, stop))
     }
 
@@ -221,6 +232,12 @@ impl Agent {
         } else {
             self.view().show(&Shown::Note { text: "the hook was interrupted; once more ends the turn" });
         }
+    }
+
+    /// Interrupts everything, for good: nobody is asked any more.
+    pub fn leave(&self) {
+        self.parts.user.leave();
+        self.interrupt_all();
     }
 
     /// Interrupts everything.

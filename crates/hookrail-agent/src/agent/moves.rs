@@ -39,7 +39,9 @@ impl Agent {
         self.session_ended(EndReason::Clear).await;
         let before = self.put_in_place(new);
         self.switched("new", &before).await;
-        Ok(Moved::Done(self.session_started("clear").await))
+        let stop = self.session_started("clear").await;
+        self.recorded()?;
+        Ok(Moved::Done(stop))
     }
 
     /// Takes another session up in place of this one.
@@ -67,7 +69,9 @@ impl Agent {
         let before = self.put_in_place(session);
         self.report_damage(&damage);
         self.switched("resume", &before).await;
-        Ok(Moved::Done(self.session_started("resume").await))
+        let stop = self.session_started("resume").await;
+        self.recorded()?;
+        Ok(Moved::Done(stop))
     }
 
     /// Goes on in a copy of this session. The conversation is the same, so no session begins or ends.
@@ -82,8 +86,7 @@ impl Agent {
             let session = self.session();
             (session.file_text(), session.entries().to_vec())
         };
-        let mut copy = self.parts.store.create(Some(&parent))?;
-        copy.copy(&entries)?;
+        let copy = self.parts.store.create_copy(&parent, &entries)?;
         let before = self.put_in_place(copy);
         self.show_session("fork");
         self.switched("fork", &before).await;
@@ -106,8 +109,7 @@ impl Agent {
             return Ok(Moved::Cancelled(reason));
         }
         let parent = self.session().file_text();
-        let mut branch = self.parts.store.create(Some(&parent))?;
-        branch.copy(&entries)?;
+        let branch = self.parts.store.create_copy(&parent, &entries)?;
         let before = self.put_in_place(branch);
         self.show_session("branch");
         self.tell(EventKind::SessionBranch, &[("previous_session_file", Json::string(&before))]).await;

@@ -6,7 +6,7 @@ use hookrail::guard::{Notes, Notified, Receipt};
 use hookrail::{Diagnostic, EventKind, Hook, Json, Level, Standing};
 
 use super::host::Me;
-use super::{Agent, Parts};
+use super::{Agent, Parts, TurnEnd};
 use crate::error::AgentError;
 use crate::message::{content_text, list, object};
 use crate::session::{EntryKind, Session};
@@ -54,7 +54,46 @@ impl Agent {
         self.complain(kept);
     }
 
-    /// Says that something could not be kept. The work goes on: what was done cannot be undone.
+    /// Why the work on a prompt must not go on: something that it would be built on is not in the session, or its result
+    /// would reach nobody.
+    pub(super) fn obstacle(&self) -> Option<TurnEnd> {
+        if let Some(why) = self.session().unrecorded() {
+            return Some(TurnEnd::Failed(not_recorded(why)));
+        }
+        self.view().failure().map(TurnEnd::OutputLost)
+    }
+
+    /// How the work on a prompt really ended: there is no answer unless it is recorded and can be read.
+    pub(super) fn acknowledged(&self, end: TurnEnd) -> TurnEnd {
+        let synced = self.session().sync();
+        self.complain(synced);
+        let unrecorded = self.session().take_unrecorded();
+        match (end, unrecorded) {
+            (TurnEnd::Answered(_), Some(why)) => TurnEnd::Failed(not_recorded(&why)),
+            (TurnEnd::Answered(text), None) => {
+                self.view().failure().map_or(TurnEnd::Answered(text), TurnEnd::OutputLost)
+            }
+            (end, _) => end,
+        }
+    }
+
+    /// Fails if something is not in the session that should be.
+    pub(super) fn recorded(&self) -> Result<(), AgentError> {
+        match self.session().take_unrecorded() {
+            Some(why) => Err(AgentError::System(format!("what hooks said cannot be recorded: {why}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Notes that the session was used. The conversation itself is recorded already.
+    pub(super) fn note_use(&self) {
+        if self.depth == 0 {
+            let id = self.session().id().to_owned();
+            self.complain(self.parts.store.note_use(&id));
+        }
+    }
+
+    /// Says that something could not be kept. What was done cannot be undone; [`Self::obstacle`] ends what would follow.
     pub(super) fn complain<T>(&self, kept: Result<T, AgentError>) {
         complain(&self.parts, kept);
     }
@@ -170,6 +209,12 @@ pub(super) fn members(value: &Json) -> Vec<(&'static str, Json)> {
     let object = value.as_object().unwrap_or_default();
     let known = ["customType", "content", "data", "display", "details", "triggerTurn"];
     known.into_iter().filter_map(|name| Some((name, object.get(name)?.clone()))).collect()
+}
+
+fn not_recorded(why: &str) -> String {
+    format!(
+        "the conversation cannot be recorded, so the model is not asked: {why}; mend that and send the prompt again"
+    )
 }
 
 fn lock(session: &Mutex<Session>) -> std::sync::MutexGuard<'_, Session> {

@@ -53,7 +53,7 @@ impl Agent {
             }
             TurnEnd::Denied(reason) => Err(ToolFailure(format!("the prompt of the sub-agent was denied: {reason}"))),
             TurnEnd::Cancelled => Err(ToolFailure("the sub-agent was interrupted by the user".to_owned())),
-            TurnEnd::Capped(why) | TurnEnd::Failed(why) | TurnEnd::SignedOut(why) => {
+            TurnEnd::Capped(why) | TurnEnd::Failed(why) | TurnEnd::SignedOut(why) | TurnEnd::OutputLost(why) => {
                 Err(ToolFailure(format!("the sub-agent failed: {why}")))
             }
         }

@@ -27,7 +27,7 @@ impl Agent {
             let why = match (&ran.stop, self.is_cancelled()) {
                 (Some(stop), _) => Some(format!("not run, because the agent was stopped: {}", stop.reason)),
                 (None, true) => Some("not run, because the user interrupted the agent".to_owned()),
-                (None, false) => None,
+                (None, false) => self.must_not_run(),
             };
             match why {
                 Some(why) => ran.responses.push(tool_response(call, &Json::string(&why), true)),
@@ -35,6 +35,12 @@ impl Agent {
             }
         }
         ran
+    }
+
+    /// Why no tool may run now, although no hook denies it.
+    fn must_not_run(&self) -> Option<String> {
+        let end = self.obstacle()?;
+        Some(format!("not run, because the agent cannot go on: {}", end.detail().unwrap_or_default()))
     }
 
     /// Answers calls that are not run at all.
@@ -97,6 +103,10 @@ impl Agent {
     }
 
     async fn run_tool(&self, permit: Permit) -> Result<ToolOutput, ToolFailure> {
+        // Showing the call, or keeping what its hooks said, may have failed since.
+        if let Some(why) = self.must_not_run() {
+            return Err(ToolFailure(why));
+        }
         match permit.tool() {
             TASK => self.run_task(permit).await,
             TODO => self.write_todos(&permit),

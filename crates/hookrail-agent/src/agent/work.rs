@@ -30,6 +30,8 @@ pub enum TurnEnd {
     Failed(String),
     /// The account is not signed in any more.
     SignedOut(String),
+    /// Nothing more can be written where the answer is to be read.
+    OutputLost(String),
 }
 
 impl TurnEnd {
@@ -42,6 +44,7 @@ impl TurnEnd {
             Self::Capped(_) => "capped",
             Self::Failed(_) => "failed",
             Self::SignedOut(_) => "signed_out",
+            Self::OutputLost(_) => "output_lost",
         }
     }
 
@@ -54,7 +57,8 @@ impl TurnEnd {
             | Self::Stopped(text)
             | Self::Capped(text)
             | Self::Failed(text)
-            | Self::SignedOut(text) => Some(text),
+            | Self::SignedOut(text)
+            | Self::OutputLost(text) => Some(text),
         }
     }
 }
@@ -91,6 +95,7 @@ impl Agent {
     }
 
     async fn finished(&self, end: TurnEnd) -> TurnEnd {
+        let end = self.acknowledged(end);
         if let TurnEnd::Stopped(reason) = &end {
             self.view().show(&Shown::Stopped { reason });
         }
@@ -102,6 +107,9 @@ impl Agent {
     }
 
     async fn answer(&self, prompt: &str) -> TurnEnd {
+        if let Some(end) = self.obstacle() {
+            return end;
+        }
         let guarded = self.guard().prompt(prompt).await;
         let prompt = match guarded {
             PromptEnd::Denied { message, notes, stop, receipt } => {
@@ -125,7 +133,15 @@ impl Agent {
         if self.is_cancelled() {
             return TurnEnd::Cancelled;
         }
+        // A prompt whose receipt is not recorded is not recorded either: it would stand there without what hooks said.
+        if let Some(end) = self.obstacle() {
+            return end;
+        }
         self.keep_turn(&text_message("user", &prompt));
+        if let Some(end) = self.obstacle() {
+            return end;
+        }
+        self.note_use();
         self.tell(EventKind::AgentStart, &[]).await;
         self.work(&prompt).await
     }
@@ -179,6 +195,8 @@ impl Agent {
             self.take_notes(notes);
         }
         let said = shape::messages(said).pop().unwrap_or_else(Json::null);
+        let synced = self.session().sync();
+        self.complain(synced);
         let results = shape::all_messages(&[message("user", &ran.responses)]);
         let results = if ran.responses.is_empty() { list(&[]) } else { results };
         let fields = [("turn_index", number(index)), ("message", said), ("tool_results", results)];

@@ -4,8 +4,9 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use super::command::{self, After};
+use super::signals::HANG_UP;
 use super::terminal::{Terminal, Typed};
-use super::{Driver, Exit, OnInterrupt, Setup};
+use super::{Begun, Driver, Exit, OnInterrupt, Setup};
 use crate::agent::{Agent, EndReason, TurnEnd};
 use crate::error::AgentError;
 use crate::view::{Shown, TerminalView, View as _};
@@ -13,14 +14,13 @@ use crate::view::{Shown, TerminalView, View as _};
 pub(super) async fn run(setup: Setup) -> Result<Exit, AgentError> {
     let begin = setup.begin.clone();
     let mut driver = Driver::new(OnInterrupt::EndStep)?;
-    let hooks = setup.hooks.clone();
     let terminal = Terminal::open(setup.history.clone())?;
     let view = Arc::new(TerminalView::on(terminal.screen()));
     let parts = setup.parts(Arc::clone(&view) as Arc<_>, Arc::new(terminal.clone()));
-    let Some(began) = driver.begin(&hooks, &*view, Agent::begin(parts, &begin)).await else {
-        return Ok(driver.interrupted(&hooks).await);
+    let (agent, stop) = match driver.begin(parts, &begin).await? {
+        Begun::Agent(agent, stop) => (agent, stop),
+        Begun::Interrupted(exit) => return Ok(exit),
     };
-    let (agent, stop) = began?;
     let mut end = TurnEnd::Answered(String::new());
     let mut reason = EndReason::Exit;
     match stop {
@@ -33,11 +33,7 @@ pub(super) async fn run(setup: Setup) -> Result<Exit, AgentError> {
     terminal.restore();
     driver.end(&agent, &end, reason).await;
     // What a prompt came to was shown; only a stop at the very beginning means that nothing could be done.
-    Ok(match (driver.signal, end) {
-        (Some(number), _) => Exit::Signalled(number),
-        (None, TurnEnd::Stopped(_)) => Exit::Stopped,
-        _ => Exit::Fine,
-    })
+    driver.exit_unless_cut_off(&agent, if matches!(end, TurnEnd::Stopped(_)) { Exit::Stopped } else { Exit::Fine })
 }
 
 /// Prompts and commands, until the person has enough.
@@ -52,9 +48,12 @@ async fn converse(driver: &mut Driver, agent: &Agent, terminal: &Terminal, end: 
                     // A module may have something to say, or to ask the model, while nobody types.
                     () = agent.woken() => {
                         driver.drive(agent, agent.follow_up()).await;
+                        if driver.is_over(agent) {
+                            return EndReason::Other;
+                        }
                     }
                     number = driver.signals.next() => {
-                        driver.signal = Some(number);
+                        driver.signalled(number);
                         return EndReason::Other;
                     }
                 }
@@ -67,23 +66,29 @@ async fn converse(driver: &mut Driver, agent: &Agent, terminal: &Terminal, end: 
                 continue;
             }
             Typed::Closed => return EndReason::PromptInputExit,
+            Typed::Gone => {
+                driver.signalled(HANG_UP);
+                return EndReason::Other;
+            }
         };
         if line.is_empty() {
             continue;
         }
         if line.starts_with('/') {
-            if let After::End(why) = driver.drive(agent, command::run(agent, &line)).await {
+            if let Some(After::End(why)) = driver.drive(agent, command::run(agent, &line)).await {
                 return why;
             }
-            driver.drive(agent, agent.follow_up()).await;
+            if !driver.is_over(agent) {
+                driver.drive(agent, agent.follow_up()).await;
+            }
         } else {
             let ended = driver.drive(agent, agent.prompt(&line)).await;
-            if matches!(ended, TurnEnd::SignedOut(_)) {
-                *end = ended;
+            if let Some(signed_out @ TurnEnd::SignedOut(_)) = ended {
+                *end = signed_out;
                 return EndReason::Logout;
             }
         }
-        if driver.signal.is_some() {
+        if driver.is_over(agent) {
             return EndReason::Other;
         }
     }

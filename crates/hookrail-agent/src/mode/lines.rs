@@ -7,11 +7,11 @@ use hookrail::Json;
 use tokio::sync::mpsc;
 
 use super::command::{self, After};
-use super::{Driver, Exit, OnInterrupt, Setup};
-use crate::agent::{Agent, EndReason, TurnEnd};
+use super::{Begun, Driver, Exit, OnInterrupt, Setup};
+use crate::agent::{EndReason, TurnEnd};
 use crate::error::AgentError;
 use crate::user::NoUser;
-use crate::view::{HeadlessView, Shown, View as _};
+use crate::view::{HeadlessView, Shown};
 
 /// All of standard input, as one prompt.
 pub(super) fn all() -> Result<String, AgentError> {
@@ -25,12 +25,11 @@ pub(super) fn all() -> Result<String, AgentError> {
 pub(super) async fn run(setup: Setup) -> Result<Exit, AgentError> {
     let begin = setup.begin.clone();
     let mut driver = Driver::new(OnInterrupt::EndAll)?;
-    let hooks = setup.hooks.clone();
-    let parts = setup.parts(Arc::new(HeadlessView), Arc::new(NoUser));
-    let Some(began) = driver.begin(&hooks, &HeadlessView, Agent::begin(parts, &begin)).await else {
-        return Ok(driver.interrupted(&hooks).await);
+    let parts = setup.parts(Arc::new(HeadlessView::new()), Arc::new(NoUser));
+    let (agent, stop) = match driver.begin(parts, &begin).await? {
+        Begun::Agent(agent, stop) => (agent, stop),
+        Begun::Interrupted(exit) => return Ok(exit),
     };
-    let (agent, stop) = began?;
     let mut end = stop.map_or(TurnEnd::Answered(String::new()), |stop| TurnEnd::Stopped(stop.reason));
     let mut reason = EndReason::Exit;
     let mut lines = if matches!(end, TurnEnd::Stopped(_)) { None } else { Some(read_lines()) };
@@ -38,42 +37,56 @@ pub(super) async fn run(setup: Setup) -> Result<Exit, AgentError> {
         let line = tokio::select! {
             line = source.recv() => line,
             () = agent.woken() => {
-                if let Some(ended) = driver.drive(&agent, agent.follow_up()).await {
+                if let Some(Some(ended)) = driver.drive(&agent, agent.follow_up()).await {
                     end = ended;
+                }
+                if driver.is_over(&agent) {
+                    break;
                 }
                 continue;
             }
             number = driver.signals.next() => {
-                driver.signal = Some(number);
+                driver.signalled(number);
                 None
             }
         };
-        let Some(line) = line else { break };
-        let line = match wanted(&line) {
+        let line = match line {
+            None => break,
+            Some(Ok(line)) => line,
+            Some(Err(error)) => {
+                let text = format!("standard input cannot be read: {error}");
+                agent.view().show(&Shown::Error { text: &text });
+                end = TurnEnd::Failed(text);
+                break;
+            }
+        };
+        let line = match std::str::from_utf8(&line).map_err(|_| "the line is not UTF-8".to_owned()).and_then(wanted) {
             Ok(None) => continue,
             Ok(Some(line)) => line,
             Err(problem) => {
-                HeadlessView.show(&Shown::Error { text: &problem });
+                agent.view().show(&Shown::Error { text: &problem });
                 continue;
             }
         };
         if line.starts_with('/') {
-            if let After::End(why) = driver.drive(&agent, command::run(&agent, &line)).await {
+            if let Some(After::End(why)) = driver.drive(&agent, command::run(&agent, &line)).await {
                 reason = why;
                 break;
             }
-            if let Some(ended) = driver.drive(&agent, agent.follow_up()).await {
+            if !driver.is_over(&agent)
+                && let Some(Some(ended)) = driver.drive(&agent, agent.follow_up()).await
+            {
                 end = ended;
             }
         } else {
-            end = driver.drive(&agent, agent.prompt(&line)).await;
+            end = driver.drive(&agent, agent.prompt(&line)).await.unwrap_or(TurnEnd::Cancelled);
         }
-        if driver.signal.is_some() || matches!(end, TurnEnd::SignedOut(_)) {
+        if driver.is_over(&agent) || matches!(end, TurnEnd::SignedOut(_)) {
             break;
         }
     }
     driver.end(&agent, &end, reason).await;
-    Ok(driver.exit(&end))
+    driver.exit(&agent, &end)
 }
 
 /// The prompt or command of a line: the line itself, or the `prompt` or `command` of an object.
@@ -93,12 +106,12 @@ fn wanted(line: &str) -> Result<Option<String>, String> {
 }
 
 /// Reading cannot be interrupted, so it has a thread of its own, which ends with the process.
-fn read_lines() -> mpsc::UnboundedReceiver<String> {
+fn read_lines() -> mpsc::UnboundedReceiver<std::io::Result<Vec<u8>>> {
     let (sender, receiver) = mpsc::unbounded_channel();
     std::thread::spawn(move || {
-        for line in std::io::stdin().lock().lines() {
-            let Ok(line) = line else { return };
-            if sender.send(line).is_err() {
+        for line in std::io::stdin().lock().split(b'\n') {
+            let failed = line.is_err();
+            if sender.send(line).is_err() || failed {
                 return;
             }
         }

@@ -17,8 +17,10 @@ use std::future::Future;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
-use hookrail::HookSystem;
+use hookrail::{HookSystem, Stop};
+use tokio::time::Instant;
 
 use crate::agent::{Agent, Begin, EndReason, Parts, TurnEnd};
 use crate::error::AgentError;
@@ -96,7 +98,7 @@ impl Setup {
 /// Runs the agent until it is done.
 ///
 /// # Errors
-/// When it cannot begin: the session, the terminal, the runtime.
+/// When it cannot begin (the session, the terminal, the runtime), or when what it says cannot be written.
 pub fn run(setup: Setup, mode: Mode) -> Result<Exit, AgentError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| AgentError::System(format!("the agent cannot be run: {error}")))?;
@@ -104,7 +106,7 @@ pub fn run(setup: Setup, mode: Mode) -> Result<Exit, AgentError> {
         match mode {
             Mode::Interactive => interactive::run(setup).await,
             Mode::Prompt(prompt) => once(setup, &prompt, Arc::new(TerminalView::new())).await,
-            Mode::Headless(Some(prompt)) => once(setup, &prompt, Arc::new(HeadlessView)).await,
+            Mode::Headless(Some(prompt)) => once(setup, &prompt, Arc::new(HeadlessView::new())).await,
             Mode::Headless(None) => lines::run(setup).await,
             Mode::Piped => once(setup, &lines::all()?, Arc::new(TerminalView::new())).await,
         }
@@ -118,18 +120,25 @@ pub fn run(setup: Setup, mode: Mode) -> Result<Exit, AgentError> {
 async fn once(setup: Setup, prompt: &str, view: Arc<dyn View>) -> Result<Exit, AgentError> {
     let begin = setup.begin.clone();
     let mut driver = Driver::new(OnInterrupt::EndAll)?;
-    let hooks = setup.hooks.clone();
     let parts = setup.parts(Arc::clone(&view), Arc::new(NoUser));
-    let Some(began) = driver.begin(&hooks, &*view, Agent::begin(parts, &begin)).await else {
-        return Ok(driver.interrupted(&hooks).await);
+    let (agent, stop) = match driver.begin(parts, &begin).await? {
+        Begun::Agent(agent, stop) => (agent, stop),
+        Begun::Interrupted(exit) => return Ok(exit),
     };
-    let (agent, stop) = began?;
     let end = match stop {
         Some(stop) => TurnEnd::Stopped(stop.reason),
-        None => driver.drive(&agent, agent.prompt(prompt)).await,
+        None => driver.drive(&agent, agent.prompt(prompt)).await.unwrap_or(TurnEnd::Cancelled),
     };
     driver.end(&agent, &end, EndReason::Exit).await;
-    Ok(driver.exit(&end))
+    driver.exit(&agent, &end)
+}
+
+/// What came of the beginning.
+enum Begun {
+    /// The agent, and whether a hook does not want it to work.
+    Agent(Arc<Agent>, Option<Stop>),
+    /// A signal came first.
+    Interrupted(Exit),
 }
 
 /// What an interrupt means.
@@ -147,17 +156,30 @@ struct Driver {
     on_interrupt: OnInterrupt,
     /// The signal that ends the agent, once there was one.
     signal: Option<u8>,
+    /// When hooks that still run after such a signal are cancelled.
+    patience: Option<Instant>,
+    /// When work that goes on all the same is abandoned.
+    gives_up: Option<Instant>,
 }
+
+/// How long hooks may take to end a turn, and then to end the session, after a signal that ends the agent.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long each further hook may take after that.
+const HURRY: Duration = Duration::from_millis(500);
+/// How long what cannot be cancelled, such as a model that does not answer, may keep the agent after a signal.
+const LONGEST: Duration = Duration::from_secs(15);
 
 impl Driver {
     fn new(on_interrupt: OnInterrupt) -> Result<Self, AgentError> {
         let signals = Signals::listen()
             .map_err(|error| AgentError::System(format!("the agent cannot be made interruptible: {error}")))?;
-        Ok(Self { signals, on_interrupt, signal: None })
+        // Without the thread that this takes the agent works; only a reader that takes nothing can then keep it from ending.
+        let _ = Signals::watch(on_interrupt == OnInterrupt::EndAll);
+        Ok(Self { signals, on_interrupt, signal: None, patience: None, gives_up: None })
     }
 
-    /// Does a piece of the agent's work.
-    async fn drive<F: Future>(&mut self, agent: &Agent, work: F) -> F::Output {
+    /// Does a piece of the agent's work. None if a signal ended the agent and the work did not end in time.
+    async fn drive<F: Future>(&mut self, agent: &Agent, work: F) -> Option<F::Output> {
         let mut work = pin!(work);
         let mut watching = pin!(watch(agent.hooks(), agent.view()));
         let mut drawing = pin!(agent.draw_messages());
@@ -167,42 +189,62 @@ impl Driver {
                 () = &mut watching => {}
                 () = &mut drawing => {}
                 done = &mut work => {
-                    agent.draw_waiting_messages().await;
-                    return done;
+                    if self.signal.is_none() {
+                        agent.draw_waiting_messages().await;
+                    }
+                    return Some(done);
                 }
+                () = until(self.gives_up) => return None,
                 number = self.signals.next() => {
                     if number == signals::INTERRUPT && self.on_interrupt == OnInterrupt::EndStep {
                         agent.interrupt();
-                    } else {
-                        self.signal = Some(number);
-                        agent.interrupt_all();
+                    } else if number != signals::HANG_UP || self.signal.is_none() {
+                        // A terminal that is closed says so to its leader and to its foreground, which can be one
+                        // process; the second time must not cut the end of the session short.
+                        self.signalled(number);
+                        agent.leave();
                     }
                 }
-            }
-        }
-    }
-
-    /// Lets the agent begin; nothing when a signal came first. Then its hooks are cancelled, and no session has begun.
-    async fn begin<F: Future>(&mut self, hooks: &HookSystem, view: &dyn View, work: F) -> Option<F::Output> {
-        let mut work = pin!(work);
-        let mut watching = pin!(watch(hooks, view));
-        loop {
-            tokio::select! {
-                biased;
-                () = &mut watching => {}
-                done = &mut work => return Some(done),
-                number = self.signals.next() => {
-                    self.signal = Some(number);
-                    return None;
+                () = until(self.patience) => {
+                    self.patience = Some(Instant::now() + HURRY);
+                    agent.interrupt_all();
                 }
             }
         }
     }
 
-    /// The end of an agent that did not begin.
-    async fn interrupted(&self, hooks: &HookSystem) -> Exit {
-        hooks.shutdown().await;
-        self.signal.map_or(Exit::Failed, Exit::Signalled)
+    /// Whether no further prompt is worked on: a signal came, or nothing can be written any more.
+    fn is_over(&self, agent: &Agent) -> bool {
+        self.signal.is_some() || agent.view().failure().is_some()
+    }
+
+    /// Takes note of a signal that ends the agent. The first one is what it ends with.
+    fn signalled(&mut self, number: u8) {
+        self.signal.get_or_insert(number);
+        let now = Instant::now();
+        self.patience.get_or_insert(now + PATIENCE);
+        self.gives_up.get_or_insert(now + LONGEST);
+    }
+
+    /// Lets the agent begin. When a signal comes first its hooks are cancelled, and no session has begun.
+    async fn begin(&mut self, parts: Parts, begin: &Begin) -> Result<Begun, AgentError> {
+        let (hooks, view) = (parts.hooks.clone(), Arc::clone(&parts.view));
+        let begun = {
+            let mut work = pin!(Agent::begin(parts, begin));
+            let mut watching = pin!(watch(&hooks, &*view));
+            loop {
+                tokio::select! {
+                    biased;
+                    () = &mut watching => {}
+                    done = &mut work => break done.map(|(agent, stop)| Begun::Agent(agent, stop)),
+                    number = self.signals.next() => break Ok(Begun::Interrupted(Exit::Signalled(number))),
+                }
+            }
+        };
+        if !matches!(begun, Ok(Begun::Agent(..))) {
+            hooks.shutdown().await;
+        }
+        begun
     }
 
     /// Ends the session for the reason that fits.
@@ -212,16 +254,43 @@ impl Driver {
             TurnEnd::SignedOut(_) => EndReason::Logout,
             _ => otherwise,
         };
+        if self.signal.is_some() {
+            let now = Instant::now();
+            (self.patience, self.gives_up) = (Some(now + PATIENCE), Some(now + LONGEST));
+            agent.leave();
+        }
         self.drive(agent, agent.end(reason)).await;
     }
 
-    fn exit(&self, end: &TurnEnd) -> Exit {
-        match (self.signal, end) {
-            (Some(number), _) => Exit::Signalled(number),
-            (None, TurnEnd::Answered(_)) => Exit::Fine,
-            (None, TurnEnd::Denied(_)) => Exit::Denied,
-            (None, TurnEnd::Stopped(_)) => Exit::Stopped,
-            (None, _) => Exit::Failed,
+    /// The status for the end of the last prompt, unless there is a reason that weighs more.
+    fn exit(&self, agent: &Agent, end: &TurnEnd) -> Result<Exit, AgentError> {
+        let exit = match end {
+            TurnEnd::Answered(_) => Exit::Fine,
+            TurnEnd::Denied(_) => Exit::Denied,
+            TurnEnd::Stopped(_) => Exit::Stopped,
+            TurnEnd::Cancelled
+            | TurnEnd::Capped(_)
+            | TurnEnd::Failed(_)
+            | TurnEnd::SignedOut(_)
+            | TurnEnd::OutputLost(_) => Exit::Failed,
+        };
+        self.exit_unless_cut_off(agent, exit)
+    }
+
+    /// The status, unless a signal ended the agent or nothing could be written any more.
+    fn exit_unless_cut_off(&self, agent: &Agent, exit: Exit) -> Result<Exit, AgentError> {
+        match (self.signal, agent.view().failure()) {
+            (Some(number), _) => Ok(Exit::Signalled(number)),
+            (None, Some(why)) => Err(AgentError::Output(why)),
+            (None, None) => Ok(exit),
         }
+    }
+}
+
+/// Waits until a time; for ever if there is none.
+async fn until(time: Option<Instant>) {
+    match time {
+        Some(time) => tokio::time::sleep_until(time).await,
+        None => std::future::pending().await,
     }
 }

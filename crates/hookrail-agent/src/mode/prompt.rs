@@ -4,7 +4,6 @@
 //! which is what pasted text looks like.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustyline::completion::Completer;
@@ -15,6 +14,7 @@ use rustyline::{Context, Helper};
 
 use crate::text::width;
 use crate::view::columns;
+use crate::view::output::Output;
 use crate::view::screen::AbovePrompt;
 
 /// The prompt, what was typed after it, and how many bytes of that stand before the cursor.
@@ -60,11 +60,8 @@ impl Line {
 }
 
 impl AbovePrompt for Prompt {
-    fn write(&mut self, text: String) {
-        let frame = self.line().below(&text, columns());
-        let mut stdout = std::io::stdout().lock();
-        // A terminal that is gone shows nothing.
-        let _ = stdout.write_all(frame.as_bytes()).and_then(|()| stdout.flush());
+    fn write(&mut self, output: &Output, text: String) {
+        output.write(&self.line().below(&text, columns()));
     }
 }
 

@@ -2,34 +2,76 @@
 
 use std::io;
 
+#[cfg(unix)]
+use crate::view::output::process_ends;
+
 /// What Ctrl-C sends.
 pub(super) const INTERRUPT: u8 = 2;
-#[cfg(unix)]
-const TERMINATE: u8 = 15;
+/// What a terminal sends that goes away.
+pub(super) const HANG_UP: u8 = 1;
 
 /// Waits for the signals that ask a program to end.
 pub(super) struct Signals {
     #[cfg(unix)]
-    interrupt: tokio::signal::unix::Signal,
+    listening: Vec<(u8, tokio::signal::unix::Signal)>,
+    /// A file that may not grow further is an error of the write, as a full disk is, and not the end of the agent.
     #[cfg(unix)]
-    terminate: tokio::signal::unix::Signal,
+    _file_too_large: tokio::signal::unix::Signal,
 }
 
 #[cfg(unix)]
 impl Signals {
-    /// Takes the signals over from their default, which would leave hooks behind.
+    /// Takes the signals over from their default, which would leave hooks and tools behind. A signal that is ignored when
+    /// the agent starts stays ignored: that is how `nohup` works, and how a shell keeps Ctrl-C from jobs in the background.
     pub(super) fn listen() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+        const QUIT: u8 = 3;
+        const TERMINATE: u8 = 15;
+        let ignored = ignored_signals();
+        let listening = [HANG_UP, INTERRUPT, QUIT, TERMINATE]
+            .into_iter()
+            .filter(|number| ignored & (1 << (number - 1)) == 0)
+            .map(|number| Ok((number, signal(SignalKind::from_raw(i32::from(number)))?)))
+            .collect::<io::Result<_>>()?;
+        let file_too_large = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?;
+        Ok(Self { listening, _file_too_large: file_too_large })
+    }
+
+    /// Sees signals also while the agent's own thread waits for a reader that takes nothing, and lets it give up then.
+    /// An interrupt counts only if it ends the agent.
+    pub(super) fn watch(interrupt_ends: bool) -> io::Result<()> {
+        let body = move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            runtime.block_on(async {
+                let mut signals = Self::listen()?;
+                while signals.next().await == INTERRUPT && !interrupt_ends {}
+                process_ends();
+                io::Result::Ok(())
+            })
+        };
+        std::thread::Builder::new().name("hookrail-signals".to_owned()).spawn(body).map(drop)
     }
 
     /// The number of the next signal.
     pub(super) async fn next(&mut self) -> u8 {
-        tokio::select! {
-            _ = self.interrupt.recv() => INTERRUPT,
-            _ = self.terminate.recv() => TERMINATE,
-        }
+        std::future::poll_fn(|context| {
+            for (number, signal) in &mut self.listening {
+                if let std::task::Poll::Ready(Some(())) = signal.poll_recv(context) {
+                    return std::task::Poll::Ready(*number);
+                }
+            }
+            std::task::Poll::Pending
+        })
+        .await
     }
+}
+
+/// The signals that were ignored when the process started, one bit each. Where the system does not say, none is.
+#[cfg(unix)]
+fn ignored_signals() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let set = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    set.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or(0)
 }
 
 #[cfg(not(unix))]
@@ -37,6 +79,11 @@ impl Signals {
     /// Ctrl-C is taken over when it is first waited for.
     pub(super) fn listen() -> io::Result<Self> {
         Ok(Self {})
+    }
+
+    /// Writes are waited for here.
+    pub(super) fn watch(_interrupt_ends: bool) -> io::Result<()> {
+        Ok(())
     }
 
     /// The number of the next signal.

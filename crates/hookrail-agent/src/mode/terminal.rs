@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hookrail::guard::Approval;
 use hookrail::{Component, HostError, Json};
+use hookrail_spawn::CancelToken;
 use rustyline::Editor;
 use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
@@ -22,8 +23,10 @@ pub(super) enum Typed {
     Line(String),
     /// Ctrl-C.
     Interrupted,
-    /// Ctrl-D on an empty line, or the terminal is gone.
+    /// Ctrl-D on an empty line.
     Closed,
+    /// The terminal is not there any more.
+    Gone,
 }
 
 /// The terminal. Reading a line blocks, so it happens on a thread of its own.
@@ -37,6 +40,8 @@ pub(super) struct Terminal {
     /// What the next prompt begins with.
     prefilled: Arc<Mutex<String>>,
     history: Option<PathBuf>,
+    /// Ends every question.
+    left: CancelToken,
     #[cfg(unix)]
     before: Option<rustix::termios::Termios>,
 }
@@ -60,6 +65,7 @@ impl Terminal {
             turn: Arc::default(),
             prefilled: Arc::default(),
             history,
+            left: CancelToken::new(),
             #[cfg(unix)]
             before: rustix::termios::tcgetattr(std::io::stdin()).ok(),
         })
@@ -87,7 +93,10 @@ impl Terminal {
     }
 
     async fn read(&self, prompt: &str, begins: Begins) -> Typed {
-        let _turn = self.turn.lock().await;
+        let _turn = tokio::select! {
+            turn = self.turn.lock() => turn,
+            () = self.left.cancelled() => return Typed::Gone,
+        };
         let (editor, prompt) = (Arc::clone(&self.editor), prompt.to_owned());
         let text = match begins {
             Begins::Empty => String::new(),
@@ -98,10 +107,16 @@ impl Terminal {
         let reading = tokio::task::spawn_blocking(move || {
             editor.lock().unwrap_or_else(PoisonError::into_inner).readline_with_initial(&prompt, (&text, ""))
         });
-        match reading.await {
+        let read = tokio::select! {
+            read = reading => read,
+            () = self.left.cancelled() => return Typed::Gone,
+        };
+        match read {
             Ok(Ok(line)) => Typed::Line(line),
             Ok(Err(ReadlineError::Interrupted)) => Typed::Interrupted,
-            _ => Typed::Closed,
+            // A terminal that was closed reads like Ctrl-D, but it cannot be asked for its settings.
+            Ok(Err(ReadlineError::Eof)) if is_there() => Typed::Closed,
+            _ => Typed::Gone,
         }
     }
 
@@ -126,8 +141,21 @@ impl Terminal {
     async fn show(&self, component: &dyn Component) -> Result<(), HostError> {
         let _turn = self.turn.lock().await;
         let _cover = self.screen.cover();
-        painter::show(component).await
+        tokio::select! {
+            shown = painter::show(component) => shown,
+            () = self.left.cancelled() => Err(HostError::new("the agent ends")),
+        }
     }
+}
+
+#[cfg(unix)]
+fn is_there() -> bool {
+    rustix::termios::tcgetattr(std::io::stdin()).is_ok()
+}
+
+#[cfg(not(unix))]
+fn is_there() -> bool {
+    true
 }
 
 /// What stands in a line before anybody typed something.
@@ -174,6 +202,10 @@ impl User for Terminal {
 
     fn show<'a>(&'a self, component: &'a dyn Component) -> UserFuture<'a, Result<(), HostError>> {
         Box::pin(self.show(component))
+    }
+
+    fn leave(&self) {
+        self.left.cancel();
     }
 
     fn prefill(&self, text: &str) {

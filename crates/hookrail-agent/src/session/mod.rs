@@ -1,10 +1,11 @@
-//! Sessions: a tree of entries and the place in it where the conversation goes on, kept in a file that is only ever
+//! Sessions: a tree of entries and the place in it where the conversation goes on, kept in a file that whole lines are
 //! added to.
 //!
 //! A session knows what the model may see of it. It knows no hooks, no model and no screen.
 
 mod entry;
 mod file;
+mod order;
 mod store;
 
 pub use entry::{Entry, EntryKind};
@@ -17,7 +18,7 @@ use hookrail::{Json, JsonObject};
 
 use crate::error::AgentError;
 use crate::message::{Call, calls_of, content_text, has_results, list, message, object, text_message, tool_response};
-use file::Lines;
+use file::{Found, Lines, OpenError};
 
 /// One session.
 #[derive(Debug)]
@@ -28,6 +29,8 @@ pub struct Session {
     leaf: Option<String>,
     next: u64,
     lines: Option<Lines>,
+    /// Why something that happened is not in the file, until the work that needs it was ended.
+    unrecorded: Option<String>,
 }
 
 impl Session {
@@ -40,20 +43,31 @@ impl Session {
             leaf: None,
             next: 1,
             lines: None,
+            unrecorded: None,
         }
     }
 
     /// Begins a session in a new file.
-    pub(crate) fn create(file: &Path, id: &str, cwd: &Path, parent: Option<&str>) -> Result<Self, AgentError> {
-        let mut lines = Lines::create(file)?;
+    fn create(file: &Path, id: &str, cwd: &Path, parent: Option<&str>) -> Result<Self, AgentError> {
         let header = header(id, cwd, parent);
-        lines.append(&header)?;
-        Ok(Self { id: id.to_owned(), header, entries: Vec::new(), leaf: None, next: 1, lines: Some(lines) })
+        let lines = Lines::create(file, &header)?;
+        Ok(Self { header, lines: Some(lines), ..Self::in_memory(id) })
     }
 
-    /// Takes a session up again. All whole lines count; what could not be read is told.
-    pub(crate) fn open(file: &Path) -> Result<(Self, Vec<Damage>), AgentError> {
+    /// Takes a session up again, for this process alone. What could not be read is told.
+    fn open(file: &Path) -> Result<(Self, Vec<Damage>), OpenError> {
         let (lines, found) = Lines::open(file)?;
+        let (mut session, damage) = Self::of(file, found);
+        session.lines = Some(lines);
+        Ok((session, damage))
+    }
+
+    /// Reads a session that another process may be writing. What is added is kept nowhere.
+    fn read(file: &Path) -> Result<(Self, Vec<Damage>), AgentError> {
+        Lines::read(file).map(|found| Self::of(file, found))
+    }
+
+    fn of(file: &Path, found: Found) -> (Self, Vec<Damage>) {
         let fallback = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let mut session = Self::in_memory(&fallback);
         for line in &found.lines {
@@ -63,8 +77,7 @@ impl Session {
             };
             session.take(entry);
         }
-        session.lines = Some(lines);
-        Ok((session, found.damage))
+        (session, found.damage)
     }
 
     fn take_header(&mut self, line: &Json) {
@@ -170,7 +183,31 @@ impl Session {
     }
 
     fn write(&mut self, line: &Json) -> Result<(), AgentError> {
-        self.lines.as_mut().map_or(Ok(()), |lines| lines.append(line))
+        let written = self.lines.as_mut().map_or(Ok(()), |lines| lines.append(line));
+        self.remember_failure(written)
+    }
+
+    /// Waits until everything that was added is on the disk.
+    pub(crate) fn sync(&mut self) -> Result<(), AgentError> {
+        let synced = self.lines.as_mut().map_or(Ok(()), Lines::sync);
+        self.remember_failure(synced)
+    }
+
+    fn remember_failure(&mut self, done: Result<(), AgentError>) -> Result<(), AgentError> {
+        if let Err(error) = &done {
+            self.unrecorded.get_or_insert_with(|| error.to_string());
+        }
+        done
+    }
+
+    /// Why something that happened is not in the file. Nothing more may be built on it.
+    pub(crate) fn unrecorded(&self) -> Option<&str> {
+        self.unrecorded.as_deref()
+    }
+
+    /// The same, once what was built on it has been ended.
+    pub(crate) fn take_unrecorded(&mut self) -> Option<String> {
+        self.unrecorded.take()
     }
 
     /// The entries from the root to an entry.
@@ -275,7 +312,8 @@ fn answered(messages: impl Iterator<Item = Json>) -> Vec<Json> {
 }
 
 fn no_results(calls: &[Call]) -> Json {
-    let why = Json::string("what came of this call is not known: the agent was ended before it was over");
+    let why =
+        Json::string("what came of this call is not known: the agent was ended, or its result could not be recorded");
     let parts: Vec<Json> = calls.iter().map(|call| tool_response(call, &why, true)).collect();
     message("user", &parts)
 }

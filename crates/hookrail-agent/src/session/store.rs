@@ -5,7 +5,9 @@ use std::hash::{BuildHasher as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::{Damage, Session};
+use super::file::OpenError;
+use super::order::Order;
+use super::{Damage, Entry, Session};
 use crate::error::AgentError;
 
 /// The folder with the sessions of one project.
@@ -13,6 +15,7 @@ use crate::error::AgentError;
 pub struct SessionStore {
     folder: PathBuf,
     cwd: PathBuf,
+    order: Order,
 }
 
 /// A session that is there.
@@ -32,7 +35,9 @@ impl SessionStore {
         let digest = hookrail::Digest::of(project.as_os_str().as_encoded_bytes()).hex();
         let short: String = digest.chars().take(16).collect();
         let name = project.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        Self { folder: folder.join(format!("{name}-{short}")), cwd: project.to_owned() }
+        let here = folder.join(format!("{name}-{short}"));
+        let order = Order::new(folder.join(format!("{name}-{short}.used")), &here);
+        Self { folder: here, cwd: project.to_owned(), order }
     }
 
     /// The folder for all projects: `hookrail/sessions` in the user's state directory.
@@ -52,12 +57,62 @@ impl SessionStore {
     /// Begins a session.
     pub(crate) fn create(&self, parent: Option<&str>) -> Result<Session, AgentError> {
         let id = new_id();
-        Session::create(&self.folder.join(format!("{id}.jsonl")), &id, &self.cwd, parent)
+        let session = Session::create(&self.file(&id), &id, &self.cwd, parent)?;
+        self.note_first_use(&id);
+        Ok(session)
     }
 
-    /// Takes a session up again: by its identity or the beginning of it; without one, the last one.
+    /// Takes a session up again: by its identity or the beginning of it; without one, the one that was used last.
     pub(crate) fn open(&self, id: Option<&str>) -> Result<(Session, Vec<Damage>), AgentError> {
-        Session::open(&self.find(id)?.file)
+        // With this lock the process that is named below has noted itself. Without it, the session's own lock still holds.
+        let lock = self.order.lock();
+        let Stored { id, file } = self.find(id)?;
+        match Session::open(&file) {
+            Ok(opened) => {
+                // The first prompt notes it again, and says so if it cannot.
+                let _ = lock.and_then(|_lock| self.order.note(&id));
+                Ok(opened)
+            }
+            Err(OpenError::InUse) => {
+                let process = self.order.read().into_iter().find(|used| used.id == id).map(|used| used.process);
+                Err(AgentError::SessionInUse { id, process: process.filter(|process| *process != std::process::id()) })
+            }
+            Err(OpenError::Unusable(error)) => Err(error),
+        }
+    }
+
+    /// Begins a session with a copy of another one, which may be in use.
+    pub(crate) fn open_copy(&self, id: Option<&str>) -> Result<(Session, Vec<Damage>), AgentError> {
+        let stored = self.find(id)?;
+        let (original, damage) = Session::read(&stored.file)?;
+        let copy = self.create_copy(&stored.file.display().to_string(), original.entries())?;
+        Ok((copy, damage))
+    }
+
+    /// Begins a session with entries of another one.
+    pub(crate) fn create_copy(&self, parent: &str, entries: &[Entry]) -> Result<Session, AgentError> {
+        let mut copy = self.create(Some(parent))?;
+        if let Err(error) = copy.copy(entries).and_then(|()| copy.sync()) {
+            // Half of a copy would be taken for all of it.
+            let _ = std::fs::remove_file(self.file(copy.id()));
+            return Err(error);
+        }
+        Ok(copy)
+    }
+
+    /// Notes that a session was used.
+    pub(crate) fn note_use(&self, id: &str) -> Result<(), AgentError> {
+        let noted = self.order.lock().and_then(|_lock| self.order.note(id));
+        noted.map_err(|error| AgentError::System(format!("which session was used last cannot be noted: {error}")))
+    }
+
+    fn note_first_use(&self, id: &str) {
+        // The first prompt notes it again, and says so if it cannot.
+        let _ = self.note_use(id);
+    }
+
+    fn file(&self, id: &str) -> PathBuf {
+        self.folder.join(format!("{id}.jsonl"))
     }
 
     /// Finds a session.
@@ -76,16 +131,20 @@ impl SessionStore {
         found.ok_or_else(|| AgentError::NoSession(id.unwrap_or("last").to_owned()))
     }
 
-    /// All sessions, the oldest first. Identities begin with the time, so their order is the order of time.
+    /// All sessions, the one that was used last at the end. Those of which the use was not noted come first, in the order
+    /// of their files' last change.
     #[must_use]
     pub fn all(&self) -> Vec<Stored> {
+        let order = self.order.read();
+        let rank = |id: &str| order.iter().position(|used| used.id == id);
+        let changed = |file: &Path| file.metadata().and_then(|metadata| metadata.modified()).ok();
         let files = std::fs::read_dir(&self.folder).into_iter().flatten().flatten().map(|file| file.path());
-        let mut all: Vec<Stored> = files
+        let all = files
             .filter(|file| file.extension().is_some_and(|extension| extension == "jsonl"))
-            .filter_map(|file| Some(Stored { id: file.file_stem()?.to_str()?.to_owned(), file }))
-            .collect();
-        all.sort_by(|a, b| a.id.cmp(&b.id));
-        all
+            .filter_map(|file| Some(Stored { id: file.file_stem()?.to_str()?.to_owned(), file }));
+        let mut all: Vec<_> = all.map(|stored| (rank(&stored.id), changed(&stored.file), stored)).collect();
+        all.sort_by(|a, b| (a.0, a.1, &a.2.id).cmp(&(b.0, b.1, &b.2.id)));
+        all.into_iter().map(|(_, _, stored)| stored).collect()
     }
 }
 

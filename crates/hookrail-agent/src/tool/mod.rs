@@ -3,6 +3,7 @@
 //! A tool runs only with a [`Permit`], so no path through this module leads around the hooks. Tools know files and
 //! processes; they know no hooks, no model and no screen.
 
+mod content;
 mod files;
 mod names;
 mod place;

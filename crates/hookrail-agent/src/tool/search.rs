@@ -5,25 +5,24 @@ use std::path::{Path, PathBuf};
 use hookrail::guard::{ToolFailure, ToolOutput};
 use regex::Regex;
 
-use super::place::Place;
+use super::content::read_all;
+use super::place::{Place, failed};
 use super::schema::Arguments;
 
 /// How many results are given at most.
 const MOST: usize = 500;
-/// Files that are larger are not searched.
-const LARGEST: u64 = 4 << 20;
 
 type Done = Result<ToolOutput, ToolFailure>;
 
 pub(super) fn glob(place: &Place, arguments: &Arguments) -> Done {
-    let folder = place.existing(&arguments.text("path"))?;
+    let folder = searchable(place, &arguments.text("path"))?;
     let pattern = glob_pattern(&arguments.text("pattern"))?;
     let found = files(&folder).filter(|file| pattern.is_match(&relative(file, &folder)));
     Ok(results(found.map(|file| place.shown(&file)), "no file matches"))
 }
 
 pub(super) fn content(place: &Place, arguments: &Arguments) -> Done {
-    let start = place.existing(&arguments.text("path"))?;
+    let start = searchable(place, &arguments.text("path"))?;
     let written = arguments.text("pattern");
     let pattern = Regex::new(&written).map_err(|error| ToolFailure(format!("`{written}`: {error}")))?;
     let include = match arguments.text("include") {
@@ -36,14 +35,23 @@ pub(super) fn content(place: &Place, arguments: &Arguments) -> Done {
         include.as_ref().is_none_or(|include| include.is_match(&relative(file, &folder)) || include.is_match(&name))
     };
     let lines = files(&start).filter(wanted).flat_map(|file| {
-        let small = file.metadata().is_ok_and(|metadata| metadata.len() <= LARGEST);
-        // What is not text has no lines.
-        let text = if small { std::fs::read_to_string(&file).unwrap_or_default() } else { String::new() };
+        // What is not text, or too large to be searched, has no lines.
+        let text = read_all(&file).unwrap_or_default();
         let shown = place.shown(&file);
         let hits = (1..).zip(text.lines()).filter(|(_, line)| pattern.is_match(line));
         hits.map(|(number, line)| format!("{shown}:{number}: {line}")).collect::<Vec<_>>()
     });
     Ok(results(lines, "nothing matches"))
+}
+
+/// A folder or a regular file: there is nothing to be found in a pipe.
+fn searchable(place: &Place, named: &str) -> Result<PathBuf, ToolFailure> {
+    let path = place.existing(named)?;
+    let metadata = path.metadata().map_err(|error| failed(named, &error))?;
+    if metadata.is_dir() || metadata.is_file() {
+        return Ok(path);
+    }
+    Err(ToolFailure(format!("`{named}` is neither a folder nor a regular file")))
 }
 
 fn results(found: impl Iterator<Item = String>, nothing: &str) -> ToolOutput {

@@ -172,3 +172,84 @@ fn command_lines_run_fail_time_out_and_are_interrupted() {
     watcher.join().unwrap();
     assert!(result.starts_with("!the command was interrupted"), "{result}");
 }
+
+#[test]
+fn a_huge_file_is_read_in_part_and_says_what_is_left_out() {
+    let world = world();
+    let huge = std::fs::File::create(world.file("huge")).unwrap();
+    huge.set_len(3 << 30).unwrap();
+    let result = world.call("read_file", r#"{"path":"huge"}"#);
+    assert!(result.len() < 1 << 20, "{} bytes", result.len());
+    assert!(
+        result.contains("[cut in line 1: ") && result.contains("of the file's 3221225472 bytes follow"),
+        "{result}"
+    );
+    let far = world.call("read_file", r#"{"path":"huge","offset":2}"#);
+    assert!(far.starts_with("!`huge`: the line is not within the first"), "{far}");
+    let changed = world.call("replace", r#"{"path":"huge","old_string":"a","new_string":"b"}"#);
+    assert!(changed.starts_with("!`huge`: the file has 3221225472 bytes"), "{changed}");
+    assert_eq!(world.call("search_file_content", r#"{"pattern":"a","path":"huge"}"#), "nothing matches");
+}
+
+#[test]
+fn a_long_file_is_read_in_parts_that_make_up_the_whole() {
+    let world = world();
+    let text: String = (1..=60_000).map(|number| format!("line ä {number}\n")).collect();
+    std::fs::write(world.file("long"), &text).unwrap();
+    let (mut read, mut offset, mut calls) = (String::new(), 1, 0);
+    loop {
+        let part = world.call("read_file", &format!(r#"{{"path":"long","offset":{offset}}}"#));
+        calls += 1;
+        let Some((whole, note)) = part.split_once("\n[cut in line ") else {
+            read.push_str(&part);
+            break;
+        };
+        let (whole, _begun) = whole.rsplit_once('\n').unwrap();
+        read.push_str(whole);
+        read.push('\n');
+        offset = note.split(':').next().unwrap().parse().unwrap();
+    }
+    assert!(calls > 1);
+    assert_eq!(read, text);
+}
+
+#[test]
+fn a_file_that_is_written_again_is_the_same_file() {
+    let world = world();
+    for (content, length) in [("first and long", 14), ("short", 5), ("longer than before", 18), ("", 0)] {
+        let input = format!(r#"{{"path":"a","content":"{content}"}}"#);
+        assert_eq!(world.call("write_file", &input), format!("wrote a ({length} bytes)"));
+        assert_eq!(std::fs::read_to_string(world.file("a")).unwrap(), content);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_sockets_devices_and_directories_are_refused_by_every_file_tool() {
+    let world = world();
+    let made = std::process::Command::new("mkfifo").arg(world.file("pipe")).status().unwrap();
+    assert!(made.success());
+    let _socket = std::os::unix::net::UnixListener::bind(world.file("socket")).unwrap();
+    std::fs::create_dir(world.file("folder")).unwrap();
+    let world = World { place: world.place.clone().allow(std::path::Path::new("/dev")).unwrap(), ..world };
+    let calls = [
+        ("read_file", ""),
+        ("write_file", r#","content":"x""#),
+        ("replace", r#","old_string":"a","new_string":"b""#),
+        ("search_file_content", r#","pattern":"a""#),
+        ("glob", r#","pattern":"*""#),
+        ("list_directory", ""),
+    ];
+    for path in ["pipe", "socket", "/dev/zero", "/dev/full"] {
+        for (tool, more) in calls {
+            let result = world.call(tool, &format!(r#"{{"path":"{path}"{more}}}"#));
+            assert!(result.starts_with(&format!("!`{path}`")), "{tool} {path}: {result}");
+        }
+    }
+    for (tool, more) in calls.iter().take(3) {
+        let result = world.call(tool, &format!(r#"{{"path":"folder"{more}}}"#));
+        assert!(result.contains("it is a directory"), "{tool}: {result}");
+    }
+    // A folder with a pipe in it is searched without the pipe.
+    assert_eq!(world.call("search_file_content", r#"{"pattern":"a"}"#), "nothing matches");
+}

@@ -3,6 +3,7 @@
 //! A view knows how things look. It decides nothing.
 
 mod headless;
+pub(crate) mod output;
 pub(crate) mod screen;
 mod terminal;
 mod watch;
@@ -19,6 +20,12 @@ use serde::Serialize;
 pub trait View: Send + Sync {
     /// Shows one thing.
     fn show(&self, shown: &Shown<'_>);
+
+    /// Why nothing more can be shown, if that is so. Then no tool runs and no model is asked: what came of it would reach
+    /// nobody.
+    fn failure(&self) -> Option<String> {
+        None
+    }
 
     /// How wide drawings of modules are to be; none where texts are better than drawings.
     fn columns(&self) -> Option<usize> {
@@ -155,7 +162,7 @@ pub enum Shown<'a> {
     },
     /// A turn of the whole agent is over.
     TurnEnd {
-        /// How: `answered`, `denied`, `stopped`, `cancelled`, `capped`, `failed`, `signed_out`.
+        /// How: `answered`, `denied`, `stopped`, `cancelled`, `capped`, `failed`, `signed_out`, `output_lost`.
         end: &'a str,
         /// More about it.
         detail: Option<&'a str>,

@@ -1,8 +1,9 @@
 //! The screen of a person: one place that everything written goes through, because three things share it. A prompt
 //! that is being typed stays below what is written; while a component covers the screen, everything else waits.
 
-use std::io::Write as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::output::{Output, write_whole};
 
 /// Which stream a text is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,13 +15,14 @@ pub(crate) enum Stream {
 /// Writes above a prompt that is being typed.
 pub(crate) trait AbovePrompt: Send {
     /// Writes whole lines.
-    fn write(&mut self, text: String);
+    fn write(&mut self, output: &Output, text: String);
 }
 
 /// The screen.
 #[derive(Default)]
 pub(crate) struct Screen {
     state: Mutex<State>,
+    output: Output,
 }
 
 #[derive(Default)]
@@ -50,8 +52,13 @@ impl Screen {
         if state.covered {
             state.held.push((stream, text.to_owned()));
         } else {
-            state.write(stream, text);
+            state.write(&self.output, stream, text);
         }
+    }
+
+    /// Why nothing more can be written to standard output.
+    pub(crate) fn failure(&self) -> Option<String> {
+        self.output.failure()
     }
 
     /// Whether lines can be taken back: not while something else has the last one.
@@ -74,7 +81,7 @@ impl Screen {
 }
 
 impl State {
-    fn write(&mut self, stream: Stream, text: &str) {
+    fn write(&mut self, output: &Output, stream: Stream, text: &str) {
         if self.typing
             && let Some(above) = &mut self.above
         {
@@ -82,20 +89,18 @@ impl State {
             let Some(end) = self.line.rfind('\n') else { return };
             let rest = self.line.split_off(end + 1);
             let lines = std::mem::replace(&mut self.line, rest);
-            above.write(if has_colours() { lines } else { anstream::adapter::strip_str(&lines).to_string() });
+            let lines = if has_colours() { lines } else { anstream::adapter::strip_str(&lines).to_string() };
+            above.write(output, lines);
             return;
         }
-        // Whoever read this is gone; the work goes on and is in the session's file.
-        let _ = match stream {
-            Stream::Answers => {
-                let mut out = std::io::stdout().lock();
-                out.write_all(text.as_bytes()).and_then(|()| out.flush())
-            }
+        match stream {
+            Stream::Answers => output.write(text),
             Stream::Asides => {
-                let mut out = anstream::stderr().lock();
-                out.write_all(text.as_bytes()).and_then(|()| out.flush())
+                let plain = if has_colours() { None } else { Some(anstream::adapter::strip_str(text).to_string()) };
+                // Remarks are not what the agent was asked for: the work goes on without a reader for them.
+                let _ = write_whole(&mut std::io::stderr().lock(), plain.as_deref().unwrap_or(text).as_bytes());
             }
-        };
+        }
     }
 }
 
@@ -113,7 +118,7 @@ impl Drop for Typing<'_> {
         state.typing = false;
         let line = std::mem::take(&mut state.line);
         if !line.is_empty() {
-            state.write(Stream::Asides, &line);
+            state.write(&self.0.output, Stream::Asides, &line);
         }
     }
 }
@@ -126,7 +131,7 @@ impl Drop for Cover<'_> {
         let state = &mut *self.0.state();
         state.covered = false;
         for (stream, text) in std::mem::take(&mut state.held) {
-            state.write(stream, &text);
+            state.write(&self.0.output, stream, &text);
         }
     }
 }

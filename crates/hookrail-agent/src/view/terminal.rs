@@ -109,6 +109,10 @@ impl View for TerminalView {
         self.erases.then(columns)
     }
 
+    fn failure(&self) -> Option<String> {
+        self.screen.failure()
+    }
+
     fn show(&self, shown: &Shown<'_>) {
         let state = &mut *self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match shown {

@@ -40,6 +40,8 @@ pub(crate) async fn heap(duration: Duration) -> std::io::Result<bool> {
         while !ledger.is_calm() {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
+        // Resident memory shall show what is held, not what the allocator keeps for later.
+        hookrail_spawn::give_back_free_memory();
         let heap = HEAP.stats();
         let held = heap.bytes_allocated.saturating_sub(heap.bytes_deallocated);
         println!("{}", ledger.look(u64::try_from(killed).unwrap_or(u64::MAX), held));

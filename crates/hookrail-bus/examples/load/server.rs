@@ -45,12 +45,6 @@ impl Server {
         command.arg("serve").arg("--socket").arg(folder.path().join("s")).arg("--project");
         command.arg(folder.path().join("project")).args(["--trust-project", "--no-plugins"]);
         command.env(MARKER, folder.path()).env("HOME", folder.path()).stdin(Stdio::null());
-        // glibc keeps freed memory for later, the more so with several threads. Here it shall give it back, so that what
-        // is left is what is held.
-        command
-            .env("MALLOC_ARENA_MAX", "1")
-            .env("MALLOC_TRIM_THRESHOLD_", "65536")
-            .env("MALLOC_MMAP_THRESHOLD_", "65536");
         let server = Self { child: command.spawn()?, folder };
         let began = Instant::now();
         while std::os::unix::net::UnixStream::connect(server.socket()).is_err() {

@@ -2,17 +2,24 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 
+use super::reader::{Line, LineReader};
 use super::{Closed, Pending, Received, Refusal, Sink, Source, Transport};
 use crate::LINE_LIMIT;
+use crate::budget::{Budget, Weight};
 use crate::error::{BusError, ErrorCode};
-use crate::wire::{Decode, Encode};
+use crate::wire::{Decode, Encode, NameScanner};
 
 /// How often a probe is asked whether the other side is gone.
 const PROBE_EVERY: Duration = Duration::from_millis(50);
+
+/// A line that is sent may have this many bytes even where less may arrive: a refusal must fit.
+const SHORTEST_LIMIT: usize = 64 * 1024;
 
 /// Says whether the other side has closed its reading end. A stream's end does not say that: a client that has sent
 /// everything may close its writing end and wait for answers.
@@ -24,16 +31,17 @@ pub struct Lines<R, W> {
     writer: W,
     limit: usize,
     probe: Option<Probe>,
+    budget: Option<(Budget, Duration)>,
 }
 
 impl<R: AsyncRead, W: AsyncWrite> Lines<R, W> {
     /// Lines over two streams.
     #[must_use]
     pub fn new(reader: R, writer: W) -> Self {
-        Self { reader, writer, limit: LINE_LIMIT, probe: None }
+        Self { reader, writer, limit: LINE_LIMIT, probe: None, budget: None }
     }
 
-    /// The lines with another limit for what arrives, in bytes.
+    /// The lines with another limit, in bytes. A longer line that arrives is refused; what a server sends is cut to it.
     #[must_use]
     pub fn limit(mut self, bytes: usize) -> Self {
         self.limit = bytes;
@@ -44,6 +52,13 @@ impl<R: AsyncRead, W: AsyncWrite> Lines<R, W> {
     #[must_use]
     pub fn probe(mut self, probe: Probe) -> Self {
         self.probe = Some(probe);
+        self
+    }
+
+    /// The lines that read long lines only with a reservation, and give it back when nothing arrives for so long.
+    #[cfg(unix)]
+    pub(crate) fn budget(mut self, budget: Budget, patience: Duration) -> Self {
+        self.budget = Some((budget, patience));
         self
     }
 }
@@ -63,10 +78,10 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     fn split(self: Box<Self>) -> (Box<dyn Source<In>>, Box<dyn Sink<Out>>) {
-        let Self { reader, writer, limit, probe } = *self;
-        let reader =
-            LineReader { bytes: BufReader::with_capacity(64 * 1024, reader), line: Vec::new(), limit, skipping: false };
-        (Box::new(Reader { reader, probe, message: PhantomData }), Box::new(Writer(writer)))
+        let Self { reader, writer, limit, probe, budget } = *self;
+        let reader = LineReader::new(reader, limit, budget);
+        let writer = Writer { writer, limit: limit.max(SHORTEST_LIMIT), taken: Arc::default() };
+        (Box::new(Reader { reader, probe, message: PhantomData }), Box::new(writer))
     }
 }
 
@@ -83,16 +98,21 @@ impl<In: Decode + Send, R: AsyncRead + Send + Unpin> Source<In> for Reader<In, R
                 match self.reader.next().await {
                     Line::Whole(line) => {
                         let Ok(text) = std::str::from_utf8(&line) else {
-                            return Received::Refused(Refusal::new(BusError::invalid("the line is not UTF-8")));
+                            let error = BusError::invalid("the line is not UTF-8");
+                            return refused(NameScanner::name_in(&line), error);
                         };
                         if text.trim().is_empty() {
                             continue;
                         }
                         return In::decode(text).map_or_else(Received::Refused, Received::Message);
                     }
-                    Line::TooLong => {
-                        let message = format!("the line has more than {} bytes", self.reader.limit);
-                        return Received::Refused(Refusal::new(BusError::new(ErrorCode::LineTooLong, message)));
+                    Line::TooLong(name) => {
+                        let message = format!("the line has more than {} bytes", self.reader.limit());
+                        return refused(name, BusError::new(ErrorCode::LineTooLong, message));
+                    }
+                    Line::Unfinished(name) => {
+                        let error = BusError::invalid("the line was begun and not finished in time");
+                        return refused(name, error);
                     }
                     Line::End => return Received::End,
                 }
@@ -108,90 +128,45 @@ impl<In: Decode + Send, R: AsyncRead + Send + Unpin> Source<In> for Reader<In, R
             }
         })
     }
-}
 
-enum Line {
-    Whole(Vec<u8>),
-    TooLong,
-    End,
-}
-
-/// Reads lines and keeps at most one of them. What is over the limit is skipped up to its end.
-struct LineReader<R> {
-    bytes: BufReader<R>,
-    line: Vec<u8>,
-    limit: usize,
-    skipping: bool,
-}
-
-impl<R: AsyncRead + Unpin> LineReader<R> {
-    /// The next line. All progress is kept in `self`, so the future may be dropped at any time.
-    async fn next(&mut self) -> Line {
-        loop {
-            let chunk = match self.bytes.fill_buf().await {
-                Ok(chunk) if !chunk.is_empty() => chunk,
-                // A last line without an end is a line; one that was cut off by an error is not.
-                Ok(_) if !self.line.is_empty() && !self.skipping => return Line::Whole(std::mem::take(&mut self.line)),
-                _ => return Line::End,
-            };
-            let end = chunk.iter().position(|byte| *byte == b'\n');
-            let part = chunk.get(..end.unwrap_or(chunk.len())).unwrap_or_default();
-            let used = part.len() + usize::from(end.is_some());
-            let too_long = self.line.len() + part.len() > self.limit;
-            if !self.skipping && !too_long {
-                self.line.extend_from_slice(part);
-            }
-            self.bytes.consume(used);
-            let was_skipping = self.skipping;
-            self.skipping = (was_skipping || too_long) && end.is_none();
-            if too_long && !was_skipping {
-                self.line = Vec::new();
-                return Line::TooLong;
-            }
-            if end.is_some() && !was_skipping {
-                return Line::Whole(std::mem::take(&mut self.line));
-            }
-        }
+    fn weight(&mut self) -> Weight {
+        self.reader.take_weight()
     }
 }
 
-struct Writer<W>(W);
+fn refused<In>(correlation_id: Option<String>, error: BusError) -> Received<In> {
+    Received::Refused(Refusal { correlation_id, error })
+}
+
+struct Writer<W> {
+    writer: W,
+    limit: usize,
+    taken: Arc<AtomicU64>,
+}
 
 impl<Out: Encode + Send + Sync, W: AsyncWrite + Send + Unpin> Sink<Out> for Writer<W> {
     fn send(&mut self, message: Out) -> Pending<'_, Result<(), Closed>> {
-        let mut line = message.encode();
-        line.push('\n');
+        let mut line = message.encode(self.limit).into_bytes();
+        line.push(b'\n');
         Box::pin(async move {
-            self.0.write_all(line.as_bytes()).await.map_err(|_| Closed)?;
-            self.0.flush().await.map_err(|_| Closed)
+            let mut rest = line.as_slice();
+            while !rest.is_empty() {
+                let taken = self.writer.write(rest).await.map_err(|_| Closed)?;
+                if taken == 0 {
+                    return Err(Closed);
+                }
+                self.taken.fetch_add(u64::try_from(taken).unwrap_or(u64::MAX), Ordering::Relaxed);
+                rest = rest.get(taken..).unwrap_or_default();
+            }
+            self.writer.flush().await.map_err(|_| Closed)
         })
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    async fn lines(text: &[u8], limit: usize) -> Vec<String> {
-        // Three bytes at a time, so that every line is put together from pieces.
-        let bytes = BufReader::with_capacity(3, text);
-        let mut reader = LineReader { bytes, line: Vec::new(), limit, skipping: false };
-        let mut found = Vec::new();
-        loop {
-            match reader.next().await {
-                Line::Whole(line) => found.push(String::from_utf8(line).unwrap()),
-                Line::TooLong => found.push("(too long)".to_owned()),
-                Line::End => return found,
-            }
-        }
+    fn progress(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.taken)
     }
 
-    #[tokio::test]
-    async fn lines_are_put_together_and_limited() {
-        assert_eq!(lines(b"one\ntwo\n\nlast", 10).await, ["one", "two", "", "last"]);
-        assert_eq!(lines(b"12345\n123456\n1\n", 5).await, ["12345", "(too long)", "1"]);
-        assert_eq!(lines(b"1234567890123\n1\n", 5).await, ["(too long)", "1"]);
-        assert_eq!(lines(b"1234567890", 5).await, ["(too long)"]);
-        assert_eq!(lines(b"", 5).await, Vec::<String>::new());
+    fn is_text(&self) -> bool {
+        true
     }
 }

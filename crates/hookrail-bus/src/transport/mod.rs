@@ -6,18 +6,28 @@
 mod channel;
 mod lines;
 #[cfg(unix)]
+mod place;
+mod reader;
+#[cfg(unix)]
 mod socket;
 mod stdio;
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 pub use channel::{Channel, channel};
 pub use lines::{Lines, Probe};
 #[cfg(unix)]
-pub use socket::{BindError, Listener, connect};
+pub use place::UnsafePlace;
+#[cfg(unix)]
+pub(crate) use socket::Presence;
+#[cfg(unix)]
+pub use socket::{BindError, ConnectError, Listener, connect};
 pub use stdio::stdio;
 
+pub use crate::budget::Weight;
 use crate::error::BusError;
 
 /// A future behind a pointer, so that transports can be chosen while the program runs.
@@ -37,6 +47,12 @@ pub trait Source<In>: Send {
     /// Waits until the other side is known to read nothing any more. This is asked only while [`Source::next`] is not:
     /// when everything has arrived, or when there is too much to do to take more.
     fn gone(&mut self) -> Pending<'_, ()>;
+
+    /// What the message that [`Source::next`] gave last occupies until it is answered. Nothing by default, which is right
+    /// for messages that were not copied on their way.
+    fn weight(&mut self) -> Weight {
+        Weight::default()
+    }
 }
 
 /// The direction in which messages are sent.
@@ -46,6 +62,17 @@ pub trait Sink<Out>: Send {
     /// # Errors
     /// When the other side cannot be reached any more.
     fn send(&mut self, message: Out) -> Pending<'_, Result<(), Closed>>;
+
+    /// A counter that grows while a message is being taken, so that a slow reader can be told from one that reads
+    /// nothing. By default it stands still: such a message is taken at once or not at all.
+    fn progress(&self) -> Arc<AtomicU64> {
+        Arc::default()
+    }
+
+    /// Whether messages are written as text, so that what is only for reading by people may be cut.
+    fn is_text(&self) -> bool {
+        false
+    }
 }
 
 /// What arrived.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -11,6 +11,8 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{UnixListener, UnixStream};
 
 use super::Lines;
+use super::place::{self, FolderLock, Occupant, UnsafePlace};
+use crate::LINE_LIMIT;
 
 /// Why a socket could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +24,9 @@ pub enum BindError {
     /// Something else has that name.
     #[error("`{}` exists and is not a socket", .0.display())]
     NotASocket(PathBuf),
+    /// Other users could replace the socket.
+    #[error(transparent)]
+    Unsafe(#[from] UnsafePlace),
     /// The operating system refused.
     #[error("`{}` cannot be made a socket", path.display())]
     Io {
@@ -32,38 +37,89 @@ pub enum BindError {
     },
 }
 
+/// Why there is no connection to a server.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// There is no socket.
+    #[error("`{path}` does not exist; start a server with `hookrail serve --socket {path}`", path = .0.display())]
+    Missing(PathBuf),
+    /// There is a socket, and no process listens on it.
+    #[error("no server listens on `{path}`; start one with `hookrail serve --socket {path}`", path = .0.display())]
+    NotServed(PathBuf),
+    /// Other users could have put the socket there, or serve it.
+    #[error(transparent)]
+    Unsafe(#[from] UnsafePlace),
+    /// The operating system refused.
+    #[error("`{}` cannot be connected to: {message}", path.display())]
+    Io {
+        /// Where.
+        path: PathBuf,
+        /// What kind of error it is.
+        kind: io::ErrorKind,
+        /// What the system said.
+        message: String,
+    },
+}
+
+/// Whether the socket of a listener is still where clients look for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Presence {
+    /// It is there.
+    There,
+    /// It was gone, and was made again.
+    MadeAgain,
+}
+
 /// A socket that waits for clients. It is removed when this is dropped.
 #[derive(Debug)]
 pub struct Listener {
     listener: UnixListener,
     path: PathBuf,
-    /// Device and number of the socket, so that only this one is removed.
-    identity: (u64, u64),
+    /// Device and number of the socket, so that only this one is removed. The kernel does not use the number again while
+    /// the socket is open. None for a socket that the service manager made and keeps.
+    identity: Option<(u64, u64)>,
     user: u32,
 }
 
 impl Listener {
-    /// Makes a socket that only this user can use. One that was left behind is replaced.
+    /// Makes a socket that only this user can use. One that was left behind is replaced; of several servers that try this
+    /// at the same time, one succeeds.
     ///
     /// # Errors
-    /// When somebody serves there already, something else has that name, or the operating system refuses.
+    /// When another process serves there already, something else has that name, other users can write to the folder, or
+    /// the operating system refuses.
     pub fn bind(path: impl Into<PathBuf>) -> Result<Self, BindError> {
         let path = path.into();
         let failed = |source| BindError::Io { path: path.clone(), source };
-        match fs::symlink_metadata(&path) {
-            Ok(found) if !found.file_type().is_socket() => return Err(BindError::NotASocket(path)),
-            Ok(_) if std::os::unix::net::UnixStream::connect(&path).is_ok() => return Err(BindError::InUse(path)),
-            _ => {}
+        let folder = place::folder_of(&path);
+        // Between the look at what is there and its replacement no other server may do the same.
+        let lock = FolderLock::take(folder).map_err(failed)?;
+        place::check_folder(folder, &lock.metadata().map_err(failed)?)?;
+        match place::occupant(&path).map_err(failed)? {
+            Occupant::None => {}
+            Occupant::Server => return Err(BindError::InUse(path)),
+            Occupant::Other => return Err(BindError::NotASocket(path)),
         }
         // It is made in a folder that only this user can enter and then moved: at no moment can another user connect.
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let private = tempfile::Builder::new().prefix(".hr-").rand_bytes(6).tempdir_in(folder).map_err(failed)?;
         let made = private.path().join("s");
         let listener = UnixListener::bind(&made).map_err(failed)?;
         fs::set_permissions(&made, fs::Permissions::from_mode(0o600)).map_err(failed)?;
-        let identity = identity(&made).map_err(failed)?;
+        let identity = Some(place::identity(&made).map_err(failed)?);
         fs::rename(&made, &path).map_err(failed)?;
         Ok(Self { listener, path, identity, user: rustix::process::geteuid().as_raw() })
+    }
+
+    /// Takes over a socket that the service manager made and listens on. It is neither removed nor made again.
+    ///
+    /// # Errors
+    /// When the socket cannot be used by the runtime.
+    pub fn inherit(listener: std::os::unix::net::UnixListener) -> io::Result<Self> {
+        listener.set_nonblocking(true)?;
+        let path = listener.local_addr()?.as_pathname().map(Path::to_owned).unwrap_or_default();
+        let listener = UnixListener::from_std(listener)?;
+        Ok(Self { listener, path, identity: None, user: rustix::process::geteuid().as_raw() })
     }
 
     /// Where it is.
@@ -82,22 +138,59 @@ impl Listener {
         let peer = stream.peer_cred()?;
         Ok((peer.uid() == self.user).then(|| lines(stream)))
     }
+
+    /// Looks whether clients still find the socket. One that was removed is made again.
+    ///
+    /// # Errors
+    /// When it cannot be made again: another server or another file has its name, or the operating system refuses.
+    pub(crate) fn ensure_presence(&mut self) -> Result<Presence, BindError> {
+        let Some(identity) = self.identity else { return Ok(Presence::There) };
+        if place::identity(&self.path).is_ok_and(|found| found == identity) {
+            return Ok(Presence::There);
+        }
+        // The old one is dropped afterwards, and removes nothing, because what is there is not its own.
+        *self = Self::bind(self.path.clone())?;
+        Ok(Presence::MadeAgain)
+    }
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        if identity(&self.path).is_ok_and(|found| found == self.identity) {
-            let _ = fs::remove_file(&self.path);
+        let Some(identity) = self.identity else { return };
+        let is_own = || place::identity(&self.path).is_ok_and(|found| found == identity);
+        if is_own() {
+            // Another server may be about to replace it.
+            let _lock = FolderLock::take(place::folder_of(&self.path));
+            if is_own() {
+                let _ = fs::remove_file(&self.path);
+            }
         }
     }
 }
 
-/// Connects to a server.
+/// Connects to a server of this user. A socket that other users could have put there is refused, and so is a server that
+/// runs as another user.
 ///
 /// # Errors
-/// When nobody serves there.
-pub async fn connect(path: impl AsRef<Path>) -> io::Result<Lines<OwnedReadHalf, OwnedWriteHalf>> {
-    Ok(lines(UnixStream::connect(path).await?))
+/// When no server listens there, or it is not safe to talk with.
+pub async fn connect(path: impl AsRef<Path>) -> Result<Lines<OwnedReadHalf, OwnedWriteHalf>, ConnectError> {
+    let path = path.as_ref();
+    let failed = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => ConnectError::Missing(path.to_owned()),
+        io::ErrorKind::ConnectionRefused => ConnectError::NotServed(path.to_owned()),
+        kind => ConnectError::Io { path: path.to_owned(), kind, message: error.to_string() },
+    };
+    let folder = place::folder_of(path);
+    place::check_folder(folder, &fs::metadata(folder).map_err(failed)?)?;
+    place::check_socket(path, &fs::metadata(path).map_err(failed)?)?;
+    let stream = UnixStream::connect(path).await.map_err(failed)?;
+    // What was looked at may have been replaced since. This is about the process on the other side.
+    let uid = stream.peer_cred().map_err(failed)?.uid();
+    if !place::is_trusted_user(uid) {
+        return Err(UnsafePlace::ServedByAnotherUser { path: path.to_owned(), uid }.into());
+    }
+    // A server cuts its answers to the limit; one that does not is read all the same.
+    Ok(lines(stream).limit(4 * LINE_LIMIT))
 }
 
 fn lines(stream: UnixStream) -> Lines<OwnedReadHalf, OwnedWriteHalf> {
@@ -109,11 +202,6 @@ fn lines(stream: UnixStream) -> Lines<OwnedReadHalf, OwnedWriteHalf> {
         // Without a descriptor to spare, a client that went away is noticed when it is written to.
         Err(_) => lines,
     }
-}
-
-fn identity(path: &Path) -> io::Result<(u64, u64)> {
-    let found = fs::symlink_metadata(path)?;
-    Ok((found.dev(), found.ino()))
 }
 
 /// Whether the other end of a pipe or socket is closed for good. Asks for no event, so that only a hang-up or an error

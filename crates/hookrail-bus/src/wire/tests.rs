@@ -19,9 +19,11 @@ fn every_message_survives_the_line() {
         ToServer::Subscribe(Subscribe::new(true)),
         ToServer::Ping(Ping::named("p")),
         ToServer::Ping(Ping::default()),
+        ToServer::Reload(Reload { correlation_id: Some("r".to_owned()) }),
+        ToServer::Reload(Reload::default()),
     ];
     for message in messages {
-        let line = message.encode();
+        let line = message.encode(usize::MAX);
         let back = ToServer::decode(&line).unwrap();
         assert_eq!(format!("{message:?}"), format!("{back:?}"), "{line}");
         assert!(!line.contains('\n'));
@@ -44,10 +46,25 @@ fn every_message_survives_the_line() {
             capabilities: vec!["cancel".to_owned()],
             line_limit: 1,
             in_flight_limit: 2,
+            watch: Some(WatchMode::Polling),
+            configuration: Some(ConfigurationStatus {
+                revision: 3,
+                age: Duration::from_micros(2_500),
+                kept: vec!["/p/.llxprt/settings.json".to_owned()],
+                system_unusable: true,
+            }),
+        }),
+        FromServer::Reloaded(Reloaded {
+            correlation_id: Some("r".to_owned()),
+            success: false,
+            projects: 2,
+            revision: Some(4),
+            kept: vec!["a".to_owned()],
+            problems: vec!["b".to_owned()],
         }),
     ];
     for answer in answers {
-        let line = answer.encode();
+        let line = answer.encode(usize::MAX);
         assert_eq!(format!("{answer:?}"), format!("{:?}", FromServer::decode(&line).unwrap()), "{line}");
     }
 }
@@ -101,7 +118,7 @@ fn a_duration_that_was_written_reads_the_same() {
         Ok(FromServer::Response(response)) => response.took,
         other => panic!("{other:?}"),
     };
-    let written_again = |line: &str| FromServer::decode(line).unwrap().encode();
+    let written_again = |line: &str| FromServer::decode(line).unwrap().encode(usize::MAX);
     // What no run can take is not taken for a duration, and the rest of the message stands.
     for odd in ["7777777777777777777", "1e300", "1e12", "-1"] {
         assert_eq!(took(&line(odd)), Duration::ZERO, "{odd}");

@@ -17,9 +17,12 @@ pub(crate) struct AgentArgs {
     /// Print one JSON object per line; without a prompt, read prompts and commands from standard input, one per line
     #[arg(long)]
     pub(crate) headless: bool,
-    /// Take up a session again [default: the last one]
+    /// Take up a session again [default: the one that was used last]
     #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
     pub(crate) resume: Option<String>,
+    /// Take up a copy of the session, in a new one; works while another process uses the original
+    #[arg(long)]
+    pub(crate) fork: bool,
     /// Keep sessions here [default: the user's state directory]
     #[arg(long, value_name = "DIR")]
     pub(crate) session_dir: Option<PathBuf>,

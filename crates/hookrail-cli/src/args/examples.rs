@@ -108,7 +108,14 @@ pub(super) const SERVE: &str = "\
 EXAMPLES:
   hookrail serve --stdio
   hookrail serve --socket /run/user/1000/hookrail.sock
-  hookrail serve --socket hookrail.sock --metrics 9464 --limit 128";
+  hookrail serve --socket hookrail.sock --metrics 9464 --limit 128
+  RUST_LOG=hookrail::bus=info hookrail serve --socket hookrail.sock --log-format json
+                                           also log every deny, question and stop";
+
+pub(super) const RELOAD: &str = "\
+EXAMPLES:
+  hookrail reload
+  hookrail reload --socket /run/user/1000/hookrail.sock";
 
 pub(super) const INIT: &str = "\
 EXAMPLES:

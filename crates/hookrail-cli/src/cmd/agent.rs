@@ -21,6 +21,7 @@ pub(crate) fn run(args: &AgentArgs) -> Result<Exit> {
     let hooks = builder.build();
     let mode = mode(args);
     if !args.no_hooks {
+        Project::require_modules(&hooks)?;
         match mode {
             Mode::Interactive => trust::review(&project, &hooks)?,
             _ => trust::refuse(&hooks),
@@ -42,9 +43,12 @@ pub(crate) fn run(args: &AgentArgs) -> Result<Exit> {
     if let Some(rules) = &args.rules {
         setup.settings.rules = Rule::read(rules).map_err(|error| failure(&error))?;
     }
-    if let Some(id) = &args.resume {
-        setup.begin = Begin::Resume(Some(id.clone()).filter(|id| !id.is_empty()));
-    }
+    let id = args.resume.clone().filter(|id| !id.is_empty());
+    setup.begin = match (args.fork, &args.resume) {
+        (true, _) => Begin::Fork(id),
+        (false, Some(_)) => Begin::Resume(id),
+        (false, None) => Begin::New,
+    };
     setup.history = Some(history);
     let ended = hookrail_agent::run(setup, mode).map_err(|error| failure(&error))?;
     Ok(match ended {
@@ -83,6 +87,7 @@ fn failure(error: &AgentError) -> Failure {
     match error {
         AgentError::Script { .. } => failure.hint("docs/agent.md describes the form of a script"),
         AgentError::Rules { .. } => failure.hint("rules are a JSON list of {\"name\", \"pattern\", \"message\"}"),
+        AgentError::Output(_) => failure.hint("the session has the whole conversation; `--resume` goes on with it"),
         AgentError::NoSession(_) => failure.hint("leave out `--resume` to begin a new session"),
         _ => failure,
     }

@@ -12,6 +12,9 @@ pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
     let project = Project::open(&args.project)?;
     let event = request::event(&args.event, project.root())?;
     let system = fire::builder(&project, args)?.build();
+    if !args.event.no_hooks {
+        Project::require_modules(&system)?;
+    }
     let mut plan = hookrail::Plan::clone(&system.explain(&event));
     plan.diagnostics.splice(0..0, system.snapshot().diagnostics().iter().cloned());
     if args.event.json {

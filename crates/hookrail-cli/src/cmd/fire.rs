@@ -15,6 +15,9 @@ pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
     let project = Project::open(&args.project)?;
     let event = request::event(&args.event, project.root())?;
     let system = builder(&project, args)?.lend_runtime().build();
+    if !args.event.no_hooks {
+        Project::require_modules(&system)?;
+    }
     let subject = render::outcome::subject(&event);
     let runtime = super::runtime()?;
     let exit = runtime.block_on(async {
@@ -61,7 +64,7 @@ async fn fire(system: &HookSystem, event: Event) -> Result<(Outcome, Option<u8>)
         tokio::select! {
             outcome = &mut fire => break outcome,
             number = interrupts.next(), if signal.is_none() => {
-                signal = Some(number);
+                signal = Some(number.number());
                 fire.cancel();
             }
             () = progress.due() => progress.draw(),

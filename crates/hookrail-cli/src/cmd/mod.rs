@@ -11,6 +11,7 @@ mod init;
 mod list;
 mod plugin;
 mod reference;
+mod reload;
 mod schema;
 pub(crate) mod serve;
 mod trust;
@@ -30,6 +31,7 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Trust(args) => trust::run(&args),
         Command::Plugin(args) => plugin::run(&args),
         Command::Serve(args) => serve::run(&args),
+        Command::Reload(args) => reload::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Reference(args) => reference::run(&args),

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use super::table::{CAPABILITIES, Kind, SECTIONS, Who, of_section};
+use super::table::{CAPABILITIES, Kind, POLICIES, SECTIONS, Who, of_section};
 
 /// What a setting is when no file says otherwise.
 fn default(kind: Kind) -> Value {
@@ -12,6 +12,7 @@ fn default(kind: Kind) -> Value {
         Kind::Number { default, .. } => json!(default),
         Kind::Capabilities => json!(["read", "write", "run"]),
         Kind::Flag { default } => json!(default),
+        Kind::Policy => json!("allow"),
         Kind::Address => Value::Null,
     }
 }
@@ -58,11 +59,12 @@ fn described(kind: Kind, what: &str) -> Value {
         Kind::Number { least, most, .. } => json!({"type": "integer", "minimum": least, "maximum": most}),
         Kind::Capabilities => json!({"type": "array", "items": {"enum": CAPABILITIES}}),
         Kind::Flag { .. } => json!({"type": "boolean"}),
+        Kind::Policy => json!({"enum": POLICIES}),
         Kind::Address => json!({"type": ["string", "integer"], "minimum": 0, "maximum": 65535}),
     };
     if let Value::Object(members) = &mut schema {
         members.insert("description".to_owned(), json!(what));
-        if let default @ (Value::Number(_) | Value::Bool(_) | Value::Array(_)) = default(kind) {
+        if let default @ (Value::Number(_) | Value::Bool(_) | Value::Array(_) | Value::String(_)) = default(kind) {
             members.insert("default".to_owned(), default);
         }
     }

@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hookrail::{Builder, Capabilities, Code, Diagnostic, Location, OutputLimits, Terms};
+use hookrail::{Builder, Capabilities, Code, Diagnostic, Location, OnFailure, OutputLimits, Terms};
 
 pub(crate) use describe::{reference, schema};
 use modules::{Allowance, Runner};
@@ -26,6 +26,7 @@ pub(crate) struct Configuration {
     everybody: HookTerms,
     project: HookTerms,
     pub(crate) bus: BusSettings,
+    on_load_failure: OnFailure,
     files: Vec<(PathBuf, Vec<Diagnostic>)>,
 }
 
@@ -92,6 +93,7 @@ impl Configuration {
             everybody,
             project,
             bus: BusSettings::new(&user),
+            on_load_failure: user.policy(Setting::OnLoadFailure).unwrap_or_default(),
             files,
         }
     }
@@ -108,9 +110,14 @@ impl Configuration {
             .runner(runner)
             .capabilities(self.everybody.terms.capabilities)
             .output_limits(self.everybody.terms.output)
+            .on_load_failure(self.on_load_failure)
             .narrow_project(self.project.terms);
         if let Some(processes) = self.processes {
             builder = builder.most_processes(processes);
+        }
+        if let Some(file) = user_file() {
+            let checked = file.clone();
+            builder = builder.described_by_source(file, move |text| read::check(&checked, text));
         }
         self.files.into_iter().fold(builder, |builder, (file, findings)| builder.described_by(file, findings))
     }
@@ -152,7 +159,7 @@ fn too_much(stated: &Stated, user: &Said, everybody: &HookTerms) -> Option<Diagn
             (wanted != wanted.and(allowed))
                 .then(|| format!("`{key}` names more than the user allows, which is {}", modules::listed(allowed)))?
         }
-        Value::Flag(_) | Value::Address(_) => return None,
+        Value::Flag(_) | Value::Address(_) | Value::Policy(_) => return None,
     };
     Some(
         Diagnostic::new(Code::ConfigWider, message)

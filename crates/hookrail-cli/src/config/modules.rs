@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hookrail::{
     Capabilities, HostFuture, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleRunner,
-    ModuleWorld, ModulesOwner,
+    ModuleWorld, ModulesOwner, NamedFile,
 };
 use hookrail_js::{Limits, Modules};
 
@@ -91,6 +91,16 @@ impl ModuleRunner for Runner {
 
     fn inspect(&self, module: &Path, world: &ModuleWorld) -> ModuleInspection {
         self.of(world).0.inspect(module, world)
+    }
+
+    fn inspected_files(&self, module: &Path, world: &ModuleWorld) -> Vec<NamedFile> {
+        self.of(world).0.inspected_files(module, world)
+    }
+
+    fn forget(&self, module: &Path) {
+        for (modules, _) in [&self.users, &self.projects] {
+            modules.forget(module);
+        }
     }
 
     fn command<'a>(&'a self, command: ModuleCommand<'a>) -> HostFuture<'a, ModuleReturn> {

@@ -2,15 +2,17 @@
 //!
 //! Whose file it is, and what follows from its values, is not known here.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
-use hookrail::{Capabilities, Code, Diagnostic, Location, nearest, read_file};
+use hookrail::{Capabilities, Code, Diagnostic, Location, OnFailure, nearest, read_file};
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-use super::table::{CAPABILITIES, Kind, Row, SECTIONS, Setting, of_section};
+use super::table::{CAPABILITIES, Kind, POLICIES, Row, SECTIONS, Setting, of_section};
 
 /// What follows when nobody can say what was to be taken away.
 const ONLY_READING: &str = "until this is mended, modules may only read";
@@ -47,9 +49,22 @@ pub(crate) enum Value {
     Capabilities(Capabilities),
     Flag(bool),
     Address(SocketAddr),
+    Policy(OnFailure),
 }
 
 impl Said {
+    /// What an earlier version of a file said, with a finding that says why it is in force.
+    fn kept(mut self, file: &Path, state: State) -> Self {
+        let shown = file.display();
+        let (code, what) = match state {
+            State::Missing => (Code::SourceRemoved, "is gone"),
+            State::Broken | State::Read => (Code::KeptLastGood, "cannot be used"),
+        };
+        let message = format!("`{shown}` {what}; its last good version stays in force");
+        self.findings.push(Diagnostic::new(code, message).at(Location::whole_file(file)));
+        self
+    }
+
     fn value(&self, setting: Setting) -> Option<Value> {
         self.values.iter().find(|stated| stated.row.setting == setting).map(|stated| stated.value)
     }
@@ -75,6 +90,13 @@ impl Said {
         }
     }
 
+    pub(crate) fn policy(&self, setting: Setting) -> Option<OnFailure> {
+        match self.value(setting)? {
+            Value::Policy(policy) => Some(policy),
+            _ => None,
+        }
+    }
+
     pub(crate) fn address(&self, setting: Setting) -> Option<SocketAddr> {
         match self.value(setting)? {
             Value::Address(address) => Some(address),
@@ -83,12 +105,18 @@ impl Said {
     }
 }
 
+/// The last good text of every file that this process has read: a server describes a project anew for each that is opened,
+/// and a file that was good stays in force while it is broken or gone.
+static LAST_GOOD: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new());
+
 /// Reads a file. One that is not there says nothing.
 pub(crate) fn read(file: &Path) -> Said {
+    let mut last_good = LAST_GOOD.lock().unwrap_or_else(PoisonError::into_inner);
     let mut said = Said::default();
-    match read_file(file) {
+    let read = read_file(file);
+    match &read {
         Ok(None) => {}
-        Ok(Some(text)) => Reader { file, text: &text, said: &mut said }.document(),
+        Ok(Some(text)) => said = parse(file, text),
         Err(problem) => {
             said.state = State::Broken;
             let message = format!("the configuration cannot be read: {problem}");
@@ -96,7 +124,38 @@ pub(crate) fn read(file: &Path) -> Said {
             said.findings.push(finding.hint(ONLY_READING));
         }
     }
+    match (read, said.state) {
+        (Ok(Some(text)), State::Read) => {
+            last_good.insert(file.to_owned(), text);
+            said
+        }
+        (_, state) => match last_good.get(file) {
+            Some(text) => Said { findings: said.findings, ..parse(file, text) }.kept(file, state),
+            None => said,
+        },
+    }
+}
+
+fn parse(file: &Path, text: &str) -> Said {
+    let mut said = Said::default();
+    if text.trim().is_empty() {
+        said.state = State::Broken;
+        let message = "the configuration is empty, as after a save that was cut short";
+        let finding = Diagnostic::new(Code::FileEmpty, message).at(Location::whole_file(file));
+        said.findings.push(finding.hint(format!("remove the file if it is meant to say nothing; {ONLY_READING}")));
+        return said;
+    }
+    Reader { file, text, said: &mut said }.document();
     said
+}
+
+/// Whether a text can be in force.
+pub(crate) fn check(file: &Path, text: &str) -> Result<(), Diagnostic> {
+    let said = parse(file, text);
+    match (said.state, said.findings.into_iter().next()) {
+        (State::Broken, Some(finding)) => Err(finding),
+        _ => Ok(()),
+    }
 }
 
 struct Reader<'r> {
@@ -158,6 +217,7 @@ impl Reader<'_> {
             (Kind::Address, DeValue::Integer(port)) => whole(port)
                 .and_then(|port| u16::try_from(port).ok())
                 .map(|port| Value::Address(SocketAddr::from(([127, 0, 0, 1], port)))),
+            (Kind::Policy, DeValue::String(text)) => Some(Value::Policy(self.policy(name, text, value.span()))),
             (Kind::Capabilities, DeValue::Array(names)) => Some(Value::Capabilities(self.capabilities(names))),
             (kind, other) => {
                 let message = format!("`{name}` must be {}, not {}", kind.expected(), described(other));
@@ -194,8 +254,24 @@ impl Reader<'_> {
 
     /// Whoever wanted to take capabilities away and wrote it wrongly must not get all of them.
     fn keep_safe(&mut self, row: &'static Row, at: Range<usize>) {
-        if row.setting == Setting::Capabilities {
-            self.state(row, Value::Capabilities(Capabilities::LOOK), at);
+        match row.setting {
+            Setting::Capabilities => self.state(row, Value::Capabilities(Capabilities::LOOK), at),
+            Setting::OnLoadFailure => self.state(row, Value::Policy(OnFailure::Block), at),
+            _ => {}
+        }
+    }
+
+    /// What a failure does. Whoever names this setting wants a failure to have an effect, so anything unknown is strict.
+    fn policy(&mut self, name: &str, text: &str, at: Range<usize>) -> OnFailure {
+        match text {
+            "allow" => OnFailure::Allow,
+            "ask" => OnFailure::Ask,
+            "block" => OnFailure::Block,
+            _ => {
+                let message = format!("`{name}` must be {}; it is read as \"block\"", Kind::Policy.expected());
+                self.find(Code::SettingValue, message, at, suggestion(text, POLICIES));
+                OnFailure::Block
+            }
         }
     }
 
@@ -221,6 +297,7 @@ fn without_value(kind: Kind) -> Option<String> {
     match kind {
         Kind::Number { default: Some(default), .. } => Some(format!("{default} is the default and stays in force")),
         Kind::Capabilities => Some(ONLY_READING.to_owned()),
+        Kind::Policy => Some("until this is mended, it is read as \"block\"".to_owned()),
         _ => None,
     }
 }

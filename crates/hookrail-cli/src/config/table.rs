@@ -22,6 +22,7 @@ pub(crate) enum Setting {
     Patience,
     Watch,
     Metrics,
+    OnLoadFailure,
 }
 
 /// Everything about one setting.
@@ -46,6 +47,8 @@ pub(crate) enum Kind {
     Flag { default: bool },
     /// An address, or a port of this machine.
     Address,
+    /// What a failure does.
+    Policy,
 }
 
 /// Whose file can say it.
@@ -116,10 +119,16 @@ pub(crate) const TABLE: &[Row] = &[
         "Whether configuration is reloaded when it changes; `serve --no-watch` turns it off."),
     row(Setting::Metrics, "bus", "metrics", Kind::Address, Who::User,
         "Where Prometheus metrics are offered, as `serve --metrics`."),
+    row(Setting::OnLoadFailure, "guard", "on_load_failure", Kind::Policy, Who::User,
+        "What a source of hooks that exists and cannot be used does to events that can be denied. A source of the system \
+         layer always denies, and one of a project that is not trusted is never missed."),
 ];
 
+/// What a failure can do.
+pub(crate) const POLICIES: [&str; 3] = ["allow", "ask", "block"];
+
 /// The names of the sections.
-pub(crate) const SECTIONS: [&str; 3] = ["limits", "modules", "bus"];
+pub(crate) const SECTIONS: [&str; 4] = ["limits", "modules", "bus", "guard"];
 
 /// The settings of a section.
 pub(crate) fn of_section(section: &str) -> impl Iterator<Item = &'static Row> {
@@ -141,6 +150,7 @@ impl Kind {
             Self::Number { least, most, .. } => format!("a whole number from {least} to {most}"),
             Self::Capabilities => format!("a list of {}", CAPABILITIES.map(|name| format!("\"{name}\"")).join(", ")),
             Self::Flag { .. } => "true or false".to_owned(),
+            Self::Policy => "\"allow\", \"ask\" or \"block\"".to_owned(),
             Self::Address => "an address such as \"127.0.0.1:9464\", or a port of this machine".to_owned(),
         }
     }

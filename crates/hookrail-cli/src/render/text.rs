@@ -1,6 +1,8 @@
 //! Texts of strangers, made harmless: a hook's reason or a file's content must not move the cursor, change colours
 //! or reorder what is read. Long texts are cut, and say so.
 
+use std::fmt::Write as _;
+
 use hookrail_agent::text::shown;
 pub(crate) use hookrail_agent::text::{is_hidden, short};
 
@@ -16,6 +18,21 @@ pub(crate) fn visible(text: &str) -> String {
 /// The text on one line, with everything hidden written out.
 pub(crate) fn one_line(text: &str) -> String {
     shown(text, |_| false)
+}
+
+/// JSON on one line in which everything hidden is escaped, so that it means the same and a terminal does nothing with it.
+pub(crate) fn escaped_json(line: &str) -> String {
+    let mut escaped = String::with_capacity(line.len());
+    for character in line.chars() {
+        if is_hidden(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                let _ = write!(escaped, "\\u{unit:04x}");
+            }
+        } else {
+            escaped.push(character);
+        }
+    }
+    escaped
 }
 
 /// A text of several lines that a hook wrote, visible and cut to a size that can be read.

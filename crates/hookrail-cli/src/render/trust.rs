@@ -84,6 +84,13 @@ pub(crate) fn described(hook: &Hook, places: &Places) -> String {
     if hook.lane != Lane::default() {
         line(&mut out, "lane", &hooks::lane(hook));
     }
+    if let Some(definition) = fingerprint(hook).map(Fingerprint::described) {
+        for (label, term) in [("fails", diff::on_failure(definition)), ("time", diff::timeout(definition))] {
+            if !term.is_empty() {
+                line(&mut out, label, &term);
+            }
+        }
+    }
     line(&mut out, "from", &places.at(&hook.origin.location));
     for file in fingerprint(hook).map(Fingerprint::files).unwrap_or_default() {
         let digest = file.digest.map_or_else(|| "cannot be read".to_owned(), |digest| beginning(&digest));

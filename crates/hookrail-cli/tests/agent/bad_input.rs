@@ -137,3 +137,14 @@ fn a_hook_that_starts_the_agent_again_comes_to_an_end() {
     world.say("go").ends_with(0);
     assert_eq!(world.read("depth").lines().count(), 3, "the engine ends the recursion");
 }
+
+#[test]
+fn a_line_that_is_not_text_is_reported_and_later_prompts_are_answered() {
+    use std::io::Write as _;
+    let world = World::new(turns(json!([{"text": "one"}, {"text": "two"}])));
+    let mut child = world.agent(&["--headless"]).stdin(std::process::Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"first\n\xff\xfe\nsecond\n").unwrap();
+    let ran = crate::world::Ran::from(child.wait_with_output().unwrap()).ends_with(0);
+    assert_eq!(ran.texts("error", "text"), ["the line is not UTF-8"]);
+    assert_eq!(ran.texts("answer", "text"), ["one", "two"]);
+}

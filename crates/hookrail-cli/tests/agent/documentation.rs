@@ -44,6 +44,8 @@ fn the_tests_it_names_exist_and_none_is_forgotten() {
         "sessions.rs",
         "terminal.rs",
         "bad_input.rs",
+        "records.rs",
+        "endings.rs",
         "modules.rs",
         "screen.rs",
         "review.rs",
@@ -51,7 +53,7 @@ fn the_tests_it_names_exist_and_none_is_forgotten() {
     let all: BTreeSet<String> = files.iter().flat_map(|file| tests(file)).collect();
     let unknown: Vec<_> = named.difference(&all).collect();
     assert!(unknown.is_empty(), "there are no tests {unknown:?}");
-    for file in ["tools.rs", "dialects.rs", "modules.rs"] {
+    for file in ["tools.rs", "dialects.rs", "modules.rs", "records.rs", "endings.rs"] {
         let forgotten: Vec<_> = tests(file).difference(&named).cloned().collect();
         assert!(forgotten.is_empty(), "{file}: {forgotten:?}");
     }

@@ -13,14 +13,17 @@
 mod bad_input;
 mod dialects;
 mod documentation;
+mod endings;
 mod errors;
 mod events;
 mod model;
 mod modes;
 mod modules;
+mod records;
 mod review;
 mod screen;
 mod sessions;
+mod talk;
 mod terminal;
 mod tools;
 mod world;

@@ -15,7 +15,8 @@ fn granted_script(lab: &Lab, command: &str) {
     lab.grant();
 }
 
-const HARMLESS: &str = "export default (pi) => { pi.on(\"tool_call\", () => undefined); };\n";
+/// A guard of tool calls that has changed would block them.
+const HARMLESS: &str = "export default (pi) => { pi.on(\"tool_result\", () => undefined); };\n";
 
 attacks! { "After a grant";
     script_changes Granted {

@@ -18,6 +18,7 @@ mod pseudo_terminal;
 mod reference;
 mod sandbox;
 mod signals;
+mod stopped;
 mod terminal;
 mod trust;
 mod trust_diff;

@@ -16,6 +16,7 @@ mod ends;
 mod firing;
 mod handlers;
 mod modules;
+mod outside;
 mod page;
 mod poison;
 mod pool;

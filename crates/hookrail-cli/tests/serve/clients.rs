@@ -75,6 +75,19 @@ async fn the_rust_example() {
     }
 }
 
+#[test]
+fn the_packages_have_the_version_of_this_program() {
+    let version = env!("CARGO_PKG_VERSION");
+    for (file, line) in [
+        ("python/pyproject.toml", format!("\nversion = \"{version}\"\n")),
+        ("python/src/hookrail_client/__init__.py", format!("\n__version__ = \"{version}\"\n")),
+        ("typescript/package.json", format!("\"version\": \"{version}\"")),
+    ] {
+        let text = std::fs::read_to_string(clients().join(file)).unwrap();
+        assert!(text.contains(&line), "{file} does not have version {version}");
+    }
+}
+
 fn python(module: &str) {
     suite("python3", &["-m", "unittest", "-v", module], "python");
 }
@@ -98,4 +111,29 @@ fn the_python_client_uses_no_socket_of_another_user() {
 #[test]
 fn the_python_package_is_installed_in_an_empty_environment() {
     python("tests.test_package");
+}
+
+fn node(file: &str) {
+    suite("node", &["--test", "--test-reporter=spec", &format!("tests/{file}.test.mjs")], "typescript");
+}
+
+#[test]
+fn the_node_client_with_the_real_server() {
+    node("real-server");
+}
+
+#[test]
+fn the_node_client_with_servers_that_misbehave() {
+    node("misbehaving-server");
+}
+
+#[test]
+fn the_node_client_uses_no_socket_of_another_user() {
+    node("socket-checks");
+}
+
+/// Also runs its example and what its README shows.
+#[test]
+fn the_node_package_is_installed_in_an_empty_folder() {
+    node("package");
 }

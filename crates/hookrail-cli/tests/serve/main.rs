@@ -1,8 +1,20 @@
 //! `hookrail serve`: the real server on standard input and output and on a socket, and the reference clients.
 
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail the test as the tests themselves do")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests fail the test as the tests themselves do"
+)]
 
 mod clients;
+mod left_behind;
+mod limits;
+mod logs;
+mod manager;
+mod reload;
 mod server;
+mod stopped;
 mod support;
+mod watching;

@@ -66,16 +66,60 @@ impl Sandbox {
     pub(crate) fn on_socket(&self, args: &[&str]) -> (Server, PathBuf, Talk) {
         let path = self.base.join("s");
         let server = Server(self.start(&[&["--socket", path.to_str().unwrap(), "--trust-project"], args].concat()));
-        let answers = || UnixStream::connect(&path).is_ok();
-        assert!(hookrail_testkit::wait_until(answers, HANG), "the server does not answer");
-        let stream = UnixStream::connect(&path).unwrap();
-        (server, path, Talk::new(stream.try_clone().unwrap(), stream))
+        let talk = Self::talk_over(&path);
+        (server, path, talk)
     }
 
     fn start(&self, args: &[&str]) -> Child {
-        let mut command = self.command(Self::program());
-        command.arg("serve").args(args);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        self.serve(args).spawn().unwrap()
+    }
+
+    /// The command that starts a server.
+    pub(crate) fn serve(&self, args: &[&str]) -> Command {
+        self.serve_with(Self::program(), &[], args)
+    }
+
+    /// The same by way of another program, which is given its own arguments and then the command.
+    pub(crate) fn serve_with(
+        &self,
+        program: impl AsRef<std::ffi::OsStr>,
+        own: &[&std::ffi::OsStr],
+        args: &[&str],
+    ) -> Command {
+        let mut command = self.command(program);
+        command.args(own).arg("serve").args(args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// A server that was started on standard input and output, and a conversation with it.
+    pub(crate) fn talk_to(mut command: Command) -> (Server, Talk) {
+        let mut child = command.spawn().unwrap();
+        let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        (Server(child), Talk::new(stdout, stdin))
+    }
+
+    /// A conversation with the server of a socket, as soon as there is one.
+    pub(crate) fn talk_over(path: &Path) -> Talk {
+        let answers = || UnixStream::connect(path).is_ok();
+        assert!(hookrail_testkit::wait_until(answers, HANG), "the server does not answer");
+        let stream = UnixStream::connect(path).unwrap();
+        Talk::new(stream.try_clone().unwrap(), stream)
+    }
+
+    /// Replaces the hooks for BeforeTool by one, as an editor does: a new file, renamed over the old one.
+    pub(crate) fn edit(&self, command: &str) {
+        let hooks = json!({"BeforeTool": [{"hooks": [{"type": "command", "command": command}]}]});
+        let settings = json!({"hooksConfig": {"enabled": true}, "hooks": hooks});
+        std::fs::write(self.project.join(".llxprt/new"), settings.to_string()).unwrap();
+        std::fs::rename(self.project.join(".llxprt/new"), self.project.join(".llxprt/settings.json")).unwrap();
+    }
+
+    /// Runs a command of the program and gives its status and everything it wrote.
+    pub(crate) fn run(&self, args: &[&str]) -> (Option<i32>, String) {
+        let ran = self.command(Self::program()).args(args).output().unwrap();
+        let text = [ran.stdout, ran.stderr].concat();
+        (ran.status.code(), String::from_utf8(text).unwrap())
     }
 }
 
@@ -128,6 +172,37 @@ impl Talk {
         let mut line = String::new();
         let read = self.reader.read_line(&mut line).unwrap();
         (read > 0).then(|| serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}")))
+    }
+
+    /// Asks about a tool and gives the payload of the answer.
+    pub(crate) fn ask(&mut self, tool: &str) -> Value {
+        self.ask_for("asked", tool);
+        let mut answer = self.next().unwrap();
+        assert_eq!(answer["type"], "HOOK_EXECUTION_RESPONSE", "{answer}");
+        answer["payload"].take()
+    }
+
+    /// What a hook says to the user.
+    pub(crate) fn message(&mut self) -> Value {
+        self.ask("x")["outcome"]["systemMessage"].take()
+    }
+
+    /// Asks until a hook says this to the user.
+    pub(crate) fn until_message(&mut self, expected: &str) {
+        let mut last = Value::Null;
+        let said = || {
+            last = self.message();
+            last == expected
+        };
+        assert!(hookrail_testkit::wait_until(said, HANG), "expected {expected}, not {last}");
+    }
+
+    /// The payload of the server's `hello`.
+    pub(crate) fn hello(&mut self) -> Value {
+        self.say("hello", &json!({"protocol": 1}));
+        let mut answer = self.next().unwrap();
+        assert_eq!(answer["type"], "hello", "{answer}");
+        answer["payload"].take()
     }
 
     /// The code of the next error; anything before it is passed over.

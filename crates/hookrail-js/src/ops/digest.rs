@@ -1,12 +1,11 @@
 //! Hashes. The two old ones are here because git and many caches name things by them, not to protect anything.
 
-use serde_json::{Value, json};
 use sha2::{Digest as _, Sha224, Sha256, Sha384, Sha512};
 
-use super::OpError;
-use super::text::{bytes, latin1};
+use super::text::bytes;
+use super::{Answer, OpError};
 
-pub(super) fn hash(algorithm: &str, input: &str) -> Result<Value, OpError> {
+pub(super) fn hash(algorithm: &str, input: &str) -> Result<Answer, OpError> {
     let input = bytes(input)?;
     let digest: Vec<u8> = match algorithm {
         "sha224" => Sha224::digest(&input).to_vec(),
@@ -21,7 +20,7 @@ pub(super) fn hash(algorithm: &str, input: &str) -> Result<Value, OpError> {
             return Err(OpError::new(message));
         }
     };
-    Ok(json!(latin1(&digest)))
+    Answer::bytes(&digest, usize::MAX)
 }
 
 /// The message with its padding: a one, zeros, and the length in bits.

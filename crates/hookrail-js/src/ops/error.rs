@@ -15,17 +15,36 @@ pub(crate) struct OpError {
     syscall: Option<&'static str>,
     path: Option<String>,
     name: Option<&'static str>,
-    /// Whether the machine ran out of something.
-    pub(super) exhausted: bool,
+    cause: Cause,
+}
+
+/// Whose fault it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// Nothing that anybody but the module has to know.
+    Ordinary,
+    /// The machine ran out of something.
+    Machine,
+    /// The module went over its memory.
+    Memory,
 }
 
 impl OpError {
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), code: None, syscall: None, path: None, name: None, exhausted: false }
+        Self { message: message.into(), code: None, syscall: None, path: None, name: None, cause: Cause::Ordinary }
     }
 
     pub(crate) fn type_error(message: impl Into<String>) -> Self {
         Self { name: Some("TypeError"), ..Self::new(message) }
+    }
+
+    /// It takes more memory than a module has.
+    pub(crate) fn over_memory() -> Self {
+        Self { cause: Cause::Memory, ..Self::new("out of memory") }
+    }
+
+    pub(super) fn cause(&self) -> Cause {
+        self.cause
     }
 
     pub(crate) fn code(mut self, code: &'static str) -> Self {
@@ -54,7 +73,7 @@ impl OpError {
             syscall: Some(syscall),
             path: Some(path),
             name: None,
-            exhausted: is_exhausted(error),
+            cause: if is_exhausted(error) { Cause::Machine } else { Cause::Ordinary },
         }
     }
 

@@ -1,6 +1,8 @@
 //! Processes, through the same control as command hooks: in a group of their own, with limits on what they write, and
 //! gone when their time is up.
 
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,12 +10,16 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use hookrail_spawn::{CancelToken, Command, End, Environment, Limits, SpawnError};
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
-use super::text::{bytes, latin1};
-use super::{Args, Need, OpError, op, require};
-use crate::processes::{Ended, Processes};
+use super::answer::{quote_bytes, quote_text};
+use super::args::decode;
+use super::text::bytes;
+use super::{Answer, Args, Need, OpError, op, require};
+use crate::processes::{Ended, NotDriven, Processes, Wanted, WhenFull};
 use crate::shared::{Op, Shared};
 
 /// As good as no limit.
@@ -22,59 +28,63 @@ const NO_TIMEOUT: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 /// How long a process may tidy up.
 const GRACE: Duration = Duration::from_secs(1);
 
+/// How much of its output is kept, as for a command hook.
+const LARGEST: usize = 8 << 20;
+
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// A process to be started, and whether its output is wanted as bytes.
-struct Wanted {
-    command: Command,
+/// What is to be told about a process.
+struct About {
     program: String,
+    /// Whether its output is wanted as bytes.
     as_bytes: bool,
+    /// How long the answer may be.
+    most: usize,
 }
 
-pub(super) fn begin(shared: &Arc<Shared>, number: u32, args: &Args) -> Result<Op, OpError> {
-    let wanted = wanted(shared, args)?;
+pub(super) fn begin(shared: &Arc<Shared>, number: u32, args: &Args<'_>) -> Result<Op, OpError> {
+    let (wanted, about) = wanted(shared, args, WhenFull::Wait)?;
     let cancel = CancelToken::new();
     shared.cancels.lock().insert(number, cancel.clone());
     let processes = shared.processes.clone();
-    Ok(op(async move {
-        let ended = driven(&processes, wanted.command.clone(), cancel).await?;
-        result(&wanted, ended)
+    Ok(op(shared, async move {
+        let ended = driven(&processes, wanted, cancel).await?;
+        result(&about, ended)
     }))
 }
 
 /// Starts a process and waits for its end; none when there was nobody to tell of it. It ends with whoever waits.
 pub(super) async fn driven(
     processes: &Processes,
-    command: Command,
+    wanted: Wanted,
     cancel: CancelToken,
 ) -> Result<Option<Ended>, OpError> {
     let unwanted = CancelOnDrop(cancel.clone());
     let (reply, ended) = oneshot::channel();
     // Whoever waited may be gone by then, here and below.
     let tell = |ended| drop(reply.send(ended));
-    processes.start(command, cancel, tell).map_err(not_driven)?;
+    processes.start(wanted, cancel, tell).map_err(not_driven)?;
     let ended = ended.await;
     drop(unwanted);
     Ok(ended.ok())
 }
 
 /// Waits for a process; the module stands still meanwhile.
-pub(super) fn wait(shared: &Arc<Shared>, args: &Args) -> Result<Value, OpError> {
-    let wanted = wanted(shared, args)?;
+pub(super) fn wait(shared: &Arc<Shared>, args: &Args<'_>) -> Result<Answer, OpError> {
+    // A place may be one that only the module itself could make free, and it stands still.
+    let (wanted, about) = wanted(shared, args, WhenFull::Refuse)?;
     let (reply, ended) = mpsc::channel();
     let tell = move |ended| drop(reply.send(ended));
     let cancel = CancelToken::new();
-    shared.processes.start(wanted.command.clone(), cancel.clone(), tell).map_err(not_driven)?;
-    let ended = match shared.budget.wall_left() {
-        Some(left) => ended.recv_timeout(left),
-        None => ended.recv().map_err(Into::into),
-    };
+    shared.processes.start(wanted, cancel.clone(), tell).map_err(not_driven)?;
+    let (left, stop) = shared.budget.waiting_left();
+    let ended = ended.recv_timeout(left);
     if ended.as_ref().is_err_and(|why| *why == mpsc::RecvTimeoutError::Timeout) {
-        // Whoever waits for the call waits on this thread, so nobody else can say that its time is up.
-        shared.budget.stop_for_time();
+        // Nobody else can say that the time is up: whoever has the turn waits here.
+        shared.budget.stop(stop);
         cancel.cancel();
     }
-    result(&wanted, ended.ok())
+    result(&about, ended.ok())
 }
 
 /// Ends a process that nobody waits for any more.
@@ -86,40 +96,62 @@ impl Drop for CancelOnDrop {
     }
 }
 
-fn not_driven(error: io::Error) -> OpError {
-    OpError::new(format!("there is no thread for processes: {error}"))
+fn not_driven(why: NotDriven) -> OpError {
+    match why {
+        NotDriven::NoThread(error) => OpError::new(format!("there is no thread for processes: {error}")).code("EAGAIN"),
+        NotDriven::Full => OpError::new("as many processes of the module are running as there may be").code("EAGAIN"),
+    }
 }
 
-fn wanted(shared: &Shared, args: &Args) -> Result<Wanted, OpError> {
-    let program = args.text(0)?.to_owned();
+/// What a module says about a process. What can be large stays text.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Options<'a> {
+    cwd: Option<String>,
+    timeout: Option<f64>,
+    #[serde(borrow)]
+    env: Option<&'a RawValue>,
+    #[serde(borrow)]
+    input: Option<&'a RawValue>,
+    bytes: bool,
+}
+
+fn wanted(shared: &Shared, args: &Args<'_>, when_full: WhenFull) -> Result<(Wanted, About), OpError> {
+    let program = args.text(0)?;
     require(shared, Need::Run, &format!("running `{program}`"))?;
-    let words = args.value(1).as_array().map(Vec::as_slice).unwrap_or_default();
-    let options = args.value(2);
+    let owner = shared.owner()?;
+    let words: Vec<Value> = args.decode(1)?;
+    let options: Options<'_> = args.parts::<Option<Options<'_>>>(2)?.unwrap_or_default();
     let world = shared.world.lock();
-    let cwd = options.get("cwd").and_then(Value::as_str).map_or_else(|| world.cwd.clone(), |cwd| world.cwd.join(cwd));
-    let timeout = options.get("timeout").and_then(Value::as_f64).filter(|ms| *ms > 0.0);
+    let cwd = options.cwd.as_ref().map_or_else(|| world.cwd.clone(), |cwd| world.cwd.join(cwd));
+    let timeout = options.timeout.filter(|ms| *ms > 0.0);
     let timeout = timeout.and_then(|ms| Duration::try_from_secs_f64(ms / 1_000.0).ok()).unwrap_or(NO_TIMEOUT);
-    let mut environment = match options.get("env").and_then(Value::as_object) {
-        Some(given) => given.iter().filter_map(|(name, value)| Some((name.as_str(), value.as_str()?))).collect(),
+    let mut environment = match options.env {
+        Some(given) => {
+            let given: BTreeMap<String, Value> = decode(given.get(), "the environment")?;
+            given.iter().filter_map(|(name, value)| Some((name.as_str(), value.as_str()?))).collect()
+        }
         None => Environment::clone(&world.environment),
     };
     let depth = world.environment.get("HOOKRAIL_DEPTH").and_then(|depth| depth.to_str()?.parse::<u32>().ok());
-    environment =
-        environment.with("HOOKRAIL_PROTOCOL", "1").with("HOOKRAIL_DEPTH", (depth.unwrap_or(0) + 1).to_string());
-    let limits = Limits { stdout_keep: 16 << 20, stderr_keep: 4 << 20, ..Limits::default() };
+    environment = environment
+        .with("HOOKRAIL_PROTOCOL", "1")
+        .with("HOOKRAIL_DEPTH", depth.unwrap_or(0).saturating_add(1).to_string());
+    let limits = Limits { stdout_keep: LARGEST, ..Limits::default() };
     let command = Command::new(&program)
         .args(words.iter().filter_map(Value::as_str))
-        .env(Arc::new(environment))
         .cwd(cwd)
         .timeout(timeout)
         .grace(GRACE)
         .limits(limits)
         .marker("HOOKRAIL_RUN_ID", run_id());
-    let command = match options.get("input").and_then(Value::as_str) {
-        Some(input) => command.stdin(bytes(input)?),
-        None => command,
+    let command = match options.input.map(|input| serde_json::from_str::<Option<String>>(input.get())) {
+        Some(Ok(Some(input))) => command.stdin(bytes(&input)?),
+        Some(Err(error)) => return Err(OpError::type_error(format!("the input is not text: {error}"))),
+        Some(Ok(None)) | None => command,
     };
-    Ok(Wanted { command, program, as_bytes: options.get("bytes").and_then(Value::as_bool).unwrap_or(false) })
+    let wanted = Wanted { command, environment: Arc::new(environment), owner, places: 1, when_full };
+    Ok((wanted, About { program, as_bytes: options.bytes, most: shared.account.most() }))
 }
 
 /// Unique on this machine, because processes are found by it when they have to end.
@@ -128,31 +160,42 @@ pub(super) fn run_id() -> String {
     format!("{}-{:x}-module-{}", std::process::id(), now.as_nanos(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-fn result(wanted: &Wanted, ended: Option<Ended>) -> Result<Value, OpError> {
+fn result(about: &About, ended: Option<Ended>) -> Result<Answer, OpError> {
     let ended = ended.ok_or_else(|| OpError::new("the process could not be waited for"))?;
-    let finished = ended.map_err(|error| failure(wanted, &error))?;
+    let finished = ended.how.map_err(|error| failure(about, &error))?;
     let (code, killed) = match finished.end {
         End::Exited(code) => (code, false),
         End::Signalled(signal) => (128 + signal, false),
-        End::OutputLimit => return Err(OpError::new("the process wrote more than 16 MiB").code("ENOBUFS")),
+        End::OutputLimit => {
+            return Err(OpError::new(format!("the process wrote more than {} MiB", LARGEST >> 20)).code("ENOBUFS"));
+        }
         End::StatusUnknown => (0, false),
         // Ended by its time or by its signal.
         _ => (143, true),
     };
-    let text = |bytes: &[u8]| if wanted.as_bytes { latin1(bytes) } else { String::from_utf8_lossy(bytes).into_owned() };
-    Ok(json!({
-        "stdout": text(&finished.stdout.bytes),
-        "stderr": text(&finished.stderr.bytes),
-        "code": code,
-        "killed": killed,
-    }))
+    let mut out = String::from("{");
+    for (name, written) in [("stdout", finished.stdout.bytes), ("stderr", finished.stderr.bytes)] {
+        // Writing to a text does not fail.
+        let _ = write!(out, "\"{name}\":");
+        let left = about.most.saturating_sub(out.len());
+        if about.as_bytes {
+            quote_bytes(&mut out, &written, left)?;
+        } else {
+            let text = String::from_utf8(written)
+                .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+            quote_text(&mut out, &text, left)?;
+        }
+        out.push(',');
+    }
+    let _ = write!(out, "\"code\":{code},\"killed\":{killed}}}");
+    Ok(Answer::written(out))
 }
 
-fn failure(wanted: &Wanted, error: &SpawnError) -> OpError {
+fn failure(about: &About, error: &SpawnError) -> OpError {
     let kind = match error {
         SpawnError::ProgramNotFound { .. } | SpawnError::WorkingDirectoryMissing { .. } => io::ErrorKind::NotFound,
         SpawnError::NotExecutable { .. } | SpawnError::BadFormat { .. } => io::ErrorKind::PermissionDenied,
-        other => return OpError::new(format!("`{}` could not be started: {other}", wanted.program)),
+        other => return OpError::new(format!("`{}` could not be started: {other}", about.program)),
     };
-    OpError::io(&io::Error::from(kind), "spawn", Path::new(&wanted.program))
+    OpError::io(&io::Error::from(kind), "spawn", Path::new(&about.program))
 }

@@ -11,11 +11,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hookrail_spawn::{CancelToken, Command, End, Finished, Limits, SpawnError};
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 
-use super::text::{bytes, latin1};
-use super::{Args, Need, OpError, exec, op, require};
+use super::answer::quote_bytes;
+use super::args::decode;
+use super::text::bytes;
+use super::{Answer, Args, Need, OpError, exec, op, require};
+use crate::processes::{Wanted, WhenFull};
 use crate::shared::{Op, Shared};
 
 /// How long an answer may take.
@@ -27,19 +32,19 @@ const LARGEST: usize = 16 << 20;
 /// What `curl` tells when it is done.
 const ABOUT: &str = "%{stderr}\\n%{http_code} %{size_header} %{num_redirects} %{url_effective}";
 
-pub(super) fn begin(shared: &Arc<Shared>, number: u32, args: &Args) -> Result<Op, OpError> {
-    let request = args.value(0);
-    let url = request.get("url").and_then(Value::as_str).unwrap_or_default().to_owned();
+pub(super) fn begin(shared: &Arc<Shared>, number: u32, args: &Args<'_>) -> Result<Op, OpError> {
+    let request: Request<'_> = args.parts(0)?;
+    let url = request.url.clone();
     require(shared, Need::Network, &format!("fetch(\"{url}\")"))?;
     if !(url.starts_with("https://") || url.starts_with("http://")) {
         return Err(OpError::type_error(format!("fetch knows http and https, not `{url}`")));
     }
-    let asked = asked(request, &url)?;
+    let owner = shared.owner()?;
+    let asked = asked(&request)?;
     let command = Command::new("curl")
         // The user's own settings for `curl` are not meant for modules.
         .args(["--disable", "--config", "-"])
         .stdin(asked.configuration)
-        .env(Arc::clone(&shared.world.lock().environment))
         .timeout(LONGEST)
         .grace(Duration::ZERO)
         .limits(Limits { stdout_keep: LARGEST, ..Limits::default() })
@@ -48,22 +53,41 @@ pub(super) fn begin(shared: &Arc<Shared>, number: u32, args: &Args) -> Result<Op
     shared.cancels.lock().insert(number, cancel.clone());
     let processes = shared.processes.clone();
     let body = asked.body;
-    Ok(op(async move {
+    let environment = Arc::clone(&shared.world.lock().environment);
+    // Its answer may be twice as large as the output of another process.
+    let wanted = Wanted { command, environment, owner, places: 2, when_full: WhenFull::Wait };
+    let most = shared.account.most();
+    Ok(op(shared, async move {
         // It is there until the request has ended, however that is.
         let _body = body;
-        match exec::driven(&processes, command, cancel).await? {
-            Some(Ok(finished)) => answer(&finished),
-            Some(Err(SpawnError::ProgramNotFound { .. })) => {
+        let Some(ended) = exec::driven(&processes, wanted, cancel).await? else {
+            return Err(failed("it was given up"));
+        };
+        match &ended.how {
+            Ok(finished) => answer(finished, most),
+            Err(SpawnError::ProgramNotFound { .. }) => {
                 Err(failed("it needs the program `curl`, which was not found; install it or put it into PATH"))
             }
-            Some(Err(error)) => Err(failed(&error.to_string())),
-            None => Err(failed("it was given up")),
+            Err(error) => Err(failed(&error.to_string())),
         }
     }))
 }
 
 fn failed(why: &str) -> OpError {
     OpError::type_error(format!("fetch failed: {why}"))
+}
+
+/// A request as the prelude describes it. What can be large stays text.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Request<'a> {
+    url: String,
+    method: Option<String>,
+    redirect: Option<String>,
+    #[serde(borrow)]
+    headers: Option<&'a RawValue>,
+    #[serde(borrow)]
+    body: Option<&'a RawValue>,
 }
 
 /// A request as `curl` takes it.
@@ -79,17 +103,17 @@ fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }
 
-fn asked(request: &Value, url: &str) -> Result<Asked, OpError> {
-    let text = |name: &str| request.get(name).and_then(Value::as_str);
-    let method = text("method").unwrap_or("GET").to_uppercase();
+fn asked(request: &Request<'_>) -> Result<Asked, OpError> {
+    let method = request.method.as_deref().unwrap_or("GET").to_uppercase();
     let mut lines = String::from("silent\nshow-error\ninclude\nsuppress-connect-headers\ngloboff\nmax-redirs = 20\n");
     lines.push_str("proto = \"=http,https\"\nproto-redir = \"=http,https\"\n");
     let mut set = |name: &str, value: &str| {
         let _ = writeln!(lines, "{name} = {}", quoted(value));
     };
-    set("url", url);
+    set("url", &request.url);
     set("write-out", ABOUT);
-    for header in request.get("headers").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default() {
+    let headers = request.headers.map_or("null", RawValue::get);
+    for header in &decode::<Vec<Value>>(headers, "the list of headers")? {
         let part = |at: usize| header.get(at).and_then(Value::as_str).unwrap_or_default();
         let (name, value) = (part(0), part(1));
         if !is_token(name) || value.contains(['\r', '\n', '\0']) {
@@ -105,10 +129,11 @@ fn asked(request: &Value, url: &str) -> Result<Asked, OpError> {
         other if other.chars().all(|letter| letter.is_ascii_alphabetic()) => set("request", other),
         other => return Err(OpError::type_error(format!("`{other}` is not a method"))),
     }
-    if text("redirect").unwrap_or("follow") == "follow" {
+    if request.redirect.as_deref().unwrap_or("follow") == "follow" {
         lines.push_str("location\n");
     }
-    let body = text("body").map(bytes).transpose()?.or_else(|| (method == "POST").then(Vec::new));
+    let body = request.body.and_then(|body| serde_json::from_str::<String>(body.get()).ok());
+    let body = body.as_deref().map(bytes).transpose()?.or_else(|| (method == "POST").then(Vec::new));
     let mut asked = Asked { configuration: lines.into_bytes(), body: None };
     match body {
         Some(body) if body.contains(&0) => {
@@ -147,11 +172,13 @@ fn quoted(value: &str) -> String {
     format!("\"{escaped}\"")
 }
 
-fn answer(finished: &Finished) -> Result<Value, OpError> {
+fn answer(finished: &Finished, most: usize) -> Result<Answer, OpError> {
     let told = finished.stderr.text_lossy();
     let (complaint, about) = told.trim_end().rsplit_once('\n').unwrap_or((&told, ""));
     match finished.end {
-        End::Exited(0) => response(&finished.stdout.bytes, about).ok_or_else(|| failed("the answer is not HTTP")),
+        End::Exited(0) => {
+            response(&finished.stdout.bytes, about, most)?.ok_or_else(|| failed("the answer is not HTTP"))
+        }
         End::Cancelled => Err(failed("it was aborted")),
         End::TimedOut => Err(failed(&format!("it took longer than {} s", LONGEST.as_secs()))),
         End::OutputLimit => Err(failed(&format!("the answer is larger than {} MiB", LARGEST >> 20))),
@@ -162,8 +189,19 @@ fn answer(finished: &Finished) -> Result<Value, OpError> {
     }
 }
 
-/// The answer, taken apart: all headers on the way come first, and how long they are was told.
-fn response(bytes: &[u8], about: &str) -> Option<Value> {
+/// The answer, taken apart: all headers on the way come first, and how long they are was told. None when it is no HTTP.
+fn response(bytes: &[u8], about: &str, most: usize) -> Result<Option<Answer>, OpError> {
+    let Some((head, body)) = head(bytes, about) else { return Ok(None) };
+    let mut out = head.to_string();
+    out.pop();
+    out.push_str(",\"body\":");
+    quote_bytes(&mut out, body, most)?;
+    out.push('}');
+    Ok(Some(Answer::written(out)))
+}
+
+/// Everything but the body, and the body.
+fn head<'a>(bytes: &'a [u8], about: &str) -> Option<(Value, &'a [u8])> {
     let mut about = about.splitn(4, ' ');
     let status: u16 = about.next()?.parse().ok()?;
     let length: usize = about.next()?.parse().ok()?;
@@ -176,14 +214,14 @@ fn response(bytes: &[u8], about: &str) -> Option<Value> {
     let reason = lines.next()?.splitn(3, ' ').nth(2).unwrap_or_default().to_owned();
     let headers: Vec<Value> =
         lines.filter_map(|line| line.split_once(':')).map(|(name, value)| json!([name.trim(), value.trim()])).collect();
-    Some(json!({
+    let head = json!({
         "status": status,
         "statusText": reason,
         "headers": headers,
         "url": url,
         "redirected": redirections > 0,
-        "body": latin1(body),
-    }))
+    });
+    Some((head, body))
 }
 
 #[cfg(test)]
@@ -195,7 +233,8 @@ mod tests {
         let heads = "HTTP/1.1 302 Found\r\nLocation: /x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n";
         let body = "HTTP/1.1 500 No\r\n\r\nhello";
         let about = format!("200 {} 1 http://h/x", heads.len());
-        let answer = response(format!("{heads}{body}").as_bytes(), &about).unwrap();
+        let answer = response(format!("{heads}{body}").as_bytes(), &about, 1 << 20).unwrap().unwrap().into_text();
+        let answer: Value = serde_json::from_str(&answer).unwrap();
         assert_eq!(
             (&answer["status"], &answer["statusText"], &answer["body"]),
             (&json!(200), &json!("OK"), &json!(body))
@@ -206,8 +245,8 @@ mod tests {
 
     #[test]
     fn nothing_breaks_out_of_the_configuration() {
-        let request = json!({"method": "post", "headers": [["X", "a\"\\"]], "body": "one\n\"two\"\\"});
-        let asked = asked(&request, "http://h/\"\nfile = x").unwrap();
+        let request = json!({"url": "http://h/\"\nfile = x", "method": "post", "headers": [["X", "a\"\\"]], "body": "one\n\"two\"\\"});
+        let asked = asked(&serde_json::from_str(&request.to_string()).unwrap()).unwrap();
         let asked = String::from_utf8(asked.configuration).unwrap();
         assert!(asked.contains(r#"url = "http://h/\"\nfile = x""#), "{asked}");
         assert!(
@@ -217,7 +256,7 @@ mod tests {
         for bad in
             [json!({"headers": [["X", "a\r\nb"]]}), json!({"headers": [["X: y", "a"]]}), json!({"method": "A B"})]
         {
-            assert!(super::asked(&bad, "http://h/").is_err(), "{bad}");
+            assert!(super::asked(&serde_json::from_str(&bad.to_string()).unwrap()).is_err(), "{bad}");
         }
     }
 }

@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
-use super::text::{bytes, latin1};
-use super::{Args, Need, OpError, require, watch};
+use super::text::bytes;
+use super::{Answer, Args, Need, OpError, require, watch};
 use crate::shared::Shared;
 
 /// Larger files do not fit into a module's memory anyway.
 const LARGEST: u64 = 32 << 20;
 
-pub(super) fn at_once(shared: &Arc<Shared>, name: &str, args: &Args) -> Result<Value, OpError> {
+pub(super) fn at_once(shared: &Arc<Shared>, name: &str, args: &Args<'_>) -> Result<Answer, OpError> {
     match name {
         "watch" => {
             require(shared, Need::Read, "watching files")?;
@@ -23,7 +23,7 @@ pub(super) fn at_once(shared: &Arc<Shared>, name: &str, args: &Args) -> Result<V
         }
         "unwatch" => {
             watch::end(shared, args.number(0));
-            return Ok(Value::Null);
+            return Ok(Answer::nothing());
         }
         _ => {}
     }
@@ -38,36 +38,36 @@ pub(super) fn at_once(shared: &Arc<Shared>, name: &str, args: &Args) -> Result<V
         let target = target.clone();
         move |error: io::Error| OpError::io(&error, syscall, &target)
     };
-    let done = |result: io::Result<()>, syscall| result.map(|()| Value::Null).map_err(failed(syscall));
+    let done = |result: io::Result<()>, syscall| result.map(|()| Answer::nothing()).map_err(failed(syscall));
     match name {
-        "read" => read(&target).map(|bytes| json!(latin1(&bytes))),
-        "write" => write(&target, &bytes(args.text(1)?)?, args.text(2)?, args.flag(3)),
-        "exists" => Ok(json!(target.exists())),
+        "read" => Answer::bytes(&read(&target)?, shared.account.most()),
+        "write" => write(&target, &bytes(&args.text(1)?)?, &args.text(2)?, args.flag(3)),
+        "exists" => Answer::of(&target.exists()),
         "access" => access(&target, args.number(1)),
         "stat" => {
             let about = if args.flag(1) { fs::metadata(&target) } else { fs::symlink_metadata(&target) };
-            about.map(|about| describe(&about)).map_err(failed("stat"))
+            Answer::of(&describe(&about.map_err(failed("stat"))?))
         }
-        "readdir" => list(&target, args.flag(1)).map(Value::Array).map_err(failed("scandir")),
+        "readdir" => Answer::of(&list(&target, args.flag(1)).map_err(failed("scandir"))?),
         "mkdir" if args.flag(1) => done(fs::create_dir_all(&target), "mkdir"),
         "mkdir" => done(fs::create_dir(&target), "mkdir"),
         "mkdtemp" => make_temporary(&target),
-        "rm" => remove(&target, args.value(1)),
+        "rm" => remove(&target, args.decode(1)?),
         "rmdir" if args.flag(1) => done(fs::remove_dir_all(&target), "rmdir"),
         "rmdir" => done(fs::remove_dir(&target), "rmdir"),
         "rename" => done(fs::rename(&target, path(shared, args, 1)?), "rename"),
         "copy" => done(fs::copy(&target, path(shared, args, 1)?).map(drop), "copyfile"),
-        "realpath" => target.canonicalize().map(|real| json!(real.to_string_lossy())).map_err(failed("realpath")),
-        "readlink" => fs::read_link(&target).map(|to| json!(to.to_string_lossy())).map_err(failed("readlink")),
-        "symlink" => done(link(&target, Path::new(args.text(1)?)), "symlink"),
-        "utimes" => done(set_time(&target, args.value(1).as_f64().unwrap_or(0.0)), "utime"),
+        "realpath" => Answer::of(&target.canonicalize().map_err(failed("realpath"))?.to_string_lossy()),
+        "readlink" => Answer::of(&fs::read_link(&target).map_err(failed("readlink"))?.to_string_lossy()),
+        "symlink" => done(link(&target, Path::new(&args.text(1)?)), "symlink"),
+        "utimes" => done(set_time(&target, args.float(1)), "utime"),
         "chmod" => done(set_mode(&target, args.number(1)), "chmod"),
         _ => Err(OpError::new(format!("the host knows no `fs.{name}`"))),
     }
 }
 
 /// A path counts from the working directory.
-fn path(shared: &Shared, args: &Args, at: usize) -> Result<PathBuf, OpError> {
+fn path(shared: &Shared, args: &Args<'_>, at: usize) -> Result<PathBuf, OpError> {
     let text = args.text(at)?;
     if text.contains('\0') {
         return Err(OpError::type_error("a path must not contain a NUL character"));
@@ -96,7 +96,7 @@ fn read(path: &Path) -> Result<Vec<u8>, OpError> {
     Ok(bytes)
 }
 
-fn write(path: &Path, bytes: &[u8], mode: &str, make_folder: bool) -> Result<Value, OpError> {
+fn write(path: &Path, bytes: &[u8], mode: &str, make_folder: bool) -> Result<Answer, OpError> {
     let failed = |error: io::Error| OpError::io(&error, "open", path);
     if fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
         return Err(OpError::new(format!(
@@ -114,11 +114,11 @@ fn write(path: &Path, bytes: &[u8], mode: &str, make_folder: bool) -> Result<Val
         _ => options.write(true).create(true).truncate(true),
     };
     options.open(path).and_then(|mut file| file.write_all(bytes)).map_err(failed)?;
-    Ok(Value::Null)
+    Ok(Answer::nothing())
 }
 
 #[cfg(unix)]
-fn access(path: &Path, mode: u32) -> Result<Value, OpError> {
+fn access(path: &Path, mode: u32) -> Result<Answer, OpError> {
     use std::os::unix::fs::PermissionsExt as _;
     let about = fs::metadata(path).map_err(|error| OpError::io(&error, "access", path))?;
     // Bit by bit, as far as the file itself can say: whether the disk can be written is known only to a write.
@@ -127,12 +127,12 @@ fn access(path: &Path, mode: u32) -> Result<Value, OpError> {
     if denied {
         return Err(OpError::io(&io::Error::from(io::ErrorKind::PermissionDenied), "access", path));
     }
-    Ok(Value::Null)
+    Ok(Answer::nothing())
 }
 
 #[cfg(not(unix))]
-fn access(path: &Path, _mode: u32) -> Result<Value, OpError> {
-    fs::metadata(path).map(|_| Value::Null).map_err(|error| OpError::io(&error, "access", path))
+fn access(path: &Path, _mode: u32) -> Result<Answer, OpError> {
+    fs::metadata(path).map(|_| Answer::nothing()).map_err(|error| OpError::io(&error, "access", path))
 }
 
 fn kind_of(kind: fs::FileType) -> &'static str {
@@ -154,39 +154,43 @@ fn kind_of(kind: fs::FileType) -> &'static str {
     }
 }
 
-fn describe(about: &fs::Metadata) -> Value {
+/// What a module is told about a file.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct About {
+    size: u64,
+    mode: u32,
+    mtime_ms: f64,
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+}
+
+fn describe(about: &fs::Metadata) -> About {
     #[cfg(unix)]
     let mode = std::os::unix::fs::PermissionsExt::mode(&about.permissions());
     #[cfg(not(unix))]
     let mode = 0o644;
     let changed = about.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
-    json!({
-        "size": about.len(),
-        "mode": mode,
-        "mtimeMs": changed.as_secs_f64() * 1_000.0,
-        "kind": kind_of(about.file_type()),
-    })
+    let mtime_ms = changed.as_secs_f64() * 1_000.0;
+    About { size: about.len(), mode, mtime_ms, kind: kind_of(about.file_type()), name: None }
 }
 
 /// The entries of a folder by name.
-fn list(folder: &Path, recursive: bool) -> io::Result<Vec<Value>> {
+fn list(folder: &Path, recursive: bool) -> io::Result<Vec<About>> {
     const MOST: usize = 100_000;
     let mut found = Vec::new();
     let mut waiting = vec![(folder.to_owned(), String::new())];
     while let Some((folder, prefix)) = waiting.pop() {
-        let mut entries = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
+        let mut entries = fs::read_dir(folder)?.take(MOST + 1).collect::<io::Result<Vec<_>>>()?;
         entries.sort_by_key(fs::DirEntry::file_name);
         for entry in entries {
             let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
             let about = fs::symlink_metadata(entry.path())?;
-            let mut described = describe(&about);
-            if let Some(members) = described.as_object_mut() {
-                members.insert("name".to_owned(), json!(name));
-            }
             if recursive && about.is_dir() {
                 waiting.push((entry.path(), format!("{name}/")));
             }
-            found.push(described);
+            found.push(About { name: Some(name), ..describe(&about) });
             if found.len() > MOST {
                 return Err(io::Error::other("too many entries"));
             }
@@ -195,24 +199,31 @@ fn list(folder: &Path, recursive: bool) -> io::Result<Vec<Value>> {
     Ok(found)
 }
 
-fn remove(path: &Path, options: &Value) -> Result<Value, OpError> {
-    let option = |key: &str| options.get(key).and_then(Value::as_bool).unwrap_or(false);
-    let result = match fs::symlink_metadata(path) {
-        Ok(about) if about.is_dir() && option("recursive") => fs::remove_dir_all(path),
-        Ok(about) if about.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
-        Ok(_) => fs::remove_file(path),
-        Err(error) if error.kind() == io::ErrorKind::NotFound && option("force") => Ok(()),
-        Err(error) => Err(error),
-    };
-    result.map(|()| Value::Null).map_err(|error| OpError::io(&error, "rm", path))
+/// How something is removed.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Removal {
+    recursive: bool,
+    force: bool,
 }
 
-fn make_temporary(prefix: &Path) -> Result<Value, OpError> {
+fn remove(path: &Path, options: Removal) -> Result<Answer, OpError> {
+    let result = match fs::symlink_metadata(path) {
+        Ok(about) if about.is_dir() && options.recursive => fs::remove_dir_all(path),
+        Ok(about) if about.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
+        Ok(_) => fs::remove_file(path),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && options.force => Ok(()),
+        Err(error) => Err(error),
+    };
+    result.map(|()| Answer::nothing()).map_err(|error| OpError::io(&error, "rm", path))
+}
+
+fn make_temporary(prefix: &Path) -> Result<Answer, OpError> {
     for _ in 0..16 {
         let tail: String = super::text::uuid()?.as_str().unwrap_or_default().chars().take(6).collect();
         let path = PathBuf::from(format!("{}{tail}", prefix.display()));
         match fs::create_dir(&path) {
-            Ok(()) => return Ok(json!(path.to_string_lossy())),
+            Ok(()) => return Answer::of(&path.to_string_lossy()),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(OpError::io(&error, "mkdtemp", &path)),
         }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use hookrail::{Host, HostError, Json, ModelQuery, NoticeLevel, SessionMove};
 use hookrail_spawn::CancelToken;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{Args, OpError, op, session};
+use super::{Answer, Args, OpError, op, session};
 use crate::component::Remote;
 use crate::shared::{Op, Shared};
 
@@ -17,51 +17,43 @@ impl From<HostError> for OpError {
 }
 
 /// A message to the conversation: part of the outcome of a call, or for the host itself between calls.
-pub(super) fn message(shared: &Shared, message: &Value) -> Result<(), OpError> {
-    let message = Json::from(message);
+pub(super) fn message(shared: &Shared, message: &Json) -> Result<(), OpError> {
     match shared
-        .with_current(|call| call.take(&message, shared.most_result).map(|()| call.messages.push(message.clone())))
+        .with_current(|call| call.take(message, shared.most_result).map(|()| call.messages.push(message.clone())))
     {
         Some(taken) => taken,
-        None => {
-            shared.host_of(0).send_message(&message);
-            Ok(())
-        }
+        None => shared.take_between(message).map(|()| shared.host_of(0).send_message(message)),
     }
 }
 
 /// An entry of the session, likewise.
-pub(super) fn entry(shared: &Shared, entry: &Value) -> Result<(), OpError> {
-    let entry = Json::from(entry);
-    match shared.with_current(|call| call.take(&entry, shared.most_result).map(|()| call.entries.push(entry.clone()))) {
+pub(super) fn entry(shared: &Shared, entry: &Json) -> Result<(), OpError> {
+    match shared.with_current(|call| call.take(entry, shared.most_result).map(|()| call.entries.push(entry.clone()))) {
         Some(taken) => taken,
-        None => {
-            shared.host_of(0).append_entry(&entry);
-            Ok(())
-        }
+        None => shared.take_between(entry).map(|()| shared.host_of(0).append_entry(entry)),
     }
 }
 
 /// Questions that are answered at once. The first argument is the number of the call.
-pub(super) fn at_once(shared: &Arc<Shared>, name: &str, args: &Args) -> Result<Value, OpError> {
+pub(super) fn at_once(shared: &Arc<Shared>, name: &str, args: &Args<'_>) -> Result<Answer, OpError> {
     let host = shared.host_of(args.number(0));
     match name {
-        "has_user" => return Ok(json!(host.has_user())),
-        "notify" => host.notify(args.text(1)?, level(args.text(2)?)),
-        "log" => host.log(level(args.text(1)?), args.text(2)?),
-        "set_status" => host.set_status(args.text(1)?, args.optional_text(2)),
-        "set_editor_text" => host.set_editor_text(args.text(1)?),
-        "editor_text" => return Ok(json!(host.editor_text())),
-        "styled" => return Ok(json!(host.styled(args.text(1)?, args.text(2)?))),
-        "is_idle" => return Ok(json!(host.is_idle())),
-        "has_queued_messages" => return Ok(json!(host.has_queued_messages())),
+        "has_user" => return Answer::of(&host.has_user()),
+        "notify" => host.notify(&args.text(1)?, level(&args.text(2)?)),
+        "log" => host.log(level(&args.text(1)?), &args.text(2)?),
+        "set_status" => host.set_status(&args.text(1)?, args.optional_text(2).as_deref()),
+        "set_editor_text" => host.set_editor_text(&args.text(1)?),
+        "editor_text" => return Answer::of(&host.editor_text()),
+        "styled" => return Answer::of(&host.styled(&args.text(1)?, &args.text(2)?)),
+        "is_idle" => return Answer::of(&host.is_idle()),
+        "has_queued_messages" => return Answer::of(&host.has_queued_messages()),
         "abort" => host.abort(),
-        "session" => return session::read(&*host, args).map(|value| value.to_value()),
-        "write_session" => return session::write(&*host, args).map(|value| value.to_value()),
+        "session" => return session::read(&*host, args).map(Answer::from),
+        "write_session" => return session::write(&*host, args).map(Answer::from),
         "models" => return models(&*host, args),
         _ => return Err(OpError::new(format!("the host knows no `{name}`"))),
     }
-    Ok(Value::Null)
+    Ok(Answer::nothing())
 }
 
 fn level(name: &str) -> NoticeLevel {
@@ -73,83 +65,90 @@ fn level(name: &str) -> NoticeLevel {
     }
 }
 
-fn models(host: &dyn Host, args: &Args) -> Result<Value, OpError> {
-    let query = match args.text(1)? {
+fn models(host: &dyn Host, args: &Args<'_>) -> Result<Answer, OpError> {
+    let query = match args.text(1)?.as_str() {
         "current" => ModelQuery::Current,
-        "find" => ModelQuery::Find { provider: args.text(2)?.to_owned(), id: args.text(3)?.to_owned() },
+        "find" => ModelQuery::Find { provider: args.text(2)?, id: args.text(3)? },
         "all" => ModelQuery::All,
         _ => ModelQuery::Available,
     };
-    Ok(host.models(&query).to_value())
+    Ok(host.models(&query).into())
 }
 
 /// Questions that take time. Those to a person stop the call's clock.
-pub(super) fn begin(shared: &Arc<Shared>, call: u32, number: u32, name: &str, args: &Args) -> Result<Op, OpError> {
+pub(super) fn begin(shared: &Arc<Shared>, call: u32, number: u32, name: &str, args: &Args<'_>) -> Result<Op, OpError> {
     let host = shared.host_of(call);
     let is_dialog = matches!(name, "select" | "confirm" | "input" | "edit" | "show");
     let standstill = is_dialog.then(|| shared.clock_of(call)).flatten().map(|clock| clock.stand_still());
-    let texts: Vec<String> = (0..2).filter_map(|at| args.optional_text(at)).map(str::to_owned).collect();
-    let given = args.optional_text(1).map(str::to_owned);
+    let texts: Vec<String> = (0..2).filter_map(|at| args.optional_text(at)).collect();
+    let given = args.optional_text(1);
     let first = texts.first().cloned().unwrap_or_default();
     let asked: Op = match name {
         "select" => {
-            let options: Vec<String> = serde_json::from_value(args.value(1).clone()).unwrap_or_default();
-            op(async move { Ok(json!(host.select(&first, &options).await)) })
+            let options: Vec<String> = args.decode(1)?;
+            op(shared, async move { Answer::of(&host.select(&first, &options).await) })
         }
-        "confirm" => op(async move { Ok(json!(host.confirm(&first, given.as_deref().unwrap_or_default()).await)) }),
-        "input" => op(async move { Ok(json!(host.input(&first, given.as_deref()).await)) }),
-        "edit" => op(async move { Ok(json!(host.edit(&first, given.as_deref()).await)) }),
+        "confirm" => {
+            op(shared, async move { Answer::of(&host.confirm(&first, given.as_deref().unwrap_or_default()).await) })
+        }
+        "input" => op(shared, async move { Answer::of(&host.input(&first, given.as_deref()).await) }),
+        "edit" => op(shared, async move { Answer::of(&host.edit(&first, given.as_deref()).await) }),
         "show" => show(shared, &host, args.number(0))?,
-        "wait_for_idle" => op(async move {
+        "wait_for_idle" => op(shared, async move {
             host.wait_for_idle().await;
-            Ok(Value::Null)
+            Ok(Answer::nothing())
         }),
         "new_session" => {
-            let parent = args.optional_text(0).map(str::to_owned);
-            op(async move { moved(host.new_session(parent.as_deref()).await) })
+            let parent = args.optional_text(0);
+            op(shared, async move { moved(host.new_session(parent.as_deref()).await) })
         }
-        "branch" => op(async move { moved(host.branch(&first).await) }),
+        "branch" => op(shared, async move { moved(host.branch(&first).await) }),
         "navigate" => {
             let summarize = args.flag(1);
-            op(async move { moved(host.navigate(&first, summarize).await) })
+            op(shared, async move { moved(host.navigate(&first, summarize).await) })
         }
         "api_key" => {
-            let model = Json::from(args.value(0));
-            op(async move { Ok(json!(host.api_key(&model).await)) })
+            let model = args.json(0);
+            op(shared, async move { Answer::of(&host.api_key(&model).await) })
         }
-        "complete" => complete(shared, number, host, Json::from(args.value(0))),
+        "complete" => complete(shared, number, host, args.json(0)),
         _ => return Err(OpError::new(format!("the host knows no `{name}`"))),
     };
+    // A question that the host's call was about is not asked any longer than that.
+    let over = shared.over_of(call);
     Ok(Box::pin(async move {
-        let answer = asked.await;
+        let answer = tokio::select! {
+            answer = asked => answer,
+            () = over.cancelled() => "[0,null]".to_owned(),
+        };
         drop(standstill);
         answer
     }))
 }
 
-fn moved(result: Result<SessionMove, HostError>) -> Result<Value, OpError> {
-    Ok(json!({ "cancelled": result? == SessionMove::Cancelled }))
+fn moved(result: Result<SessionMove, HostError>) -> Result<Answer, OpError> {
+    Ok(json!({ "cancelled": result? == SessionMove::Cancelled }).into())
 }
 
-fn complete(shared: &Shared, number: u32, host: Arc<dyn Host>, request: Json) -> Op {
+fn complete(shared: &Arc<Shared>, number: u32, host: Arc<dyn Host>, request: Json) -> Op {
     let cancel = CancelToken::new();
     shared.cancels.lock().insert(number, cancel.clone());
-    op(async move {
+    op(shared, async move {
         tokio::select! {
-            answer = host.complete(&request) => Ok(answer?.to_value()),
-            () = cancel.cancelled() => Ok(json!({ "role": "assistant", "content": [], "stopReason": "aborted" })),
+            answer = host.complete(&request) => Ok(answer?.into()),
+            () = cancel.cancelled() => Ok(json!({ "role": "assistant", "content": [], "stopReason": "aborted" }).into()),
         }
     })
 }
 
-fn show(shared: &Shared, host: &Arc<dyn Host>, component: u32) -> Result<Op, OpError> {
+fn show(shared: &Arc<Shared>, host: &Arc<dyn Host>, component: u32) -> Result<Op, OpError> {
     let gone = || OpError::new("the component is gone");
-    let state = shared.components.lock().get(&component).ok_or_else(gone)?.subscribe();
+    let state = shared.components.lock().get(&component).ok_or_else(gone)?.state.subscribe();
     let inbox = shared.inbox.upgrade().ok_or_else(gone)?;
     let remote = Arc::new(Remote::new(component, inbox, state));
     let host = Arc::clone(host);
-    Ok(op(async move {
+    Ok(op(shared, async move {
         host.show(remote).await?;
-        Ok(Value::Null)
+        Ok(Answer::nothing())
     }))
 }

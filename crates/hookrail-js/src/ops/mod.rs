@@ -3,6 +3,8 @@
 //! An operation has a name and arguments as JSON, and ends in an answer as JSON text: `[0, value]` or `[1, error]`.
 //! Whatever touches the machine is checked against the module's capabilities here and nowhere else.
 
+mod answer;
+mod args;
 mod digest;
 mod error;
 mod exec;
@@ -18,66 +20,48 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
+use answer::Answer;
+use args::Args;
+use error::Cause;
 pub(crate) use error::OpError;
 
+use crate::clock::Stop;
 use crate::component::State;
-use crate::shared::{Op, Shared};
+use crate::shared::{Begun, Op, Shared, Shown};
 
-/// The arguments of an operation.
-pub(crate) struct Args(Vec<Value>);
-
-impl Args {
-    fn read(text: &str) -> Result<Self, OpError> {
-        serde_json::from_str(text).map(Self).map_err(|error| OpError::type_error(error.to_string()))
-    }
-
-    fn value(&self, at: usize) -> &Value {
-        self.0.get(at).unwrap_or(&Value::Null)
-    }
-
-    fn text(&self, at: usize) -> Result<&str, OpError> {
-        self.value(at).as_str().ok_or_else(|| OpError::type_error(format!("argument {} must be a string", at + 1)))
-    }
-
-    fn optional_text(&self, at: usize) -> Option<&str> {
-        self.value(at).as_str()
-    }
-
-    fn flag(&self, at: usize) -> bool {
-        self.value(at).as_bool().unwrap_or(false)
-    }
-
-    fn number(&self, at: usize) -> u32 {
-        self.value(at).as_u64().and_then(|number| u32::try_from(number).ok()).unwrap_or(0)
-    }
-}
+/// What a component takes that is shown.
+const COMPONENT: usize = 512;
 
 /// Does something at once.
 pub(crate) fn sync(shared: &Arc<Shared>, name: &str, args: &str) -> String {
     if shared.budget.stopped().is_some() {
-        return encode(Err(OpError::new("its time is up")));
+        return encode(shared, Err(OpError::new("its time is up")));
     }
     let began = Instant::now();
     let answer = caught(name, || Args::read(args).and_then(|args| at_once(shared, name, &args)));
-    if answer.as_ref().is_err_and(|error| error.exhausted) {
-        shared.exhausted.store(true, Ordering::Relaxed);
+    // Waiting for the machine or the host is not the module's own work, up to a limit.
+    if name == "exec.wait" || name.starts_with("fs.") || name.starts_with("host.") {
+        shared.budget.forgive(began.elapsed());
     }
-    // What the host does is not the module's own work.
-    shared.budget.forgive(began.elapsed());
-    encode(answer)
+    encode(shared, answer)
 }
+
+/// What an operation takes that is begun, beside its arguments.
+const OPERATION: usize = 2 << 10;
 
 /// Begins something that takes time; gives its number.
 pub(crate) fn start(shared: &Arc<Shared>, call: u32, name: &str, args: &str) -> u32 {
     let number = shared.next_number();
+    // The arguments are kept until it has ended, some of them twice.
+    let Some(held) = shared.hold(args.len().saturating_mul(2).saturating_add(OPERATION)) else { return number };
     let op = caught(name, || Args::read(args).and_then(|args| begin(shared, call, number, name, &args)));
     let op = op.unwrap_or_else(|error| {
-        let answer = encode(Err(error));
+        let answer = encode(shared, Err(error));
         Box::pin(std::future::ready(answer))
     });
-    shared.begun.lock().push((number, op));
+    shared.begun.lock().push(Begun { number, op, held });
     number
 }
 
@@ -87,79 +71,104 @@ fn caught<T>(name: &str, work: impl FnOnce() -> Result<T, OpError>) -> Result<T,
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(panicked)
 }
 
-fn encode(answer: Result<Value, OpError>) -> String {
+/// An answer as the prelude reads it. What the module is to be stopped for is told to its budget.
+fn encode(shared: &Shared, answer: Result<Answer, OpError>) -> String {
+    let answer = answer.and_then(|answer| {
+        // It would not fit into the module's heap.
+        if answer.len() > shared.account.most() { Err(OpError::over_memory()) } else { Ok(answer) }
+    });
     match answer {
-        Ok(value) => json!([0, value]).to_string(),
-        Err(error) => json!([1, error.to_value()]).to_string(),
+        Ok(answer) => {
+            let mut text = answer.into_text();
+            text.insert_str(0, "[0,");
+            text.push(']');
+            text
+        }
+        Err(error) => {
+            match error.cause() {
+                Cause::Ordinary => {}
+                Cause::Machine => shared.exhausted.store(true, Ordering::Relaxed),
+                Cause::Memory => shared.budget.stop(Stop::Memory),
+            }
+            json!([1, error.to_value()]).to_string()
+        }
     }
 }
 
 /// An operation that ends in an answer.
-fn op(work: impl Future<Output = Result<Value, OpError>> + Send + 'static) -> Op {
-    Box::pin(async move { encode(work.await) })
+fn op(shared: &Arc<Shared>, work: impl Future<Output = Result<Answer, OpError>> + Send + 'static) -> Op {
+    let shared = Arc::downgrade(shared);
+    Box::pin(async move {
+        let answer = work.await;
+        // Nobody reads the answer when the runtime is gone.
+        shared.upgrade().map_or_else(String::new, |shared| encode(&shared, answer))
+    })
 }
 
-fn at_once(shared: &Arc<Shared>, name: &str, args: &Args) -> Result<Value, OpError> {
+fn at_once(shared: &Arc<Shared>, name: &str, args: &Args<'_>) -> Result<Answer, OpError> {
     if let Some(name) = name.strip_prefix("host.") {
         return host::at_once(shared, name, args);
     }
     if let Some(name) = name.strip_prefix("fs.") {
         return fs::at_once(shared, name, args);
     }
+    let most = shared.account.most();
+    let done = |()| Answer::nothing();
     match name {
-        "cwd" => Ok(json!(shared.world.lock().cwd.to_string_lossy())),
-        "message" => host::message(shared, args.value(0)).map(|()| Value::Null),
-        "entry" => host::entry(shared, args.value(0)).map(|()| Value::Null),
+        "cwd" => Answer::of(&shared.world.lock().cwd.to_string_lossy()),
+        "message" => host::message(shared, &args.json(0)).map(done),
+        "entry" => host::entry(shared, &args.json(0)).map(done),
         "late" => {
             let event = args.text(0)?;
             let message =
                 format!("`pi.on(\"{event}\")` came after the factory had ended, so nobody calls this handler");
-            shared.report(event, &message);
-            Ok(Value::Null)
+            shared.report(&event, &message);
+            Ok(Answer::nothing())
         }
         "cancel" => {
             if let Some(cancel) = shared.cancels.lock().get(&args.number(0)) {
                 cancel.cancel();
             }
-            Ok(Value::Null)
+            Ok(Answer::nothing())
         }
         "exec.wait" => exec::wait(shared, args),
         "component.made" => {
             let (state, _) = tokio::sync::watch::channel(State::Shown(0));
-            shared.components.lock().insert(args.number(0), state);
-            Ok(Value::Null)
+            let held = shared.hold(COMPONENT).ok_or_else(OpError::over_memory)?;
+            shared.components.lock().insert(args.number(0), Shown { state, _held: held });
+            Ok(Answer::nothing())
         }
         "component.changed" => {
-            if let Some(state) = shared.components.lock().get(&args.number(0)) {
-                state.send_modify(|state| {
+            if let Some(shown) = shared.components.lock().get(&args.number(0)) {
+                shown.state.send_modify(|state| {
                     if let State::Shown(count) = state {
                         *count += 1;
                     }
                 });
             }
-            Ok(Value::Null)
+            Ok(Answer::nothing())
         }
         "component.done" => {
-            if let Some(state) = shared.components.lock().remove(&args.number(0)) {
-                state.send_replace(State::Done);
+            if let Some(shown) = shared.components.lock().remove(&args.number(0)) {
+                shown.state.send_replace(State::Done);
             }
-            Ok(Value::Null)
+            Ok(Answer::nothing())
         }
-        "process.about" => Ok(text::about_process()),
-        "process.env" => Ok(text::environment(&shared.world.lock().environment)),
-        "text.width" => Ok(text::width(args.text(0)?)),
-        "text.letters" => Ok(text::letters(args.text(0)?)),
-        "process.alive" => text::is_alive(args.number(0)),
-        "text.encode" => Ok(text::encode(args.text(0)?)),
-        "text.decode" => text::decode(args.text(0)?, args.flag(1), args.flag(2)),
-        "hash" => digest::hash(args.text(0)?, args.text(1)?),
-        "uuid" => text::uuid(),
+        "process.about" => Ok(text::about_process().into()),
+        "process.env" => Ok(text::environment(&shared.world.lock().environment).into()),
+        "text.width" => Ok(text::width(&args.text(0)?).into()),
+        "text.letters" => text::letters(&args.text(0)?, most),
+        "process.alive" => text::is_alive(args.number(0)).map(Answer::from),
+        "text.encode" => Answer::bytes(args.text(0)?.as_bytes(), most),
+        "text.decode" => text::decode(&args.text(0)?, args.flag(1), args.flag(2), most),
+        "hash" => digest::hash(&args.text(0)?, &args.text(1)?),
+        "uuid" => text::uuid().map(Answer::from),
         "random" => text::random(args.number(0)),
         _ => Err(OpError::new(format!("the host knows no `{name}`"))),
     }
 }
 
-fn begin(shared: &Arc<Shared>, call: u32, number: u32, name: &str, args: &Args) -> Result<Op, OpError> {
+fn begin(shared: &Arc<Shared>, call: u32, number: u32, name: &str, args: &Args<'_>) -> Result<Op, OpError> {
     if let Some(name) = name.strip_prefix("host.") {
         return host::begin(shared, call, number, name, args);
     }

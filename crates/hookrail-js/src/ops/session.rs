@@ -5,9 +5,9 @@ use hookrail::{Host, Json, SessionChange, SessionQuery};
 use super::{Args, OpError};
 
 /// Reads the session. The second argument names the part, the third is its identity where it needs one.
-pub(super) fn read(host: &dyn Host, args: &Args) -> Result<Json, OpError> {
-    let id = || args.optional_text(2).unwrap_or_default().to_owned();
-    let query = match args.text(1)? {
+pub(super) fn read(host: &dyn Host, args: &Args<'_>) -> Result<Json, OpError> {
+    let id = || args.optional_text(2).unwrap_or_default();
+    let query = match args.text(1)?.as_str() {
         "cwd" => SessionQuery::Cwd,
         "sessionDir" => SessionQuery::Dir,
         "sessionId" => SessionQuery::Id,
@@ -17,7 +17,7 @@ pub(super) fn read(host: &dyn Host, args: &Args) -> Result<Json, OpError> {
         "leafEntry" => SessionQuery::LeafEntry,
         "entry" => SessionQuery::Entry(id()),
         "label" => SessionQuery::Label(id()),
-        "branch" => SessionQuery::Branch(args.optional_text(2).map(str::to_owned)),
+        "branch" => SessionQuery::Branch(args.optional_text(2)),
         "header" => SessionQuery::Header,
         "entries" => SessionQuery::Entries,
         "tree" => SessionQuery::Tree,
@@ -30,9 +30,9 @@ pub(super) fn read(host: &dyn Host, args: &Args) -> Result<Json, OpError> {
 }
 
 /// Adds to the session. The second argument says what, the third is it.
-pub(super) fn write(host: &dyn Host, args: &Args) -> Result<Json, OpError> {
-    let value = Json::from(args.value(2));
-    let change = match args.text(1)? {
+pub(super) fn write(host: &dyn Host, args: &Args<'_>) -> Result<Json, OpError> {
+    let value = args.json(2);
+    let change = match args.text(1)?.as_str() {
         "message" => SessionChange::Message(value),
         "entry" => SessionChange::Entry(value),
         "customMessage" => SessionChange::CustomMessage(value),

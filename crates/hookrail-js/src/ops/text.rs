@@ -2,6 +2,7 @@
 //!
 //! Bytes cross as text with one character for each byte, which JSON can carry.
 
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Read as _;
 
@@ -9,12 +10,7 @@ use hookrail::Environment;
 use serde_json::{Map, Value, json};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-use super::OpError;
-
-/// Bytes as text with one character for each.
-pub(crate) fn latin1(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| char::from(*byte)).collect()
-}
+use super::{Answer, OpError};
 
 /// The bytes of such a text.
 pub(crate) fn bytes(text: &str) -> Result<Vec<u8>, OpError> {
@@ -22,18 +18,14 @@ pub(crate) fn bytes(text: &str) -> Result<Vec<u8>, OpError> {
     text.chars().map(byte).collect::<Option<_>>().ok_or_else(|| OpError::type_error("these are not bytes"))
 }
 
-pub(super) fn encode(text: &str) -> Value {
-    json!(latin1(text.as_bytes()))
-}
-
-pub(super) fn decode(text: &str, fatal: bool, keep_mark: bool) -> Result<Value, OpError> {
+pub(super) fn decode(text: &str, fatal: bool, keep_mark: bool, most: usize) -> Result<Answer, OpError> {
     let bytes = bytes(text)?;
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,
         Err(_) if fatal => return Err(OpError::type_error("the bytes are not UTF-8")),
         Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
     };
-    Ok(json!(if keep_mark { &text } else { text.strip_prefix('\u{feff}').unwrap_or(&text) }))
+    Answer::text(if keep_mark { text.as_str() } else { text.strip_prefix('\u{feff}').unwrap_or(&text) }, most)
 }
 
 /// How many columns a text takes on a terminal.
@@ -42,15 +34,26 @@ pub(super) fn width(text: &str) -> Value {
 }
 
 /// What a reader sees as letters, each with its width: what has no width of its own belongs to what stands before it.
-pub(super) fn letters(text: &str) -> Value {
-    let mut letters: Vec<(String, usize)> = Vec::new();
-    for character in text.chars() {
-        match (character.width().unwrap_or(0), letters.last_mut()) {
-            (0, Some((letter, _))) => letter.push(character),
-            (width, _) => letters.push((character.to_string(), width)),
+pub(super) fn letters(text: &str, most: usize) -> Result<Answer, OpError> {
+    let mut out = String::from("[");
+    let mut rest = text.chars().peekable();
+    let mut letter = String::new();
+    while let Some(first) = rest.next() {
+        letter.clear();
+        letter.push(first);
+        while let Some(next) = rest.next_if(|next| next.width().unwrap_or(0) == 0) {
+            letter.push(next);
+        }
+        let width = first.width().unwrap_or(0);
+        let separator = if out.len() > 1 { "," } else { "" };
+        // Writing to a text does not fail.
+        let _ = write!(out, "{separator}[{},{width}]", Value::from(letter.as_str()));
+        if out.len() > most {
+            return Err(OpError::over_memory());
         }
     }
-    json!(letters)
+    out.push(']');
+    Ok(Answer::written(out))
 }
 
 /// Whether there is a process of this number, whoever it belongs to.
@@ -109,8 +112,8 @@ fn random_bytes(count: u32) -> Result<Vec<u8>, OpError> {
     Ok(bytes)
 }
 
-pub(super) fn random(count: u32) -> Result<Value, OpError> {
-    Ok(json!(latin1(&random_bytes(count)?)))
+pub(super) fn random(count: u32) -> Result<Answer, OpError> {
+    Answer::bytes(&random_bytes(count)?, usize::MAX)
 }
 
 /// A random identifier of version 4.

@@ -1,21 +1,42 @@
 //! Watching files, as the system tells of changes; where it does not, by looking at them again and again.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use notify::event::ModifyKind;
 use notify::{Config, Event, EventKind, PollWatcher, RecommendedWatcher, RecursiveMode, Watcher};
-use serde_json::Value;
 
-use super::OpError;
+use super::{Answer, OpError};
 use crate::shared::Shared;
 use crate::worker::Message;
 
 /// The pause between two looks, where looking is the only way.
 const PAUSE: Duration = Duration::from_millis(200);
 
-pub(super) fn begin(shared: &Arc<Shared>, watcher: u32, target: PathBuf, recursive: bool) -> Result<Value, OpError> {
+/// How many watchers a module may have, each of which takes a thread.
+const MOST: usize = 32;
+
+/// How many files and folders are watched at a time, because something is kept of each.
+const MOST_WATCHED: usize = 20_000;
+
+/// How many changes may wait for a module to hear of them. Of what comes after that it does not hear.
+const MOST_CHANGES: usize = 1024;
+
+pub(super) fn begin(shared: &Arc<Shared>, watcher: u32, target: PathBuf, recursive: bool) -> Result<Answer, OpError> {
+    let refused = |why: String| OpError::new(format!("`{}` cannot be watched: {why}", target.display())).code("EMFILE");
+    if shared.watchers.lock().len() >= MOST {
+        return Err(refused(format!("a module has at most {MOST} watchers")));
+    }
+    if count(&target, recursive) > MOST_WATCHED {
+        return Err(refused(format!("there are more than {MOST_WATCHED} files in it")));
+    }
+    // What watches starts a thread and does not say when there is none.
+    if let Err(error) = std::thread::Builder::new().spawn(|| {}).map(std::thread::JoinHandle::join) {
+        return Err(refused(format!("there is no thread for it: {error}")));
+    }
     let about = std::fs::metadata(&target).map_err(|error| OpError::io(&error, "watch", &target))?;
     // A file is often replaced by another one of its name, which only its folder can tell.
     let (folder, only) = match (about.is_dir(), target.parent()) {
@@ -32,7 +53,25 @@ pub(super) fn begin(shared: &Arc<Shared>, watcher: u32, target: PathBuf, recursi
     if let Some(old) = shared.watchers.lock().insert(watcher, task.abort_handle()) {
         old.abort();
     }
-    Ok(Value::Null)
+    Ok(Answer::nothing())
+}
+
+/// How many files and folders there are, as far as that matters.
+fn count(target: &Path, recursive: bool) -> usize {
+    let mut found = 0;
+    let mut waiting = vec![target.to_owned()];
+    while let Some(folder) = waiting.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            found += 1;
+            if found > MOST_WATCHED {
+                return found;
+            }
+            if recursive && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                waiting.push(entry.path());
+            }
+        }
+    }
+    found
 }
 
 pub(super) fn end(shared: &Shared, watcher: u32) {
@@ -51,18 +90,29 @@ fn watch(
     let mode = if recursive { RecursiveMode::Recursive } else { RecursiveMode::NonRecursive };
     let heard = || {
         let (inbox, folder, only) = (shared.inbox.clone(), folder.to_owned(), only.clone());
+        let changes = Arc::clone(&shared.changes);
         move |event: notify::Result<Event>| {
             let Ok(event) = event else { return };
             let (Some(kind), Some(inbox)) = (kind(event.kind), inbox.upgrade()) else { return };
             for path in event.paths.iter().filter(|path| only.as_ref().is_none_or(|only| only == *path)) {
+                if changes.fetch_add(1, Ordering::Relaxed) >= MOST_CHANGES {
+                    changes.fetch_sub(1, Ordering::Relaxed);
+                    continue;
+                }
                 // A module that is gone does not hear of anything.
                 let _ = inbox.send(Message::Changed { watcher, kind, name: name(&folder, path) });
             }
         }
     };
-    let told = RecommendedWatcher::new(heard(), Config::default())
-        .and_then(|mut told| told.watch(folder, mode).map(|()| Box::new(told) as Box<dyn Watcher + Send>));
-    match told {
+    let told = RecommendedWatcher::new(heard(), Config::default()).and_then(|mut told| {
+        if let Ok(watched) = catch_unwind(AssertUnwindSafe(|| told.watch(folder, mode))) {
+            return watched.map(|()| told);
+        }
+        // It panics without its thread, and would once more when it is dropped.
+        std::mem::forget(told);
+        Err(notify::Error::generic("there is no thread for it"))
+    });
+    match told.map(|told| Box::new(told) as Box<dyn Watcher + Send>) {
         Ok(told) => Ok(told),
         // The system has a limit on what it tells about, and some file systems tell nothing.
         Err(_) => {

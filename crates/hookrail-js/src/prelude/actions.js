@@ -1,6 +1,6 @@
 // What `pi` does while the agent is at work: messages, entries, processes, the log.
 0, function ({ builtins, sync, begin, text }) {
-	const { parse, stringify, TypeError, Number, Boolean } = builtins;
+	const { parse, stringify, setPrototypeOf, TypeError, Number, Boolean } = builtins;
 
 	// A copy of plain data, as the host will see it.
 	function plain(value, what) {
@@ -28,6 +28,8 @@
 		const { signal, timeout, cwd } = options ?? {};
 		const list = [];
 		for (let at = 0; at < (args?.length ?? 0); at++) list[at] = text(args[at]);
+		// Without a prototype, through which a module could say how a list is written as JSON.
+		setPrototypeOf(list, null);
 		const given = [text(command), list, { __proto__: null, timeout: timeout > 0 ? Number(timeout) : undefined, cwd: cwd === undefined ? undefined : text(cwd) }];
 		let stop;
 		const listen = (id) => {

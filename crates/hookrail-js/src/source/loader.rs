@@ -1,5 +1,7 @@
 //! The engine's two questions: which module does this import mean, and what is in it.
 
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,6 +12,7 @@ use rquickjs::module::Declared;
 use rquickjs::{Ctx, Error, Exception, Module};
 
 use super::{resolve, transpile, virtuals};
+use crate::clock::Stop;
 use crate::machine::is_exhausted;
 use crate::shared::Shared;
 use crate::stack;
@@ -32,7 +35,10 @@ impl Resolver for FileResolver {
             return Ok(name.to_owned());
         }
         let base = if base.starts_with('/') { base } else { "/" };
-        resolve::resolve(base, name).map_err(|message| {
+        let kept = |file: &Path| self.shared.version.as_ref().is_some_and(|version| version.has(file));
+        resolve::resolve(base, name, kept).map_err(|message| {
+            // Whoever watches the module wants to know when one of these appears.
+            self.shared.missing.lock().extend(resolve::candidates_of(base, name));
             let mut failure = LoadFailure::new(&message);
             if let Some((line, column)) = place_of(Path::new(base), name) {
                 failure = failure.at(base, line, column);
@@ -43,9 +49,23 @@ impl Resolver for FileResolver {
     }
 }
 
+/// How large a file may be that is read by the front end.
+const LARGEST_PARSED: usize = 2 << 20;
+
+/// How much of a file is looked through for the place of an import.
+const LONGEST_SHOWN: usize = 8 << 20;
+
+/// So many bytes of a file, and one more if there are more.
+fn read(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let most = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
+    File::open(path)?.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// Where a file names an import, counted from one.
 fn place_of(file: &Path, specifier: &str) -> Option<(u32, u32)> {
-    let source = std::fs::read_to_string(file).ok()?;
+    let source = String::from_utf8(read(file, LONGEST_SHOWN).ok()?).ok()?;
     source.lines().zip(1_u32..).find_map(|(line, number)| {
         let quoted = [format!("\"{specifier}\""), format!("'{specifier}'")];
         let at = quoted.iter().find_map(|quoted| line.find(quoted.as_str()))?;
@@ -88,14 +108,10 @@ impl Loader for FileLoader {
 impl FileLoader {
     fn code(&self, name: &str) -> Result<String, LoadFailure> {
         let path = Path::new(name);
-        let bytes = std::fs::read(path).map_err(|error| {
-            if is_exhausted(&error) {
-                self.shared.exhausted.store(true, Ordering::Relaxed);
-            }
-            LoadFailure::new(format!("'{name}' cannot be read: {error}"))
-        })?;
+        let bytes = self.bytes(path)?;
         self.check(path, &bytes)?;
-        let source = String::from_utf8(bytes).map_err(|_| LoadFailure::new(format!("'{name}' is not UTF-8")))?;
+        let source =
+            String::from_utf8(bytes.to_vec()).map_err(|_| LoadFailure::new(format!("'{name}' is not UTF-8")))?;
         if path.extension().is_some_and(|ending| ending == "json") {
             serde_json::from_str::<serde::de::IgnoredAny>(&source).map_err(|error| {
                 let place = |count: usize| u32::try_from(count).unwrap_or(1).max(1);
@@ -109,6 +125,9 @@ impl FileLoader {
             // Not as a literal, in which the key `__proto__` would mean something else.
             return Ok(format!("export default JSON.parse({text});"));
         }
+        if source.len() > LARGEST_PARSED {
+            return self.unparsed(name, source);
+        }
         let code = stack::deep(|| transpile::transpile(path, &source)).unwrap_or_else(|| {
             self.shared.exhausted.store(true, Ordering::Relaxed);
             Err(LoadFailure::new(format!("there is no thread to read '{name}' on")))
@@ -117,9 +136,46 @@ impl FileLoader {
         Ok(code.text)
     }
 
+    /// The code of a file that is too large for the front end, which takes up to fifty times as much memory as it reads.
+    /// JavaScript can do without it: the engine finds errors, too.
+    fn unparsed(&self, name: &str, source: String) -> Result<String, LoadFailure> {
+        if name.ends_with("ts") {
+            self.shared.budget.stop(Stop::Source);
+            let most = LARGEST_PARSED >> 20;
+            return Err(LoadFailure::new(format!(
+                "'{name}' has more than {most} MiB of TypeScript; compile it to JavaScript"
+            )));
+        }
+        self.shared.maps.lock().add(name, None);
+        Ok(source)
+    }
+
+    /// What is in a file, as far as there is room for it: as it was when the module was looked into, else as it is now.
+    fn bytes(&self, path: &Path) -> Result<Arc<[u8]>, LoadFailure> {
+        if let Some(bytes) = self.shared.version.as_ref().and_then(|version| version.bytes(path)) {
+            return Ok(bytes);
+        }
+        let left = self.shared.source_left();
+        let bytes = read(path, left).map_err(|error| {
+            // A file that cannot be read is looked at again when it changes.
+            self.shared.missing.lock().push(path.to_owned());
+            if is_exhausted(&error) {
+                self.shared.exhausted.store(true, Ordering::Relaxed);
+            }
+            LoadFailure::new(format!("'{}' cannot be read: {error}", path.display()))
+        })?;
+        if bytes.len() > left {
+            self.shared.budget.stop(Stop::Source);
+            return Err(LoadFailure::new(format!("'{}' is too large", path.display())));
+        }
+        self.shared.add_source(bytes.len());
+        Ok(bytes.into())
+    }
+
     /// A module is made of what was looked at when it was trusted, and of nothing else.
-    fn check(&self, path: &Path, bytes: &[u8]) -> Result<(), LoadFailure> {
+    fn check(&self, path: &Path, bytes: &Arc<[u8]>) -> Result<(), LoadFailure> {
         let digest = Digest::of(bytes);
+        self.shared.sources.lock().add(path, Arc::clone(bytes));
         self.shared.files.lock().push((path.to_owned(), digest));
         let world = self.shared.world.lock();
         let Some(covered) = &world.covered else { return Ok(()) };

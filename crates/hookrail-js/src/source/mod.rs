@@ -5,8 +5,10 @@ mod loader;
 mod maps;
 mod resolve;
 mod transpile;
+mod version;
 mod virtuals;
 
 pub(crate) use loader::{FileLoader, FileResolver};
 pub(crate) use maps::Maps;
+pub(crate) use version::Version;
 pub(crate) use virtuals::script;

@@ -9,8 +9,9 @@ use super::virtuals;
 /// Endings that may be left out, in the order they are tried.
 const ENDINGS: [&str; 5] = ["ts", "mts", "js", "mjs", "json"];
 
-/// The name of the module that `specifier` means in the file `base`.
-pub(super) fn resolve(base: &str, specifier: &str) -> Result<String, String> {
+/// The name of the module that `specifier` means in the file `base`. Files that are kept are there, whatever is on the
+/// disk.
+pub(super) fn resolve(base: &str, specifier: &str, kept: impl Fn(&Path) -> bool) -> Result<String, String> {
     if let Some(name) = virtuals::named(specifier) {
         return Ok(name);
     }
@@ -19,22 +20,30 @@ pub(super) fn resolve(base: &str, specifier: &str) -> Result<String, String> {
             "`{specifier}` is not available to module hooks; docs/modules.md lists the modules there are"
         ));
     }
-    let path = specifier.strip_prefix("file://").unwrap_or(specifier);
-    let is_path =
-        path.starts_with('/') || path == "." || path == ".." || path.starts_with("./") || path.starts_with("../");
-    if !is_path {
+    let candidates = candidates_of(base, specifier);
+    if candidates.is_empty() {
         return Err(format!(
             "the package `{specifier}` cannot be imported: module hooks have no node_modules; bundle it into the module or \
              import a file by its path"
         ));
     }
-    let path = path.split(['?', '#']).next().unwrap_or(path);
-    let folder = Path::new(base).parent().unwrap_or(Path::new("/"));
-    let wanted = without_dots(&folder.join(path));
-    match candidates(&wanted).into_iter().find(|file| file.is_file()) {
+    match candidates.into_iter().find(|file| kept(file) || file.is_file()) {
         Some(file) => Ok(file.to_string_lossy().into_owned()),
         None => Err(format!("Cannot find module '{specifier}' imported from '{base}'")),
     }
+}
+
+/// The files that a specifier can mean; none if it is not a path.
+pub(super) fn candidates_of(base: &str, specifier: &str) -> Vec<PathBuf> {
+    let path = specifier.strip_prefix("file://").unwrap_or(specifier);
+    let is_path =
+        path.starts_with('/') || path == "." || path == ".." || path.starts_with("./") || path.starts_with("../");
+    if !is_path {
+        return Vec::new();
+    }
+    let path = path.split(['?', '#']).next().unwrap_or(path);
+    let folder = Path::new(base).parent().unwrap_or(Path::new("/"));
+    candidates(&without_dots(&folder.join(path)))
 }
 
 fn candidates(wanted: &Path) -> Vec<PathBuf> {
@@ -70,7 +79,7 @@ mod tests {
         }
         let base = dir.path().join("hook.ts").to_string_lossy().into_owned();
         let of = |specifier: &str| {
-            let found = resolve(&base, specifier).unwrap();
+            let found = resolve(&base, specifier, |_| false).unwrap();
             found.strip_prefix(&format!("{}/", dir.path().display())).unwrap_or(&found).to_owned()
         };
         assert_eq!(of("./a"), "a.ts");
@@ -80,9 +89,9 @@ mod tests {
         assert_eq!(of("./d"), "d/index.ts");
         assert_eq!(of("fs"), "node:fs");
         assert_eq!(of("@f5xc-salesdemos/xcsh/hooks"), "hookrail:agent");
-        assert!(resolve(&base, "./nothing").unwrap_err().contains("./nothing"));
-        assert!(resolve(&base, "zod").unwrap_err().contains("zod"));
-        assert!(resolve(&base, "node:http").unwrap_err().contains("node:http"));
-        assert!(resolve(&base, "hookrail:agent").is_err(), "the inner names are not for modules");
+        assert!(resolve(&base, "./nothing", |_| false).unwrap_err().contains("./nothing"));
+        assert!(resolve(&base, "zod", |_| false).unwrap_err().contains("zod"));
+        assert!(resolve(&base, "node:http", |_| false).unwrap_err().contains("node:http"));
+        assert!(resolve(&base, "hookrail:agent", |_| false).is_err(), "the inner names are not for modules");
     }
 }

@@ -10,12 +10,24 @@ use libc::pid_t;
 use super::leader::Leader;
 use super::proc::Kin;
 use super::wait::{Waiter, becomes_readable, open_pidfd};
+use crate::ledger::Entry;
 use crate::outcome::Exit;
 
 /// A started child that no runtime knows of. Unless it was reaped, dropping it kills it with all its relatives.
 #[derive(Debug)]
 pub(crate) struct Owned {
     leader: Arc<Leader>,
+}
+
+impl Owned {
+    /// Adds the child to the record of running ones, for as long as it has not been reaped.
+    pub(super) fn recorded(self, entry: Option<Entry>) -> Self {
+        if let Some(entry) = entry {
+            entry.started(self.pid());
+            self.leader.record(entry);
+        }
+        self
+    }
 }
 
 impl Owned {

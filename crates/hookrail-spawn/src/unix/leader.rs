@@ -9,12 +9,13 @@ use std::collections::BTreeSet;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use libc::{c_int, pid_t};
 
 use super::proc::Family;
+use crate::ledger::Entry;
 use crate::outcome::Exit;
 
 /// How often a sweep looks before it gives up, and how long it pauses between looks.
@@ -32,6 +33,8 @@ pub(super) struct Leader {
     pidfd: Option<Arc<OwnedFd>>,
     family: Family,
     state: Mutex<State>,
+    /// Its entry in a record of running children, until it has been reaped.
+    entry: OnceLock<Mutex<Option<Entry>>>,
 }
 
 /// Whether the number is still reserved.
@@ -43,7 +46,15 @@ enum State {
 
 impl Leader {
     pub(super) fn new(pid: pid_t, pidfd: Option<OwnedFd>, marker: Option<Vec<u8>>) -> Self {
-        Self { pid, pidfd: pidfd.map(Arc::new), family: Family::new(pid, marker), state: Mutex::new(State::Reserved) }
+        let state = Mutex::new(State::Reserved);
+        let family = Family::new(pid, marker);
+        Self { pid, pidfd: pidfd.map(Arc::new), family, state, entry: OnceLock::new() }
+    }
+
+    /// Keeps the entry of this child in a record of running ones until it has been reaped.
+    pub(super) fn record(&self, entry: Entry) {
+        // There is one for each child.
+        let _ = self.entry.set(Mutex::new(Some(entry)));
     }
 
     pub(super) fn pid(&self) -> pid_t {
@@ -104,6 +115,9 @@ impl Leader {
         let mut state = self.lock();
         if *state == State::Reserved && !matches!(self.wait(libc::WNOHANG), Ok(None)) {
             *state = State::Reaped;
+            if let Some(entry) = self.entry.get() {
+                drop(entry.lock().unwrap_or_else(PoisonError::into_inner).take());
+            }
         }
     }
 

@@ -129,7 +129,7 @@ impl Family {
 }
 
 #[cfg(target_os = "linux")]
-fn send_kill(pidfd: libc::c_int) -> bool {
+pub(super) fn send_kill(pidfd: libc::c_int) -> bool {
     // SAFETY: the descriptor is open; no information is passed, which the
     // null pointer says.
     unsafe {
@@ -139,7 +139,7 @@ fn send_kill(pidfd: libc::c_int) -> bool {
 
 /// Never called: there are no pidfds.
 #[cfg(not(target_os = "linux"))]
-fn send_kill(_pidfd: libc::c_int) -> bool {
+pub(super) fn send_kill(_pidfd: libc::c_int) -> bool {
     false
 }
 
@@ -153,19 +153,21 @@ const PF_KTHREAD: u32 = 0x0020_0000;
 
 /// What is needed of `/proc/PID/stat`.
 #[derive(Debug, PartialEq, Eq)]
-struct Stat {
-    is_dead: bool,
+pub(super) struct Stat {
+    pub(super) is_dead: bool,
+    /// Ticks since the boot.
+    pub(super) started: u64,
     group: pid_t,
     session: pid_t,
     is_kernel_thread: bool,
 }
 
 impl Stat {
-    fn read(pid: pid_t) -> Option<Self> {
+    pub(super) fn read(pid: pid_t) -> Option<Self> {
         Self::parse(&std::fs::read(format!("/proc/{pid}/stat")).ok()?)
     }
 
-    /// `PID (NAME) STATE PARENT GROUP SESSION TTY TTYGROUP FLAGS …`; the name may hold anything.
+    /// `PID (NAME) STATE PARENT GROUP SESSION TTY TTYGROUP FLAGS …`, the start as field 22; the name may hold anything.
     fn parse(stat: &[u8]) -> Option<Self> {
         let name_end = stat.iter().rposition(|byte| *byte == b')')?;
         let mut fields = str::from_utf8(stat.get(name_end + 1..)?).ok()?.split_ascii_whitespace();
@@ -173,7 +175,8 @@ impl Stat {
         let group = fields.nth(1)?.parse().ok()?;
         let session = fields.next()?.parse().ok()?;
         let flags: u32 = fields.nth(2)?.parse().ok()?;
-        Some(Self { is_dead, group, session, is_kernel_thread: flags & PF_KTHREAD != 0 })
+        let started = fields.nth(12)?.parse().ok()?;
+        Some(Self { is_dead, started, group, session, is_kernel_thread: flags & PF_KTHREAD != 0 })
     }
 }
 
@@ -183,18 +186,20 @@ mod tests {
 
     #[test]
     fn a_name_with_parentheses_and_spaces_does_not_shift_the_fields() {
-        let stat = Stat::parse(b"7 (a) R 1 2 (b\xff) S 1 5 6 0 -1 4194304 0").unwrap();
-        assert_eq!((stat.group, stat.session), (5, 6));
+        let stat = Stat::parse(b"7 (a) R 1 2 (b\xff) S 1 5 6 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 777 0").unwrap();
+        assert_eq!((stat.group, stat.session, stat.started), (5, 6, 777));
         assert!(!stat.is_dead && !stat.is_kernel_thread);
     }
 
     #[test]
     fn a_zombie_is_dead() {
-        assert!(Stat::parse(b"7 (a) Z 1 5 6 0 -1 4194304 0").unwrap().is_dead);
+        assert!(Stat::parse(b"7 (a) Z 1 5 6 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 777 0").unwrap().is_dead);
     }
 
     #[test]
     fn a_thread_of_the_kernel_is_known_by_its_flag() {
-        assert!(Stat::parse(b"2 (kthreadd) S 0 0 0 0 -1 2129984 0").unwrap().is_kernel_thread);
+        assert!(
+            Stat::parse(b"2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 777 0").unwrap().is_kernel_thread
+        );
     }
 }

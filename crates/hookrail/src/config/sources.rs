@@ -346,7 +346,9 @@ impl<'s> Reading<'s> {
             Err(error) => {
                 let starved = is_want_of_resources(&error);
                 self.report.try_again |= starved;
-                let known = self.store.real.get(path).filter(|_| starved || self.mode == LoadMode::Refresh);
+                // A link that leads nowhere is broken, not removed.
+                let is_kept = || self.mode == LoadMode::Refresh || path.is_symlink();
+                let known = self.store.real.get(path).filter(|_| starved || is_kept());
                 known.cloned().ok_or(error)
             }
         }
@@ -472,7 +474,7 @@ fn parsed<T>(path: &Path, now: &Now, parse: impl Fn(&str) -> Parsed<T>) -> Parse
     match now {
         Now::Text(text) if text.trim().is_empty() => {
             let message = format!("`{}` is empty", path.display());
-            let hint = "write `{}` if it is meant to say nothing, or remove it";
+            let hint = "repair it, or remove it if it is meant to say nothing";
             Parsed::broken(Diagnostic::new(Code::FileEmpty, message).at(Location::whole_file(path)).hint(hint))
         }
         Now::Text(text) => parse(text),
@@ -581,6 +583,7 @@ pub(crate) fn with_links(paths: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
                     followed += 1;
                     watched.insert(place.to_owned());
                     let target = super::without_dots(&place.parent().unwrap_or(Path::new("/")).join(target));
+                    watched.insert(target.clone());
                     let rest = path.strip_prefix(place).unwrap_or(Path::new(""));
                     let leads_to = if rest.as_os_str().is_empty() { target } else { target.join(rest) };
                     watched.insert(leads_to.clone());

@@ -115,8 +115,8 @@ pub(crate) struct Loader {
     modules: xcsh::LastGood,
     /// What was granted for the project when the store could last be read.
     pub(crate) grants: Option<Grants>,
-    /// When configuration was loaded last.
-    pub(crate) last_load: Option<Instant>,
+    /// When an event loaded again last, because the load before it lacked resources.
+    pub(crate) last_retry: Option<Instant>,
 }
 
 /// What configuration came to.

@@ -153,8 +153,11 @@ pub(crate) struct Reply<A> {
 
 /// Whether a hook did its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Health {
+#[non_exhaustive]
+pub enum Health {
+    /// It answered, or had nothing to say.
     Well,
+    /// It failed. What it decided is then what its failure policy made of that.
     Failed,
 }
 

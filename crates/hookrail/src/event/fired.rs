@@ -41,6 +41,12 @@ pub enum EventError {
         /// What it is.
         found: JsonKind,
     },
+    /// A field stands twice, so that two parsers would read two things.
+    #[error("duplicate key `{field}`")]
+    RepeatedField {
+        /// The field.
+        field: String,
+    },
     /// A field has the wrong type.
     #[error("`{field}` must be {expected}, not {}", found.described())]
     FieldType {
@@ -71,9 +77,12 @@ impl Event {
     /// type, unknown ones are kept for whoever knows them.
     ///
     /// # Errors
-    /// When the payload is not an object, or a known field has the wrong type.
+    /// When the payload is not an object, or a field stands twice, or a known field has the wrong type.
     pub fn with_payload(mut self, payload: &Json) -> Result<Self, EventError> {
         let object = payload.as_object().ok_or(EventError::NotAnObject { found: payload.kind() })?;
+        if let Some(field) = payload.repeated_member() {
+            return Err(EventError::RepeatedField { field });
+        }
         for (name, value) in object.iter() {
             match name {
                 "session_id" => self.around().session_id = base_text("session_id", value)?,
@@ -269,6 +278,8 @@ mod tests {
             EventError::FieldType { field: "tool_input", expected: "an object", found: JsonKind::Array }
         );
         assert_eq!(payload("[1]").unwrap_err(), EventError::NotAnObject { found: JsonKind::Array });
+        let twice = r#"{"tool_input":{"path":"a"},"tool_input":{"path":"b"}}"#;
+        assert_eq!(payload(twice).unwrap_err(), EventError::RepeatedField { field: "tool_input".to_owned() });
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::failure;
 use super::plan::{PartPlan, PlannedHook};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::{Dialect, Flow, FoldContext, Folded, Reply};
+use crate::dialect::{Dialect, Flow, FoldContext, Folded, Health, Reply};
 use crate::event::{Event, Stage};
 use crate::hook::{Action, Authority, OnFailure, Trust};
 use crate::json::Json;
@@ -246,6 +246,7 @@ impl<D: Dialect> AnyPart for Part<D> {
         slot.run = Some(HookRun {
             hook: Arc::clone(&slot.planned.hook),
             end: EndKind::Detached,
+            health: Health::Well,
             exit_code: None,
             signal: None,
             decision: None,
@@ -359,6 +360,7 @@ fn run_record<A>(reply: &Reply<A>, end: &RunEnd) -> HookRun {
     HookRun {
         hook: Arc::clone(&reply.hook),
         end: reply.end,
+        health: reply.health,
         exit_code,
         signal,
         decision: reply.decision,

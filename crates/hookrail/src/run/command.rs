@@ -13,7 +13,7 @@ use super::request::RunRequest;
 use super::shell::shell;
 use super::surroundings::Surroundings;
 use super::terms::{AllTerms, Terms};
-use super::{Environment, ProcessStart};
+use super::{Environment, ProcessStart, RunLedger};
 use crate::hook::Action;
 #[cfg(unix)]
 use crate::lane::ShellUse;
@@ -43,6 +43,8 @@ pub(crate) struct ProcessWorld {
     pub(crate) terms: AllTerms,
     /// How the system is asked for processes.
     pub(crate) start: ProcessStart,
+    /// Where running processes are recorded.
+    pub(crate) ledger: Option<RunLedger>,
     /// What their processes found in their environments.
     pub(crate) surroundings: Surroundings,
 }
@@ -156,7 +158,10 @@ fn clothed(
     environment: &Arc<Environment>,
     request: &RunRequest,
 ) -> Command {
-    let command = bounded(command, terms, request).start(world.start);
+    let mut command = bounded(command, terms, request).start(world.start);
+    if let Some(ledger) = &world.ledger {
+        command = command.recorded_in(ledger);
+    }
     command.env(Arc::clone(environment)).cwd(working_directory(&request.cwd))
 }
 

@@ -23,13 +23,13 @@ mod worker;
 
 pub use end::{How, Output, Relocation, RelocationReason, RunEnd, SpawnFailure};
 pub(crate) use environment::for_hooks as environment_for_hooks;
-pub use hookrail_spawn::{Environment, Start as ProcessStart};
+pub use hookrail_spawn::{Environment, LeftBehind, RunLedger, Start as ProcessStart};
 pub use input::RunInput;
 pub(crate) use request::SharedInput;
 pub use request::{RunId, RunRequest};
 pub use runner::{
-    Capabilities, HostFuture, LoadCause, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection,
-    ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, RegisteredCommand, Registrations,
+    Capabilities, HostFuture, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender,
+    ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, RegisteredCommand, Registrations,
 };
 pub use terms::{OutputLimits, Terms};
 

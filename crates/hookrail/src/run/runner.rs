@@ -52,6 +52,11 @@ pub trait ModuleRunner: Send + Sync {
         Vec::new()
     }
 
+    /// Forgets a module that is not configured any more, with everything it is doing.
+    fn forget(&self, module: &Path) {
+        let _ = module;
+    }
+
     /// Runs a command that a module registered.
     fn command<'a>(&'a self, command: ModuleCommand<'a>) -> HostFuture<'a, ModuleReturn> {
         let how = How::Unusable(format!("the runner has no command `{}`", command.name).into());
@@ -377,19 +382,6 @@ pub struct LoadFailure {
     pub message: String,
     /// Where it is wrong, when that is known.
     pub place: Option<LoadPlace>,
-    /// What kept it from being loaded.
-    pub cause: LoadCause,
-}
-
-/// What keeps a module from being loaded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum LoadCause {
-    /// Its source.
-    #[default]
-    Source,
-    /// A want of descriptors, memory or threads, which says nothing about its source. The next event tries again.
-    OutOfResources,
 }
 
 /// A place in a module's source. Lines and columns count from one.
@@ -408,15 +400,7 @@ impl LoadFailure {
     /// A failure without a place.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), place: None, cause: LoadCause::Source }
-    }
-
-    /// The failure of something that the operating system refused, with the cause that follows from its error.
-    #[must_use]
-    pub fn of_system(message: impl Into<String>, error: &std::io::Error) -> Self {
-        let starved = crate::config::is_want_of_resources(error);
-        let cause = if starved { LoadCause::OutOfResources } else { LoadCause::Source };
-        Self { cause, ..Self::new(message) }
+        Self { message: message.into(), place: None }
     }
 
     /// The failure with its place.

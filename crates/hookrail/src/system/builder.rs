@@ -16,8 +16,8 @@ use crate::dialect::{self, DialectId, Inspector, Loader, Plugins, Sources, path_
 use crate::hook::{Hook, OnFailure};
 use crate::log::log;
 use crate::run::{
-    AllTerms, Capabilities, Environment, Kept, ModuleRunner, OutputLimits, ProcessStart, ProcessWorld, Surroundings,
-    Terms, environment_for_hooks,
+    AllTerms, Capabilities, Environment, Kept, ModuleRunner, OutputLimits, ProcessStart, ProcessWorld, RunLedger,
+    Surroundings, Terms, environment_for_hooks,
 };
 use crate::snapshot::{Snapshot, Switch};
 use crate::source::SourceKind;
@@ -40,6 +40,7 @@ pub struct Builder {
     terms: AllTerms,
     most_processes: usize,
     process_start: ProcessStart,
+    ledger: Option<RunLedger>,
     tools: Vec<ToolNames>,
     findings: Vec<Diagnostic>,
     files: Vec<PathBuf>,
@@ -102,6 +103,7 @@ impl Builder {
             terms: AllTerms::default(),
             most_processes: 64,
             process_start: ProcessStart::default(),
+            ledger: None,
             tools: Vec::new(),
             findings: Vec::new(),
             files: Vec::new(),
@@ -186,6 +188,13 @@ impl Builder {
         self
     }
 
+    /// Records hook processes for as long as they run. If this program is killed, the next one that opens a ledger in the
+    /// same directory ends those that it left, and no others. One ledger serves all hook systems of a program.
+    pub fn record_running_hooks(mut self, ledger: &RunLedger) -> Self {
+        self.ledger = Some(ledger.clone());
+        self
+    }
+
     /// Names a file that this description was made from, and what was noticed in it. The file is one of
     /// [`HookSystem::protected_paths`], and the findings come before those of all hooks.
     pub fn described_by(mut self, file: impl Into<PathBuf>, findings: Vec<Diagnostic>) -> Self {
@@ -263,6 +272,7 @@ impl Builder {
                 project: project.clone(),
                 terms: self.terms,
                 start: self.process_start,
+                ledger: self.ledger,
                 surroundings: Surroundings::default(),
             }),
             project,
@@ -309,7 +319,9 @@ impl Settings {
                 let mut problems = Vec::new();
                 reading.read(place, &mut problems, |text| (source.check)(text).into());
                 // What was wrong when the description was made is among its findings.
-                found.extend(problems.into_iter().filter(|problem| !self.findings.contains(problem)));
+                if mode != LoadMode::First {
+                    found.extend(problems);
+                }
             }
         });
         loaded.sources.looked_at.extend(self.files.iter().cloned());

@@ -190,7 +190,6 @@ impl HookSystem {
             let native = self.inner.native.lock().unwrap_or_else(PoisonError::into_inner).clone();
             self.inner.settings.load(loader, native, mode)
         };
-        loader.last_load = Some(Instant::now());
         let before = self.snapshot();
         let revision = if before.is_same_configuration(&snapshot) {
             before.revision()
@@ -215,9 +214,10 @@ impl HookSystem {
             return;
         }
         let mut loader = self.inner.loader.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_due = loader.last_load.is_none_or(|last| last.elapsed() >= RETRY_AFTER);
+        let is_due = loader.last_retry.is_none_or(|last| last.elapsed() >= RETRY_AFTER);
         if is_due && self.inner.load_again.load(Ordering::Relaxed) {
             self.load_with(&mut loader, LoadMode::Refresh);
+            loader.last_retry = Some(Instant::now());
         }
     }
 

@@ -5,19 +5,19 @@ use hookrail_bus::{Bus, transport};
 use crate::args::ServeArgs;
 use crate::errors::{Failure, Result};
 
-/// Serves until everybody is served.
+/// Serves until every client is served. It is an error when clients cannot find the server any more.
 pub(super) fn serve_clients(
     args: &ServeArgs,
     bus: Bus,
     longest_line: Option<usize>,
-) -> Result<impl Future<Output = ()>> {
+) -> Result<impl Future<Output = Result<()>>> {
     let listener = match &args.socket {
         None => {
             debug_assert!(args.stdio, "the parser wants one of the two");
             None
         }
         #[cfg(unix)]
-        Some(path) => Some(transport::Listener::bind(path).map_err(|error| cannot_bind(&error))?),
+        Some(path) => Some(listen(path)?),
         #[cfg(not(unix))]
         Some(_) => return Err(Failure::new("sockets are not supported on this system").hint("use `--stdio`")),
     };
@@ -32,11 +32,30 @@ pub(super) fn serve_clients(
                 .await;
             }
             #[cfg(unix)]
-            Some(listener) => bus.listen(listener).await,
+            Some(listener) => return bus.listen(listener).await.map_err(|error| lost_socket(&error)),
             #[cfg(not(unix))]
             Some(()) => {}
         }
+        Ok(())
     })
+}
+
+/// The socket that the service manager has made, or a new one.
+#[cfg(unix)]
+fn listen(path: &std::path::Path) -> Result<transport::Listener> {
+    match super::manager::passed_socket(path)? {
+        Some(passed) => transport::Listener::inherit(passed).map_err(|error| {
+            Failure::new(format!("the socket that the service manager passed cannot be used: {error}"))
+                .hint("the socket unit needs `ListenStream=` with the path that `--socket` names")
+        }),
+        None => transport::Listener::bind(path).map_err(|error| cannot_bind(&error)),
+    }
+}
+
+#[cfg(unix)]
+fn lost_socket(error: &transport::BindError) -> Failure {
+    Failure::new(format!("the socket of this server was removed, and cannot be made again: {error}"))
+        .hint("clients now find what is at that path; start the server again if it is the one they shall find")
 }
 
 #[cfg(unix)]
@@ -46,6 +65,7 @@ fn cannot_bind(error: &transport::BindError) -> Failure {
     match error {
         transport::BindError::InUse(_) => failure.hint("end the other server, or choose another path"),
         transport::BindError::NotASocket(_) => failure.hint("choose another path, or remove what is there"),
+        transport::BindError::Unsafe(_) => failure.hint("use a folder that only you can write to"),
         _ => {
             failure.hint("the folder must exist and be writable, and a socket's path has at most about 100 characters")
         }

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use hookrail_bus::{Bus, MetricsServer};
 
 use crate::errors::{Failure, Result};
+use crate::logging;
 
 pub(super) async fn offer_metrics(bus: &Bus, address: SocketAddr) -> Result<()> {
     let server = MetricsServer::bind(address).await.map_err(|error| {
@@ -13,7 +14,7 @@ pub(super) async fn offer_metrics(bus: &Bus, address: SocketAddr) -> Result<()> 
     })?;
     if let Ok(address) = server.address() {
         // Standard output belongs to the clients. This is how a script learns which port it was.
-        eprintln!("metrics at http://{address}/metrics");
+        logging::say(format!("metrics at http://{address}/metrics\n"));
     }
     tokio::spawn(server.serve(bus.metrics()));
     Ok(())

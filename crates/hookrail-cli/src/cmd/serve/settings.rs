@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hookrail::{Builder, HookSystem};
+use hookrail::{Builder, RunLedger};
 use hookrail_bus::Settings;
 
 use crate::args::{ProjectArgs, ServeArgs};
@@ -10,9 +10,20 @@ use crate::config::BusSettings;
 use crate::project::Project;
 
 /// What is not said on the command line or in the user's configuration is as the bus has it by itself.
-pub(super) fn settings(project: &Project, args: &ServeArgs, configured: BusSettings) -> Settings {
+pub(super) fn settings(
+    project: &Project,
+    args: &ServeArgs,
+    configured: BusSettings,
+    ledger: Option<RunLedger>,
+) -> Settings {
     let (own, options) = (project.root().to_owned(), args.project.clone());
-    let describe = move |directory: &Path| describe(directory, directory == own, &options);
+    let describe = move |directory: &Path| {
+        let builder = describe(directory, directory == own, &options)?;
+        Ok(match &ledger {
+            Some(ledger) => builder.record_running_hooks(ledger),
+            None => builder,
+        })
+    };
     let given = [
         (args.limit.or(configured.requests), Settings::limit as fn(Settings, usize) -> Settings),
         (args.in_flight.or(configured.in_flight), Settings::in_flight),
@@ -21,7 +32,7 @@ pub(super) fn settings(project: &Project, args: &ServeArgs, configured: BusSetti
         (configured.buffered, Settings::most_buffered),
         (configured.line, Settings::longest_line),
     ];
-    let mut settings = Settings::new(project.root(), describe);
+    let mut settings = Settings::fallible(project.root(), describe);
     for (number, set) in given {
         if let Some(number) = number {
             settings = set(settings, number);
@@ -31,14 +42,14 @@ pub(super) fn settings(project: &Project, args: &ServeArgs, configured: BusSetti
         settings = settings.patience(patience);
     }
     if let Ok(store) = Project::trust_store() {
-        settings = settings.also_watch(store.path());
+        settings = settings.grants_in(store.path());
     }
     if args.no_watch || configured.watch == Some(false) { settings.without_watching() } else { settings }
 }
 
 /// The hooks of a project that a request names. What was said on the command line about trust and modules is about the
 /// server's own project and no other.
-fn describe(directory: &Path, is_own: bool, options: &ProjectArgs) -> Builder {
+fn describe(directory: &Path, is_own: bool, options: &ProjectArgs) -> std::result::Result<Builder, String> {
     let options = ProjectArgs {
         project: Some(directory.to_owned()),
         trust_project: options.trust_project && is_own,
@@ -46,6 +57,5 @@ fn describe(directory: &Path, is_own: bool, options: &ProjectArgs) -> Builder {
         no_plugins: options.no_plugins,
     };
     let described = Project::open(&options).and_then(|project| project.builder(&options));
-    // The directory was there a moment ago. If it cannot be read any more, there is nothing in it that could run.
-    described.unwrap_or_else(|_| HookSystem::builder(directory).hooks_off("the project cannot be read"))
+    described.map_err(|failure| failure.message().to_owned())
 }

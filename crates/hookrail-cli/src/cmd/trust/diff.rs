@@ -75,5 +75,7 @@ fn definition(definition: Option<&Definition>) -> Json {
         ("command", Json::string(&definition.command)),
         ("life", value(&definition.life)),
         ("plugin", value(&definition.package)),
+        ("onFailure", value(&definition.on_failure)),
+        ("timeout", value(&definition.timeout)),
     ])
 }

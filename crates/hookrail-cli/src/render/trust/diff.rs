@@ -48,16 +48,28 @@ pub(crate) fn one(change: &HookChange, places: &Places) -> String {
 /// Takes a part out of a definition, as text.
 type Part = fn(&Definition) -> String;
 
+/// What a failure does, where that is not the default.
+pub(super) fn on_failure(definition: &Definition) -> String {
+    definition.on_failure.clone().unwrap_or_default()
+}
+
+/// The time a hook has, where that is not the default.
+pub(super) fn timeout(definition: &Definition) -> String {
+    definition.timeout.as_ref().map(|ms| format!("{ms} ms")).unwrap_or_default()
+}
+
 /// The parts of a definition that differ; all of it when there is only one.
 fn definitions(out: &mut String, before: Option<&Definition>, after: Option<&Definition>) {
     if before.is_none() && after.is_some() {
         line(out, "was", "not kept: it was granted by an earlier version");
     }
-    let parts: [(&str, Part); 5] = [
+    let parts: [(&str, Part); 7] = [
         ("event", |definition| definition.event.clone()),
         ("match", |definition| definition.matcher.clone().unwrap_or_else(|| "*".to_owned())),
         ("of", |definition| definition.package.clone().unwrap_or_default()),
         ("life", |definition| definition.life.clone().unwrap_or_default()),
+        ("fails", on_failure),
+        ("time", timeout),
         ("runs", |definition| definition.command.clone()),
     ];
     for (name, part) in parts {

@@ -84,7 +84,10 @@ fn read_manifest(dir: &Path, file: &Path, text: &str, hooks_in: HooksIn) -> Pars
     let mut problems = Vec::new();
     let hooks = match hooks_in {
         HooksIn::Manifest => read_hooks(dir, &document, &owner, HooksKey::Optional, &mut problems),
-        HooksIn::OtherFile => Vec::new(),
+        HooksIn::OtherFile => {
+            must_be_an_object(&document, &mut problems);
+            Vec::new()
+        }
     };
     judged(Manifest { owner, hooks }, problems)
 }
@@ -113,6 +116,16 @@ enum HooksKey {
     Optional,
 }
 
+fn must_be_an_object<'d>(source: &'d Document, found: &mut Vec<Diagnostic>) -> Option<&'d Node> {
+    let root = source.root();
+    if root.is_none_or(|root| root.members().is_none()) {
+        let span = root.map_or(0..0, |root| root.span.clone());
+        found.push(source.finding(Code::FileShape, &span, "an extension's file must hold an object"));
+        return None;
+    }
+    root
+}
+
 fn read_hooks(
     dir: &Path,
     source: &Document,
@@ -120,15 +133,8 @@ fn read_hooks(
     key: HooksKey,
     found: &mut Vec<Diagnostic>,
 ) -> Vec<Hook> {
-    let hooks = match source.root() {
-        Some(root) if root.members().is_some() => root.get("hooks"),
-        root => {
-            let span = root.map_or(0..0, |root| root.span.clone());
-            found.push(source.finding(Code::FileShape, &span, "an extension's file must hold an object"));
-            return Vec::new();
-        }
-    };
-    let Some(hooks) = hooks else {
+    let Some(root) = must_be_an_object(source, found) else { return Vec::new() };
+    let Some(hooks) = root.get("hooks") else {
         if key == HooksKey::Required {
             found.push(source.finding(Code::FileShape, &(0..0), "`hooks/hooks.json` needs a key `hooks`"));
         }

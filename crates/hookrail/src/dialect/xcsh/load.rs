@@ -13,7 +13,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{DialectId, Inspector, Loaded, Sources};
 use crate::event::EventKind;
 use crate::hook::{Action, EventScope, Hook, Standing, Trust};
-use crate::run::{Capabilities, LoadCause, LoadFailure, ModuleInspection, ModuleRunner, ModuleWorld, Registrations};
+use crate::run::{Capabilities, LoadFailure, ModuleInspection, ModuleRunner, ModuleWorld, Registrations};
 use crate::snapshot::LoadedModule;
 use crate::source::{LineIndex, Location, Origin, SourceKind};
 use crate::trust::{Digest, NamedFile};
@@ -36,6 +36,10 @@ pub(crate) fn load(sources: &Sources, reading: &mut Reading<'_>, last_good: &mut
     let known: HashSet<PathBuf> = found.iter().map(|file| file.path.clone()).collect();
     for file in found {
         load_file(sources, &file, reading, last_good, &mut loaded);
+    }
+    if let Inspector::Runner(runner) = &sources.inspector {
+        let gone = last_good.0.keys().filter(|path| !known.contains(*path));
+        gone.for_each(|path| runner.forget(path));
     }
     last_good.0.retain(|path, _| known.contains(path));
     loaded
@@ -109,11 +113,7 @@ fn inspect(
     }
     match inspection {
         ModuleInspection::Failed(failure) => {
-            let reason = match failure.cause {
-                LoadCause::Source => KeptReason::Unusable,
-                LoadCause::OutOfResources => KeptReason::OutOfResources,
-            };
-            failed(&failure, reason, hook, reading, last_good, loaded);
+            failed(&failure, KeptReason::Unusable, hook, reading, last_good, loaded);
         }
         ModuleInspection::OutOfResources(failure) if last_good.0.contains_key(&*path) => {
             failed(&failure, KeptReason::OutOfResources, hook, reading, last_good, loaded);

@@ -1,11 +1,17 @@
-//! The log on standard error: nothing unless `RUST_LOG`, `DEBUG` or `--plugin-debug` asks for it.
+//! The log on standard error: nothing unless `RUST_LOG`, `DEBUG` or `--plugin-debug` asks for it, and the warnings of a
+//! server.
 //!
 //! `DEBUG` has the form that users of command hooks in settings files know: names with `*`, separated by commas or
 //! blanks, such as `llxprt:core:hooks:*`.
 
+mod json;
+mod queue;
+
 use std::io::{self, Write};
 
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::render::text::one_line;
 
@@ -23,33 +29,78 @@ const NAMESPACES: [(&str, &[&str]); 7] = [
 /// Where breadcrumbs go.
 const BREADCRUMBS: &str = "hookrail::breadcrumb=debug";
 
+/// What is logged, and how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LogOptions {
+    /// Whether the breadcrumbs of plugins and hooks are wanted.
+    pub(crate) breadcrumbs: bool,
+    /// Whether warnings are logged if nothing says otherwise.
+    pub(crate) warnings: bool,
+    pub(crate) format: LogFormat,
+}
+
+/// The form of a log line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum LogFormat {
+    /// Lines for people
+    #[default]
+    Text,
+    /// One JSON object per line
+    Json,
+}
+
 /// Starts the log, when it is wanted.
-pub(crate) fn start(breadcrumbs: bool) {
+pub(crate) fn start(options: LogOptions) {
     let given = |name| std::env::var(name).unwrap_or_default();
     let mut directives = from_debug(&given("DEBUG"));
-    directives.extend(breadcrumbs.then(|| BREADCRUMBS.to_owned()));
-    directives.extend(Some(given("RUST_LOG")).filter(|text| !text.is_empty()));
+    directives.extend(options.breadcrumbs.then(|| BREADCRUMBS.to_owned()));
+    match given("RUST_LOG") {
+        unset if unset.is_empty() => directives.extend(options.warnings.then(|| "warn".to_owned())),
+        rust_log => directives.push(rust_log),
+    }
     if directives.is_empty() {
         return;
     }
     let filter = EnvFilter::builder().parse_lossy(directives.join(","));
+    let registry = tracing_subscriber::registry().with(filter);
     // It can fail only when there is a log already, and there is none this early.
-    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Harmless).with_ansi(false).try_init();
+    let _ = match options.format {
+        LogFormat::Json => registry.with(json::JsonLines).try_init(),
+        LogFormat::Text => {
+            let lines = tracing_subscriber::fmt::layer().with_writer(|| Line).with_ansi(false);
+            registry.with(lines.log_internal_errors(false)).try_init()
+        }
+    };
 }
 
-/// Standard error for a log that quotes what hooks wrote: one line for each event, and nothing in it that a terminal
-/// would act on.
-struct Harmless;
+/// Writes text to standard error, in turn with the log. Never blocks and never fails: what a server says there must not
+/// decide about requests.
+pub(crate) fn say(text: impl Into<String>) {
+    queue::put(text.into());
+}
 
-impl Write for Harmless {
+/// Has a panic reported through the log's own way: the usual one waits for standard error.
+pub(crate) fn report_panics() {
+    std::panic::set_hook(Box::new(|panic| say(format!("{}\n", one_line(&panic.to_string())))));
+}
+
+/// Waits until everything is written, but not for long.
+pub(crate) fn finish() {
+    queue::finish();
+}
+
+/// A line of a log that quotes what hooks wrote: one line for each event, and nothing in it that a terminal would act on.
+struct Line;
+
+impl Write for Line {
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(event);
-        writeln!(io::stderr(), "{}", one_line(text.trim_end_matches('\n')))?;
+        queue::put(format!("{}\n", one_line(text.trim_end_matches('\n'))));
         Ok(event.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        io::stderr().flush()
+        Ok(())
     }
 }
 

@@ -1,12 +1,12 @@
 // An agent loop whose every tool call is guarded by hooks.
 //
-//   node example-agent.mjs [--socket PATH | --program HOOKRAIL] [--project DIR] [--trust-project]
+//   node agent.mjs [--socket PATH | --program HOOKRAIL] [--project DIR] [--trust-project]
 //
 // The "model" is a list of calls, so that the example runs anywhere; the guard is the real thing.
 
 import { randomUUID } from "node:crypto";
 import { parseArgs } from "node:util";
-import { BusError, Client, ClosedError } from "./hookrail-client.mjs";
+import { Client, NotGuarded } from "hookrail-client";
 
 const CALLS = [
   ["read_file", { path: "README.md" }],
@@ -20,18 +20,25 @@ async function guarded(hooks, session_id, tool_name, tool_input) {
   const call = { session_id, tool_name, tool_input };
   let before;
   try {
-    before = await hooks.execute("BeforeTool", call);
+    before = await hooks.execute("BeforeTool", call, { timeout: 60_000 });
   } catch (error) {
     // A guard that cannot be asked has not said yes.
-    if (error instanceof BusError || error instanceof ClosedError) return `not run: ${error.message}`;
+    if (error instanceof NotGuarded) return `not run: ${error.message}`;
     throw error;
   }
-  if (before.denied || before.mustAsk) return `blocked: ${before.reason}`;
+  // A decision of "ask" would go to the user; this program has none.
+  if (!before.mayProceed) return `blocked: ${before.reason}`;
   const input = before.toolInput ?? tool_input;
   const tool_response = runTool(tool_name, input);
-  const after = await hooks.execute("AfterTool", { ...call, tool_input: input, tool_response });
-  const context = after.outcome.additionalContext;
-  return tool_response.llmContent + (context ? ` [${context}]` : "");
+  try {
+    const after = await hooks.execute("AfterTool", { ...call, tool_input: input, tool_response }, { timeout: 60_000 });
+    const context = after.outcome.additionalContext;
+    return tool_response.llmContent + (context ? ` [${context}]` : "");
+  } catch (error) {
+    // The tool has run. What it returned is held back, because a hook may have wanted to replace it.
+    if (error instanceof NotGuarded) return `done, and its result was not checked: ${error.message}`;
+    throw error;
+  }
 }
 
 const { values: options } = parseArgs({
@@ -46,7 +53,7 @@ const { socket, program, project } = options;
 const args = options["trust-project"] ? ["--trust-project"] : [];
 const hooks = socket ? await Client.connect(socket) : Client.spawn({ program, project, args });
 const session = randomUUID();
-await hooks.hello("example-agent.mjs");
+await hooks.hello("agent.mjs");
 await hooks.execute("SessionStart", { session_id: session, source: "startup" });
 for (const [name, input] of CALLS) {
   console.log(`${name} ${input.path} -> ${await guarded(hooks, session, name, input)}`);

@@ -1,0 +1,120 @@
+//! Which session of a project was used last, and by which process.
+//!
+//! The order is kept in a file of its own, because neither the time in an identity nor the time of a file's last change says
+//! it: clocks are set back, and a session that was begun long ago can be the one that was used last.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long another process may take to note something. It needs no longer than a moment.
+const PATIENCE: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// The file with one line for each session, the one used last at the end: its identity and a process.
+#[derive(Clone, Debug)]
+pub(super) struct Order {
+    file: PathBuf,
+    /// The folder that is locked while the order is read and changed.
+    folder: PathBuf,
+}
+
+/// A session that was used, and by whom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Use {
+    pub(super) id: String,
+    pub(super) process: u32,
+}
+
+impl Order {
+    pub(super) fn new(file: PathBuf, folder: &Path) -> Self {
+        Self { file, folder: folder.to_owned() }
+    }
+
+    /// Keeps other processes from changing the order, and from taking sessions up, until the file is dropped.
+    #[cfg(unix)]
+    pub(super) fn lock(&self) -> io::Result<Option<File>> {
+        std::fs::create_dir_all(&self.folder)?;
+        let folder = File::open(&self.folder)?;
+        let mut waited = Duration::ZERO;
+        loop {
+            match folder.try_lock() {
+                Ok(()) => return Ok(Some(folder)),
+                Err(std::fs::TryLockError::WouldBlock) if waited < PATIENCE => std::thread::sleep(PAUSE),
+                Err(error) => return Err(error.into()),
+            }
+            waited += PAUSE;
+        }
+    }
+
+    /// A folder cannot be locked here; the sessions themselves are.
+    #[cfg(not(unix))]
+    pub(super) fn lock(&self) -> io::Result<Option<File>> {
+        std::fs::create_dir_all(&self.folder)?;
+        Ok(None)
+    }
+
+    /// The sessions in the order of their last use. A file that is not there, or a line that is damaged, says nothing.
+    pub(super) fn read(&self) -> Vec<Use> {
+        let bytes = std::fs::read(&self.file).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        let line = |line: &str| {
+            let (id, process) = line.split_once(' ')?;
+            Some(Use { id: id.to_owned(), process: process.parse().ok()? })
+        };
+        text.lines().filter_map(line).collect()
+    }
+
+    /// Notes that this process uses a session now. The lock must be held.
+    pub(super) fn note(&self, id: &str) -> io::Result<()> {
+        let used = Use { id: id.to_owned(), process: std::process::id() };
+        let mut all = self.read();
+        if all.last() == Some(&used) {
+            return Ok(());
+        }
+        all.retain(|other| other.id != id && self.folder.join(format!("{}.jsonl", other.id)).exists());
+        all.push(used);
+        let text: String = all.iter().map(|used| format!("{} {}\n", used.id, used.process)).collect();
+        let new = self.file.with_extension("used.new");
+        let written = write_new(&new, &text).and_then(|()| std::fs::rename(&new, &self.file));
+        if written.is_err() {
+            // The order stays as it was; half of a new one is of no use.
+            let _ = std::fs::remove_file(&new);
+        }
+        written
+    }
+}
+
+fn write_new(path: &Path, text: &str) -> io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    let mut file = super::file::private(&mut options).open(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_data()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_use_counts_and_damage_does_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("p");
+        let order = Order::new(dir.path().join("p.used"), &folder);
+        let _lock = order.lock().unwrap();
+        for id in ["a", "b", "c"] {
+            std::fs::write(folder.join(format!("{id}.jsonl")), "").unwrap();
+        }
+        let ids = || order.read().into_iter().map(|used| used.id).collect::<Vec<_>>();
+        for id in ["a", "b", "c", "a"] {
+            order.note(id).unwrap();
+        }
+        assert_eq!(ids(), ["b", "c", "a"]);
+        std::fs::remove_file(folder.join("c.jsonl")).unwrap();
+        std::fs::write(dir.path().join("p.used"), "b 1\n\0\0\na 2\nc 3\nb").unwrap();
+        order.note("b").unwrap();
+        assert_eq!(ids(), ["a", "b"], "a session that is gone leaves the order");
+    }
+}

@@ -1,0 +1,199 @@
+//! The content of files, as tools read and write it: of regular files only, and never without a bound.
+//!
+//! A pipe without a writer is waited for without end, a device has no end, and both can be named like any file. Whether a
+//! path leads to one is asked twice: before it is opened, because opening a device can do something, and afterwards,
+//! because the path may lead elsewhere by then.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read as _};
+use std::path::Path;
+
+/// How much of a file is given at most, measured as it is written in JSON. More would fill a model's window with one call.
+const MOST: usize = 256 << 10;
+/// How much of a file is looked through for the first line that is wanted.
+const LOOKED_THROUGH: u64 = 64 << 20;
+/// How large a file may be to be changed or searched.
+pub(super) const LARGEST: u64 = 16 << 20;
+
+/// A part of a text file.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    pub(super) text: String,
+    /// What was left out, if anything.
+    pub(super) cut: Option<String>,
+}
+
+/// Opens a regular file to be read.
+fn open(path: &Path) -> io::Result<(File, Metadata)> {
+    regular(&std::fs::metadata(path)?)?;
+    let file = without_waiting(OpenOptions::new().read(true)).open(path)?;
+    let metadata = file.metadata()?;
+    regular(&metadata)?;
+    Ok((file, metadata))
+}
+
+/// Reads lines from `first`, which is counted from one.
+pub(super) fn read_lines(path: &Path, first: u64, most_lines: u64) -> io::Result<Part> {
+    let (file, metadata) = open(path)?;
+    let mut lines = BufReader::new(file);
+    let passed = skip_lines(&mut lines, first.saturating_sub(1))?;
+    // One byte more than can be given tells whether there is more.
+    let mut bytes = Vec::new();
+    let mut count = 0;
+    let mut room = MOST as u64 + 1;
+    while count < most_lines && room > 0 {
+        let read = lines.by_ref().take(room).read_until(b'\n', &mut bytes)?;
+        if read == 0 {
+            break;
+        }
+        room = room.saturating_sub(read as u64);
+        count += 1;
+    }
+    let (kept, text) = fitting(&bytes);
+    let cut = (kept < bytes.len()).then(|| {
+        let size = metadata.len();
+        let left = size.saturating_sub(passed).saturating_sub(kept as u64);
+        let whole = bytes.get(..kept).unwrap_or_default().iter().filter(|byte| **byte == b'\n').count() as u64;
+        let line = first.max(1).saturating_add(whole);
+        format!("[cut in line {line}: {left} of the file's {size} bytes follow; `offset` reads from a later line]")
+    });
+    Ok(Part { text, cut })
+}
+
+/// Passes over lines; gives the number of their bytes.
+fn skip_lines(file: &mut impl BufRead, lines: u64) -> io::Result<u64> {
+    let mut passed = 0;
+    for _ in 0..lines {
+        let read = file.take(LOOKED_THROUGH.saturating_sub(passed)).skip_until(b'\n')? as u64;
+        passed += read;
+        if passed >= LOOKED_THROUGH {
+            let text = format!("the line is not within the first {LOOKED_THROUGH} bytes; use a command to read it");
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
+        }
+        if read == 0 {
+            break;
+        }
+    }
+    Ok(passed)
+}
+
+/// As much of the bytes as may be given, as text.
+fn fitting(bytes: &[u8]) -> (usize, String) {
+    let (mut room, mut kept) = (MOST, 0);
+    let mut text = String::new();
+    for chunk in bytes.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            let size = match character {
+                '\n' | '\r' | '\t' | '"' | '\\' => 2,
+                control if control.is_control() => 6,
+                other => other.len_utf8(),
+            };
+            if size > room {
+                return (kept, text);
+            }
+            room -= size;
+            kept += character.len_utf8();
+            text.push(character);
+        }
+        let broken = chunk.invalid().len();
+        if broken > 0 {
+            if room < 3 {
+                return (kept, text);
+            }
+            room -= 3;
+            kept += broken;
+            text.push(char::REPLACEMENT_CHARACTER);
+        }
+    }
+    (kept, text)
+}
+
+/// Reads all of a text file that is not too large for that.
+pub(super) fn read_all(path: &Path) -> io::Result<String> {
+    let (file, metadata) = open(path)?;
+    let mut text = String::new();
+    // The size is only what it was a moment ago, and some files do not have one.
+    file.take(LARGEST + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > LARGEST {
+        let text = format!("the file has {} bytes, and {LARGEST} is the limit", metadata.len().max(LARGEST + 1));
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
+    }
+    Ok(text)
+}
+
+/// Puts a new content into a regular file, which is made if there is none.
+pub(super) fn write_all(path: &Path, content: &str) -> io::Result<()> {
+    match std::fs::metadata(path) {
+        Ok(metadata) => regular(&metadata)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    let file = without_waiting(OpenOptions::new().write(true).create(true).truncate(false)).open(path)?;
+    let metadata = file.metadata()?;
+    regular(&metadata)?;
+    put_in_place(&file, metadata.len(), content.as_bytes())
+}
+
+/// Puts new bytes in place of the old ones. What needs more space is written first, so that a full disk leaves the file as
+/// it was instead of empty; and the file stays the same one, with its owner, its mode and its other names.
+#[cfg(unix)]
+fn put_in_place(file: &File, old: u64, new: &[u8]) -> io::Result<()> {
+    use std::os::unix::fs::FileExt as _;
+    let (same, more) = new.split_at(usize::try_from(old).unwrap_or(usize::MAX).min(new.len()));
+    if !more.is_empty()
+        && let Err(error) = file.write_all_at(more, old)
+    {
+        file.set_len(old)?;
+        return Err(error);
+    }
+    file.write_all_at(same, 0)?;
+    file.set_len(new.len() as u64)
+}
+
+#[cfg(not(unix))]
+fn put_in_place(mut file: &File, _old: u64, new: &[u8]) -> io::Result<()> {
+    use std::io::Write as _;
+    file.set_len(0)?;
+    file.write_all(new)
+}
+
+/// Says what is there if it is not a regular file.
+fn regular(metadata: &Metadata) -> io::Result<()> {
+    let kind = metadata.file_type();
+    if kind.is_file() {
+        return Ok(());
+    }
+    let what = if kind.is_dir() { "it is a directory, not a file" } else { special(kind) };
+    Err(io::Error::other(what))
+}
+
+#[cfg(unix)]
+fn special(kind: std::fs::FileType) -> &'static str {
+    use std::os::unix::fs::FileTypeExt as _;
+    if kind.is_fifo() {
+        "it is a named pipe, which tools neither read nor write"
+    } else if kind.is_socket() {
+        "it is a socket, which tools neither read nor write"
+    } else {
+        "it is a device, which tools neither read nor write"
+    }
+}
+
+#[cfg(not(unix))]
+fn special(_kind: std::fs::FileType) -> &'static str {
+    "it is not a regular file"
+}
+
+/// Opening must not wait for the other end of a pipe. For regular files this changes nothing.
+#[cfg(unix)]
+fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    options.custom_flags(i32::try_from(flags.bits()).unwrap_or(0))
+}
+
+#[cfg(not(unix))]
+fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
+}

@@ -1,0 +1,194 @@
+//! Counters and durations as Prometheus text.
+//!
+//! Labels have few values: events, codes and ends are the engine's own words, and only so many hooks get a name of their
+//! own. Nothing leaves the machine by itself: somebody has to ask, at an address the user named.
+
+mod configuration;
+mod server;
+
+use std::collections::HashSet;
+use std::sync::atomic::AtomicI64;
+use std::sync::{Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use hookrail::{EndKind, EventKind, Health, HookRun, Outcome};
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::Registry;
+use tokio::sync::watch;
+
+use crate::bus::State;
+use crate::configuration::{LoadResult, Trigger};
+use crate::error::BusError;
+use crate::projects::Projects;
+
+pub use server::MetricsServer;
+
+type Labels = [(&'static str, &'static str); 1];
+type Pair = [(&'static str, &'static str); 2];
+type Counters = Family<Labels, Counter>;
+
+/// How many hooks get a name of their own; all others are `other`.
+const MOST_HOOKS: usize = 100;
+/// How long the name of a hook may be in a label.
+const LONGEST_NAME: usize = 80;
+
+/// What a bus counts.
+pub struct Metrics {
+    registry: Mutex<Registry>,
+    requests: Counters,
+    errors: Counters,
+    hooks: Counters,
+    decisions: Family<Pair, Counter>,
+    stops: Counters,
+    runs: Family<[(&'static str, String); 2], Counter>,
+    /// The hooks that have a name of their own.
+    named: Mutex<HashSet<String>>,
+    queue: Histogram,
+    duration: Histogram,
+    pub(crate) in_flight: Gauge<i64, AtomicI64>,
+    pub(crate) connections: Gauge<i64, AtomicI64>,
+    closed: Counters,
+    projects: Weak<Projects>,
+    state: watch::Receiver<State>,
+}
+
+/// Counts how often configuration was read, and with which result.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LoadCounter(Family<Pair, Counter>);
+
+impl LoadCounter {
+    pub(crate) fn opened(&self, result: LoadResult) {
+        self.0.get_or_create(&[("trigger", "open"), ("result", result.name())]).inc();
+    }
+
+    pub(crate) fn reloaded(&self, trigger: Trigger, result: LoadResult) {
+        self.0.get_or_create(&[("trigger", trigger.name()), ("result", result.name())]).inc();
+    }
+}
+
+/// From a tenth of a millisecond to a minute: a hook is one process at least.
+const BUCKETS: [f64; 16] =
+    [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 15.0, 60.0];
+
+impl Metrics {
+    pub(crate) fn new(loads: LoadCounter, projects: Weak<Projects>, state: watch::Receiver<State>) -> Self {
+        let mut registry = Registry::with_prefix("hookrail_bus");
+        let metrics = Self {
+            requests: Family::default(),
+            errors: Family::default(),
+            hooks: Family::default(),
+            decisions: Family::default(),
+            stops: Family::default(),
+            runs: Family::default(),
+            named: Mutex::default(),
+            queue: Histogram::new(BUCKETS),
+            duration: Histogram::new(BUCKETS),
+            in_flight: Gauge::default(),
+            connections: Gauge::default(),
+            closed: Family::default(),
+            registry: Mutex::default(),
+            projects: Weak::clone(&projects),
+            state,
+        };
+        registry.register("build", "The server", Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]));
+        registry.register("requests", "Requests for an event that exists", metrics.requests.clone());
+        registry.register("errors", "Messages that were refused, by code", metrics.errors.clone());
+        registry.register("hooks", "Hooks that ran, by how they ended", metrics.hooks.clone());
+        registry.register("decisions", "Executed requests, by event and decision", metrics.decisions.clone());
+        registry.register("stops", "Executed requests whose hooks stopped the agent", metrics.stops.clone());
+        registry.register("hook_runs", "Hooks that ran, by name and result", metrics.runs.clone());
+        registry.register("configuration_loads", "How often configuration was read, by why and result", loads.0);
+        registry.register_collector(Box::new(configuration::Configurations::new(projects)));
+        registry.register("queue_seconds", "How long requests waited for their turn", metrics.queue.clone());
+        registry.register("request_seconds", "How long the hooks of a request took", metrics.duration.clone());
+        registry.register("in_flight", "Requests that have no answer yet", metrics.in_flight.clone());
+        registry.register("connections", "Clients that are connected", metrics.connections.clone());
+        registry.register("connections_closed", "Connections that ended, by why", metrics.closed.clone());
+        Self { registry: Mutex::new(registry), ..metrics }
+    }
+
+    /// Everything as Prometheus text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        let _ = encode(&mut text, &self.registry.lock().unwrap_or_else(PoisonError::into_inner));
+        text
+    }
+
+    pub(crate) fn requested(&self, event: EventKind) {
+        self.requests.get_or_create(&[("event", event.name())]).inc();
+    }
+
+    pub(crate) fn refused(&self, error: &BusError) {
+        let code = error.known().map_or("other", |code| code.name());
+        self.errors.get_or_create(&[("code", code)]).inc();
+    }
+
+    pub(crate) fn executed(&self, outcome: &Outcome, queued: Duration, took: Duration) {
+        self.queue.observe(queued.as_secs_f64());
+        self.duration.observe(took.as_secs_f64());
+        let event = ("event", outcome.event.name());
+        let decision = outcome.effects.decision.map_or("none", |decision| decision.name());
+        self.decisions.get_or_create(&[event, ("decision", decision)]).inc();
+        if outcome.effects.stop.is_some() {
+            self.stops.get_or_create(&[event]).inc();
+        }
+        for run in &outcome.runs {
+            self.hooks.get_or_create(&[("end", run.end.name())]).inc();
+            let hook = self.name_of(run);
+            self.runs.get_or_create(&[("hook", hook), ("result", result(run).to_owned())]).inc();
+        }
+    }
+
+    /// The name of a hook in a label. The first hooks have their own, so that a project with thousands of them, or many
+    /// projects, cannot fill the memory of whoever collects metrics.
+    fn name_of(&self, run: &HookRun) -> String {
+        let name: String = run.hook.label.chars().take(LONGEST_NAME).collect();
+        let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        if named.contains(&name) {
+            return name;
+        }
+        if named.len() >= MOST_HOOKS {
+            return "other".to_owned();
+        }
+        named.insert(name.clone());
+        name
+    }
+
+    /// Why requests cannot be served as they should be; none if they can.
+    fn unready(&self) -> Option<&'static str> {
+        if *self.state.borrow() != State::Serving {
+            return Some("the server is shutting down");
+        }
+        let Some(configuration) = self.projects.upgrade().and_then(|projects| projects.configuration()) else {
+            return Some("the configuration of the server's own project is not loaded");
+        };
+        configuration.system_unusable.then_some("the system configuration cannot be used: gating events are denied")
+    }
+
+    pub(crate) fn closed(&self, why: &'static str) {
+        self.closed.get_or_create(&[("why", why)]).inc();
+    }
+}
+
+impl std::fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Metrics").finish_non_exhaustive()
+    }
+}
+
+/// What a hook did, so that a deny can be told from a failure.
+fn result(run: &HookRun) -> &'static str {
+    match (run.end, run.health, run.decision) {
+        (EndKind::Cancelled, _, _) => "cancelled",
+        (EndKind::Detached, _, _) => "detached",
+        (_, Health::Well, decision) => decision.map_or("none", |decision| decision.name()),
+        (_, _, _) => "failed",
+    }
+}

@@ -1,0 +1,94 @@
+//! The smallest server that can be asked for metrics and health.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::Metrics;
+
+/// Answers `GET /metrics`, `/healthz` and `/readyz`.
+#[derive(Debug)]
+pub struct MetricsServer {
+    listener: TcpListener,
+}
+
+/// What a request may have before its body, and how long it may take to come and to be answered.
+const HEAD_LIMIT: usize = 8 * 1024;
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How many are served at once; more wait.
+const AT_ONCE: usize = 16;
+
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+const PLAIN: &str = "text/plain; charset=utf-8";
+
+impl MetricsServer {
+    /// Listens at an address.
+    ///
+    /// # Errors
+    /// When the address cannot be used.
+    pub async fn bind(address: SocketAddr) -> io::Result<Self> {
+        Ok(Self { listener: TcpListener::bind(address).await? })
+    }
+
+    /// Where it listens; the port is a real one even if zero was asked for.
+    ///
+    /// # Errors
+    /// When the operating system does not say.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Serves until it is dropped.
+    pub async fn serve(self, metrics: std::sync::Arc<Metrics>) {
+        let mut serving = tokio::task::JoinSet::new();
+        loop {
+            tokio::select! {
+                accepted = self.listener.accept(), if serving.len() < AT_ONCE => match accepted {
+                    Ok((stream, _)) => {
+                        let metrics = std::sync::Arc::clone(&metrics);
+                        serving.spawn(async move {
+                            let _ = tokio::time::timeout(PATIENCE, answer(stream, &metrics)).await;
+                        });
+                    }
+                    // Out of descriptors, most likely; that passes.
+                    Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+                },
+                Some(_) = serving.join_next() => {}
+            }
+        }
+    }
+}
+
+async fn answer(mut stream: TcpStream, metrics: &Metrics) -> io::Result<()> {
+    let mut head = Vec::new();
+    while !head.windows(4).any(|end| end == b"\r\n\r\n") {
+        if head.len() > HEAD_LIMIT || stream.read_buf(&mut head).await? == 0 {
+            return Ok(());
+        }
+    }
+    let line = head.split(|byte| *byte == b'\r').next().unwrap_or_default();
+    let mut words = line.split(|byte| *byte == b' ');
+    let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let (status, kind, body) = match (method, target.split(|byte| *byte == b'?').next().unwrap_or_default()) {
+        (b"GET" | b"HEAD", b"/metrics") => ("200 OK", OPEN_METRICS, metrics.text()),
+        // Whoever is answered at all is answered by the thread that serves requests.
+        (b"GET" | b"HEAD", b"/healthz") => ("200 OK", PLAIN, "ok\n".to_owned()),
+        (b"GET" | b"HEAD", b"/readyz") => match metrics.unready() {
+            None => ("200 OK", PLAIN, "ready\n".to_owned()),
+            Some(why) => ("503 Service Unavailable", PLAIN, format!("not ready: {why}\n")),
+        },
+        (b"GET" | b"HEAD", _) => ("404 Not Found", PLAIN, "only /metrics, /healthz and /readyz are here\n".to_owned()),
+        _ => ("405 Method Not Allowed", PLAIN, "only GET is possible\n".to_owned()),
+    };
+    let length = body.len();
+    let mut text =
+        format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
+    if method != b"HEAD" {
+        text.push_str(&body);
+    }
+    stream.write_all(text.as_bytes()).await?;
+    stream.shutdown().await
+}

@@ -1,0 +1,171 @@
+//! Watching the places that hold configuration.
+//!
+//! Folders are watched, not files: editors write a new file and rename it over the old one. A folder that does not exist
+//! yet is waited for in the nearest one that does. Where the operating system cannot watch, [`Signature`]s are compared
+//! instead. This module knows paths and nothing of what is in them.
+
+mod signature;
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use notify::event::{AccessKind, AccessMode};
+use notify::{Config, ErrorKind, EventKind, RecommendedWatcher, RecursiveMode};
+use notify_debouncer_full::{DebounceEventResult, DebouncedEvent, Debouncer, NoCache, new_debouncer_opt};
+
+pub(crate) use signature::Signature;
+
+/// How long a burst of changes is collected.
+const DEBOUNCE: Duration = Duration::from_millis(100);
+
+/// How a server notices that configuration has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WatchMode {
+    /// The operating system reports changes.
+    Events,
+    /// The operating system cannot, so every path is looked at once a second.
+    Polling,
+    /// Nothing is watched but the user's grants.
+    Off,
+}
+
+impl WatchMode {
+    pub(crate) const NAMES: &'static [&'static str] = &["events", "polling", "off"];
+    pub(crate) const ALL: [Self; 3] = [Self::Events, Self::Polling, Self::Off];
+
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.name() == name)
+    }
+
+    /// The name in a message and in metrics.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Events => "events",
+            Self::Polling => "polling",
+            Self::Off => "off",
+        }
+    }
+}
+
+/// Watches places for several owners and tells which owners a change concerns.
+pub(crate) struct Watcher {
+    /// None after the operating system has refused to watch something: a part that nothing watches would be worse than
+    /// polling all.
+    debouncer: Mutex<Option<Debouncer<RecommendedWatcher, NoCache>>>,
+    followed: Arc<Mutex<HashMap<PathBuf, Followed>>>,
+}
+
+/// What one owner follows.
+#[derive(Default)]
+struct Followed {
+    files: Vec<PathBuf>,
+    folders: BTreeSet<PathBuf>,
+}
+
+impl Watcher {
+    /// Starts to watch. Changes are told on a thread of its own.
+    pub(crate) fn start(tell: impl Fn(&[PathBuf]) + Send + 'static) -> Self {
+        let followed: Arc<Mutex<HashMap<PathBuf, Followed>>> = Arc::default();
+        let known = Arc::clone(&followed);
+        let handler = move |result: DebounceEventResult| {
+            let owners = match result {
+                Ok(events) if !events.iter().any(|event| event.need_rescan()) => owners(&lock(&known), &events),
+                // Something was missed, so everything may have changed.
+                Ok(_) | Err(_) => lock(&known).keys().cloned().collect(),
+            };
+            if !owners.is_empty() {
+                tell(&owners);
+            }
+        };
+        let debouncer = new_debouncer_opt(DEBOUNCE, None, handler, NoCache::new(), Config::default());
+        let debouncer = debouncer.map_err(|error| report_polling(&error, None)).ok();
+        Self { debouncer: Mutex::new(debouncer), followed }
+    }
+
+    pub(crate) fn mode(&self) -> WatchMode {
+        if lock(&self.debouncer).is_some() { WatchMode::Events } else { WatchMode::Polling }
+    }
+
+    /// Follows these places for an owner, instead of those it followed before.
+    pub(crate) fn follow(&self, owner: &Path, files: Vec<PathBuf>) {
+        let mut debouncer = lock(&self.debouncer);
+        let Some(watching) = debouncer.as_mut() else { return };
+        let folders: BTreeSet<PathBuf> = files.iter().flat_map(|file| folders(file)).collect();
+        let (before, others) = {
+            let mut followed = lock(&self.followed);
+            let others: BTreeSet<PathBuf> = followed
+                .iter()
+                .filter(|(other, _)| *other != owner)
+                .flat_map(|(_, followed)| followed.folders.iter().cloned())
+                .collect();
+            let new = Followed { files, folders: folders.clone() };
+            (followed.insert(owner.to_owned(), new).unwrap_or_default().folders, others)
+        };
+        for folder in before.difference(&folders).filter(|folder| !others.contains(*folder)) {
+            let _ = watching.unwatch(folder);
+        }
+        for folder in &folders {
+            // Watching again is harmless, and needed where a folder was deleted and made anew.
+            match watching.watch(folder, RecursiveMode::NonRecursive) {
+                Ok(()) => {}
+                // The folder has gone since it was looked at. The folder above, which is watched first, reports that.
+                Err(error) if matches!(error.kind, ErrorKind::PathNotFound) => {}
+                Err(error) => {
+                    report_polling(&error, Some(folder));
+                    *debouncer = None;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Follows nothing for an owner any more.
+    pub(crate) fn forget(&self, owner: &Path) {
+        self.follow(owner, Vec::new());
+        lock(&self.followed).remove(owner);
+    }
+}
+
+fn report_polling(error: &notify::Error, folder: Option<&Path>) {
+    let folder = folder.map(|folder| folder.display().to_string());
+    crate::log::shielded(|| {
+        tracing::warn!(
+            target: "hookrail::bus", %error, folder,
+            "configuration cannot be watched; every file is looked at once a second instead. \
+             Raise fs.inotify.max_user_instances or fs.inotify.max_user_watches and restart the server"
+        );
+    });
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The folders in which a change of a place shows: the one it is in, itself where it is one, and for every link on the way
+/// the folder that holds the link.
+fn folders(file: &Path) -> Vec<PathBuf> {
+    let parent = file.ancestors().skip(1).find(|folder| folder.is_dir()).map(Path::to_owned);
+    let links = file.ancestors().skip(1).filter(|folder| folder.is_symlink());
+    let beside_links = links.filter_map(Path::parent).map(Path::to_owned);
+    parent.into_iter().chain(beside_links).chain(file.is_dir().then(|| file.to_owned())).collect()
+}
+
+/// The owners whom these events concern.
+fn owners(followed: &HashMap<PathBuf, Followed>, events: &[DebouncedEvent]) -> Vec<PathBuf> {
+    let changed: Vec<&PathBuf> =
+        events.iter().filter(|event| is_change(&event.kind)).flat_map(|event| &event.paths).collect();
+    let concerns = |followed: &Followed| {
+        // A place changes with itself, with what is in it, and with a folder it is in.
+        followed.files.iter().any(|file| changed.iter().any(|path| file.starts_with(path) || path.starts_with(file)))
+    };
+    followed.iter().filter(|(_, followed)| concerns(followed)).map(|(owner, _)| owner.clone()).collect()
+}
+
+/// Reading is not a change; loading itself reads.
+fn is_change(kind: &EventKind) -> bool {
+    !matches!(kind, EventKind::Access(access) if *access != AccessKind::Close(AccessMode::Write))
+}

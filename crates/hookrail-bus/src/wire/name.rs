@@ -1,0 +1,168 @@
+//! Finds the name of a message in a line that is not read as a whole: one that is too long, or that is not JSON.
+//!
+//! An error without the name of its request is of no use to a client that waits for exactly that name.
+
+/// How long a name or a key may be to be kept, in bytes of the line.
+const LONGEST_TEXT: usize = 4 * 1024;
+
+/// Looks for `payload.correlationId` byte by byte, in a space that does not grow with the line. The first one counts.
+#[derive(Debug, Default)]
+pub(crate) struct NameScanner {
+    depth: usize,
+    in_payload: bool,
+    after_colon: bool,
+    key: Key,
+    string: Option<InString>,
+    /// The raw text of a string that matters, with its quotes.
+    text: Vec<u8>,
+    name: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Key {
+    Payload,
+    CorrelationId,
+    #[default]
+    Other,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct InString {
+    escaped: bool,
+    kept: bool,
+}
+
+impl NameScanner {
+    /// The name in a piece of a line that starts at its beginning.
+    pub(crate) fn name_in(line: &[u8]) -> Option<String> {
+        let mut scanner = Self::default();
+        scanner.scan(line);
+        scanner.into_name()
+    }
+
+    /// Reads the next piece of the line. Returns whether the name is known.
+    pub(crate) fn scan(&mut self, piece: &[u8]) -> bool {
+        for byte in piece {
+            if self.name.is_some() {
+                return true;
+            }
+            match self.string {
+                Some(string) => self.scan_in_string(string, *byte),
+                None => self.scan_between(*byte),
+            }
+        }
+        self.name.is_some()
+    }
+
+    pub(crate) fn into_name(self) -> Option<String> {
+        self.name.filter(|name| !name.is_empty())
+    }
+
+    fn scan_in_string(&mut self, mut string: InString, byte: u8) {
+        if string.kept {
+            self.text.push(byte);
+            string.kept = self.text.len() <= LONGEST_TEXT;
+        }
+        if !string.escaped && byte == b'"' {
+            self.string = None;
+            if string.kept {
+                self.take_text();
+            }
+            return;
+        }
+        string.escaped = !string.escaped && byte == b'\\';
+        self.string = Some(string);
+    }
+
+    fn scan_between(&mut self, byte: u8) {
+        match byte {
+            b'"' => {
+                let is_level = self.depth == 1 || self.depth == 2 && self.in_payload;
+                let kept = is_level && (!self.after_colon || self.key == Key::CorrelationId);
+                self.text.clear();
+                self.text.push(byte);
+                self.string = Some(InString { escaped: false, kept });
+            }
+            b'{' | b'[' => {
+                if self.depth == 1 {
+                    self.in_payload = byte == b'{' && self.after_colon && self.key == Key::Payload;
+                }
+                self.depth += 1;
+                self.after_colon = false;
+                self.key = Key::Other;
+            }
+            b'}' | b']' => self.depth = self.depth.saturating_sub(1),
+            b',' => {
+                self.after_colon = false;
+                self.key = Key::Other;
+            }
+            b':' => self.after_colon = true,
+            _ => {}
+        }
+    }
+
+    /// A string that matters has ended: it is a key, or the name itself.
+    fn take_text(&mut self) {
+        let Ok(text) = serde_json::from_slice::<String>(&self.text) else { return };
+        if self.after_colon {
+            self.name = Some(text);
+        } else {
+            self.key = match (self.depth, text.as_str()) {
+                (1, "payload") => Key::Payload,
+                (2, "correlationId") => Key::CorrelationId,
+                _ => Key::Other,
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The name, found in pieces of every length.
+    fn name(line: &str) -> Option<String> {
+        let whole = NameScanner::name_in(line.as_bytes());
+        for length in 1..7 {
+            let mut scanner = NameScanner::default();
+            for piece in line.as_bytes().chunks(length) {
+                scanner.scan(piece);
+            }
+            assert_eq!(scanner.into_name(), whole, "in pieces of {length}: {line}");
+        }
+        whole
+    }
+
+    #[test]
+    fn the_name_is_found_wherever_it_stands() {
+        for line in [
+            r#"{"type":"x","payload":{"correlationId":"n","input":{"a":"#,
+            r#"{"payload":{"input":{"correlationId":"no","a":[{},"}"]},"correlationId":"n"}}"#,
+            r#" { "payload" : { "eventName" : "correlationId" , "correlationId" : "n" "#,
+            r#"{"payload":{"correlation\u0049d":"\u006e","input":NaN}}"#,
+            r#"{"other":{"correlationId":"no"},"payload":{"input":"\"\\","correlationId":"n"#.to_owned().as_str(),
+        ] {
+            let expected = line.ends_with('n').then_some(None).unwrap_or(Some("n".to_owned()));
+            assert_eq!(name(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_a_name_is_none() {
+        for line in [
+            r#"{"correlationId":"n"}"#,
+            r#"["payload",{"correlationId":"n"}]"#,
+            r#"{"payload":["correlationId","n"]}"#,
+            r#"{"payload":[{"correlationId":"n"}]}"#,
+            r#"{"payload":{"correlationId":{"correlationId":"n"}}}"#,
+            r#"{"payload":{"correlationId":7,"a":"n"}}"#,
+            r#"{"payload":{"correlationId":"","a":"n"}}"#,
+            r#"{"payload":"{\"correlationId\":\"n\"}"}"#,
+            "}}}}][",
+        ] {
+            assert_eq!(name(line), None, "{line}");
+        }
+        let long = format!(r#"{{"payload":{{"correlationId":"{}"}}}}"#, "n".repeat(LONGEST_TEXT));
+        assert_eq!(name(&long), None);
+    }
+}

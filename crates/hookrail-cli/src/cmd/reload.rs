@@ -1,0 +1,63 @@
+//! `hookrail reload`: has a running server read its configuration again.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use hookrail_bus::{Client, Reloaded, transport};
+
+use crate::args::ReloadArgs;
+use crate::errors::{Exit, Failure, Result};
+use crate::output;
+use crate::render::text::visible;
+
+/// How long the server may take. Reading configuration takes milliseconds; a module may take seconds to load.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub(crate) fn run(args: &ReloadArgs) -> Result<Exit> {
+    let path = match &args.socket {
+        Some(path) => path.clone(),
+        None => default_socket()?,
+    };
+    let runtime = super::runtime()?;
+    let answered = runtime.block_on(async { tokio::time::timeout(PATIENCE, ask(&path)).await });
+    let reloaded = answered.unwrap_or_else(|_| {
+        let shown = path.display();
+        Err(Failure::new(format!("the server at `{shown}` did not answer within {} seconds", PATIENCE.as_secs()))
+            .hint("look at the server's log; restart it if it hangs"))
+    })?;
+    if reloaded.success {
+        output::text(&format!("reloaded: {}\n", summary(&reloaded)))?;
+        return Ok(Exit::Fine);
+    }
+    let mut failure = Failure::new(format!("not everything is in force as it is written ({})", summary(&reloaded)));
+    failure = failure.excerpt(visible(&reloaded.problems.join("\n")));
+    Err(failure.hint("mend what is named above, then reload again"))
+}
+
+async fn ask(path: &std::path::Path) -> Result<Reloaded> {
+    let shown = path.display();
+    let connection = transport::connect(path).await.map_err(|error| {
+        Failure::new(format!("no server can be reached at `{shown}`: {error}"))
+            .hint("start one with `hookrail serve --socket PATH`, or name its socket with `--socket PATH`")
+    })?;
+    Client::new(connection).reload().await.map_err(|error| {
+        Failure::new(format!("the server at `{shown}` did not reload: {error}"))
+            .hint("the server may be older than this program, or shutting down")
+    })
+}
+
+fn summary(reloaded: &Reloaded) -> String {
+    let projects =
+        if reloaded.projects == 1 { "1 project".to_owned() } else { format!("{} projects", reloaded.projects) };
+    let revision = reloaded.revision.map_or_else(String::new, |revision| format!(", revision {revision}"));
+    format!("{projects}{revision}")
+}
+
+/// Where the systemd units have the socket.
+fn default_socket() -> Result<PathBuf> {
+    let folder = std::env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty());
+    folder.map(|folder| PathBuf::from(folder).join("hookrail.sock")).ok_or_else(|| {
+        Failure::new("it is not known which server is meant: `XDG_RUNTIME_DIR` is not set")
+            .hint("name the server's socket with `--socket PATH`")
+    })
+}

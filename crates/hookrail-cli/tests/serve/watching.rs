@@ -1,0 +1,101 @@
+//! Noticing changes: as events, by polling where the system has no events to give, and grants in any case.
+
+use std::ffi::OsStr;
+use std::io::{BufReader, Read as _, Write as _};
+use std::process::Command;
+
+use crate::support::{Sandbox, Server, Talk};
+
+/// Runs a command in a user namespace of its own in which a limit of inotify is used up. Nothing outside of it is
+/// affected.
+const EXHAUSTED: &str = "echo 0 > /proc/sys/user/$0 || exit 99; exec \"$@\"";
+
+/// Whether limits can be used up here. With HOOKRAIL_REQUIRE_ALL=1 they must be.
+fn can_exhaust() -> bool {
+    let tried = Command::new("unshare").args(["-Ur", "sh", "-c", EXHAUSTED, "max_inotify_instances", "true"]).output();
+    let can = tried.is_ok_and(|tried| tried.status.success());
+    let all = std::env::var_os("HOOKRAIL_REQUIRE_ALL").is_some_and(|all| all == "1");
+    assert!(can || !all, "no user namespace can be made");
+    if !can {
+        println!("skipped: no user namespace can be made");
+    }
+    can
+}
+
+#[test]
+fn without_inotify_configuration_is_polled_and_everybody_is_told() {
+    if !can_exhaust() {
+        return;
+    }
+    for limit in ["max_inotify_instances", "max_inotify_watches"] {
+        let sandbox = Sandbox::with_hook("echo first");
+        let own = ["-Ur", "sh", "-c", EXHAUSTED, limit, Sandbox::program().to_str().unwrap()].map(OsStr::new);
+        let args = ["--stdio", "--trust-project", "--metrics", "127.0.0.1:0"];
+        let (mut server, mut talk) = Sandbox::talk_to(sandbox.serve_with("unshare", &own, &args));
+        let mut log = BufReader::new(server.0.stderr.take().unwrap());
+        let (address, mut told) = metrics_address(&mut log);
+        assert_eq!(talk.message(), "first");
+        sandbox.edit("echo second");
+        talk.until_message("second");
+        assert_eq!(talk.hello()["watch"], "polling", "{limit}");
+        let metrics = get(&address, "/metrics");
+        assert!(metrics.contains("hookrail_bus_watch{mode=\"polling\"} 1"), "{metrics}");
+        assert!(
+            metrics.contains("hookrail_bus_configuration_loads_total{trigger=\"change\",result=\"loaded\"} 1"),
+            "{metrics}"
+        );
+        talk.finish();
+        server.0.wait().unwrap();
+        log.read_to_string(&mut told).unwrap();
+        assert!(told.contains("WARN") && told.contains("configuration cannot be watched"), "{limit}: {told}");
+    }
+}
+
+/// Where metrics are offered, and what the log says before that.
+pub(crate) fn metrics_address(log: &mut impl std::io::BufRead) -> (String, String) {
+    let (mut line, mut before) = (String::new(), String::new());
+    while !line.starts_with("metrics at ") {
+        before.push_str(&std::mem::take(&mut line));
+        assert_ne!(log.read_line(&mut line).unwrap(), 0, "no address");
+    }
+    let address = line.trim().strip_prefix("metrics at http://").unwrap().strip_suffix("/metrics").unwrap();
+    (address.to_owned(), before)
+}
+
+pub(crate) fn get(address: &str, path: &str) -> String {
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    stream.write_all(format!("GET {path} HTTP/1.1\r\n\r\n").as_bytes()).unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    text
+}
+
+#[test]
+fn a_revoked_grant_is_gone_for_the_next_event_also_without_watching() {
+    for watching in [&["--no-watch"][..], &[][..]] {
+        let sandbox = Sandbox::with_hook("echo granted");
+        let grant = || sandbox.run(&["trust", "grant", "--yes"]);
+        assert_eq!(grant().0, Some(0));
+        let (_server, mut talk) = sandbox.on_stdio_as_granted(watching);
+        assert_eq!(talk.message(), "granted");
+        for _ in 0..3 {
+            assert_eq!(sandbox.run(&["trust", "revoke"]).0, Some(0));
+            // The very next event: nothing is waited for.
+            let answer = talk.ask("x");
+            assert_eq!(answer["outcome"]["skipped"][0]["why"], "untrusted", "{watching:?}: {answer}");
+            assert_eq!(grant().0, Some(0));
+            assert_eq!(talk.message(), "granted", "{watching:?}");
+        }
+    }
+}
+
+#[test]
+fn without_watching_a_changed_file_changes_nothing() {
+    let sandbox = Sandbox::with_hook("echo first");
+    let (_server, mut talk): (Server, Talk) = sandbox.on_stdio(&["--no-watch"]);
+    assert_eq!(talk.message(), "first");
+    sandbox.edit("echo second");
+    for _ in 0..5 {
+        assert_eq!(talk.message(), "first");
+    }
+}

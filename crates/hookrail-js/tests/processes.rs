@@ -1,0 +1,95 @@
+//! Processes of modules end with their call, with their module and with the program.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failure here is a failed test")]
+
+mod common;
+
+use std::path::Path;
+
+use common::{Project, eventually, tool_call};
+use hookrail::EventKind;
+
+/// The number that a process wrote about itself.
+fn pid_in(file: &Path) -> Option<u32> {
+    std::fs::read_to_string(file).ok()?.trim().parse().ok()
+}
+
+fn is_alive(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
+}
+
+/// Fires a tool call, takes the answer away once the process is there, and sees it end; the module stays usable.
+fn cancelled(start: &str) {
+    let project = Project::new();
+    let system = project.module(&format!(
+        "import {{ execSync }} from 'node:child_process';\nlet calls = 0;\nexport default (pi) => {{ pi.on('turn_start', () => console.log(calls)); \
+         pi.on('tool_call', async () => {{ calls++; {start} }}); }};"
+    ));
+    let fire = system.fire(tool_call(&system));
+    let file = project.dir.path().join("pid");
+    eventually("the process is there", || pid_in(&file).is_some());
+    let pid = pid_in(&file).unwrap();
+    assert!(is_alive(pid));
+    drop(fire);
+    eventually("it has ended", || !is_alive(pid));
+    let next = system.fire_blocking(system.event(EventKind::TurnStart));
+    assert_eq!(next.runs[0].stdout, "1\n", "the module has kept its state: {next:?}");
+}
+
+#[test]
+fn a_process_ends_when_its_call_is_cancelled() {
+    cancelled("await pi.exec('sh', ['-c', 'echo $$ > pid; sleep 600']);");
+}
+
+#[test]
+fn a_process_that_the_module_stands_still_for_ends_when_its_call_is_cancelled() {
+    cancelled("try { execSync('echo $$ > pid; sleep 600'); } catch {}");
+}
+
+#[test]
+fn a_daemon_ends_when_its_call_is_cancelled() {
+    cancelled(
+        "execSync(\"setsid sh -c 'echo $$ > pid; exec sleep 600' >/dev/null 2>&1 </dev/null & exit 0\"); await new Promise((go) => setTimeout(go, 600_000));",
+    );
+}
+
+#[test]
+fn a_cancelled_call_starts_no_more_processes() {
+    let project = Project::new();
+    let system = project.module(
+        "import { writeFileSync } from 'node:fs';\nexport default (pi) => { pi.on('tool_call', async () => { await pi.exec('sh', ['-c', 'echo $$ > pid; sleep 600']); \
+         try { await pi.exec('sh', ['-c', 'echo yes > second']); } catch (e) { writeFileSync('refused', e.code); } }); };",
+    );
+    let fire = system.fire(tool_call(&system));
+    eventually("the process is there", || pid_in(&project.dir.path().join("pid")).is_some());
+    drop(fire);
+    let refused = project.dir.path().join("refused");
+    eventually("it is told so", || std::fs::read_to_string(&refused).is_ok_and(|code| code == "ECANCELED"));
+    assert!(!project.dir.path().join("second").exists());
+}
+
+/// A daemon that its module has started and that nobody waits for.
+const DAEMON: &str = "import { execSync } from 'node:child_process';\nexport default (pi) => { pi.on('tool_call', () => { \
+                      execSync(\"setsid sh -c 'echo $$ > pid; exec sleep 600' >/dev/null 2>&1 </dev/null & exit 0\"); }); };";
+
+#[test]
+fn a_daemon_ends_when_its_module_is_loaded_anew_and_when_the_host_shuts_down() {
+    let project = Project::new();
+    let system = project.module(DAEMON);
+    let file = project.dir.path().join("pid");
+    let start = || {
+        let _ = std::fs::remove_file(&file);
+        assert!(!system.fire_blocking(tool_call(&system)).is_denied());
+        eventually("the daemon is there", || pid_in(&file).is_some_and(is_alive));
+        pid_in(&file).unwrap()
+    };
+    let first = start();
+    project.write("x.ts", &format!("{DAEMON} // another version"));
+    system.reload();
+    eventually("the old version's daemon has ended", || !is_alive(first));
+    let second = start();
+    system.shutdown_blocking();
+    assert!(!is_alive(second), "shutdown has waited for its end");
+}

@@ -1,0 +1,73 @@
+//! What a process was started with: signals its parent wanted ignored, and descriptors its parent handed over.
+
+use std::io;
+use std::os::fd::{FromRawFd as _, OwnedFd, RawFd};
+
+/// Whether this process ignores a signal, as `nohup` and the background jobs of a script ask for before they start it.
+///
+/// A program that takes over a signal without looking at this first ends on a signal that its parent wanted ignored.
+///
+/// # Errors
+/// When the number is not that of a signal.
+pub fn is_ignored(signal: i32) -> io::Result<bool> {
+    let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: with a null new action the call changes nothing, and it writes the current action to memory that is ours
+    // and large enough.
+    let answer = unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) };
+    if answer != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the memory was zeroed, which is a valid value of this plain structure, and the call has filled it.
+    let action = unsafe { action.assume_init() };
+    Ok(action.sa_sigaction == libc::SIG_IGN)
+}
+
+/// A copy of a descriptor that this process was started with. The original stays open and is no longer inherited by
+/// children.
+///
+/// # Errors
+/// When there is no such descriptor, or none is left for the copy.
+pub fn inherited_descriptor(number: RawFd) -> io::Result<OwnedFd> {
+    // SAFETY: these commands take and return integers, and answer with an error when the descriptor is not open.
+    let copy = unsafe {
+        if libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        libc::fcntl(number, libc::F_DUPFD_CLOEXEC, 0)
+    };
+    if copy < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the descriptor was made by the call above, so nothing else owns it.
+    Ok(unsafe { OwnedFd::from_raw_fd(copy) })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::os::fd::AsRawFd as _;
+
+    use super::{inherited_descriptor, is_ignored};
+
+    #[test]
+    fn a_copy_leads_to_the_same_thing_and_stays_when_the_original_is_closed() -> std::io::Result<()> {
+        let (mut reader, writer) = std::io::pipe()?;
+        let mut copy = std::fs::File::from(inherited_descriptor(writer.as_raw_fd())?);
+        drop(writer);
+        copy.write_all(b"x")?;
+        drop(copy);
+        let mut text = String::new();
+        reader.read_to_string(&mut text)?;
+        assert_eq!(text, "x");
+        Ok(())
+    }
+
+    #[test]
+    fn what_is_not_there_is_an_error() {
+        assert!(inherited_descriptor(-1).is_err());
+        assert!(is_ignored(-1).is_err());
+        // The runtime of this language ignores SIGPIPE before `main`.
+        assert!(is_ignored(libc::SIGPIPE).is_ok_and(|ignored| ignored));
+        assert!(is_ignored(libc::SIGUSR2).is_ok_and(|ignored| !ignored));
+    }
+}

@@ -1,0 +1,52 @@
+//! Memory that was freed, and the operating system.
+//!
+//! These concern the whole process, so nothing in this crate calls them: they are for a program that owns its process.
+//! Elsewhere than with glibc on Linux they do nothing, because the allocators there give memory back by themselves.
+
+/// Has the C library give large blocks back as soon as they are freed, and keep few heaps. To be called before the first
+/// thread is started.
+///
+/// By itself glibc raises the size from which on it does so to that of the largest block that was ever freed, and then
+/// keeps such blocks in each of its heaps, of which there are eight for each processor.
+pub fn give_back_large_blocks() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        const LARGE: libc::c_int = 128 * 1024;
+        // SAFETY: the calls take integers, touch no memory of ours, and are allowed at any time; a parameter that is not
+        // known is refused by the return value, which leaves everything as it was.
+        unsafe {
+            libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE);
+            libc::mallopt(libc::M_TRIM_THRESHOLD, LARGE);
+            libc::mallopt(libc::M_ARENA_MAX, 2);
+        }
+    }
+}
+
+/// Gives all free memory of the C library's heaps back to the operating system. This takes milliseconds.
+pub fn give_back_free_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: the call takes an integer, takes the library's own locks, and releases only pages that hold nothing.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
+#[cfg(all(test, target_os = "linux", target_env = "gnu"))]
+mod tests {
+    use super::*;
+    use hookrail_testkit::Holdings;
+
+    #[test]
+    fn what_was_freed_is_given_back() {
+        give_back_large_blocks();
+        let before = Holdings::own().memory;
+        // Small blocks, with one that is kept at the end, which keeps the heap from shrinking by itself.
+        let mut blocks: Vec<Vec<u8>> = (0..200_000).map(|_| vec![1; 512]).collect();
+        let last = blocks.pop();
+        assert!(Holdings::own().memory > before + 60 * 1024);
+        drop(blocks);
+        give_back_free_memory();
+        assert!(Holdings::own().memory < before + 30 * 1024);
+        drop(last);
+    }
+}
