@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::environment::Environment;
 use crate::ledger::RunLedger;
 use crate::outcome::End;
+use crate::sandbox::Sandbox;
 use crate::sealed::SealedInput;
 
 /// A program to start, with everything it is given and every bound it has.
@@ -37,6 +38,8 @@ pub struct Command {
         allow(dead_code, reason = "there is one way only")
     )]
     pub(crate) start: Start,
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "nothing is enforced there"))]
+    pub(crate) sandbox: Option<Arc<Sandbox>>,
 }
 
 /// How the system is asked for a process.
@@ -59,8 +62,8 @@ impl Command {
     ///
     /// A name is looked up in the `PATH` of the environment given with
     /// [`env`](Self::env), never in the host's; without one, in `/usr/bin` and
-    /// `/bin`. Relative entries and relative paths count from the child's
-    /// working directory.
+    /// `/bin`. Relative and empty entries of it are skipped. A relative path
+    /// counts from the child's working directory.
     #[must_use]
     pub fn new(program: impl Into<OsString>) -> Self {
         Self {
@@ -78,6 +81,7 @@ impl Command {
             marker: None,
             ledger: None,
             start: Start::default(),
+            sandbox: None,
         }
     }
 
@@ -184,6 +188,14 @@ impl Command {
     #[must_use]
     pub fn start(mut self, start: Start) -> Self {
         self.start = start;
+        self
+    }
+
+    /// Starts the child in a sandbox. Where the system enforces none, this changes nothing; see
+    /// [`Sandbox::missing`].
+    #[must_use]
+    pub fn sandbox(mut self, sandbox: Arc<Sandbox>) -> Self {
+        self.sandbox = Some(sandbox);
         self
     }
 

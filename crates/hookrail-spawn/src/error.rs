@@ -73,6 +73,12 @@ pub enum SpawnError {
         /// What the system said.
         source: io::Error,
     },
+    /// The thread that starts children in the sandbox is gone.
+    #[error("cannot start {}: its sandbox has ended", program.display())]
+    SandboxEnded {
+        /// The program as given.
+        program: OsString,
+    },
     /// Any other refusal of the system.
     #[error("cannot start {}", program.display())]
     Other {

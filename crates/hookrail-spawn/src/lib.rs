@@ -62,6 +62,7 @@ mod memory;
 mod outcome;
 mod parked;
 mod run;
+mod sandbox;
 mod sealed;
 
 #[cfg(unix)]
@@ -95,4 +96,5 @@ pub use memory::{give_back_free_memory, give_back_large_blocks};
 pub use outcome::{End, Exit, Finished, Force, Survivors, Swept};
 pub use parked::{Exchange, Parked, Reply};
 pub use run::{run, run_holding_the_thread};
+pub use sandbox::{Network, Protection, Readable, Sandbox, SandboxError, SandboxRules};
 pub use sealed::SealedInput;

@@ -35,6 +35,8 @@ mod pipe;
 mod posix;
 mod proc;
 pub(crate) mod recorded;
+#[cfg(target_os = "linux")]
+pub(crate) mod sandbox;
 mod sigpipe;
 mod wait;
 
@@ -83,9 +85,24 @@ pub(crate) fn start(command: &Command) -> Result<Started, SpawnError> {
     let environment = command.full_environment();
     let image = image::Image::new(command, environment)?;
     let pipes = pipe::Pipes::open(command).map_err(|error| blame::on_host(command, error))?;
-    let child = child(command, &image, &pipes.theirs)?.watched_later();
+    let child = restricted_child(command, image, pipes.theirs)?.watched_later();
     let pipe::Ours { stdin, stdout, stderr } = pipes.ours;
     Ok(Started { child, stdin, stdout, stderr })
+}
+
+/// Starts the program where its sandbox wants it started.
+#[cfg(target_os = "linux")]
+fn restricted_child(command: &Command, image: image::Image, theirs: pipe::Theirs) -> Result<child::Owned, SpawnError> {
+    let Some(sandbox) = &command.sandbox else { return child(command, &image, &theirs) };
+    let copy = command.clone();
+    let started = sandbox.thread().run(move || child(&copy, &image, &theirs));
+    started.unwrap_or_else(|| Err(SpawnError::SandboxEnded { program: command.program.clone() }))
+}
+
+/// Starts the program; there is no sandbox here.
+#[cfg(not(target_os = "linux"))]
+fn restricted_child(command: &Command, image: image::Image, theirs: pipe::Theirs) -> Result<child::Owned, SpawnError> {
+    child(command, &image, &theirs)
 }
 
 /// Starts the program in the way that was asked for, or else in the way that works everywhere.

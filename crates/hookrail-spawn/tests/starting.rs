@@ -120,12 +120,14 @@ async fn a_bare_name_is_not_looked_up_in_the_path_of_the_host() {
 }
 
 #[tokio::test]
-async fn relative_entries_of_the_path_count_from_the_directory_of_the_child() {
+async fn relative_and_empty_entries_of_the_path_are_skipped() {
     let folder = folder_with_tool();
     let inner = folder.path().join("inner");
     std::fs::create_dir(&inner).unwrap();
-    for (entry, cwd) in [(".", folder.path()), ("", folder.path()), ("..", &inner)] {
+    for (entry, cwd) in [(".", folder.path()), ("", folder.path()), ("..", &inner), ("inner/..", folder.path())] {
         let command = print_args("tool").env(path(format!("/nowhere:{entry}"))).cwd(cwd);
+        assert!(matches!(fails(command).await, SpawnError::ProgramNotFound { .. }), "entry {entry:?}");
+        let command = print_args("tool").env(path(format!("{entry}:{}", folder.path().display()))).cwd(cwd);
         assert_eq!(answers(command).await, "tool\nprint-args\n", "entry {entry:?}");
     }
 }

@@ -11,6 +11,7 @@ mod children;
 mod holdings;
 mod ledger;
 mod processes;
+mod programs;
 mod random;
 #[cfg(target_os = "linux")]
 mod soak;
@@ -19,6 +20,7 @@ pub use children::{child, measure};
 pub use holdings::Holdings;
 pub use ledger::Ledger;
 pub use processes::{process_state, processes_with_marker, wait_until};
+pub use programs::has_program;
 pub use random::Random;
 #[cfg(target_os = "linux")]
 pub use soak::Soak;

@@ -128,6 +128,8 @@ codes! {
     TimeoutRejected = "timeout-rejected", Error;
     /// A command uses a variable nobody knows, and will see it as it is written.
     VariableUnknown = "variable-unknown", Warning;
+    /// A plugin's command refers to a variable where its value could run as code, so the hook is not run.
+    VariableUnsafe = "variable-unsafe", Error;
     /// The list of installed plugins has an entry that cannot be used.
     PluginRegistry = "plugin-registry", Error;
     /// The folder of a plugin is not there.

@@ -157,8 +157,8 @@ pub enum Standing {
 pub enum Trust {
     /// It comes from a place that needs no grant.
     NotNeeded,
-    /// Its project was trusted for this run, whatever the hook is.
-    ForThisRun,
+    /// Its project was trusted for this run when the hook was there with this content.
+    ForThisRun(Fingerprint),
     /// Its content was granted.
     Granted(Fingerprint),
     /// It was never granted.
@@ -171,7 +171,15 @@ impl Trust {
     /// Whether the hook may run.
     #[must_use]
     pub fn allows(&self) -> bool {
-        matches!(self, Self::NotNeeded | Self::ForThisRun | Self::Granted(_))
+        matches!(self, Self::NotNeeded | Self::ForThisRun(_) | Self::Granted(_))
+    }
+
+    /// What has to be found unchanged immediately before the hook runs; nothing for a hook that needs no trust.
+    pub(crate) fn to_be_verified(&self) -> Option<&Fingerprint> {
+        match self {
+            Self::Granted(taken) | Self::ForThisRun(taken) => Some(taken),
+            Self::NotNeeded | Self::Never(_) | Self::Changed(_) => None,
+        }
     }
 
     /// What a grant of the hook covers; none for a hook that needs no grant.
@@ -179,7 +187,7 @@ impl Trust {
     pub fn fingerprint(&self) -> Option<&Fingerprint> {
         match self {
             Self::Granted(taken) | Self::Never(taken) | Self::Changed(taken) => Some(taken),
-            Self::NotNeeded | Self::ForThisRun => None,
+            Self::NotNeeded | Self::ForThisRun(_) => None,
         }
     }
 }
@@ -267,7 +275,7 @@ impl Hook {
     pub fn policy_in_force(&self) -> OnFailure {
         match &self.trust {
             Trust::Changed(taken) => taken.granted().map_or(self.on_failure, |grant| grant.policy(self)),
-            Trust::NotNeeded | Trust::ForThisRun | Trust::Granted(_) | Trust::Never(_) => self.on_failure,
+            Trust::NotNeeded | Trust::ForThisRun(_) | Trust::Granted(_) | Trust::Never(_) => self.on_failure,
         }
     }
 

@@ -63,8 +63,8 @@ pub use repeated::repeated_member;
 pub use run::{
     Capabilities, Environment, HostFuture, How, LeftBehind, LoadFailure, LoadPlace, ModuleCall, ModuleCommand,
     ModuleInspection, ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, Output, OutputLimits,
-    ProcessStart, RegisteredCommand, Registrations, Relocation, RunEnd, RunId, RunInput, RunLedger, RunRequest,
-    SpawnFailure, Terms,
+    ProcessStart, RegisteredCommand, Registrations, Relocation, RelocationReason, RunEnd, RunId, RunInput, RunLedger,
+    RunRequest, SpawnFailure, Terms,
 };
 pub use skips::{SkipReason, Skipped, Skips};
 pub use snapshot::{Configuration, ModelDecisions, Policy, Snapshot, Switch};
@@ -76,5 +76,5 @@ pub use system::{
 pub use tools::ToolNames;
 pub use trust::{
     ChangeKind, Definition, Digest, FileChange, FileState, FileTrustStore, Fingerprint, Grant, GrantedFile, Grants,
-    HookChange, NamedFile, TrustError, TrustStore,
+    HookChange, NamedFile, OpenEnd, TrustError, TrustStore,
 };

@@ -21,6 +21,13 @@ pub(crate) fn run(args: &InitArgs) -> Result<Exit> {
         return Err(Failure::new(format!("`{present}` exists already, and nothing was written"))
             .hint("run `hookrail list` to see the hooks it brings, or move it away and run `hookrail init` again"));
     }
+    if let Some(link) = [".llxprt", ".llxprt/hooks"].into_iter().find(|folder| project.root().join(folder).is_symlink())
+    {
+        // A link could lead to the user's own settings, whose hooks need no trust.
+        return Err(Failure::new(format!("`{link}` is a link, and nothing was written")).hint(
+            "replace it by a folder of the project, or run `hookrail init` in the folder that the link leads to",
+        ));
+    }
     create(&project.root().join(GUARD), include_str!("../../assets/init/guard.sh"), Mode::Executable)?;
     create(&project.root().join(SETTINGS), include_str!("../../assets/init/settings.json"), Mode::Plain)?;
     let created = paint(GOOD, "created");

@@ -97,6 +97,12 @@ struct Asked {
     body: Option<NamedTempFile>,
 }
 
+/// Whether the text is a token of RFC 9110, as names of headers and methods are. `curl` would read a header that begins
+/// with `@` from a file.
+fn is_token(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+}
+
 fn asked(request: &Request<'_>) -> Result<Asked, OpError> {
     let method = request.method.as_deref().unwrap_or("GET").to_uppercase();
     let mut lines = String::from("silent\nshow-error\ninclude\nsuppress-connect-headers\ngloboff\nmax-redirs = 20\n");
@@ -110,7 +116,7 @@ fn asked(request: &Request<'_>) -> Result<Asked, OpError> {
     for header in &decode::<Vec<Value>>(headers, "the list of headers")? {
         let part = |at: usize| header.get(at).and_then(Value::as_str).unwrap_or_default();
         let (name, value) = (part(0), part(1));
-        if format!("{name}{value}").contains(['\r', '\n', '\0']) || name.is_empty() || name.contains([':', ' ']) {
+        if !is_token(name) || value.contains(['\r', '\n', '\0']) {
             return Err(OpError::type_error(format!("`{name}` cannot be a header with that value")));
         }
         // A header without a value is one that is left out, unless it says that it is meant to be empty.

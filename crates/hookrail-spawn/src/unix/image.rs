@@ -4,7 +4,7 @@
 //! and directory. `posix_spawnp` would use the host's.
 
 use std::ffi::{CStr, CString, OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
 
@@ -95,7 +95,9 @@ fn c_string(text: &OsStr, place: impl FnOnce() -> NulPlace) -> Result<CString, S
 /// Finds the program; the result counts from the child's directory if it is relative.
 ///
 /// As in a shell, the first executable file wins, and a file that is there but
-/// may not be executed is remembered for the error.
+/// may not be executed is remembered for the error. Unlike in a shell, relative and
+/// empty entries of the search path are skipped: they would let the directory in
+/// which a child happens to run supply the program.
 fn resolve(command: &Command, path: Option<&OsStr>) -> Result<PathBuf, SpawnError> {
     let program = &command.program;
     if program.as_bytes().contains(&b'/') {
@@ -104,32 +106,19 @@ fn resolve(command: &Command, path: Option<&OsStr>) -> Result<PathBuf, SpawnErro
     let path = path.unwrap_or(OsStr::new(DEFAULT_PATH));
     let mut forbidden = false;
     if !program.is_empty() {
-        for entry in path.as_bytes().split(|byte| *byte == b':') {
-            let candidate = candidate(entry, program);
-            let here = match &command.cwd {
-                Some(cwd) => cwd.join(&candidate),
-                None => candidate.clone(),
-            };
-            if !here.is_file() {
+        for entry in path.as_bytes().split(|byte| *byte == b':').filter(|entry| entry.starts_with(b"/")) {
+            let candidate = Path::new(OsStr::from_bytes(entry)).join(program);
+            if !candidate.is_file() {
                 continue;
             }
-            if super::blame::may_execute(&here) {
+            if super::blame::may_execute(&candidate) {
                 return Ok(candidate);
             }
             forbidden = true;
         }
     }
-    // A missing directory hides every relative entry, and is the better answer.
+    // A directory that is missing is the better answer, because nothing could be started there.
     super::blame::on_directory(command)?;
     let program = program.clone();
     Err(if forbidden { SpawnError::NotExecutable { program } } else { SpawnError::ProgramNotFound { program } })
-}
-
-/// One place to look; an empty entry means the working directory.
-fn candidate(entry: &[u8], program: &OsStr) -> PathBuf {
-    let entry: &[u8] = if entry.is_empty() { b"." } else { entry };
-    let mut bytes = entry.to_owned();
-    bytes.push(b'/');
-    bytes.extend_from_slice(program.as_bytes());
-    PathBuf::from(OsString::from_vec(bytes))
 }

@@ -26,7 +26,7 @@ impl Parked {
         let environment = command.full_environment();
         let image = image::Image::new(command, environment)?;
         let (pipes, theirs) = Idle::open().map_err(|error| blame::on_host(command, error))?;
-        Ok(Self { child: super::child(command, &image, &theirs)?, pipes })
+        Ok(Self { child: super::restricted_child(command, image, theirs)?, pipes })
     }
 
     pub(crate) fn pid(&self) -> u32 {

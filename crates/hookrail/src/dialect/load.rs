@@ -73,22 +73,36 @@ impl Sources {
 
     /// What trust says about a hook that the project brings.
     pub(crate) fn judge(&self, hook: &Hook, reading: &mut Reading<'_>) -> Trust {
-        if self.trust_all {
-            return Trust::ForThisRun;
-        }
         let fingerprint = Fingerprint::take(&self.project, hook);
-        let trust = self.grants.judge(fingerprint.clone());
+        let trust = match self.trust_all {
+            true => self.judge_for_this_run(&fingerprint, reading),
+            false => self.grants.judge(fingerprint.clone()),
+        };
         reading.judged(fingerprint.definition(), trust, fingerprint.is_out_of_resources())
+    }
+
+    /// What trust says about a hook of a project that is trusted for this run: that covers what was there when the run
+    /// began. A hook that appears later needs a grant, and one that changed is not what was trusted.
+    fn judge_for_this_run(&self, fingerprint: &Fingerprint, reading: &Reading<'_>) -> Trust {
+        let content = fingerprint.content();
+        if reading.mode() == LoadMode::First {
+            return Trust::ForThisRun(fingerprint.clone());
+        }
+        match reading.trusted_before(fingerprint.definition()) {
+            Some(Trust::ForThisRun(before)) if before.content() == content => Trust::ForThisRun(before),
+            before => match self.grants.judge(fingerprint.clone()) {
+                Trust::Never(taken) if before.is_some() => Trust::Changed(taken),
+                judged => judged,
+            },
+        }
     }
 
     /// What trust says about a hook whose file is gone: its last good version may run while it is still granted.
     pub(crate) fn judge_gone(&self, hook: &Hook, reading: &Reading<'_>) -> Trust {
-        if self.trust_all {
-            return Trust::ForThisRun;
-        }
         let fingerprint = Fingerprint::take(&self.project, hook);
         match reading.trusted_before(fingerprint.definition()) {
             Some(Trust::Granted(before)) => self.grants.judge(before),
+            Some(Trust::ForThisRun(before)) => Trust::ForThisRun(before),
             _ => Trust::Never(fingerprint),
         }
     }

@@ -4,7 +4,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::Health;
 use crate::hook::Hook;
 use crate::outcome::EndKind;
-use crate::run::{How, RunEnd};
+use crate::run::{How, RelocationReason, RunEnd};
 
 /// What to report about the end of a run, apart from what the dialect has to say about the answer.
 pub(super) fn report(hook: &Hook, health: Health, kind: EndKind, end: &RunEnd) -> Vec<Diagnostic> {
@@ -20,8 +20,15 @@ pub(super) fn report(hook: &Hook, health: Health, kind: EndKind, end: &RunEnd) -
     }
     if let Some(relocation) = &end.relocated {
         let (unusable, used) = (relocation.unusable.display(), relocation.used.display());
-        let message = format!("the working directory `{unusable}` cannot be used, so hook `{hook}` ran in `{used}`");
-        let hint = "create the directory, or fire events with a directory that exists";
+        let (problem, hint) = match relocation.why {
+            RelocationReason::Unusable => {
+                ("cannot be used", "create the directory, or fire events with a directory that exists")
+            }
+            RelocationReason::OutsideProject => {
+                ("is outside of the project", "fire the event for the project that the directory belongs to")
+            }
+        };
+        let message = format!("the working directory `{unusable}` {problem}, so hook `{hook}` ran in `{used}`");
         let diagnostic = Diagnostic::new(Code::WorkingDirectoryReplaced, message).at(hook.origin.location.clone());
         found.push(diagnostic.hint(hint));
     }

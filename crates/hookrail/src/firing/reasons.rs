@@ -66,7 +66,7 @@ pub(super) fn against(snapshot: &Snapshot, hook: &Hook, event: EventKind) -> Opt
         Trust::Changed(_) => {
             return Some((SkipReason::Untrusted, "the hook has changed since it was trusted".to_owned()));
         }
-        Trust::NotNeeded | Trust::ForThisRun | Trust::Granted(_) => {}
+        Trust::NotNeeded | Trust::ForThisRun(_) | Trust::Granted(_) => {}
     }
     let never = hook.standing == Standing::NeverSwitchedOn;
     never.then(|| (SkipReason::HooksOff, "no settings file switches hooks on".to_owned()))

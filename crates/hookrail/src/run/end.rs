@@ -29,18 +29,30 @@ pub struct RunEnd {
     pub messages: Vec<Json>,
     /// Entries a module added to the session while it ran.
     pub entries: Vec<Json>,
-    /// Where it ran in place of a working directory that does not exist.
+    /// Where it ran in place of the event's working directory.
     pub relocated: Option<Relocation>,
 }
 
-/// A working directory that could not be used, and the one in its place.
+/// A working directory that was not used, and the one in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Relocation {
+    /// Why the directory of the event was not used.
+    pub why: RelocationReason,
     /// The directory of the event.
     pub unusable: PathBuf,
     /// The directory in which the hook ran.
     pub used: PathBuf,
+}
+
+/// Why a hook did not run in the directory of its event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RelocationReason {
+    /// The directory does not exist, or cannot be entered.
+    Unusable,
+    /// The hook belongs to a project and the directory lies outside of it, where its words would name other files.
+    OutsideProject,
 }
 
 impl RunEnd {

@@ -6,6 +6,7 @@ mod command;
 #[cfg(unix)]
 mod direct;
 mod end;
+mod environment;
 mod input;
 mod kept;
 #[cfg(unix)]
@@ -20,7 +21,8 @@ mod surroundings;
 mod terms;
 mod worker;
 
-pub use end::{How, Output, Relocation, RunEnd, SpawnFailure};
+pub use end::{How, Output, Relocation, RelocationReason, RunEnd, SpawnFailure};
+pub(crate) use environment::for_hooks as environment_for_hooks;
 pub use hookrail_spawn::{Environment, LeftBehind, RunLedger, Start as ProcessStart};
 pub use input::RunInput;
 pub(crate) use request::SharedInput;

@@ -1,13 +1,15 @@
 //! Running a command hook on the lane it asked for, in a directory that exists.
 
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::time::Duration;
 
 use hookrail_spawn::{CancelToken, Ladder};
 
 use super::command::{ProcessWorld, Wait, run_command};
-use super::end::{How, Relocation, RunEnd, SpawnFailure};
+use super::end::{How, Relocation, RelocationReason, RunEnd, SpawnFailure};
 use super::kept::Kept;
+use super::recipe::Content;
 use super::request::RunRequest;
 use super::{spare, worker};
 use crate::lane::Life;
@@ -25,6 +27,13 @@ pub(crate) async fn run_process(
     run_id: impl Fn() -> String,
     (wait, cancel): (Wait, &CancelToken),
 ) -> (RunEnd, Vec<Ladder>) {
+    if let Some(used) = request.directory_in_project(&world.project) {
+        let inside = RunRequest { cwd: used.clone(), ..request.clone() };
+        let (mut end, ladders) = run_where_asked(world, kept, &inside, &run_id, (wait, cancel)).await;
+        let why = RelocationReason::OutsideProject;
+        end.relocated = Some(Relocation { why, unusable: request.cwd.clone(), used });
+        return (end, ladders);
+    }
     let (end, mut ladders) = run_where_asked(world, kept, request, &run_id, (wait, cancel)).await;
     let How::SpawnFailed(SpawnFailure::MissingDirectory(_) | SpawnFailure::UnusableDirectory(_)) = end.how else {
         return (end, ladders);
@@ -33,7 +42,8 @@ pub(crate) async fn run_process(
     let elsewhere = RunRequest { cwd: used.clone(), ..request.clone() };
     let (mut end, more) = run_where_asked(world, kept, &elsewhere, &run_id, (wait, cancel)).await;
     ladders.extend(more);
-    end.relocated = Some(Relocation { unusable: request.cwd.clone(), used });
+    let why = RelocationReason::Unusable;
+    end.relocated = Some(Relocation { why, unusable: request.cwd.clone(), used });
     (end, ladders)
 }
 
@@ -44,6 +54,8 @@ async fn run_where_asked(
     run_id: impl Fn() -> String,
     (wait, cancel): (Wait, &CancelToken),
 ) -> (RunEnd, Vec<Ladder>) {
+    // The files are looked at before they are read: what changes from here on shows as a difference.
+    let covered = request.hook.trust.to_be_verified().map(Content::covered_by);
     // In another directory the same words may name other files.
     if request.has_changed() {
         kept.forget(&request.hook);
@@ -56,13 +68,40 @@ async fn run_where_asked(
     }
     let (end, ladder) = match request.hook.lane.life {
         Life::Once => {
-            let (end, ladder) = run_command(world, request, &run_id(), (wait, cancel)).await;
+            let run_id = run_id();
+            let running = run_command(world, request, &run_id, (wait, cancel));
+            let Some((end, ladder)) = unless_changed(running, covered).await else {
+                return (RunEnd::new(How::ContentChanged, Duration::ZERO), Vec::new());
+            };
             return (end, ladder.into_iter().collect());
         }
         Life::Worker => worker::ask(world, &kept.pools, request, (wait, cancel)).await,
         Life::Prewarmed(_) => spare::run(world, kept, request, run_id, (wait, cancel)).await,
     };
     (end, ladder.into_iter().chain(kept.pools.ladders()).collect())
+}
+
+/// How soon after its start a run is looked at first, and how seldom later.
+const FIRST_LOOK: Duration = Duration::from_millis(2);
+const LAST_LOOK: Duration = Duration::from_millis(500);
+
+/// The end of a run whose files have stayed what was verified; nothing if one changed, and then the run is killed.
+///
+/// An interpreter opens its script some time after it was started, and a script cannot be handed over by a descriptor
+/// without it noticing. So between the verification and that moment the file could be replaced, and be put back
+/// afterwards. Both change what the system keeps about the file, which is compared while the hook runs and when it has
+/// ended, before its answer counts.
+async fn unless_changed<T>(running: impl Future<Output = T>, covered: Option<Content>) -> Option<T> {
+    let Some(covered) = covered else { return Some(running.await) };
+    let mut running = pin!(running);
+    let mut pause = FIRST_LOOK;
+    loop {
+        match tokio::time::timeout(pause, running.as_mut()).await {
+            Ok(ended) => return covered.is_unchanged().then_some(ended),
+            Err(_) if !covered.is_unchanged() => return None,
+            Err(_) => pause = (pause * 2).min(LAST_LOOK),
+        }
+    }
 }
 
 /// The nearest directory above that exists inside the project, else the project, else the root.

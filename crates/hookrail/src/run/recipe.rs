@@ -117,6 +117,12 @@ impl Content {
         Self(files.into_iter().map(|file| (stamp(&file), file)).map(|(stamp, file)| (file, stamp)).collect())
     }
 
+    /// Looks at the files that a grant covers.
+    pub(super) fn covered_by(fingerprint: &trust::Fingerprint) -> Self {
+        let files = fingerprint.files().iter().flat_map(|file| [&file.path, &file.real]);
+        Self(files.map(|file| (file.clone(), stamp(file))).collect())
+    }
+
     /// Whether they are still what they were.
     pub(super) fn is_unchanged(&self) -> bool {
         self.0.iter().all(|(file, known)| stamp(file) == *known)

@@ -1,6 +1,6 @@
 //! What a runner is asked to do.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use hookrail_spawn::SealedInput;
 
 use super::input::RunInput;
 use crate::event::Event;
-use crate::hook::{Hook, Trust};
+use crate::hook::{Authority, Hook};
 use crate::log::log;
 
 /// The number of a run inside one fired event, in plan order.
@@ -74,11 +74,19 @@ pub struct RunRequest {
 }
 
 impl RunRequest {
+    /// The project, if the hook belongs to it and the event's directory lies outside. The words of a granted command name
+    /// files of the project, and in another directory they would name others.
+    pub(crate) fn directory_in_project(&self, project: &Path) -> Option<PathBuf> {
+        if self.hook.authority() != Authority::Project || self.cwd == project {
+            return None;
+        }
+        // A directory that cannot be resolved does not exist, which is another case.
+        let (cwd, real) = (self.cwd.canonicalize().ok()?, project.canonicalize().ok()?);
+        (!cwd.starts_with(real)).then(|| project.to_owned())
+    }
+
     /// Whether the hook is not what its user granted any more.
     pub(crate) fn has_changed(&self) -> bool {
-        match &self.hook.trust {
-            Trust::Granted(fingerprint) => !fingerprint.still_holds(&self.cwd),
-            Trust::NotNeeded | Trust::ForThisRun | Trust::Never(_) | Trust::Changed(_) => false,
-        }
+        self.hook.trust.to_be_verified().is_some_and(|fingerprint| !fingerprint.still_holds(&self.cwd))
     }
 }

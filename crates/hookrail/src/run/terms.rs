@@ -96,7 +96,18 @@ mod tests {
         let project = Some(Terms::new(OutputLimits::new(50, 1000), wide));
         let terms = AllTerms { everybody, project };
         assert_eq!(terms.of(&Trust::NotNeeded), everybody);
-        assert_eq!(terms.of(&Trust::ForThisRun), Terms::new(OutputLimits::new(50, 10), Capabilities::LOOK));
-        assert_eq!(AllTerms { everybody, project: None }.of(&Trust::ForThisRun), everybody);
+        let hook = crate::hook::Hook::new(
+            crate::event::EventKind::BeforeTool,
+            crate::dialect::DialectId::Native,
+            "hook",
+            crate::hook::Action::Shell("true".into()),
+            crate::source::Origin::new(
+                crate::source::SourceKind::Project,
+                crate::source::Location::whole_file(std::path::Path::new("/p/s")),
+            ),
+        );
+        let trusted = Trust::ForThisRun(crate::trust::Fingerprint::take(std::path::Path::new("/p"), &hook));
+        assert_eq!(terms.of(&trusted), Terms::new(OutputLimits::new(50, 10), Capabilities::LOOK));
+        assert_eq!(AllTerms { everybody, project: None }.of(&trusted), everybody);
     }
 }

@@ -17,7 +17,7 @@ use crate::hook::{Hook, OnFailure};
 use crate::log::log;
 use crate::run::{
     AllTerms, Capabilities, Environment, Kept, ModuleRunner, OutputLimits, ProcessStart, ProcessWorld, RunLedger,
-    Surroundings, Terms,
+    Surroundings, Terms, environment_for_hooks,
 };
 use crate::snapshot::{Snapshot, Switch};
 use crate::source::SourceKind;
@@ -257,6 +257,7 @@ impl Builder {
     /// Loads all configuration. What is wrong with it is in the snapshot's diagnostics; nothing fails.
     pub fn build(self) -> HookSystem {
         let environment = self.environment.unwrap_or_else(|| std::env::vars_os().collect());
+        let environment = environment_for_hooks(environment);
         let depth = text_in(&environment, "HOOKRAIL_DEPTH").and_then(|depth| depth.parse().ok()).unwrap_or(0);
         let switch = match self.switch {
             Switch::On if text_in(&environment, "HOOKRAIL_DISABLE") == Some("1") => {

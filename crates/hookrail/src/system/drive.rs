@@ -28,8 +28,8 @@ use crate::log::log;
 use crate::native::{ClosureThreads, NativeCall, NativeHook, Panicked};
 use crate::outcome::Outcome;
 use crate::run::{
-    How, Kept, ModuleCall, ModuleReturn, ModuleRunner, ModuleWorld, ProcessWorld, RunEnd, RunRequest, SpawnFailure,
-    Wait, run_process,
+    How, Kept, ModuleCall, ModuleReturn, ModuleRunner, ModuleWorld, ProcessWorld, Relocation, RelocationReason, RunEnd,
+    RunRequest, SpawnFailure, Wait, run_process,
 };
 
 /// What hooks are run with.
@@ -229,6 +229,14 @@ impl Driver {
             Action::Native(native) => {
                 let how = call_native(&self.parts.closures, native, request, host, cancel).await;
                 RunEnd::new(how, began.elapsed())
+            }
+            Action::Module(_) if request.directory_in_project(&self.parts.world.project).is_some() => {
+                // A module finds the project in its working directory, as a command does.
+                let inside = RunRequest { cwd: self.parts.world.project.clone(), ..request.clone() };
+                let mut end = Box::pin(self.run_action(&inside, host, (wait, cancel))).await;
+                let (why, unusable) = (RelocationReason::OutsideProject, request.cwd.clone());
+                end.relocated = Some(Relocation { why, unusable, used: inside.cwd });
+                end
             }
             Action::Module(_) if request.has_changed() => RunEnd::new(How::ContentChanged, began.elapsed()),
             Action::Module(path) => {

@@ -85,7 +85,8 @@ impl HookSystem {
 /// What was granted is verified immediately before it runs.
 fn still_trusted(module: &LoadedModule) -> bool {
     match &module.trust {
-        Trust::Granted(fingerprint) => fingerprint.still_holds(fingerprint.root()),
-        other => other.allows(),
+        Trust::Granted(fingerprint) | Trust::ForThisRun(fingerprint) => fingerprint.still_holds(fingerprint.root()),
+        Trust::NotNeeded => true,
+        Trust::Never(_) | Trust::Changed(_) => false,
     }
 }

@@ -1,6 +1,6 @@
 //! What exactly is trusted when a hook is trusted.
 
-use std::collections::{BTreeSet, HashSet};
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -9,9 +9,10 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use super::command::{Command, Form, Found, OpenEnd};
 use super::grants::Grant;
 use super::imports;
-use crate::config::{is_want_of_resources, without_dots};
+use crate::config::is_want_of_resources;
 use crate::hook::{Action, Hook};
 use crate::lane::Life;
 use crate::run::Capabilities;
@@ -54,8 +55,10 @@ impl std::fmt::Debug for Digest {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NamedFile {
-    /// Where it is, inside the project.
+    /// Where it is as the hook means it, inside the project.
     pub path: PathBuf,
+    /// Where that leads, which is another path if there are links on the way.
+    pub real: PathBuf,
     /// What is in it; none when it is too large or cannot be read.
     pub digest: Option<Digest>,
 }
@@ -64,7 +67,8 @@ impl NamedFile {
     /// A file from its parts.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>, digest: Option<Digest>) -> Self {
-        Self { path: path.into(), digest }
+        let path = path.into();
+        Self { real: path.clone(), path, digest }
     }
 }
 
@@ -144,8 +148,8 @@ struct Looked {
 /// Where a hook's files are found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Runs {
-    /// They are words of this command, in which these variables stand for folders.
-    Command(Arc<str>, Arc<[(String, PathBuf)]>),
+    /// They are words of this command, or what its interpreter imports.
+    Command(Arc<Command>),
     /// They are this module and its imports.
     Module(Arc<Path>),
 }
@@ -153,18 +157,18 @@ enum Runs {
 impl Runs {
     /// The files by name, for a command that is started in `cwd`, and whether they can be covered. Only a module has to
     /// be read for that, and what that lacked resources for is noted.
-    fn paths(&self, root: &Path, cwd: &Path, starved: &mut bool) -> (Vec<PathBuf>, bool) {
+    fn paths(&self, root: &Path, cwd: &Path, starved: &mut bool) -> (Vec<Found>, bool) {
         match self {
-            Self::Command(command, _) if command.len() > LONGEST_COMMAND => (Vec::new(), false),
-            Self::Command(command, folders) => {
-                let here = |folder: &PathBuf| if folder == root { cwd.to_owned() } else { folder.clone() };
-                let folders: Vec<_> = folders.iter().map(|(name, folder)| (name.clone(), here(folder))).collect();
-                (named_paths(root, cwd, &folders, command), true)
+            Self::Command(command) if command.length() > LONGEST_COMMAND => (Vec::new(), false),
+            Self::Command(command) => {
+                let files = command.files(root, cwd);
+                (files.found, files.complete)
             }
             Self::Module(module) => {
                 let found = imports::files_of(module);
                 *starved |= found.out_of_resources;
-                (found.paths.into_iter().collect(), found.complete)
+                let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+                (found.paths.into_iter().map(|path| Found { real: real(&path), path }).collect(), found.complete)
             }
         }
     }
@@ -172,7 +176,7 @@ impl Runs {
     /// The files with what is in them.
     fn look(&self, root: &Path, cwd: &Path) -> Looked {
         let mut out_of_resources = false;
-        let (paths, coverable) = self.paths(root, cwd, &mut out_of_resources);
+        let (found, coverable) = self.paths(root, cwd, &mut out_of_resources);
         let mut budget = LARGEST;
         let mut digest = |path: &Path| {
             if !coverable {
@@ -183,7 +187,8 @@ impl Runs {
                 None
             })
         };
-        let files = paths.into_iter().map(|path| NamedFile { digest: digest(&path), path }).collect();
+        let named = |found: Found| NamedFile { digest: digest(&found.real), path: found.path, real: found.real };
+        let files = found.into_iter().map(named).collect();
         Looked { files, coverable, out_of_resources }
     }
 }
@@ -195,7 +200,8 @@ impl Fingerprint {
         // A project is the same project whichever link leads to it.
         let root = &root.canonicalize().unwrap_or_else(|_| root.to_owned());
         let command = match &hook.action {
-            Action::Shell(_) | Action::Program(_) => command_of(hook),
+            Action::Shell(line) => line.to_string(),
+            Action::Program(words) => serde_json::json!(**words).to_string(),
             Action::Module(path) => {
                 let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
                 real.strip_prefix(root).unwrap_or(&real).to_string_lossy().into_owned()
@@ -247,7 +253,7 @@ impl Fingerprint {
         }
         let runs = match &hook.action {
             Action::Module(path) => Runs::Module(Arc::clone(path)),
-            _ => Runs::Command(command.into(), folders(root, hook).into()),
+            _ => Runs::Command(Arc::new(command_of(root, hook))),
         };
         Self {
             root: root.as_path().into(),
@@ -338,8 +344,14 @@ impl Fingerprint {
         let mut hasher = Sha256::new();
         hasher.update(definition.0);
         for file in looked.files.iter() {
-            hasher.update(file.path.strip_prefix(&self.root).unwrap_or(&file.path).to_string_lossy().as_bytes());
+            let inside =
+                |path: &Path| path.strip_prefix(&self.root).unwrap_or(path).as_os_str().as_encoded_bytes().to_owned();
+            hasher.update(inside(&file.path));
             hasher.update([0]);
+            if file.real != file.path {
+                hasher.update(inside(&file.real));
+                hasher.update([0]);
+            }
             hasher.update(file.digest?.0);
         }
         Some(Digest(hasher.finalize().into()))
@@ -378,19 +390,24 @@ impl Fingerprint {
     pub fn paths(&self) -> Vec<PathBuf> {
         match self.looked.get() {
             Some(looked) => looked.files.iter().map(|file| file.path.clone()).collect(),
-            None => self.runs.paths(&self.root, &self.root, &mut false).0,
+            None => self.runs.paths(&self.root, &self.root, &mut false).0.into_iter().map(|found| found.path).collect(),
         }
     }
 
-    /// Whether the command may run something of the project that is not among [`Fingerprint::files`], so that its text
-    /// is all that can be trusted of that: it names no file, changes its directory, or names files in a way that only a
-    /// shell can work out.
+    /// Why the command may run something of the project that is not among [`Fingerprint::files`], so that its text is all
+    /// that can be trusted of that; nothing if it runs these files and no others.
+    #[must_use]
+    pub fn open_end(&self) -> Option<OpenEnd> {
+        match &self.runs {
+            Runs::Module(_) => None,
+            Runs::Command(command) => command.open_end(&self.root),
+        }
+    }
+
+    /// Whether the command may run something of the project that is not among [`Fingerprint::files`].
     #[must_use]
     pub fn is_open_ended(&self) -> bool {
-        match &self.runs {
-            Runs::Module(_) => false,
-            Runs::Command(command, folders) => has_loose_ends(command, folders) || self.paths().is_empty(),
-        }
+        self.open_end().is_some()
     }
 
     /// Whether a run in that directory would run what the files were, and nothing else of the project.
@@ -398,7 +415,11 @@ impl Fingerprint {
     pub fn still_holds(&self, cwd: &Path) -> bool {
         let known = self.files();
         let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
-        let elsewhere = || self.runs.look(&self.root, &cwd).files.iter().all(|file| known.contains(file));
+        // In another directory the words may lead to other files. Each must be one of those that were covered.
+        let is_known = |file: &NamedFile| {
+            known.iter().any(|known| known.real == file.real && known.digest == file.digest && file.digest.is_some())
+        };
+        let elsewhere = || self.runs.look(&self.root, &cwd).files.iter().all(is_known);
         known == &*self.runs.look(&self.root, &self.root).files && (*self.root == *cwd || elsewhere())
     }
 }
@@ -409,68 +430,23 @@ const LONGEST_COMMAND: usize = 128 * 1024;
 /// More than this is not hashed for one hook, and what names it cannot be granted.
 const LARGEST: u64 = 64 * 1024 * 1024;
 
-/// The words of a command that are regular files inside the project, sorted.
-fn named_paths(root: &Path, cwd: &Path, folders: &[(String, PathBuf)], command: &str) -> Vec<PathBuf> {
-    let different: HashSet<String> = words(command).collect();
-    let meant = different.iter().filter_map(|word| inside(root, cwd, folders, word));
-    let found: BTreeSet<PathBuf> = meant.filter(|path| path.is_file()).collect();
-    found.into_iter().collect()
-}
-
-/// The text of a command in which its words can be found.
-fn command_of(hook: &Hook) -> String {
-    match &hook.action {
-        Action::Shell(command) => command.to_string(),
-        Action::Program(words) => serde_json::json!(**words).to_string(),
-        _ => String::new(),
-    }
+/// The command of a hook, with what its words are looked up in.
+fn command_of(root: &Path, hook: &Hook) -> Command {
+    let form = match &hook.action {
+        Action::Shell(line) => Form::Line(Arc::clone(line)),
+        Action::Program(words) => Form::Words(Arc::clone(words)),
+        Action::Module(_) | Action::Native(_) | Action::NotExecutable(_) | Action::Unusable(_) => Form::Line("".into()),
+    };
+    let search_path = hook.environment.as_ref().and_then(|environment| environment.get("PATH")).map(OsStr::to_owned);
+    Command { form, folders: folders(root, hook).into(), search_path }
 }
 
 /// Every regular file that a hook's command names, inside of a project or not, when it is started in that directory.
 pub(crate) fn files_named_by(hook: &Hook, cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
-    let mut folders = folders(cwd, hook);
-    folders.extend(home.map(|home| ("HOME".to_owned(), home.to_owned())));
-    let command = command_of(hook);
-    let mut found = Vec::new();
-    for word in words(&command) {
-        let word = match (word.strip_prefix("~/"), home) {
-            (Some(rest), Some(home)) => home.join(rest).to_string_lossy().into_owned(),
-            _ => word,
-        };
-        found.extend(inside(Path::new("/"), cwd, &folders, &word).filter(|path| path.is_file()));
-    }
-    found.sort();
-    found.dedup();
-    found
-}
-
-/// The words of a command line. Taking too many is harmless, so this splits at everything that can end a word in a
-/// shell and drops the quotes; taking too few would leave a script unwatched.
-fn words(command: &str) -> impl Iterator<Item = String> + '_ {
-    let split = |character: char| character.is_whitespace() || ";|&<>()`=,:".contains(character);
-    let loose = command.split(split).map(|word| word.replace(['"', '\'', '\\'], ""));
-    // A quoted path may contain blanks, so what stands between quotes counts as a word too.
-    let quoted = command.split(['"', '\'', '\n']).map(str::to_owned);
-    loose.chain(quoted).chain(joined(command)).filter(|word| !word.is_empty())
-}
-
-/// The words as a shell would join them: a word may be quoted in parts.
-fn joined(command: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut quote = None;
-    let mut characters = command.chars();
-    while let Some(character) = characters.next() {
-        let Some(word) = words.last_mut() else { break };
-        match (character, quote) {
-            (end, Some(begin)) if end == begin => quote = None,
-            // A line that goes on in the next one is one line.
-            ('\\', None | Some('"')) => word.extend(characters.next().filter(|next| *next != '\n')),
-            ('"' | '\'', None) => quote = Some(character),
-            (blank, None) if blank.is_whitespace() || ";|&<>()`=".contains(blank) => words.push(String::new()),
-            (other, _) => word.push(other),
-        }
-    }
-    words
+    let mut command = command_of(cwd, hook);
+    let home = home.map(|home| [("HOME".to_owned(), home.to_owned()), ("~".to_owned(), home.to_owned())]);
+    command.folders = command.folders.iter().cloned().chain(home.into_iter().flatten()).collect();
+    command.files_anywhere(cwd)
 }
 
 /// The folders that variables of a command stand for.
@@ -483,32 +459,6 @@ fn folders(root: &Path, hook: &Hook) -> Vec<(String, PathBuf)> {
     }
     folders
 }
-
-/// The path a word means, when that is inside the project by name or in truth.
-fn inside(root: &Path, cwd: &Path, folders: &[(String, PathBuf)], word: &str) -> Option<PathBuf> {
-    let mut text = word.to_owned();
-    for (name, folder) in folders {
-        for reference in [format!("${{{name}}}"), format!("${name}")] {
-            if let Some(rest) = text.strip_prefix(&reference) {
-                text = format!("{}{rest}", folder.display());
-            }
-        }
-    }
-    let text = text.replace("${sep}", std::path::MAIN_SEPARATOR_STR);
-    let path = without_dots(&cwd.join(text));
-    let in_truth = path.canonicalize().is_ok_and(|real| real.starts_with(root));
-    (path.starts_with(root) || in_truth).then_some(path)
-}
-
-/// Whether a command runs in another directory, expands patterns or other variables, or evaluates text.
-fn has_loose_ends(command: &str, folders: &[(String, PathBuf)]) -> bool {
-    let known = folders.iter().flat_map(|(name, _)| [format!("${{{name}}}"), format!("${name}")]);
-    let rest = known.fold(command.to_owned(), |rest, reference| rest.replace(&reference, ""));
-    rest.contains(['$', '`', '*', '?', '[', '{', '~']) || words(&rest).any(|word| LOOSE_WORDS.contains(&word.as_str()))
-}
-
-/// Words after which a relative path means something else, or after which text becomes a command.
-const LOOSE_WORDS: [&str; 6] = ["cd", "pushd", "chdir", "eval", "env", "xargs"];
 
 /// The digest of a file, while the budget of bytes lasts.
 fn digest_of_file(path: &Path, budget: &mut u64) -> std::io::Result<Option<Digest>> {
@@ -533,56 +483,5 @@ fn digest_of_file(path: &Path, budget: &mut u64) -> std::io::Result<Option<Diges
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn project_folders(root: &Path) -> Vec<(String, PathBuf)> {
-        let name = |name: &str| (name.to_owned(), root.to_owned());
-        vec![name("LLXPRT_PROJECT_DIR"), name("CLAUDE_PROJECT_DIR"), ("pluginDir".to_owned(), root.join("plug in"))]
-    }
-
-    fn files(root: &Path, command: &str) -> Vec<String> {
-        named_paths(root, root, &project_folders(root), command)
-            .into_iter()
-            .map(|path| path.strip_prefix(root).unwrap().to_string_lossy().into_owned())
-            .collect()
-    }
-
-    #[test]
-    fn scripts_are_found_however_they_are_written() {
-        let dir = tempfile::tempdir().unwrap();
-        let root = dir.path();
-        std::fs::write(root.join("a.sh"), "a").unwrap();
-        std::fs::write(root.join("b c.sh"), "b").unwrap();
-        for command in [
-            "./a.sh",
-            "bash a.sh --flag",
-            "\"$LLXPRT_PROJECT_DIR/a.sh\"",
-            "${CLAUDE_PROJECT_DIR}/a.sh",
-            "true&&./a.sh;true",
-            "X=1 ./sub/../a.sh",
-            "cat<a.sh",
-            "python3 'a.sh'",
-        ] {
-            assert_eq!(files(root, command), ["a.sh"], "{command}");
-        }
-        assert_eq!(files(root, "sh \"./b c.sh\""), ["b c.sh"]);
-        assert_eq!(files(root, "sh a\\\n.sh"), ["a.sh"]);
-        assert!(files(root, "npm run lint").is_empty());
-        std::fs::create_dir(root.join("plug in")).unwrap();
-        std::fs::write(root.join("plug in/d e.sh"), "d").unwrap();
-        for command in ["sh ${pluginDir}/\"d e.sh\"", "\"${pluginDir}\"/'d e.sh'", "\"${pluginDir}${sep}d e.sh\""] {
-            assert_eq!(files(root, command), ["plug in/d e.sh"], "{command}");
-        }
-    }
-
-    #[test]
-    fn a_changed_file_breaks_the_fingerprint() {
-        let dir = tempfile::tempdir().unwrap();
-        std::fs::write(dir.path().join("a.sh"), "one").unwrap();
-        let look = || Runs::Command("./a.sh".into(), Arc::default()).look(dir.path(), dir.path()).files;
-        let taken = look();
-        std::fs::write(dir.path().join("a.sh"), "two").unwrap();
-        assert_ne!(taken, look());
-    }
-}
+#[path = "fingerprint_tests.rs"]
+mod tests;

@@ -3,12 +3,15 @@
 //! A fingerprint covers a hook's definition and the bytes of the files it names; grants are kept outside the
 //! repository; content is verified again immediately before it runs.
 
+mod command;
 mod diff;
 mod fingerprint;
 mod grants;
 mod imports;
+mod siblings;
 mod store;
 
+pub use command::OpenEnd;
 pub use diff::{ChangeKind, FileChange, FileState, HookChange};
 pub(crate) use fingerprint::files_named_by;
 pub use fingerprint::{Definition, Digest, Fingerprint, NamedFile};

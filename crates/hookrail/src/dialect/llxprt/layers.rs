@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::command::PROJECT_VARIABLES;
 use super::extension;
 use super::settings::{self, SettingsFile, Switch};
 use crate::config::{Document, KeptReason, Parsed, Place, Reading, Verdict, is_absence, same_place};
@@ -46,11 +47,14 @@ pub(crate) fn load(sources: &Sources, reading: &mut Reading<'_>) -> Loaded {
     let switched_on = read.iter().any(|layer| {
         layer.settings.switch == Some(Switch::On) && (layer.kind != SourceKind::Project || project_counts)
     });
-    let environment = redacted_environment(&read, &sources.environment);
+    let environment =
+        redacted_environment(&read, &sources.environment).unwrap_or_else(|| Arc::clone(&sources.environment));
+    let in_project = |environment: Environment, name: &str| environment.with(name, &sources.project);
+    let environment = Arc::new(PROJECT_VARIABLES.into_iter().fold(Environment::clone(&environment), in_project));
     for layer in &read {
         for hook in &layer.settings.hooks {
             let mut hook = hook.clone();
-            hook.environment.clone_from(&environment);
+            hook.environment = Some(Arc::clone(&environment));
             hook.standing = standing(&hook, layer.kind, &read, switched_on);
             if layer.kind == SourceKind::Project {
                 hook.trust = sources.judge(&hook, reading);

@@ -6,6 +6,7 @@
 
 mod aggregate;
 mod answer;
+mod command;
 mod extension;
 mod fold;
 mod group;
@@ -41,11 +42,12 @@ pub(crate) use layers::load;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Dialect, Flow, FoldContext, Folded, Reply};
+use super::{Dialect, Flow, FoldContext, Folded, Launch, Reply};
 use crate::event::{Event, EventKind, Stage};
 use crate::hook::{Action, GroupOrder, Hook, OnFailure};
 use crate::lane::Life;
 use crate::run::{RunEnd, RunInput};
+use command::PROJECT_VARIABLES;
 
 /// The dialect.
 pub(crate) struct Llxprt;
@@ -60,11 +62,21 @@ impl Dialect for Llxprt {
         stdin::input(event, before)
     }
 
+    fn launch(hook: &Hook, event: &Event) -> Launch {
+        let command = match &hook.action {
+            Action::Shell(line) => command::with_quoted_project(line),
+            _ => None,
+        };
+        Launch { command, variables: Self::variables(hook, event), ..Launch::default() }
+    }
+
     fn variables(hook: &Hook, event: &Event) -> Arc<[(String, String)]> {
-        // The shell expands these; nothing is ever pasted into the command text.
-        let project = event.cwd().to_string_lossy().into_owned();
-        let project_dirs = ["LLXPRT_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"];
-        let mut variables: Vec<(String, String)> = project_dirs.map(|name| (name.to_owned(), project.clone())).into();
+        // The project is where its hooks were loaded for, wherever the event happens.
+        let [variable, ..] = PROJECT_VARIABLES;
+        let known = hook.environment.as_ref().and_then(|environment| environment.get(variable));
+        let project = known.unwrap_or(event.cwd().as_os_str()).to_string_lossy().into_owned();
+        let mut variables: Vec<(String, String)> =
+            PROJECT_VARIABLES.map(|name| (name.to_owned(), project.clone())).into();
         if let Some(extension) = &hook.owner {
             variables.push(("extensionPath".to_owned(), extension.dir.to_string_lossy().into_owned()));
             variables.push(("workspacePath".to_owned(), project));

@@ -72,6 +72,9 @@ static SECRET_VALUE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"\beyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.",
         r"\b(sk|rk|pk)_(live|test)_[0-9A-Za-z]{10,}",
         r"\bxox[abprs]-[0-9A-Za-z-]{10,}",
+        // Keys of model providers.
+        r"\bsk-(ant-|proj-|or-|svcacct-)?[0-9A-Za-z_-]{20,}",
+        r"\b(xai|gsk|hf|r8|pplx|nvapi|fw|csk)[_-][0-9A-Za-z_-]{20,}",
     ];
     Regex::new(&shapes.join("|")).ok()
 });
@@ -125,5 +128,9 @@ mod tests {
         check("X", "postgres://user:pass@host/db", false, false);
         check("X", "https://host/path", false, true);
         check("X", "ghp_0123456789abcdefghijABCDEFGHIJ", false, false);
+        check("X", "sk-ant-api03-0123456789abcdefghijABCDEF", false, false);
+        check("X", "sk-proj-0123456789abcdefghijABCDEF", false, false);
+        check("X", "gsk_0123456789abcdefghijABCDEF", false, false);
+        check("X", "sk-short", false, true);
     }
 }

@@ -161,7 +161,7 @@ impl Reader<'_> {
         if let Ok(matcher) = matcher {
             hook.matcher = matcher;
         }
-        self.unknown_variables(&hook, node);
+        self.variables(&mut hook, node);
         self.hooks.push(hook);
     }
 
@@ -266,7 +266,7 @@ impl Reader<'_> {
         value.text().map(Arc::from)
     }
 
-    fn unknown_variables(&mut self, hook: &Hook, node: &Node) {
+    fn variables(&mut self, hook: &mut Hook, node: &Node) {
         let Action::Shell(command) = &hook.action else { return };
         let span = COMMANDS
             .iter()
@@ -274,13 +274,20 @@ impl Reader<'_> {
             .filter_map(|key| node.get(key))
             .find(|value| value.text() == Some(command))
             .map_or(&node.span, |value| &value.span);
-        for name in variables::unknown(command, hook.environment.as_deref()) {
+        let findings = variables::look_at(command, hook.environment.as_deref());
+        for name in findings.unknown {
             let message = format!("`${{{name}}}` is not a variable; the command will see it as it is written");
             let finding = self.document.finding(Code::VariableUnknown, span, message);
             self.found.push(match nearest(&name, variables::NAMES) {
                 Some(known) => finding.hint(format!("did you mean `${{{known}}}`?")),
                 None => finding,
             });
+        }
+        if let Some(why) = findings.unsafe_use {
+            let message = format!("a variable stands where its value could run as code ({why}); the hook is not run");
+            let hint = "give the value to the code as an argument: `bash -c 'ls \"$1\"' - ${cwd}`";
+            self.found.push(self.document.finding(Code::VariableUnsafe, span, message.clone()).hint(hint));
+            hook.action = Action::Unusable(message.into());
         }
     }
 }

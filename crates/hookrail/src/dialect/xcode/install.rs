@@ -213,7 +213,7 @@ fn copy(from: &Path, to: &Path) -> Result<Vec<PathBuf>, PluginError> {
                 files += 1;
                 bytes += about.len();
                 within_limits(&path, files, about.len(), bytes)?;
-                fs::copy(&path, target.join(name)).map_err(|error| at(&path, error))?;
+                copy_file(&path, &target.join(name)).map_err(|error| at(&path, error))?;
             } else {
                 left_out.push(path);
             }
@@ -221,6 +221,27 @@ fn copy(from: &Path, to: &Path) -> Result<Vec<PathBuf>, PluginError> {
     }
     left_out.sort();
     Ok(left_out)
+}
+
+/// Copies the content of a file, and of its mode only whether it can be executed. A copy that kept all bits would make a
+/// stranger's setuid program one of the user who installs it.
+fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
+    let mut source = hookrail_spawn::open_regular(from)?;
+    let mut target = new_file(to, &source.metadata()?)?;
+    io::copy(&mut source, &mut target)?;
+    Ok(())
+}
+
+#[cfg(unix)]
+fn new_file(path: &Path, like: &fs::Metadata) -> io::Result<fs::File> {
+    use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+    let mode = if like.permissions().mode() & 0o111 == 0 { 0o644 } else { 0o755 };
+    fs::OpenOptions::new().write(true).create_new(true).mode(mode).open(path)
+}
+
+#[cfg(not(unix))]
+fn new_file(path: &Path, _like: &fs::Metadata) -> io::Result<fs::File> {
+    fs::OpenOptions::new().write(true).create_new(true).open(path)
 }
 
 fn within_limits(path: &Path, files: u64, size: u64, bytes: u64) -> Result<(), PluginError> {

@@ -10,6 +10,7 @@ mod answer;
 mod assigned;
 mod breadcrumb;
 mod entries;
+mod evaluated;
 mod install;
 mod load;
 mod manifest;

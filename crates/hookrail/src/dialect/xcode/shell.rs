@@ -2,7 +2,9 @@
 //! that fits those quotes.
 //!
 //! Nothing here knows which names there are. A mistake about quotes can at worst split a value into words: a value
-//! is only ever referred to, never pasted.
+//! is only ever referred to, never pasted. What a program would read as code is found on the way, see `evaluated`.
+
+use super::evaluated::{UnsafeUse, Words};
 
 /// What a `${…}` is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,8 +20,16 @@ pub(super) enum Meaning {
 /// Asks what a `${…}` is.
 type Ask<'a> = dyn FnMut(&str) -> Meaning + 'a;
 
-/// The command with every `${…}` replaced as its meaning and its quotes ask for.
-pub(super) fn translate(command: &str, ask: &mut Ask<'_>) -> String {
+/// A command that was translated.
+pub(super) struct Translated {
+    /// The command with every `${…}` replaced as its meaning and its quotes ask for.
+    pub(super) text: String,
+    /// What keeps a value from being handed over safely, if anything does.
+    pub(super) unsafe_use: Option<UnsafeUse>,
+}
+
+/// Replaces every `${…}` as its meaning and its quotes ask for.
+pub(super) fn translate(command: &str, ask: &mut Ask<'_>) -> Translated {
     let mut scan = Scan {
         text: command.chars().collect(),
         at: 0,
@@ -28,9 +38,17 @@ pub(super) fn translate(command: &str, ask: &mut Ask<'_>) -> String {
         words: Vec::new(),
         documents: Vec::new(),
         depth: 0,
+        in_code: false,
+        arithmetic: 0,
+        refers: false,
+        assigns: false,
+        has_code: false,
+        feeds_an_interpreter: false,
+        command_refers: false,
+        unsafe_use: None,
     };
     scan.plain(Until::End);
-    scan.out
+    scan.conclude()
 }
 
 /// The quotes something stands in.
@@ -102,10 +120,28 @@ struct Scan<'s> {
     documents: Vec<Document>,
     /// How many substitutions and expansions this place is inside of.
     depth: usize,
+    /// Whether what comes here is a piece of code for another shell.
+    in_code: bool,
+    /// How many arithmetic expressions this place is inside of.
+    arithmetic: usize,
+    /// Whether the command refers to a value at all.
+    refers: bool,
+    /// Whether a variable of the shell gets a value.
+    assigns: bool,
+    /// Whether there is code for another shell anywhere.
+    has_code: bool,
+    /// Whether an interpreter reads its program from standard input.
+    feeds_an_interpreter: bool,
+    /// Whether the current simple command refers to a value.
+    command_refers: bool,
+    unsafe_use: Option<UnsafeUse>,
 }
 
 /// Deeper than this nobody writes, and what stands there is left to the shell as it is.
 const DEEPEST: usize = 100;
+
+/// A simple command with more words is not looked into, and no value is handed over behind so many.
+const MOST_WORDS: usize = 256;
 
 /// No name of a variable is longer.
 const LONGEST_NAME: usize = 1024;
@@ -134,18 +170,76 @@ impl Scan<'_> {
         self.depth -= 1;
     }
 
+    /// The result, with what can only be said about the command as a whole.
+    fn conclude(mut self) -> Translated {
+        if self.refers && self.feeds_an_interpreter {
+            self.refuse(UnsafeUse::StandardInput);
+        }
+        if self.assigns && self.has_code {
+            self.refuse(UnsafeUse::Assigned);
+        }
+        Translated { text: self.out, unsafe_use: self.unsafe_use }
+    }
+
+    fn refuse(&mut self, why: UnsafeUse) {
+        self.unsafe_use.get_or_insert(why);
+    }
+
+    /// Notes that a value is referred to here, outside of quoted code for a shell.
+    fn refer(&mut self) {
+        self.refers = true;
+        self.command_refers = true;
+        if self.in_code {
+            self.refuse(UnsafeUse::PieceOfCode);
+        }
+        if self.arithmetic > 0 {
+            self.refuse(UnsafeUse::Arithmetic);
+        }
+        if let Some(why) = Words::of(&self.words).unsafe_next() {
+            self.refuse(why);
+        }
+    }
+
+    /// Looks at a simple command when it is complete.
+    fn end_command(&mut self, last: &str) {
+        let mut all = std::mem::take(&mut self.words);
+        if !last.is_empty() {
+            all.push(last.to_owned());
+        }
+        if all.len() > MOST_WORDS {
+            self.has_code = true;
+            return;
+        }
+        let words = Words::of(&all);
+        self.feeds_an_interpreter |= words.reads_a_program();
+        self.has_code |= words.has_code_for_a_shell();
+        if std::mem::take(&mut self.command_refers)
+            && let Some(why) = words.unsafe_whole()
+        {
+            self.refuse(why);
+        }
+    }
+
     fn plain(&mut self, until: Until) {
         let outer = std::mem::take(&mut self.words);
+        let (outer_code, outer_refers) = (self.in_code, std::mem::take(&mut self.command_refers));
         let mut word = String::new();
+        let mut is_code = false;
         while let Some(next) = self.peek(0) {
             match (next, until) {
                 (')', Until::Parenthesis) | ('`', Until::Backtick) => break,
                 _ => {}
             }
             let begin = self.at;
+            let referred = self.refers;
+            // What a word is depends on those before it, so it is asked once for each word.
+            if word.is_empty() {
+                is_code = self.words.len() > MOST_WORDS || Words::of(&self.words).next_is_code_for_a_shell();
+                self.in_code = outer_code || is_code;
+            }
             match next {
                 '\\' => self.copy(2),
-                '\'' | '"' if word.is_empty() && self.is_code_for_a_shell() => self.nested(next),
+                '\'' | '"' if word.is_empty() && is_code => self.nested(next),
                 '\'' => self.single(),
                 '"' => self.double(),
                 '$' => self.dollar(Quotes::None, false),
@@ -163,21 +257,33 @@ impl Scan<'_> {
                 ' ' | '\t' if !word.is_empty() => self.words.push(std::mem::take(&mut word)),
                 ' ' | '\t' => {}
                 ';' | '|' | '&' | '\n' | '(' | ')' | '{' | '}' | '`' => {
-                    self.words.clear();
-                    word.clear();
+                    self.end_command(&std::mem::take(&mut word));
                 }
-                _ => word.extend(self.text.get(begin..self.at).unwrap_or_default()),
+                _ => {
+                    word.extend(self.text.get(begin..self.at).unwrap_or_default());
+                    self.assigns |= self.refers && !referred && is_assignment(&word);
+                }
             }
             if next == '\n' {
                 self.bodies();
             }
         }
+        self.end_command(&word);
         self.words = outer;
+        (self.in_code, self.command_refers) = (outer_code, outer_refers);
     }
 
     fn parenthesis(&mut self) {
         self.copy(1);
+        // `((…))`, `$((…))`
+        let arithmetic = usize::from(self.peek(0) == Some('('));
+        // `source <(…)`
+        let code = self.in_code || Words::of(&self.words).is_source();
+        let outer = std::mem::replace(&mut self.in_code, code);
+        self.arithmetic += arithmetic;
         self.deeper(|scan| scan.plain(Until::Parenthesis));
+        self.arithmetic -= arithmetic;
+        self.in_code = outer;
         self.copy(1);
     }
 
@@ -248,7 +354,10 @@ impl Scan<'_> {
     fn braces(&mut self, quotes: Quotes, in_expansion: bool) {
         let Some(content) = self.content() else { return self.expansion(quotes) };
         match (self.ask)(&content) {
-            Meaning::Known(variable) => self.out.push_str(&quotes.reference(&variable)),
+            Meaning::Known(variable) => {
+                self.refer();
+                self.out.push_str(&quotes.reference(&variable));
+            }
             Meaning::Verbatim => self.out.push_str(&quotes.verbatim(&content, in_expansion)),
             Meaning::Shell => return self.expansion(quotes),
         }
@@ -274,19 +383,6 @@ impl Scan<'_> {
                 '`' => self.backtick(),
                 _ => self.copy(1),
             }
-        }
-    }
-
-    /// Whether the next word is a program for another shell: `sh -c '…'`, `eval '…'`.
-    fn is_code_for_a_shell(&self) -> bool {
-        const SHELLS: [&str; 7] = ["sh", "bash", "dash", "ash", "zsh", "ksh", "su"];
-        let shell = |word: &String| word.rsplit('/').next().is_some_and(|name| SHELLS.contains(&name));
-        match self.words.split_last() {
-            Some((last, before)) => {
-                let option = last.starts_with('-') && !last.starts_with("--") && last.ends_with('c');
-                (option && before.iter().any(shell)) || self.words.first().is_some_and(|first| first == "eval")
-            }
-            None => false,
         }
     }
 
@@ -319,7 +415,10 @@ impl Scan<'_> {
     fn nested_braces(&mut self, quote: char, inner: Quotes) {
         let Some(content) = self.content() else { return self.copy(2) };
         let text = match (self.ask)(&content) {
-            Meaning::Known(variable) => inner.reference(&variable),
+            Meaning::Known(variable) => {
+                self.refers = true;
+                inner.reference(&variable)
+            }
             Meaning::Verbatim => inner.verbatim(&content, false),
             Meaning::Shell => return self.copy(2),
         };
@@ -395,6 +494,7 @@ impl Scan<'_> {
         if let Some(content) = self.content()
             && let Meaning::Known(variable) = (self.ask)(&content)
         {
+            self.refer();
             self.out.push_str(&Quotes::Document.reference(&variable));
             self.at += content.chars().count() + 3;
             return;
@@ -402,4 +502,12 @@ impl Scan<'_> {
         self.out.push('\\');
         self.copy(1);
     }
+}
+
+/// Whether a word gives a value to a variable of the shell.
+fn is_assignment(word: &str) -> bool {
+    let name = word.split(['=', '+', '[']).next().unwrap_or_default();
+    word.contains('=')
+        && name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
 }

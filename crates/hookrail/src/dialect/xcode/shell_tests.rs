@@ -15,6 +15,7 @@ fn translated(command: &str) -> String {
         "plugindir" | "a:b" => Meaning::Verbatim,
         _ => Meaning::Shell,
     })
+    .text
 }
 
 /// What the program sees: every argument of `show` between angle brackets.
@@ -109,7 +110,8 @@ fn everything_else_is_the_shells_own() {
         let found = translate(command, &mut |content| match content {
             "known" => Meaning::Known("VALUE".to_owned()),
             _ => Meaning::Shell,
-        });
+        })
+        .text;
         let text = format!("show() {{ printf '<%s>' \"$@\"; }}; {found}");
         let output = Command::new("bash").arg("-c").arg(&text).output().unwrap();
         assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{command} → {found}");
@@ -120,10 +122,100 @@ fn everything_else_is_the_shells_own() {
 fn what_is_nested_without_end_is_left_to_the_shell() {
     for piece in ["$(", "\"$(", "${a:-", "`\"", "((", "${", "<<E\n", "'\""] {
         let command = piece.repeat(20_000);
-        let translated = translate(&command, &mut |_| Meaning::Shell);
+        let translated = translate(&command, &mut |_| Meaning::Shell).text;
         assert!(translated.starts_with(piece.get(..2).unwrap()), "{piece}");
     }
+    let long = format!("ls {} ${{a}}", "x ".repeat(60_000));
+    assert!(translate(&long, &mut |_| Meaning::Known("A".to_owned())).unsafe_use.is_some());
     let deep = format!("{}${{a}}{}", "$(".repeat(50), ")".repeat(50));
-    let translated = translate(&deep, &mut |_| Meaning::Known("A".to_owned()));
+    let translated = translate(&deep, &mut |_| Meaning::Known("A".to_owned())).text;
     assert!(translated.contains("${A}"), "{translated}");
+}
+
+/// Places that a value can be handed to, and places where it could run as code.
+const SAFE: [&str; 31] = [
+    "ls ${known} >/dev/null",
+    "ls \"${known}\" >/dev/null",
+    "ls '${known}' >/dev/null",
+    "bash -c \"ls ${known} >/dev/null\"",
+    "bash -c 'ls ${known} >/dev/null'",
+    "env bash -c \"ls ${known} >/dev/null\"",
+    "timeout 5 bash -c \"ls ${known} >/dev/null\"",
+    "bash -ec \"ls ${known} >/dev/null\"",
+    "bash --norc -c \"ls ${known} >/dev/null\"",
+    "bash -o pipefail -c \"ls ${known} >/dev/null\"",
+    "eval \"ls ${known} >/dev/null\"",
+    "trap \"ls ${known} >/dev/null\" EXIT",
+    "find . -maxdepth 0 -exec sh -c \"ls ${known} >/dev/null\" \\;",
+    "echo x | xargs sh -c \"ls ${known} >/dev/null\"",
+    "nohup bash -c \"ls ${known}\" >/dev/null",
+    "exec bash -c \"ls ${known} >/dev/null\"",
+    "command bash -c \"ls ${known} >/dev/null\"",
+    "X=1 bash -c \"ls ${known} >/dev/null\"",
+    "/usr/bin/env bash -c \"ls ${known} >/dev/null\"",
+    "nice -n 5 bash -c \"ls ${known} >/dev/null\"",
+    "dash -c \"ls ${known} >/dev/null\"",
+    "sh -xc \"ls ${known} >/dev/null\" 2>/dev/null",
+    "sh -c -- \"ls ${known} >/dev/null\"",
+    "sh -cx \"ls ${known} >/dev/null\" 2>/dev/null",
+    "sh +x -c \"ls ${known} >/dev/null\"",
+    "if bash -c \"ls ${known} >/dev/null\"; then :; fi",
+    "! bash -c \"ls ${known} >/dev/null\"",
+    "{ bash -c \"ls ${known} >/dev/null\"; }",
+    "\"bash\" -c \"ls ${known} >/dev/null\"",
+    "b\\ash -c \"ls ${known} >/dev/null\"",
+    "bash\t-c\t\"ls ${known} >/dev/null\"",
+];
+
+const UNSAFE: [&str; 24] = [
+    "eval ls ${known}",
+    "sh <<EOF\nls ${known} >/dev/null\nEOF",
+    "sh -s <<'EOF'\nls ${known} >/dev/null\nEOF",
+    "sh <<< \"ls ${known} >/dev/null\"",
+    "echo \"ls ${known}\" | sh >/dev/null",
+    "printf 'ls %s' ${known} | bash -s",
+    "D=\"${known}\"; bash -c \"ls $D >/dev/null\"",
+    "bash -c \"ls \"${known}\" >/dev/null\"",
+    "bash -c $\"ls ${known} >/dev/null\"",
+    "bash -c $'ls ${known} >/dev/null'",
+    "bash -c ${known}",
+    "bash -c $(echo ${known})",
+    "source <(echo \"ls ${known} >/dev/null\")",
+    ". <(echo \"ls ${known} >/dev/null\")",
+    "let \"x=${known}\" 2>/dev/null",
+    "[[ -v ${known} ]]",
+    "printf -v \"${known}\" x 2>/dev/null",
+    "[[ ${known} -eq 1 ]] 2>/dev/null",
+    "echo $(( ${known} )) 2>/dev/null",
+    "python3 -c \"print('${known}')\" >/dev/null",
+    "node -e \"console.log('${known}')\"",
+    "python3 - <<EOF\nprint('${known}')\nEOF",
+    "ssh host \"ls ${known}\"",
+    "trap \"ls \"${known} EXIT",
+];
+
+#[test]
+fn no_value_ever_runs_as_code() {
+    let known = |content: &str| match content {
+        "known" => Meaning::Known("VALUE".to_owned()),
+        _ => Meaning::Shell,
+    };
+    for command in SAFE {
+        assert_eq!(translate(command, &mut |content| known(content)).unsafe_use, None, "{command}");
+    }
+    for command in UNSAFE {
+        assert!(translate(command, &mut |content| known(content)).unsafe_use.is_some(), "`{command}` is not refused");
+    }
+    // What is not refused is tried: nothing of the value may run, whatever it looks like.
+    for command in SAFE {
+        let text = translate(command, &mut |content| known(content)).text;
+        for value in
+            ["x$(touch ran)", "x;touch ran;", "a[$(touch ran)]", "`touch ran`", "' ; touch ran ; '", "\";touch ran;\""]
+        {
+            let folder = tempfile::tempdir().unwrap();
+            let mut shell = Command::new("bash");
+            shell.arg("-c").arg(&text).env("VALUE", value).current_dir(folder.path()).output().unwrap();
+            assert!(!folder.path().join("ran").exists(), "`{command}` → `{text}` ran a part of {value:?}");
+        }
+    }
 }

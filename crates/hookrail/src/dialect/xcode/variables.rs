@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use super::assigned::is_assigned;
+use super::evaluated::UnsafeUse;
 use super::shell::{self, Meaning};
 use crate::dialect::Launch;
 use crate::event::Event;
@@ -59,18 +60,27 @@ pub(super) fn launch(hook: &Hook, event: &Event) -> Launch {
     let environment = hook.environment.as_deref();
     let mut handed = Handed { hook, event, environment, variables: Vec::new(), folders: Vec::new(), named: Vec::new() };
     let mut known_before = HashMap::new();
-    let text = shell::translate(command, &mut |content| match Known::of(content) {
+    let translated = shell::translate(command, &mut |content| match Known::of(content) {
         Some(known) => handed.over(&known).map_or(Meaning::Verbatim, Meaning::Known),
         None => once(&mut known_before, content, || meaning(command, content, environment)),
     });
+    let text = translated.text;
     Launch { command: Some(text.into()), variables: handed.variables.into(), folders: handed.folders }
 }
 
-/// The names in a command that nobody knows, each once.
-pub(super) fn unknown(command: &str, environment: Option<&Environment>) -> Vec<String> {
+/// What loading can say about the variables of a command.
+pub(super) struct Findings {
+    /// The names that are not known, each once.
+    pub(super) unknown: Vec<String>,
+    /// Why a value cannot be handed over safely.
+    pub(super) unsafe_use: Option<UnsafeUse>,
+}
+
+/// Looks at the variables of a command.
+pub(super) fn look_at(command: &str, environment: Option<&Environment>) -> Findings {
     let mut found: Vec<String> = Vec::new();
     let mut known_before = HashMap::new();
-    shell::translate(command, &mut |content| {
+    let translated = shell::translate(command, &mut |content| {
         if Known::of(content).is_some() {
             return Meaning::Known(String::new());
         }
@@ -82,7 +92,7 @@ pub(super) fn unknown(command: &str, environment: Option<&Environment>) -> Vec<S
             meaning
         })
     });
-    found
+    Findings { unknown: found, unsafe_use: translated.unsafe_use }
 }
 
 /// The meaning of a text, worked out the first time it is asked for: a command may repeat it without end.

@@ -1,0 +1,174 @@
+//! Which words of a shell command are programs themselves, and so no place to paste a value into.
+//!
+//! A value that is handed over in the environment is safe in an argument, because a shell does not look at it again. It is
+//! not safe in a text that some program then reads as code. A shell's own code, such as that of `sh -c '…'`, can refer to the
+//! environment by itself; everything else is refused when the entry is loaded.
+
+use std::fmt;
+
+/// Why a value cannot be handed over safely where a command refers to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum UnsafeUse {
+    /// It is a part of code for another shell that is not one quoted text.
+    PieceOfCode,
+    /// The command feeds a shell or another interpreter with code on its standard input.
+    StandardInput,
+    /// It stands in code of a language that is not the shell's, or in an argument that a program hands to a shell.
+    ForeignCode,
+    /// It is evaluated as arithmetic, or as the name of a variable.
+    Arithmetic,
+    /// It is given to a variable, and the command also has code for another shell that could paste it.
+    Assigned,
+}
+
+impl fmt::Display for UnsafeUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::PieceOfCode => "it would become a piece of the code that another shell runs",
+            Self::StandardInput => "the command feeds an interpreter with code on its standard input",
+            Self::ForeignCode => "it would become a piece of code in another language or for another program's shell",
+            Self::Arithmetic => "the shell would evaluate it as arithmetic or as the name of a variable",
+            Self::Assigned => "a variable gets it, and the command also has code for another shell",
+        })
+    }
+}
+
+const SHELLS: [&str; 8] = ["sh", "bash", "dash", "ash", "zsh", "ksh", "su", "fish"];
+
+/// Interpreters of other languages, with the letters of their options that take code.
+const INTERPRETERS: [(&str, &str); 7] =
+    [("python", "c"), ("node", "ep"), ("perl", "eE"), ("ruby", "e"), ("php", "r"), ("lua", "e"), ("deno", "")];
+
+/// Programs that hand their arguments to a shell.
+const HAND_TO_A_SHELL: [&str; 9] = ["ssh", "rsh", "watch", "parallel", "script", "tmux", "screen", "at", "entr"];
+
+/// A word as the program sees it, so far as quotes go.
+fn without_quotes(word: &str) -> String {
+    word.replace(['"', '\'', '\\'], "")
+}
+
+/// The words of a simple command without its redirections.
+pub(super) struct Words(Vec<String>);
+
+impl Words {
+    pub(super) fn of(raw: &[String]) -> Self {
+        let mut words = Vec::new();
+        let mut raw = raw.iter();
+        while let Some(word) = raw.next() {
+            let operator = word.trim_start_matches(|character: char| character.is_ascii_digit());
+            if !operator.starts_with(['<', '>']) || operator.starts_with("<(") || operator.starts_with(">(") {
+                words.push(without_quotes(word));
+            } else if operator.trim_start_matches(['<', '>', '&', '-', '|']).is_empty() {
+                // The operand is a word of its own.
+                raw.next();
+            }
+        }
+        Self(words)
+    }
+
+    fn name_of(word: &str) -> &str {
+        word.rsplit('/').next().unwrap_or(word)
+    }
+
+    /// The words behind the last word that is a shell's name.
+    fn behind_a_shell(&self) -> Option<&[String]> {
+        let at = self.0.iter().rposition(|word| SHELLS.contains(&Self::name_of(word)))?;
+        self.0.get(at + 1..)
+    }
+
+    /// The command itself, without what may stand before it.
+    fn command(&self) -> Option<(&str, &[String])> {
+        const BEFORE: [&str; 17] = [
+            "!", "time", "if", "then", "else", "elif", "while", "until", "do", "exec", "command", "builtin", "nohup",
+            "env", "sudo", "nice", "{",
+        ];
+        let is_before =
+            |word: &&String| BEFORE.contains(&word.as_str()) || (word.contains('=') && !word.starts_with('-'));
+        let skipped = self.0.iter().take_while(is_before).count();
+        let (first, rest) = self.0.get(skipped..)?.split_first()?;
+        Some((Self::name_of(first), rest))
+    }
+
+    /// Whether the next word is code for a shell: the text behind `sh -c`, or an argument of `eval` or `trap`.
+    pub(super) fn next_is_code_for_a_shell(&self) -> bool {
+        let behind_option = self.behind_a_shell().is_some_and(|words| {
+            let takes_code = |word: &String| {
+                word.strip_prefix('-').is_some_and(|letters| !letters.starts_with('-') && letters.contains('c'))
+            };
+            let is_option = |word: &String| word.starts_with(['-', '+']);
+            let at = words.iter().position(takes_code);
+            at.is_some_and(|at| words.iter().skip(at + 1).all(is_option))
+        });
+        behind_option
+            || match self.command() {
+                Some(("eval", _)) => true,
+                Some(("trap", before)) => before.iter().all(|word| word == "--"),
+                _ => false,
+            }
+    }
+
+    /// Whether any word is code for a shell.
+    pub(super) fn has_code_for_a_shell(&self) -> bool {
+        (1..self.0.len()).any(|length| Self(self.0.iter().take(length).cloned().collect()).next_is_code_for_a_shell())
+    }
+
+    /// What makes a value unsafe as the next word, or as a part of it.
+    pub(super) fn unsafe_next(&self) -> Option<UnsafeUse> {
+        let (command, before) = self.command()?;
+        let is_given = |options: &[&str]| before.iter().any(|word| options.contains(&word.as_str()));
+        match command {
+            "let" | "((" => return Some(UnsafeUse::Arithmetic),
+            "alias" => return Some(UnsafeUse::PieceOfCode),
+            "printf" if before.last().is_some_and(|last| last == "-v") => return Some(UnsafeUse::Arithmetic),
+            "[[" | "[" | "test" if is_given(&["-v", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"]) => {
+                return Some(UnsafeUse::Arithmetic);
+            }
+            "flock" if is_given(&["-c"]) => return Some(UnsafeUse::ForeignCode),
+            _ => {}
+        }
+        if self.0.iter().any(|word| HAND_TO_A_SHELL.contains(&Self::name_of(word))) {
+            return Some(UnsafeUse::ForeignCode);
+        }
+        let last = self.0.last().map(String::as_str).unwrap_or_default();
+        let takes_code = |(name, letters): &(&str, &str)| {
+            let is_meant = |word: &String| Self::name_of(word).starts_with(name);
+            let short = last.strip_prefix('-').is_some_and(|option| {
+                !option.starts_with('-') && option.chars().next_back().is_some_and(|letter| letters.contains(letter))
+            });
+            self.0.iter().any(is_meant) && (short || matches!(last, "--eval" | "--print" | "eval"))
+        };
+        INTERPRETERS.iter().any(takes_code).then_some(UnsafeUse::ForeignCode)
+    }
+
+    /// What makes a value unsafe in a command that has turned out to be this one.
+    pub(super) fn unsafe_whole(&self) -> Option<UnsafeUse> {
+        let (command, rest) = self.command()?;
+        let compares = |word: &String| matches!(word.as_str(), "-v" | "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge");
+        (matches!(command, "[[" | "[" | "test") && rest.iter().any(compares)).then_some(UnsafeUse::Arithmetic)
+    }
+
+    /// Whether the command is an interpreter that reads its program from standard input.
+    pub(super) fn reads_a_program(&self) -> bool {
+        let only_options = |words: &[String]| words.iter().all(|word| word.starts_with(['-', '+']));
+        let reads = |words: &[String]| {
+            let has_code = words.iter().any(|word| {
+                word.strip_prefix('-').is_some_and(|letters| !letters.starts_with('-') && letters.contains(['c', 'e']))
+            });
+            (only_options(words) && !has_code)
+                || words.iter().any(|word| word == "-s" || word == "-" || word == "/dev/stdin")
+        };
+        if let Some(words) = self.behind_a_shell() {
+            return reads(words);
+        }
+        let at = self.0.iter().rposition(|word| {
+            let name = Self::name_of(word);
+            INTERPRETERS.iter().any(|(known, _)| name == *known || (*known == "python" && name.starts_with("python")))
+        });
+        at.and_then(|at| self.0.get(at + 1..)).is_some_and(reads)
+    }
+
+    /// Whether the command runs the file that it is given as a part of the shell.
+    pub(super) fn is_source(&self) -> bool {
+        matches!(self.command(), Some(("." | "source", _)))
+    }
+}

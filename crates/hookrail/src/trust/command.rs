@@ -1,0 +1,448 @@
+//! Reading a command far enough to know which files of the project it runs, and whether these are all.
+//!
+//! Two questions are answered in two ways. *Which files does it name?* is answered generously: every word that leads to a
+//! file is one, because covering a file too many is harmless. *Are these all?* is answered strictly: a command is closed only
+//! if it is understood completely, and everything else is open-ended. A list of what makes a command open-ended would
+//! always miss something: of 35 ways to run a file that is not named, such a list missed 19.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::io::Read as _;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use super::siblings::{Imports, importable_files};
+use crate::config::without_dots;
+
+/// Variables that mean the directory in which a command runs.
+const WORKING_DIRECTORY: [&str; 2] = ["PWD", "cwd"];
+
+/// A command, with what its words are looked up in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Command {
+    pub(super) form: Form,
+    /// Variables that stand for folders.
+    pub(super) folders: Arc<[(String, PathBuf)]>,
+    /// Where programs are looked for.
+    pub(super) search_path: Option<OsString>,
+}
+
+/// How a command is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A line for a shell.
+    Line(Arc<str>),
+    /// A program and its arguments.
+    Words(Arc<[String]>),
+}
+
+/// Why the files that a command names may not be all that it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum OpenEnd {
+    /// Only a shell can say what the line does: it has operators, expansions, assignments or escapes.
+    NeedsShell,
+    /// It holds a character that cannot be seen, or looks like a blank and is none.
+    HiddenCharacter,
+    /// Its program is neither a file of the project nor a known interpreter with a script.
+    UnknownProgram,
+    /// Its program cannot be found, or lies in the project without being named.
+    ProgramNotCovered,
+    /// The interpreter has an option that can make it run something else.
+    InterpreterOption,
+    /// The interpreter is given no script, or one that is no file of the project.
+    NoScript,
+    /// The first line of its program names an interpreter that is not known, or one of the project that is not covered.
+    UnknownShebang,
+    /// Its interpreter also runs files beside the script, and the script lies in no folder for hooks.
+    ImportsFromProject,
+}
+
+impl fmt::Display for OpenEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NeedsShell => "only a shell can tell what it runs",
+            Self::HiddenCharacter => "it contains a character that cannot be seen",
+            Self::UnknownProgram => "its program can run files that it does not name",
+            Self::ProgramNotCovered => "its program is not found, or lies in the project and is not named",
+            Self::InterpreterOption => "an option of its interpreter can make it run something else",
+            Self::NoScript => "its interpreter is given no script of the project",
+            Self::UnknownShebang => "the first line of its program names an interpreter that is not known",
+            Self::ImportsFromProject => "its interpreter imports files beside the script, which lies in no hook folder",
+        })
+    }
+}
+
+/// A file that a command names or, for some interpreters, can import.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Found {
+    /// The path as the command means it.
+    pub(super) path: PathBuf,
+    /// Where that leads.
+    pub(super) real: PathBuf,
+}
+
+/// The files of a command.
+#[derive(Debug)]
+pub(super) struct Files {
+    /// Every file, sorted.
+    pub(super) found: Vec<Found>,
+    /// Whether none was left out because there are too many.
+    pub(super) complete: bool,
+}
+
+impl Command {
+    /// How many bytes its text has.
+    pub(super) fn length(&self) -> usize {
+        match &self.form {
+            Form::Line(line) => line.len(),
+            Form::Words(words) => words.iter().map(String::len).sum(),
+        }
+    }
+
+    /// The files inside of the project, by name or in truth, that the command names when it is started in `cwd`, and those
+    /// that its interpreter can import.
+    pub(super) fn files(&self, root: &Path, cwd: &Path) -> Files {
+        let meant = |word: &String| self.file_inside(root, cwd, word);
+        let mut found: BTreeSet<Found> = self.possible_words().iter().filter_map(meant).collect();
+        let mut complete = true;
+        if let Ok(Closed { imports: Some((imports, folder)), .. }) = self.closed(root, cwd) {
+            let siblings = importable_files(&folder, imports);
+            complete = siblings.complete;
+            found.extend(siblings.paths.into_iter().filter_map(|path| file_at(path)));
+        }
+        Files { found: found.into_iter().collect(), complete }
+    }
+
+    /// Every regular file that the command names, inside of a project or not.
+    pub(super) fn files_anywhere(&self, cwd: &Path) -> Vec<PathBuf> {
+        let meant = |word: &String| Some(self.file(cwd, word)?.path);
+        let found: BTreeSet<PathBuf> = self.possible_words().iter().filter_map(meant).collect();
+        found.into_iter().collect()
+    }
+
+    /// Why the command may run more of the project than it names; nothing if it is closed.
+    pub(super) fn open_end(&self, root: &Path) -> Option<OpenEnd> {
+        self.closed(root, root).err()
+    }
+
+    fn file_inside(&self, root: &Path, cwd: &Path, word: &str) -> Option<Found> {
+        let found = self.file(cwd, word)?;
+        (without_dots(&found.path).starts_with(root) || found.real.starts_with(root)).then_some(found)
+    }
+
+    fn file(&self, cwd: &Path, word: &str) -> Option<Found> {
+        file_at(self.meant_path(cwd, word))
+    }
+
+    /// The path that a word means, as it is written.
+    fn meant_path(&self, cwd: &Path, word: &str) -> PathBuf {
+        let mut text = word.to_owned();
+        // `~` is a folder only where a shell expands it, which the caller says by naming it.
+        if let Some((rest, (_, home))) = word.strip_prefix("~/").zip(self.folders.iter().find(|(name, _)| name == "~"))
+        {
+            return home.join(rest);
+        }
+        for (name, folder) in self.folders.iter() {
+            // The project's variables mean the project wherever a hook runs; these two mean where it runs.
+            let folder = if WORKING_DIRECTORY.contains(&name.as_str()) { cwd } else { folder };
+            for reference in [format!("${{{name}}}"), format!("${name}")] {
+                if let Some(rest) = text.strip_prefix(&reference) {
+                    text = format!("{}{rest}", folder.display());
+                }
+            }
+        }
+        cwd.join(text.replace("${sep}", std::path::MAIN_SEPARATOR_STR))
+    }
+
+    /// Everything in the command that a path could be.
+    fn possible_words(&self) -> BTreeSet<String> {
+        match &self.form {
+            Form::Line(line) => possible_words(line),
+            // An argument may be an option with a path in it.
+            Form::Words(words) => {
+                let parts = words.iter().flat_map(|word| word.split('=').map(str::to_owned).chain([word.clone()]));
+                parts.filter(|part| !part.is_empty()).collect()
+            }
+        }
+    }
+
+    /// What the command runs, if it is understood completely.
+    fn closed(&self, root: &Path, cwd: &Path) -> Result<Closed, OpenEnd> {
+        let words = match &self.form {
+            Form::Line(line) => plain_words(line, &self.folders)?,
+            Form::Words(words) => words.to_vec(),
+        };
+        if words.iter().any(|word| word.chars().any(is_deceptive)) {
+            return Err(OpenEnd::HiddenCharacter);
+        }
+        let (program, arguments) = words.split_first().ok_or(OpenEnd::UnknownProgram)?;
+        let path = self.program(cwd, program).ok_or(OpenEnd::ProgramNotCovered)?;
+        if path.real.starts_with(root) {
+            return self.own_program(root, &path);
+        }
+        let name = Path::new(program).file_name().and_then(OsStr::to_str).unwrap_or_default();
+        let interpreter = Interpreter::of_name(name).ok_or(OpenEnd::UnknownProgram)?;
+        let (isolation, rest) = interpreter.skip_options(arguments)?;
+        let script = rest.first().ok_or(OpenEnd::NoScript)?;
+        let script = self.file_inside(root, cwd, script).ok_or(OpenEnd::NoScript)?;
+        Closed::script(root, interpreter, isolation, &script)
+    }
+
+    /// A program that is a file of the project.
+    fn own_program(&self, root: &Path, path: &Found) -> Result<Closed, OpenEnd> {
+        let Some(line) = first_line(&path.real) else { return Ok(Closed { imports: None }) };
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        let (program, option) = match *words.as_slice() {
+            ["/usr/bin/env" | "/bin/env", name] if !name.starts_with('-') => (name, None),
+            [program] => (program, None),
+            [program, option] => (program, Some(option.to_owned())),
+            _ => return Err(OpenEnd::UnknownShebang),
+        };
+        let real = self.program(root, program).ok_or(OpenEnd::UnknownShebang)?.real;
+        let name = Path::new(program).file_name().and_then(OsStr::to_str).unwrap_or_default();
+        if real.starts_with(root) {
+            return Err(OpenEnd::UnknownShebang);
+        }
+        let interpreter = Interpreter::of_name(name).ok_or(OpenEnd::UnknownShebang)?;
+        let (isolation, rest) = interpreter.skip_options(option.as_slice())?;
+        if rest.is_empty() { Closed::script(root, interpreter, isolation, path) } else { Err(OpenEnd::UnknownShebang) }
+    }
+
+    /// The file that a program's name leads to. A bare name is looked for in the absolute parts of the search path, as the
+    /// engine does when it starts a hook.
+    fn program(&self, cwd: &Path, program: &str) -> Option<Found> {
+        if program.contains('/') || program.starts_with('$') {
+            return self.file(cwd, program);
+        }
+        let search_path = self.search_path.as_deref().unwrap_or(OsStr::new("/usr/bin:/bin"));
+        let mut folders = std::env::split_paths(search_path).filter(|folder| folder.is_absolute());
+        folders.find_map(|folder| file_at(folder.join(program)))
+    }
+}
+
+/// What a closed command runs beside the files it names.
+struct Closed {
+    /// What the interpreter can import, and from which folder.
+    imports: Option<(Imports, PathBuf)>,
+}
+
+impl Closed {
+    fn script(root: &Path, interpreter: Interpreter, isolation: Isolation, script: &Found) -> Result<Self, OpenEnd> {
+        let Some(imports) = interpreter.imports().filter(|_| isolation == Isolation::None) else {
+            return Ok(Self { imports: None });
+        };
+        // An interpreter looks beside the script that a link leads to.
+        let folder = script.real.parent().ok_or(OpenEnd::NoScript)?.to_owned();
+        if !is_hook_folder(root, &folder) {
+            return Err(OpenEnd::ImportsFromProject);
+        }
+        Ok(Self { imports: Some((imports, folder)) })
+    }
+}
+
+/// Folders in which agents keep what belongs to hooks.
+const AGENT_FOLDERS: [&str; 7] = [".llxprt", ".x-code", ".xcsh", ".claude", ".gemini", ".codex", ".hookrail"];
+
+/// Whether the folder lies inside one of the folders that agents keep hooks in.
+fn is_hook_folder(root: &Path, folder: &Path) -> bool {
+    let Ok(inside) = folder.strip_prefix(root) else { return false };
+    let mut parts = inside.components().map(Component::as_os_str);
+    parts.by_ref().any(|part| AGENT_FOLDERS.iter().any(|known| part == *known)) && parts.next().is_some()
+}
+
+/// A program that runs a script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Interpreter {
+    Shell,
+    Python,
+    Node,
+    Ruby,
+    Perl,
+}
+
+/// Whether an interpreter was told to import nothing from the script's folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Isolation {
+    None,
+    Isolated,
+}
+
+impl Interpreter {
+    fn of_name(name: &str) -> Option<Self> {
+        let version = |rest: &str| rest.chars().all(|character| character.is_ascii_digit() || character == '.');
+        match name {
+            "sh" | "bash" | "dash" | "ash" | "zsh" | "ksh" => Some(Self::Shell),
+            "node" | "nodejs" => Some(Self::Node),
+            "ruby" => Some(Self::Ruby),
+            "perl" => Some(Self::Perl),
+            _ => name.strip_prefix("python").filter(|rest| version(rest)).map(|_| Self::Python),
+        }
+    }
+
+    fn imports(self) -> Option<Imports> {
+        match self {
+            Self::Shell => None,
+            Self::Python => Some(Imports::Python),
+            Self::Node => Some(Imports::Node),
+            Self::Ruby => Some(Imports::Ruby),
+            Self::Perl => Some(Imports::Perl),
+        }
+    }
+
+    /// The arguments after the options that change nothing about what is run.
+    fn skip_options(self, mut arguments: &[String]) -> Result<(Isolation, &[String]), OpenEnd> {
+        let harmless = match self {
+            Self::Shell => "eux",
+            Self::Python => "uIBEs",
+            Self::Node | Self::Ruby | Self::Perl => "",
+        };
+        let mut isolation = Isolation::None;
+        while let Some((first, rest)) = arguments.split_first() {
+            let Some(letters) = first.strip_prefix('-') else { break };
+            let pipefail = self == Self::Shell && letters == "o" && rest.first().is_some_and(|name| name == "pipefail");
+            if pipefail {
+                arguments = rest.get(1..).unwrap_or_default();
+                continue;
+            }
+            if letters.is_empty() || !letters.chars().all(|letter| harmless.contains(letter)) {
+                return Err(OpenEnd::InterpreterOption);
+            }
+            if self == Self::Python && letters.contains('I') {
+                isolation = Isolation::Isolated;
+            }
+            arguments = rest;
+        }
+        Ok((isolation, arguments))
+    }
+}
+
+/// The path with where it leads, if that is a regular file. The kernel says where: a `..` behind a link leads elsewhere than
+/// it is written.
+fn file_at(path: PathBuf) -> Option<Found> {
+    let real = path.canonicalize().ok()?;
+    let is_written_straight = !path.components().any(|part| part == Component::ParentDir);
+    let lexical = without_dots(&path);
+    // A `..` that changes nothing is left out of what people read.
+    let path =
+        if is_written_straight || lexical.canonicalize().is_ok_and(|other| other == real) { lexical } else { path };
+    real.is_file().then_some(Found { path, real })
+}
+
+/// The first line of a script after `#!`; nothing for what is no script.
+fn first_line(file: &Path) -> Option<String> {
+    let mut head = Vec::new();
+    hookrail_spawn::open_regular(file).ok()?.take(512).read_to_end(&mut head).ok()?;
+    let line = head.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    Some(String::from_utf8_lossy(line).into_owned())
+}
+
+/// What a shell would call words, and more: everything that can end a word ends one, and quotes are dropped. Blanks that a
+/// shell does not split at are part of a word: what follows them is part of a file's name.
+fn possible_words(line: &str) -> BTreeSet<String> {
+    let split = |character: char| " \t\n;|&<>()`=,:".contains(character);
+    let loose = line.split(split).map(|word| word.replace(['"', '\'', '\\'], ""));
+    // A quoted path may contain blanks, so what stands between quotes is a word too.
+    let quoted = line.split(['"', '\'', '\n']).map(str::to_owned);
+    loose.chain(quoted).chain(joined_words(line)).filter(|word| !word.is_empty()).collect()
+}
+
+/// The words as a shell would join them: a word may be quoted in parts.
+fn joined_words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quote = None;
+    let mut characters = line.chars();
+    while let Some(character) = characters.next() {
+        let Some(word) = words.last_mut() else { break };
+        match (character, quote) {
+            (end, Some(begin)) if end == begin => quote = None,
+            // A line that goes on in the next one is one line.
+            ('\\', None | Some('"')) => word.extend(characters.next().filter(|next| *next != '\n')),
+            ('"' | '\'', None) => quote = Some(character),
+            (blank, None) if " \t\n;|&<>()`=".contains(blank) => words.push(String::new()),
+            (other, _) => word.push(other),
+        }
+    }
+    words
+}
+
+/// The words of a line that every shell reads alike, and in which nothing is left for it to do.
+fn plain_words(line: &str, folders: &[(String, PathBuf)]) -> Result<Vec<String>, OpenEnd> {
+    let line = line.trim_matches([' ', '\t', '\n']);
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut rest = line;
+    while let Some(first) = rest.chars().next() {
+        match first {
+            ' ' | '\t' => {
+                words.extend(word.take());
+                rest = after(rest, first);
+            }
+            quote @ ('\'' | '"') => {
+                let (text, behind) = after(rest, first).split_once(quote).ok_or(OpenEnd::NeedsShell)?;
+                // In double quotes a shell expands, except where the variables are known.
+                if quote == '"' && (text.contains(['`', '\\', '!']) || !only_known_references(text, folders)) {
+                    return Err(OpenEnd::NeedsShell);
+                }
+                // In single quotes a reference is text, which this reading could take for a folder.
+                if quote == '\'' && text.contains('$') {
+                    return Err(OpenEnd::NeedsShell);
+                }
+                word.get_or_insert_default().push_str(text);
+                rest = behind;
+            }
+            // The engine quotes a reference that stands outside of quotes, so it splits nothing.
+            '$' => {
+                let reference = known_reference(rest, folders).ok_or(OpenEnd::NeedsShell)?;
+                word.get_or_insert_default().push_str(reference);
+                rest = rest.get(reference.len()..).unwrap_or_default();
+            }
+            plain if plain.is_alphanumeric() || "_@%+:,./-=".contains(plain) => {
+                word.get_or_insert_default().push(plain);
+                rest = after(rest, first);
+            }
+            '\n' => return Err(OpenEnd::NeedsShell),
+            hidden if is_deceptive(hidden) => return Err(OpenEnd::HiddenCharacter),
+            _ => return Err(OpenEnd::NeedsShell),
+        }
+    }
+    words.extend(word);
+    // `NAME=value program` sets a variable, and a variable can change what is run.
+    if words.first().is_none_or(|program| program.contains('=')) { Err(OpenEnd::NeedsShell) } else { Ok(words) }
+}
+
+fn after(text: &str, first: char) -> &str {
+    text.get(first.len_utf8()..).unwrap_or_default()
+}
+
+/// The reference to a known variable that a text begins with.
+fn known_reference<'t>(text: &'t str, folders: &[(String, PathBuf)]) -> Option<&'t str> {
+    let names = folders.iter().map(|(name, _)| name.as_str()).chain(["sep"]);
+    let mut references = names.flat_map(|name| [format!("${{{name}}}"), format!("${name}")]);
+    let reference = references.find(|reference| {
+        let is_name = |next: char| next.is_ascii_alphanumeric() || next == '_';
+        // `$PWDX` is another variable.
+        text.strip_prefix(reference.as_str()).is_some_and(|rest| reference.ends_with('}') || !rest.starts_with(is_name))
+    })?;
+    text.get(..reference.len())
+}
+
+fn only_known_references(text: &str, folders: &[(String, PathBuf)]) -> bool {
+    text.match_indices('$').all(|(at, _)| text.get(at..).is_some_and(|rest| known_reference(rest, folders).is_some()))
+}
+
+/// Whether people would not see the character, or would take it for a space that separates words.
+fn is_deceptive(character: char) -> bool {
+    character.is_control()
+        || (character.is_whitespace() && character != ' ')
+        || matches!(character,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+#[cfg(test)]
+#[path = "command_tests.rs"]
+mod tests;

@@ -1,0 +1,178 @@
+//! Which commands are closed, over the forms that a review found to run another file than they name.
+
+use super::*;
+
+struct Project {
+    _folder: tempfile::TempDir,
+    root: PathBuf,
+}
+
+impl Project {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for (name, text) in [
+            ("README.md", "read me"),
+            ("a.sh", "true"),
+            ("hooks/guard.sh", "true"),
+            ("other/guard.sh", "false"),
+            ("other/deep/x", ""),
+            ("hooks/guard.py", ""),
+            (".llxprt/hooks/guard.py", ""),
+            (".llxprt/hooks/helper.py", ""),
+            (".llxprt/hooks/package/__init__.py", ""),
+            (".llxprt/hooks/__pycache__/helper.pyc", ""),
+            (".llxprt/hooks/notes.txt", ""),
+            (".llxprt/guard.py", ""),
+            ("tools/__main__.py", ""),
+            ("it's.sh", "true"),
+            ("a\"b.sh", "true"),
+            ("a\tb.sh", "true"),
+            ("run", "#!/bin/sh\ntrue"),
+            ("run-env", "#!/usr/bin/env bash\ntrue"),
+            ("run-python", "#!/usr/bin/env python3\n"),
+            (".llxprt/hooks/run-python", "#!/usr/bin/env python3\n"),
+            ("run-own", "#!./bin/interpreter\n"),
+            ("run-split", "#!/usr/bin/env -S bash -c x\n"),
+            ("bin/interpreter", "#!/bin/sh\n"),
+            ("bin/python3", "#!/bin/sh\n"),
+        ] {
+            let path = root.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("../other/deep", root.join("hooks/lib")).unwrap();
+        Self { _folder: folder, root }
+    }
+
+    fn command(&self, form: Form) -> Command {
+        let folders = [("LLXPRT_PROJECT_DIR".to_owned(), self.root.clone())];
+        Command { form, folders: folders.into(), search_path: Some("/usr/local/bin:/usr/bin:/bin".into()) }
+    }
+
+    fn line(&self, line: &str) -> Option<OpenEnd> {
+        self.command(Form::Line(line.into())).open_end(&self.root)
+    }
+
+    fn words(&self, words: &[&str]) -> Option<OpenEnd> {
+        self.command(Form::Words(words.iter().map(|word| (*word).to_owned()).collect())).open_end(&self.root)
+    }
+}
+
+#[test]
+fn an_interpreter_with_one_script_and_a_program_of_the_project_are_closed() {
+    let project = Project::new();
+    for line in [
+        "sh a.sh",
+        "bash hooks/guard.sh",
+        "/bin/sh ./a.sh --flag value",
+        "bash -eu -o pipefail a.sh",
+        "sh \"$LLXPRT_PROJECT_DIR/a.sh\"",
+        "sh $LLXPRT_PROJECT_DIR/a.sh",
+        "sh ${LLXPRT_PROJECT_DIR}/hooks/guard.sh",
+        "  sh a.sh\n",
+        "./run",
+        "./run-env x",
+        "\"$LLXPRT_PROJECT_DIR\"/run",
+        "sh 'a.sh'",
+        "sh README.md",
+    ] {
+        assert_eq!(project.line(line), None, "{line}");
+    }
+    for words in [&["sh", "a.sh"][..], &["sh", "it's.sh"], &["sh", "a\"b.sh"], &["./run"]] {
+        assert_eq!(project.words(words), None, "{words:?}");
+    }
+}
+
+#[test]
+fn everything_else_is_open_ended() {
+    let project = Project::new();
+    for (line, why) in [
+        ("make -s lint README.md", OpenEnd::ProgramNotCovered),
+        ("cat README.md", OpenEnd::UnknownProgram),
+        ("sh -c 'sh a\\\n.sh' README.md", OpenEnd::HiddenCharacter),
+        ("printf 'sh a.%s' sh | sh -s README.md", OpenEnd::NeedsShell),
+        ("find . -name a.sh -execdir sh a.sh ';' -o -name README.md", OpenEnd::UnknownProgram),
+        ("sh -c 'for i in a; do sh ./sub/a.sh; done' README.md", OpenEnd::InterpreterOption),
+        ("PATH=.:/usr/bin:/bin guard README.md", OpenEnd::NeedsShell),
+        ("BASH_ENV=./e README.md; BASH_ENV=./e bash -c :", OpenEnd::NeedsShell),
+        ("sh 'a'\\''b.sh'", OpenEnd::NeedsShell),
+        ("sh a.sh#x", OpenEnd::NeedsShell),
+        ("sh <<E README.md\nsh a.s\\\nh\nE", OpenEnd::NeedsShell),
+        ("sh a.sh\u{200b}", OpenEnd::HiddenCharacter),
+        ("sh a.sh\u{2003}", OpenEnd::HiddenCharacter),
+        ("sh a.sh\u{a0}", OpenEnd::HiddenCharacter),
+        ("sh a.sh\rb", OpenEnd::HiddenCharacter),
+        ("sh a.sh \u{3164}", OpenEnd::HiddenCharacter),
+        ("shopt -s expand_aliases\nalias README.md='sh a\\\n.sh'\nREADME.md", OpenEnd::NeedsShell),
+        ("sh ./missing.sh # hooks/guard.sh", OpenEnd::NeedsShell),
+        ("sed s/x/./ README.md | sh", OpenEnd::NeedsShell),
+        ("sh", OpenEnd::NoScript),
+        ("sh missing.sh README.md", OpenEnd::NoScript),
+        ("sh tools README.md", OpenEnd::NoScript),
+        ("sh -- a.sh", OpenEnd::InterpreterOption),
+        ("sh -i a.sh", OpenEnd::InterpreterOption),
+        ("sh *.sh", OpenEnd::NeedsShell),
+        ("sh ~/a.sh", OpenEnd::NeedsShell),
+        ("sh \"$HOME/a.sh\"", OpenEnd::NeedsShell),
+        ("sh '$LLXPRT_PROJECT_DIR/a.sh'", OpenEnd::NeedsShell),
+        ("sh $LLXPRT_PROJECT_DIRX/a.sh", OpenEnd::NeedsShell),
+        ("sh a.sh &", OpenEnd::NeedsShell),
+        ("no-such-program a.sh", OpenEnd::ProgramNotCovered),
+        ("./run-own", OpenEnd::UnknownShebang),
+        ("./run-split", OpenEnd::UnknownShebang),
+        ("./run-python", OpenEnd::ImportsFromProject),
+        ("", OpenEnd::NeedsShell),
+    ] {
+        let found = project.line(line);
+        assert!(found.is_some(), "`{line}` is closed");
+        // A machine may lack `make`, or have it.
+        assert!(found == Some(why) || line.starts_with("make"), "`{line}` is {found:?}");
+    }
+    for words in [&["sh", "--", "-x=a.sh"][..], &["sh", "-c", "a.sh"], &["sh", "a\tb.sh"], &["env", "sh", "a.sh"]] {
+        assert!(project.words(words).is_some(), "{words:?}");
+    }
+    // A program of the project that has the name of an interpreter is a program of the project.
+    let mut command = project.command(Form::Line("python3 .llxprt/hooks/guard.py".into()));
+    command.search_path = Some(project.root.join("bin").into());
+    assert!(command.files(&project.root, &project.root).found.iter().all(|found| !found.path.ends_with("helper.py")));
+}
+
+#[test]
+fn what_an_interpreter_imports_belongs_to_its_script_in_a_hook_folder_only() {
+    if !["/usr/local/bin/python3", "/usr/bin/python3", "/bin/python3"].iter().any(|path| Path::new(path).exists()) {
+        eprintln!("skipped: `python3` is missing");
+        return;
+    }
+    let project = Project::new();
+    let files = |line: &str| -> Vec<String> {
+        let files = project.command(Form::Line(line.into())).files(&project.root, &project.root);
+        assert!(files.complete);
+        let inside = |found: Found| found.path.strip_prefix(&project.root).unwrap().to_string_lossy().into_owned();
+        files.found.into_iter().map(inside).collect()
+    };
+    let all = [".llxprt/hooks/guard.py", ".llxprt/hooks/helper.py", ".llxprt/hooks/package/__init__.py"];
+    assert_eq!(project.line("python3 .llxprt/hooks/guard.py"), None);
+    assert_eq!(files("python3 .llxprt/hooks/guard.py"), all);
+    assert_eq!(files("python3 -u .llxprt/hooks/guard.py"), all);
+    assert_eq!(project.line(".llxprt/hooks/run-python"), None);
+    assert_eq!(files(".llxprt/hooks/run-python").len(), 4);
+    assert_eq!(files("python3 -I .llxprt/hooks/guard.py"), [".llxprt/hooks/guard.py"]);
+    assert_eq!(project.line("python3 hooks/guard.py"), Some(OpenEnd::ImportsFromProject));
+    assert_eq!(project.line("python3 .llxprt/guard.py"), Some(OpenEnd::ImportsFromProject));
+    assert_eq!(project.line("python3 -I hooks/guard.py"), None);
+    assert_eq!(project.line("python3 -m guard README.md"), Some(OpenEnd::InterpreterOption));
+    assert_eq!(project.line("python3 tools README.md"), Some(OpenEnd::NoScript));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_path_leads_where_the_kernel_says() {
+    let project = Project::new();
+    let found =
+        project.command(Form::Line("bash hooks/lib/../guard.sh".into())).files(&project.root, &project.root).found;
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].real, project.root.join("other/guard.sh"));
+    assert_eq!(found[0].path, project.root.join("hooks/lib/../guard.sh"));
+}
