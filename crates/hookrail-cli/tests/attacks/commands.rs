@@ -204,13 +204,15 @@ attacks! { "Commands that run other files than they seem to";
     }
     dots_behind_a_link_outside Granted {
         "A granted command names a script by a link and `..`; the script lies outside of the project and is changed."
-        => "The path is resolved as the kernel resolves it, and the hook counts as changed."
+        => "The path is resolved as the kernel resolves it, both paths are shown, and the hook counts as changed."
         |lab| {
             lab.write("hooks/guard.sh", "#\n");
             lab.write_outside("elsewhere/guard.sh", "#\n");
             fs::create_dir_all(lab.base.join("elsewhere/deep")).unwrap();
             lab.link("hooks/lib", lab.base.join("elsewhere/deep"));
             lab.write(".llxprt/settings.json", settings_with(&json!({"command": "bash hooks/lib/../guard.sh"})));
+            let offer = lab.run(&["trust", "grant"], "").stdout;
+            assert!(offer.contains("hooks/lib/../guard.sh → ") && offer.contains("elsewhere/guard.sh"), "{offer}");
             lab.grant();
             lab.write_outside("elsewhere/guard.sh", lab.canary());
         },
