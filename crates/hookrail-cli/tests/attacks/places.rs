@@ -290,6 +290,36 @@ attacks! { "Places";
             }
         }
     }
+    state_under_a_shared_umask Stranger {
+        "The user's mask leaves new folders writable for a group, and the agent was used before anything was granted; or an earlier version left such a folder."
+        => "State folders are created for their owner alone, so grants count; a folder that others can write to is an error of `trust grant`."
+        |lab| { lab.write(".llxprt/settings.json", lab.settings_running(&lab.canary())); },
+        then |lab, _| {
+            let state = lab.home.join(".local/state/hookrail");
+            let run = |args: &[&str]| {
+                let inner = lab.command(args);
+                let mut command = std::process::Command::new("sh");
+                command.args(["-c", "umask 002; exec \"$@\"", "sh"]).arg(inner.get_program()).args(inner.get_args());
+                command.current_dir(&lab.project).env_clear();
+                command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+                command.stdin(Stdio::null()).output().unwrap()
+            };
+            let _ = fs::remove_dir_all(lab.home.join(".local"));
+            let script = lab.base.join("script.json");
+            let agent = run(&["agent", "--headless", "--prompt", "go", "--script", script.to_str().unwrap()]);
+            assert!(agent.status.success() && state.exists(), "{agent:?}");
+            for folder in [state.clone(), state.join("sessions")] {
+                assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o77, 0, "{}", folder.display());
+            }
+            assert!(run(&["trust", "grant", "--yes"]).status.success());
+            assert_eq!(lab.run(&["trust", "status", "--json"], "").json()["hooks"][0]["state"], "granted");
+            fs::remove_file(lab.store()).unwrap();
+            fs::set_permissions(&state, fs::Permissions::from_mode(0o775)).unwrap();
+            let refused = run(&["trust", "grant", "--yes"]);
+            let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+            assert!(refused.status.code() == Some(1) && said.contains("chmod go-w"), "{said}");
+        }
+    }
     installed_setuid_program Stranger {
         "A plugin's folder holds programs with the setuid and setgid bits, which the user installs."
         => "The copies are plain programs: mode 0755, or 0644 for what cannot be executed."
