@@ -31,6 +31,19 @@ pub fn append_to_regular(path: &Path) -> io::Result<File> {
     regular(options().read(false).append(true).create(true).open(path)?)
 }
 
+/// Creates a folder, and those above it that are missing, for its owner alone whatever the process's mask of modes is. A
+/// folder that exists is left as it is.
+///
+/// # Errors
+/// What the system says.
+pub fn create_private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
 /// Whether nobody but this user and the system could have written what this is about.
 #[cfg(unix)]
 #[must_use]

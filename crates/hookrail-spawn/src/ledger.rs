@@ -4,13 +4,13 @@
 //! for as long as it lives, so a record that can be locked has no writer. A process number stands beside the time at
 //! which the process was started, and beside the boot and the namespace in which both mean something.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use crate::files::{is_ours_alone, open_regular};
+use crate::files::{create_private_folder, is_ours_alone, open_regular};
 use crate::sys::recorded;
 
 /// The size of an entry. A longer marker is left out.
@@ -196,11 +196,7 @@ fn parse(line: &[u8]) -> Option<Parsed> {
 }
 
 fn make_private(directory: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(directory)?;
+    create_private_folder(directory)?;
     if is_ours_alone(&fs::metadata(directory)?) {
         Ok(())
     } else {

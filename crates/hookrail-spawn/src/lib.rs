@@ -87,7 +87,7 @@ pub use capture::{Captured, Truncation};
 pub use command::{Command, Limits, Start};
 pub use environment::Environment;
 pub use error::{NulPlace, SpawnError};
-pub use files::{append_to_regular, is_ours_alone, open_regular};
+pub use files::{append_to_regular, create_private_folder, is_ours_alone, open_regular};
 #[cfg(unix)]
 pub use inherited::{inherited_descriptor, is_ignored};
 pub use ladder::Ladder;

@@ -168,6 +168,8 @@ codes! {
     SpawnFailed = "spawn-failed", Error;
     /// The working directory of an event cannot be used, so a hook ran in another one.
     WorkingDirectoryReplaced = "working-directory-replaced", Warning;
+    /// A hook from outside of the project runs code that any project can supply.
+    ReadsProject = "reads-project", Warning;
     /// A hook wrote more to standard output than is read.
     OutputLimit = "output-limit", Warning;
     /// A hook's standard error was longer than what is kept.

@@ -76,5 +76,5 @@ pub use system::{
 pub use tools::ToolNames;
 pub use trust::{
     ChangeKind, Definition, Digest, FileChange, FileState, FileTrustStore, Fingerprint, Grant, GrantedFile, Grants,
-    HookChange, NamedFile, OpenEnd, TrustError, TrustStore,
+    HookChange, NamedFile, OpenEnd, PROTECTED_FOLDERS, TrustError, TrustStore,
 };

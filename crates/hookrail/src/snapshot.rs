@@ -320,6 +320,14 @@ impl Snapshot {
         &self.diagnostics
     }
 
+    /// The hooks of the user and the system whose commands run code that any project can supply: they run in the
+    /// directories of projects that were never trusted. Loading does not report these; a program that checks a
+    /// configuration does.
+    #[must_use]
+    pub fn project_code_findings(&self) -> Vec<Diagnostic> {
+        crate::trust::project_code_findings(self.hooks.iter().map(|hook| &**hook))
+    }
+
     /// The events in which at least one hook could take part, or would have to be reported as untrusted.
     #[must_use]
     pub fn wanted(&self) -> EventSet {

@@ -287,9 +287,39 @@ fn protected_paths_name_files_that_do_not_exist_yet() {
         home.join(".llxprt/settings.json"),
         home.join(".local/state/hookrail/trust.json"),
         dir.path().canonicalize().unwrap().join("guard.sh"),
+        dir.path().join(".git"),
+        dir.path().join(".claude"),
     ] {
         assert!(paths.contains(&expected), "{} in {paths:?}", expected.display());
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn protected_paths_read_nothing_of_a_project_that_is_not_trusted() {
+    use std::os::unix::fs::MetadataExt as _;
+    let dir = tempfile::tempdir().unwrap();
+    let project = dir.path().canonicalize().unwrap();
+    std::fs::create_dir_all(project.join(".llxprt")).unwrap();
+    // To hash all of these would take seconds.
+    let hooks: Vec<_> = (0..100)
+        .map(|number| {
+            let file = std::fs::File::create(project.join(format!("large-{number}"))).unwrap();
+            file.set_len(50 << 20).unwrap();
+            serde_json::json!({"type": "command", "command": format!("sh large-{number}")})
+        })
+        .collect();
+    let settings = serde_json::json!({"hooks": {"BeforeTool": [{"hooks": hooks}]}});
+    std::fs::write(project.join(".llxprt/settings.json"), settings.to_string()).unwrap();
+    let system = HookSystem::builder(&project).environment(environment().with("HOME", dir.path().join("home"))).build();
+    let accessed =
+        || std::fs::metadata(project.join("large-7")).map(|about| (about.atime(), about.atime_nsec())).unwrap();
+    let before = accessed();
+    let paths = system.protected_paths();
+    assert!(paths.contains(&project.join("large-7")) && paths.contains(&project.join("large-99")));
+    assert_eq!(accessed(), before, "a file of the untrusted project was read");
+    let taken = system.snapshot().hooks()[7].trust.fingerprint().unwrap().files()[0].digest;
+    assert!(taken.is_some(), "the same file can be read when a grant asks for it");
 }
 
 #[test]

@@ -85,7 +85,7 @@ impl Terminal {
             let mut editor = self.editor.lock().unwrap_or_else(PoisonError::into_inner);
             let _ = editor.add_history_entry(line);
             if let Some(file) = &self.history {
-                let _ = file.parent().map(std::fs::create_dir_all);
+                let _ = file.parent().map(hookrail_spawn::create_private_folder);
                 let _ = editor.append_history(file);
             }
         }

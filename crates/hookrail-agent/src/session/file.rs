@@ -70,7 +70,7 @@ impl Lines {
     pub(super) fn create(path: &Path, first: &Json) -> Result<Self, AgentError> {
         let bad = |error: std::io::Error| unusable(path, &error);
         if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(bad)?;
+            hookrail_spawn::create_private_folder(folder).map_err(bad)?;
         }
         let file = private(OpenOptions::new().append(true).create_new(true)).open(path).map_err(bad)?;
         let mut lines = Self { path: path.to_owned(), file, whole: 0, tail: Tail::Nothing, synced: false };

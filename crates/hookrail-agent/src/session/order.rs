@@ -35,7 +35,7 @@ impl Order {
     /// Keeps other processes from changing the order, and from taking sessions up, until the file is dropped.
     #[cfg(unix)]
     pub(super) fn lock(&self) -> io::Result<Option<File>> {
-        std::fs::create_dir_all(&self.folder)?;
+        hookrail_spawn::create_private_folder(&self.folder)?;
         let folder = File::open(&self.folder)?;
         let mut waited = Duration::ZERO;
         loop {
@@ -51,7 +51,7 @@ impl Order {
     /// A folder cannot be locked here; the sessions themselves are.
     #[cfg(not(unix))]
     pub(super) fn lock(&self) -> io::Result<Option<File>> {
-        std::fs::create_dir_all(&self.folder)?;
+        hookrail_spawn::create_private_folder(&self.folder)?;
         Ok(None)
     }
 

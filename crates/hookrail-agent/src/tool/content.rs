@@ -131,7 +131,37 @@ pub(super) fn write_all(path: &Path, content: &str) -> io::Result<()> {
     let file = without_waiting(OpenOptions::new().write(true).create(true).truncate(false)).open(path)?;
     let metadata = file.metadata()?;
     regular(&metadata)?;
+    if has_other_names(&metadata) {
+        return put_beside(path, &metadata, content.as_bytes());
+    }
     put_in_place(&file, metadata.len(), content.as_bytes())
+}
+
+/// Whether the file is known under other names too. One of them may be the script of a hook, which tools must not change.
+#[cfg(unix)]
+fn has_other_names(metadata: &Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::nlink(metadata) > 1
+}
+
+#[cfg(not(unix))]
+fn has_other_names(_metadata: &Metadata) -> bool {
+    false
+}
+
+/// Puts a new file in the place of one name, so that the other names keep what they had.
+fn put_beside(path: &Path, old: &Metadata, new: &[u8]) -> io::Result<()> {
+    use std::io::Write as _;
+    let name = path.file_name().ok_or_else(|| io::Error::other("it has no name"))?.to_string_lossy();
+    let beside = path.with_file_name(format!(".{name}.{}", std::process::id()));
+    let mut file = OpenOptions::new().write(true).create_new(true).open(&beside)?;
+    let written = file
+        .write_all(new)
+        .and_then(|()| file.set_permissions(old.permissions()))
+        .and_then(|()| std::fs::rename(&beside, path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&beside);
+    }
+    written
 }
 
 /// Puts new bytes in place of the old ones. What needs more space is written first, so that a full disk leaves the file as

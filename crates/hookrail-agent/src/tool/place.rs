@@ -3,11 +3,12 @@
 //! Paths are compared after every link is resolved, so a link that leads out of the project leads nowhere. A command line
 //! can do whatever its user can: for `run_shell_command` the hooks are the fence, not this module.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use hookrail::HookSystem;
 use hookrail::guard::ToolFailure;
+use hookrail::{HookSystem, PROTECTED_FOLDERS};
 
 /// The project, and what else tools may touch.
 #[derive(Clone, Debug)]
@@ -53,15 +54,23 @@ impl Place {
     pub(super) fn writable(&self, path: &str) -> Result<PathBuf, ToolFailure> {
         let real = resolved(&self.root.join(path)).map_err(|error| failed(path, &error))?;
         let real = self.inside(path, real)?;
+        // Projects inside of this one have such folders too.
+        let below = real.strip_prefix(&self.root).unwrap_or(&real);
+        if below.components().any(|part| is_protected_folder(part.as_os_str())) {
+            return Err(self.protected(&real));
+        }
         // The list is read each time: a hook's file may have been named since.
         for protected in self.hooks.protected_paths() {
             let protected = resolved(&protected).unwrap_or(protected);
             if real.starts_with(&protected) {
-                let shown = self.shown(&real);
-                return Err(ToolFailure(format!("`{shown}` decides which hooks run and is not written by tools")));
+                return Err(self.protected(&real));
             }
         }
         Ok(real)
+    }
+
+    fn protected(&self, path: &Path) -> ToolFailure {
+        ToolFailure(format!("`{}` decides which hooks run and is not written by tools", self.shown(path)))
     }
 
     /// The path as the user would write it.
@@ -76,6 +85,11 @@ impl Place {
         }
         Err(ToolFailure(format!("`{named}` is outside the project")))
     }
+}
+
+/// Whether agents keep hooks in folders of that name, or git its configuration. Some file systems do not tell cases apart.
+fn is_protected_folder(name: &OsStr) -> bool {
+    PROTECTED_FOLDERS.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// A path with every link resolved, of which the end need not exist yet.

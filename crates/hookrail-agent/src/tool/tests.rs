@@ -129,6 +129,57 @@ fn what_decides_about_hooks_is_not_written() {
     assert!(!world.file(".llxprt/settings.json").exists());
 }
 
+/// Whether a tool could write there.
+fn is_written(world: &World, path: &str) -> bool {
+    let written = world.call("write_file", &format!(r#"{{"path":"{path}","content":"evil"}}"#));
+    let replaced = world.call("replace", &format!(r#"{{"path":"{path}","old_string":"granted","new_string":"evil"}}"#));
+    !(written.starts_with('!') && replaced.starts_with('!'))
+}
+
+#[test]
+fn folders_of_hooks_and_git_are_protected_whole() {
+    let world = world();
+    for folder in hookrail::PROTECTED_FOLDERS {
+        for path in [
+            format!("{folder}/hooks/shlex.py"),
+            format!("{folder}/config"),
+            format!("nested/{folder}/x"),
+            folder.to_owned(),
+        ] {
+            assert!(!is_written(&world, &path), "{path}");
+            assert!(!world.file(&path).exists(), "{path}");
+        }
+    }
+    assert!(is_written(&world, "git/config") && is_written(&world, ".github/workflows/a.yml"));
+}
+
+#[cfg(unix)]
+#[test]
+fn folders_of_hooks_are_protected_behind_links_and_under_other_names() {
+    let world = world();
+    std::fs::create_dir_all(world.file(".llxprt/hooks")).unwrap();
+    std::fs::write(world.file(".llxprt/hooks/guard.py"), "granted").unwrap();
+    std::os::unix::fs::symlink(".llxprt/hooks", world.file("link")).unwrap();
+    std::os::unix::fs::symlink("link", world.file("chain")).unwrap();
+    for path in ["link/guard.py", "link/shlex.py", "chain/shlex.py", "link/../hooks/shlex.py"] {
+        assert!(!is_written(&world, path), "{path}");
+    }
+    // A folder of hooks that is itself a link is protected where it leads.
+    std::fs::create_dir_all(world.file("shared/claude")).unwrap();
+    std::os::unix::fs::symlink("shared/claude", world.file(".claude")).unwrap();
+    assert!(!is_written(&world, "shared/claude/hooks/shlex.py"));
+    // A hard link is another name of the guard itself: the tool may write under that name, and the guard stays.
+    std::fs::hard_link(world.file(".llxprt/hooks/guard.py"), world.file("other")).unwrap();
+    assert!(is_written(&world, "other"));
+    assert_eq!(std::fs::read_to_string(world.file("other")).unwrap(), "evil");
+    assert_eq!(std::fs::read_to_string(world.file(".llxprt/hooks/guard.py")).unwrap(), "granted");
+    std::fs::hard_link(world.file(".llxprt/hooks/guard.py"), world.file("third")).unwrap();
+    world.call("replace", r#"{"path":"third","old_string":"granted","new_string":"evil"}"#);
+    assert_eq!(std::fs::read_to_string(world.file(".llxprt/hooks/guard.py")).unwrap(), "granted");
+    let leftovers = std::fs::read_dir(world.place.root()).unwrap().flatten();
+    assert!(!leftovers.into_iter().any(|entry| entry.file_name().to_string_lossy().starts_with(".third")));
+}
+
 #[test]
 fn arguments_that_do_not_fit_are_an_error() {
     let world = world();

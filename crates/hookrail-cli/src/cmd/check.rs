@@ -1,6 +1,6 @@
 //! `hookrail check`: everything that is wrong with the configuration.
 
-use hookrail::{Level, Snapshot, diagnostics_document};
+use hookrail::{Diagnostic, Level, Snapshot, diagnostics_document};
 
 use crate::args::CheckArgs;
 use crate::errors::{Exit, Result};
@@ -13,23 +13,24 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Exit> {
     let project = Project::open(&args.project)?;
     let snapshot = project.builder(&args.project)?.build().snapshot();
     let failing = if args.deny_warnings { Level::Warning } else { Level::Error };
-    let failed = snapshot.diagnostics().iter().any(|diagnostic| diagnostic.level >= failing);
+    let found = [snapshot.diagnostics(), &snapshot.project_code_findings()].concat();
+    let failed = found.iter().any(|diagnostic| diagnostic.level >= failing);
     if args.json {
-        output::json(&diagnostics_document(snapshot.diagnostics()))?;
+        output::json(&diagnostics_document(&found))?;
     } else {
-        let findings = render::diagnostic::all(snapshot.diagnostics(), &project.places);
-        output::text(&format!("{findings}{}\n", summary(&snapshot, failed)))?;
+        let findings = render::diagnostic::all(&found, &project.places);
+        output::text(&format!("{findings}{}\n", summary(&snapshot, &found, failed)))?;
     }
     Ok(if failed { Exit::Failed } else { Exit::Fine })
 }
 
-fn summary(snapshot: &Snapshot, failed: bool) -> String {
+fn summary(snapshot: &Snapshot, found: &[Diagnostic], failed: bool) -> String {
     let hooks = snapshot.hooks();
     let mut files: Vec<_> = hooks.iter().map(|hook| &hook.origin.location.file).collect();
     files.sort_unstable();
     files.dedup();
     let size = format!("{} in {}", counted(hooks.len(), "hook"), counted(files.len(), "file"));
-    match render::diagnostic::summary(snapshot.diagnostics()) {
+    match render::diagnostic::summary(found) {
         Some(found) => format!("{}: {size}", paint(if failed { BAD } else { CAREFUL }, found)),
         None if hooks.is_empty() => format!("{}: no hooks are configured", paint(GOOD, "no problems")),
         None => format!("{}: {size}", paint(GOOD, "no problems")),

@@ -53,7 +53,7 @@ fn grant(args: &TrustGrantArgs) -> Result<Exit> {
         output::text("nothing to grant: the project and these hooks are trusted already\n")?;
         return Ok(Exit::Fine);
     }
-    output::text(&shown::offer(trusted, &chosen, &project.places))?;
+    output::text(&shown::offer(trusted, &chosen, args.allow.as_deref(), &project.places))?;
     if let Some(hook) = chosen.iter().find(|hook| fingerprint(hook).is_none_or(|taken| taken.content().is_none())) {
         return Err(Failure::new(format!(
             "`{}` names a file that cannot be read or is too large to be trusted",
@@ -150,6 +150,7 @@ fn confirm(yes: bool) -> Result<()> {
         return Err(Failure::new("nothing was granted: there is no terminal to ask on")
             .hint("pass `--yes` to grant what is shown above"));
     }
+    discard_typed_ahead();
     let mut stderr = io::stderr().lock();
     let _ = stderr.write_all(b"let these run? [y/N] ").and_then(|()| stderr.flush());
     let mut answer = String::new();
@@ -158,6 +159,12 @@ fn confirm(yes: bool) -> Result<()> {
         return Ok(());
     }
     Err(Failure::new("nothing was granted").hint("answer `y` to grant what is shown"))
+}
+
+/// Discards what was typed before a question was shown: it cannot be the answer to it.
+fn discard_typed_ahead() {
+    #[cfg(unix)]
+    let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
 }
 
 fn store_failure(error: TrustError) -> Failure {

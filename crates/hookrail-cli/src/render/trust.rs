@@ -2,6 +2,7 @@
 //! cut off.
 
 pub(crate) mod diff;
+pub(crate) mod text_diff;
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -55,7 +56,7 @@ pub(crate) fn status(trusted: bool, hooks: &[Arc<Hook>], places: &Places) -> Str
 }
 
 /// Everything a grant would cover.
-pub(crate) fn offer(trusted: bool, hooks: &[Arc<Hook>], places: &Places) -> String {
+pub(crate) fn offer(trusted: bool, hooks: &[Arc<Hook>], allowed: Option<&[String]>, places: &Places) -> String {
     let mut out = String::new();
     if !trusted {
         let _ = writeln!(out, "{}: its own switches and lists will count", paint(HEADING, "project"));
@@ -67,14 +68,15 @@ pub(crate) fn offer(trusted: bool, hooks: &[Arc<Hook>], places: &Places) -> Stri
             String::new()
         };
         let _ = writeln!(out, "{}{changed}", paint(HEADING, one_line(&hook.label)));
-        out.push_str(&described(hook, places));
+        out.push_str(&described(hook, allowed, places));
     }
     out.push('\n');
     out
 }
 
-/// What a hook is and what a grant of it would cover.
-pub(crate) fn described(hook: &Hook, places: &Places) -> String {
+/// What a hook is and what a grant of it would cover; of a module also what it may do, which is everything unless the grant
+/// leaves it less.
+pub(crate) fn described(hook: &Hook, allowed: Option<&[String]>, places: &Places) -> String {
     let mut out = String::new();
     let pattern = hook.matcher.pattern().filter(|pattern| !pattern.is_empty());
     let matcher = pattern.map(|pattern| format!(" {}", one_line(pattern))).unwrap_or_default();
@@ -94,18 +96,29 @@ pub(crate) fn described(hook: &Hook, places: &Places) -> String {
     line(&mut out, "from", &places.at(&hook.origin.location));
     for file in fingerprint(hook).map(Fingerprint::files).unwrap_or_default() {
         let digest = file.digest.map_or_else(|| "cannot be read".to_owned(), |digest| beginning(&digest));
-        line(&mut out, "file", &format!("{}  {}", places.path(&file.path), paint(QUIET, digest)));
+        // A link, or `..` behind one, leads elsewhere than it seems to.
+        let leads = if file.real == file.path { String::new() } else { format!(" → {}", places.path(&file.real)) };
+        line(&mut out, "file", &format!("{}{leads}  {}", places.path(&file.path), paint(QUIET, digest)));
     }
-    match fingerprint(hook) {
-        Some(taken) if taken.files().is_empty() => {
-            line(&mut out, "file", "none: it is open-ended, and only the text of its command is trusted");
-        }
-        Some(taken) if taken.is_open_ended() => {
-            line(&mut out, "file", "maybe more: it is open-ended, and only the text of its command is trusted");
-        }
-        _ => {}
+    if let Some((taken, why)) = fingerprint(hook).and_then(|taken| Some((taken, taken.open_end()?))) {
+        let which = if taken.files().is_empty() { "none" } else { "maybe more" };
+        let why = format!("{which}: it is open-ended ({why}), and only the text of its command is trusted");
+        line(&mut out, "file", &why);
+    }
+    if let Action::Module(_) = &hook.action {
+        line(&mut out, "may", &capabilities(allowed));
     }
     out
+}
+
+/// What a module may do under a grant that leaves it these capabilities.
+fn capabilities(allowed: Option<&[String]>) -> String {
+    match allowed {
+        Some([]) => "nothing but answer".to_owned(),
+        Some(names) if !names.iter().any(|name| name == "run") => names.join(", "),
+        Some(names) => format!("{}: with `run` it can do everything that you can", names.join(", ")),
+        None => "everything that you can: it reads, writes, runs programs and uses the network".to_owned(),
+    }
 }
 
 fn beginning(digest: &Digest) -> String {

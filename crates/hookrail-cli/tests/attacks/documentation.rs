@@ -5,13 +5,16 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::table::{Attack, Standing};
-use crate::{environment, files, granted, layers, links, names};
+use crate::{commands, environment, files, granted, layers, links, names, places, race};
 
 /// Every chapter of the table, in the order of the page.
 const CHAPTERS: &[(&str, &[Attack])] = &[
     (links::TITLE, links::ATTACKS),
     (layers::TITLE, layers::ATTACKS),
     (granted::TITLE, granted::ATTACKS),
+    (commands::TITLE, commands::ATTACKS),
+    (places::TITLE, places::ATTACKS),
+    (race::TITLE, race::ATTACKS),
     (files::TITLE, files::ATTACKS),
     (environment::TITLE, environment::ATTACKS),
     (names::TITLE, names::ATTACKS),

@@ -61,6 +61,35 @@ attacks! { "Surroundings";
             lab.write(".llxprt/settings.json", r#"{"security":{"environmentVariableRedaction":{"enabled":true,"blocked":["PATH","HOME"]}}}"#);
         }
     }
+    modules_for_the_users_own_python Stranger {
+        "The project has a `json.py` and a `sitecustomize.py`, and the user and the system have guards that give Python code without a script."
+        => "Python does not import from the project, and `check` warns about guards that run code of any project."
+        |lab| {
+            let hostile = format!("import os\nos.system({:?})\n", lab.canary());
+            for name in ["json.py", "sitecustomize.py", "json/__init__.py", "guard.py"] {
+                lab.write(name, &hostile);
+            }
+            let guard = |name: &str, command: String| json!({"type": "command", "name": name, "command": command});
+            let settings = |name: &str| {
+                let python = "python3 -c 'import json,sys; json.load(sys.stdin)'";
+                let stdin = "printf 'import json\n' | python3 -";
+                let hooks = [guard(&format!("{name}-guard"), crate::guards::command(&lab.base, name)),
+                    guard(&format!("{name}-python"), python.to_owned()), guard(&format!("{name}-stdin"), stdin.to_owned()),
+                    guard(&format!("{name}-module"), "python3 -m json.tool >/dev/null".to_owned())];
+                json!({"tools": {"enableHooks": true}, "hooks": {"BeforeTool": [{"hooks": hooks}]}}).to_string()
+            };
+            lab.write_outside("system.json", settings("system"));
+            lab.write_outside("home/.llxprt/settings.json", settings("user"));
+        },
+        then |lab, seen| {
+            seen.reports("reads-project");
+            let fired = lab.run(&["fire", "BeforeTool", "--tool", "x", "--json"], "").json();
+            for name in ["user-python", "user-stdin", "user-module"] {
+                let run = fired["runs"].as_array().unwrap().iter().find(|run| run["hook"] == name).cloned();
+                assert_eq!(run.unwrap_or_else(|| panic!("{name}: {fired}"))["exitCode"], 0, "{name}: {fired}");
+            }
+        }
+    }
     programs_in_the_project Stranger {
         "The project holds programs named like those that guards and the engine use."
         => "Programs are looked for on the user's `PATH` only, and an empty or relative part of it means nothing."

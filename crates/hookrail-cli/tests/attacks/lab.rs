@@ -210,6 +210,14 @@ impl Lab {
 
     // What all attacks are met with.
 
+    /// Nothing hostile has run so far.
+    #[track_caller]
+    pub(crate) fn nothing_ran(&self, what: &str) {
+        let traces: Vec<_> =
+            fs::read_dir(self.base.join("canary")).unwrap().flatten().map(|entry| entry.file_name()).collect();
+        assert!(traces.is_empty(), "{what}: something hostile ran: {traces:?}");
+    }
+
     /// Lets every command look at the repository, and asserts what holds for every one.
     #[track_caller]
     pub(crate) fn probe(&self, standing: Standing) -> Seen {
@@ -259,9 +267,7 @@ impl Lab {
             let said = format!("{}{}", ran.stdout, ran.stderr);
             assert!(!said.contains(IMPORTED), "`{command}` imported something: {said}");
         }
-        let traces: Vec<_> =
-            fs::read_dir(self.base.join("canary")).unwrap().flatten().map(|entry| entry.file_name()).collect();
-        assert!(traces.is_empty(), "something hostile ran: {traces:?}");
+        self.nothing_ran("all commands");
         let after = self.things();
         let changed: Vec<_> =
             after.iter().filter(|(path, thing)| before.get(*path) != Some(thing)).map(|(path, _)| path).collect();
@@ -300,14 +306,20 @@ impl Lab {
         }
     }
 
-    /// Runs the real binary in a clean environment, with a guard against hanging.
-    #[track_caller]
-    pub(crate) fn run(&self, args: &[&str], input: &str) -> Ran {
+    /// The real binary in a clean environment.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hookrail"));
         let path = format!("{}:{}", self.base.join("bin").display(), std::env::var("PATH").unwrap());
         command.args(args).current_dir(&*self.place.borrow()).env_clear().env("PATH", path).env("HOME", &self.home);
         command.env("LLXPRT_SYSTEM_SETTINGS_PATH", self.base.join("system.json"));
         command.envs(self.variables.borrow().iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    /// Runs the real binary in a clean environment, with a guard against hanging.
+    #[track_caller]
+    pub(crate) fn run(&self, args: &[&str], input: &str) -> Ran {
+        let mut command = self.command(args);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         let (stdout, stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
@@ -325,7 +337,7 @@ impl Lab {
         ran
     }
 
-    /// Everything on this small disk but what the agent writes down about its own sessions and plugins' log.
+    /// Everything on this small disk but what the agent writes down about its own sessions, running processes, Python's byte code and plugins' log.
     fn things(&self) -> BTreeMap<PathBuf, Thing> {
         let mut things = BTreeMap::new();
         let mut waiting = vec![self.base.clone()];
@@ -333,7 +345,8 @@ impl Lab {
             for entry in fs::read_dir(folder).unwrap().flatten() {
                 let (path, about) = (entry.path(), entry.metadata().unwrap());
                 if path.ends_with("hookrail/sessions")
-                    || path.ends_with("state/hookrail/running")
+                    || path.ends_with("hookrail/running")
+                    || path.ends_with(".cache/hookrail/python")
                     || path.ends_with(".x-code/logs")
                     || path.ends_with("state/hookrail/trust.lock")
                 {

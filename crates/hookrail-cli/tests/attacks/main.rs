@@ -13,6 +13,7 @@
     reason = "a failure here is a failed test"
 )]
 
+mod commands;
 mod documentation;
 mod environment;
 mod files;
@@ -22,4 +23,6 @@ mod lab;
 mod layers;
 mod links;
 mod names;
+mod places;
+mod race;
 mod table;

@@ -2,10 +2,59 @@
 
 #![cfg(target_os = "linux")]
 
-use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::process::{Child, Command, Stdio};
 
 use crate::sandbox::{Ran, Sandbox};
+
+/// The end of the question before a grant.
+const QUESTION: &str = "[y/N] ";
+
+/// A terminal with a command on it.
+struct OnTerminal {
+    terminal: File,
+    command: Child,
+    seen: String,
+}
+
+impl OnTerminal {
+    /// Starts the command on a terminal in whose input something waits already.
+    fn start(sandbox: &Sandbox, args: &[&str], typed_ahead: &str) -> Self {
+        use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+        let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+        grantpt(&terminal).unwrap();
+        unlockpt(&terminal).unwrap();
+        let name = ptsname(&terminal, Vec::new()).unwrap();
+        let open = || File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+        let mut terminal = File::from(terminal);
+        let (stdin, stdout, stderr) = (open(), open(), open());
+        terminal.write_all(typed_ahead.as_bytes()).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hookrail"));
+        command.args(args).current_dir(&sandbox.project).env_clear();
+        command.env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", &sandbox.home).env("TERM", "xterm");
+        let command = command.stdin(stdin).stdout(stdout).stderr(stderr).spawn().unwrap();
+        Self { terminal, command, seen: String::new() }
+    }
+
+    fn sees(&mut self, text: &str) {
+        while !self.seen.contains(text) {
+            let mut bytes = [0; 4096];
+            // The terminal fails when the last one who had it is gone.
+            let count = self.terminal.read(&mut bytes).unwrap_or(0);
+            assert!(count > 0, "{text:?} is not in {:?}", self.seen);
+            self.seen.push_str(&String::from_utf8_lossy(&bytes[..count]));
+        }
+    }
+
+    /// Answers the question, and gives how the command ended.
+    fn answers(mut self, text: &str) -> Option<i32> {
+        self.sees(QUESTION);
+        self.terminal.write_all(text.as_bytes()).unwrap();
+        let status = self.command.wait().unwrap().code();
+        status
+    }
+}
 
 /// Runs the command on a terminal and types something. Both streams come out as one.
 fn on_terminal(sandbox: &Sandbox, args: &str, typed: &str) -> Ran {
@@ -22,12 +71,21 @@ fn on_terminal(sandbox: &Sandbox, args: &str, typed: &str) -> Ran {
 #[test]
 fn a_grant_is_asked_for_and_only_yes_grants() {
     let sandbox = Sandbox::with_hook("BeforeTool", "exit 2");
-    let ran = on_terminal(&sandbox, "trust grant", "n\n").ends_with(1);
-    assert!(ran.stdout.contains("let these run? [y/N]"), "{}", ran.stdout);
-    on_terminal(&sandbox, "trust grant", "\n").ends_with(1);
+    let asked = || OnTerminal::start(&sandbox, &["trust", "grant"], "");
+    assert_eq!(asked().answers("n\n"), Some(1));
+    assert_eq!(asked().answers("\n"), Some(1));
     sandbox.run(&["fire", "BeforeTool"]).ends_with(0);
-    on_terminal(&sandbox, "trust grant", "y\n").ends_with(0);
+    assert_eq!(asked().answers("y\n"), Some(0));
     sandbox.run(&["fire", "BeforeTool"]).ends_with(2);
+}
+
+#[test]
+fn what_was_typed_before_the_question_does_not_answer_it() {
+    let sandbox = Sandbox::with_hook("BeforeTool", "exit 2");
+    for ahead in ["y\n", "y\ny\nyes\n", "y"] {
+        assert_eq!(OnTerminal::start(&sandbox, &["trust", "grant"], ahead).answers("\n"), Some(1), "{ahead:?}");
+    }
+    sandbox.run(&["fire", "BeforeTool"]).ends_with(0);
 }
 
 #[test]

@@ -36,7 +36,7 @@ fn without_a_terminal_the_answer_is_no() {
       event  before-tool
       runs   npm run lint \x1b[8m; hidden
       from   .llxprt/settings.json:6
-      file   none: it is open-ended, and only the text of its command is trusted
+      file   none: it is open-ended (it contains a character that cannot be seen), and only the text of its command is trusted
     ");
     insta::assert_snapshot!(ran.stderr, @r"
     error: nothing was granted: there is no terminal to ask on

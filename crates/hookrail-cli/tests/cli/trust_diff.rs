@@ -46,6 +46,9 @@ fn a_changed_script_a_changed_command_a_new_hook_and_one_that_is_gone() {
     guard  changed
       from   .llxprt/settings.json:5
       file   changed  guard.sh  5362fb632b15 → 28d3b9e880a7
+             @@ -1 +1 @@
+             -exit 2
+             +exit 0
     lint  changed
       runs   - npm run lint
       runs   + npm run lint\x1b[8m --fix
@@ -56,7 +59,7 @@ fn a_changed_script_a_changed_command_a_new_hook_and_one_that_is_gone() {
       event  after-tool
       runs   cat >> log
       from   .llxprt/settings.json:7
-      file   none: it is open-ended, and only the text of its command is trusted
+      file   none: it is open-ended (only a shell can tell what it runs), and only the text of its command is trusted
     sh greet.sh  gone
       event  - session-start
       match  - *

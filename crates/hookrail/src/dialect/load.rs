@@ -12,7 +12,7 @@ use crate::diagnostic::Diagnostic;
 use crate::hook::{Hook, Trust};
 use crate::run::{Environment, ModuleRunner};
 use crate::snapshot::{LoadedModule, Policy};
-use crate::trust::{Fingerprint, Grants};
+use crate::trust::{Fingerprint, Grants, protect_python};
 
 /// Where configuration comes from, and how far the project is trusted.
 #[derive(Clone, Debug)]
@@ -153,6 +153,7 @@ impl Loader {
         loaded.absorb(xcsh::load(sources, &mut reading, &mut self.modules));
         loaded.sources = reading.report;
         loaded.sources.roots = [Some(sources.project.clone()), sources.home()].into_iter().flatten().collect();
+        protect_python(&mut loaded.hooks, &sources.environment);
         loaded
     }
 }

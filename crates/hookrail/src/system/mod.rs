@@ -38,11 +38,11 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::Loader;
 use crate::event::{Event, EventKind, EventSet};
 use crate::firing::{Firing, Plan, Step};
-use crate::hook::Hook;
+use crate::hook::{Action, Hook};
 use crate::native::ClosureThreads;
 use crate::outcome::Outcome;
 use crate::snapshot::{Configuration, Revision, Snapshot};
-use crate::trust::Fingerprint;
+use crate::trust::{Fingerprint, PROTECTED_FOLDERS};
 use builder::Settings;
 use engine::Engine;
 
@@ -227,8 +227,9 @@ impl HookSystem {
         self.refresh();
     }
 
-    /// Every file whose change would change which hooks run, or what they do, whether it exists yet or not. A host keeps
-    /// its tools from writing these.
+    /// Every file and folder whose change would change which hooks run, or what they do, whether it exists yet or not:
+    /// the folders of the project in which agents keep hooks, `.git`, and every file that a hook names. A host keeps its
+    /// tools from writing these and what is below them. No file of a project that is not trusted is read for this.
     #[must_use]
     pub fn protected_paths(&self) -> Vec<PathBuf> {
         let snapshot = self.snapshot();
@@ -237,9 +238,15 @@ impl HookSystem {
         // A file that is written under its real name is changed all the same.
         paths.extend(looked_at.iter().filter_map(|path| path.canonicalize().ok()));
         paths.extend(self.inner.settings.trust_files());
+        let project = &self.inner.settings.project;
+        paths.extend(PROTECTED_FOLDERS.iter().map(|folder| project.join(folder)));
         for hook in snapshot.hooks() {
-            let project = &self.inner.settings.project;
-            paths.extend(Fingerprint::take(project, hook).files().iter().map(|file| file.path.clone()));
+            match (&hook.action, hook.trust.fingerprint()) {
+                // To find its imports a module has to be read, which a stranger could make slow.
+                (Action::Module(module), Some(_)) if !hook.trust.allows() => paths.push(module.to_path_buf()),
+                (_, Some(taken)) => paths.extend(taken.paths()),
+                (_, None) => paths.extend(Fingerprint::take(project, hook).paths()),
+            }
         }
         paths.sort();
         paths.dedup();

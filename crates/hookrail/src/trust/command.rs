@@ -242,14 +242,19 @@ impl Closed {
     }
 }
 
-/// Folders in which agents keep what belongs to hooks.
-const AGENT_FOLDERS: [&str; 7] = [".llxprt", ".x-code", ".xcsh", ".claude", ".gemini", ".codex", ".hookrail"];
+/// Folders of a project in which agents keep what belongs to hooks, and git's own, whose configuration and hooks run
+/// programs.
+pub const PROTECTED_FOLDERS: [&str; 8] =
+    [".llxprt", ".x-code", ".xcsh", ".claude", ".gemini", ".codex", ".hookrail", GIT_FOLDER];
+
+const GIT_FOLDER: &str = ".git";
 
 /// Whether the folder lies inside one of the folders that agents keep hooks in.
 fn is_hook_folder(root: &Path, folder: &Path) -> bool {
     let Ok(inside) = folder.strip_prefix(root) else { return false };
     let mut parts = inside.components().map(Component::as_os_str);
-    parts.by_ref().any(|part| AGENT_FOLDERS.iter().any(|known| part == *known)) && parts.next().is_some()
+    let is_agents = |part: &OsStr| part != GIT_FOLDER && PROTECTED_FOLDERS.iter().any(|known| part == *known);
+    parts.by_ref().any(is_agents) && parts.next().is_some()
 }
 
 /// A program that runs a script.

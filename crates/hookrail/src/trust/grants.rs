@@ -90,6 +90,14 @@ pub struct GrantedFile {
     pub sha256: String,
 }
 
+impl GrantedFile {
+    /// A file with the digest of its bytes in hexadecimal.
+    #[must_use]
+    pub fn new(path: impl Into<PathBuf>, sha256: impl Into<String>) -> Self {
+        Self { path: path.into(), sha256: sha256.into() }
+    }
+}
+
 impl Grants {
     /// What these grants say about a hook.
     #[must_use]

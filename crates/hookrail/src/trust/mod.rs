@@ -8,12 +8,15 @@ mod diff;
 mod fingerprint;
 mod grants;
 mod imports;
+mod project_code;
 mod siblings;
 mod store;
+mod texts;
 
-pub use command::OpenEnd;
+pub use command::{OpenEnd, PROTECTED_FOLDERS};
 pub use diff::{ChangeKind, FileChange, FileState, HookChange};
 pub(crate) use fingerprint::files_named_by;
 pub use fingerprint::{Definition, Digest, Fingerprint, NamedFile};
 pub use grants::{Grant, GrantedFile, Grants};
+pub(crate) use project_code::{findings as project_code_findings, protect_python};
 pub use store::{FileTrustStore, TrustError, TrustStore};

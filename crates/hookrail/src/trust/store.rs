@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::grants::Grants;
+use super::grants::{GrantedFile, Grants};
+use super::texts::GrantedTexts;
 use crate::config::is_want_of_resources;
 
 /// Answers what a user has trusted. The embedding host may bring its own.
@@ -147,7 +148,9 @@ impl FileTrustStore {
     pub fn change(&self, project: &Path, change: impl FnOnce(&mut Grants)) -> Result<(), TrustError> {
         self.check_place(project)?;
         let folder = self.folder();
-        create_private_folder(folder).map_err(|source| self.io(source))?;
+        hookrail_spawn::create_private_folder(folder).map_err(|source| self.io(source))?;
+        // A folder that others can write to makes every grant useless, so nothing is granted there.
+        self.check_exposure(folder, &fs::metadata(folder).map_err(|source| self.io(source))?)?;
         let lock = private_file(&self.path.with_extension("lock")).map_err(|source| self.io(source))?;
         lock.lock().map_err(|source| self.io(source))?;
         let mut contents = self.read()?;
@@ -158,7 +161,43 @@ impl FileTrustStore {
         if *grants == Grants::default() {
             contents.projects.remove(&key);
         }
-        self.write(&contents).map_err(|source| self.io(source))
+        self.remove_leftovers();
+        self.texts().keep(project, &contents.projects);
+        self.write(&contents).map_err(|source| self.io(source))?;
+        // A grant that cannot be read back would be refused later, far away from its cause.
+        let written = self.read()?;
+        if written.projects == contents.projects {
+            return Ok(());
+        }
+        Err(self.io(io::Error::other("it does not hold what was written to it")))
+    }
+
+    /// The text of a file as it was when a hook was granted with it; nothing if it was too large, is no text, or lay
+    /// outside of its project.
+    #[must_use]
+    pub fn granted_text(&self, file: &GrantedFile) -> Option<String> {
+        self.texts().read(&file.sha256)
+    }
+
+    fn texts(&self) -> GrantedTexts {
+        GrantedTexts::new(self.folder().join("granted"))
+    }
+
+    /// Removes what writers left that were ended before they were done. The lock must be held.
+    fn remove_leftovers(&self) {
+        let name = self.path.file_stem().map(|stem| format!("{}.tmp-", stem.to_string_lossy())).unwrap_or_default();
+        for entry in fs::read_dir(self.folder()).into_iter().flatten().flatten() {
+            if entry.file_name().to_string_lossy().starts_with(&name) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+
+    fn check_exposure(&self, path: &Path, about: &fs::Metadata) -> Result<(), TrustError> {
+        if hookrail_spawn::is_ours_alone(about) {
+            return Ok(());
+        }
+        Err(TrustError::Exposed { path: path.to_owned() })
     }
 
     fn folder(&self) -> &Path {
@@ -190,11 +229,8 @@ impl FileTrustStore {
         // What was opened is looked at, not what has its name by now.
         let about = file.metadata().map_err(|source| self.io(source))?;
         let folder = fs::metadata(self.folder()).map_err(|source| self.io(source))?;
-        for (about, path) in [(&about, self.path.as_path()), (&folder, self.folder())] {
-            if !hookrail_spawn::is_ours_alone(about) {
-                return Err(TrustError::Exposed { path: path.to_owned() });
-            }
-        }
+        self.check_exposure(&self.path, &about)?;
+        self.check_exposure(self.folder(), &folder)?;
         let text = io::read_to_string(file.take(LARGEST)).map_err(|source| self.io(source))?;
         let damaged = |source| TrustError::Damaged { path: self.path.clone(), source };
         // The version is read by itself first: what a later version writes may look quite different.
@@ -208,13 +244,21 @@ impl FileTrustStore {
     /// Writes a new file beside the old one and puts it in its place, so that a reader sees one or the other whole.
     fn write(&self, contents: &Contents) -> io::Result<()> {
         let beside = self.path.with_extension(format!("tmp-{}", std::process::id()));
-        let mut file = private_file(&beside)?;
+        let written = self.write_beside(&beside, contents);
+        if written.is_err() {
+            let _ = fs::remove_file(&beside);
+        }
+        written
+    }
+
+    fn write_beside(&self, beside: &Path, contents: &Contents) -> io::Result<()> {
+        let mut file = private_file(beside)?;
         file.set_len(0)?;
         let text = serde_json::to_string_pretty(contents).map_err(io::Error::other)?;
         file.write_all(text.as_bytes())?;
         file.write_all(b"\n")?;
         file.sync_all()?;
-        fs::rename(&beside, &self.path)
+        fs::rename(beside, &self.path)
     }
 
     fn io(&self, source: io::Error) -> TrustError {
@@ -243,17 +287,6 @@ fn key(project: &Path) -> String {
             key
         }),
     }
-}
-
-#[cfg(unix)]
-fn create_private_folder(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
-}
-
-#[cfg(not(unix))]
-fn create_private_folder(folder: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder)
 }
 
 #[cfg(unix)]
@@ -311,6 +344,62 @@ mod tests {
             restrict(dir.path(), 0o700);
             assert!(store.grants(Path::new("/p")).unwrap().project);
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_others_can_write_to_takes_no_grant() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("state");
+        fs::create_dir(&folder).unwrap();
+        restrict(&folder, 0o775);
+        let store = FileTrustStore::new(folder.join("trust.json"));
+        assert!(matches!(
+            store.change(Path::new("/p"), |grants| grants.project = true),
+            Err(TrustError::Exposed { .. })
+        ));
+        assert!(!store.path().exists(), "nothing was written");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nothing_is_left_of_a_writer_that_failed_or_was_ended() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = FileTrustStore::new(dir.path().join("trust.json"));
+        fs::write(dir.path().join("trust.tmp-1"), "half").unwrap();
+        store.change(Path::new("/p"), |grants| grants.project = true).unwrap();
+        let names = || fs::read_dir(dir.path()).unwrap().flatten().map(|entry| entry.file_name()).collect::<Vec<_>>();
+        assert!(!names().iter().any(|name| name.to_string_lossy().contains("tmp")), "{:?}", names());
+        // A folder cannot be replaced by a file, so the last step of writing fails.
+        fs::remove_file(store.path()).unwrap();
+        fs::create_dir(store.path()).unwrap();
+        let contents = Contents { version: VERSION, projects: BTreeMap::new() };
+        assert!(store.write(&contents).is_err());
+        assert!(!names().iter().any(|name| name.to_string_lossy().contains("tmp")), "{:?}", names());
+    }
+
+    #[test]
+    fn the_granted_text_is_kept_while_its_grant_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let project = dir.path().canonicalize().unwrap().join("p");
+        fs::create_dir(&project).unwrap();
+        let store = FileTrustStore::new(dir.path().join("state/trust.json"));
+        let granted = |name: &str, bytes: &[u8]| {
+            fs::write(project.join(name), bytes).unwrap();
+            GrantedFile { path: project.join(name), sha256: super::super::Digest::of(bytes).hex() }
+        };
+        let files =
+            [granted("a.sh", b"one\n"), granted("large", &vec![b'x'; 300 * 1024]), granted("binary", b"\xff\0")];
+        let text = serde_json::json!({"hook": "h", "event": "e", "definition": "d", "content": "c", "files": files});
+        let grant: super::super::Grant = serde_json::from_value(text).unwrap();
+        store.change(&project, |grants| grants.hooks.push(grant)).unwrap();
+        fs::write(project.join("a.sh"), "two\n").unwrap();
+        assert_eq!(store.granted_text(&files[0]).as_deref(), Some("one\n"));
+        assert_eq!((store.granted_text(&files[1]), store.granted_text(&files[2])), (None, None));
+        fs::write(dir.path().join("state/granted").join(&files[0].sha256), "forged\n").unwrap();
+        assert_eq!(store.granted_text(&files[0]), None, "only what has the granted digest is shown");
+        store.change(&project, |grants| grants.hooks.clear()).unwrap();
+        assert_eq!(fs::read_dir(dir.path().join("state/granted")).unwrap().count(), 0);
     }
 
     #[cfg(unix)]

@@ -6,15 +6,19 @@ use super::{grants, load, object, place, value};
 use crate::args::TrustDiffArgs;
 use crate::errors::{Exit, Result};
 use crate::output;
+use crate::project::Project;
 use crate::render::hooks::trust_hint;
 use crate::render::trust::diff as shown;
+use crate::render::trust::text_diff::Texts;
 
 pub(super) fn run(args: &TrustDiffArgs) -> Result<Exit> {
     let (project, hooks) = load(&args.project)?;
     let grants = grants(&project)?;
     let changes = grants.changes(&hooks);
+    let store = Project::trust_store()?;
+    let texts = Texts::new(Some(&store), &project.places);
     if args.json {
-        let hooks: Vec<Json> = changes.iter().map(document).collect();
+        let hooks: Vec<Json> = changes.iter().map(|change| document(change, &texts)).collect();
         output::json(&object([
             ("project", value(&project.root().to_string_lossy())),
             ("trusted", Json::boolean(grants.project)),
@@ -23,14 +27,14 @@ pub(super) fn run(args: &TrustDiffArgs) -> Result<Exit> {
     } else if changes.is_empty() {
         output::text("nothing has changed since it was granted\n")?;
     } else {
-        output::text(&format!("{}\n{}", shown::all(&changes, &project.places), trust_hint(hooks.iter())))?;
+        output::text(&format!("{}\n{}", shown::all(&changes, &texts, &project.places), trust_hint(hooks.iter())))?;
     }
     // What is gone cannot run, so it is no reason to look again.
     let to_look_at = changes.iter().any(|change| change.kind != ChangeKind::Gone);
     Ok(if to_look_at { Exit::Failed } else { Exit::Fine })
 }
 
-fn document(change: &HookChange) -> Json {
+fn document(change: &HookChange, texts: &Texts<'_>) -> Json {
     let (hook, grant) = (change.hook.as_ref(), change.granted.as_ref());
     let label = hook.map(|hook| &*hook.label).or(grant.map(|grant| &*grant.hook));
     let before = grant.and_then(|grant| grant.described.as_ref());
@@ -44,6 +48,7 @@ fn document(change: &HookChange) -> Json {
                 ("change", Json::string(file.name())),
                 ("before", state(&file.before)),
                 ("after", state(&file.after)),
+                ("diff", value(&texts.change(file).map(|rows| Vec::from_iter(rows.iter().map(ToString::to_string))))),
             ])
         })
         .collect();

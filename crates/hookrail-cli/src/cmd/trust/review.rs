@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use hookrail::{ChangeKind, Grants, Hook, HookChange, HookSystem};
 
-use super::{grants, store_failure};
+use super::{discard_typed_ahead, grants, store_failure};
 use crate::errors::Result;
 use crate::project::Project;
 use crate::render::counted;
+use crate::render::trust::text_diff::Texts;
 use crate::render::trust::{described, diff, fingerprint};
 use crate::style::{BAD, CAREFUL, GOOD, HEADING, paint};
 
@@ -107,10 +108,12 @@ fn waiting(grants: &Grants, hooks: &HookSystem) -> Vec<HookChange> {
 }
 
 fn show(out: &mut impl io::Write, project: &Project, change: &HookChange) {
-    let mut text = diff::one(change, &project.places);
+    let store = Project::trust_store().ok();
+    let texts = Texts::new(store.as_ref(), &project.places);
+    let mut text = diff::one(change, &texts, &project.places);
     // A change is shown as a change, and then whole: nobody can trust a part.
     if let (ChangeKind::Changed, Some(hook)) = (change.kind, &change.hook) {
-        text = format!("{text}{}\n{}", paint(HEADING, "as it is now"), described(hook, &project.places));
+        text = format!("{text}{}\n{}", paint(HEADING, "as it is now"), described(hook, None, &project.places));
     }
     let _ = writeln!(out, "{text}");
 }
@@ -123,6 +126,7 @@ fn coverable(change: &HookChange) -> bool {
 /// Asks until there is an answer. The end of input means that nobody is there.
 fn ask(out: &mut impl io::Write, question: &str) -> Answer {
     loop {
+        discard_typed_ahead();
         let _ = write!(out, "{question}").and_then(|()| out.flush());
         let mut typed = String::new();
         match io::stdin().lock().read_line(&mut typed) {

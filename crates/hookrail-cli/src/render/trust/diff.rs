@@ -1,19 +1,22 @@
 //! What has changed since hooks were granted, line by line.
 
+use std::fmt::Write as _;
+
 use hookrail::{ChangeKind, Definition, FileState, HookChange};
 
+use super::text_diff::{Sign, Texts};
 use super::{LABEL, described, line};
 use crate::render::places::Places;
 use crate::render::text::{hanging, one_line, visible};
 use crate::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
 
 /// All changes, each with what it was and what it is.
-pub(crate) fn all(changes: &[HookChange], places: &Places) -> String {
-    changes.iter().map(|change| one(change, places)).collect()
+pub(crate) fn all(changes: &[HookChange], texts: &Texts<'_>, places: &Places) -> String {
+    changes.iter().map(|change| one(change, texts, places)).collect()
 }
 
 /// One change.
-pub(crate) fn one(change: &HookChange, places: &Places) -> String {
+pub(crate) fn one(change: &HookChange, texts: &Texts<'_>, places: &Places) -> String {
     let label = change.hook.as_ref().map(|hook| &*hook.label).or(change.granted.as_ref().map(|grant| &*grant.hook));
     let style = match change.kind {
         ChangeKind::Changed => BAD,
@@ -23,7 +26,7 @@ pub(crate) fn one(change: &HookChange, places: &Places) -> String {
     let heading = paint(HEADING, one_line(label.unwrap_or_default()));
     let mut out = format!("{heading}  {}\n", paint(style, change.kind.name()));
     match (&change.hook, &change.granted) {
-        (Some(hook), None) => out.push_str(&described(hook, places)),
+        (Some(hook), None) => out.push_str(&described(hook, None, places)),
         (Some(hook), Some(grant)) => {
             let now = hook.trust.fingerprint().map(|taken| taken.described());
             definitions(&mut out, grant.described.as_ref(), now);
@@ -41,6 +44,14 @@ pub(crate) fn one(change: &HookChange, places: &Places) -> String {
         };
         let what = format!("{:7}  {}  {}", file.name(), places.path(&file.path), paint(QUIET, digests));
         line(&mut out, "file", what.trim_end());
+        for row in texts.change(file).unwrap_or_default() {
+            let style = match row.sign {
+                Sign::Removed => BAD,
+                Sign::Added => GOOD,
+                Sign::Same | Sign::Place => QUIET,
+            };
+            let _ = writeln!(out, "{:indent$}{}", "", paint(style, row), indent = LABEL + 4);
+        }
     }
     out
 }

@@ -1,0 +1,95 @@
+//! The texts of granted files, so that a change can be shown as text.
+//!
+//! They are kept beside the store, each under the digest of its bytes, and not in it: the store is read for every event, and
+//! the texts only when a person asks what has changed. A text is shown only if it has the digest that was granted.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::fingerprint::Digest;
+use super::grants::{GrantedFile, Grants};
+
+/// The text of a larger file is not kept.
+const LARGEST: u64 = 256 * 1024;
+
+/// How many bytes are kept of all files together.
+const MOST: u64 = 16 * 1024 * 1024;
+
+/// The folder with the texts.
+pub(super) struct GrantedTexts {
+    folder: PathBuf,
+}
+
+impl GrantedTexts {
+    pub(super) fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// Keeps the texts of what is granted for the project, and forgets those of what is granted no more. What cannot be
+    /// kept is not shown later; the grant itself does not need it.
+    pub(super) fn keep(&self, project: &Path, all: &BTreeMap<String, Grants>) {
+        let files = || all.values().flat_map(|grants| &grants.hooks).flat_map(|grant| &grant.files);
+        let wanted: BTreeSet<&str> = files().map(|file| file.sha256.as_str()).collect();
+        let mut size = 0;
+        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            if wanted.contains(&*entry.file_name().to_string_lossy()) {
+                size += entry.metadata().map_or(0, |about| about.len());
+            } else {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+        for file in files().filter(|file| is_digest(&file.sha256) && file.path.starts_with(project)) {
+            let kept = self.folder.join(&file.sha256);
+            if kept.exists() || size >= MOST {
+                continue;
+            }
+            if let Some(text) = present_text(project, file)
+                && self.write(&kept, &text).is_ok()
+            {
+                size += text.len() as u64;
+            }
+        }
+    }
+
+    /// The text with that digest.
+    pub(super) fn read(&self, sha256: &str) -> Option<String> {
+        if !is_digest(sha256) {
+            return None;
+        }
+        text_with(&self.folder.join(sha256), sha256)
+    }
+
+    fn write(&self, file: &Path, text: &str) -> io::Result<()> {
+        hookrail_spawn::create_private_folder(&self.folder)?;
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let written = options.open(file)?.write_all(text.as_bytes());
+        if written.is_err() {
+            let _ = fs::remove_file(file);
+        }
+        written
+    }
+}
+
+/// The text of a file that still holds what was granted. What a link leads to outside of the project is not copied.
+fn present_text(project: &Path, file: &GrantedFile) -> Option<String> {
+    let real = file.path.canonicalize().ok()?;
+    if real.starts_with(project) { text_with(&real, &file.sha256) } else { None }
+}
+
+/// The text in a file, if it has that digest.
+fn text_with(file: &Path, sha256: &str) -> Option<String> {
+    let mut bytes = Vec::new();
+    hookrail_spawn::open_regular(file).ok()?.take(LARGEST + 1).read_to_end(&mut bytes).ok()?;
+    let is_granted = bytes.len() as u64 <= LARGEST && Digest::of(&bytes).is(sha256);
+    if is_granted { String::from_utf8(bytes).ok() } else { None }
+}
+
+/// Whether the text is a digest, and so a name without folders.
+fn is_digest(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
