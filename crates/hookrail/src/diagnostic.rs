@@ -106,6 +106,10 @@ codes! {
     GroupShape = "group-shape", Error;
     /// A hook is not an object.
     HookShape = "hook-shape", Error;
+    /// A hook's sandbox is not a profile and is read as `guard`.
+    SandboxInvalid = "sandbox-invalid", Error;
+    /// This system cannot enforce all of a hook's sandbox, so the hook ran with the rest of it.
+    SandboxNotEnforced = "sandbox-not-enforced", Warning;
     /// A hook has no type or an unknown one.
     HookType = "hook-type", Error;
     /// A hook has no command, or its command is not usable.

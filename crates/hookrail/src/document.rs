@@ -9,6 +9,7 @@ use crate::firing::Plan;
 use crate::hook::Hook;
 use crate::json::Json;
 use crate::outcome::{Aggregated, HookRun, Outcome};
+use crate::sandbox::SandboxRequirement;
 use crate::skips::Skipped;
 use crate::snapshot::Snapshot;
 use crate::source::Origin;
@@ -93,6 +94,7 @@ pub fn explain_document(plan: &Plan) -> Json {
             .add("dialect", json!(part.dialect.name()))
             .add("mode", json!(part.stage.name()))
             .add("lane", lane(&planned.hook))
+            .add("sandbox", sandbox(&planned.hook))
             .add("source", source(&planned.hook.origin))
             .end()
     });
@@ -155,7 +157,20 @@ fn listed(hook: &Hook) -> Json {
         .add("trusted", json!(hook.trust.allows()))
         .add("description", json!(hook.description.as_deref()))
         .add("lane", lane(hook))
+        .add("sandbox", sandbox(hook))
         .end()
+}
+
+/// What a hook's processes may do; null for a hook without a sandbox.
+fn sandbox(hook: &Hook) -> Value {
+    if hook.sandbox.is_none() && hook.sandbox_floors.is_empty() {
+        return Value::Null;
+    }
+    json!({
+        "profile": hook.sandbox.as_ref().map(|profile| profile.to_json()),
+        "floors": hook.sandbox_floors.iter().map(|floor| floor.to_json()).collect::<Vec<_>>(),
+        "required": hook.sandbox_requirement == SandboxRequirement::Required,
+    })
 }
 
 /// The faster ways a hook asked for; an empty object for most.

@@ -14,6 +14,7 @@ use crate::lane::Lane;
 use crate::matcher::Matcher;
 use crate::native::NativeHook;
 use crate::run::Environment;
+use crate::sandbox::{SandboxProfile, SandboxRequirement};
 use crate::source::{Origin, SourceKind};
 use crate::trust::Fingerprint;
 
@@ -55,6 +56,12 @@ pub struct Hook {
     pub owner: Option<Arc<Owner>>,
     /// The environment it inherits, where that is not the engine's own.
     pub environment: Option<Arc<Environment>>,
+    /// What its processes may do; none if its entry asks for no sandbox.
+    pub sandbox: Option<Arc<SandboxProfile>>,
+    /// What happens if its sandbox cannot be enforced in full.
+    pub sandbox_requirement: SandboxRequirement,
+    /// What layers of more authority impose on its processes.
+    pub sandbox_floors: Arc<[Arc<SandboxProfile>]>,
 }
 
 /// How much is known about the events a hook is for.
@@ -241,6 +248,9 @@ impl Hook {
             trust: Trust::NotNeeded,
             owner: None,
             environment: None,
+            sandbox: None,
+            sandbox_requirement: SandboxRequirement::default(),
+            sandbox_floors: Arc::default(),
         }
     }
 
@@ -300,9 +310,17 @@ impl Hook {
     }
 
     /// The terms in which two entries with the same command are no duplicates of each other, because neither can stand
-    /// for the other. `enforce` and `sandbox` belong here as soon as they are read.
+    /// for the other. `enforce` belongs here as soon as it is read.
     pub(crate) fn terms_of_its_own(&self) -> Vec<(&'static str, String)> {
-        Vec::new()
+        let mut terms = Vec::new();
+        if let Some(profile) = &self.sandbox {
+            terms.push(("sandbox", profile.to_json().to_string()));
+        }
+        match self.sandbox_requirement {
+            SandboxRequirement::Reported => {}
+            SandboxRequirement::Required => terms.push(("sandboxRequired", "true".to_owned())),
+        }
+        terms
     }
 
     /// The event it is for, when that is known.

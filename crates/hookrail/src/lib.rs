@@ -35,6 +35,7 @@ mod native;
 mod outcome;
 mod repeated;
 mod run;
+mod sandbox;
 mod skips;
 mod snapshot;
 mod source;
@@ -62,10 +63,11 @@ pub use outcome::{Aggregated, Decision, Effects, EndKind, HookRun, Outcome, Refu
 pub use repeated::repeated_member;
 pub use run::{
     Capabilities, Environment, HostFuture, How, LeftBehind, LoadFailure, LoadPlace, ModuleCall, ModuleCommand,
-    ModuleInspection, ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, Output, OutputLimits,
-    ProcessStart, RegisteredCommand, Registrations, Relocation, RelocationReason, RunEnd, RunId, RunInput, RunLedger,
-    RunRequest, SpawnFailure, Terms,
+    ModuleInspection, ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, Network, Output,
+    OutputLimits, ProcessStart, Protection, Readable, RegisteredCommand, Registrations, Relocation, RelocationReason,
+    RunEnd, RunId, RunInput, RunLedger, RunRequest, Sandbox, SpawnFailure, Terms,
 };
+pub use sandbox::{SandboxFloors, SandboxProfile, SandboxRequirement};
 pub use skips::{SkipReason, Skipped, Skips};
 pub use snapshot::{Configuration, ModelDecisions, Policy, Snapshot, Switch};
 pub use source::{Location, Origin, SourceKind};

@@ -13,6 +13,7 @@ use crate::hook::{EventScope, Hook, OnFailure, Standing, Trust};
 use crate::matcher::{MatcherSet, Verdict};
 use crate::outcome::Refusal;
 use crate::run::RegisteredCommand;
+use crate::sandbox::SandboxFloors;
 use crate::source::SourceKind;
 use crate::tools::{ToolNames, Tools};
 use crate::trust::Digest;
@@ -130,6 +131,8 @@ pub(crate) struct LoadedModule {
 pub struct Policy {
     /// What a later allow does to an earlier deny of a model call.
     pub model_decisions: ModelDecisions,
+    /// What processes of hooks with less authority may do at most.
+    pub sandbox_floors: SandboxFloors,
 }
 
 /// What a later allow does to an earlier deny of a model call.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, Command, End, Environment, Limits, SpawnError};
+use hookrail_spawn::{CancelToken, Command, End, Environment, Limits, Sandbox, SpawnError};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -137,6 +137,11 @@ fn wanted(shared: &Shared, args: &Args<'_>, when_full: WhenFull) -> Result<(Want
     environment = environment
         .with("HOOKRAIL_PROTOCOL", "1")
         .with("HOOKRAIL_DEPTH", depth.unwrap_or(0).saturating_add(1).to_string());
+    if let Some(sandbox) = &world.sandbox {
+        for name in ["TMPDIR", "TMP", "TEMP"] {
+            environment = environment.with(name, sandbox.temporary_folder());
+        }
+    }
     let limits = Limits { stdout_keep: LARGEST, ..Limits::default() };
     let command = Command::new(&program)
         .args(words.iter().filter_map(Value::as_str))
@@ -145,6 +150,7 @@ fn wanted(shared: &Shared, args: &Args<'_>, when_full: WhenFull) -> Result<(Want
         .grace(GRACE)
         .limits(limits)
         .marker("HOOKRAIL_RUN_ID", run_id());
+    let command = in_sandbox(command, world.sandbox.as_ref());
     let command = match options.input.map(|input| serde_json::from_str::<Option<String>>(input.get())) {
         Some(Ok(Some(input))) => command.stdin(bytes(&input)?),
         Some(Err(error)) => return Err(OpError::type_error(format!("the input is not text: {error}"))),
@@ -152,6 +158,14 @@ fn wanted(shared: &Shared, args: &Args<'_>, when_full: WhenFull) -> Result<(Want
     };
     let wanted = Wanted { command, environment: Arc::new(environment), owner, places: 1, when_full };
     Ok((wanted, About { program, as_bytes: options.bytes, most: shared.account.most() }))
+}
+
+/// The command in the sandbox that the module's processes run in, if there is one.
+pub(super) fn in_sandbox(command: Command, sandbox: Option<&Arc<Sandbox>>) -> Command {
+    match sandbox {
+        Some(sandbox) => command.sandbox(Arc::clone(sandbox)),
+        None => command,
+    }
 }
 
 /// Unique on this machine, because processes are found by it when they have to end.

@@ -53,7 +53,11 @@ pub(super) fn begin(shared: &Arc<Shared>, number: u32, args: &Args<'_>) -> Resul
     shared.cancels.lock().insert(number, cancel.clone());
     let processes = shared.processes.clone();
     let body = asked.body;
-    let environment = Arc::clone(&shared.world.lock().environment);
+    let (environment, sandbox) = {
+        let world = shared.world.lock();
+        (Arc::clone(&world.environment), world.sandbox.clone())
+    };
+    let command = exec::in_sandbox(command, sandbox.as_ref());
     // Its answer may be twice as large as the output of another process.
     let wanted = Wanted { command, environment, owner, places: 2, when_full: WhenFull::Wait };
     let most = shared.account.most();

@@ -7,6 +7,7 @@
 pub mod llxprt;
 mod load;
 pub(crate) mod native;
+mod sandbox;
 pub mod xcode;
 pub(crate) mod xcsh;
 

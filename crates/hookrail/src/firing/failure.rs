@@ -4,7 +4,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::Health;
 use crate::hook::Hook;
 use crate::outcome::EndKind;
-use crate::run::{How, RelocationReason, RunEnd};
+use crate::run::{How, RelocationReason, RunEnd, joined_protections};
 
 /// What to report about the end of a run, apart from what the dialect has to say about the answer.
 pub(super) fn report(hook: &Hook, health: Health, kind: EndKind, end: &RunEnd) -> Vec<Diagnostic> {
@@ -31,6 +31,14 @@ pub(super) fn report(hook: &Hook, health: Health, kind: EndKind, end: &RunEnd) -
         let message = format!("the working directory `{unusable}` {problem}, so hook `{hook}` ran in `{used}`");
         let diagnostic = Diagnostic::new(Code::WorkingDirectoryReplaced, message).at(hook.origin.location.clone());
         found.push(diagnostic.hint(hint));
+    }
+    if !end.unenforced.is_empty() {
+        let missing = joined_protections(&end.unenforced);
+        let message = format!("this system cannot enforce all of the sandbox of hook `{hook}` (missing: {missing})");
+        let diagnostic = Diagnostic::new(Code::SandboxNotEnforced, message).at(hook.origin.location.clone());
+        found.push(
+            diagnostic.hint("use Linux 6.12 or newer, or set `sandboxRequired` to run the hook only in a full sandbox"),
+        );
     }
     for message in &end.failures {
         let message = format!("hook `{hook}` threw: {message}");

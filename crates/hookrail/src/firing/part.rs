@@ -126,6 +126,7 @@ impl<D: Dialect> Part<D> {
             folders: launch.folders,
             cwd: event.cwd().to_owned(),
             variables: launch.variables,
+            sandbox: None,
         }
     }
 

@@ -10,6 +10,7 @@ use hookrail_spawn::{CancelToken, Captured, Command, End, Exit, Finished, Ladder
 use super::direct::direct;
 use super::end::{How, Output, RunEnd, SpawnFailure};
 use super::request::RunRequest;
+use super::sandboxes::{SandboxPlace, Sandboxes};
 use super::shell::shell;
 use super::surroundings::Surroundings;
 use super::terms::{AllTerms, Terms};
@@ -45,8 +46,17 @@ pub(crate) struct ProcessWorld {
     pub(crate) start: ProcessStart,
     /// Where running processes are recorded.
     pub(crate) ledger: Option<RunLedger>,
+    /// The sandboxes of their processes.
+    pub(crate) sandboxes: Sandboxes,
     /// What their processes found in their environments.
     pub(crate) surroundings: Surroundings,
+}
+
+impl ProcessWorld {
+    /// Where paths of sandbox profiles count from.
+    pub(crate) fn sandbox_place(&self) -> SandboxPlace<'_> {
+        SandboxPlace { project: &self.project, environment: &self.environment }
+    }
 }
 
 /// Runs a command to its end. What is still to be done to end the process comes back beside the end, so that
@@ -162,6 +172,9 @@ fn clothed(
     if let Some(ledger) = &world.ledger {
         command = command.recorded_in(ledger);
     }
+    if let Some(sandbox) = &request.sandbox {
+        command = command.sandbox(Arc::clone(sandbox));
+    }
     command.env(Arc::clone(environment)).cwd(working_directory(&request.cwd))
 }
 
@@ -217,7 +230,7 @@ pub(super) fn failure(error: &SpawnError) -> SpawnFailure {
 }
 
 /// The error with everything it was caused by.
-fn with_sources(error: &dyn std::error::Error) -> String {
+pub(super) fn with_sources(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(source) = cause {

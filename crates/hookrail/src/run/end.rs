@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hookrail_spawn::Protection;
+
 use crate::json::Json;
 use crate::outcome::Effects;
 
@@ -31,6 +33,8 @@ pub struct RunEnd {
     pub entries: Vec<Json>,
     /// Where it ran in place of the event's working directory.
     pub relocated: Option<Relocation>,
+    /// The protections of its sandbox that this system could not enforce.
+    pub unenforced: Vec<Protection>,
 }
 
 /// A working directory that was not used, and the one in its place.
@@ -70,6 +74,7 @@ impl RunEnd {
             messages: Vec::new(),
             entries: Vec::new(),
             relocated: None,
+            unenforced: Vec::new(),
         }
     }
 
@@ -167,9 +172,20 @@ pub enum SpawnFailure {
     /// No runner knows this kind of hook.
     #[error("no runner for this kind of hook is registered")]
     NoRunner,
+    /// Its sandbox could not be started.
+    #[error("its sandbox cannot be started: {0}")]
+    Sandbox(String),
+    /// It requires a sandbox that this system cannot enforce.
+    #[error("this system cannot enforce its sandbox, which it requires (missing: {})", joined(.0))]
+    SandboxIncomplete(Vec<Protection>),
     /// Anything else, as the operating system says it.
     #[error("{0}")]
     Other(String),
+}
+
+/// The names of protections, for messages.
+pub(crate) fn joined(protections: &[Protection]) -> String {
+    protections.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// What was written to one stream.

@@ -120,8 +120,7 @@ impl Kept {
     /// Gives up every process of a hook that is not among these any more, or may not run, at once.
     pub(crate) fn keep_only_for(&self, hooks: &[Arc<Hook>]) {
         let may_run = |hook: &Hook| hook.is_enabled() && hook.trust.allows();
-        self.pools
-            .keep_only(|pool| hooks.iter().any(|hook| pool.is_for(hook) && pool.recipe.is_of(hook) && may_run(hook)));
+        self.pools.keep_only(|pool| hooks.iter().any(|hook| pool.is_for(hook) && pool.is_still(hook) && may_run(hook)));
     }
 
     /// Whether there is nothing to end.
@@ -264,6 +263,12 @@ impl Pool {
     /// Whether its processes are those of that hook, however they were started.
     fn is_for(&self, hook: &Hook) -> bool {
         is_same(&self.hook, hook)
+    }
+
+    /// Whether the hook still asks for such processes.
+    fn is_still(&self, hook: &Hook) -> bool {
+        let sandbox = |hook: &Hook| (hook.sandbox.clone(), hook.sandbox_requirement, Arc::clone(&hook.sandbox_floors));
+        self.recipe.is_of(hook) && sandbox(&self.hook) == sandbox(hook)
     }
 
     /// A process that nobody uses.

@@ -15,15 +15,19 @@ mod process;
 mod recipe;
 mod request;
 mod runner;
+mod sandboxes;
 mod shell;
 mod spare;
 mod surroundings;
 mod terms;
 mod worker;
 
+pub(crate) use end::joined as joined_protections;
 pub use end::{How, Output, Relocation, RelocationReason, RunEnd, SpawnFailure};
 pub(crate) use environment::for_hooks as environment_for_hooks;
-pub use hookrail_spawn::{Environment, LeftBehind, RunLedger, Start as ProcessStart};
+pub use hookrail_spawn::{
+    Environment, LeftBehind, Network, Protection, Readable, RunLedger, Sandbox, Start as ProcessStart,
+};
 pub use input::RunInput;
 pub(crate) use request::SharedInput;
 pub use request::{RunId, RunRequest};
@@ -36,5 +40,6 @@ pub use terms::{OutputLimits, Terms};
 pub(crate) use command::{ProcessWorld, Wait};
 pub(crate) use kept::Kept;
 pub(crate) use process::run_process;
+pub(crate) use sandboxes::Sandboxes;
 pub(crate) use surroundings::Surroundings;
 pub(crate) use terms::AllTerms;

@@ -27,6 +27,26 @@ pub(crate) async fn run_process(
     run_id: impl Fn() -> String,
     (wait, cancel): (Wait, &CancelToken),
 ) -> (RunEnd, Vec<Ladder>) {
+    match world.sandboxes.of(&request.hook, world.sandbox_place()) {
+        Ok(None) => run_in_project(world, kept, request, run_id, (wait, cancel)).await,
+        Ok(Some(sandbox)) => {
+            let unenforced = sandbox.missing().to_vec();
+            let inside = RunRequest { sandbox: Some(sandbox), ..request.clone() };
+            let (mut end, ladders) = run_in_project(world, kept, &inside, run_id, (wait, cancel)).await;
+            end.unenforced = unenforced;
+            (end, ladders)
+        }
+        Err(why) => (RunEnd::new(How::SpawnFailed(why), Duration::ZERO), Vec::new()),
+    }
+}
+
+async fn run_in_project(
+    world: &ProcessWorld,
+    kept: &Kept,
+    request: &RunRequest,
+    run_id: impl Fn() -> String,
+    (wait, cancel): (Wait, &CancelToken),
+) -> (RunEnd, Vec<Ladder>) {
     if let Some(used) = request.directory_in_project(&world.project) {
         let inside = RunRequest { cwd: used.clone(), ..request.clone() };
         let (mut end, ladders) = run_where_asked(world, kept, &inside, &run_id, (wait, cancel)).await;

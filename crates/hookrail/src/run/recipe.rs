@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use hookrail_spawn::Sandbox;
+
 use super::Environment;
 use super::command::ProcessWorld;
 use super::request::RunRequest;
@@ -19,6 +21,7 @@ pub(super) struct Recipe {
     cwd: PathBuf,
     inherited: Arc<Environment>,
     variables: Vec<(String, String)>,
+    sandbox: Option<Arc<Sandbox>>,
 }
 
 /// A command line or a program with its words.
@@ -63,6 +66,7 @@ impl Recipe {
             cwd: request.cwd.clone(),
             inherited: Arc::clone(inherited(world, request)),
             variables: variables(request).cloned().collect(),
+            sandbox: request.sandbox.clone(),
         }
     }
 
@@ -84,6 +88,7 @@ impl Recipe {
             && self.cwd == request.cwd
             && (Arc::ptr_eq(&self.inherited, theirs) || self.inherited == *theirs)
             && self.variables.iter().eq(variables(request))
+            && self.sandbox.as_ref().map(Arc::as_ptr) == request.sandbox.as_ref().map(Arc::as_ptr)
     }
 }
 

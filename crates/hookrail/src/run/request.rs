@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use hookrail_spawn::SealedInput;
+use hookrail_spawn::{Sandbox, SealedInput};
 
 use super::input::RunInput;
 use crate::event::Event;
@@ -71,6 +71,8 @@ pub struct RunRequest {
     pub cwd: PathBuf,
     /// Variables to add to its environment.
     pub variables: Arc<[(String, String)]>,
+    /// The sandbox of its processes, which is known when it is about to run.
+    pub(crate) sandbox: Option<Arc<Sandbox>>,
 }
 
 impl RunRequest {

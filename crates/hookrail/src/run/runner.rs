@@ -8,6 +8,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hookrail_spawn::Sandbox;
+
 use super::Environment;
 use super::end::Output;
 use crate::hook::Trust;
@@ -90,6 +92,8 @@ pub struct ModuleWorld {
     pub owner: ModulesOwner,
     /// The only files it may be made of, with their content, when that was looked at by somebody.
     pub covered: Option<Arc<[NamedFile]>>,
+    /// The sandbox in which its processes run, where somebody with more authority imposes one.
+    pub sandbox: Option<Arc<Sandbox>>,
 }
 
 impl ModuleWorld {
@@ -102,7 +106,15 @@ impl ModuleWorld {
             capabilities: Capabilities::default(),
             owner: ModulesOwner::default(),
             covered: None,
+            sandbox: None,
         }
+    }
+
+    /// The world in which the module's processes run in a sandbox.
+    #[must_use]
+    pub fn in_sandbox(mut self, sandbox: Option<Arc<Sandbox>>) -> Self {
+        self.sandbox = sandbox;
+        self
     }
 
     /// The world as a grant leaves it: the module is made of the files that were looked at and no others, and has no

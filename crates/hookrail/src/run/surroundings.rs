@@ -5,12 +5,17 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use hookrail_spawn::Sandbox;
+
 use super::Environment;
 use super::command::ProcessWorld;
 use super::request::RunRequest;
 
 /// How many are kept. Hooks of several plugins have as many environments.
 const KEPT: usize = 8;
+
+/// The variables in which programs look for a folder for temporary files.
+const TEMPORARY_FOLDER: [&str; 3] = ["TMPDIR", "TMP", "TEMP"];
 
 /// The environments of the last runs, the latest last.
 #[derive(Debug, Default)]
@@ -23,6 +28,7 @@ struct Known {
     from_event: Vec<(String, String)>,
     from_dialect: Arc<[(String, String)]>,
     cwd: PathBuf,
+    temporary: Option<PathBuf>,
     environment: Arc<Environment>,
 }
 
@@ -32,6 +38,7 @@ impl Known {
             && self.from_dialect == request.variables
             && self.from_event == request.event.variables()
             && self.cwd == request.cwd
+            && self.temporary.as_deref() == request.sandbox.as_deref().map(Sandbox::temporary_folder)
     }
 }
 
@@ -52,6 +59,7 @@ impl Surroundings {
             from_event: request.event.variables().to_vec(),
             from_dialect: Arc::clone(&request.variables),
             cwd: request.cwd.clone(),
+            temporary: request.sandbox.as_ref().map(|sandbox| sandbox.temporary_folder().to_owned()),
             environment: Arc::clone(&environment),
         });
         environment
@@ -63,6 +71,11 @@ fn environment(inherited: &Environment, depth: u32, request: &RunRequest) -> Env
     // What the dialect sets comes last, so that an event cannot pass another project off as its own.
     for (name, value) in request.event.variables().iter().chain(request.variables.iter()) {
         environment = environment.with(name, value);
+    }
+    if let Some(sandbox) = &request.sandbox {
+        for name in TEMPORARY_FOLDER {
+            environment = environment.with(name, sandbox.temporary_folder());
+        }
     }
     environment
         .with("HOOKRAIL_PROTOCOL", "1")

@@ -17,8 +17,9 @@ use crate::hook::{Hook, OnFailure};
 use crate::log::log;
 use crate::run::{
     AllTerms, Capabilities, Environment, Kept, ModuleRunner, OutputLimits, ProcessStart, ProcessWorld, RunLedger,
-    Surroundings, Terms, environment_for_hooks,
+    Sandboxes, Surroundings, Terms, environment_for_hooks,
 };
+use crate::sandbox::SandboxProfile;
 use crate::snapshot::{Snapshot, Switch};
 use crate::source::SourceKind;
 use crate::tools::ToolNames;
@@ -46,6 +47,7 @@ pub struct Builder {
     files: Vec<PathBuf>,
     own_sources: Vec<OwnSource>,
     on_load_failure: OnFailure,
+    sandbox_floors: Vec<Arc<SandboxProfile>>,
     workplace: Workplace,
 }
 
@@ -87,6 +89,7 @@ pub(super) struct Settings {
     files: Vec<PathBuf>,
     own_sources: Vec<OwnSource>,
     on_load_failure: OnFailure,
+    sandbox_floors: Vec<Arc<SandboxProfile>>,
     disabled: disabled::Disabled,
 }
 
@@ -112,6 +115,7 @@ impl Builder {
             files: Vec::new(),
             own_sources: Vec::new(),
             on_load_failure: OnFailure::Allow,
+            sandbox_floors: Vec::new(),
             workplace: Workplace::default(),
         }
     }
@@ -226,6 +230,13 @@ impl Builder {
         self
     }
 
+    /// Lets processes of the project's hooks do no more than this, whatever their entries say. Settings of the system layer
+    /// can do the same for hooks of the user.
+    pub fn sandbox_floor(mut self, profile: SandboxProfile) -> Self {
+        self.sandbox_floors.push(Arc::new(profile));
+        self
+    }
+
     /// Adds a hook the host made itself.
     pub fn hook(mut self, hook: Hook) -> Self {
         self.hooks.push(hook);
@@ -276,6 +287,7 @@ impl Builder {
                 terms: self.terms,
                 start: self.process_start,
                 ledger: self.ledger,
+                sandboxes: Sandboxes::default(),
                 surroundings: Surroundings::default(),
             }),
             project,
@@ -296,6 +308,7 @@ impl Builder {
             files: self.files,
             own_sources: self.own_sources,
             on_load_failure: self.on_load_failure,
+            sandbox_floors: self.sandbox_floors,
             disabled: disabled::Disabled::default(),
         })
     }
@@ -338,8 +351,13 @@ impl Settings {
         hooks.extend(self.hooks.iter().cloned());
         hooks.extend(native);
         self.disabled.apply(&mut hooks);
+        let mut policy = loaded.policy;
+        policy.sandbox_floors.user.extend(self.sandbox_floors.iter().cloned());
+        for hook in &mut hooks {
+            hook.sandbox_floors = policy.sandbox_floors.of(hook.authority());
+        }
         Snapshot::new(hooks, diagnostics)
-            .with_policy(loaded.policy)
+            .with_policy(policy)
             .with_switch(self.switch.clone())
             .with_dialects(self.dialects.clone())
             .with_tools(self.tools.iter().cloned())

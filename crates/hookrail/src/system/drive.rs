@@ -240,6 +240,12 @@ impl Driver {
             }
             Action::Module(_) if request.has_changed() => RunEnd::new(How::ContentChanged, began.elapsed()),
             Action::Module(path) => {
+                let shared = &self.parts.world;
+                let sandbox = match shared.sandboxes.of(&request.hook, shared.sandbox_place()) {
+                    Ok(sandbox) => sandbox,
+                    Err(why) => return RunEnd::new(How::SpawnFailed(why), began.elapsed()),
+                };
+                let unenforced = sandbox.as_ref().map(|sandbox| sandbox.missing().to_vec()).unwrap_or_default();
                 let Some(runner) = &self.parts.modules else {
                     return RunEnd::new(How::SpawnFailed(SpawnFailure::NoRunner), began.elapsed());
                 };
@@ -248,7 +254,8 @@ impl Driver {
                 let world = ModuleWorld::new(&*request.cwd, Arc::clone(&self.parts.world.environment));
                 let world = world
                     .with_capabilities(self.parts.world.terms.of(&request.hook.trust).capabilities)
-                    .covering(&request.hook.trust);
+                    .covering(&request.hook.trust)
+                    .in_sandbox(sandbox);
                 let call = ModuleCall::new(path, event, &payload, request.timeout, world, host);
                 // The runner keeps the time, because it stands still while a person is asked.
                 let calling = match self.place {
@@ -256,7 +263,9 @@ impl Driver {
                     Place::Caller { .. } => runner.call_here(call),
                 };
                 let calling = guarded(calling, None, cancel);
-                module_end(calling.await.unwrap_or_else(ModuleReturn::new), began)
+                let mut end = module_end(calling.await.unwrap_or_else(ModuleReturn::new), began);
+                end.unenforced = unenforced;
+                end
             }
             _ => self.run_process(request, (wait, cancel)).await,
         }

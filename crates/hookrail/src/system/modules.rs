@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::HookSystem;
 use super::host::Host;
-use crate::hook::Trust;
+use crate::hook::{Authority, Trust};
 use crate::json::Json;
-use crate::run::{How, ModuleCommand, ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld};
-use crate::snapshot::LoadedModule;
+use crate::run::{How, ModuleCommand, ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, SpawnFailure};
+use crate::snapshot::{LoadedModule, Snapshot};
 
 /// A command that a module offers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,8 +46,11 @@ impl HookSystem {
         if !still_trusted(module) {
             return Some(ModuleReturn::new(How::ContentChanged));
         }
-        let command = ModuleCommand::new(&module.path, name, arguments, self.module_world(module), host);
-        Some(runner.command(command).await)
+        let world = match self.module_world(&snapshot, module) {
+            Ok(world) => world,
+            Err(why) => return Some(ModuleReturn::new(How::SpawnFailed(why))),
+        };
+        Some(runner.command(ModuleCommand::new(&module.path, name, arguments, world, host)).await)
     }
 
     /// Whether a module wants to draw messages of this type.
@@ -71,14 +74,19 @@ impl HookSystem {
         if !still_trusted(module) {
             return None;
         }
-        runner.render(ModuleRender::new(&module.path, message, expanded, width, self.module_world(module), host)).await
+        let world = self.module_world(&snapshot, module).ok()?;
+        runner.render(ModuleRender::new(&module.path, message, expanded, width, world, host)).await
     }
 
-    fn module_world(&self, module: &LoadedModule) -> ModuleWorld {
+    fn module_world(&self, snapshot: &Snapshot, module: &LoadedModule) -> Result<ModuleWorld, SpawnFailure> {
         let world = &self.inner.settings.world;
-        ModuleWorld::new(self.project(), Arc::clone(&world.environment))
+        let authority = if module.trust == Trust::NotNeeded { Authority::User } else { Authority::Project };
+        let floors = snapshot.policy().sandbox_floors.of(authority);
+        let sandbox = world.sandboxes.with(authority, floors.iter(), world.sandbox_place())?;
+        Ok(ModuleWorld::new(self.project(), Arc::clone(&world.environment))
             .with_capabilities(world.terms.of(&module.trust).capabilities)
             .covering(&module.trust)
+            .in_sandbox(sandbox))
     }
 }
 

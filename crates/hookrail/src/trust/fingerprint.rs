@@ -99,6 +99,12 @@ pub struct Definition {
     /// The time it has in milliseconds, where that is not the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<String>,
+    /// What its processes may do, as JSON, where its entry asks for a sandbox.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<String>,
+    /// `true` for a hook that does not run without all of its sandbox.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox_required: Option<String>,
 }
 
 /// A hook's definition and the content it stands for.
@@ -223,11 +229,13 @@ impl Fingerprint {
             event: event.to_owned(),
             matcher: hook.matcher.pattern().map(str::to_owned),
             kind: shape.to_owned(),
-            command: command.clone(),
+            command,
             life: (hook.lane.life != Life::Once).then(|| hook.lane.life.name().to_owned()),
             package: hook.owner.as_ref().map(|owner| owner.id.clone()),
             on_failure: None,
             timeout: None,
+            sandbox: None,
+            sandbox_required: None,
         };
         // A process that stays, or is there before it is needed, is more than was looked at when it was not.
         if hook.lane.life != Life::Once {
@@ -247,6 +255,8 @@ impl Fingerprint {
         for (term, value) in terms {
             match term {
                 "onFailure" => described.on_failure = Some(value),
+                "sandbox" => described.sandbox = Some(value),
+                "sandboxRequired" => described.sandbox_required = Some(value),
                 "timeout" => described.timeout = Some(hook.timeout.as_millis().to_string()),
                 _ => {}
             }

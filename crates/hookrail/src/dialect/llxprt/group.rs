@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::settings::with_suggestion;
 use crate::config::{Document, Key, Node, Shape};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::DialectId;
+use crate::dialect::{DialectId, sandbox};
 use crate::event::{EventKind, find_event};
 use crate::hook::{Action, GroupOrder, Hook, OnFailure};
 use crate::matcher::{Compiled, Language, Matcher, OnInvalid, Scope};
@@ -17,8 +17,21 @@ use crate::source::{Origin, SourceKind};
 /// The keys of a group.
 pub(super) const GROUP_KEYS: [&str; 3] = ["matcher", "sequential", "hooks"];
 /// The keys of a hook.
-pub(super) const HOOK_KEYS: [&str; 11] =
-    ["type", "command", "args", "timeout", "name", "description", "onFailure", "shell", "stdin", "mode", "prewarm"];
+pub(super) const HOOK_KEYS: [&str; 13] = [
+    "type",
+    "command",
+    "args",
+    "timeout",
+    "name",
+    "description",
+    "onFailure",
+    "shell",
+    "stdin",
+    "mode",
+    "prewarm",
+    sandbox::PROFILE_KEY,
+    sandbox::REQUIRED_KEY,
+];
 
 /// A day: longer than any hook has business to run, and far from every timer's end.
 pub(super) const LONGEST_TIMEOUT_MS: u32 = 86_400_000;
@@ -239,6 +252,7 @@ impl<'d> Reader<'d> {
         let (lane, findings) = super::lane::read(self.document, node);
         hook.lane = lane;
         self.found.extend(findings);
+        sandbox::read_into(&mut hook, self.document, node, &mut self.found);
         if let Some(timeout) = self.timeout(node) {
             hook.timeout = timeout;
         }

@@ -12,6 +12,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{DialectId, Loaded, Sources, path_in};
 use crate::hook::{Hook, Standing};
 use crate::run::Environment;
+use crate::sandbox::SandboxFloors;
 use crate::snapshot::ModelDecisions;
 use crate::source::{Location, SourceKind};
 
@@ -44,6 +45,7 @@ pub(crate) fn load(sources: &Sources, reading: &mut Reading<'_>) -> Loaded {
     }
     let project_counts = sources.trust_all || sources.grants.project;
     loaded.policy.model_decisions = model_decisions(&read);
+    loaded.policy.sandbox_floors = sandbox_floors(&read);
     let switched_on = read.iter().any(|layer| {
         layer.settings.switch == Some(Switch::On) && (layer.kind != SourceKind::Project || project_counts)
     });
@@ -177,6 +179,15 @@ fn model_decisions(layers: &[Layer]) -> ModelDecisions {
         layer.kind != SourceKind::Project && layer.settings.model_decisions == Some(ModelDecisions::Strict)
     });
     if strict { ModelDecisions::Strict } else { ModelDecisions::LastWins }
+}
+
+/// What the system and the user impose on hooks of less authority.
+fn sandbox_floors(layers: &[Layer]) -> SandboxFloors {
+    let of = |kind: SourceKind| {
+        let layers = layers.iter().filter(move |layer| layer.kind == kind);
+        layers.filter_map(|layer| layer.settings.sandbox_floor.clone())
+    };
+    SandboxFloors { system: of(SourceKind::System).next(), user: of(SourceKind::User).collect() }
 }
 
 /// The environment without secrets, when the user or the system asks for that. A project has no say: it could take a

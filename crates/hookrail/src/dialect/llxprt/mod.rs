@@ -117,7 +117,7 @@ pub(crate) fn same_work(hook: &Hook) -> Option<String> {
     let owner = owner.map(|owner| &owner.dir);
     // A worker speaks another language than a program that answers once, so neither can stand for the other.
     let life = if hook.lane.life == Life::Worker { "worker" } else { "" };
-    let terms = hook.terms_of_its_own();
+    let terms = (hook.terms_of_its_own(), &hook.sandbox_floors);
     match &hook.action {
         Action::Shell(command) => Some(format!("{owner:?} {life} {terms:?} shell {command}")),
         Action::Program(words) => Some(format!("{owner:?} {life} {terms:?} program {words:?}")),

@@ -9,7 +9,7 @@ use super::group::{GROUP_KEYS, HOOK_KEYS, LONGEST_TIMEOUT_MS};
 use super::output::HookDecision;
 use super::settings::CONFIG_KEYS;
 use super::specific::MEMBERS;
-use crate::dialect::DialectId;
+use crate::dialect::{DialectId, sandbox};
 use crate::event::{Column, EventKind, FieldKind};
 use crate::json::JsonKind;
 use crate::lane::{Life, ShellUse, StdinKind};
@@ -55,6 +55,7 @@ fn settings() -> Value {
         let schema = match *key {
             "disabled" => json!({"type": "array", "items": {"type": "string"}, "description": "Names (or commands) of hooks that do not run."}),
             "modelDecisions" => json!({"enum": ["strict", "last-wins"], "description": "What a later allow does to an earlier deny of a model call."}),
+            sandbox::PROFILE_KEY => profile("What processes of hooks with less authority may do at most; for the user's and the system's settings."),
             _ => json!({"type": "boolean"}),
         };
         ((*key).to_owned(), schema)
@@ -120,6 +121,8 @@ fn hook() -> Value {
             "mode" => json!({"enum": ["once", "worker"], "default": "once", "description": "`worker`: the process stays and gets one line for each event."}),
             "prewarm" => json!({"type": "integer", "minimum": 0, "maximum": Life::MOST_PREWARMED, "default": 0, "description": "So many processes are started before their event and wait for it."}),
             "stdin" => json!({"enum": StdinKind::ALL.map(StdinKind::name), "default": "pipe", "description": "`file`: the input is a file in memory that all hooks of the event share."}),
+            sandbox::PROFILE_KEY => profile("What the hook's processes may do; enforced on Linux."),
+            sandbox::REQUIRED_KEY => json!({"type": "boolean", "default": false, "description": "The hook fails where its sandbox cannot be enforced in full."}),
             _ => json!({"type": "string"}),
         };
         ((*key).to_owned(), schema)
@@ -129,6 +132,10 @@ fn hook() -> Value {
         "properties": properties.collect::<Map<_, _>>(),
         "required": ["type", "command"],
         "allOf": [
+            {
+                "if": {"properties": {"sandboxRequired": {"const": true}}, "required": ["sandboxRequired"]},
+                "then": {"properties": {"sandbox": {"not": {"const": "none"}}}, "required": ["sandbox"]},
+            },
             {
                 "if": {"properties": {"mode": {"const": "worker"}}, "required": ["mode"]},
                 "then": {"properties": {"stdin": {"const": "pipe"}, "prewarm": {"const": 0}}},
@@ -140,6 +147,21 @@ fn hook() -> Value {
         ],
         "additionalProperties": false,
     })
+}
+
+fn profile(about: &str) -> Value {
+    let path = json!({"type": "string", "minLength": 1, "pattern": "^[^\\u0000]*$"});
+    let paths = json!({"type": "array", "items": path});
+    let profile = json!({
+        "type": "object",
+        "properties": {
+            "read": {"anyOf": [{"const": "all"}, paths], "default": "all"},
+            "write": paths,
+            "network": {"type": "boolean", "default": false},
+        },
+        "additionalProperties": false,
+    });
+    json!({"anyOf": [{"enum": ["none", "guard"]}, profile], "description": about})
 }
 
 fn stdin(column: &Column) -> Value {

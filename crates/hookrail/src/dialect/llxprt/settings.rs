@@ -1,12 +1,15 @@
 //! One settings file: its switches, its lists and its hooks.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use super::group;
 use super::redaction::Redaction;
 use crate::config::{Document, Node, Shape, nearest};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::sandbox;
 use crate::hook::Hook;
+use crate::sandbox::SandboxProfile;
 use crate::snapshot::ModelDecisions;
 use crate::source::SourceKind;
 
@@ -22,6 +25,8 @@ pub(crate) struct SettingsFile {
     pub(super) model_decisions: Option<ModelDecisions>,
     /// Which variables are kept from hooks; none when the file does not ask for that.
     pub(super) redaction: Option<Redaction>,
+    /// What processes of hooks with less authority may do at most.
+    pub(super) sandbox_floor: Option<Arc<SandboxProfile>>,
     pub(super) hooks: Vec<Hook>,
 }
 
@@ -33,6 +38,7 @@ impl Default for SettingsFile {
             disabled: Vec::new(),
             model_decisions: None,
             redaction: None,
+            sandbox_floor: None,
             hooks: Vec::new(),
         }
     }
@@ -47,7 +53,8 @@ pub(super) enum Switch {
 }
 
 /// The keys of `hooksConfig`.
-pub(super) const CONFIG_KEYS: [&str; 4] = ["enabled", "disabled", "notifications", "modelDecisions"];
+pub(super) const CONFIG_KEYS: [&str; 5] =
+    ["enabled", "disabled", "notifications", "modelDecisions", sandbox::PROFILE_KEY];
 /// Keys that once stood under `hooks`.
 const LEGACY_KEYS: [&str; 3] = ["enabled", "disabled", "notifications"];
 
@@ -107,6 +114,9 @@ impl Reader<'_> {
         }
         if let Some(value) = new("modelDecisions") {
             self.model_decisions(value);
+        }
+        if let Some(value) = new(sandbox::PROFILE_KEY) {
+            self.sandbox_floor(value);
         }
         let security = self.section(root, "security");
         let redaction = security.and_then(|security| security.get("environmentVariableRedaction"));
@@ -221,6 +231,16 @@ impl Reader<'_> {
                 let message = "`hooksConfig.modelDecisions` must be \"strict\" or \"last-wins\"";
                 self.report(Code::SettingValue, node, message);
             }
+        }
+    }
+
+    /// A floor holds for layers of less authority, and below a project there is none.
+    fn sandbox_floor(&mut self, node: &Node) {
+        self.settings.sandbox_floor = sandbox::floor(self.document, node, &mut self.found);
+        if self.kind == SourceKind::Project {
+            let message = "`hooksConfig.sandbox` has no effect in a project's settings";
+            let finding = self.document.finding(Code::SettingValue, &node.span, message);
+            self.found.push(finding.hint("put `\"sandbox\"` on the hooks themselves"));
         }
     }
 

@@ -8,14 +8,14 @@ use std::time::Duration;
 use super::variables;
 use crate::config::{Document, Key, Node, Shape, nearest};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::DialectId;
+use crate::dialect::{DialectId, sandbox};
 use crate::event::{EventKind, find_event};
 use crate::hook::{Action, Hook, OnFailure, Owner};
 use crate::matcher::{Compiled, Language, Matcher, OnInvalid, Scope};
 use crate::run::Environment;
 use crate::source::{Origin, SourceKind};
 
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 10] = [
     "matcher",
     "command",
     "commandWindows",
@@ -24,6 +24,8 @@ const KEYS: [&str; 8] = [
     "timeout",
     "description",
     "failurePolicy",
+    sandbox::PROFILE_KEY,
+    sandbox::REQUIRED_KEY,
 ];
 const COMMANDS: [&str; 4] = ["command", "commandWindows", "commandDarwin", "commandLinux"];
 
@@ -162,6 +164,7 @@ impl Reader<'_> {
             hook.matcher = matcher;
         }
         self.variables(&mut hook, node);
+        sandbox::read_into(&mut hook, self.document, node, &mut self.found);
         self.hooks.push(hook);
     }
 
