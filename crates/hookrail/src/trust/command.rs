@@ -110,7 +110,7 @@ impl Command {
         if let Ok(Closed { imports: Some((imports, folder)), .. }) = self.closed(root, cwd) {
             let siblings = importable_files(&folder, imports);
             complete = siblings.complete;
-            found.extend(siblings.paths.into_iter().filter_map(|path| file_at(path)));
+            found.extend(siblings.paths.into_iter().filter_map(file_at));
         }
         Files { found: found.into_iter().collect(), complete }
     }

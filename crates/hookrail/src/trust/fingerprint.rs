@@ -223,7 +223,7 @@ impl Fingerprint {
             event: event.to_owned(),
             matcher: hook.matcher.pattern().map(str::to_owned),
             kind: shape.to_owned(),
-            command: command.clone(),
+            command,
             life: (hook.lane.life != Life::Once).then(|| hook.lane.life.name().to_owned()),
             package: hook.owner.as_ref().map(|owner| owner.id.clone()),
             on_failure: None,
