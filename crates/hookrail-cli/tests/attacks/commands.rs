@@ -167,7 +167,7 @@ attacks! { "Commands that run other files than they seem to";
                 lab.grant();
                 let before = status(&lab);
                 assert_eq!(before.state, "granted", "{}", form.hook);
-                assert_eq!(before.is_open_ended && form.is_closed, false, "{} is called open-ended", form.hook);
+                assert!(!(before.is_open_ended && form.is_closed), "{} is called open-ended", form.hook);
                 lab.write(form.runs, "# changed\n");
                 let after = status(&lab);
                 if after.is_deceived() || (form.is_closed && after.state != "changed") {

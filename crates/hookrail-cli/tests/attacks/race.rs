@@ -19,6 +19,9 @@ const EVIL: &str = "cat >/dev/null; echo '{\"systemMessage\":\"EVIL\"}'\n";
 /// How often the attack is tried.
 const TRIES: usize = 60;
 
+/// The script is read when hooks are loaded and again before it is started; the attacker does not know how often.
+const MOST_READS: usize = 4;
+
 /// What the attacker does with the script when it is opened.
 #[derive(Clone, Copy, Debug)]
 enum Attack {
@@ -30,7 +33,7 @@ enum Attack {
     Overwrite,
 }
 
-/// A thread that waits for the first reader of the script to close it, and then attacks.
+/// A thread that waits until the script was read and closed so many times, and then attacks.
 struct Attacker {
     ends: Arc<AtomicBool>,
     swaps: Arc<AtomicU32>,
@@ -38,28 +41,26 @@ struct Attacker {
 }
 
 impl Attacker {
-    fn start(folder: &Path, attack: Attack) -> Self {
+    fn start(folder: &Path, attack: Attack, reads: usize) -> Self {
         let watch = inotify::init(inotify::CreateFlags::CLOEXEC).unwrap();
         inotify::add_watch(&watch, folder, inotify::WatchFlags::CLOSE_NOWRITE | inotify::WatchFlags::CREATE).unwrap();
         let (ends, swaps) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU32::new(0)));
         let (folder, stop, count) = (folder.to_owned(), Arc::clone(&ends), Arc::clone(&swaps));
         let thread = std::thread::spawn(move || {
-            while next(&watch, &stop) {
-                let (script, evil) = (folder.join("guard.sh"), folder.join("../evil.sh"));
-                match attack {
-                    Attack::Replace | Attack::ReplaceAndRestore => {
-                        fs::rename(&script, folder.join("../aside.sh")).unwrap();
-                        fs::rename(&evil, &script).unwrap();
-                    }
-                    Attack::Overwrite => fs::write(&script, EVIL).unwrap(),
-                }
-                count.fetch_add(1, Ordering::SeqCst);
-                if matches!(attack, Attack::ReplaceAndRestore) {
-                    if next(&watch, &stop) {
-                        fs::rename(folder.join("../aside.sh"), &script).unwrap();
-                    }
-                }
+            if !(0..reads).all(|_| next(&watch, &stop)) {
                 return;
+            }
+            let (script, evil) = (folder.join("guard.sh"), folder.join("../evil.sh"));
+            match attack {
+                Attack::Replace | Attack::ReplaceAndRestore => {
+                    fs::rename(&script, folder.join("../aside.sh")).unwrap();
+                    fs::rename(&evil, &script).unwrap();
+                }
+                Attack::Overwrite => fs::write(&script, EVIL).unwrap(),
+            }
+            count.fetch_add(1, Ordering::SeqCst);
+            if matches!(attack, Attack::ReplaceAndRestore) && next(&watch, &stop) {
+                fs::rename(folder.join("../aside.sh"), &script).unwrap();
             }
         });
         Self { ends, swaps, thread: Some(thread) }
@@ -113,7 +114,7 @@ attacks! { "Races";
             for attempt in 0..TRIES {
                 let attack = [Attack::Replace, Attack::ReplaceAndRestore, Attack::Overwrite][attempt % 3];
                 fs::write(lab.project.join("evil.sh"), EVIL).unwrap();
-                let attacker = Attacker::start(&folder, attack);
+                let attacker = Attacker::start(&folder, attack, attempt / 3 % MOST_READS + 1);
                 let outcome = fire(lab);
                 attacks += usize::from(attacker.finish(&folder));
                 if has_won(&outcome) {
@@ -121,7 +122,7 @@ attacks! { "Races";
                 }
                 fs::write(folder.join("guard.sh"), HONEST).unwrap();
             }
-            assert!(attacks > TRIES / 2, "the attacker was there only {attacks} times");
+            assert!(attacks >= TRIES / 4, "the attacker was there only {attacks} times");
             assert!(wins.is_empty(), "won {} of {TRIES}: {:?}", wins.len(), wins.first());
         }
     }

@@ -51,8 +51,7 @@ impl OnTerminal {
     fn answers(mut self, text: &str) -> Option<i32> {
         self.sees(QUESTION);
         self.terminal.write_all(text.as_bytes()).unwrap();
-        let status = self.command.wait().unwrap().code();
-        status
+        self.command.wait().unwrap().code()
     }
 }
 

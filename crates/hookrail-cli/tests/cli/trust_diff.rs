@@ -73,6 +73,34 @@ fn a_changed_script_a_changed_command_a_new_hook_and_one_that_is_gone() {
     assert!(!after.stdout.contains("lint"), "what a hook was is not granted any more: {}", after.stdout);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_changed_text_is_shown_with_hidden_characters_written_out() {
+    let sandbox = Sandbox::with_hooks(
+        r#""BeforeTool": [{"hooks": [{"type": "command", "name": "guard", "command": "sh guard.sh && sh linked.sh"}]}]"#,
+    );
+    sandbox.write("guard.sh", "# checks\nexit 2\n");
+    let secret = sandbox.home.join("secret.sh");
+    std::fs::write(&secret, "token=before\n").unwrap();
+    std::os::unix::fs::symlink(&secret, sandbox.project.join("linked.sh")).unwrap();
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    sandbox.write("guard.sh", "# checks\nexit\u{2003}0 # \u{202e}\u{1b}[8m\n");
+    std::fs::write(&secret, "token=after\n").unwrap();
+    let shown = sandbox.run(&["trust", "diff"]).ends_with(1).stdout;
+    let expected = ["@@ -1 +1 @@", " # checks", "-exit 2", "+exit\\u{2003}0 # \\u{202e}\\x1b[8m"];
+    for row in expected {
+        assert!(shown.contains(&format!("         {row}\n")), "{row:?} is not in {shown}");
+    }
+    assert!(!shown.contains("token="), "what a link leads to outside of the project is not shown: {shown}");
+    let document = sandbox.run(&["trust", "diff", "--json"]).ends_with(1).json();
+    let files = document["hooks"][0]["files"].as_array().unwrap();
+    let of = |name: &str| files.iter().find(|file| file["path"].as_str().unwrap().ends_with(name)).unwrap();
+    assert_eq!(of("guard.sh")["diff"], json!(expected));
+    assert_eq!(of("linked.sh")["diff"], json!(null));
+    let kept = sandbox.home.join(".local/state/hookrail/granted");
+    assert_eq!(std::fs::read_dir(kept).unwrap().count(), 1, "only the text of the project's own file is kept");
+}
+
 #[test]
 fn a_hook_without_a_name_is_found_again() {
     let sandbox = granted();

@@ -244,7 +244,7 @@ fn simple_commands(line: &str) -> Vec<Vec<String>> {
         match (character, quote) {
             (end, Some(begin)) if end == begin => quote = None,
             ('\\', None | Some('"')) => {
-                word.get_or_insert_default().extend(characters.next().filter(|next| *next != '\n'))
+                word.get_or_insert_default().extend(characters.next().filter(|next| *next != '\n'));
             }
             ('"' | '\'', None) => {
                 quote = Some(character);
