@@ -6,7 +6,7 @@ pub(crate) mod diff;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use hookrail::{Action, Digest, EventKind, Fingerprint, Hook, Lane, Trust};
+use hookrail::{Action, Digest, EventKind, Fingerprint, Hook, Lane, SandboxProfile, SandboxRequirement, Trust};
 
 use super::hooks::{self, NAME};
 use super::places::Places;
@@ -46,6 +46,7 @@ pub(crate) fn status(trusted: bool, hooks: &[Arc<Hook>], places: &Places) -> Str
             Cell::plain(short(&hook.label, NAME)),
             Cell::plain(hook.known_event().map_or("unknown", EventKind::name)),
             Cell::plain(covered(hook, places)),
+            Cell::plain(hooks::sandbox(hook)),
             Cell::quiet(places.at(&hook.origin.location)),
         ]);
     }
@@ -84,6 +85,7 @@ pub(crate) fn described(hook: &Hook, places: &Places) -> String {
     if hook.lane != Lane::default() {
         line(&mut out, "lane", &hooks::lane(hook));
     }
+    line(&mut out, "may", &may(hook));
     if let Some(definition) = fingerprint(hook).map(Fingerprint::described) {
         for (label, term) in [("fails", diff::on_failure(definition)), ("time", diff::timeout(definition))] {
             if !term.is_empty() {
@@ -106,6 +108,23 @@ pub(crate) fn described(hook: &Hook, places: &Places) -> String {
         _ => {}
     }
     out
+}
+
+/// What its processes may do.
+fn may(hook: &Hook) -> String {
+    let shown = |profile: &SandboxProfile| one_line(&profile.to_string());
+    let mut text = match (&hook.sandbox, &hook.action) {
+        (Some(profile), _) => format!("sandbox: {}", shown(profile)),
+        (None, Action::Module(_)) => "what its capabilities leave it".to_owned(),
+        (None, _) => "do everything that you can do: it has no sandbox".to_owned(),
+    };
+    if matches!(hook.sandbox_requirement, SandboxRequirement::Required) {
+        text.push_str("; it does not run where that cannot be enforced");
+    }
+    for floor in &*hook.sandbox_floors {
+        let _ = write!(text, "; its processes at most: {}", shown(floor));
+    }
+    text
 }
 
 fn beginning(digest: &Digest) -> String {

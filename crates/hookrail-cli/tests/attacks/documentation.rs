@@ -12,6 +12,8 @@ const CHAPTERS: &[(&str, &[Attack])] = &[
     (links::TITLE, links::ATTACKS),
     (layers::TITLE, layers::ATTACKS),
     (granted::TITLE, granted::ATTACKS),
+    #[cfg(target_os = "linux")]
+    (crate::sandbox::TITLE, crate::sandbox::ATTACKS),
     (files::TITLE, files::ATTACKS),
     (environment::TITLE, environment::ATTACKS),
     (names::TITLE, names::ATTACKS),
@@ -53,6 +55,7 @@ fn page() -> String {
     page
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn the_page_is_the_table() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reliability/attacks.md");

@@ -325,7 +325,7 @@ impl Lab {
         ran
     }
 
-    /// Everything on this small disk but what the agent writes down about its own sessions and plugins' log.
+    /// Everything on this small disk but what is written down about the agent's sessions, running hooks and plugins' log.
     fn things(&self) -> BTreeMap<PathBuf, Thing> {
         let mut things = BTreeMap::new();
         let mut waiting = vec![self.base.clone()];
@@ -335,6 +335,7 @@ impl Lab {
                 if path.ends_with("hookrail/sessions")
                     || path.ends_with(".x-code/logs")
                     || path.ends_with("state/hookrail/trust.lock")
+                    || path.ends_with("state/hookrail/running")
                 {
                     continue;
                 }

@@ -22,4 +22,6 @@ mod lab;
 mod layers;
 mod links;
 mod names;
+#[cfg(target_os = "linux")]
+mod sandbox;
 mod table;
