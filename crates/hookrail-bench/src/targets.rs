@@ -152,6 +152,11 @@ fn all() -> Vec<Target> {
             Ratio("lane-shell", "hookrail-auto", "hookrail-sh"),
         ),
         (
+            "cheapest child with `\"sandbox\": \"guard\"`, against without",
+            AtMost(1.1),
+            Ratio("sandbox", "hookrail-guard", "hookrail"),
+        ),
+        (
             "ten `sh -c` hooks side by side, against one after the other",
             AtMost(0.55),
             Ratio("ten-sh", "hookrail", "floor-serial"),

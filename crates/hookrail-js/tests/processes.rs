@@ -39,6 +39,36 @@ fn cancelled(start: &str) {
 }
 
 #[test]
+fn processes_run_in_the_sandbox_that_the_system_layer_imposes() {
+    let project = Project::new();
+    let outside = tempfile::tempdir().unwrap();
+    let settings = outside.path().join("system.json");
+    std::fs::write(&settings, r#"{"hooksConfig": {"sandbox": {"write": ["out"]}}}"#).unwrap();
+    std::fs::create_dir(project.dir.path().join("out")).unwrap();
+    project.write(
+        "x.ts",
+        "import { execSync } from 'node:child_process';
+         export default (pi) => { pi.on('tool_call', async () => {
+           const codes = [];
+           for (const script of ['echo x > new', 'echo x > out/new', 'echo x > \"$TMPDIR/new\"', 'echo x > new && exit 0; exit 7'])
+             codes.push((await pi.exec('sh', ['-c', script])).code);
+           let sync = 'worked'; try { execSync('echo x > new', { env: { PATH: process.env.PATH } }); } catch { sync = 'refused'; }
+           return { block: true, reason: codes.map((code) => code === 0 ? 'worked' : 'refused').join() + ',' + sync };
+         }); };",
+    );
+    let environment: hookrail::Environment = std::env::vars_os().filter(|(name, _)| name == "PATH").collect();
+    let environment = environment.with("HOME", outside.path()).with("LLXPRT_SYSTEM_SETTINGS_PATH", &settings);
+    let system = project.builder(&["x.ts"]).environment(environment).runner(common::runner(common::limits())).build();
+    let outcome = system.fire_blocking(tool_call(&system));
+    if outcome.diagnostics.iter().any(|finding| finding.code == hookrail::Code::SandboxNotEnforced) {
+        eprintln!("skipped: the kernel cannot enforce a sandbox");
+        return;
+    }
+    assert_eq!(common::reason(&outcome), "refused,worked,worked,refused,refused");
+    assert!(!project.dir.path().join("new").exists());
+}
+
+#[test]
 fn a_process_ends_when_its_call_is_cancelled() {
     cancelled("await pi.exec('sh', ['-c', 'echo $$ > pid; sleep 600']);");
 }

@@ -67,7 +67,7 @@ pub use run::{
     OutputLimits, ProcessStart, Protection, Readable, RegisteredCommand, Registrations, Relocation, RelocationReason,
     RunEnd, RunId, RunInput, RunLedger, RunRequest, Sandbox, SpawnFailure, Terms,
 };
-pub use sandbox::{SandboxFloors, SandboxProfile, SandboxRequirement};
+pub use sandbox::{SandboxFloors, SandboxProblem, SandboxProfile, SandboxRequirement};
 pub use skips::{SkipReason, Skipped, Skips};
 pub use snapshot::{Configuration, ModelDecisions, Policy, Snapshot, Switch};
 pub use source::{Location, Origin, SourceKind};

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hookrail_spawn::{Network, Readable, SandboxRules};
+use serde_json::Value;
 
 use crate::hook::Authority;
 
@@ -42,17 +43,50 @@ impl SandboxProfile {
 
     /// The profile as it is written in JSON; two profiles that differ are written differently.
     #[must_use]
-    pub fn to_json(&self) -> serde_json::Value {
+    pub fn to_json(&self) -> Value {
         if *self == Self::guard() {
             return Self::GUARD.into();
         }
         let texts = |paths: &[PathBuf]| paths.iter().map(|path| path.to_string_lossy().into()).collect();
-        let read: serde_json::Value = match &self.read {
+        let read: Value = match &self.read {
             Readable::Everything => "all".into(),
-            Readable::Only(paths) => serde_json::Value::Array(texts(paths)),
+            Readable::Only(paths) => Value::Array(texts(paths)),
         };
-        let write = serde_json::Value::Array(texts(&self.write));
+        let write = Value::Array(texts(&self.write));
         serde_json::json!({ "read": read, "write": write, "network": self.network == Network::Allowed })
+    }
+
+    /// Reads a profile as it is written in JSON; none for `"none"`.
+    ///
+    /// # Errors
+    /// If it is not a profile. The caller decides what stands in its place, which must not allow more than `guard`.
+    pub fn from_json(written: &Value) -> Result<Option<Self>, SandboxProblem> {
+        let members = match written {
+            Value::String(name) if name == "none" => return Ok(None),
+            Value::String(name) if name == Self::GUARD => return Ok(Some(Self::guard())),
+            Value::Object(members) => members,
+            Value::String(other) => return Err(SandboxProblem::whole(format!("\"{other}\" is not a sandbox profile"))),
+            _ => return Err(SandboxProblem::whole("a sandbox is \"none\", \"guard\" or an object".to_owned())),
+        };
+        let mut profile = Self::guard();
+        for (key, value) in members {
+            let problem = |message: &str| SandboxProblem { key: Some(key.clone()), message: message.to_owned() };
+            match (key.as_str(), value) {
+                ("read", Value::String(word)) if word == "all" => profile.read = Readable::Everything,
+                ("read", list) => {
+                    let paths = paths(list).ok_or_else(|| problem("`read` must be \"all\" or a list of paths"))?;
+                    profile.read = Readable::Only(paths);
+                }
+                ("write", list) => {
+                    profile.write = paths(list).ok_or_else(|| problem("`write` must be a list of paths"))?;
+                }
+                ("network", Value::Bool(true)) => profile.network = Network::Allowed,
+                ("network", Value::Bool(false)) => profile.network = Network::Denied,
+                ("network", _) => return Err(problem("`network` must be true or false")),
+                (other, _) => return Err(problem(&format!("`{other}` is not a key of a sandbox"))),
+            }
+        }
+        Ok(Some(profile))
     }
 
     /// The rules with real paths of this moment. A path that does not exist gives no right, and neither does a relative one
@@ -88,6 +122,30 @@ impl fmt::Display for SandboxProfile {
             Network::Allowed => ", network",
         })
     }
+}
+
+/// Why something is not a profile.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct SandboxProblem {
+    /// The key that is wrong; none if it is the whole value.
+    pub key: Option<String>,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl SandboxProblem {
+    fn whole(message: String) -> Self {
+        Self { key: None, message }
+    }
+}
+
+/// Paths of a list: strings that a system could know.
+fn paths(list: &Value) -> Option<Vec<PathBuf>> {
+    let path =
+        |value: &Value| value.as_str().filter(|text| !text.is_empty() && !text.contains('\0')).map(PathBuf::from);
+    list.as_array()?.iter().map(path).collect()
 }
 
 /// What happens to a hook whose sandbox cannot be enforced in full.

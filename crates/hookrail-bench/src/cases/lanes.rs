@@ -23,6 +23,11 @@ pub(crate) fn cases() -> Vec<Case> {
     vec![
         Case { name: "lane-shell", title: "one hook, a plain line with `\"shell\": \"auto\"`", prepare: shell },
         Case { name: "lane-worker", title: "one hook, a worker that stays", prepare: worker },
+        Case {
+            name: "sandbox",
+            title: "one hook, the cheapest child, with `\"sandbox\": \"guard\"`",
+            prepare: sandbox,
+        },
         Case { name: "lane-prewarm-python", title: "one hook, Python, started beforehand", prepare: ready_python },
         Case { name: "lane-prewarm-node", title: "one hook, Node, started beforehand", prepare: ready_node },
     ]
@@ -50,6 +55,19 @@ fn shell(lab: &Lab) -> Result<Prepared> {
     case.add(blocking(("hookrail-sh", "through `sh -c`"), 5, &always, &input, 1));
     if let Some(auto) = asking(lab, &mut case, line(&command), "shell", json!("auto"))? {
         case.add(blocking(("hookrail-auto", "the same line with `\"shell\": \"auto\"`"), 10, &auto, &input, 1));
+    }
+    Ok(case)
+}
+
+/// What the kernel's rules cost at the start of a process.
+fn sandbox(lab: &Lab) -> Result<Prepared> {
+    let mut case = Prepared::default();
+    let input = input_of(1024)?;
+    let free = lab.with_hooks(vec![program(&lab.tiny(), &[])], Shell::Sh)?;
+    case.add(floor(lab, ("floor", "raw spawn"), 20, &lab.tiny(), &[], Shell::Sh)?);
+    case.add(blocking(("hookrail", "without a sandbox"), 20, &free, &input, 1));
+    if let Some(guarded) = asking(lab, &mut case, program(&lab.tiny(), &[]), "sandbox", json!("guard"))? {
+        case.add(blocking(("hookrail-guard", "with `\"sandbox\": \"guard\"`"), 20, &guarded, &input, 1));
     }
     Ok(case)
 }

@@ -7,7 +7,9 @@ use std::io::{self, BufRead as _, IsTerminal, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
-use hookrail::{Action, Fingerprint, Grant, Grants, Hook, Json, JsonObject, Trust, TrustError, TrustStore as _};
+use hookrail::{
+    Action, Fingerprint, Grant, Grants, Hook, Json, JsonObject, SandboxRequirement, Trust, TrustError, TrustStore as _,
+};
 
 use serde::Serialize;
 
@@ -199,6 +201,8 @@ fn described(hook: &Hook) -> Json {
         ("state", Json::string(&shown::state(hook).replace(' ', "-"))),
         ("files", value(&files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>())),
         ("openEnded", Json::boolean(taken.is_some_and(Fingerprint::is_open_ended))),
+        ("sandbox", value(&hook.sandbox.as_ref().map(|profile| profile.to_json()))),
+        ("sandboxRequired", Json::boolean(hook.sandbox_requirement == SandboxRequirement::Required)),
         ("source", place(hook)),
     ])
 }

@@ -13,6 +13,7 @@ fn default(kind: Kind) -> Value {
         Kind::Capabilities => json!(["read", "write", "run"]),
         Kind::Flag { default } => json!(default),
         Kind::Policy => json!("allow"),
+        Kind::Sandbox => json!("none"),
         Kind::Address => Value::Null,
     }
 }
@@ -60,6 +61,19 @@ fn described(kind: Kind, what: &str) -> Value {
         Kind::Capabilities => json!({"type": "array", "items": {"enum": CAPABILITIES}}),
         Kind::Flag { .. } => json!({"type": "boolean"}),
         Kind::Policy => json!({"enum": POLICIES}),
+        Kind::Sandbox => {
+            let paths = json!({"type": "array", "items": {"type": "string", "minLength": 1}});
+            let profile = json!({
+                "type": "object",
+                "properties": {
+                    "read": {"anyOf": [{"const": "all"}, paths]},
+                    "write": paths,
+                    "network": {"type": "boolean"},
+                },
+                "additionalProperties": false,
+            });
+            json!({"anyOf": [{"enum": ["none", "guard"]}, profile]})
+        }
         Kind::Address => json!({"type": ["string", "integer"], "minimum": 0, "maximum": 65535}),
     };
     if let Value::Object(members) = &mut schema {

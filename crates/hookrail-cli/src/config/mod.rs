@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hookrail::{Builder, Capabilities, Code, Diagnostic, Location, OnFailure, OutputLimits, Terms};
+use hookrail::{Builder, Capabilities, Code, Diagnostic, Location, OnFailure, OutputLimits, SandboxProfile, Terms};
 
 pub(crate) use describe::{reference, schema};
 use modules::{Allowance, Runner};
@@ -27,6 +27,7 @@ pub(crate) struct Configuration {
     project: HookTerms,
     pub(crate) bus: BusSettings,
     on_load_failure: OnFailure,
+    sandbox_floor: Option<SandboxProfile>,
     files: Vec<(PathBuf, Vec<Diagnostic>)>,
 }
 
@@ -94,6 +95,7 @@ impl Configuration {
             project,
             bus: BusSettings::new(&user),
             on_load_failure: user.policy(Setting::OnLoadFailure).unwrap_or_default(),
+            sandbox_floor: user.sandbox_floor(),
             files,
         }
     }
@@ -112,6 +114,9 @@ impl Configuration {
             .output_limits(self.everybody.terms.output)
             .on_load_failure(self.on_load_failure)
             .narrow_project(self.project.terms);
+        if let Some(floor) = self.sandbox_floor {
+            builder = builder.sandbox_floor(floor);
+        }
         if let Some(processes) = self.processes {
             builder = builder.most_processes(processes);
         }
@@ -159,7 +164,7 @@ fn too_much(stated: &Stated, user: &Said, everybody: &HookTerms) -> Option<Diagn
             (wanted != wanted.and(allowed))
                 .then(|| format!("`{key}` names more than the user allows, which is {}", modules::listed(allowed)))?
         }
-        Value::Flag(_) | Value::Address(_) | Value::Policy(_) => return None,
+        Value::Flag(_) | Value::Address(_) | Value::Policy(_) | Value::Sandbox(_) => return None,
     };
     Some(
         Diagnostic::new(Code::ConfigWider, message)

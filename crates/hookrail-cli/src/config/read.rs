@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use hookrail::{Capabilities, Code, Diagnostic, Location, OnFailure, nearest, read_file};
+use hookrail::{Capabilities, Code, Diagnostic, Location, OnFailure, SandboxProfile, nearest, read_file};
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
@@ -16,6 +16,9 @@ use super::table::{CAPABILITIES, Kind, POLICIES, Row, SECTIONS, Setting, of_sect
 
 /// What follows when nobody can say what was to be taken away.
 const ONLY_READING: &str = "until this is mended, modules may only read";
+
+/// What follows when nobody can say what a whole file was to take away.
+const LEAST: &str = "until this is mended, modules may only read, and hooks of projects run in the sandbox `guard`";
 
 /// What a file says.
 #[derive(Debug, Default)]
@@ -43,13 +46,15 @@ pub(crate) struct Stated {
     pub(crate) place: Location,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Number(u64),
     Capabilities(Capabilities),
     Flag(bool),
     Address(SocketAddr),
     Policy(OnFailure),
+    /// A profile; none for "none".
+    Sandbox(Option<SandboxProfile>),
 }
 
 impl Said {
@@ -66,7 +71,7 @@ impl Said {
     }
 
     fn value(&self, setting: Setting) -> Option<Value> {
-        self.values.iter().find(|stated| stated.row.setting == setting).map(|stated| stated.value)
+        self.values.iter().find(|stated| stated.row.setting == setting).map(|stated| stated.value.clone())
     }
 
     pub(crate) fn number(&self, setting: Setting) -> Option<u64> {
@@ -97,6 +102,14 @@ impl Said {
         }
     }
 
+    /// What processes of a project's hooks may do at most. Nobody knows what a file that cannot be read imposed.
+    pub(crate) fn sandbox_floor(&self) -> Option<SandboxProfile> {
+        match self.value(Setting::SandboxFloor) {
+            Some(Value::Sandbox(profile)) => profile,
+            _ => (self.state == State::Broken).then(SandboxProfile::guard),
+        }
+    }
+
     pub(crate) fn address(&self, setting: Setting) -> Option<SocketAddr> {
         match self.value(setting)? {
             Value::Address(address) => Some(address),
@@ -121,7 +134,7 @@ pub(crate) fn read(file: &Path) -> Said {
             said.state = State::Broken;
             let message = format!("the configuration cannot be read: {problem}");
             let finding = Diagnostic::new(Code::FileUnreadable, message).at(Location::whole_file(file));
-            said.findings.push(finding.hint(ONLY_READING));
+            said.findings.push(finding.hint(LEAST));
         }
     }
     match (read, said.state) {
@@ -142,7 +155,7 @@ fn parse(file: &Path, text: &str) -> Said {
         said.state = State::Broken;
         let message = "the configuration is empty, as after a save that was cut short";
         let finding = Diagnostic::new(Code::FileEmpty, message).at(Location::whole_file(file));
-        said.findings.push(finding.hint(format!("remove the file if it is meant to say nothing; {ONLY_READING}")));
+        said.findings.push(finding.hint(format!("remove the file if it is meant to say nothing; {LEAST}")));
         return said;
     }
     Reader { file, text, said: &mut said }.document();
@@ -181,7 +194,7 @@ impl Reader<'_> {
                 self.said.state = State::Broken;
                 let end = self.text.len();
                 let message = format!("this is not valid TOML: {}", error.message().lines().next().unwrap_or_default());
-                self.find(Code::FileSyntax, message, error.span().unwrap_or(end..end), Some(ONLY_READING.to_owned()));
+                self.find(Code::FileSyntax, message, error.span().unwrap_or(end..end), Some(LEAST.to_owned()));
             }
         }
     }
@@ -218,6 +231,9 @@ impl Reader<'_> {
                 .and_then(|port| u16::try_from(port).ok())
                 .map(|port| Value::Address(SocketAddr::from(([127, 0, 0, 1], port)))),
             (Kind::Policy, DeValue::String(text)) => Some(Value::Policy(self.policy(name, text, value.span()))),
+            (Kind::Sandbox, written @ (DeValue::String(_) | DeValue::Table(_))) => {
+                Some(Value::Sandbox(self.sandbox(name, written, value.span())))
+            }
             (Kind::Capabilities, DeValue::Array(names)) => Some(Value::Capabilities(self.capabilities(names))),
             (kind, other) => {
                 let message = format!("`{name}` must be {}, not {}", kind.expected(), described(other));
@@ -257,6 +273,7 @@ impl Reader<'_> {
         match row.setting {
             Setting::Capabilities => self.state(row, Value::Capabilities(Capabilities::LOOK), at),
             Setting::OnLoadFailure => self.state(row, Value::Policy(OnFailure::Block), at),
+            Setting::SandboxFloor => self.state(row, Value::Sandbox(Some(SandboxProfile::guard())), at),
             _ => {}
         }
     }
@@ -273,6 +290,16 @@ impl Reader<'_> {
                 OnFailure::Block
             }
         }
+    }
+
+    /// A sandbox profile. Whoever names this setting wants hooks to be restricted, so anything unknown is `guard`.
+    fn sandbox(&mut self, name: &str, written: &DeValue<'_>, at: Range<usize>) -> Option<SandboxProfile> {
+        SandboxProfile::from_json(&json(written)).unwrap_or_else(|problem| {
+            let message = format!("`{name}` cannot be used: {problem}; it is read as \"guard\"");
+            let hint = format!("write {}", Kind::Sandbox.expected());
+            self.find(Code::SandboxInvalid, message, at, Some(hint));
+            Some(SandboxProfile::guard())
+        })
     }
 
     fn state(&mut self, row: &'static Row, value: Value, at: Range<usize>) {
@@ -298,7 +325,21 @@ fn without_value(kind: Kind) -> Option<String> {
         Kind::Number { default: Some(default), .. } => Some(format!("{default} is the default and stays in force")),
         Kind::Capabilities => Some(ONLY_READING.to_owned()),
         Kind::Policy => Some("until this is mended, it is read as \"block\"".to_owned()),
+        Kind::Sandbox => Some("until this is mended, it is read as \"guard\"".to_owned()),
         _ => None,
+    }
+}
+
+/// The value as JSON. Numbers and dates are no part of a profile, so what they are does not matter.
+fn json(value: &DeValue<'_>) -> serde_json::Value {
+    match value {
+        DeValue::String(text) => text.as_ref().into(),
+        DeValue::Boolean(flag) => (*flag).into(),
+        DeValue::Array(elements) => elements.iter().map(|element| json(element.get_ref())).collect(),
+        DeValue::Table(table) => {
+            table.iter().map(|(key, value)| (key.get_ref().to_string(), json(value.get_ref()))).collect()
+        }
+        DeValue::Integer(_) | DeValue::Float(_) | DeValue::Datetime(_) => serde_json::Value::Null,
     }
 }
 

@@ -23,6 +23,7 @@ pub(crate) enum Setting {
     Watch,
     Metrics,
     OnLoadFailure,
+    SandboxFloor,
 }
 
 /// Everything about one setting.
@@ -49,6 +50,8 @@ pub(crate) enum Kind {
     Address,
     /// What a failure does.
     Policy,
+    /// A sandbox profile.
+    Sandbox,
 }
 
 /// Whose file can say it.
@@ -122,13 +125,15 @@ pub(crate) const TABLE: &[Row] = &[
     row(Setting::OnLoadFailure, "guard", "on_load_failure", Kind::Policy, Who::User,
         "What a source of hooks that exists and cannot be used does to events that can be denied. A source of the system \
          layer always denies, and one of a project that is not trusted is never missed."),
+    row(Setting::SandboxFloor, "sandbox", "floor", Kind::Sandbox, Who::User,
+        "What processes of a project's hooks may do at most, whatever their entries say. Paths count from the project."),
 ];
 
 /// What a failure can do.
 pub(crate) const POLICIES: [&str; 3] = ["allow", "ask", "block"];
 
 /// The names of the sections.
-pub(crate) const SECTIONS: [&str; 4] = ["limits", "modules", "bus", "guard"];
+pub(crate) const SECTIONS: [&str; 5] = ["limits", "modules", "bus", "guard", "sandbox"];
 
 /// The settings of a section.
 pub(crate) fn of_section(section: &str) -> impl Iterator<Item = &'static Row> {
@@ -151,6 +156,7 @@ impl Kind {
             Self::Capabilities => format!("a list of {}", CAPABILITIES.map(|name| format!("\"{name}\"")).join(", ")),
             Self::Flag { .. } => "true or false".to_owned(),
             Self::Policy => "\"allow\", \"ask\" or \"block\"".to_owned(),
+            Self::Sandbox => "\"none\", \"guard\" or a table of `read`, `write` and `network`".to_owned(),
             Self::Address => "an address such as \"127.0.0.1:9464\", or a port of this machine".to_owned(),
         }
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use hookrail::{EventKind, Hook, Skips, Snapshot, Standing};
+use hookrail::{EventKind, Hook, SandboxProfile, SandboxRequirement, Skips, Snapshot, Standing};
 
 use super::places::Places;
 use super::table::{Cell, Table};
@@ -30,6 +30,7 @@ pub(crate) fn list(snapshot: &Snapshot, places: &Places) -> String {
                 Cell::plain(hook.matcher.pattern().map_or_else(|| "*".to_owned(), |pattern| short(pattern, NAME))),
                 Cell::plain(hook.dialect.name()),
                 Cell::plain(lane(hook)),
+                Cell::plain(sandbox(hook)),
                 Cell::quiet(places.at(&hook.origin.location)),
                 Cell::quiet(one_line(&places.sentence(&why))),
             ]);
@@ -45,6 +46,16 @@ pub(crate) fn list(snapshot: &Snapshot, places: &Places) -> String {
 /// The faster ways a hook asked for; nothing for most.
 pub(super) fn lane(hook: &Hook) -> String {
     hook.lane.wishes().map(|(key, value)| format!("{key}: {value}")).collect::<Vec<_>>().join(", ")
+}
+
+/// The profiles that hold for a hook's processes, in a cell; nothing for most. A profile that is not `guard` is shown as
+/// it is written.
+pub(super) fn sandbox(hook: &Hook) -> String {
+    let name = |profile: &SandboxProfile| one_line(&profile.to_json().to_string().replace('"', ""));
+    let own = hook.sandbox.as_ref().map(|profile| format!("sandbox: {}", name(profile)));
+    let required = matches!(hook.sandbox_requirement, SandboxRequirement::Required).then(|| "required".to_owned());
+    let floors = hook.sandbox_floors.iter().map(|floor| format!("sandbox floor: {}", name(floor)));
+    own.into_iter().chain(required).chain(floors).collect::<Vec<_>>().join(", ")
 }
 
 fn state(hook: &Hook) -> (&'static str, anstyle::Style, String) {

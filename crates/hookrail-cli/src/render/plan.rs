@@ -57,6 +57,7 @@ fn rows(part: &PartPlan, number: &mut usize, places: &Places) -> String {
             Cell::plain(format!("at most {}", outcome::duration(*timeout))),
             Cell::new(on_failure, CAREFUL),
             Cell::plain(hooks::lane(hook)),
+            Cell::plain(hooks::sandbox(hook)),
             Cell::quiet(places.at(&hook.origin.location)),
         ]);
     }

@@ -7,7 +7,7 @@ pub(crate) mod text_diff;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use hookrail::{Action, Digest, EventKind, Fingerprint, Hook, Lane, Trust};
+use hookrail::{Action, Digest, EventKind, Fingerprint, Hook, Lane, SandboxProfile, SandboxRequirement, Trust};
 
 use super::hooks::{self, NAME};
 use super::places::Places;
@@ -47,6 +47,7 @@ pub(crate) fn status(trusted: bool, hooks: &[Arc<Hook>], places: &Places) -> Str
             Cell::plain(short(&hook.label, NAME)),
             Cell::plain(hook.known_event().map_or("unknown", EventKind::name)),
             Cell::plain(covered(hook, places)),
+            Cell::plain(hooks::sandbox(hook)),
             Cell::quiet(places.at(&hook.origin.location)),
         ]);
     }
@@ -86,6 +87,7 @@ pub(crate) fn described(hook: &Hook, allowed: Option<&[String]>, places: &Places
     if hook.lane != Lane::default() {
         line(&mut out, "lane", &hooks::lane(hook));
     }
+    line(&mut out, "may", &may(hook));
     if let Some(definition) = fingerprint(hook).map(Fingerprint::described) {
         for (label, term) in [("fails", diff::on_failure(definition)), ("time", diff::timeout(definition))] {
             if !term.is_empty() {
@@ -119,6 +121,23 @@ fn capabilities(allowed: Option<&[String]>) -> String {
         Some(names) => format!("{}: with `run` it can do everything that you can", names.join(", ")),
         None => "everything that you can: it reads, writes, runs programs and uses the network".to_owned(),
     }
+}
+
+/// What its processes may do.
+fn may(hook: &Hook) -> String {
+    let shown = |profile: &SandboxProfile| one_line(&profile.to_string());
+    let mut text = match (&hook.sandbox, &hook.action) {
+        (Some(profile), _) => format!("sandbox: {}", shown(profile)),
+        (None, Action::Module(_)) => "what its capabilities leave it".to_owned(),
+        (None, _) => "do everything that you can do: it has no sandbox".to_owned(),
+    };
+    if matches!(hook.sandbox_requirement, SandboxRequirement::Required) {
+        text.push_str("; it does not run where that cannot be enforced");
+    }
+    for floor in &*hook.sandbox_floors {
+        let _ = write!(text, "; its processes at most: {}", shown(floor));
+    }
+    text
 }
 
 fn beginning(digest: &Digest) -> String {

@@ -15,6 +15,8 @@ const CHAPTERS: &[(&str, &[Attack])] = &[
     (commands::TITLE, commands::ATTACKS),
     (places::TITLE, places::ATTACKS),
     (race::TITLE, race::ATTACKS),
+    #[cfg(target_os = "linux")]
+    (crate::sandbox::TITLE, crate::sandbox::ATTACKS),
     (files::TITLE, files::ATTACKS),
     (environment::TITLE, environment::ATTACKS),
     (names::TITLE, names::ATTACKS),
@@ -56,6 +58,7 @@ fn page() -> String {
     page
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn the_page_is_the_table() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reliability/attacks.md");

@@ -25,4 +25,6 @@ mod links;
 mod names;
 mod places;
 mod race;
+#[cfg(target_os = "linux")]
+mod sandbox;
 mod table;

@@ -113,7 +113,7 @@ fn mistakes_are_shown_with_their_place_and_harm_only_themselves() {
     10 | [journal]
        |  ^^^^^^^
        |
-       = help: there are `limits`, `modules`, `bus`, `guard`
+       = help: there are `limits`, `modules`, `bus`, `guard`, `sandbox`
 
     1 error, 4 warnings: 1 hook in 1 file
     "#);
@@ -132,7 +132,7 @@ fn a_file_that_is_not_toml_leaves_modules_nothing_but_reading() {
     3 | memory-kib = 1024
       | ^
       |
-      = help: until this is mended, modules may only read
+      = help: until this is mended, modules may only read, and hooks of projects run in the sandbox `guard`
 
     1 error: 1 hook in 1 file
     "#);
@@ -142,6 +142,31 @@ fn a_file_that_is_not_toml_leaves_modules_nothing_but_reading() {
     sandbox.user_file("[modules]\ncapabilities = \"read\"\n");
     let outcome = sandbox.fire(&[]);
     assert_eq!((&outcome["reason"], codes(&outcome)), (&json!("refused"), vec!["setting-type"]));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_floor_of_the_user_holds_for_hooks_of_the_project_alone() {
+    let writes = |name: &str| format!("echo x > {name}; true");
+    let sandbox = Sandbox::with_hook("BeforeTool", &writes("by-project"));
+    let users = json!({"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": writes("by-user")}]}]}});
+    sandbox.in_home(".llxprt/settings.json", &users.to_string());
+    let written = |name: &str| fs::remove_file(sandbox.project.join(name)).is_ok();
+    for (text, project, found) in [
+        ("[sandbox]\nfloor = \"none\"\n", true, vec![]),
+        ("[sandbox]\nfloor = \"guard\"\n", false, vec![]),
+        ("[sandbox]\nfloor = { write = [\".\"], network = false }\n", true, vec![]),
+        ("[sandbox.floor]\nread = \"all\"\nwrite = []\n", false, vec![]),
+        ("[sandbox]\nfloor = \"gaurd\"\n", false, vec!["sandbox-invalid"]),
+        ("[sandbox]\nfloor = { wirte = [\".\"] }\n", false, vec!["sandbox-invalid"]),
+        ("[sandbox]\nfloor = true\n", false, vec!["setting-type"]),
+        ("[sandbox\nfloor = \"guard\"\n", false, vec!["file-syntax"]),
+    ] {
+        sandbox.user_file(text);
+        let outcome = sandbox.fire(&["--trust-project"]);
+        assert_eq!((written("by-user"), written("by-project")), (true, project), "{text}");
+        assert_eq!(codes(&outcome), found, "{text}");
+    }
 }
 
 #[test]

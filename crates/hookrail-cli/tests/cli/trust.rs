@@ -30,11 +30,13 @@ fn without_a_terminal_the_answer_is_no() {
     guard
       event  before-tool
       runs   sh guard.sh
+      may    do everything that you can do: it has no sandbox
       from   .llxprt/settings.json:5
       file   guard.sh  5362fb632b15
     lint
       event  before-tool
       runs   npm run lint \x1b[8m; hidden
+      may    do everything that you can do: it has no sandbox
       from   .llxprt/settings.json:6
       file   none: it is open-ended (it contains a character that cannot be seen), and only the text of its command is trusted
     ");
@@ -117,6 +119,7 @@ fn the_document() {
         document["hooks"][0],
         json!({
             "hook": "guard", "event": "BeforeTool", "state": "not-granted", "openEnded": false,
+            "sandbox": null, "sandboxRequired": false,
             "files": [sandbox.project.join("guard.sh")],
             "source": {"kind": "project", "file": settings, "line": 5},
         })

@@ -58,6 +58,7 @@ fn a_changed_script_a_changed_command_a_new_hook_and_one_that_is_gone() {
     log  new
       event  after-tool
       runs   cat >> log
+      may    do everything that you can do: it has no sandbox
       from   .llxprt/settings.json:7
       file   none: it is open-ended (only a shell can tell what it runs), and only the text of its command is trusted
     sh greet.sh  gone

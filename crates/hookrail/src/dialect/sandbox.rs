@@ -3,10 +3,9 @@
 //! A value that cannot be read never means less than was asked for: it is read as `guard`, and for a hook that requires its
 //! sandbox it makes the entry unusable.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use hookrail_spawn::{Network, Readable};
+use serde_json::Value;
 
 use crate::config::{Document, Node, Shape, nearest};
 use crate::diagnostic::{Code, Diagnostic};
@@ -71,64 +70,28 @@ fn profile(
     value: &Node,
     found: &mut Vec<Diagnostic>,
 ) -> Result<Option<SandboxProfile>, Unreadable> {
-    let problem = match (&value.shape, value.text()) {
-        (_, Some("none")) => return Ok(None),
-        (_, Some(SandboxProfile::GUARD)) => return Ok(Some(SandboxProfile::guard())),
-        (Shape::Object(members), _) => {
-            let unknown = members.iter().find(|(key, _)| !KEYS.contains(&key.name.as_str()));
-            match unknown {
-                Some((key, _)) => {
-                    let message = format!("`{}` is not a key of a sandbox; the profile is read as \"guard\"", key.name);
-                    let finding = document.finding(Code::SandboxInvalid, &key.span, message);
-                    let known = nearest(&key.name, KEYS);
-                    found.push(finding.hint(known.map_or(HINT.to_owned(), |name| format!("did you mean `{name}`?"))));
-                    return Err(Unreadable);
-                }
-                None => match parts(value) {
-                    Ok(profile) => return Ok(Some(profile)),
-                    Err(problem) => problem,
-                },
-            }
-        }
-        (_, Some(other)) => (value, format!("\"{other}\" is not a sandbox profile")),
-        (_, None) => (value, format!("`{PROFILE_KEY}` must be a profile, not {}", value.described())),
-    };
-    let (node, message) = problem;
-    let message = format!("{message}; it is read as \"guard\"");
-    found.push(document.finding(Code::SandboxInvalid, &node.span, message).hint(HINT));
-    Err(Unreadable)
+    SandboxProfile::from_json(&json(value)).map_err(|problem| {
+        let part = problem.key.as_deref().and_then(|key| value.member(key));
+        let span =
+            part.map_or(&value.span, |(key, part)| if KEYS.contains(&&*key.name) { &part.span } else { &key.span });
+        let message = format!("{problem}; it is read as \"guard\"");
+        let finding = document.finding(Code::SandboxInvalid, span, message);
+        let written = problem.key.as_deref().or(value.text()).unwrap_or_default();
+        let known = nearest(written, KEYS.into_iter().chain(["none", SandboxProfile::GUARD]));
+        let known = known.filter(|known| *known != written);
+        found.push(finding.hint(known.map_or(HINT.to_owned(), |name| format!("did you mean `{name}`?"))));
+        Unreadable
+    })
 }
 
-/// Reads the parts of a profile. A part that is missing is that of `guard`.
-fn parts(value: &Node) -> Result<SandboxProfile, (&Node, String)> {
-    let mut profile = SandboxProfile::guard();
-    if let Some(read) = value.get("read") {
-        profile.read = match read.text() {
-            Some("all") => Readable::Everything,
-            Some(_) => return Err((read, "`read` must be \"all\" or a list of paths".to_owned())),
-            None => Readable::Only(paths("read", read)?),
-        };
+/// The value without its place. What a number is does not matter here: no part of a profile is one.
+fn json(node: &Node) -> Value {
+    match &node.shape {
+        Shape::Object(members) => members.iter().map(|(key, value)| (key.name.clone(), json(value))).collect(),
+        Shape::Array(elements) => elements.iter().map(json).collect(),
+        Shape::Text(text) => text.as_str().into(),
+        Shape::Flag(flag) => (*flag).into(),
+        Shape::Number(_) => 0.into(),
+        Shape::Null => Value::Null,
     }
-    if let Some(write) = value.get("write") {
-        profile.write = paths("write", write)?;
-    }
-    if let Some(network) = value.get("network") {
-        profile.network = match network.shape {
-            Shape::Flag(true) => Network::Allowed,
-            Shape::Flag(false) => Network::Denied,
-            _ => return Err((network, format!("`network` must be true or false, not {}", network.described()))),
-        };
-    }
-    Ok(profile)
-}
-
-fn paths<'n>(key: &str, list: &'n Node) -> Result<Vec<PathBuf>, (&'n Node, String)> {
-    let Some(elements) = list.elements() else {
-        return Err((list, format!("`{key}` must be a list of paths, not {}", list.described())));
-    };
-    let path = |element: &'n Node| match element.text() {
-        Some(text) if !text.is_empty() && !text.contains('\0') => Ok(PathBuf::from(text)),
-        _ => Err((element, format!("`{key}` must hold paths, which are strings that are not empty"))),
-    };
-    elements.iter().map(path).collect()
 }

@@ -74,13 +74,17 @@ fn definitions(out: &mut String, before: Option<&Definition>, after: Option<&Def
     if before.is_none() && after.is_some() {
         line(out, "was", "not kept: it was granted by an earlier version");
     }
-    let parts: [(&str, Part); 7] = [
+    let parts: [(&str, Part); 9] = [
         ("event", |definition| definition.event.clone()),
         ("match", |definition| definition.matcher.clone().unwrap_or_else(|| "*".to_owned())),
         ("of", |definition| definition.package.clone().unwrap_or_default()),
         ("life", |definition| definition.life.clone().unwrap_or_default()),
         ("fails", on_failure),
         ("time", timeout),
+        ("may", |definition| definition.sandbox.clone().unwrap_or_default()),
+        ("needs", |definition| {
+            definition.sandbox_required.as_ref().map(|_| "its sandbox".to_owned()).unwrap_or_default()
+        }),
         ("runs", |definition| definition.command.clone()),
     ];
     for (name, part) in parts {
