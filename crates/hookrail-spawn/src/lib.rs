@@ -8,7 +8,8 @@
 //! overflow nothing of the child is left once the [`Ladder`] has finished.
 //!
 //! This crate knows nothing of what the children are for. It changes nothing
-//! that belongs to the whole process: no signal handlers or dispositions, no
+//! that belongs to the whole process, unless the host calls
+//! [`close_to_other_processes`]: no signal handlers or dispositions, no
 //! working directory, no environment, no `waitpid(-1)`. It is the only crate
 //! of the workspace with `unsafe` code, all of it in the platform modules.
 //!
@@ -49,6 +50,7 @@
 
 mod cancel;
 mod capture;
+mod closed;
 mod command;
 mod environment;
 mod error;
@@ -83,6 +85,7 @@ pub mod floor {
 
 pub use cancel::CancelToken;
 pub use capture::{Captured, Truncation};
+pub use closed::close_to_other_processes;
 pub use command::{Command, Limits, Start};
 pub use environment::Environment;
 pub use error::{NulPlace, SpawnError};

@@ -13,7 +13,7 @@ use crate::event::EventKind;
 use crate::lane::Lane;
 use crate::matcher::Matcher;
 use crate::native::NativeHook;
-use crate::run::Environment;
+use crate::run::{Capabilities, Environment};
 use crate::source::{Origin, SourceKind};
 use crate::trust::Fingerprint;
 
@@ -55,6 +55,8 @@ pub struct Hook {
     pub owner: Option<Arc<Owner>>,
     /// The environment it inherits, where that is not the engine's own.
     pub environment: Option<Arc<Environment>>,
+    /// What it may do to the machine, if it is a module.
+    pub capabilities: Option<Capabilities>,
 }
 
 /// How much is known about the events a hook is for.
@@ -241,6 +243,7 @@ impl Hook {
             trust: Trust::NotNeeded,
             owner: None,
             environment: None,
+            capabilities: None,
         }
     }
 

@@ -61,10 +61,10 @@ pub use native::{NativeCall, NativeHook};
 pub use outcome::{Aggregated, Decision, Effects, EndKind, HookRun, Outcome, Refusal, Stop};
 pub use repeated::repeated_member;
 pub use run::{
-    Capabilities, Environment, HostFuture, How, LeftBehind, LoadFailure, LoadPlace, ModuleCall, ModuleCommand,
-    ModuleInspection, ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, Output, OutputLimits,
-    ProcessStart, RegisteredCommand, Registrations, Relocation, RelocationReason, RunEnd, RunId, RunInput, RunLedger,
-    RunRequest, SpawnFailure, Terms,
+    CAPABILITY_NAMES, Capabilities, CapabilityError, CapabilityProblem, CapabilityScope, Environment, HostFuture, How,
+    LeftBehind, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn,
+    ModuleRunner, ModuleWorld, ModulesOwner, Output, OutputLimits, ProcessStart, RegisteredCommand, Registrations,
+    Relocation, RelocationReason, RunEnd, RunId, RunInput, RunLedger, RunRequest, SpawnFailure, Terms,
 };
 pub use skips::{SkipReason, Skipped, Skips};
 pub use snapshot::{Configuration, ModelDecisions, Policy, Snapshot, Switch};

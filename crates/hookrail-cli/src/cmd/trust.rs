@@ -7,7 +7,9 @@ use std::io::{self, BufRead as _, IsTerminal, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
-use hookrail::{Action, Fingerprint, Grant, Grants, Hook, Json, JsonObject, Trust, TrustError, TrustStore as _};
+use hookrail::{
+    Action, Capabilities, Fingerprint, Grant, Grants, Hook, Json, JsonObject, Trust, TrustError, TrustStore as _,
+};
 
 use serde::Serialize;
 
@@ -53,7 +55,7 @@ fn grant(args: &TrustGrantArgs) -> Result<Exit> {
         output::text("nothing to grant: the project and these hooks are trusted already\n")?;
         return Ok(Exit::Fine);
     }
-    output::text(&shown::offer(trusted, &chosen, &project.places))?;
+    output::text(&shown::offer(trusted, &narrowed(&chosen, args.allow.as_deref()), &project.places))?;
     if let Some(hook) = chosen.iter().find(|hook| fingerprint(hook).is_none_or(|taken| taken.content().is_none())) {
         return Err(Failure::new(format!(
             "`{}` names a file that cannot be read or is too large to be trusted",
@@ -86,6 +88,20 @@ fn grant(args: &TrustGrantArgs) -> Result<Exit> {
     Project::trust_store()?.change(project.root(), change).map_err(store_failure)?;
     output::text(&format!("{}: the project and {}\n", paint(GOOD, "granted"), counted(chosen.len(), "hook")))?;
     Ok(Exit::Fine)
+}
+
+/// The hooks as a grant with these capabilities would leave them.
+fn narrowed(hooks: &[Arc<Hook>], allowed: Option<&[String]>) -> Vec<Arc<Hook>> {
+    let Some(allowed) = allowed.map(|texts| Capabilities::parse(texts.iter().map(String::as_str))) else {
+        return hooks.to_vec();
+    };
+    let allowed = allowed.unwrap_or(Capabilities::NONE);
+    let narrow = |hook: &Arc<Hook>| {
+        let mut hook = Hook::clone(hook);
+        hook.capabilities = hook.capabilities.map(|capabilities| capabilities.and(&allowed));
+        Arc::new(hook)
+    };
+    hooks.iter().map(narrow).collect()
 }
 
 fn revoke(args: &TrustRevokeArgs) -> Result<Exit> {
@@ -186,14 +202,18 @@ fn described(hook: &Hook) -> Json {
     let files = taken.map(Fingerprint::paths).unwrap_or_default();
     let event =
         hook.known_event().map(|event| event.spec().column(hook.dialect).map_or(event.name(), |column| column.name));
-    object([
+    let members = [
         ("hook", Json::string(&hook.label)),
         ("event", value(&event)),
         ("state", Json::string(&shown::state(hook).replace(' ', "-"))),
         ("files", value(&files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>())),
         ("openEnded", Json::boolean(taken.is_some_and(Fingerprint::is_open_ended))),
         ("source", place(hook)),
-    ])
+    ];
+    // Only modules have any.
+    let capabilities =
+        hook.capabilities.as_ref().map(|capabilities| ("capabilities", value(&capabilities.described())));
+    members.into_iter().chain(capabilities).collect::<JsonObject>().to_json()
 }
 
 /// Where a hook was configured.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use hookrail::{Action, Digest, EventKind, Fingerprint, Hook, Lane, Trust};
 
+use super::capabilities;
 use super::hooks::{self, NAME};
 use super::places::Places;
 use super::table::{Cell, Table};
@@ -50,6 +51,7 @@ pub(crate) fn status(trusted: bool, hooks: &[Arc<Hook>], places: &Places) -> Str
         ]);
     }
     let _ = write!(out, "\n{}", table.render(2));
+    out.push_str(&capabilities::of_modules(hooks));
     let hint = hooks::trust_hint(hooks.iter());
     if hint.is_empty() { out } else { format!("{out}\n{hint}") }
 }
@@ -81,6 +83,9 @@ pub(crate) fn described(hook: &Hook, places: &Places) -> String {
     let event = hook.known_event().map_or("known only when it runs", EventKind::name);
     line(&mut out, "event", &format!("{event}{matcher}"));
     line(&mut out, "runs", &hanging(&visible(&command(&hook.action)), LABEL + 4));
+    if let Some(capabilities) = &hook.capabilities {
+        line(&mut out, "may", &capabilities::described(capabilities));
+    }
     if hook.lane != Lane::default() {
         line(&mut out, "lane", &hooks::lane(hook));
     }

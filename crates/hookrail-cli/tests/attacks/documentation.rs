@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::table::{Attack, Standing};
-use crate::{environment, files, granted, layers, links, names};
+use crate::{environment, files, granted, layers, links, modules, names};
 
 /// Every chapter of the table, in the order of the page.
 const CHAPTERS: &[(&str, &[Attack])] = &[
@@ -14,6 +14,7 @@ const CHAPTERS: &[(&str, &[Attack])] = &[
     (granted::TITLE, granted::ATTACKS),
     (files::TITLE, files::ATTACKS),
     (environment::TITLE, environment::ATTACKS),
+    (modules::TITLE, modules::ATTACKS),
     (names::TITLE, names::ATTACKS),
 ];
 

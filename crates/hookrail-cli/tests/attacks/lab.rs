@@ -333,6 +333,7 @@ impl Lab {
             for entry in fs::read_dir(folder).unwrap().flatten() {
                 let (path, about) = (entry.path(), entry.metadata().unwrap());
                 if path.ends_with("hookrail/sessions")
+                    || path.ends_with("hookrail/running")
                     || path.ends_with(".x-code/logs")
                     || path.ends_with("state/hookrail/trust.lock")
                 {

@@ -21,5 +21,6 @@ mod guards;
 mod lab;
 mod layers;
 mod links;
+mod modules;
 mod names;
 mod table;

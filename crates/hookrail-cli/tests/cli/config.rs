@@ -99,7 +99,7 @@ fn mistakes_are_shown_with_their_place_and_harm_only_themselves() {
       |
       = help: 1000 is the default and stays in force
 
-    warning[setting-value]: `wirte` is no capability
+    warning[setting-value]: `wirte` is not a capability, and allows nothing
      --> ~/.config/hookrail/config.toml:8:25
       |
     8 | capabilities = ["read", "wirte"]
@@ -113,7 +113,7 @@ fn mistakes_are_shown_with_their_place_and_harm_only_themselves() {
     10 | [journal]
        |  ^^^^^^^
        |
-       = help: there are `limits`, `modules`, `bus`
+       = help: there are `limits`, `modules`, `bus`, `guard`
 
     1 error, 4 warnings: 1 hook in 1 file
     "#);

@@ -76,7 +76,9 @@ impl HookSystem {
 
     fn module_world(&self, module: &LoadedModule) -> ModuleWorld {
         let world = &self.inner.settings.world;
-        ModuleWorld::new(self.project(), Arc::clone(&world.environment))
+        world
+            .module_ground
+            .world(self.project(), self.project())
             .with_capabilities(world.terms.of(&module.trust).capabilities)
             .covering(&module.trust)
     }

@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use super::group;
-use super::redaction::Redaction;
 use crate::config::{Document, Node, Shape, nearest};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hook::Hook;
+use crate::run::Redaction;
 use crate::snapshot::ModelDecisions;
 use crate::source::SourceKind;
 
