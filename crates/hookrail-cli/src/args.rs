@@ -6,7 +6,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::builder::{PossibleValuesParser, Resettable, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
-use hookrail::DialectId;
+use hookrail::{Capabilities, DialectId};
 
 use crate::logging::{LogFormat, LogOptions};
 
@@ -346,8 +346,9 @@ pub(crate) struct TrustGrantArgs {
     /// Do not ask
     #[arg(long, short)]
     pub(crate) yes: bool,
-    /// Leave modules only these capabilities (read, write, run, network), separated by commas
-    #[arg(long, value_name = "CAPABILITIES", value_delimiter = ',', value_parser = ["read", "write", "run", "network"])]
+    /// Leave modules only these capabilities, separated by commas: read, write, run (everything you can do), network, env,
+    /// and with a scope read:src/**, write:out/**, network:api.example.com, env:NAME
+    #[arg(long, value_name = "CAPABILITIES", value_delimiter = ',', value_parser = capability)]
     pub(crate) allow: Option<Vec<String>>,
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
@@ -360,6 +361,13 @@ pub(crate) struct TrustRevokeArgs {
     pub(crate) names: Vec<String>,
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
+}
+
+fn capability(text: &str) -> Result<String, String> {
+    match Capabilities::parse([text]) {
+        Ok(_) => Ok(text.to_owned()),
+        Err(error) => Err(error.problem.to_string()),
+    }
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {

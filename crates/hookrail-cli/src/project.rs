@@ -44,6 +44,12 @@ impl Project {
     /// The same with nothing trusted but what the store says.
     pub(crate) fn builder_as_granted(&self, args: &ProjectArgs) -> Result<Builder> {
         let mut builder = self.configuration(args).apply(HookSystem::builder(&self.root));
+        // What hooks do not inherit they could still read from this process.
+        builder = builder.on_redaction(|| {
+            if let Err(error) = hookrail_spawn::close_to_other_processes() {
+                tracing::warn!(target: "hookrail::redaction", %error, "hooks can read the environment of this process");
+            }
+        });
         for module in &args.modules {
             builder = builder.module(from_here(module));
         }

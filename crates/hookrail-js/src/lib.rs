@@ -35,3 +35,4 @@ mod worker;
 
 pub use limits::Limits;
 pub use modules::{Modules, modules};
+pub use processes::SharedProcesses;

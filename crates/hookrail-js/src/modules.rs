@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 
 use crate::clock::WallClock;
 use crate::limits::Limits;
-use crate::processes::Processes;
+use crate::processes::{Processes, SharedProcesses};
 use crate::source::Version;
 use crate::stack;
 use crate::worker::{Job, Looked, Message, Work, Worker, look_into};
@@ -28,6 +28,7 @@ pub fn modules() -> Modules {
 /// The modules of one hook system. A module's runtime is made when it is first needed and ends with this.
 pub struct Modules {
     limits: Limits,
+    shared: Option<SharedProcesses>,
     workers: Mutex<HashMap<PathBuf, Worker>>,
     /// What is known of modules that were looked into.
     inspected: Mutex<HashMap<PathBuf, Inspected>>,
@@ -51,11 +52,19 @@ impl Modules {
     pub fn with_limits(limits: Limits) -> Self {
         Self {
             limits,
+            shared: None,
             workers: Mutex::default(),
             inspected: Mutex::default(),
             ending: Mutex::default(),
             next: AtomicU32::new(1),
         }
+    }
+
+    /// Modules that share a number of processes with others, beside their own limit.
+    #[must_use]
+    pub fn sharing_processes(mut self, shared: &SharedProcesses) -> Self {
+        self.shared = Some(shared.clone());
+        self
     }
 
     fn workers(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, Worker>> {
@@ -76,7 +85,7 @@ impl Modules {
             return Ok(());
         }
         let version = self.inspected().get(module).and_then(|known| known.good.clone());
-        let worker = Worker::start(module, self.limits, version)?;
+        let worker = Worker::start(module, self.limits, self.shared.clone(), version)?;
         worker.send(work);
         workers.insert(module.to_owned(), worker);
         Ok(())

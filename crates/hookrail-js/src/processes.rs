@@ -17,11 +17,33 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use crate::left;
 use crate::machine::EventLoop;
 
+/// How many processes the modules that share this may have at a time, all of them together.
+#[derive(Clone, Debug)]
+pub struct SharedProcesses {
+    places: Arc<Semaphore>,
+    most: u32,
+}
+
+impl SharedProcesses {
+    /// With so many places, at least one.
+    #[must_use]
+    pub fn new(most: usize) -> Self {
+        let most = u32::try_from(most.min(Semaphore::MAX_PERMITS)).unwrap_or(u32::MAX).max(1);
+        Self { places: Arc::new(Semaphore::new(usize::try_from(most).unwrap_or(1))), most }
+    }
+}
+
+/// The places that a process takes: of its module, and of all modules.
+struct Taken {
+    _own: OwnedSemaphorePermit,
+    _shared: Option<OwnedSemaphorePermit>,
+}
+
 /// How a process ended. Whatever had to be done to end it has been done by then.
 pub(crate) struct Ended {
     pub(crate) how: Result<Finished, SpawnError>,
     /// Its place is taken until somebody has looked at its output, because that is there until then.
-    _place: Option<OwnedSemaphorePermit>,
+    _place: Option<Taken>,
 }
 
 /// The processes of one module. Clones are the same.
@@ -37,6 +59,8 @@ struct Inner {
     under_way: watch::Sender<usize>,
     /// How many may be there at a time.
     places: Arc<Semaphore>,
+    /// How many all modules may have at a time.
+    shared: Option<SharedProcesses>,
     /// What every process of this module has in its environment, before what says which call it is of.
     mark: String,
     /// Whether there was any.
@@ -81,8 +105,8 @@ pub(crate) enum NotDriven {
 }
 
 impl Processes {
-    /// With so many places.
-    pub(crate) fn new(places: usize) -> Self {
+    /// With so many places, and a share of those that all modules have.
+    pub(crate) fn new(places: usize, shared: Option<SharedProcesses>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -90,7 +114,7 @@ impl Processes {
         let mark = format!("{}-{:x}-{number}.", std::process::id(), now.as_nanos());
         let places = Arc::new(Semaphore::new(places.clamp(2, Semaphore::MAX_PERMITS)));
         let (over, under_way, any) = (CancelToken::new(), watch::Sender::default(), AtomicBool::new(false));
-        Self { inner: Arc::new(Inner { over, under_way, places, mark, any }) }
+        Self { inner: Arc::new(Inner { over, under_way, places, shared, mark, any }) }
     }
 
     /// Starts a process, and tells how it ended. Cancelling the token ends it, and so does the end of its call and of
@@ -102,8 +126,8 @@ impl Processes {
         tell: impl FnOnce(Ended) + Send + 'static,
     ) -> Result<(), NotDriven> {
         let thread = thread_of_processes().map_err(NotDriven::NoThread)?;
-        let places = Arc::clone(&self.inner.places);
-        let place = places.clone().try_acquire_many_owned(wanted.places).ok();
+        let inner = Arc::clone(&self.inner);
+        let place = inner.try_take(wanted.places);
         if place.is_none() && wanted.when_full == WhenFull::Refuse {
             return Err(NotDriven::Full);
         }
@@ -131,7 +155,7 @@ impl Processes {
                         cancel.cancel();
                         None
                     }
-                    place = places.acquire_many_owned(wanted.places) => place.ok(),
+                    place = inner.take(wanted.places) => place,
                 },
             };
             let mut running = pin!(hookrail_spawn::run(&command, &cancel));
@@ -194,6 +218,32 @@ impl Processes {
     pub(crate) async fn all_gone(&self) {
         // The sender is kept here, so this ends only when the count is zero.
         let _ = self.inner.under_way.subscribe().wait_for(|count| *count == 0).await;
+    }
+}
+
+impl Inner {
+    /// How many places of all modules a process takes. One that wants more than there are takes all of them.
+    fn share(shared: &SharedProcesses, places: u32) -> u32 {
+        places.min(shared.most)
+    }
+
+    fn try_take(&self, places: u32) -> Option<Taken> {
+        let own = Arc::clone(&self.places).try_acquire_many_owned(places).ok()?;
+        let shared = match &self.shared {
+            Some(all) => Some(Arc::clone(&all.places).try_acquire_many_owned(Self::share(all, places)).ok()?),
+            None => None,
+        };
+        Some(Taken { _own: own, _shared: shared })
+    }
+
+    /// Waits for places. Those of the module itself come first, so that a module that waits takes nothing from the others.
+    async fn take(&self, places: u32) -> Option<Taken> {
+        let own = Arc::clone(&self.places).acquire_many_owned(places).await.ok()?;
+        let shared = match &self.shared {
+            Some(all) => Some(Arc::clone(&all.places).acquire_many_owned(Self::share(all, places)).await.ok()?),
+            None => None,
+        };
+        Some(Taken { _own: own, _shared: shared })
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a runtime and the functions it calls have in common. It is used by whoever has the module's turn.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -66,6 +66,8 @@ pub(crate) struct Shared {
     /// Whether the machine ran out of something that the module needed.
     pub(crate) exhausted: AtomicBool,
     pub(crate) maps: Slot<Maps>,
+    /// What the import declarations of its files name, each with the file that it stands in.
+    pub(crate) static_imports: Slot<HashSet<(String, String)>>,
     /// The files the module is made of.
     pub(crate) files: Slot<Vec<(PathBuf, Digest)>>,
     /// The bytes of those files.
@@ -186,6 +188,7 @@ impl Shared {
             refused: AtomicBool::new(false),
             exhausted: AtomicBool::new(false),
             maps: Slot::default(),
+            static_imports: Slot::default(),
             files: Slot::default(),
             sources: Slot::default(),
             missing: Slot::default(),

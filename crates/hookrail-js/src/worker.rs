@@ -17,7 +17,7 @@ use crate::account::Held;
 use crate::clock::WallClock;
 use crate::limits::Limits;
 use crate::machine::EventLoop;
-use crate::processes::Processes;
+use crate::processes::{Processes, SharedProcesses};
 use crate::source::Version;
 use crate::stage::Stage;
 
@@ -75,9 +75,14 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    pub(crate) fn start(module: &Path, limits: Limits, version: Option<Arc<Version>>) -> std::io::Result<Self> {
+    pub(crate) fn start(
+        module: &Path,
+        limits: Limits,
+        shared: Option<SharedProcesses>,
+        version: Option<Arc<Version>>,
+    ) -> std::io::Result<Self> {
         let (to, inbox) = mpsc::unbounded_channel();
-        let seat = Seat { version: version.clone(), ..Seat::new(module, limits, &to) };
+        let seat = Seat { version: version.clone(), ..Seat::new(module, limits, shared, &to) };
         let (kill, processes, files) = (Arc::clone(&seat.kill), seat.processes.clone(), Arc::clone(&seat.files));
         let queued = Arc::clone(&seat.queued);
         let events = EventLoop::new()?;
@@ -116,8 +121,13 @@ impl Drop for Worker {
 }
 
 impl Seat {
-    fn new(module: &Path, limits: Limits, to: &mpsc::UnboundedSender<Message>) -> Self {
-        let (kill, processes, files) = (Arc::default(), Processes::new(limits.processes), Arc::default());
+    fn new(
+        module: &Path,
+        limits: Limits,
+        shared: Option<SharedProcesses>,
+        to: &mpsc::UnboundedSender<Message>,
+    ) -> Self {
+        let (kill, processes, files) = (Arc::default(), Processes::new(limits.processes, shared), Arc::default());
         Self {
             module: module.to_owned(),
             limits,
@@ -142,7 +152,8 @@ pub(crate) fn look_into(module: &Path, world: ModuleWorld, limits: Limits) -> Lo
     let failure = |why: String| LoadFailure::new(format!("Failed to load hook: {why}"));
     let (send, receive) = std::sync::mpsc::channel();
     let (to, inbox) = mpsc::unbounded_channel();
-    let seat = Seat::new(module, limits, &to);
+    // While it is looked into, it can start no process.
+    let seat = Seat::new(module, limits, None, &to);
     let kill = Arc::clone(&seat.kill);
     let started = EventLoop::new().and_then(|events| {
         let runtime = events.handle()?;

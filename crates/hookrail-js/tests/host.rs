@@ -282,7 +282,7 @@ fn capabilities_can_be_narrowed() {
          return { block: true, reason: out.join() }; }); };",
     );
     let with = |names: &[&str]| {
-        let capabilities = hookrail::Capabilities::of_names(names.iter().copied()).unwrap();
+        let capabilities = hookrail::Capabilities::parse(names.iter().copied()).unwrap();
         let system = project.builder(&["x.ts"]).runner(runner(limits())).capabilities(capabilities).build();
         reason(&system.fire_blocking(tool_call(&system)))
     };

@@ -85,6 +85,10 @@ fn has_curl() -> bool {
 
 /// What a module says that may use the network, in an environment with this search path.
 fn says(search: Option<&str>, body: &str) -> Value {
+    says_with(&["read", "network"], search, body)
+}
+
+fn says_with(capabilities: &[&str], search: Option<&str>, body: &str) -> Value {
     let project = Project::new();
     project.write(
         "x.ts",
@@ -94,7 +98,7 @@ fn says(search: Option<&str>, body: &str) -> Value {
     if let Some(search) = search {
         builder = builder.environment([("PATH", search)].into_iter().collect());
     }
-    let capabilities = hookrail::Capabilities::of_names(["read", "network"]).unwrap();
+    let capabilities = hookrail::Capabilities::parse(capabilities.iter().copied()).unwrap();
     let system = builder.runner(hookrail_js::modules()).capabilities(capabilities).build();
     let said = reason(&system.fire_blocking(tool_call(&system)));
     system.shutdown_blocking();
@@ -326,4 +330,87 @@ fn without_the_capability_nothing_is_asked() {
     let said = reason(&system.fire_blocking(tool_call(&system)));
     assert!(said.starts_with("EACCES") && said.contains("`network`"), "{said}");
     assert!(server.asked().is_empty());
+}
+
+#[test]
+fn nothing_of_a_request_is_read_as_an_option_or_as_a_file() {
+    if !has_curl() {
+        return;
+    }
+    let server = Server::start();
+    let url = &server.address;
+    let folder = tempfile::tempdir().unwrap();
+    let secret = folder.path().join("secret");
+    std::fs::write(&secret, "X-Key: the-secret").unwrap();
+    let (secret, out) = (secret.display(), folder.path().join("out"));
+    let shown = out.display();
+    for request in [
+        format!("'{url}/a', {{ headers: [['@{secret}', 'x']] }}"),
+        format!("'{url}/a', {{ headers: [['@{secret}', '']] }}"),
+        format!("'{url}/a', {{ headers: [['-o {shown}', 'x']] }}"),
+        format!("'{url}/a', {{ headers: [['', '@{secret}']] }}"),
+        format!("'{url}/a', {{ method: '@{secret}' }}"),
+        format!("'{url}/a', {{ method: '-o{shown}' }}"),
+        format!("'{url}/a', {{ method: 'GET\\noutput = {shown}' }}"),
+        format!("'-o{shown}'"),
+        "'--version'".to_owned(),
+        format!("'@{secret}'"),
+        format!("'file://{secret}'"),
+    ] {
+        let refused = says(None, &format!("return (await fetch({request})).status;"));
+        assert_eq!(refused[0], "TypeError", "{request}: {refused}");
+    }
+    assert!(server.asked().is_empty(), "{:?}", server.asked());
+    // What may stand in a request is sent as it is.
+    let sent = says(
+        None,
+        &format!(
+            "await fetch('{url}/@{secret}', {{ headers: {{ 'X-Key': '@{secret}' }} }});\n\
+             await fetch('{url}/-o{shown}?a={{1,2}}[1-3]', {{ method: 'POST', headers: {{ 'X-Key': '-o {shown}' }}, body: '@{secret}' }});\n\
+             try {{ await fetch('{url}/b\"\\noutput = \"{shown}'); }} catch {{}} return true;"
+        ),
+    );
+    assert_eq!(sent, true, "{sent}");
+    let asked = server.asked();
+    assert!(asked[0].contains(&format!(" @{secret} ")) && asked[1].ends_with(&format!(" @{secret}")), "{asked:?}");
+    assert!(!asked.iter().any(|asked| asked.contains("the-secret")), "{asked:?}");
+    assert!(!out.exists(), "a request wrote a file");
+}
+
+#[test]
+fn a_capability_for_hosts_reaches_no_others() {
+    if !has_curl() {
+        return;
+    }
+    let server = Server::start();
+    let url = &server.address;
+    let port = url.rsplit(':').next().unwrap();
+    let status =
+        |capability: &str, url: &str| says_with(&[capability], None, &format!("return (await fetch('{url}')).status;"));
+    assert_eq!(status("network:127.0.0.1", &format!("{url}/json")), 200);
+    assert_eq!(status(&format!("network:127.0.0.1:{port}"), &format!("{url}/json")), 200);
+    let before = server.asked().len();
+    for (capability, url) in [
+        ("network:api.example.com", format!("{url}/json")),
+        ("network:127.0.0.1:1", format!("{url}/json")),
+        ("network:127.0.0.1", format!("http://localhost:{port}/json")),
+        ("network:api.example.com", format!("http://api.example.com@127.0.0.1:{port}/")),
+        ("network:api.example.com", format!("http://api.example.com:x@127.0.0.1:{port}/")),
+        ("network:api.example.com", format!("http://127.0.0.1:{port}\\\\@api.example.com/")),
+        ("network:api.example.com", format!("http://127.0.0.1:{port}#@api.example.com/")),
+        ("read", format!("{url}/json")),
+    ] {
+        let refused = status(capability, &url);
+        assert!(refused[1].as_str().is_some_and(|why| why.contains("refused")), "{capability} {url}: {refused}");
+    }
+    assert_eq!(server.asked().len(), before);
+    let moved = status("network:127.0.0.1", &format!("{url}/moved"));
+    assert!(moved[1].as_str().is_some_and(|why| why.contains("redirection")), "{moved}");
+    let manual = says_with(
+        &["network:127.0.0.1"],
+        None,
+        &format!("return (await fetch('{url}/moved', {{ redirect: 'manual' }})).status;"),
+    );
+    assert_eq!(manual, 302);
+    assert_eq!(server.asked().len(), before + 2, "no redirection was followed");
 }

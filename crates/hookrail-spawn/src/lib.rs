@@ -10,8 +10,9 @@
 //! This crate knows nothing of what the children are for. It changes nothing
 //! that belongs to the whole process: no signal handlers or dispositions, no
 //! working directory, no environment, no `waitpid(-1)`. Only a program that
-//! owns its process asks for more, with [`give_back_large_blocks`]. It is the
-//! only crate of the workspace with `unsafe` code.
+//! owns its process asks for more, with [`give_back_large_blocks`] and
+//! [`close_to_other_processes`]. It is the only crate of the workspace with
+//! `unsafe` code.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), hookrail_spawn::SpawnError> {
@@ -50,6 +51,7 @@
 
 mod cancel;
 mod capture;
+mod closed;
 mod command;
 mod environment;
 mod error;
@@ -84,6 +86,7 @@ pub mod floor {
 
 pub use cancel::CancelToken;
 pub use capture::{Captured, Truncation};
+pub use closed::close_to_other_processes;
 pub use command::{Command, Limits, Start};
 pub use environment::Environment;
 pub use error::{NulPlace, SpawnError};

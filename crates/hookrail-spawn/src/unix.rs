@@ -23,6 +23,7 @@ mod blame;
 mod child;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod clone;
+mod dumpable;
 #[cfg(all(target_os = "linux", feature = "floor"))]
 pub(crate) mod floor;
 mod image;
@@ -46,6 +47,7 @@ use crate::command::Command;
 use crate::error::SpawnError;
 
 pub(crate) use child::Child;
+pub(crate) use dumpable::close_to_others;
 pub(crate) use memory::Sealed;
 pub(crate) use parked::Parked;
 pub(crate) use pipe::{After, Input, Output};

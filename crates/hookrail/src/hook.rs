@@ -13,7 +13,7 @@ use crate::event::EventKind;
 use crate::lane::Lane;
 use crate::matcher::Matcher;
 use crate::native::NativeHook;
-use crate::run::Environment;
+use crate::run::{Capabilities, Environment};
 use crate::sandbox::{SandboxProfile, SandboxRequirement};
 use crate::source::{Origin, SourceKind};
 use crate::trust::Fingerprint;
@@ -62,6 +62,8 @@ pub struct Hook {
     pub sandbox_requirement: SandboxRequirement,
     /// What layers of more authority impose on its processes.
     pub sandbox_floors: Arc<[Arc<SandboxProfile>]>,
+    /// What it may do to the machine, if it is a module.
+    pub capabilities: Option<Capabilities>,
 }
 
 /// How much is known about the events a hook is for.
@@ -251,6 +253,7 @@ impl Hook {
             sandbox: None,
             sandbox_requirement: SandboxRequirement::default(),
             sandbox_floors: Arc::default(),
+            capabilities: None,
         }
     }
 

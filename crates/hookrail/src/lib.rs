@@ -62,10 +62,11 @@ pub use native::{NativeCall, NativeHook};
 pub use outcome::{Aggregated, Decision, Effects, EndKind, HookRun, Outcome, Refusal, Stop};
 pub use repeated::repeated_member;
 pub use run::{
-    Capabilities, Environment, HostFuture, How, LeftBehind, LoadFailure, LoadPlace, ModuleCall, ModuleCommand,
-    ModuleInspection, ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, Network, Output,
-    OutputLimits, ProcessStart, Protection, Readable, RegisteredCommand, Registrations, Relocation, RelocationReason,
-    RunEnd, RunId, RunInput, RunLedger, RunRequest, Sandbox, SpawnFailure, Terms,
+    CAPABILITY_NAMES, Capabilities, CapabilityError, CapabilityProblem, CapabilityScope, Environment, HostFuture, How,
+    LeftBehind, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn,
+    ModuleRunner, ModuleWorld, ModulesOwner, Network, Output, OutputLimits, ProcessStart, Protection, Readable,
+    RegisteredCommand, Registrations, Relocation, RelocationReason, RunEnd, RunId, RunInput, RunLedger, RunRequest,
+    Sandbox, SpawnFailure, Terms,
 };
 pub use sandbox::{SandboxFloors, SandboxProblem, SandboxProfile, SandboxRequirement};
 pub use skips::{SkipReason, Skipped, Skips};

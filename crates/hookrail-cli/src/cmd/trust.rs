@@ -8,7 +8,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hookrail::{
-    Action, Fingerprint, Grant, Grants, Hook, Json, JsonObject, SandboxRequirement, Trust, TrustError, TrustStore as _,
+    Action, Capabilities, Fingerprint, Grant, Grants, Hook, Json, JsonObject, SandboxRequirement, Trust, TrustError,
+    TrustStore as _,
 };
 
 use serde::Serialize;
@@ -55,7 +56,7 @@ fn grant(args: &TrustGrantArgs) -> Result<Exit> {
         output::text("nothing to grant: the project and these hooks are trusted already\n")?;
         return Ok(Exit::Fine);
     }
-    output::text(&shown::offer(trusted, &chosen, args.allow.as_deref(), &project.places))?;
+    output::text(&shown::offer(trusted, &narrowed(&chosen, args.allow.as_deref()), &project.places))?;
     if let Some(hook) = chosen.iter().find(|hook| fingerprint(hook).is_none_or(|taken| taken.content().is_none())) {
         return Err(Failure::new(format!(
             "`{}` names a file that cannot be read or is too large to be trusted",
@@ -88,6 +89,20 @@ fn grant(args: &TrustGrantArgs) -> Result<Exit> {
     Project::trust_store()?.change(project.root(), change).map_err(store_failure)?;
     output::text(&format!("{}: the project and {}\n", paint(GOOD, "granted"), counted(chosen.len(), "hook")))?;
     Ok(Exit::Fine)
+}
+
+/// The hooks as a grant with these capabilities would leave them.
+fn narrowed(hooks: &[Arc<Hook>], allowed: Option<&[String]>) -> Vec<Arc<Hook>> {
+    let Some(allowed) = allowed.map(|texts| Capabilities::parse(texts.iter().map(String::as_str))) else {
+        return hooks.to_vec();
+    };
+    let allowed = allowed.unwrap_or(Capabilities::NONE);
+    let narrow = |hook: &Arc<Hook>| {
+        let mut hook = Hook::clone(hook);
+        hook.capabilities = hook.capabilities.map(|capabilities| capabilities.and(&allowed));
+        Arc::new(hook)
+    };
+    hooks.iter().map(narrow).collect()
 }
 
 fn revoke(args: &TrustRevokeArgs) -> Result<Exit> {
@@ -195,7 +210,7 @@ fn described(hook: &Hook) -> Json {
     let files = taken.map(Fingerprint::paths).unwrap_or_default();
     let event =
         hook.known_event().map(|event| event.spec().column(hook.dialect).map_or(event.name(), |column| column.name));
-    object([
+    let members = [
         ("hook", Json::string(&hook.label)),
         ("event", value(&event)),
         ("state", Json::string(&shown::state(hook).replace(' ', "-"))),
@@ -204,7 +219,11 @@ fn described(hook: &Hook) -> Json {
         ("sandbox", value(&hook.sandbox.as_ref().map(|profile| profile.to_json()))),
         ("sandboxRequired", Json::boolean(hook.sandbox_requirement == SandboxRequirement::Required)),
         ("source", place(hook)),
-    ])
+    ];
+    // Only modules have any.
+    let capabilities =
+        hook.capabilities.as_ref().map(|capabilities| ("capabilities", value(&capabilities.described())));
+    members.into_iter().chain(capabilities).collect::<JsonObject>().to_json()
 }
 
 /// Where a hook was configured.

@@ -4,13 +4,15 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use super::table::{CAPABILITIES, Kind, POLICIES, SECTIONS, Who, of_section};
+use hookrail::CAPABILITY_NAMES;
+
+use super::table::{Kind, POLICIES, SECTIONS, Who, of_section};
 
 /// What a setting is when no file says otherwise.
 fn default(kind: Kind) -> Value {
     match kind {
         Kind::Number { default, .. } => json!(default),
-        Kind::Capabilities => json!(["read", "write", "run"]),
+        Kind::Capabilities => json!(["read", "write", "run", "env"]),
         Kind::Flag { default } => json!(default),
         Kind::Policy => json!("allow"),
         Kind::Sandbox => json!("none"),
@@ -58,7 +60,10 @@ pub(crate) fn schema() -> Value {
 fn described(kind: Kind, what: &str) -> Value {
     let mut schema = match kind {
         Kind::Number { least, most, .. } => json!({"type": "integer", "minimum": least, "maximum": most}),
-        Kind::Capabilities => json!({"type": "array", "items": {"enum": CAPABILITIES}}),
+        Kind::Capabilities => json!({"type": "array", "items": {"anyOf": [
+            {"enum": CAPABILITY_NAMES},
+            {"type": "string", "pattern": "^(read|write|network|env):."},
+        ]}}),
         Kind::Flag { .. } => json!({"type": "boolean"}),
         Kind::Policy => json!({"enum": POLICIES}),
         Kind::Sandbox => {

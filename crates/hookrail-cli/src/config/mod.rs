@@ -22,7 +22,7 @@ use table::{Setting, Who};
 /// Everything both files come to.
 #[derive(Debug)]
 pub(crate) struct Configuration {
-    processes: Option<usize>,
+    processes: usize,
     everybody: HookTerms,
     project: HookTerms,
     pub(crate) bus: BusSettings,
@@ -32,7 +32,7 @@ pub(crate) struct Configuration {
 }
 
 /// What one hook may use and do.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct HookTerms {
     terms: Terms,
     allowance: Allowance,
@@ -90,7 +90,7 @@ impl Configuration {
         let project = everybody.and(&everybody.with(&narrowed));
         files.push((file, narrowed.findings));
         Self {
-            processes: user.number(Setting::Processes).map(count),
+            processes: user.number(Setting::Processes).map_or(64, count),
             everybody,
             project,
             bus: BusSettings::new(&user),
@@ -107,18 +107,16 @@ impl Configuration {
 
     /// Puts it into the description of a hook system.
     pub(crate) fn apply(self, builder: Builder) -> Builder {
-        let runner = Runner::new(self.everybody.allowance, self.project.allowance);
+        let runner = Runner::new(self.everybody.allowance, self.project.allowance, self.processes);
         let mut builder = builder
             .runner(runner)
+            .most_processes(self.processes)
             .capabilities(self.everybody.terms.capabilities)
             .output_limits(self.everybody.terms.output)
             .on_load_failure(self.on_load_failure)
             .narrow_project(self.project.terms);
         if let Some(floor) = self.sandbox_floor {
             builder = builder.sandbox_floor(floor);
-        }
-        if let Some(processes) = self.processes {
-            builder = builder.most_processes(processes);
         }
         if let Some(file) = user_file() {
             let checked = file.clone();
@@ -153,15 +151,16 @@ fn too_much(stated: &Stated, user: &Said, everybody: &HookTerms) -> Option<Diagn
         let hint = "it concerns more than this project; the user's own `hookrail/config.toml` can say it";
         return Some(Diagnostic::new(Code::ConfigUserOnly, message).at(stated.place.clone()).hint(hint));
     }
-    let message = match stated.value {
+    let message = match &stated.value {
         Value::Number(number) => {
+            let number = *number;
             let allowed = user.number(stated.row.setting).or(stated.row.kind.default_number())?;
             (number > allowed)
                 .then(|| format!("`{key}` is {number}, but the user allows {allowed}, which stays in force"))?
         }
         Value::Capabilities(wanted) => {
-            let allowed = everybody.terms.capabilities;
-            (wanted != wanted.and(allowed))
+            let allowed = &everybody.terms.capabilities;
+            (!wanted.is_within(allowed))
                 .then(|| format!("`{key}` names more than the user allows, which is {}", modules::listed(allowed)))?
         }
         Value::Flag(_) | Value::Address(_) | Value::Policy(_) | Value::Sandbox(_) => return None,
@@ -180,13 +179,13 @@ impl HookTerms {
         let size = |setting, now| said.number(setting).map_or(now, kibibytes);
         let output = OutputLimits::new(size(Setting::Stdout, stdout), size(Setting::Stderr, stderr));
         // Nobody knows what a file that cannot be read wanted to take away.
-        let unsaid = if said.state == State::Broken { Capabilities::LOOK } else { self.terms.capabilities };
+        let unsaid = if said.state == State::Broken { Capabilities::READ } else { self.terms.capabilities.clone() };
         let terms = Terms::new(output, said.capabilities().unwrap_or(unsaid));
         Self { terms, allowance: self.allowance.with(said) }
     }
 
     fn and(&self, other: &Self) -> Self {
-        Self { terms: self.terms.and(other.terms), allowance: self.allowance.and(other.allowance) }
+        Self { terms: self.terms.and(&other.terms), allowance: self.allowance.and(other.allowance) }
     }
 }
 

@@ -7,11 +7,11 @@ use hookrail::{
     Capabilities, HostFuture, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleRunner,
     ModuleWorld, ModulesOwner, NamedFile,
 };
-use hookrail_js::{Limits, Modules};
+use hookrail_js::{Limits, Modules, SharedProcesses};
 
 use super::kibibytes;
 use super::read::Said;
-use super::table::{CAPABILITIES, Setting};
+use super::table::Setting;
 
 /// What one module may use.
 #[derive(Clone, Copy, Debug)]
@@ -52,9 +52,8 @@ impl Default for Allowance {
 }
 
 /// Capabilities in words.
-pub(crate) fn listed(capabilities: Capabilities) -> String {
-    let has = |name: &&&str| Capabilities::of_names([**name]).is_ok_and(|one| one == one.and(capabilities));
-    let names: Vec<String> = CAPABILITIES.iter().filter(has).map(|name| format!("`{name}`")).collect();
+pub(crate) fn listed(capabilities: &Capabilities) -> String {
+    let names: Vec<String> = capabilities.described().iter().map(|name| format!("`{name}`")).collect();
     if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
 }
 
@@ -66,8 +65,11 @@ pub(crate) struct Runner {
 }
 
 impl Runner {
-    pub(crate) fn new(users: Allowance, projects: Allowance) -> Self {
-        let modules = |allowance: Allowance| (Modules::with_limits(allowance.limits), allowance.wall);
+    /// With so many processes of all modules together.
+    pub(crate) fn new(users: Allowance, projects: Allowance, processes: usize) -> Self {
+        let shared = SharedProcesses::new(processes);
+        let modules =
+            |allowance: Allowance| (Modules::with_limits(allowance.limits).sharing_processes(&shared), allowance.wall);
         Self { users: modules(users), projects: modules(projects) }
     }
 

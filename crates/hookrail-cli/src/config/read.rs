@@ -8,11 +8,14 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use hookrail::{Capabilities, Code, Diagnostic, Location, OnFailure, SandboxProfile, nearest, read_file};
+use hookrail::{
+    CAPABILITY_NAMES, Capabilities, CapabilityProblem, Code, Diagnostic, Location, OnFailure, SandboxProfile, nearest,
+    read_file,
+};
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-use super::table::{CAPABILITIES, Kind, POLICIES, Row, SECTIONS, Setting, of_section};
+use super::table::{Kind, POLICIES, Row, SECTIONS, Setting, of_section};
 
 /// What follows when nobody can say what was to be taken away.
 const ONLY_READING: &str = "until this is mended, modules may only read";
@@ -251,27 +254,36 @@ impl Reader<'_> {
         }
     }
 
-    /// The capabilities of a list. A name that means nothing allows nothing.
+    /// The capabilities of a list. An entry that is malformed allows nothing.
     fn capabilities(&mut self, names: &[Spanned<DeValue<'_>>]) -> Capabilities {
         let mut known = Vec::new();
         for name in names {
-            match name.get_ref().as_str() {
-                Some(text) if CAPABILITIES.contains(&text) => known.push(text),
-                text => {
-                    let shown = text.map_or_else(|| described(name.get_ref()).to_owned(), |text| format!("`{text}`"));
-                    let hint = text.and_then(|text| suggestion(text, CAPABILITIES));
-                    let hint = hint.unwrap_or_else(|| format!("there are {}", listed(&CAPABILITIES)));
-                    self.find(Code::SettingValue, format!("{shown} is no capability"), name.span(), Some(hint));
+            let Some(text) = name.get_ref().as_str() else {
+                let message = format!("{} is not a capability", described(name.get_ref()));
+                let hint = format!("there are {}", listed(&CAPABILITY_NAMES));
+                self.find(Code::SettingValue, message, name.span(), Some(hint));
+                continue;
+            };
+            match Capabilities::parse([text]) {
+                Ok(_) => known.push(text),
+                Err(error) => {
+                    let near = match error.problem {
+                        CapabilityProblem::UnknownName => suggestion(text, CAPABILITY_NAMES),
+                        _ => None,
+                    };
+                    let hint = near.unwrap_or_else(|| error.problem.to_string());
+                    let message = format!("`{}` is not a capability, and allows nothing", text.escape_debug());
+                    self.find(Code::SettingValue, message, name.span(), Some(hint));
                 }
             }
         }
-        Capabilities::of_names(known).unwrap_or(Capabilities::NONE)
+        Capabilities::parse(known).unwrap_or(Capabilities::NONE)
     }
 
     /// Whoever wanted to take capabilities away and wrote it wrongly must not get all of them.
     fn keep_safe(&mut self, row: &'static Row, at: Range<usize>) {
         match row.setting {
-            Setting::Capabilities => self.state(row, Value::Capabilities(Capabilities::LOOK), at),
+            Setting::Capabilities => self.state(row, Value::Capabilities(Capabilities::READ), at),
             Setting::OnLoadFailure => self.state(row, Value::Policy(OnFailure::Block), at),
             Setting::SandboxFloor => self.state(row, Value::Sandbox(Some(SandboxProfile::guard())), at),
             _ => {}

@@ -1,6 +1,8 @@
 //! Every setting of hookrail's own configuration file: one table, from which the reader, the reference and the schema
 //! are made.
 
+use hookrail::CAPABILITY_NAMES;
+
 /// A setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Setting {
@@ -63,9 +65,6 @@ pub(crate) enum Who {
     Both,
 }
 
-/// What the capabilities are called.
-pub(crate) const CAPABILITIES: [&str; 4] = ["read", "write", "run", "network"];
-
 const fn number(least: u64, most: u64, default: u64) -> Kind {
     Kind::Number { least, most, default: Some(default) }
 }
@@ -87,13 +86,14 @@ const GIB: u64 = 1 << 20;
 #[rustfmt::skip]
 pub(crate) const TABLE: &[Row] = &[
     row(Setting::Processes, "limits", "processes", number(1, 4096, 64), Who::User,
-        "How many hook processes run at once. More wait, and waiting does not count against their time."),
+        "How many hook processes run at once, and how many processes all modules together have at once. More wait, and \
+         waiting does not count against the time of a hook."),
     row(Setting::Stdout, "limits", "stdout-kib", number(1, GIB, 8192), Who::Both,
         "How much of a hook's standard output is read. A longer answer is a failure of the hook."),
     row(Setting::Stderr, "limits", "stderr-kib", number(1, GIB, 1024), Who::Both,
         "How much of a hook's standard error is kept."),
     row(Setting::Capabilities, "modules", "capabilities", Kind::Capabilities, Who::Both,
-        "What module hooks may do. A grant with `--allow` can leave a module less."),
+        "What module hooks may do. `run` is everything the user can do. A grant with `--allow` can leave a module less."),
     row(Setting::Memory, "modules", "memory-kib", number(1024, GIB, 65_536), Who::Both,
         "The memory of one module."),
     row(Setting::Stack, "modules", "stack-kib", number(64, 2048, 768), Who::Both,
@@ -153,7 +153,10 @@ impl Kind {
     pub(crate) fn expected(self) -> String {
         match self {
             Self::Number { least, most, .. } => format!("a whole number from {least} to {most}"),
-            Self::Capabilities => format!("a list of {}", CAPABILITIES.map(|name| format!("\"{name}\"")).join(", ")),
+            Self::Capabilities => format!(
+                "a list of {}, with or without a scope as in \"read:src/**\"",
+                CAPABILITY_NAMES.map(|name| format!("\"{name}\"")).join(", ")
+            ),
             Self::Flag { .. } => "true or false".to_owned(),
             Self::Policy => "\"allow\", \"ask\" or \"block\"".to_owned(),
             Self::Sandbox => "\"none\", \"guard\" or a table of `read`, `write` and `network`".to_owned(),

@@ -2,6 +2,7 @@
 //!
 //! Nothing here loads, decides or runs anything, and nothing here writes: it makes text with styles in it.
 
+mod capabilities;
 pub(crate) mod diagnostic;
 pub(crate) mod excerpt;
 pub(crate) mod hooks;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use hookrail::{Action, Digest, EventKind, Fingerprint, Hook, Lane, SandboxProfile, SandboxRequirement, Trust};
 
+use super::capabilities;
 use super::hooks::{self, NAME};
 use super::places::Places;
 use super::table::{Cell, Table};
@@ -52,12 +53,13 @@ pub(crate) fn status(trusted: bool, hooks: &[Arc<Hook>], places: &Places) -> Str
         ]);
     }
     let _ = write!(out, "\n{}", table.render(2));
+    out.push_str(&capabilities::of_modules(hooks));
     let hint = hooks::trust_hint(hooks.iter());
     if hint.is_empty() { out } else { format!("{out}\n{hint}") }
 }
 
 /// Everything a grant would cover.
-pub(crate) fn offer(trusted: bool, hooks: &[Arc<Hook>], allowed: Option<&[String]>, places: &Places) -> String {
+pub(crate) fn offer(trusted: bool, hooks: &[Arc<Hook>], places: &Places) -> String {
     let mut out = String::new();
     if !trusted {
         let _ = writeln!(out, "{}: its own switches and lists will count", paint(HEADING, "project"));
@@ -69,25 +71,31 @@ pub(crate) fn offer(trusted: bool, hooks: &[Arc<Hook>], allowed: Option<&[String
             String::new()
         };
         let _ = writeln!(out, "{}{changed}", paint(HEADING, one_line(&hook.label)));
-        out.push_str(&described(hook, allowed, places));
+        out.push_str(&described(hook, places));
     }
     out.push('\n');
     out
 }
 
-/// What a hook is and what a grant of it would cover; of a module also what it may do, which is everything unless the grant
-/// leaves it less.
-pub(crate) fn described(hook: &Hook, allowed: Option<&[String]>, places: &Places) -> String {
+/// What a hook is and what a grant of it would cover.
+pub(crate) fn described(hook: &Hook, places: &Places) -> String {
     let mut out = String::new();
     let pattern = hook.matcher.pattern().filter(|pattern| !pattern.is_empty());
     let matcher = pattern.map(|pattern| format!(" {}", one_line(pattern))).unwrap_or_default();
     let event = hook.known_event().map_or("known only when it runs", EventKind::name);
     line(&mut out, "event", &format!("{event}{matcher}"));
     line(&mut out, "runs", &hanging(&visible(&command(&hook.action)), LABEL + 4));
+    match &hook.capabilities {
+        Some(capabilities) => line(&mut out, "may", &capabilities::described(capabilities)),
+        None if hook.sandbox.is_none() => line(&mut out, "may", "do everything that you can do: it has no sandbox"),
+        None => {}
+    }
     if hook.lane != Lane::default() {
         line(&mut out, "lane", &hooks::lane(hook));
     }
-    line(&mut out, "may", &may(hook));
+    if let Some(sandbox) = sandboxed(hook) {
+        line(&mut out, "in", &sandbox);
+    }
     if let Some(definition) = fingerprint(hook).map(Fingerprint::described) {
         for (label, term) in [("fails", diff::on_failure(definition)), ("time", diff::timeout(definition))] {
             if !term.is_empty() {
@@ -107,37 +115,19 @@ pub(crate) fn described(hook: &Hook, allowed: Option<&[String]>, places: &Places
         let why = format!("{which}: it is open-ended ({why}), and only the text of its command is trusted");
         line(&mut out, "file", &why);
     }
-    if let Action::Module(_) = &hook.action {
-        line(&mut out, "may", &capabilities(allowed));
-    }
     out
 }
 
-/// What a module may do under a grant that leaves it these capabilities.
-fn capabilities(allowed: Option<&[String]>) -> String {
-    match allowed {
-        Some([]) => "nothing but answer".to_owned(),
-        Some(names) if !names.iter().any(|name| name == "run") => names.join(", "),
-        Some(names) => format!("{}: with `run` it can do everything that you can", names.join(", ")),
-        None => "everything that you can: it reads, writes, runs programs and uses the network".to_owned(),
-    }
-}
-
-/// What its processes may do.
-fn may(hook: &Hook) -> String {
+/// The sandbox in which its processes run; nothing if there is none.
+fn sandboxed(hook: &Hook) -> Option<String> {
     let shown = |profile: &SandboxProfile| one_line(&profile.to_string());
-    let mut text = match (&hook.sandbox, &hook.action) {
-        (Some(profile), _) => format!("sandbox: {}", shown(profile)),
-        (None, Action::Module(_)) => "what its capabilities leave it".to_owned(),
-        (None, _) => "do everything that you can do: it has no sandbox".to_owned(),
-    };
+    let own = hook.sandbox.iter().map(|profile| format!("a sandbox: {}", shown(profile)));
+    let floors = hook.sandbox_floors.iter().map(|floor| format!("a floor for its processes: {}", shown(floor)));
+    let mut text = own.chain(floors).collect::<Vec<_>>().join("; ");
     if matches!(hook.sandbox_requirement, SandboxRequirement::Required) {
         text.push_str("; it does not run where that cannot be enforced");
     }
-    for floor in &*hook.sandbox_floors {
-        let _ = write!(text, "; its processes at most: {}", shown(floor));
-    }
-    text
+    (!text.is_empty()).then_some(text)
 }
 
 fn beginning(digest: &Digest) -> String {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::table::{Attack, Standing};
-use crate::{commands, environment, files, granted, layers, links, names, places, race};
+use crate::{commands, environment, files, granted, layers, links, modules, names, places, race};
 
 /// Every chapter of the table, in the order of the page.
 const CHAPTERS: &[(&str, &[Attack])] = &[
@@ -19,6 +19,7 @@ const CHAPTERS: &[(&str, &[Attack])] = &[
     (crate::sandbox::TITLE, crate::sandbox::ATTACKS),
     (files::TITLE, files::ATTACKS),
     (environment::TITLE, environment::ATTACKS),
+    (modules::TITLE, modules::ATTACKS),
     (names::TITLE, names::ATTACKS),
 ];
 

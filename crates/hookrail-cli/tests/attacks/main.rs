@@ -22,6 +22,7 @@ mod guards;
 mod lab;
 mod layers;
 mod links;
+mod modules;
 mod names;
 mod places;
 mod race;

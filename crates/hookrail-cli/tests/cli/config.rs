@@ -99,7 +99,7 @@ fn mistakes_are_shown_with_their_place_and_harm_only_themselves() {
       |
       = help: 1000 is the default and stays in force
 
-    warning[setting-value]: `wirte` is no capability
+    warning[setting-value]: `wirte` is not a capability, and allows nothing
      --> ~/.config/hookrail/config.toml:8:25
       |
     8 | capabilities = ["read", "wirte"]

@@ -43,6 +43,10 @@ impl OpError {
         Self { cause: Cause::Memory, ..Self::new("out of memory") }
     }
 
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     pub(super) fn cause(&self) -> Cause {
         self.cause
     }

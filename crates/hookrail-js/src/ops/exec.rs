@@ -17,8 +17,9 @@ use tokio::sync::oneshot;
 
 use super::answer::{quote_bytes, quote_text};
 use super::args::decode;
+use super::permission::require_run;
 use super::text::bytes;
-use super::{Answer, Args, Need, OpError, op, require};
+use super::{Answer, Args, OpError, op};
 use crate::processes::{Ended, NotDriven, Processes, Wanted, WhenFull};
 use crate::shared::{Op, Shared};
 
@@ -118,7 +119,7 @@ struct Options<'a> {
 
 fn wanted(shared: &Shared, args: &Args<'_>, when_full: WhenFull) -> Result<(Wanted, About), OpError> {
     let program = args.text(0)?;
-    require(shared, Need::Run, &format!("running `{program}`"))?;
+    require_run(shared, &program)?;
     let owner = shared.owner()?;
     let words: Vec<Value> = args.decode(1)?;
     let options: Options<'_> = args.parts::<Option<Options<'_>>>(2)?.unwrap_or_default();
@@ -126,12 +127,17 @@ fn wanted(shared: &Shared, args: &Args<'_>, when_full: WhenFull) -> Result<(Want
     let cwd = options.cwd.as_ref().map_or_else(|| world.cwd.clone(), |cwd| world.cwd.join(cwd));
     let timeout = options.timeout.filter(|ms| *ms > 0.0);
     let timeout = timeout.and_then(|ms| Duration::try_from_secs_f64(ms / 1_000.0).ok()).unwrap_or(NO_TIMEOUT);
-    let mut environment = match options.env {
+    let mut environment: Environment = match options.env {
         Some(given) => {
             let given: BTreeMap<String, Value> = decode(given.get(), "the environment")?;
             given.iter().filter_map(|(name, value)| Some((name.as_str(), value.as_str()?))).collect()
         }
-        None => Environment::clone(&world.environment),
+        // A process inherits what its module sees. Names that are not text are nobody's secret and nobody's need.
+        None => {
+            let seen =
+                |name: &std::ffi::OsStr| name.to_str().is_some_and(|name| world.capabilities.shows_variable(name));
+            world.environment.iter().filter(|(name, _)| seen(name)).collect()
+        }
     };
     let depth = world.environment.get("HOOKRAIL_DEPTH").and_then(|depth| depth.to_str()?.parse::<u32>().ok());
     environment = environment

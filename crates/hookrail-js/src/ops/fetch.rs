@@ -18,8 +18,9 @@ use tempfile::NamedTempFile;
 
 use super::answer::quote_bytes;
 use super::args::decode;
+use super::permission::{Redirections, require_network};
 use super::text::bytes;
-use super::{Answer, Args, Need, OpError, exec, op, require};
+use super::{Answer, Args, OpError, exec, op};
 use crate::processes::{Wanted, WhenFull};
 use crate::shared::{Op, Shared};
 
@@ -35,12 +36,12 @@ const ABOUT: &str = "%{stderr}\\n%{http_code} %{size_header} %{num_redirects} %{
 pub(super) fn begin(shared: &Arc<Shared>, number: u32, args: &Args<'_>) -> Result<Op, OpError> {
     let request: Request<'_> = args.parts(0)?;
     let url = request.url.clone();
-    require(shared, Need::Network, &format!("fetch(\"{url}\")"))?;
+    let redirections = require_network(shared, &url)?;
     if !(url.starts_with("https://") || url.starts_with("http://")) {
         return Err(OpError::type_error(format!("fetch knows http and https, not `{url}`")));
     }
     let owner = shared.owner()?;
-    let asked = asked(&request)?;
+    let asked = asked(&request, redirections)?;
     let command = Command::new("curl")
         // The user's own settings for `curl` are not meant for modules.
         .args(["--disable", "--config", "-"])
@@ -61,6 +62,8 @@ pub(super) fn begin(shared: &Arc<Shared>, number: u32, args: &Args<'_>) -> Resul
     // Its answer may be twice as large as the output of another process.
     let wanted = Wanted { command, environment, owner, places: 2, when_full: WhenFull::Wait };
     let most = shared.account.most();
+    let follows = request.redirect.as_deref().unwrap_or("follow") == "follow";
+    let stops_at_redirection = follows && redirections == Redirections::Refused;
     Ok(op(shared, async move {
         // It is there until the request has ended, however that is.
         let _body = body;
@@ -68,7 +71,7 @@ pub(super) fn begin(shared: &Arc<Shared>, number: u32, args: &Args<'_>) -> Resul
             return Err(failed("it was given up"));
         };
         match &ended.how {
-            Ok(finished) => answer(finished, most),
+            Ok(finished) => answer(finished, most, stops_at_redirection),
             Err(SpawnError::ProgramNotFound { .. }) => {
                 Err(failed("it needs the program `curl`, which was not found; install it or put it into PATH"))
             }
@@ -107,7 +110,7 @@ fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }
 
-fn asked(request: &Request<'_>) -> Result<Asked, OpError> {
+fn asked(request: &Request<'_>, redirections: Redirections) -> Result<Asked, OpError> {
     let method = request.method.as_deref().unwrap_or("GET").to_uppercase();
     let mut lines = String::from("silent\nshow-error\ninclude\nsuppress-connect-headers\ngloboff\nmax-redirs = 20\n");
     lines.push_str("proto = \"=http,https\"\nproto-redir = \"=http,https\"\n");
@@ -133,7 +136,7 @@ fn asked(request: &Request<'_>) -> Result<Asked, OpError> {
         other if other.chars().all(|letter| letter.is_ascii_alphabetic()) => set("request", other),
         other => return Err(OpError::type_error(format!("`{other}` is not a method"))),
     }
-    if request.redirect.as_deref().unwrap_or("follow") == "follow" {
+    if request.redirect.as_deref().unwrap_or("follow") == "follow" && redirections == Redirections::Free {
         lines.push_str("location\n");
     }
     let body = request.body.and_then(|body| serde_json::from_str::<String>(body.get()).ok());
@@ -176,10 +179,14 @@ fn quoted(value: &str) -> String {
     format!("\"{escaped}\"")
 }
 
-fn answer(finished: &Finished, most: usize) -> Result<Answer, OpError> {
+fn answer(finished: &Finished, most: usize, stops_at_redirection: bool) -> Result<Answer, OpError> {
     let told = finished.stderr.text_lossy();
     let (complaint, about) = told.trim_end().rsplit_once('\n').unwrap_or((&told, ""));
     match finished.end {
+        End::Exited(0) if stops_at_redirection && is_redirection(about) => Err(failed(
+            "the answer is a redirection, which is not followed where `network` is limited to hosts; fetch with \
+             `redirect: \"manual\"`",
+        )),
         End::Exited(0) => {
             response(&finished.stdout.bytes, about, most)?.ok_or_else(|| failed("the answer is not HTTP"))
         }
@@ -191,6 +198,11 @@ fn answer(finished: &Finished, most: usize) -> Result<Answer, OpError> {
             complaint.trim().trim_start_matches("curl: ").lines().next().unwrap_or("`curl` does not say why"),
         )),
     }
+}
+
+/// Whether the status of an answer says that what was asked for is elsewhere.
+fn is_redirection(about: &str) -> bool {
+    matches!(about.split(' ').next(), Some("301" | "302" | "303" | "307" | "308"))
 }
 
 /// The answer, taken apart: all headers on the way come first, and how long they are was told. None when it is no HTTP.
@@ -250,7 +262,7 @@ mod tests {
     #[test]
     fn nothing_breaks_out_of_the_configuration() {
         let request = json!({"url": "http://h/\"\nfile = x", "method": "post", "headers": [["X", "a\"\\"]], "body": "one\n\"two\"\\"});
-        let asked = asked(&serde_json::from_str(&request.to_string()).unwrap()).unwrap();
+        let asked = asked(&serde_json::from_str(&request.to_string()).unwrap(), Redirections::Free).unwrap();
         let asked = String::from_utf8(asked.configuration).unwrap();
         assert!(asked.contains(r#"url = "http://h/\"\nfile = x""#), "{asked}");
         assert!(
@@ -260,7 +272,10 @@ mod tests {
         for bad in
             [json!({"headers": [["X", "a\r\nb"]]}), json!({"headers": [["X: y", "a"]]}), json!({"method": "A B"})]
         {
-            assert!(super::asked(&serde_json::from_str(&bad.to_string()).unwrap()).is_err(), "{bad}");
+            assert!(
+                super::asked(&serde_json::from_str(&bad.to_string()).unwrap(), Redirections::Free).is_err(),
+                "{bad}"
+            );
         }
     }
 }

@@ -8,8 +8,9 @@ use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
+use super::permission::{Change, Last, require_read, require_write};
 use super::text::bytes;
-use super::{Answer, Args, Need, OpError, require, watch};
+use super::{Answer, Args, OpError, watch};
 use crate::shared::Shared;
 
 /// Larger files do not fit into a module's memory anyway.
@@ -18,8 +19,8 @@ const LARGEST: u64 = 32 << 20;
 pub(super) fn at_once(shared: &Arc<Shared>, name: &str, args: &Args<'_>) -> Result<Answer, OpError> {
     match name {
         "watch" => {
-            require(shared, Need::Read, "watching files")?;
-            return watch::begin(shared, args.number(0), path(shared, args, 1)?, args.flag(2));
+            let target = require_read(shared, &path(shared, args, 1)?, Last::Followed)?;
+            return watch::begin(shared, args.number(0), target, args.flag(2));
         }
         "unwatch" => {
             watch::end(shared, args.number(0));
@@ -28,41 +29,57 @@ pub(super) fn at_once(shared: &Arc<Shared>, name: &str, args: &Args<'_>) -> Resu
         _ => {}
     }
     let target = path(shared, args, 0)?;
-    let changes = !matches!(name, "read" | "exists" | "access" | "stat" | "readdir" | "realpath" | "readlink");
-    if changes {
-        require(shared, Need::Write, &format!("changing `{}`", target.display()))?;
-    } else {
-        require(shared, Need::Read, &format!("reading `{}`", target.display()))?;
-    }
+    // What was judged is what is worked on; messages name what the module named.
+    let real = permitted(shared, name, &target, args)?;
     let failed = |syscall: &'static str| {
         let target = target.clone();
         move |error: io::Error| OpError::io(&error, syscall, &target)
     };
     let done = |result: io::Result<()>, syscall| result.map(|()| Answer::nothing()).map_err(failed(syscall));
     match name {
-        "read" => Answer::bytes(&read(&target)?, shared.account.most()),
-        "write" => write(&target, &bytes(&args.text(1)?)?, &args.text(2)?, args.flag(3)),
-        "exists" => Answer::of(&target.exists()),
-        "access" => access(&target, args.number(1)),
+        "read" => Answer::bytes(&read(&real)?, shared.account.most()),
+        "write" => write(&real, &bytes(&args.text(1)?)?, &args.text(2)?, args.flag(3)),
+        "exists" => Answer::of(&real.exists()),
+        "access" => access(&real, args.number(1)),
         "stat" => {
-            let about = if args.flag(1) { fs::metadata(&target) } else { fs::symlink_metadata(&target) };
+            let about = if args.flag(1) { fs::metadata(&real) } else { fs::symlink_metadata(&real) };
             Answer::of(&describe(&about.map_err(failed("stat"))?))
         }
-        "readdir" => Answer::of(&list(&target, args.flag(1)).map_err(failed("scandir"))?),
-        "mkdir" if args.flag(1) => done(fs::create_dir_all(&target), "mkdir"),
-        "mkdir" => done(fs::create_dir(&target), "mkdir"),
+        "readdir" => Answer::of(&list(&real, args.flag(1)).map_err(failed("scandir"))?),
+        "mkdir" if args.flag(1) => done(fs::create_dir_all(&real), "mkdir"),
+        "mkdir" => done(fs::create_dir(&real), "mkdir"),
         "mkdtemp" => make_temporary(&target),
-        "rm" => remove(&target, args.decode(1)?),
-        "rmdir" if args.flag(1) => done(fs::remove_dir_all(&target), "rmdir"),
-        "rmdir" => done(fs::remove_dir(&target), "rmdir"),
-        "rename" => done(fs::rename(&target, path(shared, args, 1)?), "rename"),
-        "copy" => done(fs::copy(&target, path(shared, args, 1)?).map(drop), "copyfile"),
-        "realpath" => Answer::of(&target.canonicalize().map_err(failed("realpath"))?.to_string_lossy()),
-        "readlink" => Answer::of(&fs::read_link(&target).map_err(failed("readlink"))?.to_string_lossy()),
-        "symlink" => done(link(&target, Path::new(&args.text(1)?)), "symlink"),
-        "utimes" => done(set_time(&target, args.float(1)), "utime"),
-        "chmod" => done(set_mode(&target, args.number(1)), "chmod"),
+        "rm" => remove(&real, args.decode(1)?),
+        "rmdir" if args.flag(1) => done(fs::remove_dir_all(&real), "rmdir"),
+        "rmdir" => done(fs::remove_dir(&real), "rmdir"),
+        "rename" => {
+            let to = require_write(shared, &path(shared, args, 1)?, Last::Name, Change::Tree)?;
+            done(fs::rename(&real, to), "rename")
+        }
+        "copy" => {
+            let to = require_write(shared, &path(shared, args, 1)?, Last::Followed, Change::One)?;
+            done(fs::copy(&real, to).map(drop), "copyfile")
+        }
+        "realpath" => Answer::of(&real.canonicalize().map_err(failed("realpath"))?.to_string_lossy()),
+        "readlink" => Answer::of(&fs::read_link(&real).map_err(failed("readlink"))?.to_string_lossy()),
+        "symlink" => done(link(&real, Path::new(&args.text(1)?)), "symlink"),
+        "utimes" => done(set_time(&real, args.float(1)), "utime"),
+        "chmod" => done(set_mode(&real, args.number(1)), "chmod"),
         _ => Err(OpError::new(format!("the host knows no `fs.{name}`"))),
+    }
+}
+
+/// Asks whether the module may do this. Gives the path to work on.
+fn permitted(shared: &Shared, name: &str, target: &Path, args: &Args<'_>) -> Result<PathBuf, OpError> {
+    match name {
+        "read" | "exists" | "access" | "readdir" | "realpath" | "copy" => require_read(shared, target, Last::Followed),
+        "stat" if args.flag(1) => require_read(shared, target, Last::Followed),
+        "stat" | "readlink" => require_read(shared, target, Last::Name),
+        "write" | "utimes" => require_write(shared, target, Last::Followed, Change::One),
+        "mkdir" | "mkdtemp" => require_write(shared, target, Last::Name, Change::One),
+        "chmod" => require_write(shared, target, Last::Followed, Change::Tree),
+        // What nobody here knows is judged as the largest change.
+        _ => require_write(shared, target, Last::Name, Change::Tree),
     }
 }
 

@@ -11,6 +11,7 @@ mod exec;
 mod fetch;
 mod fs;
 mod host;
+mod permission;
 mod session;
 mod text;
 mod watch;
@@ -26,6 +27,7 @@ use answer::Answer;
 use args::Args;
 use error::Cause;
 pub(crate) use error::OpError;
+pub(crate) use permission::{Last, require_read};
 
 use crate::clock::Stop;
 use crate::component::State;
@@ -155,7 +157,7 @@ fn at_once(shared: &Arc<Shared>, name: &str, args: &Args<'_>) -> Result<Answer, 
             Ok(Answer::nothing())
         }
         "process.about" => Ok(text::about_process().into()),
-        "process.env" => Ok(text::environment(&shared.world.lock().environment).into()),
+        "process.env" => Ok(text::environment(&shared.world.lock()).into()),
         "text.width" => Ok(text::width(&args.text(0)?).into()),
         "text.letters" => text::letters(&args.text(0)?, most),
         "process.alive" => text::is_alive(args.number(0)).map(Answer::from),
@@ -177,30 +179,4 @@ fn begin(shared: &Arc<Shared>, call: u32, number: u32, name: &str, args: &Args<'
         "fetch" => fetch::begin(shared, number, args),
         _ => Err(OpError::new(format!("the host knows no `{name}`"))),
     }
-}
-
-/// What a module must be allowed to do for an operation.
-#[derive(Clone, Copy)]
-pub(crate) enum Need {
-    Read,
-    Write,
-    Run,
-    Network,
-}
-
-/// Refuses what the module is not allowed to do.
-pub(crate) fn require(shared: &Shared, need: Need, what: &str) -> Result<(), OpError> {
-    let allowed = shared.world.lock().capabilities;
-    let (is_allowed, name) = match need {
-        Need::Read => (allowed.read, "read"),
-        Need::Write => (allowed.write, "write"),
-        Need::Run => (allowed.run, "run"),
-        Need::Network => (allowed.network, "network"),
-    };
-    if is_allowed {
-        return Ok(());
-    }
-    shared.refused.store(true, Ordering::Relaxed);
-    let message = format!("{what} is refused: the module has no `{name}` capability here");
-    Err(OpError::new(message).code("EACCES"))
 }

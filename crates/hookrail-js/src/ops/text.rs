@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Read as _;
 
-use hookrail::Environment;
+use hookrail::ModuleWorld;
 use serde_json::{Map, Value, json};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
@@ -75,8 +75,10 @@ pub(super) fn is_alive(_pid: u32) -> Result<Value, OpError> {
     Err(OpError::new("whether a process is there cannot be told on this system").code("ENOSYS"))
 }
 
-pub(super) fn environment(environment: &Environment) -> Value {
-    let pairs = environment.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
+/// The variables that a module sees.
+pub(super) fn environment(world: &ModuleWorld) -> Value {
+    let pairs = world.environment.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
+    let pairs = pairs.filter(|(name, _)| world.capabilities.shows_variable(name));
     Value::Object(pairs.map(|(name, value)| (name.to_owned(), json!(value))).collect::<Map<_, _>>())
 }
 

@@ -14,6 +14,7 @@ use rquickjs::{Ctx, Error, Exception, Module};
 use super::{resolve, transpile, virtuals};
 use crate::clock::Stop;
 use crate::machine::is_exhausted;
+use crate::ops::{Last, require_read};
 use crate::shared::Shared;
 use crate::stack;
 
@@ -36,7 +37,7 @@ impl Resolver for FileResolver {
         }
         let base = if base.starts_with('/') { base } else { "/" };
         let kept = |file: &Path| self.shared.version.as_ref().is_some_and(|version| version.has(file));
-        resolve::resolve(base, name, kept).map_err(|message| {
+        let resolved = resolve::resolve(base, name, kept).map_err(|message| {
             // Whoever watches the module wants to know when one of these appears.
             let candidates = resolve::candidates_of(base, name).into_iter();
             self.shared.missing.lock().extend(candidates.filter(|path| !path.is_dir()));
@@ -46,7 +47,28 @@ impl Resolver for FileResolver {
             }
             self.shared.load_failure.set(Some(failure));
             Exception::throw_message(ctx, &message)
-        })
+        })?;
+        self.permitted(base, name, &resolved).map_err(|message| {
+            self.shared.load_failure.set(Some(LoadFailure::new(&message)));
+            Exception::throw_message(ctx, &message)
+        })?;
+        Ok(resolved)
+    }
+}
+
+impl FileResolver {
+    /// Whether a file may be imported. What a module is made of is known before it runs: the files of its import declarations,
+    /// and those that its grant covers. Everything else is chosen while it runs, and is reading a file.
+    fn permitted(&self, base: &str, name: &str, resolved: &str) -> Result<(), String> {
+        let path = Path::new(resolved);
+        if !path.is_absolute() || self.shared.static_imports.lock().contains(&(base.to_owned(), name.to_owned())) {
+            return Ok(());
+        }
+        let covered = self.shared.world.lock().covered.clone();
+        if covered.is_some_and(|covered| covered.iter().any(|file| file.path == path)) {
+            return Ok(());
+        }
+        require_read(&self.shared, path, Last::Followed).map(drop).map_err(|error| error.message().to_owned())
     }
 }
 
@@ -133,6 +155,7 @@ impl FileLoader {
             self.shared.exhausted.store(true, Ordering::Relaxed);
             Err(LoadFailure::new(format!("there is no thread to read '{name}' on")))
         })?;
+        self.shared.static_imports.lock().extend(code.imports.into_iter().map(|import| (name.to_owned(), import)));
         self.shared.maps.lock().add(name, code.map);
         Ok(code.text)
     }

@@ -17,6 +17,8 @@ use super::maps::Map;
 #[derive(Debug)]
 pub(super) struct Code {
     pub(super) text: String,
+    /// What its import declarations name.
+    pub(super) imports: Vec<String>,
     pub(super) map: Option<Map>,
 }
 
@@ -29,8 +31,9 @@ pub(super) fn transpile(path: &Path, source: &str) -> Result<Code, LoadFailure> 
     if let Some(error) = parsed.diagnostics.errors().next() {
         return Err(failure(path, source, error));
     }
+    let imports = parsed.module_record.requested_modules.keys().map(ToString::to_string).collect();
     if !is_typescript {
-        return Ok(Code { text: source.to_owned(), map: None });
+        return Ok(Code { text: source.to_owned(), imports, map: None });
     }
     let mut program = parsed.program;
     let semantic = SemanticBuilder::new().with_excess_capacity(2.0).with_enum_eval(true).build(&program);
@@ -51,7 +54,7 @@ pub(super) fn transpile(path: &Path, source: &str) -> Result<Code, LoadFailure> 
             .map(|token| ((token.get_dst_line(), token.get_dst_col()), (token.get_src_line(), token.get_src_col())));
         Map::new(pairs.collect())
     });
-    Ok(Code { text: printed.code, map })
+    Ok(Code { text: printed.code, imports, map })
 }
 
 fn failure(path: &Path, source: &str, error: &OxcDiagnostic) -> LoadFailure {

@@ -19,6 +19,8 @@ use crate::trust::{Fingerprint, Grants, protect_python};
 pub(crate) struct Sources {
     pub(crate) project: PathBuf,
     pub(crate) environment: Arc<Environment>,
+    /// What hooks see of it. The engine itself goes by the whole environment, also where variables are withheld from hooks.
+    pub(crate) hook_environment: Arc<Environment>,
     pub(crate) grants: Grants,
     /// Whether the project and its hooks are trusted for this run, whatever was granted.
     pub(crate) trust_all: bool,
@@ -129,6 +131,8 @@ pub(crate) struct Loaded {
     pub(crate) sources: SourceReport,
     /// Modules that have more than handlers to offer.
     pub(crate) modules: Vec<LoadedModule>,
+    /// The environment without secrets, if the user or the system wants secrets withheld from hooks.
+    pub(crate) redacted: Option<Arc<Environment>>,
     /// What goes into the log.
     pub(crate) breadcrumbs: Vec<Breadcrumb>,
 }
@@ -146,7 +150,13 @@ impl Loader {
         own(&mut reading, &mut loaded.diagnostics);
         let settings = llxprt::load(sources, &mut reading);
         loaded.policy = settings.policy.clone();
+        loaded.redacted.clone_from(&settings.redacted);
         loaded.absorb(settings);
+        let redacted = loaded
+            .redacted
+            .as_ref()
+            .map(|environment| Sources { hook_environment: Arc::clone(environment), ..Sources::clone(sources) });
+        let sources = redacted.as_ref().unwrap_or(sources);
         if sources.plugins == Plugins::Loaded {
             loaded.absorb(xcode::load(sources, &mut reading));
         }

@@ -9,11 +9,12 @@ use hookrail_spawn::{CancelToken, Captured, Command, End, Exit, Finished, Ladder
 #[cfg(unix)]
 use super::direct::direct;
 use super::end::{How, Output, RunEnd, SpawnFailure};
+use super::ground::ModuleGround;
 use super::request::RunRequest;
 use super::sandboxes::{SandboxPlace, Sandboxes};
 use super::shell::shell;
 use super::surroundings::Surroundings;
-use super::terms::{AllTerms, Terms};
+use super::terms::{AllTerms, OutputLimits};
 use super::{Environment, ProcessStart, RunLedger};
 use crate::hook::Action;
 #[cfg(unix)]
@@ -50,6 +51,8 @@ pub(crate) struct ProcessWorld {
     pub(crate) sandboxes: Sandboxes,
     /// What their processes found in their environments.
     pub(crate) surroundings: Surroundings,
+    /// What surrounds modules under the configuration that was loaded last.
+    pub(crate) module_ground: ModuleGround,
 }
 
 impl ProcessWorld {
@@ -69,9 +72,9 @@ pub(super) async fn run_command(
 ) -> (RunEnd, Option<Ladder>) {
     let began = Instant::now();
     let environment = world.surroundings.of(world, request);
-    let terms = world.terms.of(&request.hook.trust);
+    let output = world.terms.of(&request.hook.trust).output;
     let clothed = |command: Command| {
-        let command = clothed(command, world, terms, &environment, request).marker(RUN_ID, run_id);
+        let command = clothed(command, world, output, &environment, request).marker(RUN_ID, run_id);
         let file = match request.hook.lane.stdin {
             StdinKind::File => request.shared_input.file(&request.input),
             StdinKind::Pipe => None,
@@ -164,11 +167,11 @@ fn without_shell(_world: &ProcessWorld, _request: &RunRequest, _environment: &En
 fn clothed(
     command: Command,
     world: &ProcessWorld,
-    terms: Terms,
+    output: OutputLimits,
     environment: &Arc<Environment>,
     request: &RunRequest,
 ) -> Command {
-    let mut command = bounded(command, terms, request).start(world.start);
+    let mut command = bounded(command, output, request).start(world.start);
     if let Some(ledger) = &world.ledger {
         command = command.recorded_in(ledger);
     }
@@ -179,17 +182,13 @@ fn clothed(
 }
 
 /// The command with every bound of a run.
-fn bounded(command: Command, terms: Terms, request: &RunRequest) -> Command {
-    command
-        .timeout(request.timeout)
-        .grace(request.grace)
-        .cancel_grace(request.cancel_grace)
-        .limits(terms.output.for_spawn())
+fn bounded(command: Command, output: OutputLimits, request: &RunRequest) -> Command {
+    command.timeout(request.timeout).grace(request.grace).cancel_grace(request.cancel_grace).limits(output.for_spawn())
 }
 
 /// The bounds of one use of a process that was started before.
 pub(super) fn use_of_a_process(world: &ProcessWorld, request: &RunRequest) -> Command {
-    bounded(Command::new(""), world.terms.of(&request.hook.trust), request)
+    bounded(Command::new(""), world.terms.of(&request.hook.trust).output, request)
 }
 
 /// What is started for a process that is kept: the first of these that can be. Each still needs a run number.
@@ -198,12 +197,12 @@ pub(super) fn commands(world: &ProcessWorld, request: &RunRequest) -> Vec<Comman
     if request.hook.lane.life == Life::Worker {
         environment = Arc::new(Environment::clone(&environment).with("HOOKRAIL_WORKER", "1"));
     }
-    let terms = world.terms.of(&request.hook.trust);
+    let output = world.terms.of(&request.hook.trust).output;
     let direct = without_shell(world, request, &environment);
     direct
         .into_iter()
         .chain(program(world, request))
-        .map(|command| clothed(command, world, terms, &environment, request))
+        .map(|command| clothed(command, world, output, &environment, request))
         .collect()
 }
 

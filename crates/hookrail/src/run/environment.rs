@@ -12,6 +12,40 @@ const SEARCH_PATH: &str = "PATH";
 /// project could have put another one.
 const PYTHON_BYTE_CODE: &str = "PYTHONPYCACHEPREFIX";
 
+/// Variables without which little works, and which hold no secrets.
+const HARMLESS: [&str; 25] = [
+    "PATH",
+    "HOME",
+    "SHELL",
+    "USER",
+    "LOGNAME",
+    "PWD",
+    "OLDPWD",
+    "TERM",
+    "COLORTERM",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "TMPDIR",
+    "TEMP",
+    "TMP",
+    "HOSTNAME",
+    "EDITOR",
+    "PAGER",
+    "DISPLAY",
+    "SYSTEMROOT",
+    "COMSPEC",
+    "PATHEXT",
+    "USERPROFILE",
+    "NO_COLOR",
+    PYTHON_BYTE_CODE,
+];
+
+/// Whether the variable of this name holds no secret, so that every hook sees it.
+pub(super) fn is_harmless(name: &str) -> bool {
+    HARMLESS.contains(&name) || name.starts_with("LC_") || name.starts_with("HOOKRAIL_")
+}
+
 /// The environment for hooks: relative and empty parts of the search path are left out, because they mean the directory in
 /// which a hook runs, and Python keeps its byte code in a private folder.
 pub(crate) fn for_hooks(environment: Environment) -> Environment {

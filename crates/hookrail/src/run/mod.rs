@@ -2,17 +2,20 @@
 //!
 //! A runner executes a request and reports how that ended. It knows no dialect, no matching and no merging.
 
+mod capabilities;
 mod command;
 #[cfg(unix)]
 mod direct;
 mod end;
 mod environment;
+mod ground;
 mod input;
 mod kept;
 #[cfg(unix)]
 mod plain;
 mod process;
 mod recipe;
+mod redaction;
 mod request;
 mod runner;
 mod sandboxes;
@@ -22,18 +25,21 @@ mod surroundings;
 mod terms;
 mod worker;
 
+pub use capabilities::{CAPABILITY_NAMES, Capabilities, CapabilityError, CapabilityProblem, CapabilityScope};
 pub(crate) use end::joined as joined_protections;
 pub use end::{How, Output, Relocation, RelocationReason, RunEnd, SpawnFailure};
 pub(crate) use environment::for_hooks as environment_for_hooks;
+pub(crate) use ground::{AGENT_FOLDERS, ModuleGround, protected_places};
 pub use hookrail_spawn::{
     Environment, LeftBehind, Network, Protection, Readable, RunLedger, Sandbox, Start as ProcessStart,
 };
 pub use input::RunInput;
+pub(crate) use redaction::Redaction;
 pub(crate) use request::SharedInput;
 pub use request::{RunId, RunRequest};
 pub use runner::{
-    Capabilities, HostFuture, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender,
-    ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, RegisteredCommand, Registrations,
+    HostFuture, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn,
+    ModuleRunner, ModuleWorld, ModulesOwner, RegisteredCommand, Registrations,
 };
 pub use terms::{OutputLimits, Terms};
 

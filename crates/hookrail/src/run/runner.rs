@@ -11,7 +11,9 @@ use std::time::Duration;
 use hookrail_spawn::Sandbox;
 
 use super::Environment;
+use super::capabilities::Capabilities;
 use super::end::Output;
+use super::ground::AGENT_FOLDERS;
 use crate::hook::Trust;
 use crate::json::Json;
 use crate::run::How;
@@ -84,7 +86,11 @@ pub trait ModuleRunner: Send + Sync {
 pub struct ModuleWorld {
     /// The working directory.
     pub cwd: PathBuf,
-    /// The environment it sees and that its processes inherit.
+    /// The project, from which the paths of scopes count.
+    pub project: PathBuf,
+    /// Files and folders that it must not change, whatever it may write: they decide which hooks run.
+    pub protected: Arc<[PathBuf]>,
+    /// The environment it sees, as far as its capabilities go, and that its processes inherit.
     pub environment: Arc<Environment>,
     /// What it may do.
     pub capabilities: Capabilities,
@@ -97,11 +103,14 @@ pub struct ModuleWorld {
 }
 
 impl ModuleWorld {
-    /// A world in which everything is allowed that is allowed by default.
+    /// A world in which everything is allowed that is allowed by default. The working directory is taken for the project.
     #[must_use]
     pub fn new(cwd: impl Into<PathBuf>, environment: Arc<Environment>) -> Self {
+        let cwd = cwd.into();
         Self {
-            cwd: cwd.into(),
+            project: cwd.clone(),
+            cwd,
+            protected: Arc::from([]),
             environment,
             capabilities: Capabilities::default(),
             owner: ModulesOwner::default(),
@@ -132,6 +141,31 @@ impl ModuleWorld {
         self
     }
 
+    /// The world of this project, in which these files and folders must not be changed.
+    #[must_use]
+    pub fn protecting(mut self, project: &Path, protected: Arc<[PathBuf]>) -> Self {
+        self.project = project.to_owned();
+        self.protected = protected;
+        self
+    }
+
+    /// Whether what is at this real path decides which hooks run, so that no module changes it.
+    #[must_use]
+    pub fn protects(&self, real: &Path) -> bool {
+        let is_agents = |part: &std::ffi::OsStr| {
+            // Some file systems do not tell upper from lower case.
+            part.to_str().is_some_and(|part| AGENT_FOLDERS.iter().any(|known| known.eq_ignore_ascii_case(part)))
+        };
+        real.components().any(|part| is_agents(part.as_os_str()))
+            || self.protected.iter().any(|place| real.starts_with(place))
+    }
+
+    /// Whether the same holds for something below this real path, whether it exists yet or not.
+    #[must_use]
+    pub fn protects_below(&self, real: &Path) -> bool {
+        self.protected.iter().any(|place| place.starts_with(real))
+    }
+
     /// The world with other capabilities.
     #[must_use]
     pub fn with_capabilities(mut self, capabilities: Capabilities) -> Self {
@@ -149,64 +183,6 @@ pub enum ModulesOwner {
     User,
     /// The project.
     Project,
-}
-
-/// What a module may do to the machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Capabilities {
-    /// Read and watch files.
-    pub read: bool,
-    /// Write, move and delete files.
-    pub write: bool,
-    /// Start processes.
-    pub run: bool,
-    /// Use the network.
-    pub network: bool,
-}
-
-impl Capabilities {
-    /// Nothing at all.
-    pub const NONE: Self = Self { read: false, write: false, run: false, network: false };
-
-    /// Looking, but not touching: what a module has while it is only looked into.
-    pub const LOOK: Self = Self { read: true, ..Self::NONE };
-
-    /// What both allow.
-    #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        Self {
-            read: self.read && other.read,
-            write: self.write && other.write,
-            run: self.run && other.run,
-            network: self.network && other.network,
-        }
-    }
-
-    /// The capabilities of these names: `read`, `write`, `run`, `network`. An unknown name gives back that name.
-    ///
-    /// # Errors
-    /// The first name that is none of them.
-    pub fn of_names<'n>(names: impl IntoIterator<Item = &'n str>) -> Result<Self, &'n str> {
-        let mut capabilities = Self::NONE;
-        for name in names {
-            match name {
-                "read" => capabilities.read = true,
-                "write" => capabilities.write = true,
-                "run" => capabilities.run = true,
-                "network" => capabilities.network = true,
-                _ => return Err(name),
-            }
-        }
-        Ok(capabilities)
-    }
-}
-
-impl Default for Capabilities {
-    /// Files and processes, as the modules' own agents give them; no network.
-    fn default() -> Self {
-        Self { read: true, write: true, run: true, network: false }
-    }
 }
 
 /// One call of a module.

@@ -4,7 +4,7 @@
 
 use hookrail_spawn::Limits;
 
-use super::runner::Capabilities;
+use super::capabilities::Capabilities;
 use crate::hook::Trust;
 
 /// How much of what a hook process writes is kept.
@@ -43,7 +43,7 @@ impl Default for OutputLimits {
 }
 
 /// What one hook may use and do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Terms {
     /// How much of its output is kept.
@@ -61,13 +61,13 @@ impl Terms {
 
     /// What both leave.
     #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        Self { output: self.output.and(other.output), capabilities: self.capabilities.and(other.capabilities) }
+    pub fn and(&self, other: &Self) -> Self {
+        Self { output: self.output.and(other.output), capabilities: self.capabilities.and(&other.capabilities) }
     }
 }
 
 /// The terms of a whole hook system.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct AllTerms {
     pub(crate) everybody: Terms,
     /// What the project's own hooks are left, which is never more than everybody has.
@@ -77,8 +77,8 @@ pub(crate) struct AllTerms {
 impl AllTerms {
     /// The terms of a hook. Only what a project brought needs trust, so that is how it is known.
     pub(crate) fn of(&self, trust: &Trust) -> Terms {
-        match (trust, self.project) {
-            (Trust::NotNeeded, _) | (_, None) => self.everybody,
+        match (trust, &self.project) {
+            (Trust::NotNeeded, _) | (_, None) => self.everybody.clone(),
             (_, Some(left)) => self.everybody.and(left),
         }
     }
@@ -88,13 +88,14 @@ impl AllTerms {
 mod tests {
     use super::{AllTerms, Capabilities, OutputLimits, Terms};
     use crate::hook::Trust;
+    use crate::run::CapabilityScope;
 
     #[test]
     fn a_project_has_never_more_than_everybody_and_others_lose_nothing() {
         let everybody = Terms::new(OutputLimits::new(100, 10), Capabilities::LOOK);
-        let wide = Capabilities { network: true, ..Capabilities::default() };
+        let wide = Capabilities { network: CapabilityScope::Everything, ..Capabilities::default() };
         let project = Some(Terms::new(OutputLimits::new(50, 1000), wide));
-        let terms = AllTerms { everybody, project };
+        let terms = AllTerms { everybody: everybody.clone(), project };
         assert_eq!(terms.of(&Trust::NotNeeded), everybody);
         let hook = crate::hook::Hook::new(
             crate::event::EventKind::BeforeTool,
@@ -108,6 +109,6 @@ mod tests {
         );
         let trusted = Trust::ForThisRun(crate::trust::Fingerprint::take(std::path::Path::new("/p"), &hook));
         assert_eq!(terms.of(&trusted), Terms::new(OutputLimits::new(50, 10), Capabilities::LOOK));
-        assert_eq!(AllTerms { everybody, project: None }.of(&trusted), everybody);
+        assert_eq!(AllTerms { everybody: everybody.clone(), project: None }.of(&trusted), everybody);
     }
 }

@@ -2,7 +2,8 @@
 
 mod disabled;
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
@@ -13,17 +14,17 @@ use crate::breadcrumb::Trail;
 use crate::config::{KeptReason, KeptSource, LoadMode, Place, is_absence, kept_finding};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{self, DialectId, Inspector, Loader, Plugins, Sources, path_in, text_in};
-use crate::hook::{Hook, OnFailure};
+use crate::hook::{Action, Hook, OnFailure};
 use crate::log::log;
 use crate::run::{
-    AllTerms, Capabilities, Environment, Kept, ModuleRunner, OutputLimits, ProcessStart, ProcessWorld, RunLedger,
-    Sandboxes, Surroundings, Terms, environment_for_hooks,
+    AllTerms, Capabilities, Environment, Kept, ModuleGround, ModuleRunner, OutputLimits, ProcessStart, ProcessWorld,
+    RunLedger, Sandboxes, Surroundings, Terms, environment_for_hooks, protected_places,
 };
 use crate::sandbox::SandboxProfile;
 use crate::snapshot::{Snapshot, Switch};
-use crate::source::SourceKind;
+use crate::source::{Location, SourceKind};
 use crate::tools::ToolNames;
-use crate::trust::{FileTrustStore, Grants, TrustStore};
+use crate::trust::{FileTrustStore, Fingerprint, Grants, TrustError, TrustStore};
 
 /// Describes a hook system.
 #[must_use = "a builder does nothing until it is built"]
@@ -48,11 +49,15 @@ pub struct Builder {
     own_sources: Vec<OwnSource>,
     on_load_failure: OnFailure,
     sandbox_floors: Vec<Arc<SandboxProfile>>,
+    on_redaction: Option<OnRedaction>,
     workplace: Workplace,
 }
 
 /// Says what is wrong with a text that cannot be in force.
 type Check = dyn Fn(&str) -> Result<(), Diagnostic> + Send + Sync;
+
+/// What the host does while secrets are withheld from hooks.
+type OnRedaction = Arc<dyn Fn() + Send + Sync>;
 
 /// A source that the embedding program reads itself, with its way to tell a good text from a broken one.
 #[derive(Clone)]
@@ -90,6 +95,7 @@ pub(super) struct Settings {
     own_sources: Vec<OwnSource>,
     on_load_failure: OnFailure,
     sandbox_floors: Vec<Arc<SandboxProfile>>,
+    on_redaction: Option<OnRedaction>,
     disabled: disabled::Disabled,
 }
 
@@ -116,6 +122,7 @@ impl Builder {
             own_sources: Vec::new(),
             on_load_failure: OnFailure::Allow,
             sandbox_floors: Vec::new(),
+            on_redaction: None,
             workplace: Workplace::default(),
         }
     }
@@ -237,6 +244,14 @@ impl Builder {
         self
     }
 
+    /// Names what the host does when a load finds that secrets are to be withheld from hooks. What hooks do not inherit they
+    /// could still read from the host's own process, so a program whose environment holds secrets closes that way here. It
+    /// is called in every such load, before a hook of it runs.
+    pub fn on_redaction(mut self, withhold: impl Fn() + Send + Sync + 'static) -> Self {
+        self.on_redaction = Some(Arc::new(withhold));
+        self
+    }
+
     /// Adds a hook the host made itself.
     pub fn hook(mut self, hook: Hook) -> Self {
         self.hooks.push(hook);
@@ -279,9 +294,11 @@ impl Builder {
         let trust = self.trust.or_else(|| default_store(&environment));
         let trail = Trail::new(dialect::breadcrumb_file(&environment));
         let project = std::path::absolute(&self.project).unwrap_or(self.project);
+        let environment = Arc::new(environment);
         HookSystem::new(Settings {
             world: Arc::new(ProcessWorld {
-                environment: Arc::new(environment),
+                module_ground: ModuleGround::new(&environment),
+                environment,
                 depth,
                 project: project.clone(),
                 terms: self.terms,
@@ -309,6 +326,7 @@ impl Builder {
             own_sources: self.own_sources,
             on_load_failure: self.on_load_failure,
             sandbox_floors: self.sandbox_floors,
+            on_redaction: self.on_redaction,
             disabled: disabled::Disabled::default(),
         })
     }
@@ -323,6 +341,7 @@ impl Settings {
         let sources = Sources {
             project: self.project.clone(),
             environment: Arc::clone(&self.world.environment),
+            hook_environment: Arc::clone(&self.world.environment),
             grants: grants.grants.clone(),
             trust_all: self.project_trust == ProjectTrust::ForThisRun,
             plugins: self.plugins,
@@ -350,6 +369,7 @@ impl Settings {
         sources.grants.recognise_guards(&mut hooks);
         hooks.extend(self.hooks.iter().cloned());
         hooks.extend(native);
+        self.prepare_for_hooks(&mut hooks, &sources, loaded.redacted.as_ref(), &loaded.sources.looked_at);
         self.disabled.apply(&mut hooks);
         let mut policy = loaded.policy;
         policy.sandbox_floors.user.extend(self.sandbox_floors.iter().cloned());
@@ -363,6 +383,42 @@ impl Settings {
             .with_tools(self.tools.iter().cloned())
             .with_modules(loaded.modules)
             .with_sources(loaded.sources, self.on_load_failure)
+    }
+
+    /// Withholds secrets from every hook, and tells modules what they must not change.
+    fn prepare_for_hooks(
+        &self,
+        hooks: &mut [Hook],
+        sources: &Sources,
+        redacted: Option<&Arc<Environment>>,
+        looked_at: &BTreeSet<PathBuf>,
+    ) {
+        if let Some(redacted) = redacted {
+            for hook in hooks.iter_mut() {
+                hook.environment.get_or_insert_with(|| Arc::clone(redacted));
+            }
+            if let Some(withholding) = &self.on_redaction {
+                withholding();
+            }
+        }
+        let mut modules = hooks.iter_mut().filter(|hook| matches!(hook.action, Action::Module(_))).peekable();
+        if modules.peek().is_none() {
+            return;
+        }
+        for module in modules {
+            let allowed = self.world.terms.of(&module.trust).capabilities;
+            let granted = module.trust.fingerprint().and_then(Fingerprint::capabilities);
+            module.capabilities = Some(granted.map_or_else(|| allowed.clone(), |granted| allowed.and(granted)));
+        }
+        let store = self.trust_files();
+        let store_folders = store.iter().filter_map(|file| file.parent()).map(Path::to_owned);
+        let named = looked_at.iter().chain(&store).cloned().chain(store_folders.collect::<Vec<_>>());
+        let variables =
+            ["X_CODE_HOME", "XC_PLUGINS_DIR"].into_iter().filter_map(|name| path_in(&sources.environment, name));
+        let home = sources.home();
+        let protected = protected_places(named.chain(variables), &self.project, home.as_deref());
+        let environment = redacted.unwrap_or(&self.world.environment);
+        self.world.module_ground.replace(Arc::clone(environment), protected);
     }
 
     /// While hooks are off nothing of a module may run, not even to learn what it registers.
@@ -409,7 +465,7 @@ impl Settings {
             (Ok(grants), _) => KnownGrants { grants, try_again: false },
             (Err(error), known) => {
                 let starved = error.is_want_of_resources();
-                found.push(Diagnostic::new(Code::TrustStore, error.to_string()));
+                found.push(store_finding(&error));
                 let reason = if starved { KeptReason::OutOfResources } else { KeptReason::Unusable };
                 match known {
                     Some(known) => keep(reason, known, found),
@@ -431,6 +487,22 @@ struct KnownGrants {
     grants: Grants,
     /// Whether the store could not be read for want of resources.
     try_again: bool,
+}
+
+/// What is wrong with the store, where in its file, and what to do about it.
+fn store_finding(error: &TrustError) -> Diagnostic {
+    let finding = Diagnostic::new(Code::TrustStore, error.to_string());
+    match error {
+        TrustError::Damaged { path, source } => {
+            let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX).max(1);
+            let place =
+                Location { line: number(source.line()), column: number(source.column()), ..Location::whole_file(path) };
+            finding.at(place).hint(
+                "nothing is granted until it is repaired; to start anew, move it away and run `hookrail trust grant`",
+            )
+        }
+        _ => finding,
+    }
 }
 
 fn default_store(environment: &Environment) -> Option<Arc<dyn TrustStore>> {

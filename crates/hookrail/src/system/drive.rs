@@ -28,8 +28,8 @@ use crate::log::log;
 use crate::native::{ClosureThreads, NativeCall, NativeHook, Panicked};
 use crate::outcome::Outcome;
 use crate::run::{
-    How, Kept, ModuleCall, ModuleReturn, ModuleRunner, ModuleWorld, ProcessWorld, Relocation, RelocationReason, RunEnd,
-    RunRequest, SpawnFailure, Wait, run_process,
+    How, Kept, ModuleCall, ModuleReturn, ModuleRunner, ProcessWorld, Relocation, RelocationReason, RunEnd, RunRequest,
+    SpawnFailure, Wait, run_process,
 };
 
 /// What hooks are run with.
@@ -251,7 +251,7 @@ impl Driver {
                 };
                 let payload = String::from_utf8_lossy(&request.input);
                 let event = request.event.kind().spec().column(request.hook.dialect).map_or("", |column| column.name);
-                let world = ModuleWorld::new(&*request.cwd, Arc::clone(&self.parts.world.environment));
+                let world = self.parts.world.module_ground.world(&request.cwd, &self.parts.world.project);
                 let world = world
                     .with_capabilities(self.parts.world.terms.of(&request.hook.trust).capabilities)
                     .covering(&request.hook.trust)

@@ -83,7 +83,8 @@ impl HookSystem {
         let authority = if module.trust == Trust::NotNeeded { Authority::User } else { Authority::Project };
         let floors = snapshot.policy().sandbox_floors.of(authority);
         let sandbox = world.sandboxes.with(authority, floors.iter(), world.sandbox_place())?;
-        Ok(ModuleWorld::new(self.project(), Arc::clone(&world.environment))
+        let module_world = world.module_ground.world(self.project(), self.project());
+        Ok(module_world
             .with_capabilities(world.terms.of(&module.trust).capabilities)
             .covering(&module.trust)
             .in_sandbox(sandbox))

@@ -312,8 +312,8 @@ impl Fingerprint {
 
     /// The only capabilities its grant leaves it, where that is less than everything.
     #[must_use]
-    pub fn capabilities(&self) -> Option<Capabilities> {
-        self.narrowed_to
+    pub fn capabilities(&self) -> Option<&Capabilities> {
+        self.narrowed_to.as_ref()
     }
 
     /// What the hook is, in words.

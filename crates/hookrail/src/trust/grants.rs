@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::fingerprint::{Definition, Digest, Fingerprint, NamedFile};
 use crate::hook::{Action, Hook, OnFailure, Trust};
@@ -38,8 +38,8 @@ pub struct Grant {
     /// The definition in words; grants of the first version do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub described: Option<Definition>,
-    /// The only capabilities it has, when the grant narrows them: `read`, `write`, `run`, `network`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The only capabilities it has, when the grant narrows them, as [`Capabilities::parse`] reads them.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "only_capabilities")]
     pub capabilities: Option<Vec<String>>,
     /// What a failure of it does, as it was when it was granted; for a module, whether it guards tool calls. Grants of
     /// earlier versions do not have it.
@@ -73,11 +73,22 @@ impl Grant {
         self.definition_of(fingerprint).is_some()
     }
 
-    /// What the grant leaves to a module. A name that nobody here knows leaves it nothing.
+    /// What the grant leaves to a module. A store with a malformed capability cannot be read; a host's own store that gives
+    /// one leaves the module nothing.
     fn narrowed_to(&self) -> Option<Capabilities> {
         let names = self.capabilities.as_ref()?;
-        Some(Capabilities::of_names(names.iter().map(String::as_str)).unwrap_or(Capabilities::NONE))
+        Some(Capabilities::parse(names.iter().map(String::as_str)).unwrap_or(Capabilities::NONE))
     }
+}
+
+/// Reads the capabilities of a grant. A malformed one makes the store unusable, with the line in which it stands: what it
+/// was meant to leave to the module is not known.
+fn only_capabilities<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
+    let texts = Option::<Vec<String>>::deserialize(deserializer)?;
+    if let Some(texts) = &texts {
+        Capabilities::parse(texts.iter().map(String::as_str)).map_err(serde::de::Error::custom)?;
+    }
+    Ok(texts)
 }
 
 /// A file as it was when its hook was granted.

@@ -113,7 +113,7 @@ fn show(out: &mut impl io::Write, project: &Project, change: &HookChange) {
     let mut text = diff::one(change, &texts, &project.places);
     // A change is shown as a change, and then whole: nobody can trust a part.
     if let (ChangeKind::Changed, Some(hook)) = (change.kind, &change.hook) {
-        text = format!("{text}{}\n{}", paint(HEADING, "as it is now"), described(hook, None, &project.places));
+        text = format!("{text}{}\n{}", paint(HEADING, "as it is now"), described(hook, &project.places));
     }
     let _ = writeln!(out, "{text}");
 }

@@ -26,7 +26,7 @@ pub(crate) fn one(change: &HookChange, texts: &Texts<'_>, places: &Places) -> St
     let heading = paint(HEADING, one_line(label.unwrap_or_default()));
     let mut out = format!("{heading}  {}\n", paint(style, change.kind.name()));
     match (&change.hook, &change.granted) {
-        (Some(hook), None) => out.push_str(&described(hook, None, places)),
+        (Some(hook), None) => out.push_str(&described(hook, places)),
         (Some(hook), Some(grant)) => {
             let now = hook.trust.fingerprint().map(|taken| taken.described());
             definitions(&mut out, grant.described.as_ref(), now);

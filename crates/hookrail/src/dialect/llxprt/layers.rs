@@ -49,10 +49,10 @@ pub(crate) fn load(sources: &Sources, reading: &mut Reading<'_>) -> Loaded {
     let switched_on = read.iter().any(|layer| {
         layer.settings.switch == Some(Switch::On) && (layer.kind != SourceKind::Project || project_counts)
     });
-    let environment =
-        redacted_environment(&read, &sources.environment).unwrap_or_else(|| Arc::clone(&sources.environment));
+    loaded.redacted = redacted_environment(&read, &sources.environment);
+    let environment = loaded.redacted.as_ref().unwrap_or(&sources.environment);
     let in_project = |environment: Environment, name: &str| environment.with(name, &sources.project);
-    let environment = Arc::new(PROJECT_VARIABLES.into_iter().fold(Environment::clone(&environment), in_project));
+    let environment = Arc::new(PROJECT_VARIABLES.into_iter().fold(Environment::clone(environment), in_project));
     for layer in &read {
         for hook in &layer.settings.hooks {
             let mut hook = hook.clone();

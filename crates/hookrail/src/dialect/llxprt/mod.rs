@@ -15,7 +15,6 @@ mod layers;
 mod model;
 mod output;
 mod processed;
-mod redaction;
 mod rewrite;
 mod schema;
 mod settings;

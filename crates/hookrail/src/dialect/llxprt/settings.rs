@@ -4,11 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::group;
-use super::redaction::Redaction;
 use crate::config::{Document, Node, Shape, nearest};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::sandbox;
 use crate::hook::Hook;
+use crate::run::Redaction;
 use crate::sandbox::SandboxProfile;
 use crate::snapshot::ModelDecisions;
 use crate::source::SourceKind;

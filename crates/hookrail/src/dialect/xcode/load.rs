@@ -10,7 +10,7 @@ use crate::hook::Standing;
 /// Loads every hook of this dialect.
 pub(crate) fn load(sources: &Sources, reading: &mut Reading<'_>) -> Loaded {
     let places = PluginPlaces::new(&sources.project, &sources.environment);
-    let survey = survey_through(&places, &sources.environment, reading);
+    let survey = survey_through(&places, &sources.hook_environment, reading);
     let mut loaded = Loaded { diagnostics: survey.problems, ..Loaded::default() };
     for mut plugin in survey.plugins {
         loaded.diagnostics.append(&mut plugin.problems);

@@ -107,7 +107,7 @@ fn inspect(
         let files: Vec<PathBuf> = known.files.iter().map(|file| file.path.clone()).collect();
         reading.settle(&files);
     }
-    let world = ModuleWorld::new(&*sources.project, Arc::clone(&sources.environment))
+    let world = ModuleWorld::new(&*sources.project, Arc::clone(&sources.hook_environment))
         .with_capabilities(Capabilities::LOOK)
         .covering(&hook.trust);
     let inspection = runner.inspect(&path, &world);

@@ -1,49 +1,23 @@
-//! Keeping secrets out of the environment of hooks. Off unless the user or the system settings switch it on, because
-//! hooks are promised their parent's variables.
+//! Keeping secrets out of the environment of hooks of every dialect. Off unless the user or the system settings switch it
+//! on, because hooks are promised their parent's variables.
 
 use std::ffi::OsStr;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::run::Environment;
+use super::Environment;
+use super::environment::is_harmless;
 
 /// What the settings say about variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Redaction {
+pub(crate) struct Redaction {
     /// Names that are kept whatever else holds.
-    pub(super) allowed: Vec<String>,
+    pub(crate) allowed: Vec<String>,
     /// Names that are withheld, unless they are allowed.
-    pub(super) blocked: Vec<String>,
+    pub(crate) blocked: Vec<String>,
 }
 
-/// Variables without which little works, and which hold no secrets.
-const ALWAYS: [&str; 24] = [
-    "PATH",
-    "HOME",
-    "SHELL",
-    "USER",
-    "LOGNAME",
-    "PWD",
-    "OLDPWD",
-    "TERM",
-    "COLORTERM",
-    "LANG",
-    "LANGUAGE",
-    "TZ",
-    "TMPDIR",
-    "TEMP",
-    "TMP",
-    "HOSTNAME",
-    "EDITOR",
-    "PAGER",
-    "DISPLAY",
-    "SYSTEMROOT",
-    "COMSPEC",
-    "PATHEXT",
-    "USERPROFILE",
-    "NO_COLOR",
-];
 /// Variables whose names look harmless and whose values usually are not.
 const NEVER: [&str; 9] = [
     "DATABASE_URL",
@@ -81,7 +55,7 @@ static SECRET_VALUE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 impl Redaction {
     /// The environment without what should not reach a hook.
-    pub(super) fn apply(&self, environment: &Environment) -> Environment {
+    pub(crate) fn apply(&self, environment: &Environment) -> Environment {
         let strict = environment.get("GITHUB_SHA").is_some();
         environment.iter().filter(|(name, value)| self.keeps(name, value, strict)).collect()
     }
@@ -95,7 +69,7 @@ impl Redaction {
         if listed(&self.blocked) {
             return false;
         }
-        if ALWAYS.contains(&name.as_str()) || name.starts_with("LC_") || name.starts_with("LLXPRT_CLI_") {
+        if is_harmless(&name) || name.starts_with("LLXPRT_CLI_") {
             return true;
         }
         if NEVER.contains(&name.as_str()) || strict || TELLING.iter().any(|word| name.contains(word)) {

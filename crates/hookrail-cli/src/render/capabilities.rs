@@ -1,0 +1,31 @@
+//! What modules may do, in words.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use hookrail::{Capabilities, Hook};
+
+use super::hooks::NAME;
+use super::text::{one_line, short};
+
+/// The capabilities of one module. What a process of it does is not limited by the others.
+pub(crate) fn described(capabilities: &Capabilities) -> String {
+    let words = capabilities.described().into_iter().map(|word| match word.as_str() {
+        "run" => "run (everything the user can do)".to_owned(),
+        _ => one_line(&word),
+    });
+    let words: Vec<String> = words.collect();
+    if words.is_empty() { "nothing but answer events".to_owned() } else { words.join(", ") }
+}
+
+/// A line for each module.
+pub(crate) fn of_modules(hooks: &[Arc<Hook>]) -> String {
+    let mut out = String::new();
+    for hook in hooks {
+        if let Some(capabilities) = &hook.capabilities {
+            let start = if out.is_empty() { "\n" } else { "" };
+            let _ = writeln!(out, "{start}  {} may {}", short(&hook.label, NAME), described(capabilities));
+        }
+    }
+    out
+}

@@ -1,0 +1,237 @@
+//! What a module may do, asked before anything is done. Paths are judged by where they really lead.
+
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use hookrail::{CapabilityScope, ModuleWorld};
+
+use super::OpError;
+use crate::shared::Shared;
+
+/// How many links are followed, as by the kernel.
+const MOST_LINKS: usize = 40;
+
+/// How many files of hook places are compared with a file that has several names.
+const MOST_COMPARED: usize = 20_000;
+
+/// What the last part of a path means to an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Last {
+    /// If it is a link, what the link leads to.
+    Followed,
+    /// The name itself, whatever it is.
+    Name,
+}
+
+/// How much an operation changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    /// The content of one file, or one new folder.
+    One,
+    /// Everything below the path: it is moved, replaced, removed or made accessible.
+    Tree,
+}
+
+/// Refuses to start processes without the capability.
+pub(super) fn require_run(shared: &Shared, program: &str) -> Result<(), OpError> {
+    if shared.world.lock().capabilities.run {
+        return Ok(());
+    }
+    Err(missing(shared, &format!("running `{program}`"), "run"))
+}
+
+/// Refuses to read what the module may not read. Gives the path to read.
+pub(crate) fn require_read(shared: &Shared, path: &Path, last: Last) -> Result<PathBuf, OpError> {
+    let what = || format!("reading `{}`", path.display());
+    let world = shared.world.lock();
+    match &world.capabilities.read {
+        CapabilityScope::Everything => return Ok(path.to_owned()),
+        CapabilityScope::Nothing => {
+            drop(world);
+            return Err(missing(shared, &what(), "read"));
+        }
+        _ => {}
+    }
+    let real = real(path, last).map_err(|error| OpError::io(&error, "open", path))?;
+    if allows(&world, &world.capabilities.read, &real) {
+        return Ok(real);
+    }
+    drop(world);
+    Err(outside(shared, &what(), "read"))
+}
+
+/// Refuses to change what the module may not change, and hook places in any case. Gives the path to change.
+pub(super) fn require_write(shared: &Shared, path: &Path, last: Last, change: Change) -> Result<PathBuf, OpError> {
+    let what = || format!("changing `{}`", path.display());
+    let world = shared.world.lock();
+    if !world.capabilities.write.is_given() {
+        drop(world);
+        return Err(missing(shared, &what(), "write"));
+    }
+    let real = real(path, last).map_err(|error| OpError::io(&error, "open", path))?;
+    if is_protected(&world, &real, change) {
+        drop(world);
+        shared.refused.store(true, Ordering::Relaxed);
+        let message = format!("{} is refused: it decides which hooks run, and no module changes that", what());
+        return Err(OpError::new(message).code("EACCES"));
+    }
+    if allows(&world, &world.capabilities.write, &real) {
+        return Ok(real);
+    }
+    drop(world);
+    Err(outside(shared, &what(), "write"))
+}
+
+/// Refuses requests to hosts that the module may not reach. Gives whether redirections may be followed without asking again.
+pub(super) fn require_network(shared: &Shared, url: &str) -> Result<Redirections, OpError> {
+    let what = || format!("fetch(\"{url}\")");
+    let network = shared.world.lock().capabilities.network.clone();
+    match &network {
+        CapabilityScope::Everything => return Ok(Redirections::Free),
+        CapabilityScope::Nothing => return Err(missing(shared, &what(), "network")),
+        _ => {}
+    }
+    let (host, port) = host_of(url).ok_or_else(|| outside(shared, &what(), "network"))?;
+    if network.allows_host(host, port) {
+        return Ok(Redirections::Refused);
+    }
+    Err(outside(shared, &what(), "network"))
+}
+
+/// What becomes of a redirection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Redirections {
+    /// They may lead anywhere.
+    Free,
+    /// They could lead to another host, so that they are not followed.
+    Refused,
+}
+
+/// The host and port of an address, if it is one that every reader of addresses understands alike: no user, no escapes, no
+/// other letters than ASCII.
+fn host_of(url: &str) -> Option<(&str, u16)> {
+    let (rest, usual) = match (url.strip_prefix("https://"), url.strip_prefix("http://")) {
+        (Some(rest), _) => (rest, 443),
+        (None, Some(rest)) => (rest, 80),
+        (None, None) => return None,
+    };
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let (host, port) = match authority.strip_prefix('[') {
+        Some(address) => {
+            let end = address.find(']')? + 2;
+            (authority.get(..end)?, authority.get(end..)?.strip_prefix(':'))
+        }
+        None => authority.split_once(':').map_or((authority, None), |(host, port)| (host, Some(port))),
+    };
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-_[]:".contains(&byte);
+    let port = port.map_or(Some(usual), |port| port.parse().ok())?;
+    (!host.is_empty() && authority.bytes().all(is_plain)).then_some((host, port))
+}
+
+fn missing(shared: &Shared, what: &str, name: &str) -> OpError {
+    shared.refused.store(true, Ordering::Relaxed);
+    OpError::new(format!("{what} is refused: the module has no `{name}` capability here")).code("EACCES")
+}
+
+fn outside(shared: &Shared, what: &str, name: &str) -> OpError {
+    shared.refused.store(true, Ordering::Relaxed);
+    OpError::new(format!("{what} is refused: the module's `{name}` capability does not cover it")).code("EACCES")
+}
+
+fn allows(world: &ModuleWorld, scope: &CapabilityScope, real: &Path) -> bool {
+    let home = world.environment.get("HOME").map(Path::new).filter(|home| home.is_absolute());
+    scope.allows_path(real, &world.project, home)
+}
+
+/// Where a path really leads, as the kernel resolves it. Its end need not exist: a link that leads to nothing is followed,
+/// because writing to it makes a file where it leads.
+fn real(path: &Path, last: Last) -> io::Result<PathBuf> {
+    let ends_in_name = matches!(path.components().next_back(), Some(Component::Normal(_)));
+    match (last, path.parent(), path.file_name()) {
+        (Last::Name, Some(folder), Some(name)) if ends_in_name => Ok(followed(folder, MOST_LINKS)?.join(name)),
+        _ => followed(path, MOST_LINKS),
+    }
+}
+
+fn followed(path: &Path, links: usize) -> io::Result<PathBuf> {
+    match path.canonicalize() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        known => return known,
+    }
+    let absent = || io::Error::from(io::ErrorKind::NotFound);
+    let (Some(folder), Some(Component::Normal(name))) = (path.parent(), path.components().next_back()) else {
+        // What is above a folder that does not exist cannot be known.
+        return Err(absent());
+    };
+    let folder = followed(folder, links)?;
+    match fs::read_link(folder.join(name)) {
+        Ok(target) => followed(&folder.join(target), links.checked_sub(1).ok_or_else(absent)?),
+        Err(_) => Ok(folder.join(name)),
+    }
+}
+
+/// Whether a change would reach what decides which hooks run.
+fn is_protected(world: &ModuleWorld, real: &Path, change: Change) -> bool {
+    world.protects(real) || (change == Change::Tree && world.protects_below(real)) || is_other_name(world, real)
+}
+
+/// Whether the file is one of a hook place under another name. A file with one name is not.
+#[cfg(unix)]
+fn is_other_name(world: &ModuleWorld, real: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let Ok(about) = fs::symlink_metadata(real) else { return false };
+    if !about.is_file() || about.nlink() < 2 {
+        return false;
+    }
+    let is_same = |other: &fs::Metadata| (other.dev(), other.ino()) == (about.dev(), about.ino());
+    let mut waiting: Vec<PathBuf> = world.protected.to_vec();
+    let mut compared = 0;
+    while let Some(place) = waiting.pop() {
+        compared += 1;
+        if compared > MOST_COMPARED {
+            // Too many to tell: a file that may be a hook is not written.
+            return true;
+        }
+        match fs::symlink_metadata(&place) {
+            Ok(found) if found.is_dir() => {
+                waiting.extend(fs::read_dir(&place).into_iter().flatten().flatten().map(|entry| entry.path()));
+            }
+            Ok(found) if is_same(&found) => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+#[cfg(not(unix))]
+fn is_other_name(_world: &ModuleWorld, _real: &Path) -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::host_of;
+
+    #[test]
+    fn only_plain_addresses_have_a_host() {
+        assert_eq!(host_of("https://api.example.com/x?y#z"), Some(("api.example.com", 443)));
+        assert_eq!(host_of("http://localhost:8080"), Some(("localhost", 8080)));
+        assert_eq!(host_of("http://[::1]:81/"), Some(("[::1]", 81)));
+        assert_eq!(host_of("http://[::1]/"), Some(("[::1]", 80)));
+        for url in [
+            "http://good@evil/",
+            "http://good\\@evil/",
+            "http://good%2eevil/",
+            "http:///x",
+            "http://a:b/",
+            "http://good\tevil/",
+            "ftp://x/",
+            "http://b\u{fc}cher/",
+            "http://[::1/",
+        ] {
+            assert_eq!(host_of(url), None, "{url}");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! What surrounds modules under the configuration that was loaded last: the environment they get, and the places that they
+//! must not change because these decide which hooks run.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::Environment;
+use super::runner::ModuleWorld;
+
+/// Folders in which agents keep what belongs to hooks.
+pub(crate) const AGENT_FOLDERS: [&str; 7] =
+    [".llxprt", ".x-code", ".xcsh", ".claude", ".gemini", ".codex", ".hookrail"];
+
+/// What surrounds modules. A load replaces it.
+#[derive(Debug)]
+pub(crate) struct ModuleGround(Mutex<Ground>);
+
+#[derive(Clone, Debug)]
+struct Ground {
+    environment: Arc<Environment>,
+    protected: Arc<[PathBuf]>,
+}
+
+impl ModuleGround {
+    pub(crate) fn new(environment: &Arc<Environment>) -> Self {
+        Self(Mutex::new(Ground { environment: Arc::clone(environment), protected: Arc::from([]) }))
+    }
+
+    pub(crate) fn replace(&self, environment: Arc<Environment>, protected: Arc<[PathBuf]>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Ground { environment, protected };
+    }
+
+    /// The world of a module that works in this directory.
+    pub(crate) fn world(&self, cwd: &Path, project: &Path) -> ModuleWorld {
+        let Ground { environment, protected } = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        ModuleWorld::new(cwd, environment).protecting(project, protected)
+    }
+}
+
+/// The places that modules must not change: these, what they really are behind links, and the agents' folders in the
+/// project and in the home directory. A folder that holds the project or the home directory is left out, because everything
+/// else would be out of reach, too.
+pub(crate) fn protected_places(
+    named: impl IntoIterator<Item = PathBuf>,
+    project: &Path,
+    home: Option<&Path>,
+) -> Arc<[PathBuf]> {
+    let roots: Vec<&Path> = [Some(project), home].into_iter().flatten().collect();
+    let folders = roots.iter().flat_map(|root| AGENT_FOLDERS.map(|folder| root.join(folder)));
+    let mut places: Vec<PathBuf> = named.into_iter().chain(folders).collect();
+    places.extend(places.clone().iter().filter_map(|place| real_path(place)));
+    let real: Vec<PathBuf> = roots.iter().filter_map(|root| root.canonicalize().ok()).collect();
+    let holds_all = |place: &PathBuf| {
+        roots.iter().any(|root| root.starts_with(place)) || real.iter().any(|root| root.starts_with(place))
+    };
+    places.retain(|place| !holds_all(place));
+    places.sort();
+    places.dedup();
+    places.into()
+}
+
+/// The real path of something whose end need not exist yet.
+fn real_path(path: &Path) -> Option<PathBuf> {
+    match path.canonicalize() {
+        Ok(real) => Some(real),
+        Err(_) => Some(real_path(path.parent()?)?.join(path.file_name()?)),
+    }
+}
