@@ -20,7 +20,15 @@ fn the_sample_is_without_problems_and_guards() {
     "#);
     sandbox.run(&["check", "--deny-warnings"]).ends_with(0);
     fire(&sandbox, ".env").ends_with(0);
-    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    let offered = sandbox.run(&["trust", "grant", "--yes"]).ends_with(0).stdout;
+    assert!(
+        offered.contains("may    sandbox: guard (reads everything, writes a private temporary folder"),
+        "{offered}"
+    );
+    for shown in [&["list"] as &[&str], &["explain", "BeforeTool", "--tool", "write_file"], &["trust", "status"]] {
+        let text = sandbox.run(shown).ends_with(0).stdout;
+        assert!(text.contains("sandbox: guard"), "{text}");
+    }
     for path in [".env", "a/.env", ".env.local"] {
         fire(&sandbox, path).ends_with(2);
     }
