@@ -27,7 +27,7 @@ mod worker;
 pub use capabilities::{CAPABILITY_NAMES, Capabilities, CapabilityError, CapabilityProblem, CapabilityScope};
 pub use end::{How, Output, Relocation, RelocationReason, RunEnd, SpawnFailure};
 pub(crate) use environment::for_hooks as environment_for_hooks;
-pub(crate) use ground::{AGENT_FOLDERS, ModuleGround, protected_places};
+pub(crate) use ground::{ModuleGround, protected_places};
 pub use hookrail_spawn::{Environment, LeftBehind, RunLedger, Start as ProcessStart};
 pub use input::RunInput;
 pub(crate) use redaction::Redaction;

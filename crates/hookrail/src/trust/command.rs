@@ -14,7 +14,6 @@ use std::sync::Arc;
 
 use super::siblings::{Imports, importable_files};
 use crate::config::without_dots;
-use crate::run::AGENT_FOLDERS;
 
 /// Variables that mean the directory in which a command runs.
 const WORKING_DIRECTORY: [&str; 2] = ["PWD", "cwd"];
@@ -242,6 +241,10 @@ impl Closed {
         Ok(Self { imports: Some((imports, folder)) })
     }
 }
+
+/// Folders in which agents keep what belongs to hooks.
+pub(crate) const AGENT_FOLDERS: [&str; 7] =
+    [".llxprt", ".x-code", ".xcsh", ".claude", ".gemini", ".codex", ".hookrail"];
 
 /// Whether the folder lies inside one of the folders that agents keep hooks in.
 fn is_hook_folder(root: &Path, folder: &Path) -> bool {

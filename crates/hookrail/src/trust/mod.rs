@@ -11,6 +11,7 @@ mod imports;
 mod siblings;
 mod store;
 
+pub(crate) use command::AGENT_FOLDERS;
 pub use command::OpenEnd;
 pub use diff::{ChangeKind, FileChange, FileState, HookChange};
 pub(crate) use fingerprint::files_named_by;
