@@ -217,7 +217,7 @@ impl Stage {
             // It is begun in its turn.
             Message::Work(work) => {
                 self.seat.queued.fetch_sub(1, Ordering::Relaxed);
-                self.waiting.push_back(work);
+                self.waiting.push_back(*work);
             }
             Message::Abandon(number) => {
                 self.replies.remove(&number);

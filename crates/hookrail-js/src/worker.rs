@@ -24,7 +24,7 @@ use crate::stage::Stage;
 /// What a module's thread is told.
 pub(crate) enum Message {
     /// Do something, and answer.
-    Work(Work),
+    Work(Box<Work>),
     /// Nobody waits for that answer any more.
     Abandon(u32),
     /// An operation has ended; without an answer when it was broken off.
@@ -96,7 +96,7 @@ impl Worker {
     pub(crate) fn send(&self, work: Work) {
         self.queued.fetch_add(1, Ordering::Relaxed);
         // The receiver lives as long as the thread, and the thread as long as this sender.
-        let _ = self.to.send(Message::Work(work));
+        let _ = self.to.send(Message::Work(Box::new(work)));
     }
 }
 

@@ -68,6 +68,12 @@ impl Sources {
         path_in(&self.environment, "HOME").filter(|home| home.is_absolute())
     }
 
+    /// The folders that the environment names for what agents keep.
+    pub(crate) fn named_folders(&self) -> impl Iterator<Item = PathBuf> {
+        let folder = |name| path_in(&self.environment, name).filter(|folder| folder.is_absolute());
+        ["X_CODE_HOME", "XC_PLUGINS_DIR"].into_iter().filter_map(folder)
+    }
+
     /// Whether anything that the project brings was trusted.
     fn project_counts(&self) -> bool {
         self.trust_all || self.grants.project || !self.grants.hooks.is_empty()

@@ -6,10 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Environment;
 use super::runner::ModuleWorld;
-
-/// Folders in which agents keep what belongs to hooks.
-pub(crate) const AGENT_FOLDERS: [&str; 7] =
-    [".llxprt", ".x-code", ".xcsh", ".claude", ".gemini", ".codex", ".hookrail"];
+use crate::trust::AGENT_FOLDERS;
 
 /// What surrounds modules. A load replaces it.
 #[derive(Debug)]

@@ -29,7 +29,7 @@ pub use capabilities::{CAPABILITY_NAMES, Capabilities, CapabilityError, Capabili
 pub(crate) use end::joined as joined_protections;
 pub use end::{How, Output, Relocation, RelocationReason, RunEnd, SpawnFailure};
 pub(crate) use environment::for_hooks as environment_for_hooks;
-pub(crate) use ground::{AGENT_FOLDERS, ModuleGround, protected_places};
+pub(crate) use ground::{ModuleGround, protected_places};
 pub use hookrail_spawn::{
     Environment, LeftBehind, Network, Protection, Readable, RunLedger, Sandbox, Start as ProcessStart,
 };

@@ -16,6 +16,8 @@ pub(crate) struct Redaction {
     pub(crate) allowed: Vec<String>,
     /// Names that are withheld, unless they are allowed.
     pub(crate) blocked: Vec<String>,
+    /// How the names of the agent's own variables begin, which are kept.
+    pub(crate) kept_prefix: Option<&'static str>,
 }
 
 /// Variables whose names look harmless and whose values usually are not.
@@ -69,7 +71,7 @@ impl Redaction {
         if listed(&self.blocked) {
             return false;
         }
-        if is_harmless(&name) || name.starts_with("LLXPRT_CLI_") {
+        if is_harmless(&name) || self.kept_prefix.is_some_and(|prefix| name.starts_with(prefix)) {
             return true;
         }
         if NEVER.contains(&name.as_str()) || strict || TELLING.iter().any(|word| name.contains(word)) {
@@ -86,7 +88,8 @@ mod tests {
 
     #[test]
     fn names_and_values_give_secrets_away() {
-        let redaction = Redaction { allowed: vec!["MY_TOKEN".into()], blocked: vec!["PLAIN".into()] };
+        let redaction =
+            Redaction { allowed: vec!["MY_TOKEN".into()], blocked: vec!["PLAIN".into()], kept_prefix: None };
         let check = |name: &str, value: &str, strict: bool, kept: bool| {
             assert_eq!(redaction.keeps(OsStr::new(name), OsStr::new(value), strict), kept, "{name}={value}");
         };

@@ -13,12 +13,11 @@ use hookrail_spawn::Sandbox;
 use super::Environment;
 use super::capabilities::Capabilities;
 use super::end::Output;
-use super::ground::AGENT_FOLDERS;
 use crate::hook::Trust;
 use crate::json::Json;
 use crate::run::How;
 use crate::system::Host;
-use crate::trust::NamedFile;
+use crate::trust::{AGENT_FOLDERS, NamedFile};
 
 /// A future that a runner or a host gives back.
 pub type HostFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

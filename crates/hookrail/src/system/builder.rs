@@ -413,10 +413,8 @@ impl Settings {
         let store = self.trust_files();
         let store_folders = store.iter().filter_map(|file| file.parent()).map(Path::to_owned);
         let named = looked_at.iter().chain(&store).cloned().chain(store_folders.collect::<Vec<_>>());
-        let variables =
-            ["X_CODE_HOME", "XC_PLUGINS_DIR"].into_iter().filter_map(|name| path_in(&sources.environment, name));
         let home = sources.home();
-        let protected = protected_places(named.chain(variables), &self.project, home.as_deref());
+        let protected = protected_places(named.chain(sources.named_folders()), &self.project, home.as_deref());
         let environment = redacted.unwrap_or(&self.world.environment);
         self.world.module_ground.replace(Arc::clone(environment), protected);
     }

@@ -242,18 +242,22 @@ impl Closed {
     }
 }
 
-/// Folders of a project in which agents keep what belongs to hooks, and git's own, whose configuration and hooks run
-/// programs.
-pub const PROTECTED_FOLDERS: [&str; 8] =
-    [".llxprt", ".x-code", ".xcsh", ".claude", ".gemini", ".codex", ".hookrail", GIT_FOLDER];
+/// Folders in which agents keep what belongs to hooks.
+pub(crate) const AGENT_FOLDERS: [&str; 7] =
+    [".llxprt", ".x-code", ".xcsh", ".claude", ".gemini", ".codex", ".hookrail"];
 
-const GIT_FOLDER: &str = ".git";
+/// Folders of a project that an agent's tools must not change: those in which agents keep what belongs to hooks, and git's
+/// own, whose configuration and hooks run programs.
+pub const PROTECTED_FOLDERS: [&str; 8] = {
+    let [a, b, c, d, e, f, g] = AGENT_FOLDERS;
+    [a, b, c, d, e, f, g, ".git"]
+};
 
 /// Whether the folder lies inside one of the folders that agents keep hooks in.
 fn is_hook_folder(root: &Path, folder: &Path) -> bool {
     let Ok(inside) = folder.strip_prefix(root) else { return false };
     let mut parts = inside.components().map(Component::as_os_str);
-    let is_agents = |part: &OsStr| part != GIT_FOLDER && PROTECTED_FOLDERS.iter().any(|known| part == *known);
+    let is_agents = |part: &OsStr| AGENT_FOLDERS.iter().any(|known| part == *known);
     parts.by_ref().any(is_agents) && parts.next().is_some()
 }
 
@@ -345,12 +349,40 @@ fn first_line(file: &Path) -> Option<String> {
 
 /// What a shell would call words, and more: everything that can end a word ends one, and quotes are dropped. Blanks that a
 /// shell does not split at are part of a word: what follows them is part of a file's name.
+///
+/// A file that stands only behind `>` is written by the command and not run by it, so it is none of them: a hook that keeps a log
+/// in its project would change what it is by running.
 fn possible_words(line: &str) -> BTreeSet<String> {
+    let line = &without_output_files(line);
     let split = |character: char| " \t\n;|&<>()`=,:".contains(character);
     let loose = line.split(split).map(|word| word.replace(['"', '\'', '\\'], ""));
     // A quoted path may contain blanks, so what stands between quotes is a word too.
     let quoted = line.split(['"', '\'', '\n']).map(str::to_owned);
     loose.chain(quoted).chain(joined_words(line)).filter(|word| !word.is_empty()).collect()
+}
+
+/// The line without `>`, `>>` and the word behind each.
+fn without_output_files(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some((before, behind)) = rest.split_once('>') {
+        out.push_str(before);
+        out.push(' ');
+        let operand = behind.trim_start_matches(['>', '|', '&', ' ', '\t']);
+        rest = match operand.chars().next() {
+            Some(quote @ ('"' | '\'')) => {
+                operand.get(1..).and_then(|text| text.split_once(quote)).map_or("", |(_, rest)| rest)
+            }
+            // What the shell works out itself may be anything, also a word that is run.
+            Some('$' | '`' | '(') | None => operand,
+            Some(_) => {
+                let end = operand.find(|next: char| " \t\n;|&<>()`'\"".contains(next)).unwrap_or(operand.len());
+                operand.get(end..).unwrap_or_default()
+            }
+        };
+    }
+    out.push_str(rest);
+    out
 }
 
 /// The words as a shell would join them: a word may be quoted in parts.

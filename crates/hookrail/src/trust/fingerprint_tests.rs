@@ -34,6 +34,13 @@ fn scripts_are_found_however_they_are_written() {
     assert_eq!(files(root, "sh \"./b c.sh\""), ["b c.sh"]);
     assert_eq!(files(root, "sh a\\\n.sh"), ["a.sh"]);
     assert!(files(root, "npm run lint").is_empty());
+    // What is only written is not run.
+    for line in ["cat >> a.sh", "cat >a.sh", "true 2>'a.sh'", "echo x > \"a.sh\""] {
+        assert!(files(root, line).is_empty(), "{line}");
+    }
+    for line in ["cat > a.sh; sh a.sh", "sh a.sh > log", "sh a.sh>log 2>&1", "cat < a.sh > log"] {
+        assert_eq!(files(root, line), ["a.sh"], "{line}");
+    }
     // A blank that no shell splits at belongs to the name of another file.
     for blank in ['\u{a0}', '\u{2003}', '\u{3000}', '\u{85}', '\u{2028}', '\r', '\u{c}', '\u{b}'] {
         assert!(files(root, &format!("bash a.sh{blank}")).is_empty(), "{blank:?}");

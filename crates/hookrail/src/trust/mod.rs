@@ -13,6 +13,7 @@ mod siblings;
 mod store;
 mod texts;
 
+pub(crate) use command::AGENT_FOLDERS;
 pub use command::{OpenEnd, PROTECTED_FOLDERS};
 pub use diff::{ChangeKind, FileChange, FileState, HookChange};
 pub(crate) use fingerprint::files_named_by;

@@ -139,7 +139,7 @@ impl Reader<'_> {
         let allowed = node.get("allowed").map(|list| self.names("allowed variables", list)).unwrap_or_default();
         let blocked = node.get("blocked").map(|list| self.names("blocked variables", list)).unwrap_or_default();
         if enabled == Some(true) {
-            self.settings.redaction = Some(Redaction { allowed, blocked });
+            self.settings.redaction = Some(Redaction { allowed, blocked, kept_prefix: Some("LLXPRT_CLI_") });
         }
     }
 
