@@ -165,12 +165,18 @@ async fn a_client_that_vanishes_has_its_hooks_ended() {
     drop(client);
     ends(hook).await;
     within(bus.drain()).await;
-    assert!(bus.metrics().text().contains("why=\"vanished\"} 1"), "{}", bus.metrics().text());
+    // A client that is given up cancels what it asked for. If that is answered before the end is seen, it was served.
+    let text = bus.metrics().text();
+    assert!(["vanished", "served"].iter().any(|why| text.contains(&format!("why=\"{why}\"}} 1"))), "{text}");
 }
 
 #[tokio::test]
 async fn in_process_nothing_is_serialised_and_dropping_cancels() {
-    let sandbox = Sandbox::with_hook("BeforeTool", "echo '{\"decision\":\"block\",\"reason\":\"no\"}'");
+    let sandbox = Sandbox::new();
+    // The user's hooks need no grant, also not when they change while the bus runs.
+    let home = sandbox.base.join("home");
+    let hook = |command: &str| json!({"BeforeTool": [{"hooks": [{"type": "command", "command": command}]}]});
+    support::write_hooks(&home, &hook("echo '{\"decision\":\"block\",\"reason\":\"no\"}'"));
     let bus = sandbox.bus();
     let client = bus.client();
     let mut lifecycles = client.lifecycles();
@@ -187,7 +193,7 @@ async fn in_process_nothing_is_serialised_and_dropping_cancels() {
         phases.push(within(lifecycles.next()).await.unwrap().phase);
     }
     assert_eq!(phases, Phase::ALL);
-    sandbox.hooks(json!({"BeforeTool": [{"hooks": [{"type": "command", "command": "echo $$ > pid.new; mv pid.new pid; exec sleep 600"}]}]}));
+    support::write_hooks(&home, &hook("echo $$ > pid.new; mv pid.new pid; exec sleep 600"));
     within(bus.reloaded(1)).await;
     let asked = tokio::spawn(async move { client.execute(Request::new("BeforeTool", input.to_json())).await });
     let hook = started(&sandbox).await;

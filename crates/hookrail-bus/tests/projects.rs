@@ -67,8 +67,8 @@ async fn the_project_that_was_idle_longest_makes_room() {
 #[tokio::test]
 async fn configuration_is_reloaded_when_it_changes_and_a_broken_file_keeps_its_last_good_version() {
     let sandbox = Sandbox::new();
-    // The folder does not exist yet; the nearest one that does is watched.
-    std::fs::remove_dir(sandbox.project.join(".llxprt")).unwrap();
+    // The folder does not exist yet; the nearest one that does is watched. The user's hooks need no grant when they change.
+    let home = sandbox.base.join("home");
     let bus = sandbox.bus();
     let mut client = Raw::new(&bus);
     assert_eq!(client.ask(request(None)).await["outcome"]["runs"], json!([]));
@@ -84,14 +84,14 @@ async fn configuration_is_reloaded_when_it_changes_and_a_broken_file_keeps_its_l
             }
         }
     };
-    write_hooks(&sandbox.project, &says("first"));
+    write_hooks(&home, &says("first"));
     message(&mut client, "first").await;
-    write_hooks(&sandbox.project, &says("second"));
+    write_hooks(&home, &says("second"));
     message(&mut client, "second").await;
-    std::fs::write(sandbox.project.join(".llxprt/settings.json"), "{ broken").unwrap();
+    std::fs::write(home.join(".llxprt/settings.json"), "{ broken").unwrap();
     message(&mut client, "second").await;
     // The folder goes and comes back: another folder of the same name.
-    std::fs::remove_dir_all(sandbox.project.join(".llxprt")).unwrap();
-    write_hooks(&sandbox.project, &says("third"));
+    std::fs::remove_dir_all(home.join(".llxprt")).unwrap();
+    write_hooks(&home, &says("third"));
     message(&mut client, "third").await;
 }

@@ -13,12 +13,13 @@ fn settings(command: &str) -> String {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (project, home) = (tempfile::tempdir()?, tempfile::tempdir()?);
-    let file = project.path().join(".llxprt/settings.json");
-    fs::create_dir(project.path().join(".llxprt"))?;
+    // The user's own settings need no grant, also not when they change.
+    let file = home.path().join(".llxprt/settings.json");
+    fs::create_dir(home.path().join(".llxprt"))?;
     fs::write(&file, settings("true"))?;
     let environment: Environment = std::env::vars_os().collect();
     let environment = environment.with("HOME", home.path());
-    let hooks = HookSystem::builder(project.path()).environment(environment).trust_project().build();
+    let hooks = HookSystem::builder(project.path()).environment(environment).build();
 
     // region: subscribe
     let mut notifications = hooks.subscribe();

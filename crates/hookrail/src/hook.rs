@@ -166,7 +166,7 @@ pub enum Standing {
 pub enum Trust {
     /// It comes from a place that needs no grant.
     NotNeeded,
-    /// Its project was trusted for this run when the hook was there with this content.
+    /// Its project was trusted for this run, whatever the hook is.
     ForThisRun(Fingerprint),
     /// Its content was granted.
     Granted(Fingerprint),
@@ -186,8 +186,8 @@ impl Trust {
     /// What has to be found unchanged immediately before the hook runs; nothing for a hook that needs no trust.
     pub(crate) fn to_be_verified(&self) -> Option<&Fingerprint> {
         match self {
-            Self::Granted(taken) | Self::ForThisRun(taken) => Some(taken),
-            Self::NotNeeded | Self::Never(_) | Self::Changed(_) => None,
+            Self::Granted(taken) => Some(taken),
+            Self::NotNeeded | Self::ForThisRun(_) | Self::Never(_) | Self::Changed(_) => None,
         }
     }
 

@@ -4,16 +4,12 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::guards;
 use crate::lab::Lab;
 use crate::table::attacks;
-
-/// Coarse, and only for a test that would hang.
-const HANG: Duration = Duration::from_secs(60);
 
 fn executable(lab: &Lab, name: &str) {
     let path = lab.write(name, format!("#!/bin/sh\n{}\n", lab.canary()));
@@ -83,11 +79,6 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-fn ran(outcome: &Value, hook: &str) -> bool {
-    let runs = outcome["runs"].as_array().unwrap_or_else(|| panic!("{outcome}"));
-    runs.iter().any(|run| run["hook"] == hook && matches!(run["end"].as_str(), Some("answered" | "silent")))
 }
 
 /// Contexts in which the value of a plugin's variable could become code.
@@ -160,41 +151,6 @@ attacks! { "Places";
                 assert!(told.clone().any(|found| found["code"] == "working-directory-replaced"), "{outcome}");
             }
             lab.nothing_ran("an event from elsewhere");
-        }
-    }
-    trusted_for_this_run Stranger {
-        "While `serve --trust-project` runs, the project gets another hook, a module and a changed script."
-        => "The option covers what was there when it was given; what appears or changes later does not run."
-        |lab| {
-            lab.write("guard.sh", lab.canary());
-            lab.write(".llxprt/settings.json", lab.settings_running("sh guard.sh"));
-        },
-        then |lab, _| {
-            lab.write("guard.sh", "exit 0\n");
-            lab.write(".llxprt/settings.json", lab.settings_running("sh guard.sh"));
-            let mut server = Server::start(lab, &["--trust-project"]);
-            let input = json!({"tool_name": "write_file", "tool_input": {"path": "a"}});
-            assert!(ran(&server.ask(&input), "hostile"), "what was there runs");
-            let mut all: Value = serde_json::from_str(&lab.settings_running("sh guard.sh")).unwrap();
-            let late = json!({"hooks": [{"type": "command", "name": "late", "command": lab.canary()}]});
-            all["hooks"]["BeforeTool"].as_array_mut().unwrap().push(late);
-            lab.write(".xcsh/hooks/pre/late.mjs", lab.hostile_module());
-            lab.write(".llxprt/settings.json", all.to_string());
-            let begun = Instant::now();
-            // The server reads again when it has noticed; then the new hook is named as one that is not trusted.
-            let outcome = loop {
-                let outcome = server.ask(&input);
-                if outcome["skipped"].to_string().contains("late") {
-                    break outcome;
-                }
-                assert!(begun.elapsed() < HANG, "the change is not noticed: {outcome}");
-                std::thread::yield_now();
-            };
-            assert!(ran(&outcome, "hostile"), "what was there still runs: {outcome}");
-            lab.write("guard.sh", lab.canary());
-            let outcome = server.ask(&input);
-            assert!(!ran(&outcome, "hostile"), "{outcome}");
-            lab.nothing_ran("what came after the start");
         }
     }
     programs_found_in_the_project Stranger {

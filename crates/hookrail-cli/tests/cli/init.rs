@@ -22,7 +22,7 @@ fn the_sample_is_without_problems_and_guards() {
     fire(&sandbox, ".env").ends_with(0);
     let offered = sandbox.run(&["trust", "grant", "--yes"]).ends_with(0).stdout;
     assert!(
-        offered.contains("may    sandbox: guard (reads everything, writes a private temporary folder"),
+        offered.contains("in     a sandbox: guard (reads everything, writes a private temporary folder"),
         "{offered}"
     );
     for shown in [&["list"] as &[&str], &["explain", "BeforeTool", "--tool", "write_file"], &["trust", "status"]] {

@@ -398,8 +398,6 @@ impl<'s> Reading<'s> {
         }
         if trust.allows() {
             self.store.trusted.insert(definition, trust.clone());
-        } else if matches!(self.store.trusted.get(&definition), Some(Trust::ForThisRun(_))) {
-            // What was trusted for this run stays known: if the hook becomes what it was again, it may run again.
         } else {
             self.store.trusted.remove(&definition);
         }

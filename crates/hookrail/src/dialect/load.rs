@@ -83,26 +83,10 @@ impl Sources {
     pub(crate) fn judge(&self, hook: &Hook, reading: &mut Reading<'_>) -> Trust {
         let fingerprint = Fingerprint::take(&self.project, hook);
         let trust = match self.trust_all {
-            true => self.judge_for_this_run(&fingerprint, reading),
+            true => Trust::ForThisRun(fingerprint.clone()),
             false => self.grants.judge(fingerprint.clone()),
         };
         reading.judged(fingerprint.definition(), trust, fingerprint.is_out_of_resources())
-    }
-
-    /// What trust says about a hook of a project that is trusted for this run: that covers what was there when the run
-    /// began. A hook that appears later needs a grant, and one that changed is not what was trusted.
-    fn judge_for_this_run(&self, fingerprint: &Fingerprint, reading: &Reading<'_>) -> Trust {
-        let content = fingerprint.content();
-        if reading.mode() == LoadMode::First {
-            return Trust::ForThisRun(fingerprint.clone());
-        }
-        match reading.trusted_before(fingerprint.definition()) {
-            Some(Trust::ForThisRun(before)) if before.content() == content => Trust::ForThisRun(before),
-            before => match self.grants.judge(fingerprint.clone()) {
-                Trust::Never(taken) if before.is_some() => Trust::Changed(taken),
-                judged => judged,
-            },
-        }
     }
 
     /// What trust says about a hook whose file is gone: its last good version may run while it is still granted.

@@ -299,8 +299,8 @@ impl Pool {
     /// Whether what would be started now is what was looked at, and what was trusted.
     fn may_be_started(&self) -> bool {
         let is_trusted = match &self.hook.trust {
-            Trust::Granted(fingerprint) | Trust::ForThisRun(fingerprint) => fingerprint.still_holds(self.recipe.cwd()),
-            Trust::NotNeeded => true,
+            Trust::Granted(fingerprint) => fingerprint.still_holds(self.recipe.cwd()),
+            Trust::NotNeeded | Trust::ForThisRun(_) => true,
             Trust::Never(_) | Trust::Changed(_) => false,
         };
         is_trusted && self.content.is_unchanged()

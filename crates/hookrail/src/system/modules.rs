@@ -94,8 +94,8 @@ impl HookSystem {
 /// What was granted is verified immediately before it runs.
 fn still_trusted(module: &LoadedModule) -> bool {
     match &module.trust {
-        Trust::Granted(fingerprint) | Trust::ForThisRun(fingerprint) => fingerprint.still_holds(fingerprint.root()),
-        Trust::NotNeeded => true,
+        Trust::Granted(fingerprint) => fingerprint.still_holds(fingerprint.root()),
+        Trust::NotNeeded | Trust::ForThisRun(_) => true,
         Trust::Never(_) | Trust::Changed(_) => false,
     }
 }
