@@ -23,7 +23,12 @@ pub(crate) fn amend_aggregate(first: &mut Aggregated, second: Aggregated, effect
     first.errors.extend(second.errors);
     first.total_duration += second.total_duration;
     let mut output = first.final_output.as_ref().and_then(Json::as_object).unwrap_or_default();
-    if let Some(decision @ (Decision::Deny | Decision::Ask)) = effects.decision {
+    // Several guards may look again, and a later one takes nothing back that an earlier one refused.
+    let said = output.get("decision").and_then(|said| said.as_str());
+    let is_denied = matches!(said.as_deref(), Some("deny" | "block"));
+    if let Some(decision @ (Decision::Deny | Decision::Ask)) = effects.decision
+        && (decision == Decision::Deny || !is_denied)
+    {
         output.set("decision", Json::string(decision.name()));
         if let Some(reason) = &effects.reason {
             output.set("reason", Json::string(reason));
