@@ -33,6 +33,7 @@ mod log;
 mod matcher;
 mod native;
 mod outcome;
+pub mod payload;
 mod repeated;
 mod run;
 mod sandbox;

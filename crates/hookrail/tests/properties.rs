@@ -7,7 +7,7 @@ mod common;
 use std::sync::Arc;
 
 use common::{drive, drive_arranged, exited, hook, json, stdin, tool_call};
-use hookrail::dialect::llxprt::{event_of_payload, payload_of_event};
+use hookrail::dialect::llxprt::AnyHookInput;
 use hookrail::{
     Code, Decision, DialectId, Event, EventKind, FieldKind, GroupOrder, Hook, How, Json, JsonObject, Language, Matcher,
     OnInvalid, Outcome, Plan, RunEnd, Scope, Snapshot, SourceKind, outcome_document,
@@ -277,8 +277,8 @@ proptest! {
                 _ => Json::string(&text),
             });
         }
-        let payload = payload_of_event(&event);
-        let again = payload_of_event(&event_of_payload(&payload).unwrap().unwrap());
+        let payload = AnyHookInput::of_event(&event).unwrap().to_json();
+        let again = AnyHookInput::parse(&payload).unwrap().unwrap().to_json();
         prop_assert_eq!(payload.text(), again.text());
     }
 

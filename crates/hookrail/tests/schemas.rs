@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use boon::{Compiler, Format, SchemaIndex, Schemas};
 use common::{drive, exited, hook, json};
-use hookrail::dialect::llxprt::{MATCHER_FORMAT, payload_of_event, schemas};
+use hookrail::dialect::llxprt::{AnyHookInput, MATCHER_FORMAT, schemas};
 use hookrail::{
     Code, DialectId, Environment, Event, EventKind, HookSystem, Language, Matcher, OnInvalid, Scope, SourceKind,
 };
@@ -281,7 +281,7 @@ fn events() -> impl Iterator<Item = (EventKind, &'static str)> {
 fn what_hooks_receive_fits_its_schema() {
     let checker = Checker::new();
     for (kind, name) in events() {
-        let payload = payload_of_event(&sample(kind)).to_value();
+        let payload = AnyHookInput::of_event(&sample(kind)).unwrap().to_json().to_value();
         assert!(checker.accepts(&format!("{name}.stdin"), &payload), "{name}: {payload:#}");
         let mut wrong = payload.clone();
         wrong["hook_event_name"] = value!("Other");

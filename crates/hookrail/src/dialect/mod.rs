@@ -242,11 +242,6 @@ pub(crate) fn amend_aggregate(first: &mut Aggregated, second: Aggregated, effect
     llxprt::amend_aggregate(first, second, effects);
 }
 
-/// Between a host's model request or response and the form in which outcomes carry them.
-pub(crate) mod translate {
-    pub(crate) use super::llxprt::{from_hook_request, from_hook_response};
-}
-
 /// What a run leaves in the log of its dialect, where that has one.
 pub(crate) fn breadcrumbs(hook: &Hook, kind: EventKind, end: &RunEnd) -> Vec<Breadcrumb> {
     match hook.dialect {

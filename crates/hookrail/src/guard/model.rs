@@ -8,10 +8,10 @@ use super::model_tools::restrict;
 use super::notes::Notes;
 use super::receipt::{Receipt, digest};
 use super::tool::Visibility;
-use crate::dialect::translate;
 use crate::event::EventKind;
-use crate::json::{Json, JsonObject};
+use crate::json::Json;
 use crate::outcome::{Decision, Effects, Stop};
+use crate::payload::{ModelResponse, request_with_changes, response_with_changes};
 
 /// The permission to call a model once, with exactly this request. Only a guard makes one. Retries of the same logical
 /// call over the network happen inside and do not fire hooks again.
@@ -96,7 +96,7 @@ impl Guard {
         result.receipt.add(&before);
         result.note(&before.effects);
         let request = match &before.effects.llm_request {
-            Some(changed) => translate::from_hook_request(changed, &request),
+            Some(changed) => request_with_changes(changed, &request),
             None => request,
         };
         if let Some(reason) = self.model_refused(&request, &before.effects).await {
@@ -117,12 +117,12 @@ impl Guard {
         result.receipt.add(&after);
         result.note(&after.effects);
         result.response = match &after.effects.llm_response {
-            Some(changed) => translate::from_hook_response(changed, &response),
+            Some(changed) => response_with_changes(changed, &response),
             None => response,
         };
         // A stop after the response leaves nothing to act on but the reason.
         if let Some(stop) = &after.effects.stop {
-            result.response = response_of_text(&stop.reason);
+            result.response = ModelResponse::of_text(&stop.reason).to_json();
         }
         Ok(result)
     }
@@ -175,20 +175,10 @@ impl ModelResult {
         self.end = if response.is_some() { ModelEnd::Synthetic } else { ModelEnd::NotCalled };
         self.response = match (response, &self.stop) {
             (Some(response), _) => response.clone(),
-            (None, Some(stop)) => response_of_text(&stop.reason),
-            (None, None) => response_of_text(""),
+            (None, Some(stop)) => ModelResponse::of_text(&stop.reason).to_json(),
+            (None, None) => ModelResponse::of_text("").to_json(),
         };
         self.reason = reason;
         self
     }
-}
-
-/// A response that consists of text alone.
-fn response_of_text(text: &str) -> Json {
-    let parts = Json::of(&[text]).unwrap_or_else(|_| Json::null());
-    let content: JsonObject = [("role", Json::string("model")), ("parts", parts)].into_iter().collect();
-    let candidate: JsonObject =
-        [("content", content.to_json()), ("finishReason", Json::string("STOP"))].into_iter().collect();
-    let candidates = Json::of(&[candidate.to_json()]).unwrap_or_else(|_| Json::null());
-    [("text", Json::string(text)), ("candidates", candidates)].into_iter().collect::<JsonObject>().to_json()
 }

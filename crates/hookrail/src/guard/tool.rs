@@ -9,6 +9,7 @@ use super::receipt::{Receipt, digest};
 use crate::event::EventKind;
 use crate::json::{Json, JsonKind, JsonObject};
 use crate::outcome::{Decision, Effects, Stop};
+use crate::payload::ToolResponse;
 
 /// A tool call as the model asked for it.
 #[derive(Clone, Debug)]
@@ -205,14 +206,11 @@ impl Guard {
 
 /// The tool's result as hooks receive it.
 fn response(result: &ToolResult, failure: Option<&ToolFailure>) -> Json {
-    let mut response = JsonObject::new();
-    response.set("llmContent", result.content.clone());
-    response.set("returnDisplay", result.display.clone());
-    if let Some(failure) = failure {
-        let error: JsonObject = [("message", Json::string(&failure.0))].into_iter().collect();
-        response.set("error", error.to_json());
+    let response = ToolResponse::new(result.content.clone(), result.display.clone());
+    match failure {
+        Some(failure) => response.with_error(&failure.0).to_json(),
+        None => response.to_json(),
     }
-    response.to_json()
 }
 
 impl ToolResult {

@@ -2,7 +2,7 @@
 
 use super::answer::{Answer, Provenance};
 use super::output::{HookDecision, HookOutput};
-use super::{aggregate, model, rewrite, tools};
+use super::{aggregate, rewrite, tools};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{DialectId, FoldContext, Folded, Reply};
 use crate::event::{Abilities, Event, EventKind, Fold, Stage};
@@ -175,7 +175,7 @@ fn synthetic_response(merged: &HookOutput, replies: &[Reply<Answer>]) -> Option<
         None if system().any(|reply| reply.decision == Some(Decision::Deny)) => None,
         None => merged.specific("llm_response").cloned(),
     };
-    model::response_in_step(&response?)
+    crate::payload::response_in_step(&response?)
 }
 
 /// A stop by any answer, with the reasons of all who stopped.

@@ -7,11 +7,14 @@
 mod aggregate;
 mod answer;
 mod command;
+mod event_name;
 mod extension;
 mod fold;
 mod group;
+mod input;
 mod lane;
 mod layers;
+mod llm;
 mod model;
 mod output;
 mod processed;
@@ -25,6 +28,13 @@ mod tools;
 mod translate;
 
 pub(crate) use aggregate::amend_aggregate;
+pub use event_name::HookEventName;
+pub use input::{
+    AfterAgentInput, AfterModelInput, AfterToolInput, AnyHookInput, BeforeAgentInput, BeforeModelInput,
+    BeforeToolInput, BeforeToolSelectionInput, CompressTrigger, HookInput, NotificationInput, PreCompressInput,
+    SessionEndInput, SessionStartInput,
+};
+pub use llm::{HookToolConfig, HookToolMode, LlmRequest, LlmResponse};
 pub use output::{
     AfterModelHookOutput, BeforeModelHookOutput, BeforeToolHookOutput, BeforeToolSelectionHookOutput, BlockingError,
     DefaultHookOutput, EXIT_CODE_BLOCKING_ERROR, EXIT_CODE_NON_BLOCKING_ERROR, EXIT_CODE_SUCCESS, HookDecision,
@@ -32,7 +42,6 @@ pub use output::{
 };
 pub use processed::ProcessedHookResult;
 pub use schema::{MATCHER_FORMAT, schemas};
-pub use stdin::{event_of_payload, payload_of_event};
 pub use translate::{from_hook_request, from_hook_response, to_hook_request, to_hook_response};
 
 pub(crate) use group::compile_matcher;
@@ -126,6 +135,5 @@ pub(crate) fn same_work(hook: &Hook) -> Option<String> {
 
 /// A matcher is compared with what the hook would see.
 pub(crate) fn matcher_subject(event: &Event, field: &str) -> String {
-    let value = event.field(field).map(|value| stdin::field_on_stdin(field, value));
-    value.and_then(|value| value.as_str()).unwrap_or_default()
+    input::matched_text(event, field)
 }

@@ -2,6 +2,7 @@
 //!
 //! Fields are read one by one: a wrong one is reported and left out, and never costs the hook its decision.
 
+use super::llm::HookToolConfig;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::event::EventKind;
 use crate::json::{Json, JsonKind, JsonObject};
@@ -148,6 +149,12 @@ impl HookOutput {
         self.hook_specific_output.as_ref().and_then(|specific| specific.get(key))
     }
 
+    /// The tools a hook wants to restrict the model to.
+    #[must_use]
+    pub fn tool_config(&self) -> Option<HookToolConfig> {
+        self.specific("toolConfig").and_then(Json::as_object).map(|config| HookToolConfig::read(&config))
+    }
+
     /// Whether this output blocks the operation.
     #[must_use]
     pub fn is_blocking_decision(&self) -> bool {
@@ -230,7 +237,7 @@ impl BeforeModelHookOutput {
     /// The response that stands in for the model's, with `text` and `candidates` in step.
     #[must_use]
     pub fn get_synthetic_response(&self) -> Option<Json> {
-        super::model::response_in_step(self.0.specific("llm_response")?)
+        crate::payload::response_in_step(self.0.specific("llm_response")?)
     }
 
     /// The request with the changes a hook asked for.
@@ -271,7 +278,7 @@ impl AfterModelHookOutput {
     /// The response that replaces the model's, with `text` and `candidates` in step.
     #[must_use]
     pub fn get_modified_response(&self) -> Option<Json> {
-        super::model::response_in_step(self.0.specific("llm_response")?)
+        crate::payload::response_in_step(self.0.specific("llm_response")?)
     }
 }
 

@@ -1,65 +1,56 @@
 //! Which tools a model may call, when several hooks have a say: lists are united, the most restrictive mode wins.
 
 use super::answer::Answer;
+use super::llm::{HookToolConfig, HookToolMode};
 use super::output::HookOutput;
 use crate::dialect::Reply;
 use crate::hook::Authority;
-use crate::json::{Json, JsonObject};
 
 /// The merged output with the union of all tool configurations; a list of the system layer is never widened.
 pub(super) fn with_union(mut merged: HookOutput, replies: &[Reply<Answer>]) -> HookOutput {
-    let given = |reply: &Reply<Answer>| reply.answer.as_ref()?.output.specific("toolConfig")?.as_object();
-    let configs: Vec<JsonObject> = replies.iter().filter_map(given).collect();
+    let given = |reply: &Reply<Answer>| reply.answer.as_ref()?.output.tool_config();
+    let configs: Vec<HookToolConfig> = replies.iter().filter_map(given).collect();
     if configs.is_empty() {
         return merged;
     }
     let system = replies.iter().filter(|reply| reply.authority == Authority::System).filter_map(given);
-    let floors: Vec<Vec<String>> = system.filter_map(|config| config.get("allowedFunctionNames")?.decode()).collect();
-    let config = narrowed(union(&configs), &floors);
+    let floors: Vec<Vec<String>> = system.filter_map(|config| config.allowed_function_names).collect();
+    let config = narrowed(union(configs), &floors);
     merged.hook_specific_output.get_or_insert_default().set("toolConfig", config.to_json());
     merged
 }
 
 /// The configuration without the tools that a list of the system layer leaves out.
-fn narrowed(mut config: JsonObject, floors: &[Vec<String>]) -> JsonObject {
-    let allowed: Option<Vec<String>> = config.get("allowedFunctionNames").and_then(Json::decode);
-    if let (Some(mut allowed), false) = (allowed, floors.is_empty()) {
+fn narrowed(mut config: HookToolConfig, floors: &[Vec<String>]) -> HookToolConfig {
+    if let Some(allowed) = &mut config.allowed_function_names {
         allowed.retain(|name| floors.iter().all(|floor| floor.contains(name)));
-        config.set("allowedFunctionNames", names(allowed));
     }
     config
 }
 
-fn union(configs: &[JsonObject]) -> JsonObject {
-    let modes: Vec<String> = configs.iter().filter_map(|config| config.get("mode")?.as_str()).collect();
-    let mode =
-        ["NONE", "ANY", "AUTO"].into_iter().find(|mode| modes.iter().any(|given| given == mode)).unwrap_or("AUTO");
-    let mut merged = JsonObject::new();
-    merged.set("mode", Json::string(mode));
-    let lists: Vec<Vec<String>> =
-        configs.iter().filter_map(|config| config.get("allowedFunctionNames")?.decode()).collect();
-    if mode == "NONE" {
-        merged.set("allowedFunctionNames", names(Vec::new()));
-    } else if !lists.is_empty() {
-        merged.set("allowedFunctionNames", names(lists.concat()));
-    }
-    merged
-}
-
-fn names(mut names: Vec<String>) -> Json {
-    names.sort_unstable();
-    names.dedup();
-    Json::of(&names).unwrap_or_else(|_| Json::null())
+fn union(configs: Vec<HookToolConfig>) -> HookToolConfig {
+    let mode = configs.iter().filter_map(|config| config.mode).max().unwrap_or(HookToolMode::Auto);
+    let lists: Vec<Vec<String>> = configs.into_iter().filter_map(|config| config.allowed_function_names).collect();
+    let allowed_function_names = match mode {
+        HookToolMode::None => Some(Vec::new()),
+        HookToolMode::Auto | HookToolMode::Any => (!lists.is_empty()).then(|| lists.concat()),
+    };
+    let sorted = allowed_function_names.map(|mut names| {
+        names.sort_unstable();
+        names.dedup();
+        names
+    });
+    HookToolConfig { mode: Some(mode), allowed_function_names: sorted }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::Json;
 
     fn check(configs: &[&str], expected: &str) {
-        let configs: Vec<JsonObject> =
-            configs.iter().map(|text| Json::parse(text).unwrap().as_object().unwrap()).collect();
-        assert_eq!(union(&configs).to_json().text(), expected);
+        let read = |text: &&str| HookToolConfig::read(&Json::parse(text).unwrap().as_object().unwrap());
+        assert_eq!(union(configs.iter().map(read).collect()).to_json().text(), expected);
     }
 
     #[test]

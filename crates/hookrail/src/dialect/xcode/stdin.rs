@@ -6,6 +6,7 @@ use crate::dialect::{DialectId, camel_case};
 use crate::event::{Event, EventKind};
 use crate::hook::Hook;
 use crate::json::{Json, JsonObject};
+use crate::payload::ToolResponse;
 use crate::run::RunInput;
 
 pub(super) fn input(hook: &Hook, event: &Event) -> RunInput {
@@ -37,8 +38,7 @@ fn payload(hook: &Hook, event: &Event) -> JsonObject {
             "tool_call_id" => tool.set("callId", value),
             "tool_response" => {
                 tool.set("output", output(event, &value));
-                let failed = value.as_object().is_some_and(|response| response.get("error").is_some());
-                tool.set("isError", Json::boolean(failed));
+                tool.set("isError", Json::boolean(ToolResponse::read(&value).is_error()));
             }
             "trigger" => payload.set("trigger", trigger(&value)),
             "agent" => payload.set("agent", agent(event.kind(), &value)),
@@ -56,11 +56,8 @@ fn output(event: &Event, response: &Json) -> Json {
     if let Some(replaced) = event.field("tool_output") {
         return replaced.clone();
     }
-    let content = response.as_object().and_then(|response| response.get("llmContent").cloned());
-    match content {
-        Some(content) => Json::string(&content.as_str().unwrap_or_else(|| content.text().to_owned())),
-        None => Json::string(response.text()),
-    }
+    let content = ToolResponse::read(response).content_text();
+    Json::string(&content.unwrap_or_else(|| response.text().to_owned()))
 }
 
 /// A sub-agent in the documented order; what it was asked is told once, when it starts.

@@ -1,8 +1,9 @@
 //! What a module's handlers receive: the event in the module's own words.
 
-use crate::dialect::{DialectId, camel_case, llxprt};
+use crate::dialect::{DialectId, camel_case};
 use crate::event::{Event, EventKind};
-use crate::json::{Json, JsonKind, JsonObject};
+use crate::json::{Json, JsonObject};
+use crate::payload::{ModelRequest, ToolResponse};
 
 /// The event object, without what only exists inside the module's runtime.
 pub(super) fn payload(event: &Event) -> JsonObject {
@@ -35,8 +36,7 @@ fn own_name(name: &str) -> String {
 
 /// Whether the tool failed.
 pub(super) fn failed(event: &Event) -> bool {
-    let response = event.field("tool_response").and_then(Json::as_object).unwrap_or_default();
-    response.get("error").is_some_and(|error| error.kind() != JsonKind::Null)
+    event.field("tool_response").is_some_and(|response| ToolResponse::read(response).is_error())
 }
 
 /// The tool's result as the module sees it: `content`, `details` and `isError`.
@@ -57,14 +57,13 @@ pub(super) fn content(event: &Event) -> Json {
         };
     }
     let Some(response) = event.field("tool_response") else { return list(&[]) };
-    let content = response.as_object().and_then(|response| response.get("llmContent").cloned());
-    text_content(&content.map_or_else(|| response.text().to_owned(), |content| as_text(&content)))
+    text_content(&ToolResponse::read(response).content_text().unwrap_or_else(|| response.text().to_owned()))
 }
 
 /// What the tool shows beside its output.
 pub(super) fn details(event: &Event) -> Option<Json> {
     let replaced = event.field("tool_output").and_then(|output| output.as_object()?.get("details").cloned());
-    replaced.or_else(|| event.field("tool_response")?.as_object()?.get("returnDisplay").cloned())
+    replaced.or_else(|| ToolResponse::read(event.field("tool_response")?).display)
 }
 
 fn as_text(value: &Json) -> String {
@@ -90,8 +89,8 @@ pub(super) fn messages(event: &Event) -> Vec<Json> {
 
 /// The messages of the request, in the request's own shape.
 fn sent(event: &Event) -> Vec<Json> {
-    let view = event.field("llm_request").map(llxprt::to_hook_request);
-    view.and_then(|view| view.as_object()?.get("messages")?.as_array()).unwrap_or_default()
+    let messages = event.field("llm_request").map(|request| ModelRequest::read(request).messages);
+    ModelRequest::message_list(&messages.unwrap_or_default()).as_array().unwrap_or_default()
 }
 
 /// Puts a new list in the place of the old one, so that whoever comes next is asked about that.
@@ -104,8 +103,8 @@ pub(super) fn set_messages(event: &mut Event, new: &[Json]) {
     }
     let new: Vec<Json> = new.iter().map(as_request_message).collect();
     if !list(&new).same_as(&list(&sent(event))) {
-        let view = event.field("llm_request").map(llxprt::to_hook_request);
-        let mut request = view.and_then(|view| view.as_object()).unwrap_or_default();
+        let request = event.field("llm_request").map(ModelRequest::read).unwrap_or_default();
+        let mut request = request.without_others().to_object();
         request.set("messages", list(&new));
         event.set("llm_request", request.to_json());
     }

@@ -1,0 +1,291 @@
+//! Lays what hooks made of a model request or response over the host's own document.
+//!
+//! Hooks see text only. Their messages are aligned with the ones that were sent: a message that was kept or changed keeps
+//! its parts that are not text, messages without text keep their place, and no tool call ever loses its response.
+
+use super::model_request::{ModelMessage, ModelRequest, ModelRole};
+use super::model_response::response_in_step;
+use super::parts::{content_of_texts, list, text_of_part};
+use crate::json::{Json, JsonKind, JsonObject};
+
+/// The host's request with what hooks made of it. A request that no hook changed comes back identical.
+///
+/// `base` is the request as the host has it, with `contents`; `changed` is the request in the form of
+/// [`ModelRequest::to_json`], for example [`Effects::llm_request`](crate::Effects::llm_request).
+#[must_use]
+pub fn request_with_changes(changed: &Json, base: &Json) -> Json {
+    let (Some(mut request), Some(changed)) = (base.as_object(), changed.as_object()) else { return base.clone() };
+    let sent = ModelRequest::read(base).without_others().to_object();
+    let differs = |key: &str| changed.get(key).filter(|new| sent.get(key).is_none_or(|old| !old.same_as(new)));
+    if let Some(model) = differs("model") {
+        request.set("model", model.clone());
+    }
+    if let Some(tools) = differs("toolConfig") {
+        request.set("toolConfig", tools.clone());
+    }
+    if let Some(config) = differs("config").and_then(Json::as_object) {
+        let key = if request.get("generationConfig").is_some() { "generationConfig" } else { "config" };
+        request.set(key, merged_config(request.get(key), sent.get("config"), &config));
+    }
+    if let Some(messages) = differs("messages").and_then(Json::as_array) {
+        set_messages(&mut request, &messages);
+    }
+    request.to_json()
+}
+
+/// The host's response with what hooks made of it; parts that are not text stay.
+#[must_use]
+pub fn response_with_changes(changed: &Json, base: &Json) -> Json {
+    let (Some(mut response), Some(changed)) = (base.as_object(), changed.as_object()) else { return changed.clone() };
+    let old = response.get("candidates").and_then(Json::as_array).unwrap_or_default();
+    let sent =
+        response_in_step(base).and_then(|sent| sent.as_object()?.get("candidates")?.as_array()).unwrap_or_default();
+    let Some(new) = changed.get("candidates").and_then(Json::as_array) else { return base.clone() };
+    let candidates = new.iter().enumerate().map(|(at, new)| match (old.get(at), sent.get(at)) {
+        (Some(old), Some(sent)) if sent.same_as(new) => old.clone(),
+        (Some(old), _) => with_candidate_text(old, new),
+        (None, _) => new.clone(),
+    });
+    response.set("candidates", list(candidates));
+    for key in ["text", "usageMetadata"] {
+        if let (Some(value), true) = (changed.get(key), response.get(key).is_some()) {
+            response.set(key, value.clone());
+        }
+    }
+    response.to_json()
+}
+
+/// The old settings with the keys that the new ones set; keys the new ones took away are taken away.
+fn merged_config(base: Option<&Json>, sent: Option<&Json>, new: &JsonObject) -> Json {
+    let mut config = base.and_then(Json::as_object).unwrap_or_default();
+    for (key, _) in sent.and_then(Json::as_object).unwrap_or_default().iter() {
+        if new.get(key).is_none() {
+            config.remove(key);
+        }
+    }
+    config.merge(new);
+    config.to_json()
+}
+
+/// A message as hooks see it, and where it comes from.
+struct Visible {
+    message: ModelMessage,
+    /// Its place among the host's contents.
+    at: usize,
+}
+
+fn set_messages(request: &mut JsonObject, messages: &[Json]) {
+    let new: Vec<ModelMessage> = messages.iter().filter_map(ModelMessage::read).collect();
+    let Some(contents) = request.get("contents").and_then(Json::as_array) else {
+        // A host that gives `messages` has nothing that could be lost.
+        request.set("messages", list(messages.iter().cloned()));
+        return;
+    };
+    let (system, rest): (Vec<_>, Vec<_>) = new.into_iter().partition(|message| message.role == ModelRole::System);
+    set_system(request, &system);
+    let aligned = align(&contents, &rest);
+    request.set("contents", list(aligned.into_iter()));
+}
+
+fn set_system(request: &mut JsonObject, system: &[ModelMessage]) {
+    let text: String = system.iter().map(|message| message.text.as_str()).collect();
+    let old = request.get("systemInstruction").and_then(text_of_content);
+    if old.unwrap_or_default() == text {
+        return;
+    }
+    match request.get("systemInstruction").cloned() {
+        Some(old) if !text.is_empty() => request.set("systemInstruction", with_text(&old, &text)),
+        None if !text.is_empty() => request.set("systemInstruction", content_of_texts("system", &[&text])),
+        _ => {
+            request.remove("systemInstruction");
+        }
+    }
+}
+
+/// The host's contents with the new messages in the place of the old ones.
+fn align(contents: &[Json], new: &[ModelMessage]) -> Vec<Json> {
+    let visible: Vec<Visible> = contents
+        .iter()
+        .enumerate()
+        .filter_map(|(at, entry)| Some(Visible { message: ModelMessage::read_content(entry)?, at }))
+        .collect();
+    let fates = fates(&visible, new);
+    let mut result = Vec::new();
+    let mut inserted = 0;
+    let mut place = 0;
+    for (at, entry) in contents.iter().enumerate() {
+        let Some(fate) = visible.get(place).filter(|visible| visible.at == at).and_then(|_| fates.get(place)) else {
+            result.push(entry.clone());
+            continue;
+        };
+        place += 1;
+        match fate {
+            Fate::Kept(to) | Fate::Changed(to) => {
+                // Messages that are new come before the one they were written before.
+                result.extend(new.get(inserted..*to).unwrap_or_default().iter().map(message));
+                inserted = to + 1;
+                let text = new.get(*to).map(|message| message.text.as_str()).unwrap_or_default();
+                result.push(if *fate == Fate::Kept(*to) { entry.clone() } else { with_text(entry, text) });
+            }
+            Fate::Removed => result.extend(without_text(entry)),
+        }
+    }
+    result.extend(new.get(inserted..).unwrap_or_default().iter().map(message));
+    result
+}
+
+fn message(message: &ModelMessage) -> Json {
+    content_of_texts(message.role.name(), &[&message.text])
+}
+
+fn text_of_content(entry: &Json) -> Option<String> {
+    ModelMessage::read_content(entry).map(|message| message.text)
+}
+
+/// What becomes of a message that was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// It is the new message of that number.
+    Kept(usize),
+    /// It became the new message of that number, with another text.
+    Changed(usize),
+    Removed,
+}
+
+/// Matches the sent messages with the new ones: first those that are equal, by the longest common subsequence, then,
+/// between two of those, the ones of the same role in order.
+fn fates(sent: &[Visible], new: &[ModelMessage]) -> Vec<Fate> {
+    let mut fates = vec![Fate::Removed; sent.len()];
+    let mut anchors = common(sent, new);
+    anchors.push((sent.len(), new.len()));
+    let (mut from_sent, mut from_new) = (0, 0);
+    for (to_sent, to_new) in anchors {
+        let mut candidates = from_new..to_new;
+        for at in from_sent..to_sent {
+            let same_role = |to: &usize| new.get(*to).map(|new| new.role) == sent.get(at).map(|sent| sent.message.role);
+            if let (Some(to), Some(fate)) = (candidates.find(same_role), fates.get_mut(at)) {
+                *fate = Fate::Changed(to);
+            }
+        }
+        if let Some(fate) = fates.get_mut(to_sent) {
+            *fate = Fate::Kept(to_new);
+        }
+        (from_sent, from_new) = (to_sent + 1, to_new + 1);
+    }
+    fates
+}
+
+/// The longest common subsequence of role and text, as pairs of places. Equal ends are taken off first, so that the
+/// usual change in one place costs nothing; what is left is bounded.
+fn common(sent: &[Visible], new: &[ModelMessage]) -> Vec<(usize, usize)> {
+    const MOST_CELLS: usize = 4_000_000;
+    let equal = |a: usize, b: usize| match (sent.get(a), new.get(b)) {
+        (Some(sent), Some(new)) => sent.message == *new,
+        _ => false,
+    };
+    let shortest = sent.len().min(new.len());
+    let head = (0..shortest).take_while(|at| equal(*at, *at)).count();
+    let tail = (0..shortest - head).take_while(|at| equal(sent.len() - 1 - at, new.len() - 1 - at)).count();
+    let mut pairs: Vec<(usize, usize)> = (0..head).map(|at| (at, at)).collect();
+    let (rows, columns) = (sent.len() - head - tail, new.len() - head - tail);
+    if rows.saturating_mul(columns) <= MOST_CELLS {
+        pairs.extend(
+            longest(rows, columns, |a, b| equal(head + a, head + b)).into_iter().map(|(a, b)| (head + a, head + b)),
+        );
+    }
+    pairs.extend((0..tail).rev().map(|at| (sent.len() - 1 - at, new.len() - 1 - at)));
+    pairs
+}
+
+fn longest(rows: usize, columns: usize, equal: impl Fn(usize, usize) -> bool) -> Vec<(usize, usize)> {
+    let width = columns + 1;
+    let mut lengths = vec![0_u32; (rows + 1) * width];
+    let at = |row: usize, column: usize| row * width + column;
+    let get = |lengths: &[u32], row: usize, column: usize| lengths.get(at(row, column)).copied().unwrap_or(0);
+    for row in (0..rows).rev() {
+        for column in (0..columns).rev() {
+            let best = if equal(row, column) {
+                get(&lengths, row + 1, column + 1) + 1
+            } else {
+                get(&lengths, row + 1, column).max(get(&lengths, row, column + 1))
+            };
+            if let Some(cell) = lengths.get_mut(at(row, column)) {
+                *cell = best;
+            }
+        }
+    }
+    let (mut row, mut column) = (0, 0);
+    let mut pairs = Vec::new();
+    while row < rows && column < columns {
+        if equal(row, column) {
+            pairs.push((row, column));
+            (row, column) = (row + 1, column + 1);
+        } else if get(&lengths, row + 1, column) >= get(&lengths, row, column + 1) {
+            row += 1;
+        } else {
+            column += 1;
+        }
+    }
+    pairs
+}
+
+/// The entry with its first text replaced, its other texts gone, and everything else in its place.
+fn with_text(entry: &Json, text: &str) -> Json {
+    let Some(mut object) = entry.as_object() else { return content_of_texts("user", &[text]) };
+    let parts = object.get("parts").and_then(Json::as_array).unwrap_or_default();
+    let mut placed = false;
+    let mut kept = Vec::new();
+    for part in parts {
+        if text_of_part(&part).is_none() {
+            kept.push(part);
+        } else if !placed {
+            placed = true;
+            kept.push(text_part_like(&part, text));
+        }
+    }
+    if !placed {
+        kept.insert(0, Json::string(text));
+    }
+    object.set("parts", list(kept.into_iter()));
+    object.to_json()
+}
+
+/// A text part in the shape of another one.
+fn text_part_like(part: &Json, text: &str) -> Json {
+    match part.as_object() {
+        Some(mut object) => {
+            object.set("text", Json::string(text));
+            object.to_json()
+        }
+        None => Json::string(text),
+    }
+}
+
+/// What stays of a removed message: its tool calls and responses, because the other half of each stays too.
+fn without_text(entry: &Json) -> Option<Json> {
+    let mut object = entry.as_object()?;
+    let parts = object.get("parts").and_then(Json::as_array)?;
+    let paired = |part: &Json| {
+        part.as_object()
+            .is_some_and(|part| part.get("functionCall").is_some() || part.get("functionResponse").is_some())
+    };
+    let kept: Vec<Json> = parts.into_iter().filter(paired).collect();
+    (!kept.is_empty()).then(|| {
+        object.set("parts", list(kept.into_iter()));
+        object.to_json()
+    })
+}
+
+fn with_candidate_text(old: &Json, new: &Json) -> Json {
+    let (Some(mut candidate), Some(changed)) = (old.as_object(), new.as_object()) else { return new.clone() };
+    let text = changed.get("content").and_then(text_of_content).unwrap_or_default();
+    if let Some(content) = candidate.get("content").filter(|content| content.kind() == JsonKind::Object).cloned() {
+        candidate.set("content", with_text(&content, &text));
+    } else {
+        candidate.set("content", content_of_texts("model", &[&text]));
+    }
+    if let Some(reason) = changed.get("finishReason") {
+        candidate.set("finishReason", reason.clone());
+    }
+    candidate.to_json()
+}

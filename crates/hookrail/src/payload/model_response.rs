@@ -1,0 +1,122 @@
+//! A model's response, as text.
+
+use super::parts::{content_of_texts, list, object, text_of_part, text_of_parts};
+use crate::json::{Json, JsonObject};
+
+/// A model's response as text, in the form that the neutral field `llm_response` and outcomes carry.
+///
+/// ```
+/// use hookrail::payload::ModelResponse;
+///
+/// let response = ModelResponse::of_text("done");
+/// assert_eq!(response.text(), "done");
+/// ```
+#[derive(Clone, Debug)]
+pub struct ModelResponse(Json);
+
+impl ModelResponse {
+    /// Reads a response; none when it has neither `text` nor `candidates`.
+    #[must_use]
+    pub fn read(response: &Json) -> Option<Self> {
+        response_in_step(response).map(Self)
+    }
+
+    /// A response that consists of this text.
+    #[must_use]
+    pub fn of_text(text: &str) -> Self {
+        let candidate =
+            object([("content", content_of_texts("model", &[text])), ("finishReason", Json::string("STOP"))]);
+        Self(object([("text", Json::string(text)), ("candidates", list(std::iter::once(candidate)))]))
+    }
+
+    /// The text of the first candidate.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.0.as_object().and_then(|members| members.get("text")?.as_str()).unwrap_or_default()
+    }
+
+    /// The response with `text` and `candidates`.
+    #[must_use]
+    pub fn to_json(&self) -> Json {
+        self.0.clone()
+    }
+}
+
+/// A response with `text` and `candidates` that agree; none when it has neither.
+pub(crate) fn response_in_step(response: &Json) -> Option<Json> {
+    let mut members = response.as_object()?;
+    let candidates = members.get("candidates").and_then(Json::as_array).filter(|list| !list.is_empty());
+    if let Some(candidates) = candidates {
+        let plain: Vec<Json> =
+            candidates.iter().enumerate().map(|(at, candidate)| plain_candidate(candidate, at)).collect();
+        let text = plain.first().and_then(candidate_text).unwrap_or_default();
+        set_first(&mut members, "text", Json::string(&text));
+        members.set("candidates", list(plain.into_iter()));
+        return Some(members.to_json());
+    }
+    let text = members.get("text").and_then(Json::as_str)?;
+    members.set("candidates", list(std::iter::once(candidate_of_text(&text))));
+    Some(members.to_json())
+}
+
+/// The candidate with this text in the place of its content.
+pub(crate) fn candidate_with_text(candidate: Option<&Json>, text: &str) -> Json {
+    match candidate.and_then(Json::as_object) {
+        Some(mut members) => {
+            members.set("content", content_of_texts("model", &[text]));
+            members.to_json()
+        }
+        None => candidate_of_text(text),
+    }
+}
+
+/// A candidate with its parts as strings and its safety ratings reduced to what is documented.
+fn plain_candidate(candidate: &Json, at: usize) -> Json {
+    let Some(mut members) = candidate.as_object() else {
+        return candidate.as_str().map_or_else(|| candidate.clone(), |text| candidate_of_text(&text));
+    };
+    let content = members.get("content").and_then(Json::as_object);
+    let parts = content.and_then(|content| content.get("parts")?.as_array()).unwrap_or_default();
+    let texts: Vec<String> = parts.iter().filter_map(text_of_part).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    members.set("content", content_of_texts("model", &texts));
+    if members.get("index").is_none() {
+        members.set("index", Json::from(serde_json::Value::from(at)));
+    }
+    if let Some(ratings) = members.get("safetyRatings").and_then(Json::as_array) {
+        members.set("safetyRatings", list(ratings.iter().map(plain_rating)));
+    }
+    members.to_json()
+}
+
+fn plain_rating(rating: &Json) -> Json {
+    match rating.as_object() {
+        Some(mut members) => {
+            members.remove("blocked");
+            members.to_json()
+        }
+        None => rating.clone(),
+    }
+}
+
+fn candidate_text(candidate: &Json) -> Option<String> {
+    let content = candidate.as_object()?.get("content")?.as_object()?;
+    Some(text_of_parts(content.get("parts")?).unwrap_or_default())
+}
+
+fn candidate_of_text(text: &str) -> Json {
+    let index = Json::from(serde_json::Value::from(0));
+    object([("content", content_of_texts("model", &[text])), ("finishReason", Json::string("STOP")), ("index", index)])
+}
+
+/// Sets a member that comes first when it is new.
+fn set_first(members: &mut JsonObject, key: &str, value: Json) {
+    if members.get(key).is_some() {
+        members.set(key, value);
+        return;
+    }
+    let mut ordered = JsonObject::new();
+    ordered.set(key, value);
+    ordered.merge(members);
+    *members = ordered;
+}

@@ -1,0 +1,32 @@
+//! Contents and their parts: the shape in which model providers write messages that are more than text.
+
+use crate::json::{Json, JsonObject};
+
+/// The texts of parts, which are strings or objects with `text`, run together; none when no part is text.
+pub(super) fn text_of_parts(parts: &Json) -> Option<String> {
+    let texts: Vec<String> = match parts.as_array() {
+        Some(list) => list.iter().filter_map(text_of_part).collect(),
+        None => text_of_part(parts).into_iter().collect(),
+    };
+    (!texts.is_empty()).then(|| texts.concat())
+}
+
+/// The text of one part, when it is text.
+pub(super) fn text_of_part(part: &Json) -> Option<String> {
+    part.as_str().or_else(|| part.as_object()?.get("text")?.as_str())
+}
+
+/// A content whose parts are plain texts.
+pub(crate) fn content_of_texts(role: &str, texts: &[&str]) -> Json {
+    object([("role", Json::string(role)), ("parts", list(texts.iter().map(|text| Json::string(text))))])
+}
+
+/// An object with these members.
+pub(crate) fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
+    members.into_iter().collect::<JsonObject>().to_json()
+}
+
+/// A list of these values.
+pub(crate) fn list(values: impl Iterator<Item = Json>) -> Json {
+    Json::of(&values.collect::<Vec<_>>()).unwrap_or_else(|_| Json::null())
+}
