@@ -65,9 +65,9 @@ pub use repeated::repeated_member;
 pub use run::{
     CAPABILITY_NAMES, Capabilities, CapabilityError, CapabilityProblem, CapabilityScope, Environment, HostFuture, How,
     LeftBehind, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn,
-    ModuleRunner, ModuleWorld, ModulesOwner, Network, Output, OutputLimits, ProcessStart, Protection, Readable,
-    RegisteredCommand, Registrations, Relocation, RelocationReason, RunEnd, RunId, RunInput, RunLedger, RunRequest,
-    Sandbox, SpawnFailure, Terms,
+    ModuleRunner, ModuleWorld, ModulesOwner, Network, Output, OutputLimits, Protection, Readable, RegisteredCommand,
+    Registrations, Relocation, RelocationReason, RunEnd, RunId, RunInput, RunLedger, RunRequest, Sandbox, SpawnFailure,
+    Terms,
 };
 pub use sandbox::{SandboxFloors, SandboxProblem, SandboxProfile, SandboxRequirement};
 pub use skips::{SkipReason, Skipped, Skips};
