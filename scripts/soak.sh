@@ -37,7 +37,7 @@ trap 'rm -f "$page"' EXIT
   printf 'loops and hoards memory. Every fiftieth fire is dropped by its host in the middle.\n\n'
 } >"$page"
 nice "$target/fire_soak" "$fires" "$seed" | tee /dev/stderr >>"$page"
-printf '\n## Children\n\n`hookrail-spawn` alone, every other child started with one `clone3`: also children that are cancelled, and runs whose\nfuture is dropped.\n\n' >>"$page"
+printf '\n## Children\n\n`hookrail-spawn` alone: also children that are cancelled, and runs whose future is dropped.\n\n' >>"$page"
 nice "$target/spawn_soak" "$children" "$seed" | tee /dev/stderr >>"$page"
 mkdir -p docs/reliability
 cp "$page" docs/reliability/soak.md

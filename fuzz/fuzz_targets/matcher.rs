@@ -2,7 +2,7 @@
 //! The pattern is the first line, the subject the rest.
 #![no_main]
 
-use hookrail::{Language, Matcher, OnInvalid, Scope};
+use hookrail_matcher::{Language, Matcher, OnInvalid, Scope};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &str| {

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, Command, Environment, Start, run};
+use hookrail_spawn::{CancelToken, Command, Environment, run};
 use hookrail_testkit::Soak;
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
@@ -75,10 +75,7 @@ impl Child {
         let input = if matches!(self, Self::ReadsNothing) { vec![b'x'; 300_000] } else { b"{\"n\":1}".to_vec() };
         let is_late = matches!(self, Self::TakesTooLong | Self::IgnoresSigterm | Self::LeavesItsSession);
         let timeout = if is_late { Duration::from_millis(30) } else { Duration::from_secs(300) };
-        // Both ways to start a child take turns.
-        let start = if number.is_multiple_of(2) { Start::Clone } else { Start::Usual };
         command
-            .start(start)
             .stdin(input)
             .timeout(timeout)
             .grace(Duration::from_millis(50))

@@ -33,28 +33,8 @@ pub struct Command {
     pub(crate) marker: Option<(OsString, OsString)>,
     #[cfg_attr(not(unix), allow(dead_code, reason = "there are no records"))]
     pub(crate) ledger: Option<RunLedger>,
-    #[cfg_attr(
-        not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))),
-        allow(dead_code, reason = "there is one way only")
-    )]
-    pub(crate) start: Start,
     #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "nothing is enforced there"))]
     pub(crate) sandbox: Option<Arc<Sandbox>>,
-}
-
-/// How the system is asked for a process.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Start {
-    /// With `posix_spawn` of the C library, or what the system has in its place.
-    #[default]
-    Usual,
-    /// With one `clone3` of our own, on Linux 5.9 and newer on x86-64 and AArch64; elsewhere this is the usual way.
-    ///
-    /// It saves what the C library does beyond need. Between its birth and its `execve` the child then runs some lines of
-    /// this crate in the memory of the host, whose thread is suspended meanwhile. Tools that watch a host's memory or
-    /// system calls may not expect that. Real-time signals that the host ignores stay ignored in the child.
-    Clone,
 }
 
 impl Command {
@@ -80,7 +60,6 @@ impl Command {
             limits: Limits::default(),
             marker: None,
             ledger: None,
-            start: Start::default(),
             sandbox: None,
         }
     }
@@ -181,13 +160,6 @@ impl Command {
     #[must_use]
     pub fn recorded_in(mut self, ledger: &RunLedger) -> Self {
         self.ledger = Some(ledger.clone());
-        self
-    }
-
-    /// How the system is asked for the process.
-    #[must_use]
-    pub fn start(mut self, start: Start) -> Self {
-        self.start = start;
         self
     }
 

@@ -87,7 +87,7 @@ pub mod floor {
 pub use cancel::CancelToken;
 pub use capture::{Captured, Truncation};
 pub use closed::close_to_other_processes;
-pub use command::{Command, Limits, Start};
+pub use command::{Command, Limits};
 pub use environment::Environment;
 pub use error::{NulPlace, SpawnError};
 pub use files::{append_to_regular, create_private_folder, is_ours_alone, open_regular};

@@ -1,8 +1,7 @@
 //! Children on Unix.
 //!
 //! Starting is `posix_spawn`, never `fork`: the cost does not grow with the
-//! host's memory, and no code of ours runs in the child, unless the host asked
-//! for `Start::Clone`. Each child leads a session of its own, so it has no
+//! host's memory, and no code of ours runs in the child. Each child leads a session of its own, so it has no
 //! terminal to hang on and a group to signal.
 //!
 //! `windows.rs` has the same names, so that nothing outside needs a `cfg`.
@@ -21,8 +20,6 @@ compile_error!("hookrail-spawn knows Linux, macOS and Windows");
 
 mod blame;
 mod child;
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-mod clone;
 mod dumpable;
 #[cfg(all(target_os = "linux", feature = "floor"))]
 pub(crate) mod floor;
@@ -107,18 +104,9 @@ fn restricted_child(command: &Command, image: image::Image, theirs: pipe::Theirs
     child(command, &image, &theirs)
 }
 
-/// Starts the program in the way that was asked for, or else in the way that works everywhere.
+/// Starts the program and records it if the command says where.
 fn child(command: &Command, image: &image::Image, theirs: &pipe::Theirs) -> Result<child::Owned, SpawnError> {
     let entry = command.ledger.as_ref().map(|ledger| ledger.begin(image.marker()));
-    #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-    if command.start == crate::command::Start::Clone {
-        match clone::spawn(image, theirs) {
-            Ok((pid, pidfd)) => return Ok(child::Owned::with_pidfd(pid, Some(pidfd), image.marker()).recorded(entry)),
-            // Old kernels lack it, and sandboxes forbid what they do not know.
-            Err(libc::ENOSYS | libc::EPERM | libc::EINVAL) => {}
-            Err(errno) => return Err(blame::on_start(command, image, errno)),
-        }
-    }
     let pid = posix::spawn(image, theirs).map_err(|errno| blame::on_start(command, image, errno))?;
     Ok(child::Owned::adopt(pid, image.marker()).recorded(entry))
 }

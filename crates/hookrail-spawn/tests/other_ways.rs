@@ -1,4 +1,4 @@
-//! The same behaviour where a child is started with one `clone3` and the thread itself waits for it.
+//! The same behaviour when the thread that starts a child itself waits for it.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::duplicate_mod, reason = "each part brings what it shares with the others")]
@@ -14,4 +14,4 @@ mod starting;
 #[path = "streams.rs"]
 mod streams;
 
-const WAY: &str = "clone, and holding the thread";
+const WAY: &str = "holding the thread";

@@ -30,7 +30,6 @@ mod hook;
 mod json;
 mod lane;
 mod log;
-mod matcher;
 mod native;
 mod outcome;
 pub mod payload;
@@ -44,6 +43,8 @@ mod system;
 mod tools;
 mod trust;
 
+use hookrail_matcher as matcher;
+
 pub use config::{
     KeptReason, KeptSource, ReadProblem, UnusableSource, is_want_of_resources, nearest, read_file, without_dots,
 };
@@ -56,18 +57,18 @@ pub use event::{
 };
 pub use firing::{Batch, Firing, PartPlan, Plan, PlannedHook, Step};
 pub use hook::{Action, Authority, EventScope, GroupOrder, Hook, OnFailure, Owner, Standing, Trust};
+pub use hookrail_matcher::{Compiled, Language, Matcher, MatcherKind, OnInvalid, Problem, Scope, Verdict};
 pub use json::{Json, JsonKind, JsonObject};
 pub use lane::{Lane, Life, ShellUse, StdinKind};
-pub use matcher::{Compiled, Language, Matcher, MatcherKind, OnInvalid, Problem, Scope, Verdict};
 pub use native::{NativeCall, NativeHook};
 pub use outcome::{Aggregated, Decision, Effects, EndKind, HookRun, Outcome, Refusal, Stop};
 pub use repeated::repeated_member;
 pub use run::{
     CAPABILITY_NAMES, Capabilities, CapabilityError, CapabilityProblem, CapabilityScope, Environment, HostFuture, How,
     LeftBehind, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn,
-    ModuleRunner, ModuleWorld, ModulesOwner, Network, Output, OutputLimits, ProcessStart, Protection, Readable,
-    RegisteredCommand, Registrations, Relocation, RelocationReason, RunEnd, RunId, RunInput, RunLedger, RunRequest,
-    Sandbox, SpawnFailure, Terms,
+    ModuleRunner, ModuleWorld, ModulesOwner, Network, Output, OutputLimits, Protection, Readable, RegisteredCommand,
+    Registrations, Relocation, RelocationReason, RunEnd, RunId, RunInput, RunLedger, RunRequest, Sandbox, SpawnFailure,
+    Terms,
 };
 pub use sandbox::{SandboxFloors, SandboxProblem, SandboxProfile, SandboxRequirement};
 pub use skips::{SkipReason, Skipped, Skips};

@@ -6,7 +6,6 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use hookrail::ProcessStart;
 use serde_json::json;
 
 use super::Case;
@@ -39,15 +38,9 @@ fn tiny(lab: &Lab) -> Result<Prepared> {
     case.add(standard_library(lab));
     case.add(spawner(lab)?);
     case.add(blocking(("hookrail", "blocking, program with arguments"), 20, &direct, &input, 1));
-    let hooks = || vec![program(&lab.tiny(), &[])];
-    let cloned = lab.builder(hooks())?.process_start(ProcessStart::Clone).build();
-    case.add(blocking(("hookrail-clone", "blocking, with `ProcessStart::Clone`"), 20, &cloned, &input, 1));
     case.add(from_task(("hookrail-tokio", "from a task of a multi-threaded runtime"), 20, &direct, &input, 1)?);
-    let lent = lab.builder(hooks())?.lend_runtime().build();
+    let lent = lab.builder(vec![program(&lab.tiny(), &[])])?.lend_runtime().build();
     case.add(from_task(("hookrail-lent", "the same, with that runtime lent"), 20, &lent, &input, 1)?);
-    let both = lab.builder(hooks())?.lend_runtime().process_start(ProcessStart::Clone).build();
-    let what = "the same, with that runtime lent and `ProcessStart::Clone`";
-    case.add(from_task(("hookrail-lent-clone", what), 20, &both, &input, 1)?);
     case.add(blocking(("hookrail-sh", "blocking, through `sh -c`"), 5, &shell, &input, 1));
     let same_line = lab.with_hooks(vec![line(&lab.tiny().display().to_string())], Shell::Bash)?;
     case.add(blocking(("hookrail-bash", "blocking, through `bash -c`"), 5, &same_line, &input, 1));

@@ -38,7 +38,7 @@ impl Owned {
     }
 
     /// The same, with a descriptor for the process.
-    pub(super) fn with_pidfd(pid: pid_t, pidfd: Option<OwnedFd>, marker: Option<Vec<u8>>) -> Self {
+    fn with_pidfd(pid: pid_t, pidfd: Option<OwnedFd>, marker: Option<Vec<u8>>) -> Self {
         Self { leader: Arc::new(Leader::new(pid, pidfd, marker)) }
     }
 

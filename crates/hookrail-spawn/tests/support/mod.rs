@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, Command, Environment, Finished, SpawnError, Start};
+use hookrail_spawn::{CancelToken, Command, Environment, Finished, SpawnError};
 use hookrail_testkit::{child, process_state, processes_with_marker, wait_until};
 
 /// Ends a test that hangs; far longer than anything here takes.
@@ -24,7 +24,7 @@ pub(crate) const MARKER: &str = "HOOKRAIL_TEST_RUN";
 pub(crate) async fn run(command: &Command, cancel: &CancelToken) -> Result<Finished, SpawnError> {
     match crate::WAY {
         "usual" => hookrail_spawn::run(command, cancel).await,
-        _ => hookrail_spawn::run_holding_the_thread(&command.clone().start(Start::Clone), cancel).await,
+        _ => hookrail_spawn::run_holding_the_thread(command, cancel).await,
     }
 }
 

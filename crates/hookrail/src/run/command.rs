@@ -15,7 +15,7 @@ use super::sandboxes::{SandboxPlace, Sandboxes};
 use super::shell::shell;
 use super::surroundings::Surroundings;
 use super::terms::{AllTerms, OutputLimits};
-use super::{Environment, ProcessStart, RunLedger};
+use super::{Environment, RunLedger};
 use crate::hook::Action;
 #[cfg(unix)]
 use crate::lane::ShellUse;
@@ -43,8 +43,6 @@ pub(crate) struct ProcessWorld {
     pub(crate) project: PathBuf,
     /// What hooks may use.
     pub(crate) terms: AllTerms,
-    /// How the system is asked for processes.
-    pub(crate) start: ProcessStart,
     /// Where running processes are recorded.
     pub(crate) ledger: Option<RunLedger>,
     /// The sandboxes of their processes.
@@ -171,7 +169,7 @@ fn clothed(
     environment: &Arc<Environment>,
     request: &RunRequest,
 ) -> Command {
-    let mut command = bounded(command, output, request).start(world.start);
+    let mut command = bounded(command, output, request);
     if let Some(ledger) = &world.ledger {
         command = command.recorded_in(ledger);
     }

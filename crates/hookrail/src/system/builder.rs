@@ -17,8 +17,8 @@ use crate::dialect::{self, DialectId, Inspector, Loader, Plugins, Sources, path_
 use crate::hook::{Action, Hook, OnFailure};
 use crate::log::log;
 use crate::run::{
-    AllTerms, Capabilities, Environment, Kept, ModuleGround, ModuleRunner, OutputLimits, ProcessStart, ProcessWorld,
-    RunLedger, Sandboxes, Surroundings, Terms, environment_for_hooks, protected_places,
+    AllTerms, Capabilities, Environment, Kept, ModuleGround, ModuleRunner, OutputLimits, ProcessWorld, RunLedger,
+    Sandboxes, Surroundings, Terms, environment_for_hooks, protected_places,
 };
 use crate::sandbox::SandboxProfile;
 use crate::snapshot::{Snapshot, Switch};
@@ -41,7 +41,6 @@ pub struct Builder {
     module_files: Vec<PathBuf>,
     terms: AllTerms,
     most_processes: usize,
-    process_start: ProcessStart,
     ledger: Option<RunLedger>,
     tools: Vec<ToolNames>,
     findings: Vec<Diagnostic>,
@@ -114,7 +113,6 @@ impl Builder {
             module_files: Vec::new(),
             terms: AllTerms::default(),
             most_processes: 64,
-            process_start: ProcessStart::default(),
             ledger: None,
             tools: Vec::new(),
             findings: Vec::new(),
@@ -192,13 +190,6 @@ impl Builder {
     /// hooks from elsewhere notice nothing of it.
     pub fn narrow_project(mut self, terms: Terms) -> Self {
         self.terms.project = Some(terms);
-        self
-    }
-
-    /// How the system is asked for processes. [`ProcessStart::Clone`] saves about a tenth of what the smallest hook costs;
-    /// what it takes in exchange is written there.
-    pub fn process_start(mut self, start: ProcessStart) -> Self {
-        self.process_start = start;
         self
     }
 
@@ -302,7 +293,6 @@ impl Builder {
                 depth,
                 project: project.clone(),
                 terms: self.terms,
-                start: self.process_start,
                 ledger: self.ledger,
                 sandboxes: Sandboxes::default(),
                 surroundings: Surroundings::default(),

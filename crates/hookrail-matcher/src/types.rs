@@ -1,10 +1,9 @@
-//! The words the matcher speaks with its callers.
+//! The types in the signatures of the matcher.
 
 use super::Matcher;
 
 /// Which rule set a pattern is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Language {
     /// A glob where the pattern has the shape of one, otherwise a regular expression.
     GlobOrRegex,
@@ -14,7 +13,6 @@ pub enum Language {
 
 /// What a pattern that is not valid stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum OnInvalid {
     /// Its own text, compared for equality.
     Literal,
@@ -27,7 +25,6 @@ pub enum OnInvalid {
 ///
 /// Globs and literals always cover the whole subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Scope {
     /// Any part of it, as for tool names.
     Anywhere,
@@ -56,7 +53,6 @@ pub enum MatcherKind {
 /// The answer of a matcher for one subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[must_use]
-#[non_exhaustive]
 pub enum Verdict {
     /// The subject matches.
     Matches,

@@ -40,7 +40,7 @@ impl Literals {
             .map(Self)
     }
 
-    /// The alternatives, for whoever looks for many at once.
+    /// Returns the alternatives, for a set that looks for many texts at once.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Literal> {
         self.0.iter()
     }

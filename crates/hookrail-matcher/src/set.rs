@@ -23,9 +23,18 @@ const CACHE_PER_PATTERN: usize = 32 << 10;
 /// The least and the most of that for a whole set.
 const SET_CACHE: (usize, usize) = (2 << 20, 128 << 20);
 
-/// Matchers, by their place in a list.
+/// Many matchers that are tried on one subject at once, in about the time of one.
+///
+/// ```
+/// use hookrail_matcher::{Language, Matcher, MatcherSet, OnInvalid, Scope, Verdict};
+///
+/// let compile = |text| Matcher::compile(text, Language::Regex, Scope::Anywhere, OnInvalid::MatchAll).matcher;
+/// let matchers = [compile("^write_"), compile("read"), compile("file$")];
+/// let set = MatcherSet::new(&matchers);
+/// assert_eq!(set.test("write_file"), [(0, Verdict::Matches), (2, Verdict::Matches)]);
+/// ```
 #[derive(Debug)]
-pub(crate) struct MatcherSet {
+pub struct MatcherSet {
     always: Vec<usize>,
     /// Subjects that are a match by being equal.
     equal: HashMap<Box<str>, Vec<usize>>,
@@ -43,11 +52,13 @@ struct LiteralSet {
 }
 
 impl MatcherSet {
-    pub(crate) fn new<'m>(matchers: impl Iterator<Item = &'m Matcher>) -> Self {
+    /// Makes a set of these matchers. Building its automata takes time in proportion to the patterns.
+    #[must_use]
+    pub fn new<'m>(matchers: impl IntoIterator<Item = &'m Matcher>) -> Self {
         let mut set =
             Self { always: Vec::new(), equal: HashMap::new(), literals: None, patterns: None, singly: Vec::new() };
         let (mut owners, mut patterns) = (Vec::new(), Vec::new());
-        for (at, matcher) in matchers.enumerate() {
+        for (at, matcher) in matchers.into_iter().enumerate() {
             if let Some(text) = matcher.own_text() {
                 set.equal.entry(text.into()).or_default().push(at);
             }
@@ -84,8 +95,9 @@ impl MatcherSet {
         }
     }
 
-    /// The places of all matchers that count as matching, in order.
-    pub(crate) fn test(&self, subject: &str) -> Vec<(usize, Verdict)> {
+    /// Returns the position and verdict of each matcher that counts as matching, in the order of the list.
+    #[must_use]
+    pub fn test(&self, subject: &str) -> Vec<(usize, Verdict)> {
         let matches = |at: &usize| (*at, Verdict::Matches);
         let mut found: Vec<(usize, Verdict)> = self.always.iter().map(matches).collect();
         if let Some(equal) = self.equal.get(subject) {
@@ -96,7 +108,7 @@ impl MatcherSet {
         }
         if let Some((regexes, places)) = &self.patterns {
             let subject = in_code_units(subject);
-            // Mostly there are none, and then nobody has to make room for them.
+            // Mostly there are none, and `matches` allocates room for all patterns.
             if regexes.is_match(&subject) {
                 let hits = regexes.matches(&subject);
                 found.extend(hits.iter().filter_map(|hit| places.get(hit)).map(matches));

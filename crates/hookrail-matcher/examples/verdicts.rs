@@ -6,7 +6,7 @@
 
 use std::io::{BufRead as _, Write as _};
 
-use hookrail::{Language, Matcher, OnInvalid, Scope, Verdict};
+use hookrail_matcher::{Language, Matcher, OnInvalid, Scope, Verdict};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let verdict = |subject: &String| match compiled.matcher.test(subject) {
             Verdict::Matches => Some(true),
             Verdict::Differs => Some(false),
-            _ => None,
+            Verdict::LimitReached => None,
         };
         let matches: Vec<Option<bool>> = question.subjects.iter().map(verdict).collect();
         writeln!(out, "{}", serde_json::json!({"valid": compiled.problem.is_none(), "matches": matches}))?;

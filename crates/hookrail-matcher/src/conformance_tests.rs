@@ -10,7 +10,7 @@ use super::parser::parse;
 use super::program::Program;
 use super::{Language, Matcher, OnInvalid, Problem, Scope, Verdict};
 
-const ANSWERS: &str = include_str!("../../tests/data/ecmascript_regex.json");
+const ANSWERS: &str = include_str!("../tests/data/ecmascript_regex.json");
 
 struct Case {
     pattern: String,
