@@ -31,7 +31,7 @@ pub use end::{How, Output, Relocation, RelocationReason, RunEnd, SpawnFailure};
 pub(crate) use environment::for_hooks as environment_for_hooks;
 pub(crate) use ground::{ModuleGround, protected_places};
 pub use hookrail_spawn::{
-    Environment, LeftBehind, Network, Protection, Readable, RunLedger, Sandbox, Start as ProcessStart,
+    CancelToken, Environment, LeftBehind, Network, Protection, Readable, RunLedger, Sandbox, Start as ProcessStart,
 };
 pub use input::RunInput;
 pub(crate) use redaction::Redaction;

@@ -6,15 +6,14 @@ use std::sync::Arc;
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-use hookrail_spawn::CancelToken;
 use tokio::runtime::{self, Handle};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
-use super::drive::{Detached, Driver, Parts};
+use super::drive::{Driver, Fired, Parts};
 use super::fire::Fire;
 use super::host::Host;
-use super::notify::{FireId, Sender};
+use super::notify::FireId;
 use crate::diagnostic::Diagnostic;
 use crate::firing::{Firing, Step};
 use crate::outcome::Outcome;
@@ -40,17 +39,12 @@ enum Home {
 /// The thread, seen from outside. It ends when the last handle is gone and everything has ended.
 pub(super) struct Engine {
     jobs: mpsc::UnboundedSender<Job>,
-    notify: Sender,
     home: Home,
 }
 
 enum Job {
     Fire {
-        id: FireId,
-        firing: Box<Firing>,
-        host: Arc<dyn Host>,
-        detached: Detached,
-        cancel: CancelToken,
+        fired: Fired,
         reply: oneshot::Sender<Outcome>,
     },
     /// A run that an event elsewhere does not wait for.
@@ -69,17 +63,16 @@ impl Engine {
     /// If the system has no thread or no descriptors for it at the moment.
     pub(super) fn start(parts: Parts, workplace: Workplace) -> io::Result<Self> {
         let (jobs, inbox) = mpsc::unbounded_channel();
-        let notify = parts.notify.clone();
         if workplace == Workplace::CallersRuntime
             && let Ok(lent) = Handle::try_current()
         {
             lent.spawn(main_loop(parts, inbox));
-            return Ok(Self { jobs, notify, home: Home::Runtime(lent.id()) });
+            return Ok(Self { jobs, home: Home::Runtime(lent.id()) });
         }
         let runtime = runtime()?;
         let body = move || runtime.block_on(main_loop(parts, inbox));
         let handle = thread::Builder::new().name("hookrail".to_owned()).spawn(body)?;
-        Ok(Self { jobs, notify, home: Home::Thread(handle.thread().id()) })
+        Ok(Self { jobs, home: Home::Thread(handle.thread().id()) })
     }
 
     /// Whether the engine may need this very thread to go on.
@@ -90,14 +83,11 @@ impl Engine {
         }
     }
 
-    pub(super) fn fire(&self, firing: Firing, host: Arc<dyn Host>, detached: Detached) -> Fire {
-        let kind = firing.plan().event;
+    pub(super) fn fire(&self, fired: Fired) -> Fire {
+        let (id, kind, cancel) = (fired.id, fired.firing.plan().event, fired.cancellation.own.clone());
         let (reply, outcome) = oneshot::channel();
-        let cancel = CancelToken::new();
-        let id = self.notify.next_id();
-        let job = Job::Fire { id, firing: Box::new(firing), host, detached, cancel: cancel.clone(), reply };
         // A send can fail only when the thread is gone; the dropped reply then says so.
-        let _ = self.jobs.send(job);
+        let _ = self.jobs.send(Job::Fire { fired, reply });
         Fire::running(id, kind, outcome, cancel)
     }
 
@@ -145,11 +135,11 @@ async fn main_loop(parts: Parts, mut inbox: mpsc::UnboundedReceiver<Job>) {
     while let Some(job) = inbox.recv().await {
         while fires.try_join_next().is_some() {}
         match job {
-            Job::Fire { id, firing, host, detached, cancel, reply } => {
+            Job::Fire { fired, reply } => {
                 let driver = Arc::clone(&driver);
                 // No span: entering one at every poll would let a subscriber that panics end the event.
                 fires.spawn(async move {
-                    let outcome = driver.drive(id, *firing, host, detached, cancel).await;
+                    let outcome = driver.drive(fired).await;
                     let _ = reply.send(outcome);
                 });
             }

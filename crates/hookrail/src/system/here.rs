@@ -8,16 +8,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use hookrail_spawn::{CancelToken, Ladder};
+use hookrail_spawn::Ladder;
 use tokio::runtime::{Handle, Runtime};
 use tokio::sync::{OwnedRwLockReadGuard, RwLock};
 use tokio::task::JoinSet;
 
 use super::HookSystem;
-use super::drive::{Detached, Driver};
+use super::drive::{Driver, Fired};
 use super::engine::runtime;
-use super::host::Host;
-use crate::firing::Firing;
 use crate::outcome::Outcome;
 
 /// How many runtimes are kept for later. More are made when more threads wait at once.
@@ -83,10 +81,10 @@ impl Drop for Here {
 
 impl Seat {
     /// Drives an event to its outcome.
-    pub(super) fn drive(self, system: &HookSystem, firing: Firing, host: Arc<dyn Host>) -> Outcome {
-        let (id, kind) = (system.inner.notify.next_id(), firing.plan().event);
+    pub(super) fn drive(self, system: &HookSystem, fired: Fired) -> Outcome {
+        let kind = fired.firing.plan().event;
         let driver = Arc::new(Driver::on_caller(system));
-        let driving = Arc::clone(&driver).drive(id, firing, host, Detached::LeftAlone, CancelToken::new());
+        let driving = Arc::clone(&driver).drive(fired);
         // What went wrong in the engine must not end the host, and must not pass for a yes.
         let driven = catch_unwind(AssertUnwindSafe(|| self.runtime.block_on(driving)));
         let outcome = driven.unwrap_or_else(|_| Outcome::abandoned(kind));
@@ -114,9 +112,9 @@ impl Seat {
 }
 
 /// Drives an event on a thread of its own, for a caller that stands on the engine's thread.
-pub(super) fn drive_elsewhere(system: HookSystem, firing: Firing, host: Arc<dyn Host>) -> Outcome {
-    let kind = firing.plan().event;
-    let body = move || system.inner.here.take_seat().map(|seat| seat.drive(&system, firing, host));
+pub(super) fn drive_elsewhere(system: HookSystem, fired: Fired) -> Outcome {
+    let kind = fired.firing.plan().event;
+    let body = move || system.inner.here.take_seat().map(|seat| seat.drive(&system, fired));
     let spawned = thread::Builder::new().name("hookrail-nested".to_owned()).spawn(body);
     spawned.ok().and_then(|handle| handle.join().ok()).flatten().unwrap_or_else(|| Outcome::abandoned(kind))
 }

@@ -12,6 +12,7 @@ mod here;
 mod host;
 mod modules;
 mod notify;
+mod options;
 mod parker;
 mod plans;
 mod status;
@@ -24,6 +25,7 @@ pub use host::{
 };
 pub use modules::CommandOffer;
 pub use notify::{FireId, Notification, Notifications};
+pub use options::FireOptions;
 pub use status::StatusLine;
 
 use std::path::{Path, PathBuf};
@@ -45,6 +47,7 @@ use crate::snapshot::{Configuration, Revision, Snapshot};
 use crate::trust::{Fingerprint, PROTECTED_FOLDERS};
 use builder::Settings;
 use engine::Engine;
+use options::Detached;
 
 /// How deep hooks may start agents that fire hooks. Two levels are a use (a hook that asks an agent for a review); a
 /// third is a loop about to begin.
@@ -262,33 +265,33 @@ impl HookSystem {
 
     /// Fires an event. The future works under any executor; dropping it cancels the hooks that still run.
     pub fn fire(&self, event: Event) -> Fire {
-        self.fire_for(event, Arc::new(NoHost))
+        self.fire_with(event, FireOptions::new())
     }
 
-    /// Fires an event, with a way back to the host for hooks that need one.
-    pub fn fire_for(&self, event: Event, host: Arc<dyn Host>) -> Fire {
-        if !self.wants(event.kind()) {
+    /// [`HookSystem::fire`] with options.
+    pub fn fire_with(&self, event: Event, options: FireOptions) -> Fire {
+        if options.detached() == Detached::LeftAlone && !self.wants(event.kind()) {
             return Fire::untouched(event.kind());
         }
-        self.start(event, host, drive::Detached::LeftAlone)
-    }
-
-    /// Fires an event and waits for everything, also for hooks a host does not wait for, and with the reason for
-    /// every hook that is configured and does not run.
-    pub fn fire_fully(&self, event: Event) -> Fire {
-        self.fire_fully_for(event, Arc::new(NoHost))
-    }
-
-    /// [`HookSystem::fire_fully`], with a way back to the host for hooks that need one.
-    pub fn fire_fully_for(&self, event: Event, host: Arc<dyn Host>) -> Fire {
-        self.start(event, host, drive::Detached::Awaited)
+        match self.admit(event) {
+            Ok(firing) => match self.engine() {
+                Ok(engine) => engine.fire(self.fired(firing, options)),
+                Err(why) => Fire::ready(engine::without_engine(firing, &why)),
+            },
+            Err(outcome) => Fire::ready(*outcome),
+        }
     }
 
     /// Fires an event and blocks until it is over. Outside of an asynchronous runtime the calling thread does the work
     /// itself, which saves waking another one.
     pub fn fire_blocking(&self, event: Event) -> Outcome {
+        self.fire_blocking_with(event, FireOptions::new())
+    }
+
+    /// [`HookSystem::fire_blocking`] with options.
+    pub fn fire_blocking_with(&self, event: Event, options: FireOptions) -> Outcome {
         let kind = event.kind();
-        if !self.wants(kind) {
+        if options.detached() == Detached::LeftAlone && !self.wants(kind) {
             return Outcome::untouched(kind);
         }
         let firing = match self.admit(event) {
@@ -298,11 +301,13 @@ impl HookSystem {
         match self.inner.here.take_seat() {
             // The end may have come in between.
             Some(_) if self.inner.shut_down.load(Ordering::Relaxed) => Outcome::abandoned(kind),
-            Some(seat) => seat.drive(self, firing, Arc::new(NoHost)),
+            Some(seat) => seat.drive(self, self.fired(firing, options)),
             // A caller that waits where the engine works, such as a hook that fires another event, would wait for itself.
             None => match self.engine() {
-                Ok(engine) if engine.is_at_home_here() => here::drive_elsewhere(self.clone(), firing, Arc::new(NoHost)),
-                Ok(engine) => parker::block_on(engine.fire(firing, Arc::new(NoHost), drive::Detached::LeftAlone)),
+                Ok(engine) if engine.is_at_home_here() => {
+                    here::drive_elsewhere(self.clone(), self.fired(firing, options))
+                }
+                Ok(engine) => parker::block_on(engine.fire(self.fired(firing, options))),
                 Err(why) => engine::without_engine(firing, &why),
             },
         }
@@ -342,14 +347,10 @@ impl HookSystem {
         parker::block_on(self.shutdown())
     }
 
-    fn start(&self, event: Event, host: Arc<dyn Host>, detached: drive::Detached) -> Fire {
-        match self.admit(event) {
-            Ok(firing) => match self.engine() {
-                Ok(engine) => engine.fire(firing, host, detached),
-                Err(why) => Fire::ready(engine::without_engine(firing, &why)),
-            },
-            Err(outcome) => Fire::ready(*outcome),
-        }
+    /// An event that is about to be driven.
+    fn fired(&self, firing: Firing, options: FireOptions) -> drive::Fired {
+        let (host, detached, cancellation) = options.into_parts();
+        drive::Fired { id: self.inner.notify.next_id(), firing: Box::new(firing), host, detached, cancellation }
     }
 
     /// Plans an event, unless its outcome is known without asking anybody.
