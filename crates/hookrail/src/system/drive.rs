@@ -19,6 +19,7 @@ use super::background::Background;
 use super::host::Host;
 use super::notify::{FireId, Notification, Sender};
 use super::options::{Cancellation, Detached};
+use super::runtime_pool::InUse;
 use crate::breadcrumb::Trail;
 use crate::diagnostic::Diagnostic;
 use crate::dialect;
@@ -70,37 +71,46 @@ struct FireContext {
 /// Drives events.
 pub(super) struct Driver {
     parts: Parts,
-    place: Place,
+    driven_by: DrivenBy,
 }
 
-/// The thread an event is driven on, which decides who ends what outlives it.
-enum Place {
-    /// The engine's own thread: it stays, and ends everything itself.
+/// What drives an event, which decides how that ends which outlives the event.
+enum DrivenBy {
+    /// The engine's own thread or the runtime that was lent: it stays, and ends everything itself.
     Engine {
         /// Processes that were told to end and have not yet.
         ladders: Mutex<JoinSet<()>>,
-        /// Runs nobody waits for.
+        /// Runs that no event waits for.
         background: Background,
     },
-    /// A thread of the host's that waits for this one event and then has other things to do.
-    Caller { system: HookSystem, ladders: Mutex<Vec<Ladder>> },
+    /// The thread of the caller, which waits for this one event and then has other things to do.
+    CallingThread { system: HookSystem, ladders: Mutex<Vec<Ladder>> },
+    /// A task of the caller's multi-thread runtime. Processes end in further tasks; detached hooks go to the engine, because
+    /// the caller has not promised that its runtime lives as long as they do.
+    Task { system: HookSystem, in_use: Arc<InUse> },
 }
 
 impl Driver {
     /// A driver for the engine's thread.
     pub(super) fn on_engine(parts: Parts) -> Self {
-        Self { parts, place: Place::Engine { ladders: Mutex::default(), background: Background::default() } }
+        Self { parts, driven_by: DrivenBy::Engine { ladders: Mutex::default(), background: Background::default() } }
     }
 
     /// A driver for one event on the thread that waits for it.
-    pub(super) fn on_caller(system: &HookSystem) -> Self {
-        let place = Place::Caller { system: system.clone(), ladders: Mutex::default() };
-        Self { parts: system.parts(), place }
+    pub(super) fn on_calling_thread(system: &HookSystem) -> Self {
+        let driven_by = DrivenBy::CallingThread { system: system.clone(), ladders: Mutex::default() };
+        Self { parts: system.parts(), driven_by }
+    }
+
+    /// A driver for one event in a task of the caller's multi-thread runtime.
+    pub(super) fn in_task(system: &HookSystem, in_use: InUse) -> Self {
+        let driven_by = DrivenBy::Task { system: system.clone(), in_use: Arc::new(in_use) };
+        Self { parts: system.parts(), driven_by }
     }
 
     /// Lets everything end that outlived its event, and says what had to be cut off for that.
     pub(super) async fn close(&self) -> Vec<Diagnostic> {
-        let Place::Engine { ladders, background } = &self.place else { return Vec::new() };
+        let DrivenBy::Engine { ladders, background } = &self.driven_by else { return Vec::new() };
         let cut_off = background.close().await;
         self.parts.kept.close().await;
         join_all(ladders).await;
@@ -109,9 +119,9 @@ impl Driver {
 
     /// What a host's thread has to hand on when its event is over.
     pub(super) fn take_ladders(&self) -> Vec<Ladder> {
-        match &self.place {
-            Place::Caller { ladders, .. } => std::mem::take(&mut *lock(ladders)),
-            Place::Engine { .. } => Vec::new(),
+        match &self.driven_by {
+            DrivenBy::CallingThread { ladders, .. } => std::mem::take(&mut *lock(ladders)),
+            DrivenBy::Engine { .. } | DrivenBy::Task { .. } => Vec::new(),
         }
     }
 
@@ -173,9 +183,9 @@ impl Driver {
     }
 
     pub(super) fn in_background(self: &Arc<Self>, fire: FireId, request: RunRequest, host: &Arc<dyn Host>) {
-        let background = match &self.place {
-            Place::Engine { background, .. } => background,
-            Place::Caller { system, .. } => {
+        let background = match &self.driven_by {
+            DrivenBy::Engine { background, .. } => background,
+            DrivenBy::CallingThread { system, .. } | DrivenBy::Task { system, .. } => {
                 match system.engine() {
                     Ok(engine) => engine.take_over(fire, request, Arc::clone(host)),
                     Err(why) => {
@@ -195,9 +205,9 @@ impl Driver {
 
     /// How the only hook of a batch is waited for.
     fn wait(&self) -> Wait {
-        match self.place {
-            Place::Engine { .. } => Wait::WithOthers,
-            Place::Caller { .. } => Wait::Alone,
+        match self.driven_by {
+            DrivenBy::Engine { .. } | DrivenBy::Task { .. } => Wait::WithOthers,
+            DrivenBy::CallingThread { .. } => Wait::Alone,
         }
     }
 
@@ -250,12 +260,13 @@ impl Driver {
                     .in_sandbox(sandbox);
                 let call = ModuleCall::new(path, event, &payload, request.timeout, world, Arc::clone(&context.host));
                 // The runner keeps the time, because it stands still while a person is asked.
-                let calling = match self.place {
-                    Place::Engine { .. } => runner.call(call),
-                    Place::Caller { .. } => runner.call_here(call),
+                let cancel = &context.cancel;
+                let returned = match self.driven_by {
+                    DrivenBy::Engine { .. } => guarded(runner.call(call), None, cancel).await,
+                    DrivenBy::CallingThread { .. } => guarded(runner.call_here(call), None, cancel).await,
+                    DrivenBy::Task { .. } => guarded(blocking_in_place(runner.call_here(call)), None, cancel).await,
                 };
-                let calling = guarded(calling, None, &context.cancel);
-                let mut end = module_end(calling.await.unwrap_or_else(ModuleReturn::new), began);
+                let mut end = module_end(returned.unwrap_or_else(ModuleReturn::new), began);
                 end.unenforced = unenforced;
                 end
             }
@@ -285,15 +296,22 @@ impl Driver {
     }
 
     fn finish_later(&self, ladder: Ladder) {
-        match &self.place {
-            Place::Engine { ladders, .. } => {
+        match &self.driven_by {
+            DrivenBy::Engine { ladders, .. } => {
                 let mut ladders = lock(ladders);
                 while ladders.try_join_next().is_some() {}
                 ladders.spawn(async move {
                     ladder.finish().await;
                 });
             }
-            Place::Caller { ladders, .. } => lock(ladders).push(ladder),
+            DrivenBy::CallingThread { ladders, .. } => lock(ladders).push(ladder),
+            DrivenBy::Task { in_use, .. } => {
+                let in_use = Arc::clone(in_use);
+                tokio::spawn(async move {
+                    ladder.finish().await;
+                    drop(in_use);
+                });
+            }
         }
     }
 }
@@ -357,6 +375,13 @@ async fn guarded<F: Future>(work: F, timeout: Option<Duration>, cancel: &CancelT
         time_up.as_mut().poll(context).map(Err)
     })
     .await
+}
+
+/// Polls work that may block its thread. Only for tasks of a multi-thread runtime, which gives the other tasks of that
+/// thread to another one meanwhile; elsewhere this panics.
+async fn blocking_in_place<F: Future>(work: F) -> F::Output {
+    let mut work = pin!(work);
+    std::future::poll_fn(|context| tokio::task::block_in_place(|| work.as_mut().poll(context))).await
 }
 
 fn module_end(returned: ModuleReturn, began: Instant) -> RunEnd {

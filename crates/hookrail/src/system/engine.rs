@@ -1,5 +1,6 @@
-//! The engine's one thread: events fired with the asynchronous twin are driven here, and so is everything that outlives
-//! the event it began in. A host can lend its runtime instead. How an event is driven is none of its business.
+//! The engine's one thread: it drives the events that are fired outside of a multi-thread runtime and not with
+//! `fire_blocking`, and everything that outlives the event it began in. A host can lend its runtime instead. How an event
+//! is driven is not known here.
 
 use std::io;
 use std::sync::Arc;
@@ -19,19 +20,19 @@ use crate::firing::{Firing, Step};
 use crate::outcome::Outcome;
 use crate::run::{How, RunEnd, RunRequest, SpawnFailure};
 
-/// Where the engine works.
+/// The runtime that the engine is started on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Workplace {
-    /// On a thread of its own.
+pub(super) enum EngineRuntime {
+    /// One of its own, on a thread of its own.
     #[default]
-    OwnThread,
-    /// On the runtime it is started in, where there is one.
-    CallersRuntime,
+    Own,
+    /// The runtime it is started in, if there is one.
+    Lent,
 }
 
-/// Where it has come to work.
+/// Where the engine was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Home {
+enum StartedOn {
     Thread(ThreadId),
     Runtime(runtime::Id),
 }
@@ -39,7 +40,7 @@ enum Home {
 /// The thread, seen from outside. It ends when the last handle is gone and everything has ended.
 pub(super) struct Engine {
     jobs: mpsc::UnboundedSender<Job>,
-    home: Home,
+    started_on: StartedOn,
 }
 
 enum Job {
@@ -61,25 +62,25 @@ impl Engine {
     ///
     /// # Errors
     /// If the system has no thread or no descriptors for it at the moment.
-    pub(super) fn start(parts: Parts, workplace: Workplace) -> io::Result<Self> {
+    pub(super) fn start(parts: Parts, kind: EngineRuntime) -> io::Result<Self> {
         let (jobs, inbox) = mpsc::unbounded_channel();
-        if workplace == Workplace::CallersRuntime
+        if kind == EngineRuntime::Lent
             && let Ok(lent) = Handle::try_current()
         {
             lent.spawn(main_loop(parts, inbox));
-            return Ok(Self { jobs, home: Home::Runtime(lent.id()) });
+            return Ok(Self { jobs, started_on: StartedOn::Runtime(lent.id()) });
         }
         let runtime = runtime()?;
         let body = move || runtime.block_on(main_loop(parts, inbox));
         let handle = thread::Builder::new().name("hookrail".to_owned()).spawn(body)?;
-        Ok(Self { jobs, home: Home::Thread(handle.thread().id()) })
+        Ok(Self { jobs, started_on: StartedOn::Thread(handle.thread().id()) })
     }
 
     /// Whether the engine may need this very thread to go on.
-    pub(super) fn is_at_home_here(&self) -> bool {
-        match self.home {
-            Home::Thread(thread) => thread == thread::current().id(),
-            Home::Runtime(lent) => Handle::try_current().is_ok_and(|here| here.id() == lent),
+    pub(super) fn needs_this_thread(&self) -> bool {
+        match self.started_on {
+            StartedOn::Thread(thread) => thread == thread::current().id(),
+            StartedOn::Runtime(lent) => Handle::try_current().is_ok_and(|here| here.id() == lent),
         }
     }
 

@@ -8,13 +8,14 @@ mod builder;
 mod drive;
 mod engine;
 mod fire;
-mod here;
 mod host;
+mod host_runtime;
 mod modules;
 mod notify;
 mod options;
 mod parker;
 mod plans;
+mod runtime_pool;
 mod status;
 mod typed;
 
@@ -46,7 +47,7 @@ use crate::outcome::Outcome;
 use crate::snapshot::{Configuration, Revision, Snapshot};
 use crate::trust::{Fingerprint, PROTECTED_FOLDERS};
 use builder::Settings;
-use engine::Engine;
+use engine::{Engine, EngineRuntime};
 use options::Detached;
 
 /// How deep hooks may start agents that fire hooks. Two levels are a use (a hook that asks an agent for a review); a
@@ -90,7 +91,8 @@ struct Inner {
     /// Held while the engine is started, so that it is started once.
     engine_start: Mutex<()>,
     closures: Arc<ClosureThreads>,
-    here: here::Here,
+    runtimes: runtime_pool::RuntimePool,
+    host_runtimes: host_runtime::HostRuntimes,
     runs: Arc<AtomicU64>,
     shut_down: AtomicBool,
     notify: notify::Sender,
@@ -113,7 +115,8 @@ impl HookSystem {
             engine: OnceLock::new(),
             engine_start: Mutex::default(),
             closures: Arc::default(),
-            here: here::Here::default(),
+            runtimes: runtime_pool::RuntimePool::default(),
+            host_runtimes: host_runtime::HostRuntimes::default(),
             runs: Arc::default(),
             shut_down: AtomicBool::new(false),
             notify: notify::Sender::new(),
@@ -263,7 +266,12 @@ impl HookSystem {
         self.inner.in_force.load().plan(event)
     }
 
-    /// Fires an event. The future works under any executor; dropping it cancels the hooks that still run.
+    /// Fires an event. Dropping the future cancels the hooks that still run.
+    ///
+    /// The hooks start at once, and the future works under any executor. Inside a multi-thread tokio runtime with timers and
+    /// I/O (`enable_all`) a task of that runtime drives the event; the hooks' deadlines are then kept as long as the runtime
+    /// has a free worker, and an event whose runtime ends before it is abandoned, which for a gate means denied. Elsewhere,
+    /// also in a current-thread runtime that was not lent with [`Builder::lend_runtime`], the engine's own thread drives it.
     pub fn fire(&self, event: Event) -> Fire {
         self.fire_with(event, FireOptions::new())
     }
@@ -273,12 +281,26 @@ impl HookSystem {
         if options.detached() == Detached::LeftAlone && !self.wants(event.kind()) {
             return Fire::untouched(event.kind());
         }
-        match self.admit(event) {
-            Ok(firing) => match self.engine() {
-                Ok(engine) => engine.fire(self.fired(firing, options)),
-                Err(why) => Fire::ready(engine::without_engine(firing, &why)),
-            },
-            Err(outcome) => Fire::ready(*outcome),
+        let firing = match self.admit(event) {
+            Ok(firing) => firing,
+            Err(outcome) => return Fire::ready(*outcome),
+        };
+        if self.inner.settings.engine_runtime == EngineRuntime::Lent {
+            // The runtime of the first event is the one that was lent, whatever drives that event.
+            let _ = self.engine();
+        }
+        if let Some(runtime) = self.inner.host_runtimes.current()
+            && let Some(in_use) = self.inner.runtimes.enter()
+        {
+            // The shutdown may have come and gone since the event was admitted.
+            if self.inner.shut_down.load(Ordering::Relaxed) {
+                return Fire::ready(Outcome::abandoned(firing.plan().event));
+            }
+            return host_runtime::drive(self, &runtime, self.fired(firing, options), in_use);
+        }
+        match self.engine() {
+            Ok(engine) => engine.fire(self.fired(firing, options)),
+            Err(why) => Fire::ready(engine::without_engine(firing, &why)),
         }
     }
 
@@ -298,14 +320,15 @@ impl HookSystem {
             Ok(firing) => firing,
             Err(outcome) => return *outcome,
         };
-        match self.inner.here.take_seat() {
-            // The end may have come in between.
+        match self.inner.runtimes.borrow() {
+            // The shutdown may have come and gone since the event was admitted.
             Some(_) if self.inner.shut_down.load(Ordering::Relaxed) => Outcome::abandoned(kind),
-            Some(seat) => seat.drive(self, self.fired(firing, options)),
-            // A caller that waits where the engine works, such as a hook that fires another event, would wait for itself.
+            Some(runtime) => runtime.drive(self, self.fired(firing, options)),
+            // A caller that blocks the thread the engine needs, such as a hook that fires another event, would wait for
+            // itself.
             None => match self.engine() {
-                Ok(engine) if engine.is_at_home_here() => {
-                    here::drive_elsewhere(self.clone(), self.fired(firing, options))
+                Ok(engine) if engine.needs_this_thread() => {
+                    runtime_pool::drive_on_new_thread(self.clone(), self.fired(firing, options))
                 }
                 Ok(engine) => parker::block_on(engine.fire(self.fired(firing, options))),
                 Err(why) => engine::without_engine(firing, &why),
@@ -327,7 +350,7 @@ impl HookSystem {
             return Vec::new();
         }
         self.inner.shut_down.store(true, Ordering::Relaxed);
-        self.inner.here.close().await;
+        self.inner.runtimes.close().await;
         // Ending the processes that were kept takes a runtime, also where all events were driven by their callers.
         let engine = if self.inner.settings.kept.is_empty() { self.inner.engine.get() } else { self.engine().ok() };
         let cut_off = match engine {
@@ -390,7 +413,7 @@ impl HookSystem {
         if let Some(engine) = self.inner.engine.get() {
             return Ok(engine);
         }
-        match Engine::start(self.parts(), self.inner.settings.workplace) {
+        match Engine::start(self.parts(), self.inner.settings.engine_runtime) {
             Ok(engine) => Ok(self.inner.engine.get_or_init(|| engine)),
             Err(error) => Err(error.to_string()),
         }
