@@ -40,7 +40,7 @@ use crate::config::LoadMode;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Loader;
 use crate::event::{Event, EventKind, EventSet};
-use crate::firing::{Firing, Plan, Step};
+use crate::firing::{Firing, Plan};
 use crate::hook::{Action, Hook};
 use crate::native::ClosureThreads;
 use crate::outcome::Outcome;
@@ -259,8 +259,8 @@ impl HookSystem {
         paths
     }
 
-    /// What would happen if the event were fired. Starts nothing. Under one configuration the plan of an event that is
-    /// about the same thing, such as a tool's name, is made once.
+    /// What would happen if the event were fired. Starts nothing. Under one configuration events that are about the same
+    /// thing, such as a tool's name, mostly share one plan.
     #[must_use]
     pub fn explain(&self, event: &Event) -> Arc<Plan> {
         self.inner.in_force.load().plan(event)
@@ -395,12 +395,10 @@ impl HookSystem {
         if depth >= DEEPEST && !is_idle {
             return Err(Box::new(Outcome::too_deep(kind, depth)));
         }
-        let mut firing = Firing::planned(Arc::clone(&in_force.snapshot), plan, event);
-        // An event that no hook runs for is over at once, and nobody has to be woken to find that out.
-        if is_idle && let Step::Done(outcome) = firing.step() {
-            return Err(outcome);
+        if is_idle {
+            return Err(Box::new(Firing::without_hooks(&in_force.snapshot, &plan, &event)));
         }
-        Ok(firing)
+        Ok(Firing::planned(Arc::clone(&in_force.snapshot), plan, event))
     }
 
     /// The engine's thread, which is started when it is first needed. A start that failed is tried again for the next
