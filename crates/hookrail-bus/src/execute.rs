@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use hookrail::{Event, FireId, HookSystem, Notification, Notifications, Outcome, Refusal};
+use hookrail::{Event, FireId, FireOptions, HookSystem, Notification, Notifications, Outcome, Refusal};
 
 use crate::bus::Core;
 use crate::error::{BusError, ErrorCode};
@@ -73,7 +73,7 @@ async fn fire(system: &HookSystem, event: Event, wait: Wait, progress: Option<&P
     // Whoever listens has to do so before there is something to hear.
     let mut heard = progress.map(|_| system.subscribe());
     let mut fire = match wait {
-        Wait::All => system.fire_fully(event),
+        Wait::All => system.fire_with(event, FireOptions::new().wait_for_all()),
         Wait::Answers => system.fire(event),
     };
     let (Some(progress), Some(heard)) = (progress, heard.as_mut()) else { return fire.await };

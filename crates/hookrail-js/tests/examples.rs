@@ -7,7 +7,7 @@ mod common;
 use std::sync::Arc;
 
 use common::{Project, Scripted, block_on, json, reason};
-use hookrail::{EventKind, HookSystem, Host, Outcome};
+use hookrail::{EventKind, FireOptions, HookSystem, Host, Outcome};
 
 fn example(name: &str) -> HookSystem {
     let path = format!("{}/../../examples/modules/{name}", env!("CARGO_MANIFEST_DIR"));
@@ -22,12 +22,8 @@ fn example(name: &str) -> HookSystem {
 
 fn call(system: &HookSystem, command: &str, host: Arc<dyn Host>) -> Outcome {
     let input = json(&format!(r#"{{"command":"{command}"}}"#));
-    block_on(
-        system.fire_for(
-            system.event(EventKind::BeforeTool).with_text("tool_name", "bash").with("tool_input", input),
-            host,
-        ),
-    )
+    let event = system.event(EventKind::BeforeTool).with_text("tool_name", "bash").with("tool_input", input);
+    block_on(system.fire_with(event, FireOptions::new().host(host)))
 }
 
 #[test]

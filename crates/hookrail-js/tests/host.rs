@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::{Project, Scripted, ask, block_on, eventually, json, limits, reason, runner, tool_call};
-use hookrail::{EventKind, Host, How, SessionMove};
+use hookrail::{EventKind, FireOptions, Host, How, SessionMove};
 
 fn handler(body: &str) -> String {
     format!("export default (pi) => {{ pi.on('tool_call', async (event, ctx) => {{ {body} }}); }};")
@@ -231,7 +231,7 @@ fn a_file_watcher_sends_messages_between_events() {
          if (ctx.hasUI) ctx.ui.notify(`Watching ${file}`, 'info'); }); };",
     );
     let host = Scripted::new(&[]);
-    block_on(system.fire_for(system.event(EventKind::SessionStart), host.clone() as Arc<dyn Host>));
+    block_on(system.fire_with(system.event(EventKind::SessionStart), FireOptions::new().host(host.clone())));
     assert!(host.heard()[0].starts_with("notify Info Watching"));
     project.write("trigger.txt", "do it");
     eventually("the message arrives", || host.heard().len() > 1);
@@ -249,7 +249,7 @@ fn git_helpers_call_exec_and_keep_state_between_events() {
          pi.on('agent_end', () => seen.clear()); };",
     );
     let host = Scripted::new(&["Yes"]);
-    let fire = |event| block_on(system.fire_for(event, host.clone() as Arc<dyn Host>));
+    let fire = |event| block_on(system.fire_with(event, FireOptions::new().host(host.clone())));
     fire(system.event(EventKind::TurnStart).with("turn_index", json("1")));
     fire(system.event(EventKind::SessionBeforeBranch).with_text("entry_id", "e"));
     assert_eq!(host.heard()[1], "notify Info Yes ref");
@@ -301,7 +301,7 @@ fn a_file_that_is_replaced_is_still_watched_and_a_folder_too() {
          fs.watch(`${ctx.cwd}/d`, { recursive: true }, (kind, name) => pi.sendMessage({ customType: 'folder', content: name })); }); };",
     );
     let host = Scripted::new(&[]);
-    block_on(system.fire_for(system.event(EventKind::SessionStart), host.clone() as Arc<dyn Host>));
+    block_on(system.fire_with(system.event(EventKind::SessionStart), FireOptions::new().host(host.clone())));
     let fresh = project.write("fresh.txt", "replaced");
     std::fs::rename(fresh, project.dir.path().join("d/watched.txt")).unwrap();
     let heard = |kind: &str, what: &str| {
@@ -333,6 +333,6 @@ fn handlers_that_come_late_count_for_events_the_module_is_asked_in() {
         told.iter().any(|heard| heard.contains("pi.on(\"turn_end\")") && heard.contains("after the factory")),
         "{told:?}"
     );
-    let outcome = block_on(system.fire_for(system.event(EventKind::TurnEnd), host as Arc<dyn Host>));
+    let outcome = block_on(system.fire_with(system.event(EventKind::TurnEnd), FireOptions::new().host(host)));
     assert!(outcome.runs.is_empty(), "which events a module wants is known after its factory ran");
 }

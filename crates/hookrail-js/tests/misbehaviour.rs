@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use common::{Project, Scripted, ask, block_on, eventually, json, limits, reason, runner, tool_call};
-use hookrail::{Code, EndKind, EventKind, HookSystem, Host};
+use hookrail::{Code, EndKind, EventKind, FireOptions, HookSystem};
 use hookrail_js::Limits;
 
 /// A module that misbehaves at its first tool call and is well afterwards; its neighbour is always well. Both have been
@@ -243,7 +243,7 @@ fn error_listeners_hear_the_path_the_event_and_the_message() {
         "export default (pi) => { pi.on('turn_end', () => { throw new Error('broken'); }); pi.on('tool_call', () => { throw new Error('guard'); }); };",
     );
     let host = Scripted::new(&[]);
-    let outcome = block_on(system.fire_for(system.event(EventKind::TurnEnd), host.clone() as Arc<dyn Host>));
+    let outcome = block_on(system.fire_with(system.event(EventKind::TurnEnd), FireOptions::new().host(host.clone())));
     assert_eq!(host.heard(), ["failed x.ts turn_end: broken"]);
     assert!(outcome.diagnostics.iter().any(|found| found.code == Code::HookThrew && found.message.contains("broken")));
     assert_eq!(reason(&ask(&system, &host)), "guard");

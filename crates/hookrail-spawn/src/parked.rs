@@ -100,26 +100,6 @@ impl Parked {
         Ok(Talking::new(started, command).with_the_runtime(command, cancel, begun).await)
     }
 
-    /// Does the same as [`ask`](Self::ask) for a thread that has nothing else to do: for the time of a quick answer, the
-    /// thread itself waits for it. Other tasks of the runtime stand still for that time, and so does a cancellation.
-    ///
-    /// # Errors
-    ///
-    /// If the runtime cannot watch the child's pipes. It is killed then.
-    ///
-    /// # Panics
-    ///
-    /// Outside a tokio runtime with the I/O and time drivers.
-    pub async fn ask_holding_the_thread(self, command: &Command, cancel: &CancelToken) -> io::Result<Exchange> {
-        let begun = Instant::now();
-        let started = self.0.deliver(&command.stdin, sys::After::Open)?;
-        let mut talking = Talking::new(started, command);
-        match talking.quick_reply(QUICK.min(command.timeout)) {
-            Some(reply) => Ok(talking.conclude(reply, command, begun)),
-            None => Ok(talking.with_the_runtime(command, cancel, begun).await),
-        }
-    }
-
     /// Ends the child: its stdin ends, and the ladder does the rest.
     ///
     /// # Errors
@@ -219,16 +199,6 @@ impl Talking {
         let mut stop = Stop::new(cancelled, deadline);
         let reply = poll_fn(|cx| self.poll(cx, &mut stop)).await;
         self.conclude(reply, command, begun)
-    }
-
-    /// Holds the thread until the child says something, for at most that time; the reply, when that is whole.
-    fn quick_reply(&mut self, time: Duration) -> Option<Reply> {
-        if self.started.says_something_within(time) {
-            let (line, more, longest) = (&mut self.line, &mut self.more, self.longest);
-            self.started.stdout.drain(&mut |chunk| collect(line, more, longest, chunk));
-        }
-        self.quick = Quick::Over;
-        self.complete()
     }
 
     fn poll<C: Future<Output = ()>>(&mut self, cx: &mut Context<'_>, stop: &mut Stop<'_, C>) -> Poll<Reply> {

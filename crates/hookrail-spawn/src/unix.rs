@@ -66,12 +66,6 @@ impl Started {
         self.stdin.is_written() && self.child.exits_within(time)
     }
 
-    /// Holds the thread until there is something to read on stdout or nobody can write to it any more, for at most that
-    /// time, and says whether that is so.
-    pub(crate) fn says_something_within(&self, time: Duration) -> bool {
-        self.stdin.is_written() && self.stdout.is_readable_within(time)
-    }
-
     /// Hands everything to the runtime this is called in.
     pub(crate) fn watch(&mut self, command: &Command) -> Result<(), SpawnError> {
         let watched = self.stdout.watch().and_then(|()| self.stderr.watch());

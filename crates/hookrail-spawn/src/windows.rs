@@ -66,10 +66,6 @@ impl Started {
         false
     }
 
-    pub(crate) fn says_something_within(&self, _time: Duration) -> bool {
-        false
-    }
-
     /// Nothing here has to be handed to a runtime.
     pub(crate) fn watch(&mut self, _command: &Command) -> Result<(), SpawnError> {
         Ok(())

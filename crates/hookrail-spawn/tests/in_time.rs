@@ -114,13 +114,7 @@ async fn a_line_or_an_exit_of_a_child_that_stays_is_answered_too() {
         let command = scene.shell(&format!("read line; sleep 0.05; {script}")).stdin(*b"asked\n");
         let parked = Parked::start(&command).unwrap();
         let cancel = CancelToken::new();
-        let asked = async {
-            match crate::WAY {
-                "usual" => parked.ask(&command, &cancel).await,
-                _ => parked.ask_holding_the_thread(&command, &cancel).await,
-            }
-        };
-        let (exchange, ()) = tokio::join!(asked, scene.absent_host());
+        let (exchange, ()) = tokio::join!(parked.ask(&command, &cancel), scene.absent_host());
         assert!(exchange.unwrap().reply == expected, "{script}");
     }
 }

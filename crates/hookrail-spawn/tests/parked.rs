@@ -23,10 +23,7 @@ fn shell(script: &str) -> Command {
 
 async fn ask(parked: Parked, command: &Command, line: &str) -> Exchange {
     let command = command.clone().stdin(format!("{line}\n").into_bytes());
-    match crate::WAY {
-        "usual" => parked.ask(&command, &CancelToken::new()).await.unwrap(),
-        _ => parked.ask_holding_the_thread(&command, &CancelToken::new()).await.unwrap(),
-    }
+    parked.ask(&command, &CancelToken::new()).await.unwrap()
 }
 
 fn line(exchange: &Exchange) -> &str {

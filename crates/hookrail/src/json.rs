@@ -104,7 +104,9 @@ impl Json {
     /// The value as text, when it is a string.
     #[must_use]
     pub fn as_str(&self) -> Option<String> {
-        if self.kind() == JsonKind::String { self.decode() } else { None }
+        let quoted = self.text().strip_prefix('"')?.strip_suffix('"')?;
+        // Without an escape the text is what is written.
+        if quoted.contains('\\') { self.decode() } else { Some(quoted.to_owned()) }
     }
 
     /// The value as a boolean, when it is one.

@@ -64,19 +64,19 @@ pub use native::{NativeCall, NativeHook};
 pub use outcome::{Aggregated, Decision, Effects, EndKind, HookRun, Outcome, Refusal, Stop};
 pub use repeated::repeated_member;
 pub use run::{
-    CAPABILITY_NAMES, Capabilities, CapabilityError, CapabilityProblem, CapabilityScope, Environment, HostFuture, How,
-    LeftBehind, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn,
-    ModuleRunner, ModuleWorld, ModulesOwner, Network, Output, OutputLimits, Protection, Readable, RegisteredCommand,
-    Registrations, Relocation, RelocationReason, RunEnd, RunId, RunInput, RunLedger, RunRequest, Sandbox, SpawnFailure,
-    Terms,
+    CAPABILITY_NAMES, CancelToken, Capabilities, CapabilityError, CapabilityProblem, CapabilityScope, Environment,
+    HostFuture, How, LeftBehind, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender,
+    ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, Network, Output, OutputLimits, Protection, Readable,
+    RegisteredCommand, Registrations, Relocation, RelocationReason, RunEnd, RunId, RunInput, RunLedger, RunRequest,
+    Sandbox, SpawnFailure, Terms,
 };
 pub use sandbox::{SandboxFloors, SandboxProblem, SandboxProfile, SandboxRequirement};
 pub use skips::{SkipReason, Skipped, Skips};
 pub use snapshot::{Configuration, ModelDecisions, Policy, Snapshot, Switch};
 pub use source::{Location, Origin, SourceKind};
 pub use system::{
-    Builder, CommandOffer, Component, Fire, FireId, HookFailure, HookSystem, Host, HostError, ModelQuery, NoHost,
-    NoticeLevel, Notification, Notifications, SessionChange, SessionMove, SessionQuery, StatusLine,
+    Builder, CommandOffer, Component, Fire, FireId, FireOptions, HookFailure, HookSystem, Host, HostError, ModelQuery,
+    NoHost, NoticeLevel, Notification, Notifications, SessionChange, SessionMove, SessionQuery, StatusLine,
 };
 pub use tools::ToolNames;
 pub use trust::{

@@ -1,7 +1,7 @@
 //! Hooks that did not run, each with its typed reason.
 //!
-//! A project may have thousands of hooks of which an event concerns one. Nobody should pay for the reasons of all the
-//! others before somebody asks for them, so they are worked out at the first look and kept.
+//! A project may have thousands of hooks of which an event concerns one. The reasons of all the others are worked out at
+//! the first look and kept, so that an event without such a look does not pay for them.
 
 use std::fmt;
 use std::sync::{Arc, LazyLock};
@@ -62,26 +62,36 @@ impl Skipped {
     }
 }
 
-/// Works out the reasons when they are first asked for.
-type Later = LazyLock<Vec<Skipped>, Box<dyn FnOnce() -> Vec<Skipped> + Send>>;
+/// Reasons that are worked out when they are first asked for.
+trait LazyReasons: Send + Sync {
+    fn reasons(&self) -> &[Skipped];
+}
+
+impl<F: FnOnce() -> Vec<Skipped> + Send> LazyReasons for LazyLock<Vec<Skipped>, F> {
+    fn reasons(&self) -> &[Skipped] {
+        self
+    }
+}
 
 /// The hooks that did not run, in order: first those that were planned and whose turn never came, then those that were
 /// not planned.
 #[derive(Clone, Default)]
 pub struct Skips {
-    told: Vec<Skipped>,
-    later: Vec<Arc<Later>>,
+    /// Hooks whose turn never came.
+    known: Vec<Skipped>,
+    /// Hooks that were not planned. One shared value, because a plan is made for every event about a new tool.
+    unplanned: Option<Arc<dyn LazyReasons>>,
 }
 
 impl Skips {
-    /// Reasons that nobody has asked for yet.
+    /// Reasons that are worked out when they are first asked for.
     pub(crate) fn later(work: impl FnOnce() -> Vec<Skipped> + Send + 'static) -> Self {
-        Self { told: Vec::new(), later: vec![Arc::new(LazyLock::new(Box::new(work)))] }
+        Self { known: Vec::new(), unplanned: Some(Arc::new(LazyLock::new(work))) }
     }
 
     /// Every hook that did not run. Where there are very many hooks the first look takes a moment.
     pub fn iter(&self) -> impl Iterator<Item = &Skipped> {
-        self.told.iter().chain(self.later.iter().flat_map(|later| later.iter()))
+        self.known.iter().chain(self.unplanned.iter().flat_map(|unplanned| unplanned.reasons()))
     }
 
     /// The first one.
@@ -104,13 +114,18 @@ impl Skips {
 
     /// Adds hooks whose turn never came.
     pub(crate) fn extend(&mut self, skipped: impl IntoIterator<Item = Skipped>) {
-        self.told.extend(skipped);
+        self.known.extend(skipped);
     }
 
-    /// Adds all of another list.
+    /// Adds the hooks that a plan left out.
     pub(crate) fn append(&mut self, other: &Self) {
-        self.told.extend(other.told.iter().cloned());
-        self.later.extend(other.later.iter().cloned());
+        self.known.extend(other.known.iter().cloned());
+        match (&self.unplanned, &other.unplanned) {
+            (None, unplanned) => self.unplanned.clone_from(unplanned),
+            // An outcome has one plan; if it had two, nothing may be lost.
+            (Some(_), Some(unplanned)) => self.known.extend(unplanned.reasons().iter().cloned()),
+            (Some(_), None) => {}
+        }
     }
 }
 

@@ -1,6 +1,5 @@
 //! A snapshot: everything configuration came to at one moment, immutable, shared by every event fired meanwhile.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
@@ -22,7 +21,8 @@ use crate::trust::Digest;
 #[derive(Debug, Default)]
 pub struct Snapshot {
     hooks: Vec<Arc<Hook>>,
-    by_event: HashMap<(EventKind, DialectId), Audience>,
+    /// By the number of the event: the dialects that have hooks for it. Every plan looks here, so this is no map.
+    by_event: Vec<Vec<(DialectId, Audience)>>,
     diagnostics: Vec<Diagnostic>,
     policy: Policy,
     switch: Switch,
@@ -164,10 +164,17 @@ impl Snapshot {
     #[must_use]
     pub fn new(hooks: Vec<Hook>, diagnostics: Vec<Diagnostic>) -> Self {
         let hooks: Vec<Arc<Hook>> = hooks.into_iter().map(Arc::new).collect();
-        let mut by_event: HashMap<_, Audience> = HashMap::new();
+        let mut by_event: Vec<Vec<(DialectId, Audience)>> = EventKind::all().map(|_| Vec::new()).collect();
         for hook in &hooks {
             for event in events_of(hook) {
-                by_event.entry((event, hook.dialect)).or_default().hooks.push(Arc::clone(hook));
+                let Some(audiences) = by_event.get_mut(event as usize) else { continue };
+                match audiences.iter_mut().find(|(dialect, _)| *dialect == hook.dialect) {
+                    Some((_, audience)) => audience.hooks.push(Arc::clone(hook)),
+                    None => {
+                        let audience = Audience { hooks: vec![Arc::clone(hook)], ..Audience::default() };
+                        audiences.push((hook.dialect, audience));
+                    }
+                }
             }
         }
         Self { hooks, by_event, diagnostics, ..Self::default() }
@@ -352,7 +359,9 @@ impl Snapshot {
 
     /// The hooks of a dialect for an event, if there are any and the dialect takes part.
     pub(crate) fn audience(&self, event: EventKind, dialect: DialectId) -> Option<&Audience> {
-        self.by_event.get(&(event, dialect)).filter(|_| self.takes_part(dialect))
+        let audiences = self.by_event.get(event as usize)?;
+        let (_, audience) = audiences.iter().find(|(of, _)| *of == dialect)?;
+        self.takes_part(dialect).then_some(audience)
     }
 
     pub(crate) fn policy(&self) -> &Policy {

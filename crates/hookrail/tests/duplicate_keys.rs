@@ -156,3 +156,48 @@ fn a_rewrite_that_brings_a_key_twice_is_denied_where_a_guard_is_asked() {
     let outcome = drive(vec![rewrites()], tool_call("{}"), answer);
     assert!(!outcome.is_denied() && reports(&outcome, Code::InputDuplicateKey));
 }
+
+/// Most events concern no hook, so the engine does not make a machine for those. It must come to the same outcome.
+#[test]
+fn an_event_that_no_hook_matches_ends_as_the_machine_would_end_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let matching_nothing = || {
+        let mut made = hook(KIND, "h", SourceKind::User);
+        made.matcher = hookrail::Matcher::compile(
+            "^another_tool$",
+            hookrail::Language::GlobOrRegex,
+            hookrail::Scope::Anywhere,
+            hookrail::OnInvalid::Literal,
+        )
+        .matcher;
+        made
+    };
+    let environment = [("PATH", "/usr/bin:/bin")].into_iter().collect();
+    let system = hookrail::HookSystem::builder(dir.path()).environment(environment).hook(matching_nothing()).build();
+    for input in ["{}", r#"{"a":1,"a":2}"#] {
+        let event = tool_call(input);
+        let fired = system.fire_blocking(event.clone());
+        let mut machine = hookrail::Firing::new(system.snapshot(), event);
+        let hookrail::Step::Done(expected) = machine.step() else { panic!("no hook runs") };
+        assert_eq!(format!("{fired:?}"), format!("{expected:?}"));
+        assert_eq!(fired.skipped.len(), 1);
+        assert_eq!(reports(&fired, Code::InputDuplicateKey), input != "{}");
+    }
+}
+
+#[test]
+fn keys_are_found_behind_long_texts_and_among_many() {
+    for length in [0, 1, 31, 32, 33, 64, 100] {
+        let text = "x".repeat(length);
+        let twice = json(&format!(r#"{{"a":"{text}","b":"{text}\"","a":1}}"#));
+        assert_eq!(twice.repeated_key().as_deref(), Some("a"), "{length}");
+        assert_eq!(json(&format!(r#"{{"a":"{text}\\","{text}\"":"a"}}"#)).repeated_key(), None, "{length}");
+    }
+    let many = |last: &str| {
+        let keys: Vec<String> = (0..40).map(|number| format!("\"k{number}\":0")).collect();
+        json(&format!("{{{},\"{last}\":0}}", keys.join(","))).repeated_key()
+    };
+    assert_eq!(many("k0").as_deref(), Some("k0"));
+    assert_eq!(many("k39").as_deref(), Some("k39"));
+    assert_eq!(many("k40"), None);
+}

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use common::{hook, json};
 use hookrail::{
-    Action, DialectId, Effects, Environment, Event, EventKind, Hook, HookSystem, NativeHook, Origin, Outcome,
-    SourceKind,
+    Action, DialectId, Effects, Environment, Event, EventKind, FireOptions, Hook, HookSystem, NativeHook, Origin,
+    Outcome, SourceKind,
 };
 use tokio::runtime::Runtime;
 
@@ -75,7 +75,7 @@ fn hooks_are_driven_by_the_runtime_that_was_lent() {
     let system = system(dir.path(), [command("cat > got.json"), witness]);
     let lent = one_thread();
     let outcome = lent.block_on(async {
-        let outcome = system.fire_fully(call(&system)).await;
+        let outcome = system.fire_with(call(&system), FireOptions::new().wait_for_all()).await;
         system.shutdown().await;
         outcome
     });

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use common::json;
-use hookrail::{Builder, Code, Decision, Environment, Event, EventKind, HookSystem, Outcome, SkipReason};
+use hookrail::{Builder, Code, Decision, Environment, Event, EventKind, FireOptions, HookSystem, Outcome, SkipReason};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json as value};
 
@@ -139,7 +139,8 @@ fn fully_fired_the_end_of_a_session_is_waited_for() {
     world.install("p", &hooks("SessionEnd", &["sleep 2; touch done"]));
     let system = world.builder().build();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let outcome = runtime.block_on(system.fire_fully(system.event(EventKind::SessionEnd)));
+    let outcome =
+        runtime.block_on(system.fire_with(system.event(EventKind::SessionEnd), FireOptions::new().wait_for_all()));
     assert_eq!(outcome.runs[0].end.name(), "silent");
     assert!(world.at("done").exists());
 }
@@ -199,7 +200,7 @@ fn a_refresh_does_not_undo_no_hooks() {
     off.reload();
     assert!(!off.wants(EventKind::BeforeTool));
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let outcome = runtime.block_on(off.fire_fully(call(&off)));
+    let outcome = runtime.block_on(off.fire_with(call(&off), FireOptions::new().wait_for_all()));
     assert_eq!(outcome.skipped.first().unwrap().why, SkipReason::HooksOff);
     assert_eq!(off.snapshot().hooks().len(), 1, "plugins still load");
     assert!(!world.at("ran").exists());
@@ -228,7 +229,10 @@ fn a_sub_agent_inherits_the_hooks_but_has_no_session() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     for kind in [EventKind::SessionStart, EventKind::SessionEnd] {
         assert!(system.wants(kind) && !sub_agent.wants(kind));
-        assert_eq!(runtime.block_on(sub_agent.fire_fully(sub_agent.event(kind))).runs.len(), 0);
+        assert_eq!(
+            runtime.block_on(sub_agent.fire_with(sub_agent.event(kind), FireOptions::new().wait_for_all())).runs.len(),
+            0
+        );
     }
     assert_eq!(sub_agent.fire_blocking(call(&sub_agent)).runs.len(), 1);
     sub_agent.shutdown_blocking();
@@ -244,7 +248,8 @@ fn detached_hooks_keep_to_the_limit_of_processes() {
     world.install("p", &hooks("SessionStart", &[one, one, one, one]));
     let system = world.builder().most_processes(1).build();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let outcome = runtime.block_on(system.fire_fully(system.event(EventKind::SessionStart)));
+    let outcome =
+        runtime.block_on(system.fire_with(system.event(EventKind::SessionStart), FireOptions::new().wait_for_all()));
     assert_eq!(outcome.runs.len(), 4);
     assert_eq!(fs::read_to_string(world.at("count")).unwrap(), "x\nx\nx\nx\n");
     assert!(!world.at("overlap").exists());

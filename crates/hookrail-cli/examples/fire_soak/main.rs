@@ -13,7 +13,7 @@ use std::alloc::System;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use hookrail::{Environment, Event, EventKind, HookSystem, Json, Outcome};
+use hookrail::{Environment, Event, EventKind, FireOptions, HookSystem, Json, Outcome};
 use hookrail_testkit::Soak;
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
@@ -75,7 +75,7 @@ async fn fire(system: HookSystem, habit: Habit, number: u64, given_up: Option<Du
         .with_text("tool_name", habit.tool())
         .with("tool_input", input)
         .with("tool_response", Json::parse(r#"{"llmContent": "x"}"#).unwrap_or_else(|_| Json::empty_object()));
-    let firing = system.fire_fully(event);
+    let firing = system.fire_with(event, FireOptions::new().wait_for_all());
     match given_up {
         None => ended(&firing.await),
         Some(after) => tokio::select! {

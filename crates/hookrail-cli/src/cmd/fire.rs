@@ -2,7 +2,7 @@
 
 use std::pin::pin;
 
-use hookrail::{Builder, Decision, Effects, Event, HookSystem, Outcome, outcome_document};
+use hookrail::{Builder, Decision, Effects, Event, FireOptions, HookSystem, Outcome, outcome_document};
 
 use crate::args::{EventArgs, EventCommand};
 use crate::errors::{Exit, Failure, Result};
@@ -74,7 +74,7 @@ async fn fire(system: &HookSystem, event: Event) -> Result<(Outcome, Option<u8>)
     })?;
     let mut progress = Progress::of(system);
     let mut signal = None;
-    let mut fire = pin!(system.fire_fully(event));
+    let mut fire = pin!(system.fire_with(event, FireOptions::new().wait_for_all()));
     let outcome = loop {
         tokio::select! {
             outcome = &mut fire => break outcome,

@@ -12,9 +12,9 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use hookrail::{
-    Component, Environment, Event, EventKind, HookFailure, HookSystem, Host, HostError, HostFuture, Json, ModelQuery,
-    ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, NoticeLevel,
-    Outcome, SessionChange, SessionMove, SessionQuery, StatusLine,
+    Component, Environment, Event, EventKind, FireOptions, HookFailure, HookSystem, Host, HostError, HostFuture, Json,
+    ModelQuery, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld,
+    NoticeLevel, Outcome, SessionChange, SessionMove, SessionQuery, StatusLine,
 };
 use hookrail_js::{Limits, Modules};
 use tempfile::TempDir;
@@ -121,7 +121,7 @@ pub fn reason(outcome: &Outcome) -> String {
 /// Fires a tool call with a host and gives what came of it.
 pub fn ask(system: &HookSystem, host: &Arc<Scripted>) -> Outcome {
     let host: Arc<dyn Host> = host.clone();
-    block_on(system.fire_for(tool_call(system), host))
+    block_on(system.fire_with(tool_call(system), FireOptions::new().host(host)))
 }
 
 /// Waits until something holds.

@@ -276,11 +276,6 @@ impl Output {
         }
     }
 
-    /// Holds the thread until there is something to read, or the end, for at most that time.
-    pub(super) fn is_readable_within(&self, time: Duration) -> bool {
-        self.fd.as_ref().is_none_or(|fd| becomes_readable(fd.as_fd(), time))
-    }
-
     /// Whether there are bytes to read at this moment.
     pub(crate) fn has_bytes(&self) -> bool {
         self.fd.as_ref().is_some_and(|fd| bytes_available(fd.as_fd()) > 0)

@@ -5,11 +5,10 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use super::kind::EventKind;
 use super::spec::{FieldKind, FieldSpec};
-use super::time::timestamp;
+use super::time::EventTime;
 use crate::dialect::DialectId;
 use crate::json::{Json, JsonKind, JsonObject};
 
@@ -27,7 +26,7 @@ struct Circumstances {
     session_id: String,
     transcript_path: String,
     cwd: PathBuf,
-    timestamp: String,
+    timestamp: EventTime,
     variables: Vec<(String, String)>,
 }
 
@@ -67,7 +66,7 @@ impl Event {
             session_id: String::new(),
             transcript_path: String::new(),
             cwd: cwd.into(),
-            timestamp: timestamp(SystemTime::now()),
+            timestamp: EventTime::now(),
             variables: Vec::new(),
         };
         Self { kind, circumstances: Arc::new(circumstances), fields: Arc::default() }
@@ -93,7 +92,7 @@ impl Event {
                     self.around().cwd.push(cwd);
                 }
                 "timestamp" if value.kind() == JsonKind::String => {
-                    self.around().timestamp = base_text("timestamp", value)?;
+                    self.around().timestamp = EventTime::written(base_text("timestamp", value)?);
                 }
                 // The engine names the event itself; a payload cannot pass for another one.
                 "hook_event_name" => {}
@@ -125,7 +124,7 @@ impl Event {
     /// The event with another time than now.
     #[must_use]
     pub fn at_time(mut self, iso_8601: impl Into<String>) -> Self {
-        self.around().timestamp = iso_8601.into();
+        self.around().timestamp = EventTime::written(iso_8601.into());
         self
     }
 
@@ -177,7 +176,7 @@ impl Event {
     /// When it happened, as ISO 8601.
     #[must_use]
     pub fn timestamp(&self) -> &str {
-        &self.circumstances.timestamp
+        self.circumstances.timestamp.text()
     }
 
     /// One of the event's own fields.

@@ -2,7 +2,30 @@
 //!
 //! The engine needs this one format only, and hosts should not have to link a calendar library for it.
 
+use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+/// When an event happened. The text is made when a hook is asked, because most events are of no concern to any hook.
+#[derive(Clone, Debug)]
+pub(super) struct EventTime {
+    at: SystemTime,
+    text: OnceLock<String>,
+}
+
+impl EventTime {
+    pub(super) fn now() -> Self {
+        Self { at: SystemTime::now(), text: OnceLock::new() }
+    }
+
+    /// A time that is given as text.
+    pub(super) fn written(text: String) -> Self {
+        Self { at: UNIX_EPOCH, text: OnceLock::from(text) }
+    }
+
+    pub(super) fn text(&self) -> &str {
+        self.text.get_or_init(|| timestamp(self.at))
+    }
+}
 
 /// `2025-02-18T16:30:00.000Z`
 pub(crate) fn timestamp(at: SystemTime) -> String {

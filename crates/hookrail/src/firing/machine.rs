@@ -8,7 +8,7 @@ use super::part::{AnyPart, PartEnd};
 use super::plan::{PartPlan, Plan};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{self, DialectId};
-use crate::event::{Event, Stage};
+use crate::event::{Event, EventKind, Stage};
 use crate::json::Json;
 use crate::outcome::{Aggregated, Decision, Effects, Outcome};
 use crate::run::{RunEnd, RunId, RunRequest};
@@ -82,17 +82,7 @@ impl Firing {
             parts.push((part.dialect, dialect::part(part.dialect, part, next_run)));
             next_run += part.hooks.len();
         }
-        let mut outcome = Outcome::untouched(event.kind());
-        outcome.diagnostics.extend(plan.diagnostics.iter().cloned());
-        if let Switch::SystemOnly(why) = snapshot.switch() {
-            outcome.diagnostics.push(Diagnostic::new(Code::HooksDisabled, why.to_string()));
-        }
-        outcome.diagnostics.extend(snapshot.standing().iter().cloned());
-        if let Some(refused) = snapshot.refusal().filter(|_| event.kind().spec().is_gating()) {
-            outcome.refusal = Some(refused.refusal);
-            outcome.effects.decision = Some(refused.refusal.decision());
-            outcome.effects.reason = Some(refused.reason.to_string());
-        }
+        let outcome = before_any_hook(&snapshot, &plan, event.kind());
         let mut firing = Self {
             snapshot,
             plan,
@@ -109,6 +99,15 @@ impl Firing {
         };
         firing.refuse_repeated_keys(0);
         firing
+    }
+
+    /// The outcome of an event for which no hook runs: what the machine would come to, without making one, because most
+    /// events of a session concern no hook.
+    pub(crate) fn without_hooks(snapshot: &Snapshot, plan: &Plan, event: &Event) -> Outcome {
+        let mut outcome = before_any_hook(snapshot, plan, event.kind());
+        outcome.diagnostics.extend(repeated_key(event).map(repeated_key_finding));
+        outcome.skipped.append(&plan.skipped);
+        outcome
     }
 
     /// What would happen.
@@ -206,10 +205,10 @@ impl Firing {
     /// Denies a tool call whose input has a key twice, if a guard is asked about it: the guard may read one value and the
     /// tool another.
     fn refuse_repeated_keys(&mut self, from: usize) {
-        let Some(key) = self.event.field(floor::TOOL_INPUT).and_then(Json::repeated_key) else { return };
+        let Some(key) = repeated_key(&self.event) else { return };
         let kind = self.event.kind();
-        let message = format!("duplicate key `{key}` in the tool input; a hook and the tool may read different values");
-        let finding = Diagnostic::new(Code::InputDuplicateKey, message.clone()).hint("write every key once");
+        let finding = repeated_key_finding(key);
+        let message = finding.message.clone();
         self.outcome.diagnostics.push(finding);
         if kind.spec().is_gating() && self.plan.hooks().any(|(_, planned)| planned.guards(kind)) {
             let effects = Effects::deny(message);
@@ -346,6 +345,32 @@ impl Firing {
             effects.llm_response = Some(response);
         }
     }
+}
+
+/// What is said about an event before any hook is asked.
+fn before_any_hook(snapshot: &Snapshot, plan: &Plan, kind: EventKind) -> Outcome {
+    let mut outcome = Outcome::untouched(kind);
+    outcome.diagnostics.extend(plan.diagnostics.iter().cloned());
+    if let Switch::SystemOnly(why) = snapshot.switch() {
+        outcome.diagnostics.push(Diagnostic::new(Code::HooksDisabled, why.to_string()));
+    }
+    outcome.diagnostics.extend(snapshot.standing().iter().cloned());
+    if let Some(refused) = snapshot.refusal().filter(|_| kind.spec().is_gating()) {
+        outcome.refusal = Some(refused.refusal);
+        outcome.effects.decision = Some(refused.refusal.decision());
+        outcome.effects.reason = Some(refused.reason.to_string());
+    }
+    outcome
+}
+
+/// A key that the tool's input has twice.
+fn repeated_key(event: &Event) -> Option<String> {
+    event.field(floor::TOOL_INPUT).and_then(Json::repeated_key)
+}
+
+fn repeated_key_finding(key: String) -> Diagnostic {
+    let message = format!("duplicate key `{key}` in the tool input; a hook and the tool may read different values");
+    Diagnostic::new(Code::InputDuplicateKey, message).hint("write every key once")
 }
 
 /// Whether two values mean the same. An answer that only writes the input in another way demands no change.

@@ -29,7 +29,7 @@ use std::sync::atomic::AtomicU32;
 
 use crate::event::{Event, EventKind};
 use crate::outcome::Outcome;
-use crate::system::{HookSystem, Host, NoHost};
+use crate::system::{FireOptions, HookSystem, Host, NoHost};
 
 /// The guards of one session. Cloning shares the session's state.
 #[derive(Clone)]
@@ -114,7 +114,7 @@ impl Guard {
     }
 
     async fn fire(&self, event: Event) -> Outcome {
-        let fire = self.hooks.fire_for(event, Arc::clone(&self.host));
+        let fire = self.hooks.fire_with(event, FireOptions::new().host(Arc::clone(&self.host)));
         let Some(token) = fire.canceller() else { return fire.await };
         let entered = self.running.enter(token);
         let outcome = fire.await;

@@ -30,7 +30,7 @@ pub(crate) use end::joined as joined_protections;
 pub use end::{How, Output, Relocation, RelocationReason, RunEnd, SpawnFailure};
 pub(crate) use environment::for_hooks as environment_for_hooks;
 pub(crate) use ground::{ModuleGround, protected_places};
-pub use hookrail_spawn::{Environment, LeftBehind, Network, Protection, Readable, RunLedger, Sandbox};
+pub use hookrail_spawn::{CancelToken, Environment, LeftBehind, Network, Protection, Readable, RunLedger, Sandbox};
 pub use input::RunInput;
 pub(crate) use redaction::Redaction;
 pub(crate) use request::SharedInput;

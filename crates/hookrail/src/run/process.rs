@@ -95,7 +95,7 @@ async fn run_where_asked(
             };
             return (end, ladder.into_iter().collect());
         }
-        Life::Worker => worker::ask(world, &kept.pools, request, (wait, cancel)).await,
+        Life::Worker => worker::ask(world, &kept.pools, request, cancel).await,
         Life::Prewarmed(_) => spare::run(world, kept, request, run_id, (wait, cancel)).await,
     };
     (end, ladder.into_iter().chain(kept.pools.ladders()).collect())

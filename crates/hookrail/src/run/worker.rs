@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::command::{ProcessWorld, Wait, failure, output, use_of_a_process};
+use super::command::{ProcessWorld, failure, output, use_of_a_process};
 use super::end::{How, Output, RunEnd};
 use super::kept::{Pool, Pools, Resident};
 use super::request::RunRequest;
@@ -33,7 +33,7 @@ pub(super) async fn ask(
     world: &ProcessWorld,
     pools: &Pools,
     request: &RunRequest,
-    (wait, cancel): (Wait, &CancelToken),
+    cancel: &CancelToken,
 ) -> (RunEnd, Option<Ladder>) {
     let pool = pools.pool(world, request);
     // Waiting for a worker does not count against the hook's time.
@@ -49,11 +49,7 @@ pub(super) async fn ask(
     let left = request.timeout.saturating_sub(began.elapsed());
     let question = use_of_a_process(world, request).timeout(left).stdin(line(id, &request.input));
     let asked = resident.asked + 1;
-    let exchange = match wait {
-        Wait::WithOthers => resident.parked.ask(&question, cancel).await,
-        Wait::Alone => resident.parked.ask_holding_the_thread(&question, cancel).await,
-    };
-    match exchange {
+    match resident.parked.ask(&question, cancel).await {
         Ok(exchange) => conclude(pools, &pool, request, exchange, id, asked, began),
         Err(error) => {
             let why = super::end::SpawnFailure::Other(format!("its pipes cannot be watched: {error}"));

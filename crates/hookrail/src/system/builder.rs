@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 use super::HookSystem;
-use super::engine::Workplace;
+use super::engine::EngineRuntime;
 use crate::breadcrumb::Trail;
 use crate::config::{KeptReason, KeptSource, LoadMode, Place, is_absence, kept_finding};
 use crate::diagnostic::{Code, Diagnostic};
@@ -49,7 +49,7 @@ pub struct Builder {
     on_load_failure: OnFailure,
     sandbox_floors: Vec<Arc<SandboxProfile>>,
     on_redaction: Option<OnRedaction>,
-    workplace: Workplace,
+    engine_runtime: EngineRuntime,
 }
 
 /// Says what is wrong with a text that cannot be in force.
@@ -80,7 +80,7 @@ pub(super) struct Settings {
     pub(super) processes: Arc<Semaphore>,
     pub(super) trail: Trail,
     pub(super) kept: Arc<Kept>,
-    pub(super) workplace: Workplace,
+    pub(super) engine_runtime: EngineRuntime,
     tools: Vec<ToolNames>,
     trust: Option<Arc<dyn TrustStore>>,
     project_trust: ProjectTrust,
@@ -121,7 +121,7 @@ impl Builder {
             on_load_failure: OnFailure::Allow,
             sandbox_floors: Vec::new(),
             on_redaction: None,
-            workplace: Workplace::default(),
+            engine_runtime: EngineRuntime::default(),
         }
     }
 
@@ -262,12 +262,14 @@ impl Builder {
     }
 
     /// Lends the engine the tokio runtime in which the first event is fired, so that it starts no thread of its own, but
-    /// for closures, and no answer has to change threads. The runtime must have been built with input, output and time enabled
-    /// (`enable_all`), and it has to be driven until [`HookSystem::shutdown`] has returned: what is fired when it is gone is
-    /// abandoned, which for a gate means denied. Starting a process holds a thread of the runtime for about a tenth of a
-    /// millisecond. Where the first event is fired outside of a runtime this changes nothing.
+    /// for closures, and no answer has to change threads. This is for current-thread runtimes: an event that is fired inside
+    /// a multi-thread runtime is driven by that runtime in any case, and there this only lends it for detached hooks too. The
+    /// runtime must have been built with input, output and time enabled (`enable_all`), and it has to be driven until
+    /// [`HookSystem::shutdown`] has returned: what is fired when it is gone is abandoned, which for a gate means denied.
+    /// Starting a process holds a thread of the runtime for about a tenth of a millisecond. If the first event is fired
+    /// outside of a runtime this changes nothing.
     pub fn lend_runtime(mut self) -> Self {
-        self.workplace = Workplace::CallersRuntime;
+        self.engine_runtime = EngineRuntime::Lent;
         self
     }
 
@@ -302,7 +304,7 @@ impl Builder {
             processes: Arc::new(Semaphore::new(self.most_processes)),
             trail,
             kept: Arc::default(),
-            workplace: self.workplace,
+            engine_runtime: self.engine_runtime,
             tools: self.tools,
             trust,
             project_trust: self.project_trust,

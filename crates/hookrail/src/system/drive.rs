@@ -18,6 +18,8 @@ use super::HookSystem;
 use super::background::Background;
 use super::host::Host;
 use super::notify::{FireId, Notification, Sender};
+use super::options::{Cancellation, Detached};
+use super::runtime_pool::InUse;
 use crate::breadcrumb::Trail;
 use crate::diagnostic::Diagnostic;
 use crate::dialect;
@@ -49,47 +51,66 @@ pub(super) struct Parts {
     pub(super) closures: Arc<ClosureThreads>,
 }
 
-/// What happens to hooks the host does not have to wait for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Detached {
-    LeftAlone,
-    Awaited,
+/// An event that is about to be driven.
+pub(super) struct Fired {
+    pub(super) id: FireId,
+    pub(super) firing: Box<Firing>,
+    pub(super) host: Arc<dyn Host>,
+    pub(super) detached: Detached,
+    pub(super) cancellation: Cancellation,
+}
+
+/// What the runs of one event have in common.
+#[derive(Clone)]
+struct FireContext {
+    id: FireId,
+    host: Arc<dyn Host>,
+    cancel: CancelToken,
 }
 
 /// Drives events.
 pub(super) struct Driver {
     parts: Parts,
-    place: Place,
+    driven_by: DrivenBy,
 }
 
-/// The thread an event is driven on, which decides who ends what outlives it.
-enum Place {
-    /// The engine's own thread: it stays, and ends everything itself.
+/// What drives an event, which decides how that ends which outlives the event.
+enum DrivenBy {
+    /// The engine's own thread or the runtime that was lent: it stays, and ends everything itself.
     Engine {
         /// Processes that were told to end and have not yet.
         ladders: Mutex<JoinSet<()>>,
-        /// Runs nobody waits for.
+        /// Runs that no event waits for.
         background: Background,
     },
-    /// A thread of the host's that waits for this one event and then has other things to do.
-    Caller { system: HookSystem, ladders: Mutex<Vec<Ladder>> },
+    /// The thread of the caller, which waits for this one event and then has other things to do.
+    CallingThread { system: HookSystem, ladders: Mutex<Vec<Ladder>> },
+    /// A task of the caller's multi-thread runtime. Processes end in further tasks; detached hooks go to the engine, because
+    /// the caller has not promised that its runtime lives as long as they do.
+    Task { system: HookSystem, in_use: Arc<InUse> },
 }
 
 impl Driver {
     /// A driver for the engine's thread.
     pub(super) fn on_engine(parts: Parts) -> Self {
-        Self { parts, place: Place::Engine { ladders: Mutex::default(), background: Background::default() } }
+        Self { parts, driven_by: DrivenBy::Engine { ladders: Mutex::default(), background: Background::default() } }
     }
 
     /// A driver for one event on the thread that waits for it.
-    pub(super) fn on_caller(system: &HookSystem) -> Self {
-        let place = Place::Caller { system: system.clone(), ladders: Mutex::default() };
-        Self { parts: system.parts(), place }
+    pub(super) fn on_calling_thread(system: &HookSystem) -> Self {
+        let driven_by = DrivenBy::CallingThread { system: system.clone(), ladders: Mutex::default() };
+        Self { parts: system.parts(), driven_by }
+    }
+
+    /// A driver for one event in a task of the caller's multi-thread runtime.
+    pub(super) fn in_task(system: &HookSystem, in_use: InUse) -> Self {
+        let driven_by = DrivenBy::Task { system: system.clone(), in_use: Arc::new(in_use) };
+        Self { parts: system.parts(), driven_by }
     }
 
     /// Lets everything end that outlived its event, and says what had to be cut off for that.
     pub(super) async fn close(&self) -> Vec<Diagnostic> {
-        let Place::Engine { ladders, background } = &self.place else { return Vec::new() };
+        let DrivenBy::Engine { ladders, background } = &self.driven_by else { return Vec::new() };
         let cut_off = background.close().await;
         self.parts.kept.close().await;
         join_all(ladders).await;
@@ -98,22 +119,21 @@ impl Driver {
 
     /// What a host's thread has to hand on when its event is over.
     pub(super) fn take_ladders(&self) -> Vec<Ladder> {
-        match &self.place {
-            Place::Caller { ladders, .. } => std::mem::take(&mut *lock(ladders)),
-            Place::Engine { .. } => Vec::new(),
+        match &self.driven_by {
+            DrivenBy::CallingThread { ladders, .. } => std::mem::take(&mut *lock(ladders)),
+            DrivenBy::Engine { .. } | DrivenBy::Task { .. } => Vec::new(),
         }
     }
 
     /// Takes an event from its plan to its outcome.
-    pub(super) async fn drive(
-        self: Arc<Self>,
-        fire: FireId,
-        mut firing: Firing,
-        host: Arc<dyn Host>,
-        detached: Detached,
-        cancel: CancelToken,
-    ) -> Outcome {
-        let event = firing.plan().event;
+    pub(super) async fn drive(self: Arc<Self>, fired: Fired) -> Outcome {
+        let Fired { id, firing, host, detached, cancellation } = fired;
+        let context = FireContext { id, host, cancel: cancellation.own.clone() };
+        cancellation.watch(self.drive_all(*firing, detached, context)).await
+    }
+
+    async fn drive_all(self: Arc<Self>, mut firing: Firing, detached: Detached, context: FireContext) -> Outcome {
+        let (fire, event) = (context.id, firing.plan().event);
         let hooks = || firing.plan().hooks().map(|(_, planned)| Arc::clone(&planned.hook)).collect::<Vec<_>>();
         log!(debug, target: "hookrail::planner", %event, hooks = ?hooks().iter().map(|hook| hook.label.clone()).collect::<Vec<_>>(), skipped = firing.plan().skipped.len(), "planned");
         self.parts.notify.tell(|| Notification::Planned { fire, event, hooks: hooks() });
@@ -122,16 +142,16 @@ impl Driver {
                 Step::Run(batch) if batch.stage == Stage::Detached && detached == Detached::LeftAlone => {
                     for request in batch.requests {
                         firing.detach(request.id);
-                        self.in_background(fire, request, &host);
+                        self.in_background(fire, request, &context.host);
                     }
                 }
                 Step::Run(batch) => match <[RunRequest; 1]>::try_from(batch.requests) {
                     Ok([request]) => {
                         let id = request.id;
-                        let end = self.run_one(fire, request, Arc::clone(&host), (self.wait(), &cancel)).await;
+                        let end = self.run_one(&context, request, self.wait()).await;
                         firing.ended(id, &end);
                     }
-                    Err(requests) => self.run_all(fire, requests, &host, &cancel, &mut firing).await,
+                    Err(requests) => self.run_all(&context, requests, &mut firing).await,
                 },
                 Step::Done(outcome) => {
                     let decision = outcome.effects.decision;
@@ -149,19 +169,11 @@ impl Driver {
     }
 
     /// Runs hooks side by side.
-    async fn run_all(
-        self: &Arc<Self>,
-        fire: FireId,
-        requests: Vec<RunRequest>,
-        host: &Arc<dyn Host>,
-        cancel: &CancelToken,
-        firing: &mut Firing,
-    ) {
+    async fn run_all(self: &Arc<Self>, context: &FireContext, requests: Vec<RunRequest>, firing: &mut Firing) {
         let mut runs = JoinSet::new();
         for request in requests {
-            let (id, driver) = (request.id, Arc::clone(self));
-            let (host, cancel) = (Arc::clone(host), cancel.clone());
-            runs.spawn(async move { (id, driver.run_one(fire, request, host, (Wait::WithOthers, &cancel)).await) });
+            let (id, driver, context) = (request.id, Arc::clone(self), context.clone());
+            runs.spawn(async move { (id, driver.run_one(&context, request, Wait::WithOthers).await) });
         }
         while let Some(ended) = runs.join_next().await {
             if let Ok((id, end)) = ended {
@@ -171,9 +183,9 @@ impl Driver {
     }
 
     pub(super) fn in_background(self: &Arc<Self>, fire: FireId, request: RunRequest, host: &Arc<dyn Host>) {
-        let background = match &self.place {
-            Place::Engine { background, .. } => background,
-            Place::Caller { system, .. } => {
+        let background = match &self.driven_by {
+            DrivenBy::Engine { background, .. } => background,
+            DrivenBy::CallingThread { system, .. } | DrivenBy::Task { system, .. } => {
                 match system.engine() {
                     Ok(engine) => engine.take_over(fire, request, Arc::clone(host)),
                     Err(why) => {
@@ -184,32 +196,27 @@ impl Driver {
             }
         };
         let (hook, bound, cancel) = (Arc::clone(&request.hook), request.drain, CancelToken::new());
-        let (driver, host, token) = (Arc::clone(self), Arc::clone(host), cancel.clone());
+        let context = FireContext { id: fire, host: Arc::clone(host), cancel: cancel.clone() };
+        let driver = Arc::clone(self);
         background.add(hook, bound, cancel, async move {
-            driver.run_one(fire, request, host, (Wait::WithOthers, &token)).await;
+            driver.run_one(&context, request, Wait::WithOthers).await;
         });
     }
 
     /// How the only hook of a batch is waited for.
     fn wait(&self) -> Wait {
-        match self.place {
-            Place::Engine { .. } => Wait::WithOthers,
-            Place::Caller { .. } => Wait::Alone,
+        match self.driven_by {
+            DrivenBy::Engine { .. } | DrivenBy::Task { .. } => Wait::WithOthers,
+            DrivenBy::CallingThread { .. } => Wait::Alone,
         }
     }
 
-    async fn run_one(
-        &self,
-        fire: FireId,
-        request: RunRequest,
-        host: Arc<dyn Host>,
-        (wait, cancel): (Wait, &CancelToken),
-    ) -> RunEnd {
-        let (run, hook) = (request.id, Arc::clone(&request.hook));
+    async fn run_one(&self, context: &FireContext, request: RunRequest, wait: Wait) -> RunEnd {
+        let (fire, run, hook) = (context.id, request.id, Arc::clone(&request.hook));
         log!(debug, target: "hookrail::runner", %hook, input_bytes = request.input.len(), "started");
         log!(trace, target: "hookrail::runner", %hook, input = %String::from_utf8_lossy(&request.input), "input");
         self.parts.notify.tell(|| Notification::Started { fire, run, hook: Arc::clone(&hook) });
-        let end = self.run_action(&request, host, (wait, cancel)).await;
+        let end = self.run_action(&request, context, wait).await;
         log!(debug, target: "hookrail::runner", %hook, how = ?end.how, duration = ?end.duration, "ended");
         log!(trace, target: "hookrail::runner", %hook, stdout = %end.stdout.lossy(), stderr = %end.stderr.lossy(), "output");
         self.parts.trail.leave(&dialect::breadcrumbs(&hook, request.event.kind(), &end));
@@ -218,22 +225,17 @@ impl Driver {
         end
     }
 
-    async fn run_action(
-        &self,
-        request: &RunRequest,
-        host: Arc<dyn Host>,
-        (wait, cancel): (Wait, &CancelToken),
-    ) -> RunEnd {
+    async fn run_action(&self, request: &RunRequest, context: &FireContext, wait: Wait) -> RunEnd {
         let began = Instant::now();
         match &request.hook.action {
             Action::Native(native) => {
-                let how = call_native(&self.parts.closures, native, request, host, cancel).await;
+                let how = call_native(&self.parts.closures, native, request, context).await;
                 RunEnd::new(how, began.elapsed())
             }
             Action::Module(_) if request.directory_in_project(&self.parts.world.project).is_some() => {
                 // A module finds the project in its working directory, as a command does.
                 let inside = RunRequest { cwd: self.parts.world.project.clone(), ..request.clone() };
-                let mut end = Box::pin(self.run_action(&inside, host, (wait, cancel))).await;
+                let mut end = Box::pin(self.run_action(&inside, context, wait)).await;
                 let (why, unusable) = (RelocationReason::OutsideProject, request.cwd.clone());
                 end.relocated = Some(Relocation { why, unusable, used: inside.cwd });
                 end
@@ -256,22 +258,23 @@ impl Driver {
                     .with_capabilities(self.parts.world.terms.of(&request.hook.trust).capabilities)
                     .covering(&request.hook.trust)
                     .in_sandbox(sandbox);
-                let call = ModuleCall::new(path, event, &payload, request.timeout, world, host);
+                let call = ModuleCall::new(path, event, &payload, request.timeout, world, Arc::clone(&context.host));
                 // The runner keeps the time, because it stands still while a person is asked.
-                let calling = match self.place {
-                    Place::Engine { .. } => runner.call(call),
-                    Place::Caller { .. } => runner.call_here(call),
+                let cancel = &context.cancel;
+                let returned = match self.driven_by {
+                    DrivenBy::Engine { .. } => guarded(runner.call(call), None, cancel).await,
+                    DrivenBy::CallingThread { .. } => guarded(runner.call_here(call), None, cancel).await,
+                    DrivenBy::Task { .. } => guarded(blocking_in_place(runner.call_here(call)), None, cancel).await,
                 };
-                let calling = guarded(calling, None, cancel);
-                let mut end = module_end(calling.await.unwrap_or_else(ModuleReturn::new), began);
+                let mut end = module_end(returned.unwrap_or_else(ModuleReturn::new), began);
                 end.unenforced = unenforced;
                 end
             }
-            _ => self.run_process(request, (wait, cancel)).await,
+            _ => self.run_process(request, wait, &context.cancel).await,
         }
     }
 
-    async fn run_process(&self, request: &RunRequest, (wait, cancel): (Wait, &CancelToken)) -> RunEnd {
+    async fn run_process(&self, request: &RunRequest, wait: Wait, cancel: &CancelToken) -> RunEnd {
         // Waiting for a place does not count against the hook's time, which starts inside.
         let place = guarded(self.parts.processes.acquire(), None, cancel);
         let Ok(Ok(_place)) = place.await else {
@@ -293,15 +296,22 @@ impl Driver {
     }
 
     fn finish_later(&self, ladder: Ladder) {
-        match &self.place {
-            Place::Engine { ladders, .. } => {
+        match &self.driven_by {
+            DrivenBy::Engine { ladders, .. } => {
                 let mut ladders = lock(ladders);
                 while ladders.try_join_next().is_some() {}
                 ladders.spawn(async move {
                     ladder.finish().await;
                 });
             }
-            Place::Caller { ladders, .. } => lock(ladders).push(ladder),
+            DrivenBy::CallingThread { ladders, .. } => lock(ladders).push(ladder),
+            DrivenBy::Task { in_use, .. } => {
+                let in_use = Arc::clone(in_use);
+                tokio::spawn(async move {
+                    ladder.finish().await;
+                    drop(in_use);
+                });
+            }
         }
     }
 }
@@ -326,15 +336,14 @@ async fn call_native(
     closures: &ClosureThreads,
     native: &NativeHook,
     request: &RunRequest,
-    host: Arc<dyn Host>,
-    cancel: &CancelToken,
+    context: &FireContext,
 ) -> How {
-    let call = NativeCall { event: Arc::clone(&request.event), host };
+    let call = NativeCall { event: Arc::clone(&request.event), host: Arc::clone(&context.host) };
     let answer = match closures.call(native.clone(), call) {
         Ok(answer) => answer,
         Err(error) => return How::SpawnFailed(SpawnFailure::Other(format!("there is no thread for it: {error}"))),
     };
-    match guarded(answer, Some(request.timeout), cancel).await {
+    match guarded(answer, Some(request.timeout), &context.cancel).await {
         Ok(Ok(effects)) => How::Decided(Box::new(effects)),
         Ok(Err(Panicked)) => How::Threw("the closure panicked".to_owned()),
         Err(how) => how,
@@ -366,6 +375,13 @@ async fn guarded<F: Future>(work: F, timeout: Option<Duration>, cancel: &CancelT
         time_up.as_mut().poll(context).map(Err)
     })
     .await
+}
+
+/// Polls work that may block its thread. Only for tasks of a multi-thread runtime, which gives the other tasks of that
+/// thread to another one meanwhile; elsewhere this panics.
+async fn blocking_in_place<F: Future>(work: F) -> F::Output {
+    let mut work = pin!(work);
+    std::future::poll_fn(|context| tokio::task::block_in_place(|| work.as_mut().poll(context))).await
 }
 
 fn module_end(returned: ModuleReturn, began: Instant) -> RunEnd {

@@ -1,38 +1,38 @@
-//! The engine's one thread: events fired with the asynchronous twin are driven here, and so is everything that outlives
-//! the event it began in. A host can lend its runtime instead. How an event is driven is none of its business.
+//! The engine's one thread: it drives the events that are fired outside of a multi-thread runtime and not with
+//! `fire_blocking`, and everything that outlives the event it began in. A host can lend its runtime instead. How an event
+//! is driven is not known here.
 
 use std::io;
 use std::sync::Arc;
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-use hookrail_spawn::CancelToken;
 use tokio::runtime::{self, Handle};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
-use super::drive::{Detached, Driver, Parts};
+use super::drive::{Driver, Fired, Parts};
 use super::fire::Fire;
 use super::host::Host;
-use super::notify::{FireId, Sender};
+use super::notify::FireId;
 use crate::diagnostic::Diagnostic;
 use crate::firing::{Firing, Step};
 use crate::outcome::Outcome;
 use crate::run::{How, RunEnd, RunRequest, SpawnFailure};
 
-/// Where the engine works.
+/// The runtime that the engine is started on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Workplace {
-    /// On a thread of its own.
+pub(super) enum EngineRuntime {
+    /// One of its own, on a thread of its own.
     #[default]
-    OwnThread,
-    /// On the runtime it is started in, where there is one.
-    CallersRuntime,
+    Own,
+    /// The runtime it is started in, if there is one.
+    Lent,
 }
 
-/// Where it has come to work.
+/// Where the engine was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Home {
+enum StartedOn {
     Thread(ThreadId),
     Runtime(runtime::Id),
 }
@@ -40,17 +40,12 @@ enum Home {
 /// The thread, seen from outside. It ends when the last handle is gone and everything has ended.
 pub(super) struct Engine {
     jobs: mpsc::UnboundedSender<Job>,
-    notify: Sender,
-    home: Home,
+    started_on: StartedOn,
 }
 
 enum Job {
     Fire {
-        id: FireId,
-        firing: Box<Firing>,
-        host: Arc<dyn Host>,
-        detached: Detached,
-        cancel: CancelToken,
+        fired: Fired,
         reply: oneshot::Sender<Outcome>,
     },
     /// A run that an event elsewhere does not wait for.
@@ -67,37 +62,33 @@ impl Engine {
     ///
     /// # Errors
     /// If the system has no thread or no descriptors for it at the moment.
-    pub(super) fn start(parts: Parts, workplace: Workplace) -> io::Result<Self> {
+    pub(super) fn start(parts: Parts, kind: EngineRuntime) -> io::Result<Self> {
         let (jobs, inbox) = mpsc::unbounded_channel();
-        let notify = parts.notify.clone();
-        if workplace == Workplace::CallersRuntime
+        if kind == EngineRuntime::Lent
             && let Ok(lent) = Handle::try_current()
         {
             lent.spawn(main_loop(parts, inbox));
-            return Ok(Self { jobs, notify, home: Home::Runtime(lent.id()) });
+            return Ok(Self { jobs, started_on: StartedOn::Runtime(lent.id()) });
         }
         let runtime = runtime()?;
         let body = move || runtime.block_on(main_loop(parts, inbox));
         let handle = thread::Builder::new().name("hookrail".to_owned()).spawn(body)?;
-        Ok(Self { jobs, notify, home: Home::Thread(handle.thread().id()) })
+        Ok(Self { jobs, started_on: StartedOn::Thread(handle.thread().id()) })
     }
 
     /// Whether the engine may need this very thread to go on.
-    pub(super) fn is_at_home_here(&self) -> bool {
-        match self.home {
-            Home::Thread(thread) => thread == thread::current().id(),
-            Home::Runtime(lent) => Handle::try_current().is_ok_and(|here| here.id() == lent),
+    pub(super) fn needs_this_thread(&self) -> bool {
+        match self.started_on {
+            StartedOn::Thread(thread) => thread == thread::current().id(),
+            StartedOn::Runtime(lent) => Handle::try_current().is_ok_and(|here| here.id() == lent),
         }
     }
 
-    pub(super) fn fire(&self, firing: Firing, host: Arc<dyn Host>, detached: Detached) -> Fire {
-        let kind = firing.plan().event;
+    pub(super) fn fire(&self, fired: Fired) -> Fire {
+        let (id, kind, cancel) = (fired.id, fired.firing.plan().event, fired.cancellation.own.clone());
         let (reply, outcome) = oneshot::channel();
-        let cancel = CancelToken::new();
-        let id = self.notify.next_id();
-        let job = Job::Fire { id, firing: Box::new(firing), host, detached, cancel: cancel.clone(), reply };
         // A send can fail only when the thread is gone; the dropped reply then says so.
-        let _ = self.jobs.send(job);
+        let _ = self.jobs.send(Job::Fire { fired, reply });
         Fire::running(id, kind, outcome, cancel)
     }
 
@@ -145,11 +136,11 @@ async fn main_loop(parts: Parts, mut inbox: mpsc::UnboundedReceiver<Job>) {
     while let Some(job) = inbox.recv().await {
         while fires.try_join_next().is_some() {}
         match job {
-            Job::Fire { id, firing, host, detached, cancel, reply } => {
+            Job::Fire { fired, reply } => {
                 let driver = Arc::clone(&driver);
                 // No span: entering one at every poll would let a subscriber that panics end the event.
                 fires.spawn(async move {
-                    let outcome = driver.drive(id, *firing, host, detached, cancel).await;
+                    let outcome = driver.drive(fired).await;
                     let _ = reply.send(outcome);
                 });
             }

@@ -8,12 +8,14 @@ mod builder;
 mod drive;
 mod engine;
 mod fire;
-mod here;
 mod host;
+mod host_runtime;
 mod modules;
 mod notify;
+mod options;
 mod parker;
 mod plans;
+mod runtime_pool;
 mod status;
 mod typed;
 
@@ -24,6 +26,7 @@ pub use host::{
 };
 pub use modules::CommandOffer;
 pub use notify::{FireId, Notification, Notifications};
+pub use options::FireOptions;
 pub use status::StatusLine;
 
 use std::path::{Path, PathBuf};
@@ -37,14 +40,15 @@ use crate::config::LoadMode;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Loader;
 use crate::event::{Event, EventKind, EventSet};
-use crate::firing::{Firing, Plan, Step};
+use crate::firing::{Firing, Plan};
 use crate::hook::{Action, Hook};
 use crate::native::ClosureThreads;
 use crate::outcome::Outcome;
 use crate::snapshot::{Configuration, Revision, Snapshot};
 use crate::trust::{Fingerprint, PROTECTED_FOLDERS};
 use builder::Settings;
-use engine::Engine;
+use engine::{Engine, EngineRuntime};
+use options::Detached;
 
 /// How deep hooks may start agents that fire hooks. Two levels are a use (a hook that asks an agent for a review); a
 /// third is a loop about to begin.
@@ -87,7 +91,8 @@ struct Inner {
     /// Held while the engine is started, so that it is started once.
     engine_start: Mutex<()>,
     closures: Arc<ClosureThreads>,
-    here: here::Here,
+    runtimes: runtime_pool::RuntimePool,
+    host_runtimes: host_runtime::HostRuntimes,
     runs: Arc<AtomicU64>,
     shut_down: AtomicBool,
     notify: notify::Sender,
@@ -110,7 +115,8 @@ impl HookSystem {
             engine: OnceLock::new(),
             engine_start: Mutex::default(),
             closures: Arc::default(),
-            here: here::Here::default(),
+            runtimes: runtime_pool::RuntimePool::default(),
+            host_runtimes: host_runtime::HostRuntimes::default(),
             runs: Arc::default(),
             shut_down: AtomicBool::new(false),
             notify: notify::Sender::new(),
@@ -253,56 +259,78 @@ impl HookSystem {
         paths
     }
 
-    /// What would happen if the event were fired. Starts nothing. Under one configuration the plan of an event that is
-    /// about the same thing, such as a tool's name, is made once.
+    /// What would happen if the event were fired. Starts nothing. Under one configuration events that are about the same
+    /// thing, such as a tool's name, mostly share one plan.
     #[must_use]
     pub fn explain(&self, event: &Event) -> Arc<Plan> {
         self.inner.in_force.load().plan(event)
     }
 
-    /// Fires an event. The future works under any executor; dropping it cancels the hooks that still run.
+    /// Fires an event. Dropping the future cancels the hooks that still run.
+    ///
+    /// The hooks start at once, and the future works under any executor. Inside a multi-thread tokio runtime with timers and
+    /// I/O (`enable_all`) a task of that runtime drives the event; the hooks' deadlines are then kept as long as the runtime
+    /// has a free worker, and an event whose runtime ends before it is abandoned, which for a gate means denied. Elsewhere,
+    /// also in a current-thread runtime that was not lent with [`Builder::lend_runtime`], the engine's own thread drives it.
     pub fn fire(&self, event: Event) -> Fire {
-        self.fire_for(event, Arc::new(NoHost))
+        self.fire_with(event, FireOptions::new())
     }
 
-    /// Fires an event, with a way back to the host for hooks that need one.
-    pub fn fire_for(&self, event: Event, host: Arc<dyn Host>) -> Fire {
-        if !self.wants(event.kind()) {
+    /// [`HookSystem::fire`] with options.
+    pub fn fire_with(&self, event: Event, options: FireOptions) -> Fire {
+        if options.detached() == Detached::LeftAlone && !self.wants(event.kind()) {
             return Fire::untouched(event.kind());
         }
-        self.start(event, host, drive::Detached::LeftAlone)
-    }
-
-    /// Fires an event and waits for everything, also for hooks a host does not wait for, and with the reason for
-    /// every hook that is configured and does not run.
-    pub fn fire_fully(&self, event: Event) -> Fire {
-        self.fire_fully_for(event, Arc::new(NoHost))
-    }
-
-    /// [`HookSystem::fire_fully`], with a way back to the host for hooks that need one.
-    pub fn fire_fully_for(&self, event: Event, host: Arc<dyn Host>) -> Fire {
-        self.start(event, host, drive::Detached::Awaited)
+        let firing = match self.admit(event) {
+            Ok(firing) => firing,
+            Err(outcome) => return Fire::ready(*outcome),
+        };
+        if self.inner.settings.engine_runtime == EngineRuntime::Lent {
+            // The runtime of the first event is the one that was lent, whatever drives that event.
+            let _ = self.engine();
+        }
+        if let Some(runtime) = self.inner.host_runtimes.current()
+            && let Some(in_use) = self.inner.runtimes.enter()
+        {
+            // The shutdown may have come and gone since the event was admitted.
+            if self.inner.shut_down.load(Ordering::Relaxed) {
+                return Fire::ready(Outcome::abandoned(firing.plan().event));
+            }
+            return host_runtime::drive(self, &runtime, self.fired(firing, options), in_use);
+        }
+        match self.engine() {
+            Ok(engine) => engine.fire(self.fired(firing, options)),
+            Err(why) => Fire::ready(engine::without_engine(firing, &why)),
+        }
     }
 
     /// Fires an event and blocks until it is over. Outside of an asynchronous runtime the calling thread does the work
     /// itself, which saves waking another one.
     pub fn fire_blocking(&self, event: Event) -> Outcome {
+        self.fire_blocking_with(event, FireOptions::new())
+    }
+
+    /// [`HookSystem::fire_blocking`] with options.
+    pub fn fire_blocking_with(&self, event: Event, options: FireOptions) -> Outcome {
         let kind = event.kind();
-        if !self.wants(kind) {
+        if options.detached() == Detached::LeftAlone && !self.wants(kind) {
             return Outcome::untouched(kind);
         }
         let firing = match self.admit(event) {
             Ok(firing) => firing,
             Err(outcome) => return *outcome,
         };
-        match self.inner.here.take_seat() {
-            // The end may have come in between.
+        match self.inner.runtimes.borrow() {
+            // The shutdown may have come and gone since the event was admitted.
             Some(_) if self.inner.shut_down.load(Ordering::Relaxed) => Outcome::abandoned(kind),
-            Some(seat) => seat.drive(self, firing, Arc::new(NoHost)),
-            // A caller that waits where the engine works, such as a hook that fires another event, would wait for itself.
+            Some(runtime) => runtime.drive(self, self.fired(firing, options)),
+            // A caller that blocks the thread the engine needs, such as a hook that fires another event, would wait for
+            // itself.
             None => match self.engine() {
-                Ok(engine) if engine.is_at_home_here() => here::drive_elsewhere(self.clone(), firing, Arc::new(NoHost)),
-                Ok(engine) => parker::block_on(engine.fire(firing, Arc::new(NoHost), drive::Detached::LeftAlone)),
+                Ok(engine) if engine.needs_this_thread() => {
+                    runtime_pool::drive_on_new_thread(self.clone(), self.fired(firing, options))
+                }
+                Ok(engine) => parker::block_on(engine.fire(self.fired(firing, options))),
                 Err(why) => engine::without_engine(firing, &why),
             },
         }
@@ -322,7 +350,7 @@ impl HookSystem {
             return Vec::new();
         }
         self.inner.shut_down.store(true, Ordering::Relaxed);
-        self.inner.here.close().await;
+        self.inner.runtimes.close().await;
         // Ending the processes that were kept takes a runtime, also where all events were driven by their callers.
         let engine = if self.inner.settings.kept.is_empty() { self.inner.engine.get() } else { self.engine().ok() };
         let cut_off = match engine {
@@ -342,14 +370,10 @@ impl HookSystem {
         parker::block_on(self.shutdown())
     }
 
-    fn start(&self, event: Event, host: Arc<dyn Host>, detached: drive::Detached) -> Fire {
-        match self.admit(event) {
-            Ok(firing) => match self.engine() {
-                Ok(engine) => engine.fire(firing, host, detached),
-                Err(why) => Fire::ready(engine::without_engine(firing, &why)),
-            },
-            Err(outcome) => Fire::ready(*outcome),
-        }
+    /// An event that is about to be driven.
+    fn fired(&self, firing: Firing, options: FireOptions) -> drive::Fired {
+        let (host, detached, cancellation) = options.into_parts();
+        drive::Fired { id: self.inner.notify.next_id(), firing: Box::new(firing), host, detached, cancellation }
     }
 
     /// Plans an event, unless its outcome is known without asking anybody.
@@ -371,12 +395,10 @@ impl HookSystem {
         if depth >= DEEPEST && !is_idle {
             return Err(Box::new(Outcome::too_deep(kind, depth)));
         }
-        let mut firing = Firing::planned(Arc::clone(&in_force.snapshot), plan, event);
-        // An event that no hook runs for is over at once, and nobody has to be woken to find that out.
-        if is_idle && let Step::Done(outcome) = firing.step() {
-            return Err(outcome);
+        if is_idle {
+            return Err(Box::new(Firing::without_hooks(&in_force.snapshot, &plan, &event)));
         }
-        Ok(firing)
+        Ok(Firing::planned(Arc::clone(&in_force.snapshot), plan, event))
     }
 
     /// The engine's thread, which is started when it is first needed. A start that failed is tried again for the next
@@ -389,7 +411,7 @@ impl HookSystem {
         if let Some(engine) = self.inner.engine.get() {
             return Ok(engine);
         }
-        match Engine::start(self.parts(), self.inner.settings.workplace) {
+        match Engine::start(self.parts(), self.inner.settings.engine_runtime) {
             Ok(engine) => Ok(self.inner.engine.get_or_init(|| engine)),
             Err(error) => Err(error.to_string()),
         }

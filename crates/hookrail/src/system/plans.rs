@@ -1,39 +1,43 @@
 //! The configuration in force, with the plans that were made under it.
 //!
-//! What an event's plan depends on is a few short texts, above all the tool's name, and a session asks about the same
-//! few tools again and again. A plan is kept when it is asked for the second time: to keep one costs as much as to make
-//! one, and a name that somebody has invented never comes again. A new configuration begins without plans.
+//! What an event's plan depends on is one short text, above all the tool's name, and a session asks about the same few
+//! tools again and again. The last plans are kept, each in a place that its text chooses, so their number is bounded
+//! whatever names come. A new configuration begins without plans.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::dialect::DialectId;
 use crate::event::{Event, EventKind};
 use crate::firing::Plan;
 use crate::snapshot::Snapshot;
 
-/// How many plans are kept for one event. When there are more, all are forgotten: somebody is inventing names.
-const MOST_PLANS: usize = 512;
+/// The number of plans that are kept. Two texts that want the same place push each other out, which costs the time of
+/// planning again and nothing else.
+const PLACES: usize = 256;
 
-/// How many texts are remembered that were asked about once.
-const ASKED_ONCE: usize = 256;
-
-/// The longest text that is remembered, in bytes.
+/// The longest text whose plan is kept, in bytes.
 const LONGEST: usize = 256;
-
-/// Plans by the text they depend on.
-type ByText = HashMap<Box<str>, Arc<Plan>>;
 
 /// A snapshot and its plans.
 #[derive(Debug)]
 pub(super) struct InForce {
     pub(super) snapshot: Arc<Snapshot>,
-    /// By the number of the event.
-    plans: Box<[RwLock<ByText>]>,
-    /// Fingerprints of what was asked about once, each in the place it gives itself. Two that want the same place push each
-    /// other out, and two that are equal count as the same text; both only change when a plan is kept.
-    asked_once: Box<[AtomicU64; ASKED_ONCE]>,
+    plans: Box<[Mutex<KeptPlan>]>,
+}
+
+/// The plan that was made last for a place.
+#[derive(Debug, Default)]
+struct KeptPlan {
+    /// The text that the plan depends on, beside the kind of the event.
+    text: String,
+    plan: Option<Arc<Plan>>,
+}
+
+impl KeptPlan {
+    /// The plan, if it was made for an event like this.
+    fn plan_for(&self, event: EventKind, text: &str) -> Option<&Arc<Plan>> {
+        self.plan.as_ref().filter(|plan| plan.event == event && self.text == text)
+    }
 }
 
 impl Default for InForce {
@@ -44,49 +48,46 @@ impl Default for InForce {
 
 impl InForce {
     pub(super) fn new(snapshot: Snapshot) -> Self {
-        let plans = EventKind::all().map(|_| RwLock::default()).collect();
-        let asked_once = Box::new([const { AtomicU64::new(0) }; ASKED_ONCE]);
-        Self { snapshot: Arc::new(snapshot), plans, asked_once }
+        let plans = (0..PLACES).map(|_| Mutex::default()).collect();
+        Self { snapshot: Arc::new(snapshot), plans }
     }
 
     /// The plan for an event.
     pub(super) fn plan(&self, event: &Event) -> Arc<Plan> {
-        let known = self.plans.get(event.kind() as usize);
-        let Some((known, key)) = known.zip(key(event)) else {
-            return Arc::new(Plan::new(&self.snapshot, event));
-        };
-        if let Some(plan) = known.read().unwrap_or_else(PoisonError::into_inner).get(key) {
+        let make = || Arc::new(Plan::new(&self.snapshot, event));
+        let Some(text) = deciding_text(event) else { return make() };
+        let Some(place) = self.place(event.kind(), text) else { return make() };
+        let kept = || place.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(plan) = kept().plan_for(event.kind(), text) {
             return Arc::clone(plan);
         }
-        let plan = Arc::new(Plan::new(&self.snapshot, event));
-        if self.is_new(event.kind(), key) {
-            return plan;
-        }
-        let mut known = known.write().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MOST_PLANS {
-            known.clear();
-        }
-        known.insert(key.into(), Arc::clone(&plan));
+        // Made without the lock: with very many hooks the first plan takes a moment.
+        let plan = make();
+        let mut kept = kept();
+        kept.text.clear();
+        kept.text.push_str(text);
+        // What was there is dropped without the lock.
+        let before = kept.plan.replace(Arc::clone(&plan));
+        drop(kept);
+        drop(before);
         plan
     }
 
-    /// Whether nobody has asked about that lately. The next time it is not new.
-    fn is_new(&self, event: EventKind, key: &str) -> bool {
-        let fingerprint = fingerprint(event, key);
-        let place = usize::try_from(fingerprint % ASKED_ONCE as u64).ok().and_then(|at| self.asked_once.get(at));
-        place.is_none_or(|place| place.swap(fingerprint, Ordering::Relaxed) != fingerprint)
+    fn place(&self, event: EventKind, text: &str) -> Option<&Mutex<KeptPlan>> {
+        let place = usize::try_from(fingerprint(event, text) % PLACES as u64).ok()?;
+        self.plans.get(place)
     }
 }
 
 /// A number that differs for most texts (FNV-1a). Nothing but speed depends on it.
-fn fingerprint(event: EventKind, key: &str) -> u64 {
+fn fingerprint(event: EventKind, text: &str) -> u64 {
     let start = 0xcbf2_9ce4_8422_2325 ^ event as u64;
-    key.bytes().fold(start, |number, byte| (number ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    text.bytes().fold(start, |number, byte| (number ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// The text of the one field that the matchers of all dialects are compared with; none when there are several, or when
-/// it is too long to be worth remembering.
-fn key(event: &Event) -> Option<&str> {
+/// The text of the one field that the matchers of all dialects are compared with; nothing if there are several such
+/// fields, or if the text is too long to be kept.
+fn deciding_text(event: &Event) -> Option<&str> {
     let spec = event.kind().spec();
     let mut fields = DialectId::ORDER.into_iter().filter_map(|dialect| spec.matched_on(dialect));
     let Some(field) = fields.next() else { return Some("") };
@@ -107,36 +108,31 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_is_kept_when_it_is_asked_for_again() {
+    fn a_plan_is_made_once_for_the_same_tool_and_event() {
         let in_force = InForce::default();
-        let once = in_force.plan(&event("edit"));
         let first = in_force.plan(&event("edit"));
-        assert!(!Arc::ptr_eq(&once, &first));
         assert!(Arc::ptr_eq(&first, &in_force.plan(&event("edit").with("tool_input", Json::empty_object()))));
         assert!(!Arc::ptr_eq(&first, &in_force.plan(&event("write"))));
-        assert!(!Arc::ptr_eq(
-            &first,
-            &in_force.plan(&Event::new(EventKind::AfterTool, "/p").with_text("tool_name", "edit"))
-        ));
+        let after = in_force.plan(&Event::new(EventKind::AfterTool, "/p").with_text("tool_name", "edit"));
+        assert!(!Arc::ptr_eq(&first, &after));
+        assert_eq!(after.event, EventKind::AfterTool);
     }
 
     #[test]
-    fn invented_names_do_not_fill_the_memory() {
+    fn two_texts_in_one_place_push_each_other_out() {
         let in_force = InForce::default();
-        let kept = || in_force.plans.get(EventKind::BeforeTool as usize).unwrap().read().unwrap();
-        for number in 0..3 * MOST_PLANS {
-            let _ = in_force.plan(&event(&format!("tool-{number}")));
-        }
-        assert_eq!(kept().len(), 0, "nobody has asked for any of them again");
-        for number in 0..6 * MOST_PLANS {
-            let _ = in_force.plan(&event(&format!("tool-{}", number / 2)));
-        }
-        for _ in 0..2 {
-            let _ = in_force.plan(&event(&"x".repeat(LONGEST)));
-        }
-        let plans = kept();
-        assert!(!plans.is_empty());
-        assert!(plans.len() <= MOST_PLANS);
-        assert!(plans.keys().all(|key| key.len() <= LONGEST));
+        let place = |tool: &str| fingerprint(EventKind::BeforeTool, &format!("\"{tool}\"")) % PLACES as u64;
+        let other = (0..).map(|number| format!("tool-{number}")).find(|name| place(name) == place("edit")).unwrap();
+        let first = in_force.plan(&event("edit"));
+        let pushing = in_force.plan(&event(&other));
+        assert!(Arc::ptr_eq(&pushing, &in_force.plan(&event(&other))));
+        assert!(!Arc::ptr_eq(&first, &in_force.plan(&event("edit"))));
+    }
+
+    #[test]
+    fn a_long_text_is_not_kept() {
+        let in_force = InForce::default();
+        let long = event(&"x".repeat(LONGEST));
+        assert!(!Arc::ptr_eq(&in_force.plan(&long), &in_force.plan(&long)));
     }
 }

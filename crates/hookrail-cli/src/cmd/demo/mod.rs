@@ -10,7 +10,7 @@ mod tour;
 
 use std::fmt::Write as _;
 
-use hookrail::{Effects, Event, HookSystem, Outcome};
+use hookrail::{Effects, Event, FireOptions, HookSystem, Outcome};
 
 use crate::args::DemoArgs;
 use crate::errors::{Exit, Failure, Result};
@@ -72,7 +72,7 @@ async fn play(system: &HookSystem, number: usize, scene: &Scene) -> Result<Optio
     let Some(event) = scene.event(system.project()) else {
         return Ok(Some(format!("{}: the event cannot be made", scene.title)));
     };
-    let outcome = system.fire_fully(event.clone()).await;
+    let outcome = system.fire_with(event.clone(), FireOptions::new().wait_for_all()).await;
     output::text(&shown(number, scene, &event, &outcome))?;
     let difference = scene.expected.difference(&outcome);
     Ok(difference.map(|difference| format!("{}: {difference}", scene.title)))

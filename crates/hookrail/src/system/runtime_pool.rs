@@ -1,0 +1,128 @@
+//! Runtimes for `fire_blocking`, which drives an event on the thread that waits for it, so that no other thread has to be
+//! woken to begin the event or to return its outcome.
+//!
+//! What outlives the event must not stay on a thread of the host: processes that have to be ended are handed, with their
+//! runtime, to a thread that ends with them.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use hookrail_spawn::Ladder;
+use tokio::runtime::{Handle, Runtime};
+use tokio::sync::{OwnedRwLockReadGuard, RwLock};
+use tokio::task::JoinSet;
+
+use super::HookSystem;
+use super::drive::{Driver, Fired};
+use super::engine::runtime;
+use crate::outcome::Outcome;
+
+/// The number of idle runtimes that are kept. More are made when more threads wait at once.
+const MOST_IDLE: usize = 4;
+
+/// The idle runtimes, and a count of the events that are driven outside of the engine's thread.
+#[derive(Debug, Default)]
+pub(super) struct RuntimePool {
+    idle: Mutex<Vec<Runtime>>,
+    /// Read while an event is driven, written by the shutdown, which waits for all of them.
+    in_use: Arc<RwLock<()>>,
+}
+
+/// Held while an event is driven outside of the engine's thread, and until what it left behind has ended.
+pub(super) type InUse = OwnedRwLockReadGuard<()>;
+
+/// A runtime of the pool, borrowed for one event on this thread.
+pub(super) struct BorrowedRuntime {
+    runtime: Runtime,
+    in_use: InUse,
+}
+
+impl RuntimePool {
+    /// Registers an event that is driven outside of the engine's thread; nothing if the shutdown has begun.
+    pub(super) fn enter(&self) -> Option<InUse> {
+        Arc::clone(&self.in_use).try_read_owned().ok()
+    }
+
+    /// A runtime for this thread; nothing if the thread belongs to a runtime already, the shutdown has begun, or the
+    /// system has no descriptors for another runtime.
+    pub(super) fn borrow(&self) -> Option<BorrowedRuntime> {
+        if Handle::try_current().is_ok() {
+            return None;
+        }
+        let in_use = self.enter()?;
+        let idle = self.idle().pop();
+        let runtime = idle.or_else(|| runtime().ok())?;
+        Some(BorrowedRuntime { runtime, in_use })
+    }
+
+    /// Waits until every event that was entered is over.
+    pub(super) async fn close(&self) {
+        let _all_are_over = self.in_use.write().await;
+        self.end_idle();
+    }
+
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Runtime>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the runtimes without waiting, because waiting is not allowed inside of another runtime.
+    fn end_idle(&self) {
+        self.idle().drain(..).for_each(Runtime::shutdown_background);
+    }
+
+    fn put_back(&self, runtime: Runtime) {
+        let mut idle = self.idle();
+        if idle.len() < MOST_IDLE {
+            idle.push(runtime);
+        } else {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl Drop for RuntimePool {
+    fn drop(&mut self) {
+        self.end_idle();
+    }
+}
+
+impl BorrowedRuntime {
+    /// Drives an event to its outcome.
+    pub(super) fn drive(self, system: &HookSystem, fired: Fired) -> Outcome {
+        let kind = fired.firing.plan().event;
+        let driver = Arc::new(Driver::on_calling_thread(system));
+        let driving = Arc::clone(&driver).drive(fired);
+        // A bug of the engine must not end the host, and must not pass for a yes.
+        let driven = catch_unwind(AssertUnwindSafe(|| self.runtime.block_on(driving)));
+        let outcome = driven.unwrap_or_else(|_| Outcome::abandoned(kind));
+        let ladders = driver.take_ladders();
+        if ladders.is_empty() {
+            system.inner.runtimes.put_back(self.runtime);
+        } else {
+            self.finish(ladders);
+        }
+        outcome
+    }
+
+    /// Ends processes on a thread of its own. The ladders can only be finished with the runtime they were begun with.
+    fn finish(self, ladders: Vec<Ladder>) {
+        let body = move || {
+            self.runtime.block_on(async {
+                let mut ending: JoinSet<_> = ladders.into_iter().map(Ladder::finish).collect();
+                while ending.join_next().await.is_some() {}
+            });
+            drop(self.in_use);
+        };
+        // Without a thread the ladders are dropped, which kills what they were to end at once.
+        let _ = thread::Builder::new().name("hookrail-ladder".to_owned()).spawn(body);
+    }
+}
+
+/// Drives an event on a new thread, for a caller on a thread that the engine needs.
+pub(super) fn drive_on_new_thread(system: HookSystem, fired: Fired) -> Outcome {
+    let kind = fired.firing.plan().event;
+    let body = move || system.inner.runtimes.borrow().map(|runtime| runtime.drive(&system, fired));
+    let spawned = thread::Builder::new().name("hookrail-nested".to_owned()).spawn(body);
+    spawned.ok().and_then(|handle| handle.join().ok()).flatten().unwrap_or_else(|| Outcome::abandoned(kind))
+}
