@@ -25,6 +25,7 @@ mod modules;
 mod ops;
 mod outcome;
 mod processes;
+mod rules;
 mod shared;
 mod slot;
 mod source;

@@ -6,6 +6,7 @@ use hookrail::{HookFailure, How, Json, LoadFailure, ModuleReturn, Output, Regist
 use serde::Deserialize;
 
 use crate::limits::Limits;
+use crate::rules::{Combine, Rule};
 use crate::shared::{CallState, Finished, Shared};
 
 /// What the prelude says.
@@ -60,7 +61,7 @@ pub(crate) fn returned(shared: &Shared, limits: &Limits, mut call: CallState, mu
         let text = format!("{}{}{stack}\n", failure.message, if stack.is_empty() { "" } else { "\n" });
         call.stderr.extend(text.bytes());
         // The original does not tell its listeners of a guard that failed: whoever called the tool hears of it.
-        if call.event != "tool_call" {
+        if Rule::of_event(&call.event).is_none_or(|rule| rule.combine != Combine::Block) {
             let heard = HookFailure::new(shared.module.to_string_lossy(), &call.event, &failure.message);
             Arc::clone(&call.host).hook_failed(&heard);
         }

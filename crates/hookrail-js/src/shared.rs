@@ -24,7 +24,7 @@ use crate::source::{Maps, Version};
 use crate::worker::{Message, Seat};
 
 /// Something the host does for a module that takes time; it ends in an answer as JSON text.
-pub(crate) type Op = Pin<Box<dyn Future<Output = String> + Send>>;
+pub(crate) type PendingOp = Pin<Box<dyn Future<Output = String> + Send>>;
 
 /// The state of one runtime.
 pub(crate) struct Shared {
@@ -86,7 +86,7 @@ pub(crate) struct Shared {
 /// An operation that was begun and is not yet being polled.
 pub(crate) struct Begun {
     pub(crate) number: u32,
-    pub(crate) op: Op,
+    pub(crate) op: PendingOp,
     pub(crate) held: Held,
 }
 

@@ -17,6 +17,7 @@ use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Exception, Function, O
 use crate::clock::Stop;
 use crate::limits::Limits;
 use crate::ops;
+use crate::rules;
 use crate::shared::{Finished, Rejection, Shared};
 use crate::source::{FileLoader, FileResolver, script};
 
@@ -237,12 +238,9 @@ fn part<'js>(ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Function<'js>> {
 fn natives<'js>(ctx: &Ctx<'js>, shared: &Arc<Shared>) -> rquickjs::Result<Object<'js>> {
     let native = Object::new(ctx.clone())?;
     let state = Arc::clone(shared);
-    native.set("sync", Func::from(move |name: String, args: String| ops::sync(&state, &name, &args)))?;
+    native.set("sync", Func::from(move |op: String| ops::sync(&state, &op)))?;
     let state = Arc::clone(shared);
-    native.set(
-        "start",
-        Func::from(move |call: u32, name: String, args: String| ops::start(&state, call, &name, &args)),
-    )?;
+    native.set("start", Func::from(move |call: u32, task: String| ops::start(&state, call, &task)))?;
     let state = Arc::clone(shared);
     native.set(
         "finished",
@@ -266,6 +264,7 @@ fn natives<'js>(ctx: &Ctx<'js>, shared: &Arc<Shared>) -> rquickjs::Result<Object
     let state = Arc::clone(shared);
     native.set("clear", Func::from(move |number: u32| state.timers.lock().clear(number)))?;
     native.set("longest", shared.most_result)?;
+    native.set("rules", rules::table())?;
     native.set("script", Func::from(|ctx: Ctx<'js>, name: String| part(&ctx, &name)))?;
     Ok(native)
 }

@@ -16,12 +16,11 @@ use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
 use super::answer::{quote_bytes, quote_text};
-use super::args::decode;
 use super::permission::require_run;
 use super::text::bytes;
-use super::{Answer, Args, OpError, op};
+use super::{Answer, OpError, decode, pending, text};
 use crate::processes::{Ended, NotDriven, Processes, Wanted, WhenFull};
-use crate::shared::{Op, Shared};
+use crate::shared::{PendingOp, Shared};
 
 /// As good as no limit.
 const NO_TIMEOUT: Duration = Duration::from_secs(60 * 60 * 24 * 365);
@@ -43,15 +42,140 @@ struct About {
     most: usize,
 }
 
-pub(super) fn begin(shared: &Arc<Shared>, number: u32, args: &Args<'_>) -> Result<Op, OpError> {
-    let (wanted, about) = wanted(shared, args, WhenFull::Wait)?;
-    let cancel = CancelToken::new();
-    shared.cancels.lock().insert(number, cancel.clone());
-    let processes = shared.processes.clone();
-    Ok(op(shared, async move {
-        let ended = driven(&processes, wanted, cancel).await?;
-        result(&about, ended)
-    }))
+/// What a module asks about processes and about the one it is in.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) enum ProcessOp<'a> {
+    /// The working directory.
+    Cwd {},
+    About {},
+    /// The variables that the module sees.
+    Env {},
+    Alive {
+        pid: u32,
+    },
+    /// Ends a task that was begun.
+    Cancel {
+        task: u32,
+    },
+    /// Runs a process; the module stands still meanwhile.
+    #[serde(borrow)]
+    Wait(Exec<'a>),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum ProcessTask<'a> {
+    #[serde(borrow)]
+    Exec(Exec<'a>),
+}
+
+/// A process that a module wants.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Exec<'a> {
+    program: String,
+    #[serde(borrow)]
+    args: &'a RawValue,
+    #[serde(borrow)]
+    options: Option<Options<'a>>,
+}
+
+impl ProcessOp<'_> {
+    pub(super) fn run(self, shared: &Arc<Shared>) -> Result<Answer, OpError> {
+        match self {
+            Self::Cwd {} => Answer::of(&shared.world.lock().cwd.to_string_lossy()),
+            Self::About {} => Ok(text::about_process().into()),
+            Self::Env {} => Ok(text::environment(&shared.world.lock()).into()),
+            Self::Alive { pid } => text::is_alive(pid),
+            Self::Cancel { task } => {
+                if let Some(cancel) = shared.cancels.lock().get(&task) {
+                    cancel.cancel();
+                }
+                Ok(Answer::nothing())
+            }
+            Self::Wait(exec) => exec.wait(shared),
+        }
+    }
+}
+
+impl Exec<'_> {
+    pub(super) fn begin(self, shared: &Arc<Shared>, number: u32) -> Result<PendingOp, OpError> {
+        let (wanted, about) = self.wanted(shared, WhenFull::Wait)?;
+        let cancel = CancelToken::new();
+        shared.cancels.lock().insert(number, cancel.clone());
+        let processes = shared.processes.clone();
+        Ok(pending(shared, async move {
+            let ended = driven(&processes, wanted, cancel).await?;
+            result(&about, ended)
+        }))
+    }
+
+    fn wait(self, shared: &Arc<Shared>) -> Result<Answer, OpError> {
+        // A place may be one that only the module itself could make free, and it stands still.
+        let (wanted, about) = self.wanted(shared, WhenFull::Refuse)?;
+        let (reply, ended) = mpsc::channel();
+        let tell = move |ended| drop(reply.send(ended));
+        let cancel = CancelToken::new();
+        shared.processes.start(wanted, cancel.clone(), tell).map_err(not_driven)?;
+        let (left, stop) = shared.budget.waiting_left();
+        let ended = ended.recv_timeout(left);
+        if ended.as_ref().is_err_and(|why| *why == mpsc::RecvTimeoutError::Timeout) {
+            // Nobody else can say that the time is up: whoever has the turn waits here.
+            shared.budget.stop(stop);
+            cancel.cancel();
+        }
+        result(&about, ended.ok())
+    }
+
+    fn wanted(self, shared: &Shared, when_full: WhenFull) -> Result<(Wanted, About), OpError> {
+        let Self { program, args, options } = self;
+        require_run(shared, &program)?;
+        let owner = shared.owner()?;
+        let words: Vec<Value> = decode(args.get(), "the list of arguments")?;
+        let options = options.unwrap_or_default();
+        let world = shared.world.lock();
+        let cwd = options.cwd.as_ref().map_or_else(|| world.cwd.clone(), |cwd| world.cwd.join(cwd));
+        let timeout = options.timeout.filter(|ms| *ms > 0.0);
+        let timeout = timeout.and_then(|ms| Duration::try_from_secs_f64(ms / 1_000.0).ok()).unwrap_or(NO_TIMEOUT);
+        let mut environment: Environment = match options.env {
+            Some(given) => {
+                let given: BTreeMap<String, Value> = decode(given.get(), "the environment")?;
+                given.iter().filter_map(|(name, value)| Some((name.as_str(), value.as_str()?))).collect()
+            }
+            // A process inherits what its module sees. Names that are not text are nobody's secret and nobody's need.
+            None => {
+                let seen =
+                    |name: &std::ffi::OsStr| name.to_str().is_some_and(|name| world.capabilities.shows_variable(name));
+                world.environment.iter().filter(|(name, _)| seen(name)).collect()
+            }
+        };
+        let depth = world.environment.get("HOOKRAIL_DEPTH").and_then(|depth| depth.to_str()?.parse::<u32>().ok());
+        environment = environment
+            .with("HOOKRAIL_PROTOCOL", "1")
+            .with("HOOKRAIL_DEPTH", depth.unwrap_or(0).saturating_add(1).to_string());
+        if let Some(sandbox) = &world.sandbox {
+            for name in ["TMPDIR", "TMP", "TEMP"] {
+                environment = environment.with(name, sandbox.temporary_folder());
+            }
+        }
+        let limits = Limits { stdout_keep: LARGEST, ..Limits::default() };
+        let command = Command::new(&program)
+            .args(words.iter().filter_map(Value::as_str))
+            .cwd(cwd)
+            .timeout(timeout)
+            .grace(GRACE)
+            .limits(limits)
+            .marker("HOOKRAIL_RUN_ID", run_id());
+        let command = in_sandbox(command, world.sandbox.as_ref());
+        let command = match options.input.map(|input| serde_json::from_str::<Option<String>>(input.get())) {
+            Some(Ok(Some(input))) => command.stdin(bytes(&input)?),
+            Some(Err(error)) => return Err(OpError::type_error(format!("the input is not text: {error}"))),
+            Some(Ok(None)) | None => command,
+        };
+        let wanted = Wanted { command, environment: Arc::new(environment), owner, places: 1, when_full };
+        Ok((wanted, About { program, as_bytes: options.bytes, most: shared.account.most() }))
+    }
 }
 
 /// Starts a process and waits for its end; none when there was nobody to tell of it. It ends with whoever waits.
@@ -68,24 +192,6 @@ pub(super) async fn driven(
     let ended = ended.await;
     drop(unwanted);
     Ok(ended.ok())
-}
-
-/// Waits for a process; the module stands still meanwhile.
-pub(super) fn wait(shared: &Arc<Shared>, args: &Args<'_>) -> Result<Answer, OpError> {
-    // A place may be one that only the module itself could make free, and it stands still.
-    let (wanted, about) = wanted(shared, args, WhenFull::Refuse)?;
-    let (reply, ended) = mpsc::channel();
-    let tell = move |ended| drop(reply.send(ended));
-    let cancel = CancelToken::new();
-    shared.processes.start(wanted, cancel.clone(), tell).map_err(not_driven)?;
-    let (left, stop) = shared.budget.waiting_left();
-    let ended = ended.recv_timeout(left);
-    if ended.as_ref().is_err_and(|why| *why == mpsc::RecvTimeoutError::Timeout) {
-        // Nobody else can say that the time is up: whoever has the turn waits here.
-        shared.budget.stop(stop);
-        cancel.cancel();
-    }
-    result(&about, ended.ok())
 }
 
 /// Ends a process that nobody waits for any more.
@@ -107,7 +213,7 @@ fn not_driven(why: NotDriven) -> OpError {
 /// What a module says about a process. What can be large stays text.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Options<'a> {
+pub(super) struct Options<'a> {
     cwd: Option<String>,
     timeout: Option<f64>,
     #[serde(borrow)]
@@ -115,55 +221,6 @@ struct Options<'a> {
     #[serde(borrow)]
     input: Option<&'a RawValue>,
     bytes: bool,
-}
-
-fn wanted(shared: &Shared, args: &Args<'_>, when_full: WhenFull) -> Result<(Wanted, About), OpError> {
-    let program = args.text(0)?;
-    require_run(shared, &program)?;
-    let owner = shared.owner()?;
-    let words: Vec<Value> = args.decode(1)?;
-    let options: Options<'_> = args.parts::<Option<Options<'_>>>(2)?.unwrap_or_default();
-    let world = shared.world.lock();
-    let cwd = options.cwd.as_ref().map_or_else(|| world.cwd.clone(), |cwd| world.cwd.join(cwd));
-    let timeout = options.timeout.filter(|ms| *ms > 0.0);
-    let timeout = timeout.and_then(|ms| Duration::try_from_secs_f64(ms / 1_000.0).ok()).unwrap_or(NO_TIMEOUT);
-    let mut environment: Environment = match options.env {
-        Some(given) => {
-            let given: BTreeMap<String, Value> = decode(given.get(), "the environment")?;
-            given.iter().filter_map(|(name, value)| Some((name.as_str(), value.as_str()?))).collect()
-        }
-        // A process inherits what its module sees. Names that are not text are nobody's secret and nobody's need.
-        None => {
-            let seen =
-                |name: &std::ffi::OsStr| name.to_str().is_some_and(|name| world.capabilities.shows_variable(name));
-            world.environment.iter().filter(|(name, _)| seen(name)).collect()
-        }
-    };
-    let depth = world.environment.get("HOOKRAIL_DEPTH").and_then(|depth| depth.to_str()?.parse::<u32>().ok());
-    environment = environment
-        .with("HOOKRAIL_PROTOCOL", "1")
-        .with("HOOKRAIL_DEPTH", depth.unwrap_or(0).saturating_add(1).to_string());
-    if let Some(sandbox) = &world.sandbox {
-        for name in ["TMPDIR", "TMP", "TEMP"] {
-            environment = environment.with(name, sandbox.temporary_folder());
-        }
-    }
-    let limits = Limits { stdout_keep: LARGEST, ..Limits::default() };
-    let command = Command::new(&program)
-        .args(words.iter().filter_map(Value::as_str))
-        .cwd(cwd)
-        .timeout(timeout)
-        .grace(GRACE)
-        .limits(limits)
-        .marker("HOOKRAIL_RUN_ID", run_id());
-    let command = in_sandbox(command, world.sandbox.as_ref());
-    let command = match options.input.map(|input| serde_json::from_str::<Option<String>>(input.get())) {
-        Some(Ok(Some(input))) => command.stdin(bytes(&input)?),
-        Some(Err(error)) => return Err(OpError::type_error(format!("the input is not text: {error}"))),
-        Some(Ok(None)) | None => command,
-    };
-    let wanted = Wanted { command, environment: Arc::new(environment), owner, places: 1, when_full };
-    Ok((wanted, About { program, as_bytes: options.bytes, most: shared.account.most() }))
 }
 
 /// The command in the sandbox that the module's processes run in, if there is one.

@@ -17,12 +17,11 @@ use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 
 use super::answer::quote_bytes;
-use super::args::decode;
 use super::permission::{Redirections, require_network};
 use super::text::bytes;
-use super::{Answer, Args, OpError, exec, op};
+use super::{Answer, OpError, decode, exec, pending};
 use crate::processes::{Wanted, WhenFull};
-use crate::shared::{Op, Shared};
+use crate::shared::{PendingOp, Shared};
 
 /// How long an answer may take.
 const LONGEST: Duration = Duration::from_secs(60);
@@ -33,51 +32,59 @@ const LARGEST: usize = 16 << 20;
 /// What `curl` tells when it is done.
 const ABOUT: &str = "%{stderr}\\n%{http_code} %{size_header} %{num_redirects} %{url_effective}";
 
-pub(super) fn begin(shared: &Arc<Shared>, number: u32, args: &Args<'_>) -> Result<Op, OpError> {
-    let request: Request<'_> = args.parts(0)?;
-    let url = request.url.clone();
-    let redirections = require_network(shared, &url)?;
-    if !(url.starts_with("https://") || url.starts_with("http://")) {
-        return Err(OpError::type_error(format!("fetch knows http and https, not `{url}`")));
-    }
-    let owner = shared.owner()?;
-    let asked = asked(&request, redirections)?;
-    let command = Command::new("curl")
-        // The user's own settings for `curl` are not meant for modules.
-        .args(["--disable", "--config", "-"])
-        .stdin(asked.configuration)
-        .timeout(LONGEST)
-        .grace(Duration::ZERO)
-        .limits(Limits { stdout_keep: LARGEST, ..Limits::default() })
-        .marker("HOOKRAIL_RUN_ID", exec::run_id());
-    let cancel = CancelToken::new();
-    shared.cancels.lock().insert(number, cancel.clone());
-    let processes = shared.processes.clone();
-    let body = asked.body;
-    let (environment, sandbox) = {
-        let world = shared.world.lock();
-        (Arc::clone(&world.environment), world.sandbox.clone())
-    };
-    let command = exec::in_sandbox(command, sandbox.as_ref());
-    // Its answer may be twice as large as the output of another process.
-    let wanted = Wanted { command, environment, owner, places: 2, when_full: WhenFull::Wait };
-    let most = shared.account.most();
-    let follows = request.redirect.as_deref().unwrap_or("follow") == "follow";
-    let stops_at_redirection = follows && redirections == Redirections::Refused;
-    Ok(op(shared, async move {
-        // It is there until the request has ended, however that is.
-        let _body = body;
-        let Some(ended) = exec::driven(&processes, wanted, cancel).await? else {
-            return Err(failed("it was given up"));
-        };
-        match &ended.how {
-            Ok(finished) => answer(finished, most, stops_at_redirection),
-            Err(SpawnError::ProgramNotFound { .. }) => {
-                Err(failed("it needs the program `curl`, which was not found; install it or put it into PATH"))
-            }
-            Err(error) => Err(failed(&error.to_string())),
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum NetworkTask<'a> {
+    #[serde(borrow)]
+    Fetch(Request<'a>),
+}
+
+impl Request<'_> {
+    pub(super) fn begin(&self, shared: &Arc<Shared>, number: u32) -> Result<PendingOp, OpError> {
+        let url = &self.url;
+        let redirections = require_network(shared, url)?;
+        if !(url.starts_with("https://") || url.starts_with("http://")) {
+            return Err(OpError::type_error(format!("fetch knows http and https, not `{url}`")));
         }
-    }))
+        let owner = shared.owner()?;
+        let asked = asked(self, redirections)?;
+        let command = Command::new("curl")
+            // The user's own settings for `curl` are not meant for modules.
+            .args(["--disable", "--config", "-"])
+            .stdin(asked.configuration)
+            .timeout(LONGEST)
+            .grace(Duration::ZERO)
+            .limits(Limits { stdout_keep: LARGEST, ..Limits::default() })
+            .marker("HOOKRAIL_RUN_ID", exec::run_id());
+        let cancel = CancelToken::new();
+        shared.cancels.lock().insert(number, cancel.clone());
+        let processes = shared.processes.clone();
+        let body = asked.body;
+        let (environment, sandbox) = {
+            let world = shared.world.lock();
+            (Arc::clone(&world.environment), world.sandbox.clone())
+        };
+        let command = exec::in_sandbox(command, sandbox.as_ref());
+        // Its answer may be twice as large as the output of another process.
+        let wanted = Wanted { command, environment, owner, places: 2, when_full: WhenFull::Wait };
+        let most = shared.account.most();
+        let follows = self.redirect.as_deref().unwrap_or("follow") == "follow";
+        let stops_at_redirection = follows && redirections == Redirections::Refused;
+        Ok(pending(shared, async move {
+            // It is there until the request has ended, however that is.
+            let _body = body;
+            let Some(ended) = exec::driven(&processes, wanted, cancel).await? else {
+                return Err(failed("it was given up"));
+            };
+            match &ended.how {
+                Ok(finished) => answer(finished, most, stops_at_redirection),
+                Err(SpawnError::ProgramNotFound { .. }) => {
+                    Err(failed("it needs the program `curl`, which was not found; install it or put it into PATH"))
+                }
+                Err(error) => Err(failed(&error.to_string())),
+            }
+        }))
+    }
 }
 
 fn failed(why: &str) -> OpError {
@@ -87,7 +94,7 @@ fn failed(why: &str) -> OpError {
 /// A request as the prelude describes it. What can be large stays text.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Request<'a> {
+pub(super) struct Request<'a> {
     url: String,
     method: Option<String>,
     redirect: Option<String>,

@@ -10,86 +10,207 @@ use serde::{Deserialize, Serialize};
 
 use super::permission::{Change, Last, require_read, require_write};
 use super::text::bytes;
-use super::{Answer, Args, OpError, watch};
+use super::{Answer, OpError, watch};
 use crate::shared::Shared;
 
 /// Larger files do not fit into a module's memory anyway.
 const LARGEST: u64 = 32 << 20;
 
-pub(super) fn at_once(shared: &Arc<Shared>, name: &str, args: &Args<'_>) -> Result<Answer, OpError> {
-    match name {
-        "watch" => {
-            let target = require_read(shared, &path(shared, args, 1)?, Last::Followed)?;
-            return watch::begin(shared, args.number(0), target, args.flag(2));
+/// Operations on files. A path counts from the working directory.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
+pub(super) enum FsOp {
+    Read {
+        path: String,
+    },
+    Write {
+        path: String,
+        /// The bytes, as text with one character for each.
+        bytes: String,
+        /// How the file is opened, as Node names it.
+        flag: String,
+        #[serde(default)]
+        make_folder: bool,
+    },
+    Exists {
+        path: String,
+    },
+    Access {
+        path: String,
+        mode: u32,
+    },
+    Stat {
+        path: String,
+        follow: bool,
+    },
+    Readdir {
+        path: String,
+        recursive: bool,
+    },
+    Mkdir {
+        path: String,
+        recursive: bool,
+    },
+    Mkdtemp {
+        prefix: String,
+    },
+    Rm {
+        path: String,
+        #[serde(default)]
+        recursive: bool,
+        #[serde(default)]
+        force: bool,
+    },
+    Rmdir {
+        path: String,
+        recursive: bool,
+    },
+    Rename {
+        from: String,
+        to: String,
+    },
+    Copy {
+        from: String,
+        to: String,
+    },
+    Realpath {
+        path: String,
+    },
+    Readlink {
+        path: String,
+    },
+    Symlink {
+        path: String,
+        to: String,
+    },
+    Utimes {
+        path: String,
+        /// In milliseconds.
+        modified: f64,
+    },
+    Chmod {
+        path: String,
+        mode: u32,
+    },
+    Watch {
+        watcher: u32,
+        path: String,
+        recursive: bool,
+    },
+    Unwatch {
+        watcher: u32,
+    },
+}
+
+impl FsOp {
+    pub(super) fn run(self, shared: &Arc<Shared>) -> Result<Answer, OpError> {
+        let readable = |path: &str, last| Target::new(shared, path, |path| require_read(shared, path, last));
+        let writable =
+            |path: &str, last, change| Target::new(shared, path, |path| require_write(shared, path, last, change));
+        match self {
+            Self::Read { path } => Answer::bytes(&read(&readable(&path, Last::Followed)?.real)?, shared.account.most()),
+            Self::Write { path, bytes: content, flag, make_folder } => {
+                let target = writable(&path, Last::Followed, Change::One)?;
+                write(&target.real, &bytes(&content)?, &flag, make_folder)
+            }
+            Self::Exists { path } => Answer::of(&readable(&path, Last::Followed)?.real.exists()),
+            Self::Access { path, mode } => access(&readable(&path, Last::Followed)?.real, mode),
+            Self::Stat { path, follow: true } => {
+                let target = readable(&path, Last::Followed)?;
+                Answer::of(&describe(&target.done("stat", fs::metadata(&target.real))?))
+            }
+            Self::Stat { path, follow: false } => {
+                let target = readable(&path, Last::Name)?;
+                Answer::of(&describe(&target.done("stat", fs::symlink_metadata(&target.real))?))
+            }
+            Self::Readdir { path, recursive } => {
+                let target = readable(&path, Last::Followed)?;
+                Answer::of(&target.done("scandir", list(&target.real, recursive))?)
+            }
+            Self::Mkdir { path, recursive } => {
+                let target = writable(&path, Last::Name, Change::One)?;
+                let made = if recursive { fs::create_dir_all(&target.real) } else { fs::create_dir(&target.real) };
+                target.changed("mkdir", made)
+            }
+            Self::Mkdtemp { prefix } => make_temporary(&writable(&prefix, Last::Name, Change::One)?.named),
+            Self::Rm { path, recursive, force } => {
+                remove(&writable(&path, Last::Name, Change::Tree)?.real, recursive, force)
+            }
+            Self::Rmdir { path, recursive } => {
+                let target = writable(&path, Last::Name, Change::Tree)?;
+                let removed = if recursive { fs::remove_dir_all(&target.real) } else { fs::remove_dir(&target.real) };
+                target.changed("rmdir", removed)
+            }
+            Self::Rename { from, to } => {
+                let target = writable(&from, Last::Name, Change::Tree)?;
+                let to = writable(&to, Last::Name, Change::Tree)?;
+                target.changed("rename", fs::rename(&target.real, to.real))
+            }
+            Self::Copy { from, to } => {
+                let target = readable(&from, Last::Followed)?;
+                let to = writable(&to, Last::Followed, Change::One)?;
+                target.changed("copyfile", fs::copy(&target.real, to.real).map(drop))
+            }
+            Self::Realpath { path } => {
+                let target = readable(&path, Last::Followed)?;
+                Answer::of(&target.done("realpath", target.real.canonicalize())?.to_string_lossy())
+            }
+            Self::Readlink { path } => {
+                let target = readable(&path, Last::Name)?;
+                Answer::of(&target.done("readlink", fs::read_link(&target.real))?.to_string_lossy())
+            }
+            Self::Symlink { path, to } => {
+                let target = writable(&path, Last::Name, Change::Tree)?;
+                target.changed("symlink", link(&target.real, Path::new(&to)))
+            }
+            Self::Utimes { path, modified } => {
+                let target = writable(&path, Last::Followed, Change::One)?;
+                target.changed("utime", set_time(&target.real, modified))
+            }
+            Self::Chmod { path, mode } => {
+                let target = writable(&path, Last::Followed, Change::Tree)?;
+                target.changed("chmod", set_mode(&target.real, mode))
+            }
+            Self::Watch { watcher, path, recursive } => {
+                watch::begin(shared, watcher, readable(&path, Last::Followed)?.real, recursive)
+            }
+            Self::Unwatch { watcher } => {
+                watch::end(shared, watcher);
+                Ok(Answer::nothing())
+            }
         }
-        "unwatch" => {
-            watch::end(shared, args.number(0));
-            return Ok(Answer::nothing());
-        }
-        _ => {}
-    }
-    let target = path(shared, args, 0)?;
-    // What was judged is what is worked on; messages name what the module named.
-    let real = permitted(shared, name, &target, args)?;
-    let failed = |syscall: &'static str| {
-        let target = target.clone();
-        move |error: io::Error| OpError::io(&error, syscall, &target)
-    };
-    let done = |result: io::Result<()>, syscall| result.map(|()| Answer::nothing()).map_err(failed(syscall));
-    match name {
-        "read" => Answer::bytes(&read(&real)?, shared.account.most()),
-        "write" => write(&real, &bytes(&args.text(1)?)?, &args.text(2)?, args.flag(3)),
-        "exists" => Answer::of(&real.exists()),
-        "access" => access(&real, args.number(1)),
-        "stat" => {
-            let about = if args.flag(1) { fs::metadata(&real) } else { fs::symlink_metadata(&real) };
-            Answer::of(&describe(&about.map_err(failed("stat"))?))
-        }
-        "readdir" => Answer::of(&list(&real, args.flag(1)).map_err(failed("scandir"))?),
-        "mkdir" if args.flag(1) => done(fs::create_dir_all(&real), "mkdir"),
-        "mkdir" => done(fs::create_dir(&real), "mkdir"),
-        "mkdtemp" => make_temporary(&target),
-        "rm" => remove(&real, args.decode(1)?),
-        "rmdir" if args.flag(1) => done(fs::remove_dir_all(&real), "rmdir"),
-        "rmdir" => done(fs::remove_dir(&real), "rmdir"),
-        "rename" => {
-            let to = require_write(shared, &path(shared, args, 1)?, Last::Name, Change::Tree)?;
-            done(fs::rename(&real, to), "rename")
-        }
-        "copy" => {
-            let to = require_write(shared, &path(shared, args, 1)?, Last::Followed, Change::One)?;
-            done(fs::copy(&real, to).map(drop), "copyfile")
-        }
-        "realpath" => Answer::of(&real.canonicalize().map_err(failed("realpath"))?.to_string_lossy()),
-        "readlink" => Answer::of(&fs::read_link(&real).map_err(failed("readlink"))?.to_string_lossy()),
-        "symlink" => done(link(&real, Path::new(&args.text(1)?)), "symlink"),
-        "utimes" => done(set_time(&real, args.float(1)), "utime"),
-        "chmod" => done(set_mode(&real, args.number(1)), "chmod"),
-        _ => Err(OpError::new(format!("the host knows no `fs.{name}`"))),
     }
 }
 
-/// Asks whether the module may do this. Gives the path to work on.
-fn permitted(shared: &Shared, name: &str, target: &Path, args: &Args<'_>) -> Result<PathBuf, OpError> {
-    match name {
-        "read" | "exists" | "access" | "readdir" | "realpath" | "copy" => require_read(shared, target, Last::Followed),
-        "stat" if args.flag(1) => require_read(shared, target, Last::Followed),
-        "stat" | "readlink" => require_read(shared, target, Last::Name),
-        "write" | "utimes" => require_write(shared, target, Last::Followed, Change::One),
-        "mkdir" | "mkdtemp" => require_write(shared, target, Last::Name, Change::One),
-        "chmod" => require_write(shared, target, Last::Followed, Change::Tree),
-        // What nobody here knows is judged as the largest change.
-        _ => require_write(shared, target, Last::Name, Change::Tree),
-    }
+/// A path that the module may use.
+struct Target {
+    /// What the module named, for messages.
+    named: PathBuf,
+    /// What was judged, and is worked on.
+    real: PathBuf,
 }
 
-/// A path counts from the working directory.
-fn path(shared: &Shared, args: &Args<'_>, at: usize) -> Result<PathBuf, OpError> {
-    let text = args.text(at)?;
-    if text.contains('\0') {
-        return Err(OpError::type_error("a path must not contain a NUL character"));
+impl Target {
+    fn new(
+        shared: &Shared,
+        path: &str,
+        permit: impl FnOnce(&Path) -> Result<PathBuf, OpError>,
+    ) -> Result<Self, OpError> {
+        if path.contains('\0') {
+            return Err(OpError::type_error("a path must not contain a NUL character"));
+        }
+        let named = shared.world.lock().cwd.join(path);
+        let real = permit(&named)?;
+        Ok(Self { named, real })
     }
-    Ok(shared.world.lock().cwd.join(text))
+
+    fn done<T>(&self, syscall: &'static str, result: io::Result<T>) -> Result<T, OpError> {
+        result.map_err(|error| OpError::io(&error, syscall, &self.named))
+    }
+
+    fn changed(&self, syscall: &'static str, result: io::Result<()>) -> Result<Answer, OpError> {
+        self.done(syscall, result).map(|()| Answer::nothing())
+    }
 }
 
 /// Only regular files are read: anything else could keep the module's thread for ever.
@@ -113,7 +234,7 @@ fn read(path: &Path) -> Result<Vec<u8>, OpError> {
     Ok(bytes)
 }
 
-fn write(path: &Path, bytes: &[u8], mode: &str, make_folder: bool) -> Result<Answer, OpError> {
+fn write(path: &Path, bytes: &[u8], flag: &str, make_folder: bool) -> Result<Answer, OpError> {
     let failed = |error: io::Error| OpError::io(&error, "open", path);
     if fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
         return Err(OpError::new(format!(
@@ -125,7 +246,7 @@ fn write(path: &Path, bytes: &[u8], mode: &str, make_folder: bool) -> Result<Ans
         fs::create_dir_all(folder).map_err(failed)?;
     }
     let mut options = fs::OpenOptions::new();
-    match mode {
+    match flag {
         "a" | "a+" => options.append(true).create(true),
         "wx" | "xw" => options.write(true).create_new(true),
         _ => options.write(true).create(true).truncate(true),
@@ -216,20 +337,12 @@ fn list(folder: &Path, recursive: bool) -> io::Result<Vec<About>> {
     Ok(found)
 }
 
-/// How something is removed.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Removal {
-    recursive: bool,
-    force: bool,
-}
-
-fn remove(path: &Path, options: Removal) -> Result<Answer, OpError> {
+fn remove(path: &Path, recursive: bool, force: bool) -> Result<Answer, OpError> {
     let result = match fs::symlink_metadata(path) {
-        Ok(about) if about.is_dir() && options.recursive => fs::remove_dir_all(path),
+        Ok(about) if about.is_dir() && recursive => fs::remove_dir_all(path),
         Ok(about) if about.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
         Ok(_) => fs::remove_file(path),
-        Err(error) if error.kind() == io::ErrorKind::NotFound && options.force => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && force => Ok(()),
         Err(error) => Err(error),
     };
     result.map(|()| Answer::nothing()).map_err(|error| OpError::io(&error, "rm", path))
@@ -237,7 +350,7 @@ fn remove(path: &Path, options: Removal) -> Result<Answer, OpError> {
 
 fn make_temporary(prefix: &Path) -> Result<Answer, OpError> {
     for _ in 0..16 {
-        let tail: String = super::text::uuid()?.as_str().unwrap_or_default().chars().take(6).collect();
+        let tail: String = super::text::uuid()?.chars().take(6).collect();
         let path = PathBuf::from(format!("{}{tail}", prefix.display()));
         match fs::create_dir(&path) {
             Ok(()) => return Answer::of(&path.to_string_lossy()),

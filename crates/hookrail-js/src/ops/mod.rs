@@ -1,10 +1,15 @@
 //! Everything a module can ask of the machine or the host. There is no other way out of a runtime.
 //!
-//! An operation has a name and arguments as JSON, and ends in an answer as JSON text: `[0, value]` or `[1, error]`.
-//! Whatever touches the machine is checked against the module's capabilities here and nowhere else.
+//! An operation is a value: [`Op`] is answered at once, [`Task`] takes time. The prelude writes one as JSON text, an object
+//! with its group, in it one with its name, in it its fields; the answer is JSON text too, `[0, value]` or `[1, error]`.
+//! Each group stands beside what it does. Whatever touches the machine is checked against the module's capabilities here
+//! and nowhere else.
+//!
+//! A field that can be large stays text until it is needed: read into values all at once, a list of small things would
+//! take many times as much memory as its text.
 
 mod answer;
-mod args;
+mod component;
 mod digest;
 mod error;
 mod exec;
@@ -21,44 +26,92 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use answer::Answer;
-use args::Args;
 use error::Cause;
 pub(crate) use error::OpError;
 pub(crate) use permission::{Last, require_read};
 
 use crate::clock::Stop;
-use crate::component::State;
-use crate::shared::{Begun, Op, Shared, Shown};
+use crate::shared::{Begun, PendingOp, Shared};
 
-/// What a component takes that is shown.
-const COMPONENT: usize = 512;
+/// An operation that is answered at once.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum Op<'a> {
+    Fs(fs::FsOp),
+    #[serde(borrow)]
+    Host(host::HostOp<'a>),
+    #[serde(borrow)]
+    Session(session::SessionOp<'a>),
+    #[serde(borrow)]
+    Process(exec::ProcessOp<'a>),
+    Component(component::ComponentOp),
+    Text(text::TextOp),
+}
+
+/// An operation that takes time.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum Task<'a> {
+    #[serde(borrow)]
+    Process(exec::ProcessTask<'a>),
+    #[serde(borrow)]
+    Network(fetch::NetworkTask<'a>),
+    #[serde(borrow)]
+    Host(host::HostTask<'a>),
+}
+
+impl Op<'_> {
+    fn run(self, shared: &Arc<Shared>) -> Result<Answer, OpError> {
+        let began = Instant::now();
+        let (answer, is_own_work) = match self {
+            Self::Fs(op) => (op.run(shared), false),
+            Self::Host(op) => (op.run(shared), false),
+            Self::Session(op) => (op.run(shared), false),
+            Self::Process(op) => (op.run(shared), false),
+            Self::Component(op) => (op.run(shared), true),
+            Self::Text(op) => (op.run(shared), true),
+        };
+        // Waiting for the machine or the host is not the module's own work, up to a limit.
+        if !is_own_work {
+            shared.budget.forgive(began.elapsed());
+        }
+        answer
+    }
+}
+
+impl Task<'_> {
+    /// Begins the task, which has this number, for a call.
+    fn begin(self, shared: &Arc<Shared>, call: u32, number: u32) -> Result<PendingOp, OpError> {
+        match self {
+            Self::Process(exec::ProcessTask::Exec(exec)) => exec.begin(shared, number),
+            Self::Network(fetch::NetworkTask::Fetch(request)) => request.begin(shared, number),
+            Self::Host(task) => task.begin(shared, call, number),
+        }
+    }
+}
 
 /// Does something at once.
-pub(crate) fn sync(shared: &Arc<Shared>, name: &str, args: &str) -> String {
+pub(crate) fn sync(shared: &Arc<Shared>, op: &str) -> String {
     if shared.budget.stopped().is_some() {
         return encode(shared, Err(OpError::new("its time is up")));
     }
-    let began = Instant::now();
-    let answer = caught(name, || Args::read(args).and_then(|args| at_once(shared, name, &args)));
-    // Waiting for the machine or the host is not the module's own work, up to a limit.
-    if name == "exec.wait" || name.starts_with("fs.") || name.starts_with("host.") {
-        shared.budget.forgive(began.elapsed());
-    }
-    encode(shared, answer)
+    encode(shared, caught(op, || read::<Op<'_>>(op)?.run(shared)))
 }
 
-/// What an operation takes that is begun, beside its arguments.
-const OPERATION: usize = 2 << 10;
+/// What a task takes that is begun, beside its fields.
+const TASK: usize = 2 << 10;
 
 /// Begins something that takes time; gives its number.
-pub(crate) fn start(shared: &Arc<Shared>, call: u32, name: &str, args: &str) -> u32 {
+pub(crate) fn start(shared: &Arc<Shared>, call: u32, task: &str) -> u32 {
     let number = shared.next_number();
-    // The arguments are kept until it has ended, some of them twice.
-    let Some(held) = shared.hold(args.len().saturating_mul(2).saturating_add(OPERATION)) else { return number };
-    let op = caught(name, || Args::read(args).and_then(|args| begin(shared, call, number, name, &args)));
+    // The fields are kept until it has ended, some of them twice.
+    let Some(held) = shared.hold(task.len().saturating_mul(2).saturating_add(TASK)) else { return number };
+    let op = caught(task, || read::<Task<'_>>(task)?.begin(shared, call, number));
     let op = op.unwrap_or_else(|error| {
         let answer = encode(shared, Err(error));
         Box::pin(std::future::ready(answer))
@@ -67,10 +120,31 @@ pub(crate) fn start(shared: &Arc<Shared>, call: u32, name: &str, args: &str) -> 
     number
 }
 
+fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, OpError> {
+    serde_json::from_str(text).map_err(|error| OpError::type_error(error.to_string()))
+}
+
+/// How long the text of something may be that is read into values.
+const LONGEST: usize = 2 << 20;
+
+/// Reads a field that stayed text into values; null is the default.
+fn decode<T: DeserializeOwned + Default>(text: &str, what: &str) -> Result<T, OpError> {
+    if text.len() > LONGEST {
+        return Err(OpError::type_error(format!("{what} is longer than {} MiB", LONGEST >> 20)));
+    }
+    let read: Result<Option<T>, _> = serde_json::from_str(text);
+    read.map(Option::unwrap_or_default)
+        .map_err(|error| OpError::type_error(format!("{what} is not what it must be: {error}")))
+}
+
 /// A host whose function panics must not take the module with it, nor the thread.
-fn caught<T>(name: &str, work: impl FnOnce() -> Result<T, OpError>) -> Result<T, OpError> {
-    let panicked = |_| Err(OpError::new(format!("the host panicked at `{name}`")));
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(panicked)
+fn caught<T>(op: &str, work: impl FnOnce() -> Result<T, OpError>) -> Result<T, OpError> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        // The text begins with the group and the name, each in quotes.
+        let mut words = op.split('"').skip(1).step_by(2);
+        let (group, name) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        Err(OpError::new(format!("the host panicked at `{group}.{name}`")))
+    })
 }
 
 /// An answer as the prelude reads it. What the module is to be stopped for is told to its budget.
@@ -97,86 +171,62 @@ fn encode(shared: &Shared, answer: Result<Answer, OpError>) -> String {
     }
 }
 
-/// An operation that ends in an answer.
-fn op(shared: &Arc<Shared>, work: impl Future<Output = Result<Answer, OpError>> + Send + 'static) -> Op {
+/// A task that ends in an answer.
+fn pending(shared: &Arc<Shared>, work: impl Future<Output = Result<Answer, OpError>> + Send + 'static) -> PendingOp {
     let shared = Arc::downgrade(shared);
     Box::pin(async move {
         let answer = work.await;
-        // Nobody reads the answer when the runtime is gone.
+        // Nothing reads the answer when the runtime is gone.
         shared.upgrade().map_or_else(String::new, |shared| encode(&shared, answer))
     })
 }
 
-fn at_once(shared: &Arc<Shared>, name: &str, args: &Args<'_>) -> Result<Answer, OpError> {
-    if let Some(name) = name.strip_prefix("host.") {
-        return host::at_once(shared, name, args);
-    }
-    if let Some(name) = name.strip_prefix("fs.") {
-        return fs::at_once(shared, name, args);
-    }
-    let most = shared.account.most();
-    let done = |()| Answer::nothing();
-    match name {
-        "cwd" => Answer::of(&shared.world.lock().cwd.to_string_lossy()),
-        "message" => host::message(shared, &args.json(0)).map(done),
-        "entry" => host::entry(shared, &args.json(0)).map(done),
-        "late" => {
-            let event = args.text(0)?;
-            let message =
-                format!("`pi.on(\"{event}\")` came after the factory had ended, so nobody calls this handler");
-            shared.report(&event, &message);
-            Ok(Answer::nothing())
-        }
-        "cancel" => {
-            if let Some(cancel) = shared.cancels.lock().get(&args.number(0)) {
-                cancel.cancel();
-            }
-            Ok(Answer::nothing())
-        }
-        "exec.wait" => exec::wait(shared, args),
-        "component.made" => {
-            let (state, _) = tokio::sync::watch::channel(State::Shown(0));
-            let held = shared.hold(COMPONENT).ok_or_else(OpError::over_memory)?;
-            shared.components.lock().insert(args.number(0), Shown { state, _held: held });
-            Ok(Answer::nothing())
-        }
-        "component.changed" => {
-            if let Some(shown) = shared.components.lock().get(&args.number(0)) {
-                shown.state.send_modify(|state| {
-                    if let State::Shown(count) = state {
-                        *count += 1;
-                    }
-                });
-            }
-            Ok(Answer::nothing())
-        }
-        "component.done" => {
-            if let Some(shown) = shared.components.lock().remove(&args.number(0)) {
-                shown.state.send_replace(State::Done);
-            }
-            Ok(Answer::nothing())
-        }
-        "process.about" => Ok(text::about_process().into()),
-        "process.env" => Ok(text::environment(&shared.world.lock()).into()),
-        "text.width" => Ok(text::width(&args.text(0)?).into()),
-        "text.letters" => text::letters(&args.text(0)?, most),
-        "process.alive" => text::is_alive(args.number(0)).map(Answer::from),
-        "text.encode" => Answer::bytes(args.text(0)?.as_bytes(), most),
-        "text.decode" => text::decode(&args.text(0)?, args.flag(1), args.flag(2), most),
-        "hash" => digest::hash(&args.text(0)?, &args.text(1)?),
-        "uuid" => text::uuid().map(Answer::from),
-        "random" => text::random(args.number(0)),
-        _ => Err(OpError::new(format!("the host knows no `{name}`"))),
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::prelude_sources;
 
-fn begin(shared: &Arc<Shared>, call: u32, number: u32, name: &str, args: &Args<'_>) -> Result<Op, OpError> {
-    if let Some(name) = name.strip_prefix("host.") {
-        return host::begin(shared, call, number, name, args);
+    /// The group and the name that follow a call in the prelude.
+    fn named(rest: &str) -> Option<(&str, &str)> {
+        let rest = rest.get(rest.find('"')? + 1..)?;
+        let (group, rest) = rest.split_once("\", \"")?;
+        let (name, _) = rest.split_once('"')?;
+        let is_word = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphabetic());
+        (is_word(group) && is_word(name)).then_some((group, name))
     }
-    match name {
-        "exec" => exec::begin(shared, number, args),
-        "fetch" => fetch::begin(shared, number, args),
-        _ => Err(OpError::new(format!("the host knows no `{name}`"))),
+
+    fn is_known<'a, T: Deserialize<'a>>(text: &'a str) -> bool {
+        !serde_json::from_str::<T>(text).err().is_some_and(|error| error.to_string().contains("unknown variant"))
+    }
+
+    #[test]
+    fn every_operation_of_the_prelude_is_one_of_the_host() {
+        let mut seen = 0;
+        for source in prelude_sources() {
+            for (call, is_task) in [("sync(\"", false), ("begin(", true)] {
+                for (at, _) in source.match_indices(call) {
+                    let line = source[at..].lines().next().unwrap_or_default();
+                    let Some((group, name)) = named(line) else { continue };
+                    let text: &'static str = Box::leak(format!("{{\"{group}\":{{\"{name}\":{{}}}}}}").into_boxed_str());
+                    let known = if is_task { is_known::<Task<'_>>(text) } else { is_known::<Op<'_>>(text) };
+                    assert!(known, "{line}");
+                    seen += 1;
+                }
+            }
+        }
+        assert!(seen > 60, "{seen}");
+    }
+
+    #[test]
+    fn fields_are_named_and_typed() {
+        let read = |text: &'static str| read::<Op<'_>>(text).map(drop).map_err(|error| error.message().to_owned());
+        assert_eq!(read(r#"{"fs":{"read":{"path":"/x\u0000"}}}"#), Ok(()));
+        assert!(read(r#"{"fs":{"read":{}}}"#).unwrap_err().contains("missing field `path`"));
+        assert!(read(r#"{"fs":{"read":{"path":7}}}"#).unwrap_err().contains("expected a string"));
+        assert!(read(r#"{"fs":{"read":{"path":"/x","other":1}}}"#).unwrap_err().contains("unknown field `other`"));
+        assert!(read(r#"{"fs":{"format":{}}}"#).unwrap_err().contains("unknown variant `format`"));
+        assert!(read(r#"["fs"]"#).is_err());
+        assert_eq!(decode::<Vec<String>>("null", "it").unwrap(), Vec::<String>::new());
+        assert!(decode::<Vec<String>>("[1]", "it").is_err());
     }
 }

@@ -1,43 +1,98 @@
 //! The session, as modules name its parts.
 
-use hookrail::{Host, Json, SessionChange, SessionQuery};
+use hookrail::{Json, SessionChange, SessionQuery};
+use serde::Deserialize;
+use serde_json::value::RawValue;
 
-use super::{Args, OpError};
+use super::{Answer, OpError};
+use crate::shared::Shared;
 
-/// Reads the session. The second argument names the part, the third is its identity where it needs one.
-pub(super) fn read(host: &dyn Host, args: &Args<'_>) -> Result<Json, OpError> {
-    let id = || args.optional_text(2).unwrap_or_default();
-    let query = match args.text(1)?.as_str() {
-        "cwd" => SessionQuery::Cwd,
-        "sessionDir" => SessionQuery::Dir,
-        "sessionId" => SessionQuery::Id,
-        "sessionFile" => SessionQuery::File,
-        "sessionName" => SessionQuery::Name,
-        "leafId" => SessionQuery::LeafId,
-        "leafEntry" => SessionQuery::LeafEntry,
-        "entry" => SessionQuery::Entry(id()),
-        "label" => SessionQuery::Label(id()),
-        "branch" => SessionQuery::Branch(args.optional_text(2)),
-        "header" => SessionQuery::Header,
-        "entries" => SessionQuery::Entries,
-        "tree" => SessionQuery::Tree,
-        "usageStatistics" => SessionQuery::Usage,
-        "artifactsDir" => SessionQuery::ArtifactsDir,
-        "artifactPath" => SessionQuery::ArtifactPath(id()),
-        other => return Err(OpError::new(format!("the session has no `{other}`"))),
-    };
-    Ok(host.session(&query))
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) enum SessionOp<'a> {
+    Read {
+        call: u32,
+        part: Part,
+        /// The part's identity, if it needs one.
+        id: Option<String>,
+    },
+    Write {
+        call: u32,
+        part: Addition,
+        #[serde(borrow)]
+        value: &'a RawValue,
+    },
 }
 
-/// Adds to the session. The second argument says what, the third is it.
-pub(super) fn write(host: &dyn Host, args: &Args<'_>) -> Result<Json, OpError> {
-    let value = args.json(2);
-    let change = match args.text(1)?.as_str() {
-        "message" => SessionChange::Message(value),
-        "entry" => SessionChange::Entry(value),
-        "customMessage" => SessionChange::CustomMessage(value),
-        "artifact" => SessionChange::Artifact(value),
-        other => return Err(OpError::new(format!("the session takes no `{other}`"))),
-    };
-    Ok(host.write_session(&change)?)
+/// A part of the session that can be read.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Part {
+    Cwd,
+    SessionDir,
+    SessionId,
+    SessionFile,
+    SessionName,
+    LeafId,
+    LeafEntry,
+    Entry,
+    Label,
+    Branch,
+    Header,
+    Entries,
+    Tree,
+    UsageStatistics,
+    ArtifactsDir,
+    ArtifactPath,
+}
+
+/// What can be added to the session.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Addition {
+    Message,
+    Entry,
+    CustomMessage,
+    Artifact,
+}
+
+impl SessionOp<'_> {
+    pub(super) fn run(self, shared: &Shared) -> Result<Answer, OpError> {
+        match self {
+            Self::Read { call, part, id } => Ok(shared.host_of(call).session(&part.query(id)).into()),
+            Self::Write { call, part, value } => {
+                let value = Json::parse(value.get()).unwrap_or_else(|_| Json::null());
+                let change = match part {
+                    Addition::Message => SessionChange::Message(value),
+                    Addition::Entry => SessionChange::Entry(value),
+                    Addition::CustomMessage => SessionChange::CustomMessage(value),
+                    Addition::Artifact => SessionChange::Artifact(value),
+                };
+                Ok(shared.host_of(call).write_session(&change)?.into())
+            }
+        }
+    }
+}
+
+impl Part {
+    fn query(self, id: Option<String>) -> SessionQuery {
+        match self {
+            Self::Cwd => SessionQuery::Cwd,
+            Self::SessionDir => SessionQuery::Dir,
+            Self::SessionId => SessionQuery::Id,
+            Self::SessionFile => SessionQuery::File,
+            Self::SessionName => SessionQuery::Name,
+            Self::LeafId => SessionQuery::LeafId,
+            Self::LeafEntry => SessionQuery::LeafEntry,
+            Self::Entry => SessionQuery::Entry(id.unwrap_or_default()),
+            Self::Label => SessionQuery::Label(id.unwrap_or_default()),
+            Self::Branch => SessionQuery::Branch(id),
+            Self::Header => SessionQuery::Header,
+            Self::Entries => SessionQuery::Entries,
+            Self::Tree => SessionQuery::Tree,
+            Self::UsageStatistics => SessionQuery::Usage,
+            Self::ArtifactsDir => SessionQuery::ArtifactsDir,
+            Self::ArtifactPath => SessionQuery::ArtifactPath(id.unwrap_or_default()),
+        }
+    }
 }

@@ -7,10 +7,59 @@ use std::fs::File;
 use std::io::Read as _;
 
 use hookrail::ModuleWorld;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-use super::{Answer, OpError};
+use super::{Answer, OpError, digest};
+use crate::shared::Shared;
+
+/// Operations on text and bytes.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
+pub(super) enum TextOp {
+    /// How many columns a text takes on a terminal.
+    Width {
+        text: String,
+    },
+    /// What a reader sees as letters, each with its width.
+    Letters {
+        text: String,
+    },
+    Encode {
+        text: String,
+    },
+    Decode {
+        bytes: String,
+        #[serde(default)]
+        fatal: bool,
+        #[serde(default)]
+        keep_mark: bool,
+    },
+    Hash {
+        algorithm: String,
+        bytes: String,
+    },
+    Uuid {},
+    Random {
+        count: u32,
+    },
+}
+
+impl TextOp {
+    pub(super) fn run(self, shared: &Shared) -> Result<Answer, OpError> {
+        let most = shared.account.most();
+        match self {
+            Self::Width { text } => Answer::of(&text.width()),
+            Self::Letters { text } => letters(&text, most),
+            Self::Encode { text } => Answer::bytes(text.as_bytes(), most),
+            Self::Decode { bytes, fatal, keep_mark } => decode(&bytes, fatal, keep_mark, most),
+            Self::Hash { algorithm, bytes } => digest::hash(&algorithm, &bytes),
+            Self::Uuid {} => Answer::of(&uuid()?),
+            Self::Random { count } => Answer::bytes(&random_bytes(count)?, usize::MAX),
+        }
+    }
+}
 
 /// The bytes of such a text.
 pub(crate) fn bytes(text: &str) -> Result<Vec<u8>, OpError> {
@@ -18,7 +67,7 @@ pub(crate) fn bytes(text: &str) -> Result<Vec<u8>, OpError> {
     text.chars().map(byte).collect::<Option<_>>().ok_or_else(|| OpError::type_error("these are not bytes"))
 }
 
-pub(super) fn decode(text: &str, fatal: bool, keep_mark: bool, most: usize) -> Result<Answer, OpError> {
+fn decode(text: &str, fatal: bool, keep_mark: bool, most: usize) -> Result<Answer, OpError> {
     let bytes = bytes(text)?;
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,
@@ -28,13 +77,8 @@ pub(super) fn decode(text: &str, fatal: bool, keep_mark: bool, most: usize) -> R
     Answer::text(if keep_mark { text.as_str() } else { text.strip_prefix('\u{feff}').unwrap_or(&text) }, most)
 }
 
-/// How many columns a text takes on a terminal.
-pub(super) fn width(text: &str) -> Value {
-    json!(text.width())
-}
-
 /// What a reader sees as letters, each with its width: what has no width of its own belongs to what stands before it.
-pub(super) fn letters(text: &str, most: usize) -> Result<Answer, OpError> {
+fn letters(text: &str, most: usize) -> Result<Answer, OpError> {
     let mut out = String::from("[");
     let mut rest = text.chars().peekable();
     let mut letter = String::new();
@@ -58,7 +102,7 @@ pub(super) fn letters(text: &str, most: usize) -> Result<Answer, OpError> {
 
 /// Whether there is a process of this number, whoever it belongs to.
 #[cfg(unix)]
-pub(super) fn is_alive(pid: u32) -> Result<Value, OpError> {
+pub(super) fn is_alive(pid: u32) -> Result<Answer, OpError> {
     use rustix::io::Errno;
     let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) else {
         return Err(OpError::type_error("this is not the number of a process"));
@@ -66,12 +110,12 @@ pub(super) fn is_alive(pid: u32) -> Result<Value, OpError> {
     match rustix::process::test_kill_process(pid) {
         Err(Errno::SRCH) => Err(OpError::new("kill ESRCH").code("ESRCH")),
         Err(Errno::PERM) => Err(OpError::new("kill EPERM").code("EPERM")),
-        _ => Ok(json!(true)),
+        Ok(()) | Err(_) => Answer::of(&true),
     }
 }
 
 #[cfg(not(unix))]
-pub(super) fn is_alive(_pid: u32) -> Result<Value, OpError> {
+pub(super) fn is_alive(_pid: u32) -> Result<Answer, OpError> {
     Err(OpError::new("whether a process is there cannot be told on this system").code("ENOSYS"))
 }
 
@@ -114,12 +158,8 @@ fn random_bytes(count: u32) -> Result<Vec<u8>, OpError> {
     Ok(bytes)
 }
 
-pub(super) fn random(count: u32) -> Result<Answer, OpError> {
-    Answer::bytes(&random_bytes(count)?, usize::MAX)
-}
-
 /// A random identifier of version 4.
-pub(super) fn uuid() -> Result<Value, OpError> {
+pub(super) fn uuid() -> Result<String, OpError> {
     let mut bytes = random_bytes(16)?;
     for (at, keep, set) in [(6, 0x0f, 0x40), (8, 0x3f, 0x80)] {
         if let Some(byte) = bytes.get_mut(at) {
@@ -128,5 +168,5 @@ pub(super) fn uuid() -> Result<Value, OpError> {
     }
     let hex: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     let part = |range: std::ops::Range<usize>| hex.get(range).unwrap_or_default().concat();
-    Ok(json!([part(0..4), part(4..6), part(6..8), part(8..10), part(10..16)].join("-")))
+    Ok([part(0..4), part(4..6), part(6..8), part(8..10), part(10..16)].join("-"))
 }

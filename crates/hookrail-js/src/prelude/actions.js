@@ -17,11 +17,11 @@
 		const sent = plain(message, "a message") ?? {};
 		if (asked.triggerTurn !== undefined) sent.triggerTurn = Boolean(asked.triggerTurn);
 		if (asked.deliverAs !== undefined) sent.deliverAs = text(asked.deliverAs);
-		sync("message", sent);
+		sync("host", "message", { message: sent });
 	}
 
 	function appendEntry(customType, data) {
-		sync("entry", { customType: text(customType), data: plain(data, "an entry's data") });
+		sync("host", "entry", { entry: { customType: text(customType), data: plain(data, "an entry's data") } });
 	}
 
 	async function exec(command, args, options) {
@@ -30,23 +30,23 @@
 		for (let at = 0; at < (args?.length ?? 0); at++) list[at] = text(args[at]);
 		// Without a prototype, through which a module could say how a list is written as JSON.
 		setPrototypeOf(list, null);
-		const given = [text(command), list, { __proto__: null, timeout: timeout > 0 ? Number(timeout) : undefined, cwd: cwd === undefined ? undefined : text(cwd) }];
+		const given = { program: text(command), args: list, options: { __proto__: null, timeout: timeout > 0 ? Number(timeout) : undefined, cwd: cwd === undefined ? undefined : text(cwd) } };
 		let stop;
 		const listen = (id) => {
 			if (!signal) return;
-			stop = () => sync("cancel", id);
+			stop = () => sync("process", "cancel", { task: id });
 			if (signal.aborted) stop();
 			else signal.addEventListener("abort", stop);
 		};
 		try {
-			return await begin(0, "exec", given, listen);
+			return await begin(0, "process", "exec", given, listen);
 		} finally {
 			if (stop) signal.removeEventListener("abort", stop);
 		}
 	}
 
 	function log(level, message, details) {
-		sync("host.log", 0, level, details === undefined ? text(message) : `${text(message)} ${stringify(details)}`);
+		sync("host", "log", { level, message: details === undefined ? text(message) : `${text(message)} ${stringify(details)}` });
 	}
 
 	return { plain, sendMessage, appendEntry, exec, log };

@@ -54,7 +54,7 @@
 	for (const name of ["Bash", "Read", "Edit", "Write", "Grep", "Find", "Ls"]) guards[`is${name}ToolResult`] = isResultOf(name.toLowerCase());
 	const isToolCallEventType = (name, event) => event?.toolName === name;
 
-	const execCommand = (command, args, cwd, options) => begin(0, "exec", [String(command), args.map(String), { cwd, timeout: options?.timeout }]);
+	const execCommand = (command, args, cwd, options) => begin(0, "process", "exec", { program: String(command), args: args.map(String), options: { cwd, timeout: options?.timeout } });
 
 	// ---- drawing ----
 

@@ -20,7 +20,7 @@
 			if (typeof handler !== "function") throw new TypeError(`pi.on("${text(event)}"): the handler must be a function`);
 			const name = text(event);
 			if (handlers[name] === undefined) {
-				if (ready) sync("late", name);
+				if (ready) sync("host", "late", { event: name });
 				handlers[name] = [];
 				events[events.length] = name;
 			}

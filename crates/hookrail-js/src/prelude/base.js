@@ -59,21 +59,26 @@
 
 	const waiting = create(null);
 
-	// A list as JSON, whatever its prototype has become.
-	function encode(list) {
-		return stringify(setPrototypeOf(list, null));
+	// A list or an object as JSON, whatever its prototype has become.
+	function encode(value) {
+		return stringify(setPrototypeOf(value, null));
 	}
 
-	function sync(name, ...args) {
-		const answer = parse(native.sync(name, encode(args)));
+	// An operation with its named fields, as the host reads it: an enum of groups, each an enum of operations.
+	function operation(group, name, fields) {
+		return `{"${group}":{"${name}":${encode(fields)}}}`;
+	}
+
+	function sync(group, name, fields) {
+		const answer = parse(native.sync(operation(group, name, fields)));
 		if (answer[0] === 1) throw hostError(answer[1]);
 		return answer[1] ?? undefined;
 	}
 
 	// Begins something that takes time; `begun` hears its number, which can be cancelled.
-	function begin(call, name, args, begun) {
+	function begin(call, group, name, fields, begun) {
 		return new Promise((resolve, reject) => {
-			const id = native.start(call, name, encode(args));
+			const id = native.start(call, operation(group, name, fields));
 			waiting[id] = [resolve, reject];
 			if (begun) begun(id);
 		});
@@ -89,6 +94,9 @@
 	}
 
 	const text = (value) => (typeof value === "string" ? value : String(value));
+
+	// A number as the host takes it, from zero to 32 bits.
+	const whole = (value) => (value > 0 ? value >>> 0 : 0);
 
 	// ---- what is not here ----
 
@@ -191,7 +199,7 @@
 		slice, endsWith: free(prototype.endsWith), indexOf: free(prototype.indexOf), toFixed: free(Number.prototype.toFixed),
 		toISOString: free(Date.prototype.toISOString), toPrimitive: Symbol.toPrimitive,
 	});
-	const bridge = freeze({ native, builtins, sync, begin, text, missing, named, part, watchers, describe, tell });
+	const bridge = freeze({ native, builtins, sync, begin, text, whole, missing, named, part, watchers, describe, tell });
 	defineProperty(globalThis, "__hookrail", { value: bridge });
 
 	lazily("console.js", ["console"]);

@@ -9,28 +9,28 @@
 			name,
 			get size() {
 				try {
-					return sync("fs.stat", name, true).size;
+					return sync("fs", "stat", { path: name, follow: true }).size;
 				} catch {
 					return 0;
 				}
 			},
 			async text() {
-				return sync("text.decode", sync("fs.read", name), false, false);
+				return sync("text", "decode", { bytes: sync("fs", "read", { path: name }) });
 			},
 			async json() {
 				return JSON.parse(await this.text());
 			},
 			async bytes() {
-				return new Uint8Array(bytesOf(sync("fs.read", name)));
+				return new Uint8Array(bytesOf(sync("fs", "read", { path: name })));
 			},
 			async arrayBuffer() {
-				return bytesOf(sync("fs.read", name)).buffer;
+				return bytesOf(sync("fs", "read", { path: name })).buffer;
 			},
 			async exists() {
-				return sync("fs.exists", name);
+				return sync("fs", "exists", { path: name });
 			},
 			async delete() {
-				sync("fs.rm", name, { recursive: false, force: false });
+				sync("fs", "rm", { path: name });
 			},
 			async write(value) {
 				return write(name, value);
@@ -41,13 +41,13 @@
 	async function write(path, value) {
 		const target = typeof path === "object" && path !== null && "name" in path ? path.name : pathOf(path);
 		const bytes = data(typeof value?.text === "function" ? await value.text() : value);
-		sync("fs.write", target, bytes, "w", true);
+		sync("fs", "write", { path: target, bytes, flag: "w", makeFolder: true });
 		return bytes.length;
 	}
 
 	// ---- processes: what they write is there when they have ended ----
 
-	const decode = (latin1) => sync("text.decode", latin1, false, true);
+	const decode = (latin1) => sync("text", "decode", { bytes: latin1, keepMark: true });
 
 	function asked(options, input) {
 		const { cwd, env, timeout } = options ?? {};
@@ -76,8 +76,8 @@
 		let stop = () => {};
 		let written = "";
 		const child = { pid: 0, exitCode: null, signalCode: null, killed: false };
-		const run = () => begin(0, "exec", [words[0], words.slice(1), asked(options, options?.stdin === "pipe" ? written : inputOf(options?.stdin))], (id) => {
-			stop = () => sync("cancel", id);
+		const run = () => begin(0, "process", "exec", { program: words[0], args: words.slice(1), options: asked(options, options?.stdin === "pipe" ? written : inputOf(options?.stdin)) }, (id) => {
+			stop = () => sync("process", "cancel", { task: id });
 			if (child.killed || options?.signal?.aborted) stop();
 			else options?.signal?.addEventListener("abort", () => stop());
 		});
@@ -118,7 +118,7 @@
 	function spawnSync(first, second) {
 		const [command, options] = Array.isArray(first) ? [first, second] : [first.cmd, first];
 		const words = command.map(String);
-		const result = sync("exec.wait", words[0], words.slice(1), asked(options, inputOf(options?.stdin)));
+		const result = sync("process", "wait", { program: words[0], args: words.slice(1), options: asked(options, inputOf(options?.stdin)) });
 		return { pid: 0, exitCode: result.code, success: result.code === 0, signalCode: result.killed ? "SIGTERM" : null, stdout: bytesOf(result.stdout), stderr: bytesOf(result.stderr) };
 	}
 
@@ -126,7 +126,8 @@
 		for (const folder of (process.env.PATH ?? "").split(":")) {
 			const path = `${folder}/${name}`;
 			try {
-				if (sync("fs.stat", path, true).kind === "file" && (sync("fs.stat", path, true).mode & 0o111) !== 0) return path;
+				const { kind, mode } = sync("fs", "stat", { path, follow: true });
+				if (kind === "file" && (mode & 0o111) !== 0) return path;
 			} catch {}
 		}
 		return null;
@@ -180,7 +181,7 @@
 			return this;
 		}
 		#run() {
-			this.#ended ??= begin(0, "exec", ["/bin/sh", ["-c", this.#command], asked(this.#options)]).then((result) => {
+			this.#ended ??= begin(0, "process", "exec", { program: "/bin/sh", args: ["-c", this.#command], options: asked(this.#options) }).then((result) => {
 				const output = new ShellOutput(result);
 				if (output.exitCode !== 0 && this.#throws) throw Object.assign(new Error(`Failed with exit code ${output.exitCode}`), output);
 				return output;

@@ -23,30 +23,30 @@
 				over = true;
 				delete components[id];
 				component?.dispose?.();
-				sync("component.done", id);
+				sync("component", "done", { id });
 				resolve(value);
 			};
 			const failed = (error) => {
 				over = true;
 				delete components[id];
-				sync("component.done", id);
+				sync("component", "done", { id });
 				reject(error);
 			};
-			const tui = { requestRender: () => void (over || sync("component.changed", id)), terminal: { columns: 80, rows: 24 } };
+			const tui = { requestRender: () => void (over || sync("component", "changed", { id })), terminal: { columns: 80, rows: 24 } };
 			const made = async () => (factory.length >= 4 ? factory(tui, part("theme.js"), {}, done) : factory(tui, part("theme.js"), done));
-			sync("component.made", id);
+			sync("component", "made", { id });
 			made().then((made) => {
 				component = made;
 				if (over) return made?.dispose?.();
 				components[id] = made;
-				begin(call, "host.show", [id]).then(() => done(undefined), failed);
+				begin(call, "host", "show", { component: id }).then(() => done(undefined), failed);
 			}, failed);
 		});
 	}
 
 	// A dialog that a signal can end: what the host still says is then not heard.
-	function dialog(call, name, args, signal) {
-		const asked = begin(call, name, args);
+	function dialog(call, name, fields, signal) {
+		const asked = begin(call, "host", name, fields);
 		if (!signal) return asked;
 		return new Promise((resolve, reject) => {
 			const gone = () => resolve(undefined);
@@ -56,6 +56,9 @@
 		});
 	}
 
+	// A text that may be left out; what is no text counts as left out.
+	const given = (value) => (typeof value === "string" ? value : undefined);
+
 	class Ui {
 		#call;
 		#has;
@@ -64,31 +67,31 @@
 			this.#has = has;
 		}
 		select(title, options, { signal } = {}) {
-			return this.#has ? dialog(this.#call, "host.select", [text(title), list(options)], signal) : Promise.resolve(undefined);
+			return this.#has ? dialog(this.#call, "select", { title: text(title), options: list(options) }, signal) : Promise.resolve(undefined);
 		}
 		confirm(title, message = "", { signal } = {}) {
-			return this.#has ? dialog(this.#call, "host.confirm", [text(title), text(message)], signal) : Promise.resolve(false);
+			return this.#has ? dialog(this.#call, "confirm", { title: text(title), message: text(message) }, signal) : Promise.resolve(false);
 		}
 		input(title, placeholder, { signal } = {}) {
-			return this.#has ? dialog(this.#call, "host.input", [text(title), placeholder], signal) : Promise.resolve(undefined);
+			return this.#has ? dialog(this.#call, "input", { title: text(title), placeholder: given(placeholder) }, signal) : Promise.resolve(undefined);
 		}
 		editor(title, prefill, { signal } = {}) {
-			return this.#has ? dialog(this.#call, "host.edit", [text(title), prefill], signal) : Promise.resolve(undefined);
+			return this.#has ? dialog(this.#call, "edit", { title: text(title), text: given(prefill) }, signal) : Promise.resolve(undefined);
 		}
 		notify(message, type = "info") {
-			if (this.#has) sync("host.notify", this.#call, text(message), text(type));
+			if (this.#has) sync("host", "notify", { call: this.#call, message: text(message), level: text(type) });
 		}
 		setStatus(key, value) {
-			if (this.#has) sync("host.set_status", this.#call, text(key), value === undefined || value === null ? null : text(value));
+			if (this.#has) sync("host", "setStatus", { call: this.#call, key: text(key), text: value === undefined || value === null ? null : text(value) });
 		}
 		custom(factory) {
 			return this.#has ? custom(this.#call, factory) : Promise.resolve(undefined);
 		}
 		setEditorText(value) {
-			if (this.#has) sync("host.set_editor_text", this.#call, text(value));
+			if (this.#has) sync("host", "setEditorText", { call: this.#call, text: text(value) });
 		}
 		getEditorText() {
-			return this.#has ? sync("host.editor_text", this.#call) : "";
+			return this.#has ? sync("host", "editorText", { call: this.#call }) : "";
 		}
 		get theme() {
 			return part("theme.js");
@@ -109,28 +112,28 @@
 			this.#call = call;
 		}
 		getEntry(id) {
-			return sync("host.session", this.#call, "entry", text(id));
+			return sync("session", "read", { call: this.#call, part: "entry", id: text(id) });
 		}
 		getLabel(id) {
-			return sync("host.session", this.#call, "label", text(id));
+			return sync("session", "read", { call: this.#call, part: "label", id: text(id) });
 		}
 		getArtifactPath(id) {
-			return sync("host.session", this.#call, "artifactPath", text(id));
+			return sync("session", "read", { call: this.#call, part: "artifactPath", id: text(id) });
 		}
 		getBranch(leaf) {
-			return sync("host.session", this.#call, "branch", leaf === undefined ? null : text(leaf)) ?? [];
+			return sync("session", "read", { call: this.#call, part: "branch", id: leaf === undefined ? null : text(leaf) }) ?? [];
 		}
 		saveArtifact(content, type) {
-			return sync("host.write_session", this.#call, "artifact", { content: text(content), type });
+			return sync("session", "write", { call: this.#call, part: "artifact", value: { content: text(content), type } });
 		}
 		static read(name) {
 			return function () {
-				return sync("host.session", this.#call, name, null) ?? empty[name];
+				return sync("session", "read", { call: this.#call, part: name }) ?? empty[name];
 			};
 		}
 		static write(name, shape) {
 			return function (...args) {
-				return sync("host.write_session", this.#call, name, plain(apply(shape, undefined, args), "a session entry"));
+				return sync("session", "write", { call: this.#call, part: name, value: plain(apply(shape, undefined, args), "a session entry") });
 			};
 		}
 	}
@@ -159,16 +162,16 @@
 			this.#call = call;
 		}
 		find(provider, id) {
-			return sync("host.models", this.#call, "find", text(provider), text(id));
+			return sync("host", "findModel", { call: this.#call, provider: text(provider), id: text(id) });
 		}
 		getAll() {
-			return sync("host.models", this.#call, "all") ?? [];
+			return sync("host", "allModels", { call: this.#call }) ?? [];
 		}
 		getAvailable() {
-			return sync("host.models", this.#call, "available") ?? [];
+			return sync("host", "availableModels", { call: this.#call }) ?? [];
 		}
 		getApiKey(model) {
-			return begin(this.#call, "host.api_key", [plain(model, "a model")]);
+			return begin(this.#call, "host", "apiKey", { model: plain(model, "a model") });
 		}
 	}
 
@@ -176,19 +179,19 @@
 
 	class CommandContext extends Context {
 		waitForIdle() {
-			return begin(this._call(), "host.wait_for_idle", []);
+			return begin(this._call(), "host", "waitForIdle", {});
 		}
 		async newSession(options) {
 			const parent = options?.parentSession;
-			const result = await begin(this._call(), "host.new_session", [parent === undefined ? null : text(parent)]);
+			const result = await begin(this._call(), "host", "newSession", { parent: parent === undefined ? null : text(parent) });
 			if (!result.cancelled && options?.setup) await options.setup(new WritableSessionManager(this._call()));
 			return result;
 		}
 		branch(entryId) {
-			return begin(this._call(), "host.branch", [text(entryId)]);
+			return begin(this._call(), "host", "branch", { entry: text(entryId) });
 		}
 		navigateTree(targetId, options) {
-			return begin(this._call(), "host.navigate", [text(targetId), Boolean(options?.summarize)]);
+			return begin(this._call(), "host", "navigate", { target: text(targetId), summarize: Boolean(options?.summarize) });
 		}
 	}
 

@@ -2,7 +2,7 @@
 // anew for every handler, so no handler can change what another sees.
 0, function (bridge, { handlers, commands, renderers }) {
 	const { native, builtins, sync, text, part, describe, tell } = bridge;
-	const { parse, stringify, create, defineProperty, Error } = builtins;
+	const { parse, stringify, create, defineProperty, setPrototypeOf, Error } = builtins;
 
 	const components = create(null); // those that are shown
 
@@ -24,13 +24,13 @@
 			this.#call = call;
 		}
 		get hasUI() {
-			return ((this.#parts ??= create(null)).hasUI ??= ({ value: sync("host.has_user", this.#call) })).value;
+			return ((this.#parts ??= create(null)).hasUI ??= ({ value: sync("host", "hasUser", { call: this.#call }) })).value;
 		}
 		get ui() {
 			return ((this.#parts ??= create(null)).ui ??= new (inContext().Ui)(this.#call, this.hasUI));
 		}
 		get cwd() {
-			return sync("cwd");
+			return sync("process", "cwd", {});
 		}
 		get sessionManager() {
 			return ((this.#parts ??= create(null)).session ??= new (inContext().SessionManager)(this.#call));
@@ -39,16 +39,16 @@
 			return ((this.#parts ??= create(null)).models ??= new (inContext().ModelRegistry)(this.#call));
 		}
 		get model() {
-			return ((this.#parts ??= create(null)).model ??= ({ value: sync("host.models", this.#call, "current") })).value;
+			return ((this.#parts ??= create(null)).model ??= ({ value: sync("host", "currentModel", { call: this.#call }) })).value;
 		}
 		isIdle() {
-			return sync("host.is_idle", this.#call);
+			return sync("host", "isIdle", { call: this.#call });
 		}
 		abort() {
-			sync("host.abort", this.#call);
+			sync("host", "abort", { call: this.#call });
 		}
 		hasQueuedMessages() {
-			return sync("host.has_queued_messages", this.#call);
+			return sync("host", "hasQueuedMessages", { call: this.#call });
 		}
 		// The older name.
 		hasPendingMessages() {
@@ -62,23 +62,14 @@
 
 	// ---- events ----
 
-	const rules = {
-		__proto__: null,
-		tool_call: "block",
-		tool_result: "object",
-		context: "messages",
-		before_agent_start: "message",
-		session_before_switch: "cancel",
-		session_before_branch: "cancel",
-		session_before_compact: "cancel",
-		session_before_tree: "cancel",
-		"session.compacting": "last",
-	};
+	// What the engine's event table says about the events whose results are used.
+	const rules = setPrototypeOf(parse(native.rules), null);
+	const unused = { __proto__: null, combine: "ignore", signal: false };
 	const signals = create(null); // call -> AbortController, for the events that carry a signal
 
-	function payloadOf(call, event, json) {
+	function payloadOf(call, rule, json) {
 		const payload = parse(json);
-		if (event === "session_before_compact" || event === "session_before_tree") {
+		if (rule.signal) {
 			signals[call] ??= new (part("abort.js").AbortController)();
 			payload.signal = signals[call].signal;
 		}
@@ -86,8 +77,8 @@
 	}
 
 	// Takes one handler's answer. Gives whether the others still run.
-	function combine(rule, answer, state) {
-		switch (rule) {
+	function combine(how, answer, state) {
+		switch (how) {
 			case "block":
 				if (!answer) return true;
 				state.result = answer.block ? { __proto__: null, block: true, reason: answer.reason } : answer;
@@ -96,13 +87,13 @@
 				if (!answer) return true;
 				state.result = answer.cancel ? { __proto__: null, ...answer, cancel: true } : answer;
 				return !answer.cancel;
-			case "object":
+			case "lastObject":
 				if (answer && typeof answer === "object") state.result = answer;
 				return true;
 			case "last":
 				if (answer) state.result = answer;
 				return true;
-			case "message":
+			case "firstMessage":
 				if (answer?.message && !state.result) state.result = { message: answer.message };
 				return true;
 			case "messages":
@@ -133,23 +124,24 @@
 	// An event is what modules are asked most often, so this makes as little as it can.
 	async function dispatch(call, event, json) {
 		const wanted = handlers[event];
+		const rule = rules[event] ?? unused;
 		const context = new Context(call);
 		const failures = [];
 		const state = { __proto__: null, result: undefined, messages: undefined };
 		for (let at = 0; at < (wanted?.length ?? 0); at++) {
 			try {
 				const handler = wanted[at];
-				const payload = payloadOf(call, event, json);
+				const payload = payloadOf(call, rule, json);
 				if (state.messages !== undefined) payload.messages = parse(stringify(state.messages));
 				let answer = handler(payload, context);
 				// Only these can be promises; whoever answers at once is not made to wait.
 				if (typeof answer === "object" || typeof answer === "function") answer = await answer;
-				if (!combine(rules[event], answer, state)) break;
+				if (!combine(rule.combine, answer, state)) break;
 			} catch (error) {
 				const failure = describe(error);
 				failures[failures.length] = failure;
 				// A guard that fails ends the chain; whoever runs the tool hears of it and blocks.
-				if (event === "tool_call") {
+				if (rule.combine === "block") {
 					if (failure.kind === "value") failure.message = `Hook failed, blocking execution: ${failure.message}`;
 					state.result = undefined;
 					break;

@@ -59,7 +59,7 @@
 			return typeof body.bytes === "function" ? data(await body.bytes()) : typeof body.text === "function" ? data(await body.text()) : data(body);
 		}
 		async text() {
-			return sync("text.decode", await this.#read(), false, false);
+			return sync("text", "decode", { bytes: await this.#read() });
 		}
 		async json() {
 			return JSON.parse(await this.text());
@@ -112,7 +112,7 @@
 		const body = request.raw === null ? undefined : data(request.raw instanceof URLSearchParams ? String(request.raw) : await request.bytes());
 		if (body !== undefined && (method === "GET" || method === "HEAD")) throw new TypeError(`Request with ${method} method cannot have body`);
 		let stop;
-		const begun = begin(0, "fetch", [{ url, method, headers: [...headers], redirect, body }], (id) => (stop = () => sync("cancel", id)));
+		const begun = begin(0, "network", "fetch", { url, method, headers: [...headers], redirect, body }, (id) => (stop = () => sync("process", "cancel", { task: id })));
 		signal?.addEventListener("abort", stop);
 		let answer;
 		try {

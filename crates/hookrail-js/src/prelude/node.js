@@ -1,5 +1,5 @@
 // Globals that modules know from Node: process and Buffer.
-0, function ({ native, builtins, sync, missing }) {
+0, function ({ native, builtins, sync, whole, missing }) {
 	const { String, Number, Uint8Array } = builtins;
 	const bytesOf = (latin1) => {
 		const bytes = new Buffer(latin1.length);
@@ -18,7 +18,7 @@
 				switch (String(encoding).toLowerCase()) {
 					case "utf8":
 					case "utf-8":
-						return bytesOf(sync("text.encode", value));
+						return bytesOf(sync("text", "encode", { text: value }));
 					case "hex":
 						return bytesOf((value.match(/[0-9a-f]{2}/gi) ?? []).map((pair) => String.fromCharCode(parseInt(pair, 16))).join(""));
 					case "base64":
@@ -44,7 +44,7 @@
 			return value instanceof Buffer;
 		}
 		static byteLength(value) {
-			return typeof value === "string" ? sync("text.encode", value).length : value.byteLength;
+			return typeof value === "string" ? sync("text", "encode", { text: value }).length : value.byteLength;
 		}
 		static concat(list) {
 			const all = new Buffer(list.reduce((total, part) => total + part.length, 0));
@@ -60,7 +60,7 @@
 			switch (String(encoding).toLowerCase()) {
 				case "utf8":
 				case "utf-8":
-					return sync("text.decode", latin1Of(bytes), false, true);
+					return sync("text", "decode", { bytes: latin1Of(bytes), keepMark: true });
 				case "hex":
 					return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 				case "base64":
@@ -83,7 +83,7 @@
 		}
 	}
 
-	const about = sync("process.about");
+	const about = sync("process", "about", {});
 	const write = (stream) => ({
 		write(text) {
 			native.write(stream, typeof text === "string" ? text : new TextDecoder().decode(text));
@@ -95,8 +95,8 @@
 	const hrtime = () => [Math.floor(performance.now() / 1000), 0];
 	hrtime.bigint = () => BigInt(Math.round(performance.now() * 1e6));
 	const process = {
-		env: { ...sync("process.env") },
-		cwd: () => sync("cwd"),
+		env: { ...sync("process", "env", {}) },
+		cwd: () => sync("process", "cwd", {}),
 		platform: about.platform,
 		arch: about.arch,
 		pid: about.pid,
@@ -121,7 +121,7 @@
 		abort: missing("process.abort", "a module cannot end the program it is a part of; throw or return"),
 		// Whether a process is there may be asked; ending one that is not the module's own may not.
 		kill(pid, signal = "SIGTERM") {
-			if (signal === 0) return sync("process.alive", Number(pid));
+			if (signal === 0) return sync("process", "alive", { pid: whole(pid) });
 			return missing("process.kill", "start the process with pi.exec and abort it with a signal")();
 		},
 		chdir: missing("process.chdir", "pass `cwd` to pi.exec"),
@@ -129,10 +129,10 @@
 	process.on = process.once = process.off = process.removeListener = process.addListener = () => process;
 
 	const data = (value) => {
-		if (typeof value === "string") return sync("text.encode", value);
+		if (typeof value === "string") return sync("text", "encode", { text: value });
 		if (value instanceof ArrayBuffer) return latin1Of(new Uint8Array(value));
 		if (ArrayBuffer.isView(value)) return latin1Of(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
-		return sync("text.encode", String(value));
+		return sync("text", "encode", { text: String(value) });
 	};
 
 	return { process, Buffer, bytesOf, latin1Of, data };

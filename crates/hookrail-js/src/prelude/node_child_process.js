@@ -15,7 +15,7 @@ const words = (file, args, options) => (options?.shell ? [shellOf(options), ["-c
 const read = (latin1, options, otherwise) => {
 	const encoding = options?.encoding === undefined ? otherwise : options.encoding;
 	if (!encoding || encoding === "buffer") return bytesOf(latin1);
-	return encoding.replace("-", "").toLowerCase() === "utf8" ? sync("text.decode", latin1, false, true) : bytesOf(latin1).toString(encoding);
+	return encoding.replace("-", "").toLowerCase() === "utf8" ? sync("text", "decode", { bytes: latin1, keepMark: true }) : bytesOf(latin1).toString(encoding);
 };
 const failure = (command, result, stdout, stderr) => Object.assign(new Error(`Command failed: ${command}\n${stderr}`), {
 	code: result.killed ? null : result.code, status: result.code, killed: result.killed, signal: result.killed ? "SIGTERM" : null, cmd: command, stdout, stderr,
@@ -23,8 +23,8 @@ const failure = (command, result, stdout, stderr) => Object.assign(new Error(`Co
 
 function run(file, args, options, signal) {
 	let stop;
-	return begin(0, "exec", [file, args, asked(options)], (id) => {
-		stop = () => sync("cancel", id);
+	return begin(0, "process", "exec", { program: file, args, options: asked(options) }, (id) => {
+		stop = () => sync("process", "cancel", { task: id });
 		if (signal?.aborted) stop();
 		else signal?.addEventListener("abort", stop);
 		if (options?.started) options.started(stop);
@@ -81,11 +81,16 @@ const custom = Symbol.for("nodejs.util.promisify.custom");
 exec[custom] = promised(exec);
 execFile[custom] = promised(execFile);
 
+function wait(file, given, options) {
+	const [program, args] = words(file, given, options);
+	return sync("process", "wait", { program, args, options: asked(options) });
+}
+
 export function spawnSync(file, ...rest) {
 	const options = object(rest);
 	const args = rest.find(Array.isArray) ?? [];
 	try {
-		const result = sync("exec.wait", ...words(String(file), args, options), asked(options));
+		const result = wait(String(file), args, options);
 		const [stdout, stderr] = [read(result.stdout, options, null), read(result.stderr, options, null)];
 		return { pid: 0, status: result.killed ? null : result.code, signal: result.killed ? "SIGTERM" : null, stdout, stderr, output: [null, stdout, stderr] };
 	} catch (error) {
@@ -95,7 +100,7 @@ export function spawnSync(file, ...rest) {
 export function execFileSync(file, ...rest) {
 	const options = object(rest);
 	const args = rest.find(Array.isArray) ?? [];
-	const result = sync("exec.wait", ...words(String(file), args, options), asked(options));
+	const result = wait(String(file), args, options);
 	const [stdout, stderr] = [read(result.stdout, options, null), read(result.stderr, options, null)];
 	if (result.code !== 0 || result.killed) throw failure([file, ...args].join(" "), result, stdout, stderr);
 	return stdout;

@@ -1,12 +1,12 @@
 // node:crypto: hashes and random values.
-const { sync, named, part } = globalThis.__hookrail;
+const { sync, whole, named, part } = globalThis.__hookrail;
 const { bytesOf, data } = part("node.js");
 class Hash {
 	#algorithm;
 	#input = "";
 	constructor(algorithm) {
 		this.#algorithm = String(algorithm).toLowerCase().replace("-", "");
-		sync("hash", this.#algorithm, "");
+		sync("text", "hash", { algorithm: this.#algorithm, bytes: "" });
 	}
 	update(value, encoding) {
 		this.#input += typeof value === "string" && encoding ? data(part("node.js").Buffer.from(value, encoding)) : data(value);
@@ -18,14 +18,14 @@ class Hash {
 		return copy;
 	}
 	digest(encoding) {
-		const digest = bytesOf(sync("hash", this.#algorithm, this.#input));
+		const digest = bytesOf(sync("text", "hash", { algorithm: this.#algorithm, bytes: this.#input }));
 		return encoding && encoding !== "buffer" ? digest.toString(encoding) : digest;
 	}
 }
 export const createHash = (algorithm) => new Hash(algorithm);
 export const hash = (algorithm, value, encoding = "hex") => createHash(algorithm).update(value).digest(encoding);
-export const randomUUID = () => sync("uuid");
-export const randomBytes = (count) => bytesOf(sync("random", count));
+export const randomUUID = () => sync("text", "uuid", {});
+export const randomBytes = (count) => bytesOf(sync("text", "random", { count: whole(count) }));
 export const randomInt = (low, high) => {
 	const [from, to] = high === undefined ? [0, low] : [low, high];
 	return from + Math.floor(Math.random() * (to - from));

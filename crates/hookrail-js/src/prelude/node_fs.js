@@ -1,5 +1,5 @@
 // node:fs. Every operation is checked by the host against the module's capabilities.
-const { sync, named, part, watchers } = globalThis.__hookrail;
+const { sync, whole, named, part, watchers } = globalThis.__hookrail;
 const { bytesOf, data } = part("node.js");
 
 const pathOf = (path) => (path instanceof URL ? decodeURIComponent(path.pathname) : path instanceof Uint8Array ? path.toString() : String(path));
@@ -7,7 +7,7 @@ const encodingOf = (options) => (typeof options === "string" ? options : options
 const decoded = (latin1, options) => {
 	const encoding = encodingOf(options);
 	if (!encoding || encoding === "buffer") return bytesOf(latin1);
-	return encoding.replace("-", "").toLowerCase() === "utf8" ? sync("text.decode", latin1, false, true) : bytesOf(latin1).toString(encoding);
+	return encoding.replace("-", "").toLowerCase() === "utf8" ? sync("text", "decode", { bytes: latin1, keepMark: true }) : bytesOf(latin1).toString(encoding);
 };
 
 class Stats {
@@ -41,15 +41,17 @@ class Dirent extends Stats {
 	}
 }
 
+const write = (path, bytes, flag) => void sync("fs", "write", { path, bytes, flag: String(flag) });
+
 export const constants = { F_OK: 0, R_OK: 4, W_OK: 2, X_OK: 1, COPYFILE_EXCL: 1 };
-export const readFileSync = (path, options) => decoded(sync("fs.read", pathOf(path)), options);
-export const writeFileSync = (path, value, options) => void sync("fs.write", pathOf(path), data(value), (typeof options === "object" && options?.flag) || "w", false);
-export const appendFileSync = (path, value) => void sync("fs.write", pathOf(path), data(value), "a", false);
-export const existsSync = (path) => sync("fs.exists", pathOf(path));
-export const accessSync = (path, mode = 0) => void sync("fs.access", pathOf(path), mode);
+export const readFileSync = (path, options) => decoded(sync("fs", "read", { path: pathOf(path) }), options);
+export const writeFileSync = (path, value, options) => write(pathOf(path), data(value), (typeof options === "object" && options?.flag) || "w");
+export const appendFileSync = (path, value) => write(pathOf(path), data(value), "a");
+export const existsSync = (path) => sync("fs", "exists", { path: pathOf(path) });
+export const accessSync = (path, mode = 0) => void sync("fs", "access", { path: pathOf(path), mode: whole(mode) });
 const stat = (follow) => (path, options) => {
 	try {
-		return new Stats(sync("fs.stat", pathOf(path), follow));
+		return new Stats(sync("fs", "stat", { path: pathOf(path), follow }));
 	} catch (error) {
 		if (options?.throwIfNoEntry === false && error.code === "ENOENT") return undefined;
 		throw error;
@@ -58,23 +60,23 @@ const stat = (follow) => (path, options) => {
 export const statSync = stat(true);
 export const lstatSync = stat(false);
 export const readdirSync = (path, options) => {
-	const entries = sync("fs.readdir", pathOf(path), Boolean(options?.recursive));
+	const entries = sync("fs", "readdir", { path: pathOf(path), recursive: Boolean(options?.recursive) });
 	return options?.withFileTypes ? entries.map((entry) => new Dirent(entry, pathOf(path))) : entries.map((entry) => entry.name);
 };
-export const mkdirSync = (path, options) => sync("fs.mkdir", pathOf(path), Boolean(typeof options === "object" && options?.recursive));
-export const mkdtempSync = (prefix) => sync("fs.mkdtemp", pathOf(prefix));
-export const rmSync = (path, options) => void sync("fs.rm", pathOf(path), { recursive: Boolean(options?.recursive), force: Boolean(options?.force) });
-export const unlinkSync = (path) => void sync("fs.rm", pathOf(path), { recursive: false, force: false });
-export const rmdirSync = (path, options) => void sync("fs.rmdir", pathOf(path), Boolean(options?.recursive));
-export const renameSync = (from, to) => void sync("fs.rename", pathOf(from), pathOf(to));
-export const copyFileSync = (from, to) => void sync("fs.copy", pathOf(from), pathOf(to));
-export const realpathSync = (path) => sync("fs.realpath", pathOf(path));
-export const readlinkSync = (path) => sync("fs.readlink", pathOf(path));
-export const chmodSync = (path, mode) => void sync("fs.chmod", pathOf(path), typeof mode === "string" ? parseInt(mode, 8) : mode);
+export const mkdirSync = (path, options) => sync("fs", "mkdir", { path: pathOf(path), recursive: Boolean(typeof options === "object" && options?.recursive) });
+export const mkdtempSync = (prefix) => sync("fs", "mkdtemp", { prefix: pathOf(prefix) });
+export const rmSync = (path, options) => void sync("fs", "rm", { path: pathOf(path), recursive: Boolean(options?.recursive), force: Boolean(options?.force) });
+export const unlinkSync = (path) => void sync("fs", "rm", { path: pathOf(path) });
+export const rmdirSync = (path, options) => void sync("fs", "rmdir", { path: pathOf(path), recursive: Boolean(options?.recursive) });
+export const renameSync = (from, to) => void sync("fs", "rename", { from: pathOf(from), to: pathOf(to) });
+export const copyFileSync = (from, to) => void sync("fs", "copy", { from: pathOf(from), to: pathOf(to) });
+export const realpathSync = (path) => sync("fs", "realpath", { path: pathOf(path) });
+export const readlinkSync = (path) => sync("fs", "readlink", { path: pathOf(path) });
+export const chmodSync = (path, mode) => void sync("fs", "chmod", { path: pathOf(path), mode: whole(typeof mode === "string" ? parseInt(mode, 8) : mode) });
 
-export const truncateSync = (path, length = 0) => void sync("fs.write", pathOf(path), sync("fs.read", pathOf(path)).slice(0, length).padEnd(length, "\0"), "w", false);
-export const symlinkSync = (to, path) => void sync("fs.symlink", pathOf(path), pathOf(to));
-export const utimesSync = (path, _read, changed) => void sync("fs.utimes", pathOf(path), changed instanceof Date ? changed.getTime() : Number(changed) * 1000);
+export const truncateSync = (path, length = 0) => write(pathOf(path), sync("fs", "read", { path: pathOf(path) }).slice(0, length).padEnd(length, "\0"), "w");
+export const symlinkSync = (to, path) => void sync("fs", "symlink", { path: pathOf(path), to: pathOf(to) });
+export const utimesSync = (path, _read, changed) => void sync("fs", "utimes", { path: pathOf(path), modified: (changed instanceof Date ? changed.getTime() : Number(changed) * 1000) || 0 });
 export const cpSync = (from, to, options) => {
 	if (!statSync(from).isDirectory()) return copyFileSync(from, to);
 	if (!options?.recursive) throw Object.assign(new Error(`cpSync: '${from}' is a directory, and \`recursive\` is not set`), { code: "ERR_FS_EISDIR" });
@@ -96,7 +98,7 @@ export function openSync(path, flags = "r") {
 	const mode = String(flags);
 	if (mode === "r" || mode === "r+" || mode === "rs+") accessSync(name);
 	// Opening makes the file, or empties it, or fails because it is there; all that is written then is added.
-	else sync("fs.write", name, "", mode.replace("+", ""), false);
+	else write(name, "", mode.replace("+", ""));
 	open.set(++lastOpen, { name, reads: mode === "r" || mode.includes("+"), writes: mode !== "r", at: 0 });
 	return lastOpen;
 }
@@ -107,16 +109,16 @@ export function closeSync(fd) {
 export function writeSync(fd, value, ...rest) {
 	const file = opened(fd);
 	if (!file.writes) throw Object.assign(new Error("EBADF: bad file descriptor, write"), { code: "EBADF" });
-	const whole = typeof value === "string" ? data(value) : data(value.subarray(rest[0] ?? 0, (rest[0] ?? 0) + (rest[1] ?? value.length)));
-	sync("fs.write", file.name, whole, "a", false);
-	return whole.length;
+	const bytes = typeof value === "string" ? data(value) : data(value.subarray(rest[0] ?? 0, (rest[0] ?? 0) + (rest[1] ?? value.length)));
+	write(file.name, bytes, "a");
+	return bytes.length;
 }
 export function readSync(fd, buffer, offset = 0, length = buffer.length, position = null) {
 	const file = opened(fd);
 	if (!file.reads) throw Object.assign(new Error("EBADF: bad file descriptor, read"), { code: "EBADF" });
 	if (typeof offset === "object" && offset !== null) return readSync(fd, buffer, offset.offset, offset.length, offset.position);
 	const from = position ?? file.at;
-	const piece = bytesOf(sync("fs.read", file.name).slice(from, from + length));
+	const piece = bytesOf(sync("fs", "read", { path: file.name }).slice(from, from + length));
 	buffer.set(piece, offset);
 	if (position === null) file.at += piece.length;
 	return piece.length;
@@ -166,11 +168,11 @@ export function watch(path, options, listener) {
 	watchers[id] = (kind, name) => {
 		for (const [event, heard] of [...listeners]) if (event === "change") heard(kind, name);
 	};
-	sync("fs.watch", id, target, Boolean(typeof options === "object" && options?.recursive));
+	sync("fs", "watch", { watcher: id, path: target, recursive: Boolean(typeof options === "object" && options?.recursive) });
 	const watcher = {
 		close() {
 			delete watchers[id];
-			sync("fs.unwatch", id);
+			sync("fs", "unwatch", { watcher: id });
 		},
 		on(event, heard) {
 			listeners.push([event, heard]);

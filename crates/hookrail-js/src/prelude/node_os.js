@@ -1,6 +1,6 @@
 // node:os, as far as it says something true about this machine.
 const { sync, named, part } = globalThis.__hookrail;
-const about = sync("process.about");
+const about = sync("process", "about", {});
 const environment = part("node.js").process.env;
 export const EOL = "\n";
 export const homedir = () => environment.HOME ?? "/";

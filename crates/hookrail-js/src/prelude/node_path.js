@@ -32,7 +32,7 @@ export function resolve(...parts) {
 		path = path ? `${part}/${path}` : String(part);
 		if (isAbsolute(path)) break;
 	}
-	if (!isAbsolute(path)) path = `${globalThis.__hookrail.sync("cwd")}/${path}`;
+	if (!isAbsolute(path)) path = `${globalThis.__hookrail.sync("process", "cwd", {})}/${path}`;
 	return `/${normalizeParts(path.split("/"), true).join("/")}`;
 }
 export function dirname(path) {

@@ -1,7 +1,7 @@
 // Colours by the names of the host's theme. What a colour looks like, and whether there are any, is the host's business.
 0, function ({ sync, named }) {
 	const text = (value) => (typeof value === "string" ? value : String(value));
-	const styled = (style) => (value) => sync("host.styled", 0, style, text(value));
+	const styled = (style) => (value) => sync("host", "styled", { style, text: text(value) });
 	// What the host puts before a text in a style.
 	const before = (style) => styled(style)("\u0000").split("\u0000")[0];
 	return named("ctx.ui.theme", {

@@ -6,7 +6,7 @@
 
 	function visibleWidth(text) {
 		const shown = bare(text);
-		return /^[\u0020-\u007e]*$/.test(shown) ? shown.length : sync("text.width", shown);
+		return /^[\u0020-\u007e]*$/.test(shown) ? shown.length : sync("text", "width", { text: shown });
 	}
 
 	// The text as pieces: escape sequences, which have no width, and what a reader sees as one letter.
@@ -15,7 +15,7 @@
 		let at = 0;
 		const letters = (part) => {
 			const plain = /^[\u0020-\u007e]*$/.test(part);
-			for (const letter of plain ? part : sync("text.letters", part)) found.push(plain ? { text: letter, width: 1 } : { text: letter[0], width: letter[1] });
+			for (const letter of plain ? part : sync("text", "letters", { text: part })) found.push(plain ? { text: letter, width: 1 } : { text: letter[0], width: letter[1] });
 		};
 		for (const match of text.matchAll(escapes)) {
 			letters(text.slice(at, match.index));

@@ -33,7 +33,7 @@
 			if (input === undefined) return "";
 			const bytes = input instanceof ArrayBuffer ? new Uint8Array(input) : new Uint8Array(input.buffer, input.byteOffset, input.byteLength);
 			if (this.encoding !== "utf-8") return latin1(bytes);
-			return sync("text.decode", latin1(bytes), this.fatal, this.ignoreBOM);
+			return sync("text", "decode", { bytes: latin1(bytes), fatal: this.fatal, keepMark: this.ignoreBOM });
 		}
 	}
 
@@ -266,9 +266,9 @@
 	}
 
 	const crypto = named("crypto", {
-		randomUUID: () => sync("uuid"),
+		randomUUID: () => sync("text", "uuid", {}),
 		getRandomValues(array) {
-			const bytes = sync("random", array.byteLength);
+			const bytes = sync("text", "random", { count: array.byteLength });
 			const view = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 			for (let at = 0; at < view.length; at++) view[at] = bytes.charCodeAt(at);
 			return array;

@@ -11,4 +11,6 @@ mod virtuals;
 pub(crate) use loader::{FileLoader, FileResolver};
 pub(crate) use maps::Maps;
 pub(crate) use version::Version;
+#[cfg(test)]
+pub(crate) use virtuals::prelude_sources;
 pub(crate) use virtuals::script;

@@ -78,3 +78,11 @@ fn package(specifier: &str) -> Option<&'static str> {
         _ => None,
     }
 }
+
+/// Every file of the prelude.
+#[cfg(test)]
+pub(crate) fn prelude_sources() -> Vec<String> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/prelude");
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    files.filter_map(|file| std::fs::read_to_string(file.path()).ok()).collect()
+}

@@ -1,0 +1,93 @@
+//! How the results of a module's handlers combine, event by event: the engine's event table, as the prelude needs it.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use hookrail::{Abilities, Column, DialectId, EventKind, Fold};
+use serde::Serialize;
+
+/// What is made of the results of several handlers for one event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Combine {
+    /// The first `block` ends the chain, and so does a handler that fails; otherwise the last result is used.
+    Block,
+    /// The first `cancel` ends the chain; otherwise the last result is used.
+    Cancel,
+    /// The last result that is an object is used.
+    LastObject,
+    /// The last result is used.
+    Last,
+    /// Each handler gets the messages that the one before it returned.
+    Messages,
+    /// The first message is used.
+    FirstMessage,
+    /// Results are dropped.
+    Ignore,
+}
+
+/// The rule of one event.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Rule {
+    pub(crate) combine: Combine,
+    /// Whether handlers get a signal that is aborted when the call is given up.
+    signal: bool,
+}
+
+impl Rule {
+    /// The rule of an event, by its name.
+    pub(crate) fn of_event(name: &str) -> Option<Self> {
+        columns().find(|column| column.name == name).map(Self::new)
+    }
+
+    fn new(column: &Column) -> Self {
+        let combine = match column.fold {
+            Fold::FirstBlock if column.can.includes(Abilities::RESULT) => Combine::Cancel,
+            Fold::FirstBlock => Combine::Block,
+            Fold::LastResult if column.can.includes(Abilities::REPLACE_TOOL_OUTPUT) => Combine::LastObject,
+            Fold::ChainMessages => Combine::Messages,
+            Fold::FirstMessage => Combine::FirstMessage,
+            Fold::Ignore => Combine::Ignore,
+            // The engine is given the last result and decides what it means. That is also right for a rule that no module
+            // event has today: nothing a module said is lost.
+            _ => Combine::Last,
+        };
+        // The events that hand over a preparation are those in which a handler may do long work, such as asking a model.
+        Self { combine, signal: column.fields.iter().any(|field| field.name == "preparation") }
+    }
+}
+
+fn columns() -> impl Iterator<Item = &'static Column> {
+    EventKind::all().filter_map(|kind| kind.spec().column(DialectId::Xcsh))
+}
+
+/// The rules of all events whose results are used, as JSON text by the name of the event.
+pub(crate) fn table() -> &'static str {
+    static TABLE: OnceLock<String> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        let rules = columns().map(|column| (column.name, Rule::new(column)));
+        let used: BTreeMap<_, _> = rules.filter(|(_, rule)| rule.combine != Combine::Ignore).collect();
+        serde_json::to_string(&used).unwrap_or_else(|_| "{}".to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rules_are_those_that_modules_were_written_for() {
+        let rule = |name: &str| Rule::of_event(name).map(|rule| (rule.combine, rule.signal));
+        assert_eq!(rule("tool_call"), Some((Combine::Block, false)));
+        assert_eq!(rule("tool_result"), Some((Combine::LastObject, false)));
+        assert_eq!(rule("context"), Some((Combine::Messages, false)));
+        assert_eq!(rule("before_agent_start"), Some((Combine::FirstMessage, false)));
+        assert_eq!(rule("session_before_switch"), Some((Combine::Cancel, false)));
+        assert_eq!(rule("session_before_branch"), Some((Combine::Cancel, false)));
+        assert_eq!(rule("session_before_compact"), Some((Combine::Cancel, true)));
+        assert_eq!(rule("session_before_tree"), Some((Combine::Cancel, true)));
+        assert_eq!(rule("session.compacting"), Some((Combine::Last, false)));
+        assert_eq!(rule("session_start"), Some((Combine::Ignore, false)));
+        assert_eq!(table().matches("combine").count(), 9);
+    }
+}
