@@ -1,9 +1,12 @@
-//! Finds the programs of this package, and builds them where nobody else has.
+//! Finds the programs that tests start, and builds those that are missing or older than their sources.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::time::SystemTime;
+
+/// The package of the misbehaving children.
+const TESTKIT: &str = "hookrail-testkit";
 
 /// The path of the `hookrail-child` binary, see `src/bin/hookrail-child`.
 ///
@@ -18,7 +21,21 @@ use std::time::SystemTime;
 #[must_use]
 pub fn child() -> PathBuf {
     static CHILD: OnceLock<PathBuf> = OnceLock::new();
-    CHILD.get_or_init(|| find_or_build("hookrail-child")).clone()
+    CHILD.get_or_init(|| find_or_build(TESTKIT, "hookrail-child")).clone()
+}
+
+/// The path of the `hookrail` binary, for tests of packages that it links and that cannot depend on its package.
+///
+/// `cargo test --workspace` builds it before any test runs. In a test of one package it is found or built as
+/// [`child`] is.
+///
+/// # Panics
+///
+/// If it is missing and cannot be built.
+#[must_use]
+pub fn hookrail() -> PathBuf {
+    static HOOKRAIL: OnceLock<PathBuf> = OnceLock::new();
+    HOOKRAIL.get_or_init(|| find_or_build("hookrail-cli", "hookrail")).clone()
 }
 
 /// The path of the `hookrail-measure` binary, see `src/bin/hookrail-measure`; found and built in the same way.
@@ -29,22 +46,27 @@ pub fn child() -> PathBuf {
 #[must_use]
 pub fn measure() -> PathBuf {
     static MEASURE: OnceLock<PathBuf> = OnceLock::new();
-    MEASURE.get_or_init(|| find_or_build("hookrail-measure")).clone()
+    MEASURE.get_or_init(|| find_or_build(TESTKIT, "hookrail-measure")).clone()
 }
 
 #[expect(clippy::panic, reason = "a test without its programs can only fail")]
-fn find_or_build(name: &str) -> PathBuf {
+fn find_or_build(package: &str, name: &str) -> PathBuf {
     let folder = profile_folder();
     let binary = folder.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
-    if is_fresh(name, &binary) {
+    if is_fresh(&binary) {
         return binary;
     }
-    let mut build = build_command(name, &folder);
-    match build.status() {
-        Ok(status) if status.success() && binary.is_file() => binary,
-        Ok(status) => panic!("{build:?} ended with {status}, {}", binary.display()),
-        Err(error) => panic!("cannot start {build:?}: {error}"),
-    }
+    let mut build = build_command(package, name, &folder);
+    let problem = match build.status() {
+        Ok(status) if status.success() && binary.is_file() => return binary,
+        Ok(status) => format!("{build:?} ended with {status}"),
+        Err(error) => format!("cannot start {build:?}: {error}"),
+    };
+    panic!(
+        "this test starts `{}`, which is missing or older than its sources: {problem}; \
+         `cargo build --package {package} --bin {name}` builds it",
+        binary.display()
+    )
 }
 
 /// `target/[triple/]profile`, from `target/[triple/]profile/deps/this-test`.
@@ -61,10 +83,10 @@ fn profile_folder() -> PathBuf {
     }
 }
 
-fn build_command(name: &str, folder: &Path) -> Command {
+fn build_command(package: &str, name: &str, folder: &Path) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut build = Command::new(cargo);
-    build.args(["build", "--quiet", "--package", "hookrail-testkit", "--bin", name]);
+    build.args(["build", "--quiet", "--package", package, "--bin", name]);
     build.current_dir(env!("CARGO_MANIFEST_DIR"));
     match folder.file_name() {
         None => {}
@@ -89,19 +111,35 @@ fn build_command(name: &str, folder: &Path) -> Command {
     build
 }
 
-/// Whether the binary exists and is not older than its source.
-fn is_fresh(name: &str, binary: &Path) -> bool {
-    let Some(built) = modified(binary) else {
+/// Whether the binary exists and is not older than any of its sources.
+///
+/// Cargo lists the sources in a file beside the binary. A list that is missing makes the binary stale, since a test must
+/// not report on a program that another source made.
+fn is_fresh(binary: &Path) -> bool {
+    let (Some(built), Ok(list)) = (modified(binary), std::fs::read_to_string(binary.with_extension("d"))) else {
         return false;
     };
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bin").join(name);
-    let Ok(entries) = std::fs::read_dir(sources) else {
-        // The source is not on this machine, so the binary cannot be stale.
-        return true;
-    };
-    entries.flatten().filter_map(|entry| modified(&entry.path())).all(|written| written <= built)
+    sources(&list).iter().all(|source| modified(source).is_some_and(|written| written <= built))
+}
+
+/// The files after the colon of a rule for `make`, in which a space of a name follows a backslash.
+fn sources(list: &str) -> Vec<PathBuf> {
+    let names = list.split_once(": ").map_or("", |(_, names)| names);
+    let names = names.replace("\\ ", "\0");
+    names.split_whitespace().map(|name| PathBuf::from(name.replace('\0', " "))).collect()
 }
 
 fn modified(path: &Path) -> Option<SystemTime> {
     std::fs::metadata(path).and_then(|data| data.modified()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_of_sources_is_read() {
+        let list = "/target/debug/hookrail: /a/main.rs /a/with\\ space/lib.rs\n";
+        assert_eq!(sources(list), [Path::new("/a/main.rs"), Path::new("/a/with space/lib.rs")]);
+    }
 }

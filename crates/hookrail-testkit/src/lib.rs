@@ -16,7 +16,7 @@ mod random;
 #[cfg(target_os = "linux")]
 mod soak;
 
-pub use children::{child, measure};
+pub use children::{child, hookrail, measure};
 pub use holdings::Holdings;
 pub use ledger::Ledger;
 pub use processes::{process_state, processes_with_marker, wait_until};

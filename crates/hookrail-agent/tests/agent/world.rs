@@ -92,7 +92,7 @@ impl World {
 
     /// The agent, not started yet.
     pub(crate) fn agent(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hookrail"));
+        let mut command = Command::new(hookrail_testkit::hookrail());
         command.args(["agent", "--script"]).arg(self.home.join("script.json"));
         command.args(["--trust-project", "--retry-delay-ms", "1"]).args(args);
         command.current_dir(&self.project).env_clear();

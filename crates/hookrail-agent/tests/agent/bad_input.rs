@@ -124,7 +124,7 @@ fn rules_that_cannot_be_used_are_a_clear_failure() {
 #[test]
 fn a_hook_that_starts_the_agent_again_comes_to_an_end() {
     let world = World::new(one_call("list_directory", json!({}), json!({})));
-    let agent = env!("CARGO_BIN_EXE_hookrail");
+    let agent = hookrail_testkit::hookrail().display().to_string();
     let script = world.home.join("script.json").display().to_string();
     let body = format!(
         "cat >/dev/null; echo x >> depth; {agent} agent --script '{script}' --project . --trust-project --prompt go >/dev/null 2>&1; exit 0"
