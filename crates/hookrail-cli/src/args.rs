@@ -127,7 +127,7 @@ pub(crate) struct ProjectArgs {
     /// The project's directory [default: the current directory]
     #[arg(long, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
-    /// Trust this project and its hooks for this one invocation
+    /// Trust this project and the hooks it has now, for this one invocation
     #[arg(long)]
     pub(crate) trust_project: bool,
     /// Load one more module hook (repeatable)

@@ -166,7 +166,7 @@ pub enum Standing {
 pub enum Trust {
     /// It comes from a place that needs no grant.
     NotNeeded,
-    /// Its project was trusted for this run, whatever the hook is.
+    /// Its project was trusted for this run, and the hook was there with this content when the run began.
     ForThisRun(Fingerprint),
     /// Its content was granted.
     Granted(Fingerprint),
@@ -181,6 +181,24 @@ impl Trust {
     #[must_use]
     pub fn allows(&self) -> bool {
         matches!(self, Self::NotNeeded | Self::ForThisRun(_) | Self::Granted(_))
+    }
+
+    /// Whether a run in that directory would run what was trusted, as far as that is known.
+    pub(crate) fn still_holds(&self, cwd: &Path) -> bool {
+        match self {
+            Self::NotNeeded => true,
+            Self::ForThisRun(taken) => taken.is_as_it_began(cwd),
+            Self::Granted(taken) => taken.still_holds(cwd),
+            Self::Never(_) | Self::Changed(_) => false,
+        }
+    }
+
+    /// What the hook is; none for a hook that needs no trust.
+    pub(crate) fn taken(&self) -> Option<&Fingerprint> {
+        match self {
+            Self::ForThisRun(taken) | Self::Granted(taken) | Self::Never(taken) | Self::Changed(taken) => Some(taken),
+            Self::NotNeeded => None,
+        }
     }
 
     /// What has to be found unchanged immediately before the hook runs; nothing for a hook that needs no trust.

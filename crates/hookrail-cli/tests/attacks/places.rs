@@ -1,9 +1,11 @@
 //! Where hooks run, which programs they find there, and what writes into a user's own places.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -43,34 +45,69 @@ fn settings(hooks: &[Value]) -> String {
     json!({"tools": {"enableHooks": true}, "hooks": {"BeforeTool": [{"hooks": hooks}]}}).to_string()
 }
 
-/// A server on standard input and output.
+/// A server and a conversation with it.
 struct Server {
     child: Child,
-    stdin: ChildStdin,
-    stdout: BufReader<ChildStdout>,
+    writer: Box<dyn Write>,
+    reader: Box<dyn BufRead>,
 }
 
 impl Server {
+    /// A server on standard input and output.
     fn start(lab: &Lab, args: &[&str]) -> Self {
         let mut command = lab.command(&[&["serve", "--stdio"], args].concat());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let (stdin, stdout) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
-        Self { child, stdin, stdout }
+        let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        Self { child, writer: Box::new(stdin), reader: Box::new(BufReader::new(stdout)) }
+    }
+
+    /// A server on a socket of this name in the lab.
+    fn on_socket(lab: &Lab, name: &str, args: &[&str]) -> Self {
+        let path = lab.base.join(name);
+        let mut command = lab.command(&[&["serve", "--socket", path.to_str().unwrap()], args].concat());
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut stream = None;
+        let answers = || {
+            stream = UnixStream::connect(&path).ok();
+            stream.is_some()
+        };
+        assert!(hookrail_testkit::wait_until(answers, HANG), "the server does not answer");
+        let stream = stream.unwrap();
+        let reader = Box::new(BufReader::new(stream.try_clone().unwrap()));
+        Self { child, writer: Box::new(stream), reader }
+    }
+
+    /// Says something, and gives the payload of the next message of that type.
+    fn say(&mut self, message: &Value, answer: &str) -> Value {
+        writeln!(self.writer, "{message}").unwrap();
+        loop {
+            let mut line = String::new();
+            assert!(self.reader.read_line(&mut line).unwrap() > 0, "the server has ended");
+            let mut message: Value = serde_json::from_str(&line).unwrap();
+            if message["type"] == answer {
+                return message["payload"].take();
+            }
+        }
     }
 
     /// The outcome of one tool call.
     fn ask(&mut self, input: &Value) -> Value {
         let request = json!({"type": "HOOK_EXECUTION_REQUEST", "payload": {
             "correlationId": "c", "eventName": "BeforeTool", "input": input}});
-        writeln!(self.stdin, "{request}").unwrap();
-        loop {
-            let mut line = String::new();
-            assert!(self.stdout.read_line(&mut line).unwrap() > 0, "the server has ended");
-            let message: Value = serde_json::from_str(&line).unwrap();
-            if message["type"] == "HOOK_EXECUTION_RESPONSE" {
-                return message["payload"]["outcome"].clone();
-            }
-        }
+        self.say(&request, "HOOK_EXECUTION_RESPONSE")["outcome"].take()
+    }
+
+    /// Asks until the outcome is as it should be.
+    #[track_caller]
+    fn until(&mut self, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+        let mut last = Value::Null;
+        let input = json!({"tool_name": "write_file", "tool_input": {"path": "a"}});
+        let asked = || {
+            last = self.ask(&input);
+            is_so(&last)
+        };
+        assert!(hookrail_testkit::wait_until(asked, HANG), "{what}: {last}");
+        last
     }
 }
 
@@ -78,6 +115,147 @@ impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// Coarse, and only for a test that would hang.
+const HANG: Duration = Duration::from_secs(60);
+
+/// How a server that runs comes to read configuration again.
+#[derive(Clone, Copy, Debug)]
+enum Noticing {
+    Watching,
+    Message,
+    Command,
+    Signal,
+}
+
+impl Noticing {
+    fn start(self, lab: &Lab) -> Server {
+        match self {
+            Self::Watching => Server::start(lab, &["--trust-project"]),
+            Self::Message => Server::start(lab, &["--trust-project", "--no-watch"]),
+            Self::Command => Server::on_socket(lab, "c", &["--trust-project", "--no-watch"]),
+            Self::Signal => Server::on_socket(lab, "s", &["--trust-project", "--no-watch"]),
+        }
+    }
+
+    fn read_again(self, lab: &Lab, server: &mut Server) {
+        match self {
+            // Scripts are looked at before they run and not watched; what is watched makes the server read again.
+            Self::Watching => {
+                let settings = lab.project.join(".llxprt/settings.json");
+                fs::write(&settings, fs::read(&settings).unwrap()).unwrap();
+            }
+            Self::Message => {
+                server.say(&json!({"type": "reload", "payload": {"correlationId": "r"}}), "reload");
+            }
+            Self::Command => {
+                let ran = lab.run(&["reload", "--socket", lab.base.join("c").to_str().unwrap()], "");
+                assert_eq!(ran.code, 0, "{ran:?}");
+            }
+            Self::Signal => {
+                let sent = std::process::Command::new("kill").args(["-HUP", &server.child.id().to_string()]).status();
+                assert!(sent.unwrap().success());
+            }
+        }
+    }
+}
+
+fn ran(outcome: &Value, hook: &str) -> bool {
+    let runs = outcome["runs"].as_array().unwrap_or_else(|| panic!("{outcome}"));
+    runs.iter().any(|run| run["hook"] == hook && matches!(run["end"].as_str(), Some("answered" | "silent")))
+}
+
+/// Whether a hook with this in its name or its source was skipped because it is not trusted.
+fn is_untrusted(outcome: &Value, hook: &str) -> bool {
+    let skipped = outcome["skipped"].as_array().unwrap_or_else(|| panic!("{outcome}"));
+    skipped.iter().any(|one| format!("{} {}", one["hook"], one["source"]).contains(hook) && one["why"] == "untrusted")
+}
+
+fn is_denied_for_a_change(outcome: &Value) -> bool {
+    outcome["decision"] == "deny" && outcome["diagnostics"].to_string().contains("trust-changed")
+}
+
+/// The hooks of a project that is trusted for one run, and more.
+fn trusted_hooks(more: &[Value]) -> String {
+    let own = [
+        json!({"type": "command", "name": "script", "command": "sh script.sh"}),
+        json!({"type": "command", "name": "guard", "command": "sh guard.sh", "onFailure": "block"}),
+        json!({"type": "command", "name": "missing", "command": "./missing.sh"}),
+        json!({"type": "command", "name": "writer", "command": "echo x > made; touch made"}),
+    ];
+    let hooks: Vec<&Value> = own.iter().chain(more).collect();
+    json!({"tools": {"enableHooks": true}, "hooks": {"BeforeTool": [{"hooks": hooks}]}}).to_string()
+}
+
+/// What is added to a project, or changed in it, while a server runs that was started with `--trust-project`.
+fn appears_later(lab: &Lab, noticing: Noticing) {
+    let module = "export default (pi) => { pi.on(\"tool_call\", () => {}); };\n";
+    for (file, text) in [("script.sh", "exit 0\n"), ("guard.sh", "exit 0\n"), (".xcsh/hooks/pre/there.mjs", module)] {
+        lab.write(file, text);
+    }
+    lab.write(".llxprt/settings.json", trusted_hooks(&[]));
+    let mut server = noticing.start(lab);
+    let as_begun = |outcome: &Value| {
+        let module = lab.project.join(".xcsh/hooks/pre/there.mjs");
+        let hooks = ["script", "guard", "writer", module.to_str().unwrap()];
+        outcome["decision"] != "deny" && hooks.iter().all(|hook| ran(outcome, hook))
+    };
+    server.until("what was there runs", as_begun);
+
+    // New hooks of every dialect.
+    let late = json!({"type": "command", "name": "late-hook", "command": lab.canary()});
+    lab.write(".llxprt/settings.json", trusted_hooks(&[late]));
+    lab.write(".xcsh/hooks/pre/late-module.mjs", lab.hostile_module());
+    lab.write(".x-code/plugins/late-plugin/plugin.json", lab.plugin_running("late-plugin", &lab.canary()));
+    noticing.read_again(lab, &mut server);
+    let all =
+        |outcome: &Value| ["late-hook", "late-module", "late-plugin"].iter().all(|hook| is_untrusted(outcome, hook));
+    let outcome = server.until("what is new is not trusted", all);
+    assert!(as_begun(&outcome), "what was there still runs: {outcome}");
+    lab.nothing_ran("what is new");
+    lab.write(".llxprt/settings.json", trusted_hooks(&[]));
+    noticing.read_again(lab, &mut server);
+
+    // Other content of what was there. Nothing is read again for a script: it is looked at before it runs.
+    let input = json!({"tool_name": "write_file", "tool_input": {"path": "a"}});
+    executable(lab, "missing.sh");
+    lab.write("script.sh", lab.canary());
+    let outcome = server.ask(&input);
+    assert!(!ran(&outcome, "script") && !ran(&outcome, "missing"), "{outcome}");
+    for (file, before) in [("guard.sh", "exit 0\n"), (".xcsh/hooks/pre/there.mjs", module)] {
+        let hostile = if file == "guard.sh" { lab.canary() } else { lab.hostile_module() };
+        lab.write(file, hostile);
+        assert!(is_denied_for_a_change(&server.ask(&input)), "{file}");
+        noticing.read_again(lab, &mut server);
+        for _ in 0..3 {
+            assert!(is_denied_for_a_change(&server.ask(&input)), "{file}");
+        }
+        lab.nothing_ran(file);
+        lab.write(file, before);
+        noticing.read_again(lab, &mut server);
+        server.until("a guard that is what it was runs", |outcome| outcome["decision"] != "deny");
+    }
+    lab.nothing_ran("what has changed");
+
+    // Another command of a guard that was there.
+    let other = trusted_hooks(&[]).replace("sh guard.sh", &lab.canary());
+    lab.write(".llxprt/settings.json", other);
+    noticing.read_again(lab, &mut server);
+    server.until("a guard does not disappear by being edited", is_denied_for_a_change);
+    lab.nothing_ran("an edited guard");
+
+    // What was covered stays covered.
+    fs::remove_file(lab.project.join("missing.sh")).unwrap();
+    lab.write("script.sh", "exit 0\n");
+    lab.write(".llxprt/settings.json", trusted_hooks(&[]));
+    noticing.read_again(lab, &mut server);
+    server.until("what is as it was runs", as_begun);
+    lab.nothing_ran("what is as it was");
+    drop(server);
+    for new in [".xcsh/hooks/pre/late-module.mjs", ".x-code/plugins/late-plugin/plugin.json"] {
+        fs::remove_file(lab.project.join(new)).unwrap();
     }
 }
 
@@ -151,6 +329,20 @@ attacks! { "Places";
                 assert!(told.clone().any(|found| found["code"] == "working-directory-replaced"), "{outcome}");
             }
             lab.nothing_ran("an event from elsewhere");
+        }
+    }
+    trusted_for_this_run Stranger {
+        "While `serve --trust-project` runs, the project gets another hook, module and plugin, a missing script, other bytes in a script and in a module, and another command for a guard."
+        => "The option covers what was there when it was given. What appears or changes later does not run, with watching, a reload message, `hookrail reload` and SIGHUP; a guard that changed denies, and runs again when it is what it was."
+        |lab| {
+            lab.write("script.sh", lab.canary());
+            lab.write("guard.sh", lab.canary());
+            lab.write(".llxprt/settings.json", trusted_hooks(&[]));
+        },
+        then |lab, _| {
+            for noticing in [Noticing::Watching, Noticing::Message, Noticing::Command, Noticing::Signal] {
+                appears_later(lab, noticing);
+            }
         }
     }
     programs_found_in_the_project Stranger {

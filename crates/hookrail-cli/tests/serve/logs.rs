@@ -24,7 +24,7 @@ fn serves(sandbox: &Sandbox, talk: &mut Talk, what: &str) {
 
 #[test]
 fn a_reader_of_the_log_that_dies_changes_nothing() {
-    let sandbox = Sandbox::with_hook(DENIES);
+    let sandbox = Sandbox::with_user_hook(DENIES);
     let mut command = sandbox.serve(&["--stdio", "--trust-project"]);
     let (mut server, mut talk) = Sandbox::talk_to({
         command.env("RUST_LOG", "hookrail=debug");
@@ -52,7 +52,7 @@ fn full_disk() -> Stdio {
 fn a_log_that_was_broken_from_the_start_changes_nothing() {
     for (what, stderr) in [("a pipe without a reader", without_reader as fn() -> Stdio), ("a full disk", full_disk)] {
         for format in ["text", "json"] {
-            let sandbox = Sandbox::with_hook(DENIES);
+            let sandbox = Sandbox::with_user_hook(DENIES);
             // A setting that is not known is told on standard error, too.
             let folder = sandbox.base.join("home/.config/hookrail");
             std::fs::create_dir_all(&folder).unwrap();
@@ -69,7 +69,7 @@ fn a_log_that_was_broken_from_the_start_changes_nothing() {
 
 #[test]
 fn a_log_that_nothing_reads_holds_nothing_up() {
-    let sandbox = Sandbox::with_hook(DENIES);
+    let sandbox = Sandbox::with_user_hook(DENIES);
     let mut command = sandbox.serve(&["--stdio", "--trust-project"]);
     command.env("RUST_LOG", "hookrail=trace");
     // The pipe is kept open and never read: it is full after 64 KiB, and every event logs more than 1 KiB.

@@ -6,7 +6,7 @@ use crate::support::{Sandbox, Talk};
 
 #[test]
 fn sighup_reloads_a_server_on_a_socket() {
-    let sandbox = Sandbox::with_hook("echo first");
+    let sandbox = Sandbox::with_user_hook("echo first");
     let (server, _path, mut talk) = sandbox.on_socket(&["--no-watch"]);
     assert_eq!(talk.message(), "first");
     sandbox.edit("echo second");
@@ -41,7 +41,7 @@ fn sigquit_ends_a_server_on_a_socket() {
 
 #[test]
 fn signals_that_were_ignored_at_the_start_stay_ignored() {
-    let sandbox = Sandbox::with_hook("echo first");
+    let sandbox = Sandbox::with_user_hook("echo first");
     let path = sandbox.base.join("s");
     let ignoring = "trap '' HUP INT QUIT; exec \"$0\" \"$@\"";
     let own = ["-c".as_ref(), ignoring.as_ref(), Sandbox::program().as_os_str()];
@@ -77,7 +77,7 @@ fn nohup_does_not_end_with_its_terminal() {
 
 #[test]
 fn the_command_reloads_and_says_what_cannot_be_used() {
-    let sandbox = Sandbox::with_hook("echo first");
+    let sandbox = Sandbox::with_user_hook("echo first");
     let (_server, path, mut talk) = sandbox.on_socket(&["--no-watch"]);
     let path = path.to_str().unwrap();
     assert_eq!(talk.message(), "first");
@@ -89,7 +89,7 @@ fn the_command_reloads_and_says_what_cannot_be_used() {
     // What was reported is in force.
     assert_eq!(talk.message(), "second");
 
-    std::fs::write(sandbox.project.join(".llxprt/settings.json"), "{ broken").unwrap();
+    std::fs::write(sandbox.base.join("home/.llxprt/settings.json"), "{ broken").unwrap();
     let (status, text) = sandbox.run(&["reload", "--socket", path]);
     assert_eq!(status, Some(1), "{text}");
     assert!(text.contains(".llxprt/settings.json") && text.contains("hint: "), "{text}");
@@ -130,7 +130,7 @@ fn reload(talk: &mut Talk) -> Value {
 
 #[test]
 fn a_client_reloads_and_sees_which_configuration_is_in_force() {
-    let sandbox = Sandbox::with_hook("echo first");
+    let sandbox = Sandbox::with_user_hook("echo first");
     let (_server, mut talk) = sandbox.on_stdio(&["--no-watch"]);
     assert_eq!(talk.message(), "first");
     let before = talk.hello();

@@ -35,6 +35,14 @@ impl Sandbox {
         Self::new(&json!({"BeforeTool": [{"hooks": [{"type": "command", "command": command}]}]}))
     }
 
+    /// One hook for BeforeTool that is the user's own: it needs no grant, also not when it changes while a server runs.
+    pub(crate) fn with_user_hook(command: &str) -> Self {
+        let sandbox = Self::new(&json!({}));
+        std::fs::create_dir(sandbox.base.join("home/.llxprt")).unwrap();
+        sandbox.edit(command);
+        sandbox
+    }
+
     pub(crate) fn program() -> &'static Path {
         Path::new(env!("CARGO_BIN_EXE_hookrail"))
     }
@@ -107,12 +115,13 @@ impl Sandbox {
         Talk::new(stream.try_clone().unwrap(), stream)
     }
 
-    /// Replaces the hooks for BeforeTool by one, as an editor does: a new file, renamed over the old one.
+    /// Replaces the user's hooks for BeforeTool by one, as an editor does: a new file, renamed over the old one.
     pub(crate) fn edit(&self, command: &str) {
         let hooks = json!({"BeforeTool": [{"hooks": [{"type": "command", "command": command}]}]});
         let settings = json!({"hooksConfig": {"enabled": true}, "hooks": hooks});
-        std::fs::write(self.project.join(".llxprt/new"), settings.to_string()).unwrap();
-        std::fs::rename(self.project.join(".llxprt/new"), self.project.join(".llxprt/settings.json")).unwrap();
+        let folder = self.base.join("home/.llxprt");
+        std::fs::write(folder.join("new"), settings.to_string()).unwrap();
+        std::fs::rename(folder.join("new"), folder.join("settings.json")).unwrap();
     }
 
     /// Runs a command of the program and gives its status and everything it wrote.

@@ -30,7 +30,7 @@ fn without_inotify_configuration_is_polled_and_everybody_is_told() {
         return;
     }
     for limit in ["max_inotify_instances", "max_inotify_watches"] {
-        let sandbox = Sandbox::with_hook("echo first");
+        let sandbox = Sandbox::with_user_hook("echo first");
         let own = ["-Ur", "sh", "-c", EXHAUSTED, limit, Sandbox::program().to_str().unwrap()].map(OsStr::new);
         let args = ["--stdio", "--trust-project", "--metrics", "127.0.0.1:0"];
         let (mut server, mut talk) = Sandbox::talk_to(sandbox.serve_with("unshare", &own, &args));
@@ -93,7 +93,7 @@ fn a_revoked_grant_is_gone_for_the_next_event_also_without_watching() {
 
 #[test]
 fn without_watching_a_changed_file_changes_nothing() {
-    let sandbox = Sandbox::with_hook("echo first");
+    let sandbox = Sandbox::with_user_hook("echo first");
     let (_server, mut talk): (Server, Talk) = sandbox.on_stdio(&["--no-watch"]);
     assert_eq!(talk.message(), "first");
     sandbox.edit("echo second");
@@ -102,7 +102,7 @@ fn without_watching_a_changed_file_changes_nothing() {
     }
 }
 
-/// A file of the project, written in place.
+/// A file of the sandbox, written in place.
 fn write(sandbox: &Sandbox, file: &str, text: &str) {
     let path = sandbox.base.join(file);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -137,26 +137,32 @@ fn manifest(reason: &str) -> String {
 fn an_edit_of_everything_that_was_read_is_noticed() {
     let denies = |reason: &str| hooks(&format!("echo {reason} >&2; exit 2"));
     let imported = |reason: &str| format!("export const reason = '{reason}';\n");
-    // A settings file behind a link, a plugin's manifest, a module, and a module's import.
+    // A settings file behind a link, a plugin's manifest, a module, and a module's import: the user's own, which need no
+    // grant when they change.
     type Content<'c> = &'c dyn Fn(&str) -> String;
     let sources: [(&str, Content<'_>); 4] = [
         ("elsewhere/settings.json", &denies),
-        ("project/.x-code/plugins/gate/plugin.json", &manifest),
-        ("project/.xcsh/hooks/pre/guard.mjs", &denying),
-        ("project/.xcsh/hooks/lib/reason.mjs", &imported),
+        ("home/.x-code/plugins/cache/m/gate/1.0.0/plugin.json", &manifest),
+        ("home/.xcsh/agent/hooks/pre/guard.mjs", &denying),
+        ("home/.xcsh/agent/hooks/lib/reason.mjs", &imported),
     ];
     for (file, text) in sources {
         let sandbox = Sandbox::new(&json!({}));
         write(&sandbox, file, &text("before-edit"));
         if file.starts_with("elsewhere") {
-            let settings = sandbox.project.join(".llxprt/settings.json");
-            std::fs::remove_file(&settings).unwrap();
+            let settings = sandbox.base.join("home/.llxprt/settings.json");
+            std::fs::create_dir(sandbox.base.join("home/.llxprt")).unwrap();
             std::os::unix::fs::symlink(sandbox.base.join(file), &settings).unwrap();
+        }
+        if file.ends_with("plugin.json") {
+            let installed =
+                json!({"plugins": [{"id": "gate@m", "name": "gate", "marketplace": "m", "version": "1.0.0"}]});
+            write(&sandbox, "home/.x-code/plugins/installed_plugins.json", &installed.to_string());
         }
         if file.ends_with("reason.mjs") {
             let module = "import { reason } from '../lib/reason.mjs';\n\
                           export default (pi) => pi.on('tool_call', () => ({ block: true, reason }));\n";
-            write(&sandbox, "project/.xcsh/hooks/pre/guard.mjs", module);
+            write(&sandbox, "home/.xcsh/agent/hooks/pre/guard.mjs", module);
         }
         let (_server, mut talk) = sandbox.on_stdio(&[]);
         until_reason(&mut talk, "before-edit");

@@ -15,7 +15,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::DialectId;
 use crate::hook::Trust;
 use crate::source::{Location, SourceKind};
-use crate::trust::{Digest, NamedFile};
+use crate::trust::{Coverage, Digest, NamedFile};
 
 /// A file that changed is read when it looks the same twice, this far apart.
 const SETTLING: Duration = Duration::from_millis(20);
@@ -158,6 +158,8 @@ pub(crate) struct SourceStore {
     real: HashMap<PathBuf, PathBuf>,
     /// What was granted when it could last be looked at, by definition.
     trusted: HashMap<Digest, Trust>,
+    /// What was there when a project began to be trusted for this run.
+    pub(crate) coverage: Coverage,
 }
 
 /// Something in a folder.
@@ -402,6 +404,11 @@ impl<'s> Reading<'s> {
             self.store.trusted.remove(&definition);
         }
         trust
+    }
+
+    /// What was there when a project began to be trusted for this run.
+    pub(crate) fn coverage(&mut self) -> &mut Coverage {
+        &mut self.store.coverage
     }
 
     /// What trust said about a definition when that could last be told.

@@ -12,7 +12,7 @@ use crate::diagnostic::Diagnostic;
 use crate::hook::{Hook, Trust};
 use crate::run::{Environment, ModuleRunner};
 use crate::snapshot::{LoadedModule, Policy};
-use crate::trust::{Fingerprint, Grants, protect_python};
+use crate::trust::{Fingerprint, Grant, Grants, protect_python};
 
 /// Where configuration comes from, and how far the project is trusted.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ pub(crate) struct Sources {
     /// What hooks see of it. The engine itself goes by the whole environment, also where variables are withheld from hooks.
     pub(crate) hook_environment: Arc<Environment>,
     pub(crate) grants: Grants,
-    /// Whether the project and its hooks are trusted for this run, whatever was granted.
+    /// Whether the project and the hooks that it has when the run begins are trusted for this run, whatever was granted.
     pub(crate) trust_all: bool,
     /// Whether plugins are loaded at all.
     pub(crate) plugins: Plugins,
@@ -83,7 +83,7 @@ impl Sources {
     pub(crate) fn judge(&self, hook: &Hook, reading: &mut Reading<'_>) -> Trust {
         let fingerprint = Fingerprint::take(&self.project, hook);
         let trust = match self.trust_all {
-            true => Trust::ForThisRun(fingerprint.clone()),
+            true => reading.coverage().judge(hook, fingerprint.clone(), &self.grants),
             false => self.grants.judge(fingerprint.clone()),
         };
         reading.judged(fingerprint.definition(), trust, fingerprint.is_out_of_resources())
@@ -128,6 +128,11 @@ pub(crate) struct Loaded {
 }
 
 impl Loader {
+    /// The guards that trusting the project for this run covers, beside those that were granted.
+    pub(crate) fn guards_for_this_run(&self, grants: &Grants) -> Vec<Grant> {
+        self.sources.coverage.guards_beside(grants)
+    }
+
     /// Loads everything once, the sources of the embedding program first.
     pub(crate) fn load(
         &mut self,
@@ -152,6 +157,7 @@ impl Loader {
         }
         loaded.absorb(xcsh::load(sources, &mut reading, &mut self.modules));
         loaded.sources = reading.report;
+        self.sources.coverage.end_of_load(loaded.sources.try_again);
         loaded.sources.roots = [Some(sources.project.clone()), sources.home()].into_iter().flatten().collect();
         protect_python(&mut loaded.hooks, &sources.environment);
         loaded

@@ -20,7 +20,7 @@ use tokio::time::Instant;
 use super::command::{ProcessWorld, RUN_ID, commands};
 use super::recipe::{Content, Recipe};
 use super::request::RunRequest;
-use crate::hook::{Hook, Trust};
+use crate::hook::Hook;
 use crate::lane::Life;
 
 /// How many processes of one pool work at once; more events wait for them.
@@ -298,12 +298,7 @@ impl Pool {
 
     /// Whether what would be started now is what was looked at, and what was trusted.
     fn may_be_started(&self) -> bool {
-        let is_trusted = match &self.hook.trust {
-            Trust::Granted(fingerprint) => fingerprint.still_holds(self.recipe.cwd()),
-            Trust::NotNeeded | Trust::ForThisRun(_) => true,
-            Trust::Never(_) | Trust::Changed(_) => false,
-        };
-        is_trusted && self.content.is_unchanged()
+        self.hook.trust.still_holds(self.recipe.cwd()) && self.content.is_unchanged()
     }
 
     /// When a process may be started again after crashes.

@@ -87,8 +87,8 @@ impl RunRequest {
         (!cwd.starts_with(real)).then(|| project.to_owned())
     }
 
-    /// Whether the hook is not what its user granted any more.
+    /// Whether the hook is not what its user trusted any more.
     pub(crate) fn has_changed(&self) -> bool {
-        self.hook.trust.to_be_verified().is_some_and(|fingerprint| !fingerprint.still_holds(&self.cwd))
+        !self.hook.trust.still_holds(&self.cwd)
     }
 }

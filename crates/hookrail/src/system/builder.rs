@@ -138,7 +138,8 @@ impl Builder {
         self
     }
 
-    /// Trusts the project and all its hooks, as long as this system lives.
+    /// Trusts the project and the hooks that it has when the system is built, as long as the system lives. A hook that
+    /// appears later, or whose content changes, needs a grant; see [`Trust::ForThisRun`](crate::Trust::ForThisRun).
     pub fn trust_project(mut self) -> Self {
         self.project_trust = ProjectTrust::ForThisRun;
         self
@@ -358,7 +359,9 @@ impl Settings {
         log!(debug, target: "hookrail::registry", hooks = loaded.hooks.len(), findings = loaded.diagnostics.len(), "loaded");
         diagnostics.extend(loaded.diagnostics);
         let mut hooks = loaded.hooks;
-        sources.grants.recognise_guards(&mut hooks);
+        let mut trusted = sources.grants.clone();
+        trusted.hooks.extend(loader.guards_for_this_run(&sources.grants));
+        trusted.recognise_guards(&mut hooks);
         hooks.extend(self.hooks.iter().cloned());
         hooks.extend(native);
         self.prepare_for_hooks(&mut hooks, &sources, loaded.redacted.as_ref(), &loaded.sources.looked_at);

@@ -9,6 +9,7 @@ use crate::hook::{Authority, Trust};
 use crate::json::Json;
 use crate::run::{How, ModuleCommand, ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, SpawnFailure};
 use crate::snapshot::{LoadedModule, Snapshot};
+use crate::trust::Fingerprint;
 
 /// A command that a module offers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,11 +92,8 @@ impl HookSystem {
     }
 }
 
-/// What was granted is verified immediately before it runs.
+/// What was trusted is verified immediately before it runs.
 fn still_trusted(module: &LoadedModule) -> bool {
-    match &module.trust {
-        Trust::Granted(fingerprint) => fingerprint.still_holds(fingerprint.root()),
-        Trust::NotNeeded | Trust::ForThisRun(_) => true,
-        Trust::Never(_) | Trust::Changed(_) => false,
-    }
+    // A module has no words that mean other files in another directory.
+    module.trust.still_holds(module.trust.taken().map_or(Path::new("/"), Fingerprint::root))
 }

@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 use super::command::{Command, Form, Found, OpenEnd};
 use super::grants::Grant;
 use super::imports;
-use crate::config::is_want_of_resources;
+use crate::config::{is_absence, is_want_of_resources};
 use crate::hook::{Action, Hook};
 use crate::lane::Life;
 use crate::run::Capabilities;
@@ -131,6 +131,8 @@ pub struct Fingerprint {
     granted: Option<Arc<Grant>>,
     /// The digests of the definition with and without its terms: every grant is compared with them.
     digests: Arc<OnceLock<[Digest; 2]>>,
+    /// Whether the command was open-ended when its project was trusted for a run.
+    began_open_ended: bool,
 }
 
 impl PartialEq for Fingerprint {
@@ -275,6 +277,37 @@ impl Fingerprint {
             narrowed_to: None,
             granted: None,
             digests: Arc::default(),
+            began_open_ended: false,
+        }
+    }
+
+    /// The fingerprint of a hook whose project is trusted for a run that begins now. The files of a closed command and of a
+    /// module are read now. An open-ended command is known by its definition: it may name files that it writes.
+    pub(super) fn at_the_beginning(mut self) -> Self {
+        self.began_open_ended = self.is_open_ended();
+        if !self.began_open_ended {
+            self.looked();
+        }
+        self
+    }
+
+    /// Whether a hook with the same definition has the content that this one had at the beginning of the run. A command
+    /// that was open-ended because its script was missing is another one when the script is there.
+    pub(super) fn is_same_as(&self, now: &Self) -> bool {
+        match (self.began_open_ended, now.is_open_ended()) {
+            (true, is_open_ended) => is_open_ended,
+            (false, true) => false,
+            (false, false) => self.files() == now.files(),
+        }
+    }
+
+    /// Whether a run in that directory would run what was there at the beginning, as far as that is known.
+    pub(crate) fn is_as_it_began(&self, cwd: &Path) -> bool {
+        match &self.runs {
+            // A module that is gone has no other content: its runner has the version that it loaded.
+            Runs::Module(module) if is_gone(module) => true,
+            Runs::Command(_) if self.began_open_ended => self.is_open_ended(),
+            Runs::Module(_) | Runs::Command(_) => self.still_holds(cwd),
         }
     }
 
@@ -432,6 +465,10 @@ impl Fingerprint {
         let elsewhere = || self.runs.look(&self.root, &cwd).files.iter().all(is_known);
         known == &*self.runs.look(&self.root, &self.root).files && (*self.root == *cwd || elsewhere())
     }
+}
+
+fn is_gone(path: &Path) -> bool {
+    path.symlink_metadata().is_err_and(|error| is_absence(&error))
 }
 
 /// No system starts a longer command, and none is searched for files.

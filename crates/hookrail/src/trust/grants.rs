@@ -51,6 +51,26 @@ pub struct Grant {
 const GUARDS_TOOL_CALLS: &str = "tool_call";
 
 impl Grant {
+    /// What a grant says about a hook.
+    fn of(hook: &Hook, fingerprint: &Fingerprint, content: Option<Digest>, policy: OnFailure) -> Self {
+        Self {
+            hook: hook.label.to_string(),
+            event: hook.event.name().to_owned(),
+            definition: fingerprint.definition().hex(),
+            content: content.map_or_else(String::new, |content| content.hex()),
+            files: fingerprint.files().iter().filter_map(granted_file).collect(),
+            described: Some(fingerprint.described().clone()),
+            capabilities: None,
+            on_failure: Some(policy.name().to_owned()),
+        }
+    }
+
+    /// What a grant would say about a hook whose failure has an effect; none for any other hook.
+    pub(super) fn of_guard(hook: &Hook, fingerprint: &Fingerprint) -> Option<Self> {
+        let policy = policy_to_grant(hook, fingerprint);
+        (policy != OnFailure::Allow).then(|| Self::of(hook, fingerprint, fingerprint.content(), policy))
+    }
+
     /// What a failure of the hook does by this grant. A word that is not known is read as the strictest one. A grant of an
     /// earlier version does not say: then the hook's present policy is all there is, and a module may be a guard.
     pub(crate) fn policy(&self, hook: &Hook) -> OnFailure {
@@ -133,16 +153,7 @@ impl Grants {
     /// Adds a hook. Returns whether it could be granted: what cannot be fingerprinted cannot be trusted.
     pub fn grant(&mut self, hook: &Hook, fingerprint: &Fingerprint) -> bool {
         let Some(content) = fingerprint.content() else { return false };
-        let grant = Grant {
-            hook: hook.label.to_string(),
-            event: hook.event.name().to_owned(),
-            definition: fingerprint.definition().hex(),
-            content: content.hex(),
-            files: fingerprint.files().iter().filter_map(granted_file).collect(),
-            described: Some(fingerprint.described().clone()),
-            capabilities: None,
-            on_failure: Some(policy_to_grant(hook, fingerprint).name().to_owned()),
-        };
+        let grant = Grant::of(hook, fingerprint, Some(content), policy_to_grant(hook, fingerprint));
         // What the hook was before it changed is not granted any more.
         let superseded = fingerprint.granted().map(|old| old.definition.clone());
         self.hooks.retain(|old| old.definition != grant.definition && Some(&old.definition) != superseded.as_ref());

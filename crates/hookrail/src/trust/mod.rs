@@ -4,6 +4,7 @@
 //! repository; content is verified again immediately before it runs.
 
 mod command;
+mod coverage;
 mod diff;
 mod fingerprint;
 mod grants;
@@ -15,6 +16,7 @@ mod texts;
 
 pub(crate) use command::AGENT_FOLDERS;
 pub use command::{OpenEnd, PROTECTED_FOLDERS};
+pub(crate) use coverage::Coverage;
 pub use diff::{ChangeKind, FileChange, FileState, HookChange};
 pub(crate) use fingerprint::files_named_by;
 pub use fingerprint::{Definition, Digest, Fingerprint, NamedFile};

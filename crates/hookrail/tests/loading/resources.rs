@@ -98,6 +98,34 @@ fn beginning() {
     assert!(!outcome.is_denied() && outcome.runs.len() == 1, "{:?}", outcome.diagnostics);
 }
 
+#[test]
+fn a_project_that_is_trusted_for_this_run_covers_what_can_be_read_at_last() {
+    in_a_process_with_few_descriptors("trusted_for_this_run");
+}
+
+#[test]
+#[ignore = "it is run by the test before it, in a process of its own"]
+fn trusted_for_this_run() {
+    let world = World::new();
+    world.write("project/guard.sh", "exit 2\n");
+    world.write("project/.llxprt/settings.json", &settings("sh guard.sh"));
+    let builder = world.builder().trust_project();
+    let taken = take_all();
+    let system = builder.build();
+    drop(taken);
+    std::thread::sleep(std::time::Duration::from_millis(30));
+    assert!(world.fire(&system).is_denied(), "{:?}", system.snapshot().diagnostics());
+    assert!(!system.configuration().is_incomplete, "the event loaded again");
+    // From then on nothing else is covered, and lacking descriptors takes nothing away.
+    loaded_without_descriptors(&system);
+    std::thread::sleep(std::time::Duration::from_millis(30));
+    assert!(world.fire(&system).is_denied(), "{:?}", system.snapshot().diagnostics());
+    world.write("project/.llxprt/settings.json", &settings(DENY));
+    system.reload();
+    let outcome = world.fire(&system);
+    assert!(!outcome.is_denied() && outcome.runs.is_empty(), "{:?}", outcome.runs);
+}
+
 impl World {
     /// Frees the descriptors and writes a file before anything else can happen.
     fn write_without_descriptors(&self, name: &str, text: &str, taken: Vec<fs::File>) {
