@@ -12,6 +12,9 @@ use crate::outcome::End;
 use crate::sandbox::Sandbox;
 use crate::sealed::SealedInput;
 
+/// What is added to the name of a marker for the values of the runs around this one.
+pub(crate) const OUTER: &str = "_OUTER";
+
 /// A program to start, with everything it is given and every bound it has.
 ///
 /// The defaults: no arguments, an **empty** environment, the host's working
@@ -150,6 +153,9 @@ impl Command {
     ///
     /// On a kill, processes that carry it are killed wherever they have gone.
     /// So `name=value` must be unique to this run, or unrelated processes die.
+    ///
+    /// If the environment has a variable of that name already, this program is itself the descendant of such a run. The
+    /// older values are then handed down in `name_OUTER`, separated by blanks, so that the outer run finds the child too.
     #[must_use]
     pub fn marker(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.marker = Some((name.into(), value.into()));
@@ -194,10 +200,14 @@ impl Command {
     /// The environment with the marker in it.
     pub(crate) fn full_environment(&self) -> Environment {
         let environment = Environment::clone(&self.env);
-        match &self.marker {
-            Some((name, value)) => environment.with(name, value),
-            None => environment,
-        }
+        let Some((name, value)) = &self.marker else { return environment };
+        let mut outer_name = name.clone();
+        outer_name.push(OUTER);
+        let older = [environment.get(&outer_name), environment.get(name)];
+        let older: Vec<&OsStr> = older.into_iter().flatten().filter(|values| !values.is_empty()).collect();
+        let older = older.join(OsStr::new(" "));
+        let environment = if older.is_empty() { environment } else { environment.with(outer_name, older) };
+        environment.with(name, value)
     }
 }
 

@@ -41,6 +41,7 @@ pub struct Ladder {
 
 impl Ladder {
     pub(crate) fn start(child: sys::Child, outputs: [sys::Output; 2], grace: Duration) -> Self {
+        child.note_descendants();
         let grace_ends = if grace.is_zero() {
             child.kill();
             None
@@ -56,12 +57,13 @@ impl Ladder {
     ///
     /// The grace ends early when the whole group is gone. Then, whatever
     /// happened, SIGKILL goes to the group, and to every process that carries
-    /// the marker or is in the child's session, until no more are found.
+    /// the marker, is in the child's session or was seen as a descendant of the child, until no more are found.
     pub async fn finish(mut self) -> Swept {
         let force = match self.grace_ends {
             Some(end) => self.wait_for_group(end).await,
             None => Force::Killed,
         };
+        self.child.note_descendants_off_thread().await;
         self.child.kill();
         let exit = self.wait_for_leader(Instant::now() + AFTER_KILL).await;
         let swept = self.child.sweep().await;

@@ -8,8 +8,9 @@
 //!
 //! Limits, by system:
 //!
-//! * Linux with glibc 2.34 or newer: none known, save that processes which
-//!   have left the session *and* cleared their environment are not found.
+//! * Linux with glibc 2.34 or newer: none known, save that orphans which have
+//!   left the session *and* whose environment is cleared or cannot be read are
+//!   not found.
 //! * Linux with musl: no `posix_spawn_file_actions_addclosefrom_np`, so
 //!   descriptors the host opened without close-on-exec reach the child.
 //! * macOS: no pidfd (a thread waits instead) and no `/proc`, so survivors are

@@ -227,6 +227,12 @@ impl Child {
         }
     }
 
+    /// Relatives are not known without a job object.
+    pub(crate) fn note_descendants(&self) {}
+
+    /// Relatives are not known without a job object.
+    pub(crate) async fn note_descendants_off_thread(&self) {}
+
     /// There is nothing gentle that every program hears.
     pub(crate) fn terminate(&self) {
         self.kill();

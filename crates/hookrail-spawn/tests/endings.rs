@@ -149,6 +149,90 @@ async fn a_child_that_left_the_session_is_swept() {
 }
 
 #[tokio::test]
+async fn a_child_that_left_the_session_with_an_empty_environment_is_swept_with_its_parent() {
+    for grace in [Duration::ZERO, SHORT] {
+        let case = Case::new(&["escape-unmarked", NEVER]).with(|command| command.grace(grace));
+        let finished = case.run_and_cancel().await;
+        let swept = finished.ladder.unwrap().finish().await;
+        assert_eq!((swept.escaped, swept.left), (1, 0));
+    }
+}
+
+#[test]
+fn a_child_that_left_the_session_and_cannot_be_read_is_swept_with_its_parent() {
+    support::without_privileges(async || {
+        for grace in [Duration::ZERO, SHORT] {
+            let (case, number) = unreadable("escape-unreadable");
+            let case = case.with(|command| command.grace(grace));
+            let finished = case.run_and_cancel().await;
+            let swept = finished.ladder.unwrap().finish().await;
+            assert_eq!((swept.escaped, swept.left), (1, 0));
+            assert!(wait_until(|| is_gone(number()), HANG));
+        }
+    });
+}
+
+#[test]
+fn dropping_the_ladder_ends_a_child_that_left_the_session_and_cannot_be_read() {
+    support::without_privileges(async || {
+        let (case, number) = unreadable("escape-unreadable");
+        let finished = case.run_and_cancel().await;
+        drop(finished.ladder);
+        assert!(wait_until(|| is_gone(number()), HANG));
+    });
+}
+
+/// What SECURITY.md says remains: neither the environment nor the parent tells where such a process comes from.
+#[test]
+fn an_orphan_that_left_the_session_and_cannot_be_read_is_not_found() {
+    support::without_privileges(async || {
+        let (case, number) = unreadable("orphan-unreadable");
+        let case = case.with(|command| command.grace(SHORT));
+        let finished = case.run_and_cancel().await;
+        let swept = finished.ladder.unwrap().finish().await;
+        assert_eq!((swept.escaped, swept.left), (0, 0));
+        assert!(!is_gone(number()));
+        // SAFETY: the call takes two integers.
+        unsafe { libc::kill(number().cast_signed(), libc::SIGKILL) };
+    });
+}
+
+/// A case of a relative that cannot be read, and a function for the number of the relative.
+fn unreadable(behaviour: &str) -> (Case, impl Fn() -> u32) {
+    let case = Case::new(&[behaviour, NEVER]);
+    let file = case.scratch_file();
+    let case = case.with(|command| command.arg(&file));
+    (case, move || std::fs::read_to_string(&file).unwrap().parse().unwrap())
+}
+
+fn is_gone(pid: u32) -> bool {
+    matches!(process_state(pid), None | Some('Z'))
+}
+
+/// A run inside of a run: each of its processes has the marker of both.
+#[tokio::test]
+async fn a_run_inside_of_a_run_is_swept_with_the_outer_one() {
+    let outer = Case::new(&["sleep", NEVER]).with(|command| command.grace(SHORT));
+    let inner = Case::new(&["double-fork", NEVER]);
+    let ready = inner.ready_file();
+    let environment =
+        hookrail_spawn::Environment::new().with(support::MARKER, &outer.marker).with("HOOKRAIL_CHILD_READY", &ready);
+    let inner = inner.with(|command| command.env(std::sync::Arc::new(environment)));
+    // What the host of the inner run started is no child of the outer one, and is found by the outer marker alone.
+    let cancel = CancelToken::new();
+    let running = tokio::spawn({
+        let (command, cancel) = (inner.command.clone(), cancel.clone());
+        async move { run(&command, &cancel).await }
+    });
+    assert!(tokio::task::spawn_blocking(move || wait_until(|| ready.exists(), HANG)).await.unwrap());
+    let finished = outer.run_and_cancel().await;
+    let swept = finished.ladder.unwrap().finish().await;
+    assert_eq!((swept.escaped, swept.left), (2, 0));
+    assert!(inner.vanishes());
+    let _ = running.await;
+}
+
+#[tokio::test]
 async fn a_double_forked_daemon_is_swept() {
     let case = Case::new(&["double-fork", NEVER]).with(|command| command.grace(SHORT));
     let finished = case.run_and_cancel().await;

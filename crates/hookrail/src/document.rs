@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::DialectId;
 use crate::firing::Plan;
 use crate::hook::Hook;
@@ -89,14 +89,18 @@ pub fn diagnostics_document(diagnostics: &[Diagnostic]) -> Json {
 #[must_use]
 pub fn explain_document(plan: &Plan) -> Json {
     let planned = plan.hooks().map(|(part, planned)| {
-        Members::new()
+        let members = Members::new()
             .add("hook", json!(&*planned.hook.label))
             .add("dialect", json!(part.dialect.name()))
             .add("mode", json!(part.stage.name()))
             .add("lane", lane(&planned.hook))
             .add("sandbox", sandbox(&planned.hook))
-            .add("source", source(&planned.hook.origin))
-            .end()
+            .add("source", source(&planned.hook.origin));
+        let members = match planned.is_changed() {
+            true => members.add("fails", json!(Code::TrustChanged.name())),
+            false => members,
+        };
+        members.end()
     });
     Members::new()
         .add("event", json!(plan.event.name()))

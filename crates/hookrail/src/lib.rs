@@ -26,6 +26,7 @@ mod document;
 mod event;
 mod firing;
 pub mod guard;
+mod hidden;
 mod hook;
 mod json;
 mod lane;
@@ -56,6 +57,7 @@ pub use event::{
     find_event,
 };
 pub use firing::{Batch, Firing, PartPlan, Plan, PlannedHook, Step};
+pub use hidden::is_hidden;
 pub use hook::{Action, Authority, EventScope, GroupOrder, Hook, OnFailure, Owner, Standing, Trust};
 pub use hookrail_matcher::{Compiled, Language, Matcher, MatcherKind, OnInvalid, Problem, Scope, Verdict};
 pub use json::{Json, JsonKind, JsonObject};

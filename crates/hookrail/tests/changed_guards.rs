@@ -3,37 +3,24 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failure here is a failed test")]
 
-use std::path::{Path, PathBuf};
+#[path = "common/granting.rs"]
+mod granting;
 
-use hookrail::{
-    Decision, EndKind, Environment, Event, EventKind, FileTrustStore, HookSystem, Outcome, SkipReason, Trust,
-    TrustStore as _,
-};
+use std::path::Path;
+
+use hookrail::{Decision, EndKind, Event, EventKind, HookSystem, Outcome, SkipReason, Trust, TrustStore as _};
 use serde_json::{Value, json};
 
-struct World {
-    dir: tempfile::TempDir,
-}
+use granting::World;
 
 impl World {
     /// A granted project with that hook for BeforeTool.
     fn granted(hook: &Value) -> Self {
-        let world = Self { dir: tempfile::tempdir().unwrap() };
+        let world = Self::empty();
         world.configure(hook);
         world.write("project/guard.sh", "touch ran; exit 0\n");
-        std::fs::create_dir_all(world.path("home")).unwrap();
         world.grant();
         world
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        let path = self.path(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
     }
 
     fn configure(&self, hook: &Value) {
@@ -46,36 +33,8 @@ impl World {
         self.write("project/.llxprt/settings.json", &settings.to_string());
     }
 
-    fn store(&self) -> FileTrustStore {
-        FileTrustStore::new(self.path("home/.local/state/hookrail/trust.json"))
-    }
-
     fn system(&self) -> HookSystem {
-        let environment: Environment = [
-            ("PATH".to_owned(), "/usr/bin:/bin".into()),
-            ("HOME".to_owned(), self.path("home").into_os_string()),
-            ("LLXPRT_SYSTEM_SETTINGS_PATH".to_owned(), self.path("no-such-file").into_os_string()),
-        ]
-        .into_iter()
-        .collect();
-        HookSystem::builder(self.path("project")).environment(environment).build()
-    }
-
-    fn project(&self) -> PathBuf {
-        self.path("project").canonicalize().unwrap()
-    }
-
-    /// Grants everything the project shows now.
-    fn grant(&self) {
-        let snapshot = self.system().snapshot();
-        self.store()
-            .change(&self.project(), |grants| {
-                grants.project = true;
-                for hook in snapshot.hooks() {
-                    assert!(grants.grant(hook, hook.trust.fingerprint().unwrap()));
-                }
-            })
-            .unwrap();
+        self.builder().build()
     }
 
     fn fire(&self) -> Outcome {
@@ -84,10 +43,6 @@ impl World {
 
     fn fire_tool(&self, system: &HookSystem, tool: &str) -> Outcome {
         system.fire_blocking(Event::new(EventKind::BeforeTool, self.path("project")).with_text("tool_name", tool))
-    }
-
-    fn ran(&self) -> bool {
-        self.path("project/ran").exists()
     }
 }
 

@@ -2,17 +2,15 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failure here is a failed test")]
 
-use std::path::{Path, PathBuf};
+#[path = "common/granting.rs"]
+mod granting;
+
+use std::path::Path;
 use std::sync::Arc;
 
-use hookrail::{
-    Environment, Event, EventKind, FileTrustStore, HookSystem, ModuleWorld, Outcome, SkipReason, Snapshot, Trust,
-    TrustStore,
-};
+use hookrail::{Environment, Event, EventKind, HookSystem, ModuleWorld, Outcome, SkipReason, TrustStore as _};
 
-struct World {
-    dir: tempfile::TempDir,
-}
+use granting::World;
 
 const SETTINGS: &str = r#"{"tools":{"enableHooks":true},"hooks":{"BeforeTool":[{"hooks":[
   {"type":"command","command":"./guard.sh"},
@@ -20,64 +18,19 @@ const SETTINGS: &str = r#"{"tools":{"enableHooks":true},"hooks":{"BeforeTool":[{
 
 impl World {
     fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let world = Self { dir };
+        let world = Self::empty();
         world.write("project/.llxprt/settings.json", SETTINGS);
         world.write("project/guard.sh", "#!/bin/sh\ntouch ran; exit 2\n");
         make_executable(&world.path("project/guard.sh"));
-        std::fs::create_dir_all(world.path("home")).unwrap();
         world
     }
 
-    fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        let path = self.path(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
-
-    fn store(&self) -> FileTrustStore {
-        FileTrustStore::new(self.path("home/.local/state/hookrail/trust.json"))
-    }
-
     fn system(&self) -> HookSystem {
-        let environment: Environment = [
-            ("PATH".to_owned(), "/usr/bin:/bin".into()),
-            ("HOME".to_owned(), self.path("home").into_os_string()),
-            ("LLXPRT_SYSTEM_SETTINGS_PATH".to_owned(), self.path("no-such-file").into_os_string()),
-        ]
-        .into_iter()
-        .collect();
-        HookSystem::builder(self.path("project")).environment(environment).most_processes(1).build()
+        self.builder().most_processes(1).build()
     }
 
     fn fire(&self, system: &HookSystem) -> Outcome {
         system.fire_blocking(Event::new(EventKind::BeforeTool, self.path("project")).with_text("tool_name", "t"))
-    }
-
-    /// Grants everything the project shows now.
-    fn grant(&self) {
-        let snapshot: Arc<Snapshot> = self.system().snapshot();
-        let project = self.path("project").canonicalize().unwrap();
-        self.store()
-            .change(&project, |grants| {
-                grants.project = true;
-                for hook in snapshot.hooks() {
-                    if let Trust::Never(fingerprint) | Trust::Changed(fingerprint) | Trust::Granted(fingerprint) =
-                        &hook.trust
-                    {
-                        assert!(grants.grant(hook, fingerprint));
-                    }
-                }
-            })
-            .unwrap();
-    }
-
-    fn ran(&self) -> bool {
-        self.path("project/ran").exists()
     }
 }
 

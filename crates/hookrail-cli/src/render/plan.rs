@@ -13,7 +13,8 @@ use crate::style::{CAREFUL, GOOD, HEADING, QUIET, paint};
 
 /// The whole report.
 pub(crate) fn report(plan: &Plan, subject: &str, places: &Places) -> String {
-    let count = plan.hooks().count();
+    let changed = plan.hooks().filter(|(_, planned)| planned.is_changed()).count();
+    let count = plan.hooks().count() - changed;
     let mut out = match count {
         0 => format!("{}  {}\n", paint(QUIET, "no hook would run"), paint(HEADING, subject)),
         _ => {
@@ -21,6 +22,10 @@ pub(crate) fn report(plan: &Plan, subject: &str, places: &Places) -> String {
             format!("{}  {}\n", paint(GOOD, would), paint(HEADING, subject))
         }
     };
+    if changed > 0 {
+        let would = format!("{} would not run and would count as failed", counted(changed, "changed guard"));
+        let _ = writeln!(out, "{}", paint(CAREFUL, would));
+    }
     let mut number = 0;
     for part in &plan.parts {
         let _ = write!(out, "\n{}\n{}", paint(HEADING, title(part)), rows(part, &mut number, places));
@@ -45,8 +50,10 @@ fn title(part: &PartPlan) -> String {
 
 fn rows(part: &PartPlan, number: &mut usize, places: &Places) -> String {
     let mut table = Table::default();
-    for PlannedHook { hook, timeout, on_failure, .. } in &part.hooks {
+    for planned in &part.hooks {
+        let PlannedHook { hook, timeout, on_failure, .. } = planned;
         *number += 1;
+        let changed = if planned.is_changed() { "trust-changed: does not run, counts as failed" } else { "" };
         let on_failure = match on_failure {
             OnFailure::Allow => String::new(),
             other => format!("on failure: {}", other.name()),
@@ -56,6 +63,7 @@ fn rows(part: &PartPlan, number: &mut usize, places: &Places) -> String {
             Cell::plain(short(&hook.label, NAME)),
             Cell::plain(format!("at most {}", outcome::duration(*timeout))),
             Cell::new(on_failure, CAREFUL),
+            Cell::new(changed.to_owned(), CAREFUL),
             Cell::plain(hooks::lane(hook)),
             Cell::plain(hooks::sandbox(hook)),
             Cell::quiet(places.at(&hook.origin.location)),

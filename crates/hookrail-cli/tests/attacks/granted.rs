@@ -108,6 +108,42 @@ attacks! { "After a grant";
         },
         then |lab, seen| assert_eq!(seen.state(lab.project.join(".xcsh/hooks/pre/a.ts").to_str().unwrap()), "changed")
     }
+    quoted_import_changes Granted {
+        "A granted module imports a file by a path that stands in its source as a text, and that file becomes hostile."
+        => "A file that a module may import without `read` is part of what was granted."
+        |lab| {
+            let source = "const place = \"../lib/helper.js\";\nexport default (pi) => { pi.on(\"session_start\", async () => { await import(place); }); };\n";
+            lab.write(".xcsh/hooks/lib/helper.js", "export const help = 1;\n");
+            let module = lab.write(".xcsh/hooks/pre/a.ts", source);
+            lab.grant();
+            let status = lab.run(&["trust", "status", "--json"], "").json();
+            let files = &status["hooks"].as_array().unwrap().iter().find(|hook| hook["hook"] == module.to_str().unwrap()).unwrap()["files"];
+            assert!(files.to_string().contains("lib/helper.js"), "{status}");
+            lab.write(".xcsh/hooks/lib/helper.js", lab.hostile_module() + "export const help = 1;\n");
+        },
+        then |lab, seen| assert_eq!(seen.state(lab.project.join(".xcsh/hooks/pre/a.ts").to_str().unwrap()), "changed")
+    }
+    guard_changes Granted {
+        "The script of a granted guard changes, and its user asks what would run."
+        => "`explain` says that the guard does not run and counts as failed, as text and as JSON."
+        |lab| {
+            lab.write("guard.sh", "exit 0\n");
+            let hook = json!({"type": "command", "name": "guard", "command": "sh guard.sh", "onFailure": "block"});
+            let groups = json!([{"matcher": "run_.*", "hooks": [hook]}]);
+            lab.write(".llxprt/settings.json", json!({"tools": {"enableHooks": true}, "hooks": {"BeforeTool": groups}}).to_string());
+            lab.grant();
+            let planned = || lab.run(&["explain", "BeforeTool", "--tool", "run_x", "--json"], "").json()["plan"].clone();
+            let guard = |plan: &serde_json::Value| plan.as_array().unwrap().iter().find(|hook| hook["hook"] == "guard").unwrap().clone();
+            assert!(guard(&planned()).get("fails").is_none());
+            lab.write("guard.sh", lab.canary());
+            assert_eq!(guard(&planned())["fails"], "trust-changed");
+        },
+        then |lab, _| {
+            let explained = lab.run(&["explain", "BeforeTool", "--tool", "run_x"], "").stdout;
+            assert!(explained.contains("1 changed guard would not run and would count as failed"), "{explained}");
+            assert!(explained.contains("trust-changed: does not run, counts as failed"), "{explained}");
+        }
+    }
     import_is_put_together_at_run_time Granted {
         "A granted module imports a hostile file by a name that it puts together when it runs."
         => "A file that was not looked at is not loaded."

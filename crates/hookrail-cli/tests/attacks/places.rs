@@ -345,6 +345,32 @@ attacks! { "Places";
             }
         }
     }
+    script_is_missing_in_the_event_directory Granted {
+        "An event names a folder of the project in which the script of a granted guard is missing, and the search path has another script of its name."
+        => "The guard counts as changed: it does not run, and fails under its policy."
+        |lab| {
+            lab.write("guard.sh", "exit 0\n");
+            fs::create_dir(lab.project.join("sub")).unwrap();
+            let hostile = lab.write_outside("bin/guard.sh", lab.canary());
+            fs::set_permissions(hostile, fs::Permissions::from_mode(0o755)).unwrap();
+            let hook = json!({"type": "command", "name": "guard", "command": "bash guard.sh", "onFailure": "block"});
+            let groups = json!([{"matcher": "run_.*", "hooks": [hook]}]);
+            lab.write(".llxprt/settings.json", json!({"tools": {"enableHooks": true}, "hooks": {"BeforeTool": groups}}).to_string());
+            lab.grant();
+        },
+        then |lab, _| {
+            let fire = |cwd: &str| {
+                let payload = json!({"tool_name": "run_x", "tool_input": {}, "cwd": lab.project.join(cwd)});
+                lab.run(&["fire", "BeforeTool", "--payload", &payload.to_string(), "--json"], "").json()
+            };
+            let of_guard = |outcome: &Value| outcome["runs"].as_array().unwrap().iter().find(|run| run["hook"] == "guard").unwrap().clone();
+            assert_eq!(of_guard(&fire(""))["exitCode"], 0);
+            let outcome = fire("sub");
+            assert_eq!(of_guard(&outcome)["decision"], "deny", "{outcome}");
+            assert!(outcome["diagnostics"].as_array().unwrap().iter().any(|found| found["code"] == "trust-changed"), "{outcome}");
+            lab.nothing_ran("an event from a folder without the script");
+        }
+    }
     programs_found_in_the_project Stranger {
         "The search path of the user begins with `.`, and the project has programs with the names that the user's hooks and the engine look for."
         => "Relative parts of the search path mean nothing to `args`, to hooks without a shell, to shells, to modules' `exec` and to `fetch`."

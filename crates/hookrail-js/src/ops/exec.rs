@@ -150,6 +150,12 @@ impl Exec<'_> {
                 world.environment.iter().filter(|(name, _)| seen(name)).collect()
             }
         };
+        // The runs around this one find the process by these, whatever the module shows to it.
+        for name in ["HOOKRAIL_RUN_ID", "HOOKRAIL_RUN_ID_OUTER"] {
+            if let Some(outer) = world.environment.get(name) {
+                environment = environment.with(name, outer);
+            }
+        }
         let depth = world.environment.get("HOOKRAIL_DEPTH").and_then(|depth| depth.to_str()?.parse::<u32>().ok());
         environment = environment
             .with("HOOKRAIL_PROTOCOL", "1")

@@ -104,6 +104,20 @@ impl Child {
         self.leader().peek()
     }
 
+    /// Notes which processes descend from the child, which nothing tells any more once it has been signalled.
+    pub(crate) fn note_descendants(&self) {
+        self.leader().family().note_descendants();
+    }
+
+    /// The same for a caller that must not be held up.
+    pub(crate) async fn note_descendants_off_thread(&self) {
+        self.off_thread(|leader| {
+            leader.family().note_descendants();
+            Some(())
+        })
+        .await;
+    }
+
     /// Asks the group to end. A stopped process must be continued to hear it.
     pub(crate) fn terminate(&self) {
         self.leader().signal_group(libc::SIGTERM);
@@ -156,6 +170,7 @@ impl Drop for Owned {
         if self.leader.is_reaped() {
             return;
         }
+        self.leader.family().note_descendants();
         self.leader.signal_group(libc::SIGKILL);
         // Reaping may have to wait, and a drop must not.
         let leader = Arc::clone(&self.leader);

@@ -159,6 +159,7 @@ impl Leader {
 
     /// Ends and reaps everything, blocking.
     pub(super) fn end(&self) {
+        self.family.note_descendants();
         self.signal_group(libc::SIGKILL);
         self.wait_for_exit();
         self.sweep();

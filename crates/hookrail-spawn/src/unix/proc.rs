@@ -7,17 +7,21 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::AsRawFd;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use libc::pid_t;
 
 use super::wait::open_pidfd;
+use crate::command::OUTER;
 
-/// Who is a relative: by group, by session, or by a marker in the environment.
+/// Which processes are relatives: by group, by session, by a marker in the environment, or by descent.
 #[derive(Debug)]
 pub(super) struct Family {
     leader: pid_t,
-    /// `name=value`.
-    marker: Option<Vec<u8>>,
+    marker: Option<Marker>,
+    /// Descendants that a look has seen, by number and start. A parent that ends takes the proof of the descent with it,
+    /// so this is noted before anything is signalled. It finds processes whose environment cannot be read or is empty.
+    seen: Mutex<BTreeSet<(pid_t, u64)>>,
 }
 
 /// How near a relative must be.
@@ -25,7 +29,7 @@ pub(super) struct Family {
 pub(super) enum Kin {
     /// In the child's process group.
     Group,
-    /// In its group or session, or with its marker.
+    /// In its group or session, with its marker, or seen as a descendant.
     Any,
 }
 
@@ -50,7 +54,35 @@ enum Verdict {
 
 impl Family {
     pub(super) fn new(leader: pid_t, marker: Option<Vec<u8>>) -> Self {
-        Self { leader, marker }
+        Self { leader, marker: marker.and_then(Marker::new), seen: Mutex::default() }
+    }
+
+    /// Notes the relatives, and the descendants of each of them.
+    ///
+    /// Call it before a signal that may end one of them.
+    pub(super) fn note_descendants(&self) {
+        let Some(processes) = processes() else { return };
+        let is_relative = |pid: pid_t| self.examine(pid, Kin::Any) == Verdict::Relative;
+        let others = processes.filter(|pid| pid.cast_unsigned() != std::process::id());
+        let all: Vec<(pid_t, Stat, bool)> =
+            others.filter_map(|pid| Some((pid, Stat::read(pid)?, is_relative(pid)))).collect();
+        let mut family = BTreeSet::from([self.leader]);
+        let mut seen = self.seen();
+        loop {
+            let before = family.len();
+            for (pid, stat, is_relative) in &all {
+                if (*is_relative || family.contains(&stat.parent)) && family.insert(*pid) {
+                    seen.insert((*pid, stat.started));
+                }
+            }
+            if family.len() == before {
+                return;
+            }
+        }
+    }
+
+    fn seen(&self) -> MutexGuard<'_, BTreeSet<(pid_t, u64)>> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How many relatives are alive, the leader not counted; none where there is no `/proc`.
@@ -103,7 +135,9 @@ impl Family {
         };
         if stat.is_dead {
             Verdict::Dead
-        } else if stat.group == self.leader || kin == Kin::Any && stat.session == self.leader {
+        } else if stat.group == self.leader
+            || kin == Kin::Any && (stat.session == self.leader || self.seen().contains(&(pid, stat.started)))
+        {
             Verdict::Relative
         } else if kin == Kin::Group || stat.is_kernel_thread {
             Verdict::Stranger
@@ -112,7 +146,8 @@ impl Family {
         }
     }
 
-    /// Whether the process was started with the marker. Those of other users cannot be read.
+    /// Whether the process was started with the marker. Those of other users cannot be read, nor those that closed
+    /// themselves to others.
     fn examine_environment(&self, pid: pid_t) -> Verdict {
         let Some(marker) = &self.marker else {
             return Verdict::Stranger;
@@ -122,9 +157,37 @@ impl Family {
             // In the middle of an `execve`, or of dying, it reads as empty.
             Err(_) => Verdict::Unsure,
             Ok(environment) if environment.is_empty() => Verdict::Unsure,
-            Ok(environment) if environment.split(|byte| *byte == 0).any(|it| it == marker) => Verdict::Relative,
+            Ok(environment) if environment.split(|byte| *byte == 0).any(|it| marker.is(it)) => Verdict::Relative,
             Ok(_) => Verdict::Stranger,
         }
+    }
+}
+
+/// A variable by which descendants are known.
+#[derive(Debug)]
+struct Marker {
+    /// `name=value`.
+    variable: Vec<u8>,
+    /// `name_OUTER=`, before the values of runs around the one of `name`.
+    outer: Vec<u8>,
+    value: Vec<u8>,
+}
+
+impl Marker {
+    fn new(variable: Vec<u8>) -> Option<Self> {
+        let equals = variable.iter().position(|byte| *byte == b'=')?;
+        let (name, value) = variable.split_at(equals);
+        let outer = [name, OUTER.as_bytes(), b"="].concat();
+        let value = value.get(1..)?.to_vec();
+        Some(Self { variable, outer, value })
+    }
+
+    /// Whether a variable of a process is this marker, or hands it down to a run inside of this one.
+    fn is(&self, variable: &[u8]) -> bool {
+        variable == self.variable
+            || variable
+                .strip_prefix(self.outer.as_slice())
+                .is_some_and(|values| values.split(|byte| *byte == b' ').any(|value| value == self.value))
     }
 }
 
@@ -157,6 +220,7 @@ pub(super) struct Stat {
     pub(super) is_dead: bool,
     /// Ticks since the boot.
     pub(super) started: u64,
+    parent: pid_t,
     group: pid_t,
     session: pid_t,
     is_kernel_thread: bool,
@@ -172,22 +236,34 @@ impl Stat {
         let name_end = stat.iter().rposition(|byte| *byte == b')')?;
         let mut fields = str::from_utf8(stat.get(name_end + 1..)?).ok()?.split_ascii_whitespace();
         let is_dead = matches!(fields.next()?, "Z" | "X" | "x");
-        let group = fields.nth(1)?.parse().ok()?;
+        let parent = fields.next()?.parse().ok()?;
+        let group = fields.next()?.parse().ok()?;
         let session = fields.next()?.parse().ok()?;
         let flags: u32 = fields.nth(2)?.parse().ok()?;
         let started = fields.nth(12)?.parse().ok()?;
-        Some(Self { is_dead, started, group, session, is_kernel_thread: flags & PF_KTHREAD != 0 })
+        Some(Self { is_dead, started, parent, group, session, is_kernel_thread: flags & PF_KTHREAD != 0 })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Stat;
+    use super::{Marker, Stat};
+
+    #[test]
+    fn a_marker_is_found_in_its_own_variable_and_in_that_of_runs_inside_of_it() {
+        let marker = Marker::new(b"RUN=b".to_vec()).unwrap();
+        for variable in ["RUN=b", "RUN_OUTER=b", "RUN_OUTER=a b", "RUN_OUTER=b c"] {
+            assert!(marker.is(variable.as_bytes()), "{variable}");
+        }
+        for variable in ["RUN=bb", "RUN=a b", "RUN_OUTER=ab", "RUN_OUTER=", "OUTER=b", "XRUN=b"] {
+            assert!(!marker.is(variable.as_bytes()), "{variable}");
+        }
+    }
 
     #[test]
     fn a_name_with_parentheses_and_spaces_does_not_shift_the_fields() {
         let stat = Stat::parse(b"7 (a) R 1 2 (b\xff) S 1 5 6 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 777 0").unwrap();
-        assert_eq!((stat.group, stat.session, stat.started), (5, 6, 777));
+        assert_eq!((stat.parent, stat.group, stat.session, stat.started), (1, 5, 6, 777));
         assert!(!stat.is_dead && !stat.is_kernel_thread);
     }
 

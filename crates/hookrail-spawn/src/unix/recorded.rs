@@ -53,7 +53,9 @@ pub(crate) fn end(child: Option<(u32, u64)>, marker: Option<Vec<u8>>) -> u32 {
         // Asked after it was opened, so the descriptor is that of the process which was recorded.
         && Stat::read(pid).is_some_and(|stat| stat.started == start && !stat.is_dead)
     {
-        ended += sweep(&Family::new(pid, marker.clone()));
+        let family = Family::new(pid, marker.clone());
+        family.note_descendants();
+        ended += sweep(&family);
         ended += u32::from(send_kill(pidfd.as_raw_fd()));
     }
     if marker.is_some() {

@@ -122,3 +122,22 @@ pub(crate) fn is_reaped(pid: u32) -> bool {
 pub(crate) fn stdout(finished: &Finished) -> &str {
     finished.stdout.text().unwrap()
 }
+
+/// Does something in a thread that may read no more of other processes than an ordinary user may, also if the tests are
+/// run by root.
+pub(crate) fn without_privileges(work: impl AsyncFnOnce() + Send) {
+    // The version of the call that has two words for each set, and this thread.
+    let header: [u32; 2] = [0x2008_0522, 0];
+    // Effective, permitted and inheritable, for the lower and for the upper half.
+    let no_capabilities = [0_u32; 6];
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            // SAFETY: the call reads the header and two sets of three words. It concerns this thread alone.
+            let answer = unsafe { libc::syscall(libc::SYS_capset, header.as_ptr(), no_capabilities.as_ptr()) };
+            assert_eq!(answer, 0);
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(work());
+        });
+        thread.join().unwrap();
+    });
+}

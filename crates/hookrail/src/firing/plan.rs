@@ -57,6 +57,12 @@ pub struct PlannedHook {
 }
 
 impl PlannedHook {
+    /// Whether it is a guard that has changed since it was granted: it does not run, and counts as a failed run.
+    #[must_use]
+    pub fn is_changed(&self) -> bool {
+        matches!(self.hook.trust, Trust::Changed(_))
+    }
+
     /// Whether it guards the event, as itself or for one of its duplicates.
     #[must_use]
     pub fn guards(&self, event: EventKind) -> bool {

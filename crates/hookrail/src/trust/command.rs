@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use super::siblings::{Imports, importable_files};
 use crate::config::without_dots;
+use crate::hidden::is_hidden;
 
 /// Variables that mean the directory in which a command runs.
 const WORKING_DIRECTORY: [&str; 2] = ["PWD", "cwd"];
@@ -174,7 +175,7 @@ impl Command {
             Form::Line(line) => plain_words(line, &self.folders)?,
             Form::Words(words) => words.to_vec(),
         };
-        if words.iter().any(|word| word.chars().any(is_deceptive)) {
+        if words.iter().any(|word| word.chars().any(is_hidden)) {
             return Err(OpenEnd::HiddenCharacter);
         }
         let (program, arguments) = words.split_first().ok_or(OpenEnd::UnknownProgram)?;
@@ -440,7 +441,7 @@ fn plain_words(line: &str, folders: &[(String, PathBuf)]) -> Result<Vec<String>,
                 rest = after(rest, first);
             }
             '\n' => return Err(OpenEnd::NeedsShell),
-            hidden if is_deceptive(hidden) => return Err(OpenEnd::HiddenCharacter),
+            hidden if is_hidden(hidden) => return Err(OpenEnd::HiddenCharacter),
             _ => return Err(OpenEnd::NeedsShell),
         }
     }
@@ -467,17 +468,6 @@ fn known_reference<'t>(text: &'t str, folders: &[(String, PathBuf)]) -> Option<&
 
 fn only_known_references(text: &str, folders: &[(String, PathBuf)]) -> bool {
     text.match_indices('$').all(|(at, _)| text.get(at..).is_some_and(|rest| known_reference(rest, folders).is_some()))
-}
-
-/// Whether people would not see the character, or would take it for a space that separates words.
-fn is_deceptive(character: char) -> bool {
-    character.is_control()
-        || (character.is_whitespace() && character != ' ')
-        || matches!(character,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-            | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}'
-            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{1bca0}'..='\u{1bca3}'
-            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]

@@ -458,11 +458,17 @@ impl Fingerprint {
     pub fn still_holds(&self, cwd: &Path) -> bool {
         let known = self.files();
         let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
-        // In another directory the words may lead to other files. Each must be one of those that were covered.
+        // In another directory the words may lead to other files. Each must be one of those that were covered. They may
+        // also lead to none: then bash, for one, looks for a script of that name in the search path, so each file that was
+        // covered must be named there, too.
         let is_known = |file: &NamedFile| {
             known.iter().any(|known| known.real == file.real && known.digest == file.digest && file.digest.is_some())
         };
-        let elsewhere = || self.runs.look(&self.root, &cwd).files.iter().all(is_known);
+        let elsewhere = || {
+            let files = self.runs.look(&self.root, &cwd).files;
+            let is_named = |known: &NamedFile| files.iter().any(|file| file.real == known.real);
+            files.iter().all(is_known) && known.iter().all(is_named)
+        };
         known == &*self.runs.look(&self.root, &self.root).files && (*self.root == *cwd || elsewhere())
     }
 }

@@ -70,6 +70,8 @@ fn behave(behaviour: &str, arguments: &Arguments) -> io::Result<u8> {
         "fork-chain" => relatives::fork_chain(arguments.number(0)?),
         "fork-tree" => relatives::fork_tree(arguments.number(0)?, arguments.number(1)?),
         "escape-unmarked" => relatives::escape_unmarked(arguments.number(0)?),
+        "escape-unreadable" => relatives::escape_unreadable(arguments.number(0)?, &arguments.text(1)?),
+        "orphan-unreadable" => relatives::orphan_unreadable(arguments.number(0)?, &arguments.text(1)?),
         "print-env" => state::print_env(),
         "print-args" => state::print_args(),
         "report" => state::report(),
@@ -81,6 +83,11 @@ fn behave(behaviour: &str, arguments: &Arguments) -> io::Result<u8> {
         // As what the relatives are started; not for tests.
         "relative-stay" => relatives::stay(arguments.number(0)?),
         "relative-escaped" => relatives::escaped(arguments.number(0)?),
+        "relative-unreadable" => relatives::unreadable(arguments.number(0)?, &arguments.text(1)?),
+        "relative-between-unreadable" => relatives::between_unreadable(arguments.number(0)?, &arguments.text(1)?),
+        "relative-orphan-unreadable" => {
+            relatives::unreadable_orphan(arguments.number(0)?, arguments.number(1)?, &arguments.text(2)?)
+        }
         "relative-between" => relatives::between(arguments.number(0)?),
         "relative-orphan" => relatives::orphan(arguments.number(0)?, arguments.number(1)?),
         "relative-late-writer" => relatives::write_late(arguments.number(0)?, &arguments.text(1)?),

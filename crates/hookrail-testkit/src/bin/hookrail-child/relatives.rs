@@ -64,10 +64,24 @@ mod imp {
         stay(seconds)
     }
 
+    /// Leaves a child in a session of its own whose environment other processes cannot read, and stays. The child writes
+    /// its number to the file.
+    pub(crate) fn escape_unreadable(seconds: u64, file: &str) -> io::Result<u8> {
+        leave(&["relative-unreadable", &seconds.to_string(), file])?;
+        stay(seconds)
+    }
+
+    /// The same with a grandchild whose parent is gone.
+    pub(crate) fn orphan_unreadable(seconds: u64, file: &str) -> io::Result<u8> {
+        leave(&["relative-between-unreadable", &seconds.to_string(), file])?;
+        stay(seconds)
+    }
+
     /// Leaves a child in a session of its own that has forgotten its environment, and stays.
     pub(crate) fn escape_unmarked(seconds: u64) -> io::Result<u8> {
         let mut child = Command::new(std::env::current_exe()?);
-        child.env_clear().args(["relative-escaped", &seconds.to_string()]).spawn()?;
+        let ready = std::env::var_os(crate::READY).map(|path| (crate::READY, path));
+        child.env_clear().envs(ready).args(["relative-escaped", &seconds.to_string()]).spawn()?;
         stay(seconds)
     }
 
@@ -82,6 +96,40 @@ mod imp {
         setsid()?;
         announce_ready()?;
         stay(seconds)
+    }
+
+    /// Stays in a session of its own, closed to other processes, after it has written its number to the file.
+    pub(crate) fn unreadable(seconds: u64, file: &str) -> io::Result<u8> {
+        setsid()?;
+        close_to_others()?;
+        std::fs::write(file, std::process::id().to_string())?;
+        announce_ready()?;
+        stay(seconds)
+    }
+
+    /// Leaves an orphan that other processes cannot read.
+    pub(crate) fn between_unreadable(seconds: u64, file: &str) -> io::Result<u8> {
+        leave(&["relative-orphan-unreadable", &std::process::id().to_string(), &seconds.to_string(), file])?;
+        Ok(0)
+    }
+
+    /// Closes itself to others once its parent is gone, and stays.
+    pub(crate) fn unreadable_orphan(parent: u32, seconds: u64, file: &str) -> io::Result<u8> {
+        while parent_id() == parent {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        unreadable(seconds, file)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn close_to_others() -> io::Result<()> {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        Ok(set_dumpable_behavior(DumpableBehavior::NotDumpable)?)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn close_to_others() -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Leaves an orphan in a new session.
@@ -176,6 +224,26 @@ mod imp {
         Err(io::ErrorKind::Unsupported.into())
     }
 
+    pub(crate) fn escape_unreadable(_seconds: u64, _file: &str) -> io::Result<u8> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(crate) fn orphan_unreadable(_seconds: u64, _file: &str) -> io::Result<u8> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(crate) fn unreadable(_seconds: u64, _file: &str) -> io::Result<u8> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(crate) fn between_unreadable(_seconds: u64, _file: &str) -> io::Result<u8> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(crate) fn unreadable_orphan(_parent: u32, _seconds: u64, _file: &str) -> io::Result<u8> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     pub(crate) fn stay(_seconds: u64) -> io::Result<u8> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -206,6 +274,7 @@ mod imp {
 }
 
 pub(crate) use imp::{
-    between, daemon_holds_stdout, double_fork, escape_session, escape_unmarked, escaped, first_link, fork_chain,
-    fork_tree, late_writer, leave_tidy_relative, next_link, orphan, stay, write_late,
+    between, between_unreadable, daemon_holds_stdout, double_fork, escape_session, escape_unmarked, escape_unreadable,
+    escaped, first_link, fork_chain, fork_tree, late_writer, leave_tidy_relative, next_link, orphan, orphan_unreadable,
+    stay, unreadable, unreadable_orphan, write_late,
 };
