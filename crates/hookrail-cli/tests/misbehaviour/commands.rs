@@ -13,7 +13,7 @@ use crate::{answers, ends, relatives, streams};
 pub(crate) struct Row {
     /// What the hook does, as the end of a sentence that begins with "a hook that".
     pub(crate) name: &'static str,
-    /// What the shell is told. `$CHILD` is the misbehaving child of the test equipment.
+    /// What the shell is told. `$CHILD` is the misbehaving child of the test equipment, `$HOOKRAIL` the program under test.
     pub(crate) command: &'static str,
     pub(crate) input: Input,
     /// In milliseconds.

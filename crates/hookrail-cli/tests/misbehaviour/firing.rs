@@ -63,6 +63,7 @@ impl Sandbox {
         command.env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", self.path("home"));
         command.env("LLXPRT_SYSTEM_SETTINGS_PATH", self.path("no-system.json"));
         command.env("CHILD", hookrail_testkit::child()).env(MARKER, &self.marker);
+        command.env("HOOKRAIL", env!("CARGO_BIN_EXE_hookrail"));
         command.current_dir(self.path("project")).process_group(0);
         // Files, so that nothing that is left behind can hold them open.
         command.stdin(Stdio::null()).stdout(File::create(&out).unwrap());

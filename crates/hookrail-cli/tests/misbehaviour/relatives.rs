@@ -3,6 +3,17 @@
 use crate::commands::{Row, hangs, row};
 use crate::streams::say_deny;
 
+/// Runs `hookrail` with one hook, whose command line this is.
+macro_rules! fires {
+    ($inner:literal) => {
+        concat!(
+            r#"mkdir -p i/.llxprt; printf '%s' '{"hooksConfig":{"enabled":true},"hooks":{"BeforeTool":[{"hooks":[{"type":"command","command":""#,
+            $inner,
+            r#""}]}]}}' > i/.llxprt/settings.json; HOME="$PWD/i" "$HOOKRAIL" fire BeforeTool --tool x; true"#
+        )
+    };
+}
+
 pub(crate) const ROWS: &[Row] = &[
     hangs("sleeps past its timeout", "exec sleep 600"),
     hangs("works past its timeout", "while :; do :; done"),
@@ -24,6 +35,11 @@ pub(crate) const ROWS: &[Row] = &[
     hangs("leaves a child in a session of its own and stays", r#"exec "$CHILD" escape-session 600"#),
     hangs("leaves an orphan in a session of its own and stays", r#"exec "$CHILD" double-fork 600"#),
     hangs("leaves a chain of processes that never ends", r#"exec "$CHILD" fork-chain 600"#),
+    hangs("fires an event whose hook ignores the signal to end", fires!("exec $CHILD ignore-term")),
+    hangs(
+        "fires an event whose hook ignores the signal to end and leaves an orphan in a session of its own",
+        fires!("$CHILD double-fork 600 & exec $CHILD ignore-term"),
+    ),
     hangs("has 126 descendants", r#"exec "$CHILD" fork-tree 6 600"#),
     hangs("waits for somebody to write to a pipe", "mkfifo p; exec cat p"),
     hangs("waits for a lock that nobody gives back", "exec 9> lock; flock 9; exec flock lock true"),
