@@ -4,9 +4,7 @@
 
 use std::path::PathBuf;
 
-use hookrail::{
-    Decision, Environment, Event, EventKind, FileTrustStore, HookSystem, Outcome, SkipReason, Trust, TrustStore as _,
-};
+use hookrail::{Decision, Environment, Event, EventKind, FileTrustStore, HookSystem, Outcome, SkipReason, Trust};
 use serde_json::{Value, json};
 
 /// How a system comes to read its configuration again.

@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use hookrail::{Builder, Environment, FileTrustStore, HookSystem, TrustStore as _};
+use hookrail::{Builder, Environment, FileTrustStore, HookSystem};
 
 pub(crate) struct World {
     pub(crate) dir: tempfile::TempDir,
