@@ -7,10 +7,11 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use crate::files::{create_private_folder, is_ours_alone, open_regular};
+use crate::lock::lock;
 use crate::sys::recorded;
 
 /// The size of an entry. A longer marker is left out.
@@ -208,10 +209,6 @@ fn create(path: &Path, how: &mut OpenOptions) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(how, 0o600);
     how.read(true).write(true).open(path)
-}
-
-fn lock(places: &Mutex<Places>) -> MutexGuard<'_, Places> {
-    places.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

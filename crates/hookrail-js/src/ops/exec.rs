@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, Command, End, Environment, Limits, Sandbox, SpawnError};
+use hookrail_spawn::{CancelToken, Command, End, Environment, Limits, Sandbox, SpawnError, run_id};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -31,8 +30,6 @@ const GRACE: Duration = Duration::from_secs(1);
 
 /// How much of its output is kept, as for a command hook.
 const LARGEST: usize = 8 << 20;
-
-static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// What is to be told about a process.
 struct About {
@@ -172,12 +169,6 @@ pub(super) fn in_sandbox(command: Command, sandbox: Option<&Arc<Sandbox>>) -> Co
         Some(sandbox) => command.sandbox(Arc::clone(sandbox)),
         None => command,
     }
-}
-
-/// Unique on this machine, because processes are found by it when they have to end.
-pub(super) fn run_id() -> String {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    format!("{}-{:x}-module-{}", std::process::id(), now.as_nanos(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 fn result(about: &About, ended: Option<Ended>) -> Result<Answer, OpError> {

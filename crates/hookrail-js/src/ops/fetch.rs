@@ -10,7 +10,7 @@ use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, Command, End, Finished, Limits, SpawnError};
+use hookrail_spawn::{CancelToken, Command, End, Finished, Limits, SpawnError, run_id};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ pub(super) fn begin(shared: &Arc<Shared>, number: u32, args: &Args<'_>) -> Resul
         .timeout(LONGEST)
         .grace(Duration::ZERO)
         .limits(Limits { stdout_keep: LARGEST, ..Limits::default() })
-        .marker("HOOKRAIL_RUN_ID", exec::run_id());
+        .marker("HOOKRAIL_RUN_ID", run_id());
     let cancel = CancelToken::new();
     shared.cancels.lock().insert(number, cancel.clone());
     let processes = shared.processes.clone();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use hookrail_spawn::{CancelToken, Captured, Command, End, Exit, Finished, Ladder, SpawnError, Survivors};
+use hookrail_spawn::{CancelToken, Captured, Command, End, Exit, Finished, Ladder, SpawnError, Survivors, run_id};
 
 #[cfg(unix)]
 use super::direct::direct;
@@ -65,14 +65,14 @@ impl ProcessWorld {
 pub(super) async fn run_command(
     world: &ProcessWorld,
     request: &RunRequest,
-    run_id: &str,
     (wait, cancel): (Wait, &CancelToken),
 ) -> (RunEnd, Option<Ladder>) {
     let began = Instant::now();
+    let run_id = run_id();
     let environment = world.surroundings.of(world, request);
     let output = world.terms.of(&request.hook.trust).output;
     let clothed = |command: Command| {
-        let command = clothed(command, world, output, &environment, request).marker(RUN_ID, run_id);
+        let command = clothed(command, world, output, &environment, request).marker(RUN_ID, &run_id);
         let file = match request.hook.lane.stdin {
             StdinKind::File => request.shared_input.file(&request.input),
             StdinKind::Pipe => None,

@@ -5,10 +5,10 @@
 //! processes that have to be ended are handed, runtime and all, to a thread that ends with them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
-use hookrail_spawn::{CancelToken, Ladder};
+use hookrail_spawn::{CancelToken, Ladder, lock};
 use tokio::runtime::{Handle, Runtime};
 use tokio::sync::{OwnedRwLockReadGuard, RwLock};
 use tokio::task::JoinSet;
@@ -57,7 +57,7 @@ impl Here {
     }
 
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Runtime>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.idle)
     }
 
     /// Ends the runtimes without waiting, which is the only way that is allowed everywhere.
