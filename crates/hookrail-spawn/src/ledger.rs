@@ -51,7 +51,6 @@ struct Places {
 
 /// What programs that are gone had left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct LeftBehind {
     /// The number of records of such programs.
     pub records: u32,

@@ -182,7 +182,7 @@ fn result(about: &About, ended: Option<Ended>) -> Result<Answer, OpError> {
         }
         End::StatusUnknown => (0, false),
         // Ended by its time or by its signal.
-        _ => (143, true),
+        End::TimedOut | End::Cancelled => (143, true),
     };
     let mut out = String::from("{");
     for (name, written) in [("stdout", finished.stdout.bytes), ("stderr", finished.stderr.bytes)] {

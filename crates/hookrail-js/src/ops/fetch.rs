@@ -193,8 +193,8 @@ fn answer(finished: &Finished, most: usize, stops_at_redirection: bool) -> Resul
         End::Cancelled => Err(failed("it was aborted")),
         End::TimedOut => Err(failed(&format!("it took longer than {} s", LONGEST.as_secs()))),
         End::OutputLimit => Err(failed(&format!("the answer is larger than {} MiB", LARGEST >> 20))),
-        // What follows the first line is advice for whoever uses `curl` by hand.
-        _ => Err(failed(
+        // What follows the first line is advice for users of `curl` itself.
+        End::Exited(_) | End::Signalled(_) | End::StatusUnknown => Err(failed(
             complaint.trim().trim_start_matches("curl: ").lines().next().unwrap_or("`curl` does not say why"),
         )),
     }

@@ -113,7 +113,7 @@ pub(super) fn ended(finished: Finished, request: &RunRequest) -> (RunEnd, Option
         (End::TimedOut, _) => How::TimedOut(request.timeout),
         (End::Cancelled, _) => How::Cancelled,
         (End::OutputLimit, _) => How::OutputLimit,
-        _ => How::StatusUnknown,
+        (End::StatusUnknown, _) => How::StatusUnknown,
     };
     let mut end = RunEnd::new(how, finished.elapsed);
     end.stdout = output(finished.stdout);
@@ -121,7 +121,7 @@ pub(super) fn ended(finished: Finished, request: &RunRequest) -> (RunEnd, Option
     end.survivors = match finished.survivors {
         Survivors::Seen(count) => count,
         Survivors::Unknown => 1,
-        _ => 0,
+        Survivors::NoneSeen | Survivors::LeftToLadder => 0,
     };
     (end, finished.ladder)
 }
