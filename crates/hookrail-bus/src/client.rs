@@ -7,9 +7,10 @@ mod not_guarded;
 
 #[cfg(unix)]
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use hookrail::lock;
 use tokio::sync::mpsc;
 
 use crate::id;
@@ -184,7 +185,7 @@ impl Client {
     #[must_use]
     pub fn lifecycles(&self) -> Lifecycles {
         let (sender, receiver) = mpsc::channel(REPORTS);
-        link::lock(&self.connection.listener).replace(sender);
+        lock(&self.connection.listener).replace(sender);
         self.connection.current().say(ToServer::Subscribe(Subscribe::new(true)));
         Lifecycles(receiver)
     }
@@ -198,7 +199,7 @@ impl Client {
 
 impl Connection {
     fn lock(&self) -> MutexGuard<'_, Link> {
-        self.link.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.link)
     }
 
     fn current(&self) -> Link {
@@ -229,7 +230,7 @@ async fn connect(path: &Path, listener: &Listener) -> Result<Link, NotGuarded> {
     let connected = tokio::time::timeout(SHORT_DEADLINE, crate::transport::connect(path)).await;
     let lines = connected.map_err(|_| NotGuarded::TimedOut(SHORT_DEADLINE))?.map_err(NotGuarded::Unreachable)?;
     let link = Link::new(lines, Arc::clone(listener), link::AtEnd::KeepListener);
-    if link::lock(listener).is_some() {
+    if lock(listener).is_some() {
         link.say(ToServer::Subscribe(Subscribe::new(true)));
     }
     Ok(link)

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
-use hookrail::{Code, Diagnostic, HookSystem, Level, SourceKind, UnusableSource};
+use hookrail::{Code, Diagnostic, HookSystem, Level, SourceKind, UnusableSource, lock};
 
 use crate::log::{self, sentence};
 use crate::watch::Signature;
@@ -167,7 +167,7 @@ impl Project {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

@@ -4,8 +4,9 @@
 //! nothing of what is run.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use hookrail::lock;
 use tokio::sync::oneshot;
 
 /// Hands out places, session by session.
@@ -60,7 +61,7 @@ impl Schedule {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Gives a place that became free to whoever is next.

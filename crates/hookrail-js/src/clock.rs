@@ -3,10 +3,11 @@
 use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
+use hookrail_spawn::lock;
 use tokio::sync::Notify;
 
 use crate::limits::Limits;
@@ -200,7 +201,7 @@ impl WallClock {
     /// A dialog is open until the guard is gone.
     pub(crate) fn stand_still(self: &Arc<Self>) -> Standstill {
         {
-            let mut time = self.time.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut time = lock(&self.time);
             let dialogs = time.dialogs + 1;
             time.change(dialogs);
         }
@@ -210,7 +211,7 @@ impl WallClock {
 
     /// How long it takes until the time is up, if nothing changes.
     fn left(&self) -> Duration {
-        let time = self.time.lock().unwrap_or_else(PoisonError::into_inner);
+        let time = lock(&self.time);
         let (left, still_left) = time.now();
         if time.dialogs == 0 { left } else { left.saturating_add(still_left) }
     }
@@ -259,7 +260,7 @@ pub(crate) struct Standstill(Arc<WallClock>);
 impl Drop for Standstill {
     fn drop(&mut self) {
         {
-            let mut time = self.0.time.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut time = lock(&self.0.time);
             let dialogs = time.dialogs.saturating_sub(1);
             time.change(dialogs);
         }

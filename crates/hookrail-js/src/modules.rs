@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use hookrail::{
     HostFuture, How, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleRunner,
     ModuleWorld, NamedFile,
 };
-use hookrail_spawn::CancelToken;
+use hookrail_spawn::{CancelToken, lock};
 use tokio::sync::oneshot;
 
 use crate::clock::WallClock;
@@ -68,11 +68,11 @@ impl Modules {
     }
 
     fn workers(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, Worker>> {
-        self.workers.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.workers)
     }
 
     fn inspected(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, Inspected>> {
-        self.inspected.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.inspected)
     }
 
     /// Gives work to a module's thread, which is started if there is none.
@@ -135,7 +135,7 @@ impl Modules {
 
     /// Lets go of a module's thread. Its processes end with it, and are remembered until they have.
     fn part_with(&self, worker: Worker) {
-        let mut ending = self.ending.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ending = lock(&self.ending);
         ending.retain(|processes| !processes.are_gone());
         ending.push(worker.processes.clone());
         drop(worker);
@@ -227,7 +227,7 @@ impl ModuleRunner for Modules {
         let can_run = looked.can_run();
         let is_stale = can_run
             && self.workers().get(module).is_some_and(|worker| {
-                let files = worker.files.lock().unwrap_or_else(PoisonError::into_inner);
+                let files = lock(&worker.files);
                 let is_other = worker.version.as_ref().is_some_and(|version| !version.is_made_of(&looked.files));
                 is_other || (!files.is_empty() && *files != looked.files)
             });
@@ -254,7 +254,7 @@ impl ModuleRunner for Modules {
                 worker.kill.store(true, Ordering::Relaxed);
                 self.part_with(worker);
             }
-            let ending = std::mem::take(&mut *self.ending.lock().unwrap_or_else(PoisonError::into_inner));
+            let ending = std::mem::take(&mut *lock(&self.ending));
             for processes in ending {
                 processes.all_gone().await;
             }

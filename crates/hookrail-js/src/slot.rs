@@ -1,6 +1,8 @@
 //! A value that belongs to a runtime.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
+
+use hookrail_spawn::lock;
 
 /// A value that is used only by whoever has the module's turn, on whichever thread that is. The lock is therefore free
 /// whenever it is asked for, as long as nobody keeps it while they call something that may ask for it again.
@@ -13,7 +15,7 @@ impl<T> Slot<T> {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     /// Puts another value in its place.

@@ -5,12 +5,12 @@
 //! its end comes back as a message.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use hookrail::{Host, How, LoadFailure, ModuleInspection, ModuleReturn, ModuleWorld, Registrations, SpawnFailure};
-use hookrail_spawn::CancelToken;
+use hookrail_spawn::{CancelToken, lock};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
@@ -430,7 +430,7 @@ impl Stage {
     }
 
     fn loaded(&mut self, shared: &Arc<Shared>, mut call: CallState, report: &Report) {
-        *self.seat.files.lock().unwrap_or_else(PoisonError::into_inner) = shared.files.lock().clone();
+        *lock(&self.seat.files) = shared.files.lock().clone();
         match outcome::loaded(shared, &self.seat.limits, report, call.lost.take()) {
             Ok(_) => {
                 if let Some(act) = &mut self.act {

@@ -5,11 +5,11 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use hookrail::{Digest, Host, LoadFailure, ModuleInspection, ModuleReturn, ModuleWorld, NoHost};
-use hookrail_spawn::CancelToken;
+use hookrail_spawn::{CancelToken, lock};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
@@ -227,7 +227,7 @@ async fn look(seat: Seat, runtime: Handle, world: ModuleWorld, mut inbox: mpsc::
 
 async fn serve(stage: Arc<Mutex<Stage>>, mut inbox: mpsc::UnboundedReceiver<Message>) {
     loop {
-        let due = locked(&stage).arm();
+        let due = lock(&stage).arm();
         let message = tokio::select! {
             message = inbox.recv() => match message {
                 Some(message) => Some(message),
@@ -242,7 +242,7 @@ async fn serve(stage: Arc<Mutex<Stage>>, mut inbox: mpsc::UnboundedReceiver<Mess
             }
             stage.after_turn();
         });
-        while locked(&stage).has_waiting() {
+        while lock(&stage).has_waiting() {
             turn(&stage, Stage::begin_waiting);
         }
     }
@@ -251,16 +251,11 @@ async fn serve(stage: Arc<Mutex<Stage>>, mut inbox: mpsc::UnboundedReceiver<Mess
 /// Does something with the stage, and sends the answers when it is free again.
 fn turn(stage: &Mutex<Stage>, work: impl FnOnce(&mut Stage)) {
     let answers = {
-        let mut stage = locked(stage);
+        let mut stage = lock(stage);
         work(&mut stage);
         stage.take_answers()
     };
     answers.send();
-}
-
-/// The stage, when whoever has it is done.
-fn locked(stage: &Mutex<Stage>) -> MutexGuard<'_, Stage> {
-    stage.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 async fn sleep_until(due: Option<std::time::Instant>) {

@@ -5,7 +5,6 @@ use std::str::Utf8Error;
 
 /// The bytes a child wrote to one stream, as far as they were kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Captured {
     /// The first bytes of the stream, up to the bound.
     pub bytes: Vec<u8>,
@@ -35,7 +34,6 @@ impl Captured {
 
 /// Whether a stream was kept as a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Truncation {
     /// Everything that was read is there.
     #[default]

@@ -193,7 +193,7 @@ impl Command {
     pub(crate) fn grace_after(&self, end: End) -> Duration {
         match end {
             End::Cancelled => self.cancel_grace.unwrap_or(self.grace),
-            _ => self.grace,
+            End::Exited(_) | End::Signalled(_) | End::TimedOut | End::OutputLimit | End::StatusUnknown => self.grace,
         }
     }
 

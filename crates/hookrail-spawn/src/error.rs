@@ -91,7 +91,6 @@ pub enum SpawnError {
 
 /// The value that holds a NUL byte. It is not shown itself, as it may be secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum NulPlace {
     /// The program.
     #[error("the program")]

@@ -7,10 +7,11 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use crate::files::{create_private_folder, is_ours_alone, open_regular};
+use crate::lock::lock;
 use crate::sys::recorded;
 
 /// The size of an entry. A longer marker is left out.
@@ -50,7 +51,6 @@ struct Places {
 
 /// What programs that are gone had left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct LeftBehind {
     /// The number of records of such programs.
     pub records: u32,
@@ -208,10 +208,6 @@ fn create(path: &Path, how: &mut OpenOptions) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(how, 0o600);
     how.read(true).write(true).open(path)
-}
-
-fn lock(places: &Mutex<Places>) -> MutexGuard<'_, Places> {
-    places.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

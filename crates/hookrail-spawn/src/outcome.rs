@@ -7,7 +7,6 @@ use crate::ladder::Ladder;
 
 /// The result of a run that could be started.
 #[derive(Debug)]
-#[non_exhaustive]
 pub struct Finished {
     /// How the run ended.
     pub end: End,
@@ -38,7 +37,6 @@ pub struct Finished {
 /// is never reported as timed out, also if the host was stopped or busy at the
 /// deadline and looks only afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum End {
     /// The child exited by itself with this code.
     Exited(i32),
@@ -56,7 +54,6 @@ pub enum End {
 
 /// How the direct child ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Exit {
     /// It exited with this code.
     Code(i32),
@@ -82,7 +79,6 @@ impl From<Exit> for End {
 /// after the exit, or when the child's process group was not empty; a daemon
 /// that has left the group *and* closed the pipes is not noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Survivors {
     /// There was no sign of any.
     NoneSeen,
@@ -96,7 +92,6 @@ pub enum Survivors {
 
 /// What a [`Ladder`] did.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Swept {
     /// How the direct child ended, or none if even SIGKILL did not end it in time.
     pub exit: Option<Exit>,
@@ -111,7 +106,6 @@ pub struct Swept {
 
 /// What it took to end a process group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Force {
     /// The group ended within the grace after SIGTERM, or by itself.
     Asked,

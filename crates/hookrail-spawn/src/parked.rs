@@ -120,7 +120,6 @@ impl Parked {
 
 /// What came of a question.
 #[derive(Debug)]
-#[non_exhaustive]
 pub struct Exchange {
     /// What there was instead of silence.
     pub reply: Reply,
@@ -136,7 +135,6 @@ pub struct Exchange {
 
 /// How an exchange ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Reply {
     /// The child wrote a line.
     Line(Vec<u8>),

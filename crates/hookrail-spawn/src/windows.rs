@@ -21,10 +21,11 @@ use std::os::windows::ffi::OsStrExt;
 use std::os::windows::process::CommandExt;
 use std::pin::Pin;
 use std::process::{self, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use crate::lock::lock;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::command::Command;
@@ -276,11 +277,6 @@ impl Drop for Child {
             self.kill();
         }
     }
-}
-
-fn lock(process: &Mutex<process::Child>) -> MutexGuard<'_, process::Child> {
-    // No code that can panic runs under the lock.
-    process.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A child's stdin; a thread writes it.

@@ -60,6 +60,8 @@ pub use firing::{Batch, Firing, PartPlan, Plan, PlannedHook, Step};
 pub use hidden::is_hidden;
 pub use hook::{Action, Authority, EventScope, GroupOrder, Hook, OnFailure, Owner, Standing, Trust};
 pub use hookrail_matcher::{Compiled, Language, Matcher, MatcherKind, OnInvalid, Problem, Scope, Verdict};
+#[doc(hidden)]
+pub use hookrail_spawn::lock;
 pub use json::{Json, JsonKind, JsonObject};
 pub use lane::{Lane, Life, ShellUse, StdinKind};
 pub use native::{NativeCall, NativeHook};

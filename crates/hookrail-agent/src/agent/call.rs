@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hookrail::guard::{ModelEnd, ModelPermit, ModelResult, Visibility};
 use hookrail::{EventKind, Json, JsonObject, Stop};
+use hookrail_spawn::lock;
 
 use super::{Agent, CompactionCause, DEEPEST, TurnEnd};
 use crate::message::{Reply, list, number, text_message, tokens};
@@ -45,7 +46,7 @@ impl Agent {
             let guard = self.guard();
             let offered = Mutex::new(Vec::new());
             let called = guard.model_call(self.request(), |permit| {
-                *offered.lock().unwrap_or_else(PoisonError::into_inner) = tool::offered(permit.request());
+                *lock(&offered) = tool::offered(permit.request());
                 self.call_with_retries(permit)
             });
             let result = match called.await {
@@ -168,7 +169,7 @@ impl Agent {
         let told: Vec<Json> = rules.iter().map(|(_, rule)| rule.to_json()).collect();
         self.tell(EventKind::RuleTriggered, &[("rules", list(&told))]).await;
         for (at, rule) in rules {
-            self.used_rules.lock().unwrap_or_else(PoisonError::into_inner).push(at);
+            lock(&self.used_rules).push(at);
             let text = format!("the answer was broken off by the rule `{}`; the model is asked anew", rule.name);
             self.view().show(&Shown::Note { text: &text });
             self.keep_system(&rule.message);
@@ -177,7 +178,7 @@ impl Agent {
 
     /// The rules a text breaks that have not acted yet.
     fn broken_rules(&self, text: &str) -> Vec<usize> {
-        let used = self.used_rules.lock().unwrap_or_else(PoisonError::into_inner);
+        let used = lock(&self.used_rules);
         let rules = self.parts.settings.rules.iter().enumerate();
         rules.filter(|(at, rule)| !used.contains(at) && rule.matches(text)).map(|(at, _)| at).collect()
     }

@@ -3,13 +3,14 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
 use hookrail::guard::{Approval, Approver, Guard};
 use hookrail::{
     Component, EventKind, HookFailure, Host, HostError, HostFuture, Json, ModelQuery, NoticeLevel, SessionChange,
     SessionMove, SessionQuery, StatusLine,
 };
+use hookrail_spawn::lock;
 
 use super::news::News;
 use super::{Agent, Moved, Parts, record};
@@ -28,7 +29,7 @@ pub(super) fn guard(
     me: &Me,
 ) -> Guard {
     let (id, file) = {
-        let session = session.lock().unwrap_or_else(PoisonError::into_inner);
+        let session = lock(session);
         (session.id().to_owned(), session.file_text())
     };
     let hooks = if depth == 0 { parts.hooks.clone() } else { parts.hooks.for_sub_agent() };
@@ -110,7 +111,7 @@ impl AgentHost {
     }
 
     fn session_now(&self) -> MutexGuard<'_, Session> {
-        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.session)
     }
 }
 
@@ -173,7 +174,7 @@ impl Host for AgentHost {
 
     fn set_status(&self, key: &str, text: Option<&str>) {
         let line = {
-            let mut status = self.me.status.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut status = lock(&self.me.status);
             status.set(key, text);
             status.line(self.parts.view.columns().unwrap_or(STATUS_WIDTH))
         };
@@ -273,7 +274,7 @@ impl Agent {
     /// Shows the status line once more, so that it stands above the prompt whatever was written meanwhile.
     pub(crate) fn show_status(&self) {
         let columns = self.view().columns().unwrap_or(STATUS_WIDTH);
-        let line = self.me.status.lock().unwrap_or_else(PoisonError::into_inner).line(columns);
+        let line = lock(&self.me.status).line(columns);
         if !line.is_empty() {
             self.view().show(&Shown::Status { text: &line });
         }

@@ -19,11 +19,11 @@ pub use moves::Moved;
 pub use work::TurnEnd;
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use hookrail::guard::Guard;
 use hookrail::{EventKind, HookSystem, Json, Stop};
-use hookrail_spawn::CancelToken;
+use hookrail_spawn::{CancelToken, lock};
 
 use crate::error::AgentError;
 use crate::model::Model;
@@ -200,7 +200,7 @@ impl Agent {
 
     /// The session, to be looked at.
     pub fn session(&self) -> MutexGuard<'_, Session> {
-        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.session)
     }
 
     /// Limits and habits.
@@ -222,7 +222,7 @@ impl Agent {
     }
 
     pub(crate) fn guard(&self) -> Guard {
-        self.guard.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.guard).clone()
     }
 
     /// Interrupts: first the hooks that are waited for, and only when there are none the work itself.
@@ -248,7 +248,7 @@ impl Agent {
 
     /// Cancels the hooks that are waited for, here and in sub-agents.
     fn cancel_hooks(&self) -> usize {
-        let inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+        let inside = lock(&self.inside);
         inside.iter().map(Guard::cancel_hooks).sum::<usize>() + self.guard().cancel_hooks()
     }
 
@@ -258,7 +258,7 @@ impl Agent {
 
     /// The token of the work under way.
     fn token(&self) -> CancelToken {
-        self.cancel.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.cancel).clone()
     }
 
     fn is_cancelled(&self) -> bool {
@@ -267,7 +267,7 @@ impl Agent {
 
     /// Marks the beginning of a piece of work.
     fn working(&self) -> Working {
-        *self.cancel.lock().unwrap_or_else(PoisonError::into_inner) = CancelToken::new();
+        *lock(&self.cancel) = CancelToken::new();
         self.busy.fetch_add(1, Ordering::Relaxed);
         Working(Arc::clone(&self.busy))
     }

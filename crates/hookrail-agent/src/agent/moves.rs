@@ -1,6 +1,7 @@
 //! Moving between sessions, and inside the tree of one.
 
 use hookrail::{EventKind, Json, Stop};
+use hookrail_spawn::lock;
 
 use super::{Agent, EndReason, host};
 use crate::error::AgentError;
@@ -192,8 +193,8 @@ impl Agent {
             before
         };
         let guard = host::guard(&self.parts, &self.session, &self.busy, self.depth, &self.me);
-        *self.guard.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = guard;
-        self.used_rules.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clear();
+        *lock(&self.guard) = guard;
+        lock(&self.used_rules).clear();
         before
     }
 

@@ -1,9 +1,10 @@
 //! What modules bring while nobody waits for it: messages to be drawn, and reasons to go back to work.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use hookrail::Json;
+use hookrail_spawn::lock;
 use tokio::sync::Notify;
 
 use super::{Agent, record};
@@ -20,7 +21,7 @@ pub(super) struct News {
 impl News {
     /// A module wants to draw this message itself.
     pub(super) fn draw(&self, message: Json) {
-        self.to_draw.lock().unwrap_or_else(PoisonError::into_inner).push_back(message);
+        lock(&self.to_draw).push_back(message);
         self.drawing.notify_one();
     }
 
@@ -30,11 +31,11 @@ impl News {
     }
 
     fn first(&self) -> Option<Json> {
-        self.to_draw.lock().unwrap_or_else(PoisonError::into_inner).front().cloned()
+        lock(&self.to_draw).front().cloned()
     }
 
     fn drop_first(&self) {
-        self.to_draw.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        lock(&self.to_draw).pop_front();
     }
 }
 

@@ -1,9 +1,10 @@
 //! Keeping and showing what hooks did and want: receipts, messages, entries, warnings.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use hookrail::guard::{Notes, Notified, Receipt};
 use hookrail::{Diagnostic, EventKind, Hook, Json, Level, Standing};
+use hookrail_spawn::lock;
 
 use super::host::Me;
 use super::{Agent, Parts, TurnEnd};
@@ -215,10 +216,6 @@ fn not_recorded(why: &str) -> String {
     format!(
         "the conversation cannot be recorded, so the model is not asked: {why}; mend that and send the prompt again"
     )
-}
-
-fn lock(session: &Mutex<Session>) -> std::sync::MutexGuard<'_, Session> {
-    session.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn warn(parts: &Parts, diagnostic: &Diagnostic) {

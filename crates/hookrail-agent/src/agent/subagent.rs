@@ -2,11 +2,12 @@
 //!
 //! Session events do not fire for it; the start and the stop of a sub-agent do.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use hookrail::guard::{Permit, ToolFailure, ToolOutput};
 use hookrail::{EventKind, Json, Stop};
+use hookrail_spawn::lock;
 
 use super::{Agent, TurnEnd};
 use crate::message::{number, object};
@@ -31,10 +32,10 @@ impl Agent {
         let session = Session::in_memory(self.session().id());
         let mut inner = Self::with(Arc::clone(&self.parts), model, session, self.depth + 1);
         inner.inside = Arc::clone(&self.inside);
-        let lock = || self.inside.lock().unwrap_or_else(PoisonError::into_inner);
-        lock().push(inner.guard());
+        let inside = || lock(&self.inside);
+        inside().push(inner.guard());
         let end = self.run_inside(&inner, &prompt).await;
-        lock().pop();
+        inside().pop();
         let outcome = match &end {
             TurnEnd::Answered(_) => "completed",
             TurnEnd::Cancelled => "aborted",

@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 
 use hookrail::guard::{AgentEnd, PromptEnd};
 use hookrail::{EventKind, Json, Stop};
+use hookrail_spawn::lock;
 
 use super::call::CallEnd;
 use super::{Agent, CompactionCause};
@@ -294,11 +295,11 @@ impl Agent {
     }
 
     pub(super) fn take_stop(&self) -> Option<Stop> {
-        self.stop.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take()
+        lock(&self.stop).take()
     }
 
     pub(super) fn demand_stop(&self, stop: Stop) {
-        *self.stop.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(stop);
+        *lock(&self.stop) = Some(stop);
     }
 }
 

@@ -1,8 +1,9 @@
 //! The dialog in which a text of several lines is edited. It draws itself and takes keys, as the components of hooks do.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use hookrail::{Component, HostFuture};
+use hookrail_spawn::lock;
 use tokio::sync::Notify;
 
 use crate::text::{visible, width};
@@ -32,7 +33,7 @@ impl EditBox {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// The text, once it was accepted.

@@ -1,11 +1,11 @@
 //! The terminal of a person: a line editor with history, the questions they are asked, and what hooks draw on it.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use hookrail::guard::Approval;
 use hookrail::{Component, HostError, Json};
-use hookrail_spawn::CancelToken;
+use hookrail_spawn::{CancelToken, lock};
 use rustyline::Editor;
 use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
@@ -82,7 +82,7 @@ impl Terminal {
         if let Typed::Line(line) = &typed
             && !line.trim().is_empty()
         {
-            let mut editor = self.editor.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut editor = lock(&self.editor);
             let _ = editor.add_history_entry(line);
             if let Some(file) = &self.history {
                 let _ = file.parent().map(hookrail_spawn::create_private_folder);
@@ -100,13 +100,11 @@ impl Terminal {
         let (editor, prompt) = (Arc::clone(&self.editor), prompt.to_owned());
         let text = match begins {
             Begins::Empty => String::new(),
-            Begins::AsHooksWish => std::mem::take(&mut *self.prefilled.lock().unwrap_or_else(PoisonError::into_inner)),
+            Begins::AsHooksWish => std::mem::take(&mut *lock(&self.prefilled)),
         };
         self.line.begin(&prompt, &text);
         let _typing = self.screen.typing();
-        let reading = tokio::task::spawn_blocking(move || {
-            editor.lock().unwrap_or_else(PoisonError::into_inner).readline_with_initial(&prompt, (&text, ""))
-        });
+        let reading = tokio::task::spawn_blocking(move || lock(&editor).readline_with_initial(&prompt, (&text, "")));
         let read = tokio::select! {
             read = reading => read,
             () = self.left.cancelled() => return Typed::Gone,
@@ -209,11 +207,11 @@ impl User for Terminal {
     }
 
     fn prefill(&self, text: &str) {
-        text.clone_into(&mut self.prefilled.lock().unwrap_or_else(PoisonError::into_inner));
+        text.clone_into(&mut lock(&self.prefilled));
     }
 
     fn prefilled(&self) -> String {
-        self.prefilled.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.prefilled).clone()
     }
 
     fn styled(&self, style: &str, text: &str) -> String {

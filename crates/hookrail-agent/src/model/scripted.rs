@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use hookrail::guard::ModelPermit;
 use hookrail::{Json, JsonObject};
+use hookrail_spawn::lock;
 
 use super::script::{ErrorKind, Expectation, Script, Step};
 use super::{Model, ModelError, ModelFuture, Stream};
@@ -57,7 +58,7 @@ impl ScriptedModel {
     }
 
     fn next_step(&self) -> Result<Step, ModelError> {
-        let mut part = self.part.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut part = lock(&self.part);
         let Some(step) = part.steps.get(part.next).cloned() else {
             let count = part.steps.len();
             return Err(ModelError::Failed(format!("the script has no more answers: all {count} were given")));
@@ -70,7 +71,7 @@ impl ScriptedModel {
 
     /// An answer outside the conversation: the next of a list, or what says that there was a request.
     fn aside(request: &JsonObject, scripted: &Mutex<std::vec::IntoIter<String>>, otherwise: &str) -> Json {
-        let scripted = scripted.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let scripted = lock(scripted).next();
         let count = request.get("contents").and_then(Json::as_array).map_or(0, |contents| contents.len());
         let text = scripted.unwrap_or_else(|| format!("{otherwise} {count} messages."));
         response(&[object([("text", Json::string(&text))])], request, &text)

@@ -45,7 +45,7 @@ pub(super) async fn run(place: &Place, arguments: &Arguments, cancel: &CancelTok
         End::TimedOut => failed(format!("the command was ended: its {} ms were over", time.as_millis())),
         End::Cancelled => failed("the command was interrupted by the user".to_owned()),
         End::OutputLimit => failed(format!("the command wrote more than {KEPT} bytes")),
-        _ => failed("how the command ended is not known".to_owned()),
+        End::StatusUnknown => failed("how the command ended is not known".to_owned()),
     }
 }
 

@@ -1,8 +1,10 @@
 //! Standard output: what is written there arrives, or it is known that it does not.
 
 use std::io;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use hookrail_spawn::lock;
 
 /// Whether the process was told to end. Then a reader that takes nothing is not waited for without end.
 static ENDING: AtomicBool = AtomicBool::new(false);
@@ -21,7 +23,7 @@ pub(crate) struct Output {
 impl Output {
     /// Writes all of a text, at once. After a failure nothing more is written: half of an answer is followed by nothing.
     pub(crate) fn write(&self, text: &str) {
-        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut failure = lock(&self.failure);
         if failure.is_none()
             && let Err(error) = write_whole(&mut io::stdout().lock(), text.as_bytes())
         {
@@ -31,7 +33,7 @@ impl Output {
 
     /// Why nothing more can be written; a reader that is gone is noticed before anything is written for it.
     pub(crate) fn failure(&self) -> Option<String> {
-        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut failure = lock(&self.failure);
         if failure.is_none() && reader_is_gone() {
             *failure = Some(io::Error::from(io::ErrorKind::BrokenPipe).to_string());
         }

@@ -1,7 +1,9 @@
 //! The screen of a person: one place that everything written goes through, because three things share it. A prompt
 //! that is being typed stays below what is written; while a component covers the screen, everything else waits.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
+
+use hookrail_spawn::lock;
 
 use super::output::{Output, write_whole};
 
@@ -38,7 +40,7 @@ struct State {
 
 impl Screen {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Says how to write above a prompt.

@@ -1,10 +1,11 @@
 //! For people: answers on standard output, everything else on standard error.
 
 use std::io::IsTerminal as _;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use anstyle::{AnsiColor, Style};
 use hookrail::Json;
+use hookrail_spawn::lock;
 
 use super::screen::{Screen, Stream};
 use super::{Shown, View};
@@ -114,7 +115,7 @@ impl View for TerminalView {
     }
 
     fn show(&self, shown: &Shown<'_>) {
-        let state = &mut *self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = &mut *lock(&self.state);
         match shown {
             Shown::Text { text } => {
                 state.streamed = true;

@@ -3,9 +3,10 @@
 //! Whatever happens to the connection, everything that waits is settled.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use hookrail::lock;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::NotGuarded;
@@ -18,10 +19,6 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Who hears what happens to requests, if anything does. It outlives a connection that is made again.
 pub(super) type Listener = Arc<Mutex<Option<mpsc::Sender<Lifecycle>>>>;
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// What becomes of the listener when the connection ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

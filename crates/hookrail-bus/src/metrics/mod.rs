@@ -8,10 +8,10 @@ mod server;
 
 use std::collections::HashSet;
 use std::sync::atomic::AtomicI64;
-use std::sync::{Mutex, PoisonError, Weak};
+use std::sync::{Mutex, Weak};
 use std::time::Duration;
 
-use hookrail::{EndKind, EventKind, Health, HookRun, Outcome};
+use hookrail::{EndKind, EventKind, Health, HookRun, Outcome, lock};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -117,7 +117,7 @@ impl Metrics {
     pub fn text(&self) -> String {
         let mut text = String::new();
         // Writing to a string cannot fail.
-        let _ = encode(&mut text, &self.registry.lock().unwrap_or_else(PoisonError::into_inner));
+        let _ = encode(&mut text, &lock(&self.registry));
         text
     }
 
@@ -150,7 +150,7 @@ impl Metrics {
     /// projects, cannot fill the memory of whoever collects metrics.
     fn name_of(&self, run: &HookRun) -> String {
         let name: String = run.hook.label.chars().take(LONGEST_NAME).collect();
-        let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut named = lock(&self.named);
         if named.contains(&name) {
             return name;
         }

@@ -8,9 +8,10 @@ mod signature;
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use hookrail::lock;
 use notify::event::{AccessKind, AccessMode};
 use notify::{Config, ErrorKind, EventKind, RecommendedWatcher, RecursiveMode};
 use notify_debouncer_full::{DebounceEventResult, DebouncedEvent, Debouncer, NoCache, new_debouncer_opt};
@@ -139,10 +140,6 @@ fn report_polling(error: &notify::Error, folder: Option<&Path>) {
              Raise fs.inotify.max_user_instances or fs.inotify.max_user_watches and restart the server"
         );
     });
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The folders in which a change of a place shows: the one it is in, itself where it is one, and for every link on the way

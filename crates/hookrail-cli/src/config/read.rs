@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use hookrail::{
-    CAPABILITY_NAMES, Capabilities, CapabilityProblem, Code, Diagnostic, Location, OnFailure, SandboxProfile, nearest,
-    read_file,
+    CAPABILITY_NAMES, Capabilities, CapabilityProblem, Code, Diagnostic, Location, OnFailure, SandboxProfile, lock,
+    nearest, read_file,
 };
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
@@ -127,7 +127,7 @@ static LAST_GOOD: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new())
 
 /// Reads a file. One that is not there says nothing.
 pub(crate) fn read(file: &Path) -> Said {
-    let mut last_good = LAST_GOOD.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut last_good = lock(&LAST_GOOD);
     let mut said = Said::default();
     let read = read_file(file);
     match &read {

@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, Command, End, Environment, Limits, Sandbox, SpawnError};
+use hookrail_spawn::{CancelToken, Command, End, Environment, Limits, Sandbox, SpawnError, run_id};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -30,8 +29,6 @@ const GRACE: Duration = Duration::from_secs(1);
 
 /// How much of its output is kept, as for a command hook.
 const LARGEST: usize = 8 << 20;
-
-static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// What is to be told about a process.
 struct About {
@@ -237,12 +234,6 @@ pub(super) fn in_sandbox(command: Command, sandbox: Option<&Arc<Sandbox>>) -> Co
     }
 }
 
-/// Unique on this machine, because processes are found by it when they have to end.
-pub(super) fn run_id() -> String {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    format!("{}-{:x}-module-{}", std::process::id(), now.as_nanos(), NEXT.fetch_add(1, Ordering::Relaxed))
-}
-
 fn result(about: &About, ended: Option<Ended>) -> Result<Answer, OpError> {
     let ended = ended.ok_or_else(|| OpError::new("the process could not be waited for"))?;
     let finished = ended.how.map_err(|error| failure(about, &error))?;
@@ -254,7 +245,7 @@ fn result(about: &About, ended: Option<Ended>) -> Result<Answer, OpError> {
         }
         End::StatusUnknown => (0, false),
         // Ended by its time or by its signal.
-        _ => (143, true),
+        End::TimedOut | End::Cancelled => (143, true),
     };
     let mut out = String::from("{");
     for (name, written) in [("stdout", finished.stdout.bytes), ("stderr", finished.stderr.bytes)] {

@@ -10,7 +10,7 @@ use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, Command, End, Finished, Limits, SpawnError};
+use hookrail_spawn::{CancelToken, Command, End, Finished, Limits, SpawnError, run_id};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -55,7 +55,7 @@ impl Request<'_> {
             .timeout(LONGEST)
             .grace(Duration::ZERO)
             .limits(Limits { stdout_keep: LARGEST, ..Limits::default() })
-            .marker("HOOKRAIL_RUN_ID", exec::run_id());
+            .marker("HOOKRAIL_RUN_ID", run_id());
         let cancel = CancelToken::new();
         shared.cancels.lock().insert(number, cancel.clone());
         let processes = shared.processes.clone();
@@ -200,8 +200,8 @@ fn answer(finished: &Finished, most: usize, stops_at_redirection: bool) -> Resul
         End::Cancelled => Err(failed("it was aborted")),
         End::TimedOut => Err(failed(&format!("it took longer than {} s", LONGEST.as_secs()))),
         End::OutputLimit => Err(failed(&format!("the answer is larger than {} MiB", LARGEST >> 20))),
-        // What follows the first line is advice for whoever uses `curl` by hand.
-        _ => Err(failed(
+        // What follows the first line is advice for users of `curl` itself.
+        End::Exited(_) | End::Signalled(_) | End::StatusUnknown => Err(failed(
             complaint.trim().trim_start_matches("curl: ").lines().next().unwrap_or("`curl` does not say why"),
         )),
     }

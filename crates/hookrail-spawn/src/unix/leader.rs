@@ -9,9 +9,10 @@ use std::collections::BTreeSet;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
+use crate::lock::lock;
 use libc::{c_int, pid_t};
 
 use super::proc::Family;
@@ -116,7 +117,7 @@ impl Leader {
         if *state == State::Reserved && !matches!(self.wait(libc::WNOHANG), Ok(None)) {
             *state = State::Reaped;
             if let Some(entry) = self.entry.get() {
-                drop(entry.lock().unwrap_or_else(PoisonError::into_inner).take());
+                drop(lock(entry).take());
             }
         }
     }
@@ -168,7 +169,7 @@ impl Leader {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         // The state is one word and always whole.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Waits for the exit of this child only; none if it still runs.

@@ -1,8 +1,8 @@
 //! Interrupting hooks that somebody waits for.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
-use hookrail_spawn::CancelToken;
+use hookrail_spawn::{CancelToken, lock};
 
 use crate::outcome::{Decision, Effects, Outcome};
 
@@ -26,7 +26,7 @@ pub(super) struct Entered<'a> {
 
 impl Running {
     pub(super) fn enter(&self, token: CancelToken) -> Entered<'_> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         let number = state.next;
         state.next += 1;
         state.tokens.push((number, token));
@@ -35,7 +35,7 @@ impl Running {
 
     /// Cancels them all, and says how many there were.
     pub(super) fn cancel(&self) -> usize {
-        let tokens = std::mem::take(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner).tokens);
+        let tokens = std::mem::take(&mut lock(&self.state).tokens);
         tokens.iter().for_each(|(_, token)| token.cancel());
         tokens.len()
     }
@@ -44,14 +44,14 @@ impl Running {
 impl Entered<'_> {
     /// Whether it was cancelled from here. The token itself also says so of an event that is simply over.
     pub(super) fn was_cancelled(&self) -> bool {
-        let state = self.running.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = lock(&self.running.state);
         !state.tokens.iter().any(|(number, _)| *number == self.number)
     }
 }
 
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
-        let mut state = self.running.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.running.state);
         state.tokens.retain(|(number, _)| *number != self.number);
     }
 }

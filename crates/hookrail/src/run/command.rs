@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use hookrail_spawn::{CancelToken, Captured, Command, End, Exit, Finished, Ladder, SpawnError, Survivors};
+use hookrail_spawn::{CancelToken, Captured, Command, End, Exit, Finished, Ladder, SpawnError, Survivors, run_id};
 
 #[cfg(unix)]
 use super::direct::direct;
@@ -65,14 +65,14 @@ impl ProcessWorld {
 pub(super) async fn run_command(
     world: &ProcessWorld,
     request: &RunRequest,
-    run_id: &str,
     (wait, cancel): (Wait, &CancelToken),
 ) -> (RunEnd, Option<Ladder>) {
     let began = Instant::now();
+    let run_id = run_id();
     let environment = world.surroundings.of(world, request);
     let output = world.terms.of(&request.hook.trust).output;
     let clothed = |command: Command| {
-        let command = clothed(command, world, output, &environment, request).marker(RUN_ID, run_id);
+        let command = clothed(command, world, output, &environment, request).marker(RUN_ID, &run_id);
         let file = match request.hook.lane.stdin {
             StdinKind::File => request.shared_input.file(&request.input),
             StdinKind::Pipe => None,
@@ -113,7 +113,7 @@ pub(super) fn ended(finished: Finished, request: &RunRequest) -> (RunEnd, Option
         (End::TimedOut, _) => How::TimedOut(request.timeout),
         (End::Cancelled, _) => How::Cancelled,
         (End::OutputLimit, _) => How::OutputLimit,
-        _ => How::StatusUnknown,
+        (End::StatusUnknown, _) => How::StatusUnknown,
     };
     let mut end = RunEnd::new(how, finished.elapsed);
     end.stdout = output(finished.stdout);
@@ -121,7 +121,7 @@ pub(super) fn ended(finished: Finished, request: &RunRequest) -> (RunEnd, Option
     end.survivors = match finished.survivors {
         Survivors::Seen(count) => count,
         Survivors::Unknown => 1,
-        _ => 0,
+        Survivors::NoneSeen | Survivors::LeftToLadder => 0,
     };
     (end, finished.ladder)
 }

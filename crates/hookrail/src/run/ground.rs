@@ -2,7 +2,9 @@
 //! must not change because these decide which hooks run.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use hookrail_spawn::lock;
 
 use super::Environment;
 use super::runner::ModuleWorld;
@@ -24,12 +26,12 @@ impl ModuleGround {
     }
 
     pub(crate) fn replace(&self, environment: Arc<Environment>, protected: Arc<[PathBuf]>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Ground { environment, protected };
+        *lock(&self.0) = Ground { environment, protected };
     }
 
     /// The world of a module that works in this directory.
     pub(crate) fn world(&self, cwd: &Path, project: &Path) -> ModuleWorld {
-        let Ground { environment, protected } = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Ground { environment, protected } = lock(&self.0).clone();
         ModuleWorld::new(cwd, environment).protecting(project, protected)
     }
 }

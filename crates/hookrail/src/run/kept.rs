@@ -7,12 +7,12 @@
 //! No pool belongs to a runtime. Nothing is locked while a process works.
 
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use hookrail_spawn::{Command, Ladder, Parked, SpawnError};
+use hookrail_spawn::{Command, Ladder, Parked, SpawnError, lock, run_id};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -54,7 +54,6 @@ pub(super) struct Pools {
     /// Processes that are to be ended by whoever has a runtime.
     given_up: Mutex<Vec<Resident>>,
     closed: AtomicBool,
-    started: AtomicU64,
 }
 
 /// Processes that were started in the same way.
@@ -196,9 +195,7 @@ impl Pools {
 
     /// Starts a process of a pool. Its run number is its own, because it is found by it when it has to end.
     pub(super) fn start(&self, pool: &Pool) -> Result<Resident, SpawnError> {
-        let count = self.started.fetch_add(1, Ordering::Relaxed);
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        let run_id = format!("{}-{:x}-{self:p}-kept-{count}", std::process::id(), now.as_nanos());
+        let run_id = run_id();
         let mut refused = None;
         for command in &pool.commands {
             match Parked::start(&command.clone().marker(RUN_ID, &run_id)) {
@@ -338,8 +335,4 @@ fn residents(pools: Vec<Arc<Pool>>) -> Vec<Resident> {
 fn is_same(one: &Hook, other: &Hook) -> bool {
     (one.event, one.dialect, &one.label, &one.origin.location)
         == (other.event, other.dialect, &other.label, &other.origin.location)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

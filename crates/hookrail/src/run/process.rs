@@ -24,15 +24,14 @@ pub(crate) async fn run_process(
     world: &ProcessWorld,
     kept: &Kept,
     request: &RunRequest,
-    run_id: impl Fn() -> String,
     (wait, cancel): (Wait, &CancelToken),
 ) -> (RunEnd, Vec<Ladder>) {
     match world.sandboxes.of(&request.hook, world.sandbox_place()) {
-        Ok(None) => run_in_project(world, kept, request, run_id, (wait, cancel)).await,
+        Ok(None) => run_in_project(world, kept, request, (wait, cancel)).await,
         Ok(Some(sandbox)) => {
             let unenforced = sandbox.missing().to_vec();
             let inside = RunRequest { sandbox: Some(sandbox), ..request.clone() };
-            let (mut end, ladders) = run_in_project(world, kept, &inside, run_id, (wait, cancel)).await;
+            let (mut end, ladders) = run_in_project(world, kept, &inside, (wait, cancel)).await;
             end.unenforced = unenforced;
             (end, ladders)
         }
@@ -44,23 +43,22 @@ async fn run_in_project(
     world: &ProcessWorld,
     kept: &Kept,
     request: &RunRequest,
-    run_id: impl Fn() -> String,
     (wait, cancel): (Wait, &CancelToken),
 ) -> (RunEnd, Vec<Ladder>) {
     if let Some(used) = request.directory_in_project(&world.project) {
         let inside = RunRequest { cwd: used.clone(), ..request.clone() };
-        let (mut end, ladders) = run_where_asked(world, kept, &inside, &run_id, (wait, cancel)).await;
+        let (mut end, ladders) = run_where_asked(world, kept, &inside, (wait, cancel)).await;
         let why = RelocationReason::OutsideProject;
         end.relocated = Some(Relocation { why, unusable: request.cwd.clone(), used });
         return (end, ladders);
     }
-    let (end, mut ladders) = run_where_asked(world, kept, request, &run_id, (wait, cancel)).await;
+    let (end, mut ladders) = run_where_asked(world, kept, request, (wait, cancel)).await;
     let How::SpawnFailed(SpawnFailure::MissingDirectory(_) | SpawnFailure::UnusableDirectory(_)) = end.how else {
         return (end, ladders);
     };
     let used = existing_directory(&request.cwd, &world.project);
     let elsewhere = RunRequest { cwd: used.clone(), ..request.clone() };
-    let (mut end, more) = run_where_asked(world, kept, &elsewhere, &run_id, (wait, cancel)).await;
+    let (mut end, more) = run_where_asked(world, kept, &elsewhere, (wait, cancel)).await;
     ladders.extend(more);
     let why = RelocationReason::Unusable;
     end.relocated = Some(Relocation { why, unusable: request.cwd.clone(), used });
@@ -71,7 +69,6 @@ async fn run_where_asked(
     world: &ProcessWorld,
     kept: &Kept,
     request: &RunRequest,
-    run_id: impl Fn() -> String,
     (wait, cancel): (Wait, &CancelToken),
 ) -> (RunEnd, Vec<Ladder>) {
     // The files are looked at before they are read: what changes from here on shows as a difference.
@@ -88,15 +85,14 @@ async fn run_where_asked(
     }
     let (end, ladder) = match request.hook.lane.life {
         Life::Once => {
-            let run_id = run_id();
-            let running = run_command(world, request, &run_id, (wait, cancel));
+            let running = run_command(world, request, (wait, cancel));
             let Some((end, ladder)) = unless_changed(running, covered).await else {
                 return (RunEnd::new(How::ContentChanged, Duration::ZERO), Vec::new());
             };
             return (end, ladder.into_iter().collect());
         }
         Life::Worker => worker::ask(world, &kept.pools, request, cancel).await,
-        Life::Prewarmed(_) => spare::run(world, kept, request, run_id, (wait, cancel)).await,
+        Life::Prewarmed(_) => spare::run(world, kept, request, (wait, cancel)).await,
     };
     (end, ladder.into_iter().chain(kept.pools.ladders()).collect())
 }

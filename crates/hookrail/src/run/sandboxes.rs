@@ -4,9 +4,9 @@
 //! different authority share none: they could change each other's temporary files and signal each other.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
-use hookrail_spawn::{Protection, Readable, Sandbox, SandboxRules};
+use hookrail_spawn::{Protection, Readable, Sandbox, SandboxRules, lock};
 
 use super::Environment;
 use super::end::SpawnFailure;
@@ -64,7 +64,7 @@ impl Sandboxes {
         let all = profiles.into_iter().map(|profile| profile.rules(place.project, absolute("HOME")));
         let Some(rules) = all.reduce(|one, other| intersection(&one, &other)) else { return Ok(None) };
         let key = Key { authority, nodes: nodes(&rules), rules };
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.0);
         if let Some(known) = kept.iter().find(|known| known.key == key) {
             return Ok(Some(Arc::clone(&known.sandbox)));
         }

@@ -17,7 +17,6 @@ pub(super) async fn run(
     world: &ProcessWorld,
     kept: &Kept,
     request: &RunRequest,
-    run_id: impl FnOnce() -> String,
     (wait, cancel): (Wait, &CancelToken),
 ) -> (RunEnd, Option<Ladder>) {
     let pool = kept.pools.pool(world, request);
@@ -30,7 +29,7 @@ pub(super) async fn run(
     };
     let end = match finished {
         Some(finished) => ended(finished, request),
-        None => run_command(world, request, &run_id(), (wait, cancel)).await,
+        None => run_command(world, request, (wait, cancel)).await,
     };
     kept.refill(pool);
     end

@@ -3,9 +3,9 @@
 //! Most events of a session differ in nothing that an environment depends on, so the last few are kept.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
-use hookrail_spawn::Sandbox;
+use hookrail_spawn::{Sandbox, lock};
 
 use super::Environment;
 use super::command::ProcessWorld;
@@ -46,7 +46,7 @@ impl Surroundings {
     /// What a hook finds in its environment, but for what differs from run to run.
     pub(super) fn of(&self, world: &ProcessWorld, request: &RunRequest) -> Arc<Environment> {
         let inherited = request.hook.environment.as_ref().unwrap_or(&world.environment);
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.0);
         if let Some(known) = kept.iter().rev().find(|known| known.fits(inherited, request)) {
             return Arc::clone(&known.environment);
         }

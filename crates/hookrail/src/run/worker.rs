@@ -118,7 +118,7 @@ fn conclude(
         Reply::TooLong => ended(How::OutputLimit, stderr, began),
         Reply::TimedOut => ended(How::TimedOut(request.timeout), stderr, began),
         Reply::Cancelled => ended(How::Cancelled, stderr, began),
-        _ => ended(How::StatusUnknown, stderr, began),
+        Reply::Exited(Exit::Unknown) => ended(How::StatusUnknown, stderr, began),
     };
     match (&end.how, parked) {
         (_, Some(parked)) => {

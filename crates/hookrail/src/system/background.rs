@@ -3,11 +3,11 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
 
-use hookrail_spawn::CancelToken;
+use hookrail_spawn::{CancelToken, lock};
 use tokio::task::JoinSet;
 
 use crate::diagnostic::{Code, Diagnostic};
@@ -31,7 +31,7 @@ impl Background {
     {
         let closing = self.closing.clone();
         let report = Arc::clone(&self.report);
-        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tasks = lock(&self.tasks);
         while tasks.try_join_next().is_some() {}
         tasks.spawn(async move {
             let mut run = pin!(run);
@@ -52,7 +52,7 @@ impl Background {
                 let message =
                     format!("hook `{hook}` was still running {waited} ms after the shutdown began; it was ended");
                 let finding = Diagnostic::new(Code::HookCancelled, message).at(hook.origin.location.clone());
-                report.lock().unwrap_or_else(PoisonError::into_inner).push(finding);
+                lock(&report).push(finding);
             }
             run.await;
         });
@@ -62,6 +62,6 @@ impl Background {
     pub(super) async fn close(&self) -> Vec<Diagnostic> {
         self.closing.cancel();
         super::drive::join_all(&self.tasks).await;
-        std::mem::take(&mut *self.report.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *lock(&self.report))
     }
 }

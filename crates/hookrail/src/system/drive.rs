@@ -5,12 +5,11 @@
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use hookrail_spawn::{CancelToken, Ladder};
+use hookrail_spawn::{CancelToken, Ladder, lock};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -43,8 +42,6 @@ pub(super) struct Parts {
     /// Places for processes, shared by everything that runs them.
     pub(super) processes: Arc<Semaphore>,
     pub(super) trail: Trail,
-    /// Numbers the runs.
-    pub(super) runs: Arc<AtomicU64>,
     /// Processes that are kept from one event to the next.
     pub(super) kept: Arc<Kept>,
     /// Threads for closures of the embedding program.
@@ -282,17 +279,9 @@ impl Driver {
         };
         // Whether the hook is still what was granted is looked at inside, because a file can change while its hook waits.
         let Parts { world, kept, .. } = &self.parts;
-        let (end, ladders) = run_process(world, kept, request, || self.run_id(), (wait, cancel)).await;
+        let (end, ladders) = run_process(world, kept, request, (wait, cancel)).await;
         ladders.into_iter().for_each(|ladder| self.finish_later(ladder));
         end
-    }
-
-    /// Unique on this machine, because processes are found by it when they have to end.
-    fn run_id(&self) -> String {
-        let runs = &self.parts.runs;
-        let count = runs.fetch_add(1, Ordering::Relaxed);
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        format!("{}-{:x}-{:p}-{count}", std::process::id(), now.as_nanos(), Arc::as_ptr(runs))
     }
 
     fn finish_later(&self, ladder: Ladder) {
@@ -314,10 +303,6 @@ impl Driver {
             }
         }
     }
-}
-
-fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Waits for every task of a set that others may still add to.

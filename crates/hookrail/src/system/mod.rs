@@ -31,10 +31,11 @@ pub use status::StatusLine;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use arc_swap::ArcSwap;
+use hookrail_spawn::lock;
 
 use crate::config::LoadMode;
 use crate::diagnostic::Diagnostic;
@@ -93,7 +94,6 @@ struct Inner {
     closures: Arc<ClosureThreads>,
     runtimes: runtime_pool::RuntimePool,
     host_runtimes: host_runtime::HostRuntimes,
-    runs: Arc<AtomicU64>,
     shut_down: AtomicBool,
     notify: notify::Sender,
 }
@@ -117,7 +117,6 @@ impl HookSystem {
             closures: Arc::default(),
             runtimes: runtime_pool::RuntimePool::default(),
             host_runtimes: host_runtime::HostRuntimes::default(),
-            runs: Arc::default(),
             shut_down: AtomicBool::new(false),
             notify: notify::Sender::new(),
         };
@@ -187,13 +186,13 @@ impl HookSystem {
 
     fn load(&self, mode: LoadMode) -> Vec<Diagnostic> {
         // The lock is held until the new snapshot is in force, so that of two reloads the later one wins whole.
-        let mut loader = self.inner.loader.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut loader = lock(&self.inner.loader);
         self.load_with(&mut loader, mode)
     }
 
     fn load_with(&self, loader: &mut Loader, mode: LoadMode) -> Vec<Diagnostic> {
         let snapshot = {
-            let native = self.inner.native.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let native = lock(&self.inner.native).clone();
             self.inner.settings.load(loader, native, mode)
         };
         let before = self.snapshot();
@@ -219,7 +218,7 @@ impl HookSystem {
         if !self.inner.load_again.load(Ordering::Relaxed) {
             return;
         }
-        let mut loader = self.inner.loader.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut loader = lock(&self.inner.loader);
         let is_due = loader.last_retry.is_none_or(|last| last.elapsed() >= RETRY_AFTER);
         if is_due && self.inner.load_again.load(Ordering::Relaxed) {
             self.load_with(&mut loader, LoadMode::Refresh);
@@ -229,7 +228,7 @@ impl HookSystem {
 
     /// Adds a hook that is code of the embedding program. It takes part from now on, after all configured ones.
     pub fn register(&self, hook: Hook) {
-        self.inner.native.lock().unwrap_or_else(PoisonError::into_inner).push(hook);
+        lock(&self.inner.native).push(hook);
         self.refresh();
     }
 
@@ -407,7 +406,7 @@ impl HookSystem {
         if let Some(engine) = self.inner.engine.get() {
             return Ok(engine);
         }
-        let _starting = self.inner.engine_start.lock().unwrap_or_else(PoisonError::into_inner);
+        let _starting = lock(&self.inner.engine_start);
         if let Some(engine) = self.inner.engine.get() {
             return Ok(engine);
         }
@@ -424,7 +423,6 @@ impl HookSystem {
             notify: self.inner.notify.clone(),
             processes: Arc::clone(&self.inner.settings.processes),
             trail: self.inner.settings.trail.clone(),
-            runs: Arc::clone(&self.inner.runs),
             kept: Arc::clone(&self.inner.settings.kept),
             closures: Arc::clone(&self.inner.closures),
         }

@@ -6,10 +6,10 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use hookrail::guard::Approval;
-use hookrail::{Environment, HookSystem, Json};
+use hookrail::{Environment, HookSystem, Json, lock};
 use hookrail_agent::{
     Agent, AgentError, Begin, EndReason, Parts, Place, ScriptedModel, SessionStore, Shown, TurnEnd, User, UserFuture,
     View, declare,
@@ -93,7 +93,7 @@ struct Page(Mutex<String>);
 
 impl Page {
     fn line(&self, text: &str) {
-        let mut page = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut page = lock(&self.0);
         for line in text.lines() {
             page.push_str("   ");
             page.push_str(line);
@@ -102,7 +102,7 @@ impl Page {
     }
 
     fn text(&self) -> String {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.0).clone()
     }
 
     fn receipt(&self, receipt: &Json) {

@@ -3,7 +3,9 @@
 //! This acts downwards like the user's own list of disabled hooks: a hook of the system layer stays.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
+
+use hookrail_spawn::lock;
 
 use super::super::HookSystem;
 use crate::hook::{Authority, Hook, Standing};
@@ -15,7 +17,7 @@ pub(super) struct Disabled(Mutex<BTreeSet<String>>);
 impl Disabled {
     /// Takes the named hooks out of service.
     pub(super) fn apply(&self, hooks: &mut [Hook]) {
-        let names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let names = lock(&self.0);
         for hook in hooks.iter_mut().filter(|hook| hook.is_enabled() && names.contains(&*hook.label)) {
             if hook.authority() != Authority::System {
                 hook.standing = Standing::Disabled("the user of this session".into());
@@ -48,6 +50,6 @@ impl HookSystem {
     }
 
     fn disabled(&self) -> std::sync::MutexGuard<'_, BTreeSet<String>> {
-        self.inner.settings.disabled.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.inner.settings.disabled.0)
     }
 }
