@@ -65,7 +65,7 @@ impl Compacted {
     pub(super) fn stop(self) -> Option<Stop> {
         match self {
             Self::Done { stop } | Self::Cancelled(_, stop) => stop,
-            _ => None,
+            Self::Nothing | Self::Failed(_) => None,
         }
     }
 }
@@ -117,7 +117,7 @@ impl Agent {
         match done {
             Compacted::Nothing => fields.push(("skipped", Json::boolean(true))),
             Compacted::Failed(why) => fields.push(("error_message", Json::string(why))),
-            _ => {}
+            Compacted::Done { .. } | Compacted::Cancelled(..) => {}
         }
         self.tell(EventKind::AutoCompactionEnd, &fields).await;
     }

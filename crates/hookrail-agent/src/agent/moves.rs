@@ -153,7 +153,7 @@ impl Agent {
         let summary = match (summarise, &given) {
             (true, Some(text)) => Some(text.clone()),
             (true, None) => Some(format!("{count} entries were left behind.")),
-            _ => None,
+            (false, _) => None,
         };
         let mut fields =
             vec![("old_leaf_id", text(old.as_deref())), ("from_extension", Json::boolean(given.is_some()))];

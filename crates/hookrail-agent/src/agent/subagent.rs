@@ -39,7 +39,12 @@ impl Agent {
         let outcome = match &end {
             TurnEnd::Answered(_) => "completed",
             TurnEnd::Cancelled => "aborted",
-            _ => "failed",
+            TurnEnd::Denied(_)
+            | TurnEnd::Stopped(_)
+            | TurnEnd::Capped(_)
+            | TurnEnd::Failed(_)
+            | TurnEnd::SignedOut(_)
+            | TurnEnd::OutputLost(_) => "failed",
         };
         let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let fields =

@@ -241,7 +241,8 @@ impl Agent {
                 self.view().show(&Shown::Warning { code: Some("sent-back-too-often"), text: &text });
                 Next::End(TurnEnd::Answered(response))
             }
-            _ => Next::End(TurnEnd::Answered(response)),
+            // An end that this agent does not know may be a refusal, so it is no answer.
+            unknown => Next::End(TurnEnd::Failed(format!("the end of the work cannot be judged: {unknown:?}"))),
         }
     }
 

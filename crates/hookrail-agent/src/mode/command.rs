@@ -103,7 +103,7 @@ async fn compact(agent: &Agent, wish: &str) -> After {
     match agent.compact(CompactionCause::Manual, wish).await {
         Compacted::Nothing => note(agent, "there is nothing to compact yet"),
         Compacted::Done { stop: Some(_) } => After::End(EndReason::Other),
-        _ => After::GoOn,
+        Compacted::Done { stop: None } | Compacted::Cancelled(..) | Compacted::Failed(_) => After::GoOn,
     }
 }
 

@@ -14,7 +14,7 @@ use crate::view::{Shown, TerminalView, View as _};
 pub(super) async fn run(setup: Setup) -> Result<Exit, AgentError> {
     let begin = setup.begin.clone();
     let mut driver = Driver::new(OnInterrupt::EndStep)?;
-    let terminal = Terminal::open(setup.history.clone())?;
+    let terminal = Terminal::open(setup.history.clone());
     let view = Arc::new(TerminalView::on(terminal.screen()));
     let parts = setup.parts(Arc::clone(&view) as Arc<_>, Arc::new(terminal.clone()));
     let (agent, stop) = match driver.begin(parts, &begin).await? {

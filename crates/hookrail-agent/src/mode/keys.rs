@@ -1,160 +1,340 @@
-//! A terminal that gives every key as it is pressed: raw mode, a thread that reads, and what one key is.
+//! The keys of a terminal. `crossterm` sets raw mode and decodes what the terminal sends; here a thread waits for it.
 
 use std::io;
+use std::time::Duration;
 
-use tokio::sync::mpsc;
+use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::terminal;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
 
-/// Splits what a terminal sent into keys: escape sequences, and characters one by one.
-fn split(text: &str) -> Vec<String> {
-    let mut keys = Vec::new();
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let length = if first == '\u{1b}' { sequence(rest) } else { first.len_utf8() };
-        let (key, after) = rest.split_at(length.min(rest.len()));
-        keys.push(key.to_owned());
-        rest = after;
-    }
-    keys
+/// What comes from the terminal.
+pub(super) enum Input {
+    Key(KeyEvent),
+    Pasted(String),
+    Resized,
+    /// The terminal is not there any more.
+    Closed,
 }
 
-/// The length of the escape sequence at the beginning of a text.
-fn sequence(text: &str) -> usize {
-    let mut rest = text.char_indices().skip(1);
-    match rest.next() {
-        Some((at, '[' | 'O')) => {
-            rest.find(|(_, character)| ('@'..='~').contains(character)).map_or(at + 1, |(at, _)| at + 1)
-        }
-        // Alt and a key. An escape that an escape follows is a key of its own.
-        Some((_, '\u{1b}')) | None => 1,
-        Some((at, other)) => at + other.len_utf8(),
-    }
+/// What becomes of keys that were pressed before anything asked for them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum TypedAhead {
+    Keep,
+    /// They cannot be the answer to a question that was not shown yet.
+    Discard,
 }
 
-/// Keys, until it is dropped. Then the terminal is as it was, and what was typed after is somebody else's.
+/// The keys of the terminal. Those that one listener leaves are there for the next.
 pub(super) struct Keys {
-    pub(super) pressed: mpsc::UnboundedReceiver<String>,
-    #[cfg(unix)]
-    _raw: unix::Raw,
-    #[cfg(unix)]
-    reader: unix::Reader,
+    to: mpsc::UnboundedSender<Input>,
+    from: mpsc::UnboundedReceiver<Input>,
+    reader: Option<JoinHandle<()>>,
 }
 
-#[cfg(unix)]
 impl Keys {
-    pub(super) fn listen() -> io::Result<Self> {
-        let (to, pressed) = mpsc::unbounded_channel();
-        let raw = unix::Raw::enter()?;
-        let reader = unix::Reader::start(move |text| split(text).into_iter().all(|key| to.send(key).is_ok()))?;
-        Ok(Self { pressed, _raw: raw, reader })
+    pub(super) fn new() -> Self {
+        let (to, from) = mpsc::unbounded_channel();
+        Self { to, from, reader: None }
+    }
+
+    /// Sets raw mode and reads keys until the listener is dropped.
+    pub(super) async fn listen(&mut self, typed_ahead: TypedAhead) -> io::Result<Listening<'_>> {
+        // The reader of the last listener may still have keys in its hands.
+        if let Some(reader) = &mut self.reader {
+            let _ = reader.await;
+            self.reader = None;
+        }
+        let raw = Raw::enter()?;
+        let resized = Resizes::listen()?;
+        let (wait, end) = wait::pair()?;
+        let (is_ready, ready) = oneshot::channel();
+        let to = self.to.clone();
+        self.reader = Some(tokio::task::spawn_blocking(move || {
+            if typed_ahead == TypedAhead::Discard {
+                while matches!(next_event(), Ok(Some(_))) {}
+            }
+            let _ = is_ready.send(());
+            read(&wait, &to);
+        }));
+        if typed_ahead == TypedAhead::Discard {
+            let _ = ready.await;
+            while self.from.try_recv().is_ok() {}
+        }
+        Ok(Listening { _end: end, _raw: raw, resized, keys: self })
     }
 }
 
-#[cfg(unix)]
-impl Drop for Keys {
+/// A listener. With it end the reading and the raw mode.
+pub(super) struct Listening<'k> {
+    _end: wait::End,
+    _raw: Raw,
+    resized: Resizes,
+    keys: &'k mut Keys,
+}
+
+impl Listening<'_> {
+    pub(super) async fn next(&mut self) -> Input {
+        tokio::select! {
+            biased;
+            input = self.keys.from.recv() => input.unwrap_or(Input::Closed),
+            () = self.resized.next() => Input::Resized,
+        }
+    }
+}
+
+/// Raw mode, until it is dropped.
+pub(super) struct Raw;
+
+impl Raw {
+    fn enter() -> io::Result<Self> {
+        terminal::enable_raw_mode().map(|()| Self)
+    }
+}
+
+impl Drop for Raw {
     fn drop(&mut self) {
-        self.reader.stop();
+        leave_raw_mode();
+    }
+}
+
+/// Sets the terminal to the mode it had before raw mode.
+pub(super) fn leave_raw_mode() {
+    // The mode of a terminal that is gone matters to no program.
+    let _ = terminal::disable_raw_mode();
+}
+
+/// Sends everything that comes, until the wait is ended or the terminal is gone.
+fn read(wait: &wait::Wait, to: &mpsc::UnboundedSender<Input>) {
+    loop {
+        match wait.until_readable() {
+            wait::Woken::Ended => return,
+            wait::Woken::Readable => {}
+            wait::Woken::Gone => {
+                let _ = to.send(Input::Closed);
+                return;
+            }
+        }
+        loop {
+            let input = match next_event() {
+                Ok(None) => break,
+                Ok(Some(Event::Key(key))) if key.kind != KeyEventKind::Release => Input::Key(key),
+                Ok(Some(Event::Paste(text))) => Input::Pasted(text),
+                Ok(Some(Event::Resize(..))) => Input::Resized,
+                Ok(Some(Event::Key(_) | Event::Mouse(_) | Event::FocusGained | Event::FocusLost)) => continue,
+                Err(_) => Input::Closed,
+            };
+            let is_closed = matches!(input, Input::Closed);
+            if to.send(input).is_err() || is_closed {
+                return;
+            }
+        }
+    }
+}
+
+/// What the terminal has sent already. One millisecond is enough, as nothing is waited for; with none, `crossterm` does
+/// not look at the terminal.
+fn next_event() -> io::Result<Option<Event>> {
+    if event::poll(Duration::from_millis(1))? { event::read().map(Some) } else { Ok(None) }
+}
+
+/// What a terminal sends for a key, which is what components of modules expect.
+pub(super) fn sequence(key: &KeyEvent) -> Option<String> {
+    let has = |modifier| key.modifiers.contains(modifier);
+    let modifiers = 1
+        + u8::from(has(KeyModifiers::SHIFT))
+        + 2 * u8::from(has(KeyModifiers::ALT))
+        + 4 * u8::from(has(KeyModifiers::CONTROL));
+    let escape = if has(KeyModifiers::ALT) { "\u{1b}" } else { "" };
+    let letter = |letter: char| match modifiers {
+        1 => format!("\u{1b}[{letter}"),
+        _ => format!("\u{1b}[1;{modifiers}{letter}"),
+    };
+    let number = |number: u8| match modifiers {
+        1 => format!("\u{1b}[{number}~"),
+        _ => format!("\u{1b}[{number};{modifiers}~"),
+    };
+    Some(match key.code {
+        KeyCode::Char(character) if has(KeyModifiers::CONTROL) => format!("{escape}{}", control(character)?),
+        KeyCode::Char(character) => format!("{escape}{character}"),
+        KeyCode::Enter => format!("{escape}\r"),
+        KeyCode::Tab => format!("{escape}\t"),
+        KeyCode::Backspace => format!("{escape}\u{7f}"),
+        KeyCode::Esc => format!("{escape}\u{1b}"),
+        KeyCode::BackTab => "\u{1b}[Z".to_owned(),
+        KeyCode::Up => letter('A'),
+        KeyCode::Down => letter('B'),
+        KeyCode::Right => letter('C'),
+        KeyCode::Left => letter('D'),
+        KeyCode::Home => letter('H'),
+        KeyCode::End => letter('F'),
+        KeyCode::Insert => number(2),
+        KeyCode::Delete => number(3),
+        KeyCode::PageUp => number(5),
+        KeyCode::PageDown => number(6),
+        KeyCode::F(count @ 1..=4) if modifiers == 1 => format!("\u{1b}O{}", char::from(b'O' + count)),
+        KeyCode::F(count @ 1..=5) => number(10 + count),
+        KeyCode::F(count @ 6..=10) => number(11 + count),
+        KeyCode::F(count @ 11..=12) => number(12 + count),
+        // Keys that only terminals with an extended protocol send.
+        KeyCode::F(_)
+        | KeyCode::Null
+        | KeyCode::CapsLock
+        | KeyCode::ScrollLock
+        | KeyCode::NumLock
+        | KeyCode::PrintScreen
+        | KeyCode::Pause
+        | KeyCode::Menu
+        | KeyCode::KeypadBegin
+        | KeyCode::Media(_)
+        | KeyCode::Modifier(_) => return None,
+    })
+}
+
+/// The control character of a key.
+fn control(character: char) -> Option<char> {
+    let code = match character {
+        ' ' => 0,
+        'a'..='z' => u32::from(character) - u32::from('a') + 1,
+        '4'..='7' => u32::from(character) - u32::from('4') + 0x1c,
+        _ => return None,
+    };
+    char::from_u32(code)
+}
+
+/// Changes of the terminal's size. They are a signal, which wakes no thread that reads.
+struct Resizes {
+    #[cfg(unix)]
+    signal: tokio::signal::unix::Signal,
+}
+
+impl Resizes {
+    #[cfg(unix)]
+    fn listen() -> io::Result<Self> {
+        let signal = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::window_change())?;
+        Ok(Self { signal })
+    }
+
+    #[cfg(unix)]
+    async fn next(&mut self) {
+        self.signal.recv().await;
+    }
+
+    #[cfg(not(unix))]
+    fn listen() -> io::Result<Self> {
+        Ok(Self {})
+    }
+
+    #[cfg(not(unix))]
+    async fn next(&mut self) {
+        std::future::pending().await
+    }
+}
+
+/// Waiting for keys or for the end of a pipe, whichever comes first. `crossterm` alone never returns from a terminal that
+/// was closed, and cannot be told to stop.
+#[cfg(unix)]
+mod wait {
+    use std::io;
+    use std::os::fd::OwnedFd;
+
+    use rustix::event::{PollFd, PollFlags, poll};
+
+    pub(super) struct Wait(OwnedFd);
+    pub(super) struct End(#[expect(dead_code, reason = "what ends the wait is that it is closed")] OwnedFd);
+
+    pub(super) enum Woken {
+        Readable,
+        Ended,
+        Gone,
+    }
+
+    pub(super) fn pair() -> io::Result<(Wait, End)> {
+        let (ended, end) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+        Ok((Wait(ended), End(end)))
+    }
+
+    impl Wait {
+        pub(super) fn until_readable(&self) -> Woken {
+            let stdin = io::stdin();
+            loop {
+                let mut waits = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(&self.0, PollFlags::IN)];
+                match poll(&mut waits, None) {
+                    Err(rustix::io::Errno::INTR) => continue,
+                    Err(_) => return Woken::Gone,
+                    Ok(_) => {}
+                }
+                let [keys, end] = &waits;
+                if !end.revents().is_empty() {
+                    return Woken::Ended;
+                }
+                let is_gone = keys.revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL);
+                return if is_gone { Woken::Gone } else { Woken::Readable };
+            }
+        }
     }
 }
 
 #[cfg(not(unix))]
-impl Keys {
-    pub(super) fn listen() -> io::Result<Self> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "keys cannot be read one by one on this system"))
-    }
-}
-
-#[cfg(unix)]
-mod unix {
+mod wait {
     use std::io;
-    use std::os::fd::OwnedFd;
-    use std::thread::JoinHandle;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
 
-    use rustix::event::{PollFd, PollFlags, poll};
-    use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
+    pub(super) struct Wait(Arc<AtomicBool>);
+    pub(super) struct End(Arc<AtomicBool>);
 
-    /// The terminal in raw mode.
-    pub(super) struct Raw(Termios);
-
-    impl Raw {
-        pub(super) fn enter() -> io::Result<Self> {
-            let before = tcgetattr(io::stdin())?;
-            let mut raw = before.clone();
-            raw.make_raw();
-            tcsetattr(io::stdin(), OptionalActions::Now, &raw)?;
-            Ok(Self(before))
-        }
+    pub(super) enum Woken {
+        Readable,
+        Ended,
+        Gone,
     }
 
-    impl Drop for Raw {
+    pub(super) fn pair() -> io::Result<(Wait, End)> {
+        let ended = Arc::new(AtomicBool::new(false));
+        Ok((Wait(Arc::clone(&ended)), End(ended)))
+    }
+
+    impl Drop for End {
         fn drop(&mut self) {
-            let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.0);
+            self.0.store(true, Ordering::Relaxed);
         }
     }
 
-    /// The thread that reads. It waits for keys or for the end of a pipe, whichever comes first, so that it never takes
-    /// a key that is meant for whoever comes next.
-    pub(super) struct Reader {
-        end: Option<OwnedFd>,
-        thread: Option<JoinHandle<()>>,
-    }
-
-    impl Reader {
-        pub(super) fn start(mut heard: impl FnMut(&str) -> bool + Send + 'static) -> io::Result<Self> {
-            let (ended, end) = rustix::pipe::pipe()?;
-            let body = move || {
-                let mut unfinished = Vec::new();
-                loop {
-                    let stdin = io::stdin();
-                    let mut waits = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(&ended, PollFlags::IN)];
-                    if let Err(error) = poll(&mut waits, None) {
-                        if error == rustix::io::Errno::INTR {
-                            continue;
-                        }
-                        return;
-                    }
-                    let [keys, end] = &waits;
-                    if !end.revents().is_empty() || !keys.revents().contains(PollFlags::IN) {
-                        return;
-                    }
-                    let mut bytes = [0; 1024];
-                    let Ok(count @ 1..) = rustix::io::read(&stdin, &mut bytes) else { return };
-                    unfinished.extend(bytes.iter().take(count));
-                    let whole = match std::str::from_utf8(&unfinished) {
-                        Ok(text) => text.len(),
-                        // A character that is cut off waits for its rest; what is none is thrown away.
-                        Err(error) if error.error_len().is_none() => error.valid_up_to(),
-                        Err(_) => unfinished.len(),
-                    };
-                    let text: Vec<u8> = unfinished.drain(..whole).collect();
-                    if !heard(&String::from_utf8_lossy(&text)) {
-                        return;
-                    }
+    impl Wait {
+        pub(super) fn until_readable(&self) -> Woken {
+            while !self.0.load(Ordering::Relaxed) {
+                match crossterm::event::poll(Duration::from_millis(50)) {
+                    Ok(true) => return Woken::Readable,
+                    Ok(false) => {}
+                    Err(_) => return Woken::Gone,
                 }
-            };
-            let thread = std::thread::Builder::new().name("hookrail-keys".to_owned()).spawn(body)?;
-            Ok(Self { end: Some(end), thread: Some(thread) })
-        }
-
-        pub(super) fn stop(&mut self) {
-            drop(self.end.take());
-            if let Some(thread) = self.thread.take() {
-                let _ = thread.join();
             }
+            Woken::Ended
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::split;
+    use super::*;
 
     #[test]
-    fn keys_are_told_apart() {
-        assert_eq!(split("aé\u{1b}[Ab\u{1b}"), ["a", "é", "\u{1b}[A", "b", "\u{1b}"]);
-        assert_eq!(
-            split("\u{1b}[1;5C\u{1b}OA\u{1b}x\u{1b}\u{1b}[B"),
-            ["\u{1b}[1;5C", "\u{1b}OA", "\u{1b}x", "\u{1b}", "\u{1b}[B"]
-        );
-        assert_eq!(split("\u{3}\r"), ["\u{3}", "\r"]);
+    fn a_component_gets_what_a_terminal_sends() {
+        let sent = |code, modifiers| sequence(&KeyEvent::new(code, modifiers)).unwrap();
+        let none = KeyModifiers::NONE;
+        assert_eq!(sent(KeyCode::Char('é'), none), "é");
+        assert_eq!(sent(KeyCode::Char('A'), KeyModifiers::SHIFT), "A");
+        assert_eq!(sent(KeyCode::Char('c'), KeyModifiers::CONTROL), "\u{3}");
+        assert_eq!(sent(KeyCode::Char('x'), KeyModifiers::ALT), "\u{1b}x");
+        assert_eq!(sent(KeyCode::Enter, none), "\r");
+        assert_eq!(sent(KeyCode::Esc, none), "\u{1b}");
+        assert_eq!(sent(KeyCode::Up, none), "\u{1b}[A");
+        assert_eq!(sent(KeyCode::Right, KeyModifiers::CONTROL), "\u{1b}[1;5C");
+        assert_eq!(sent(KeyCode::Delete, none), "\u{1b}[3~");
+        assert_eq!(sent(KeyCode::F(1), none), "\u{1b}OP");
+        assert_eq!(sent(KeyCode::F(5), none), "\u{1b}[15~");
+        assert_eq!(sent(KeyCode::F(12), none), "\u{1b}[24~");
     }
 }

@@ -3,14 +3,16 @@
 
 mod command;
 mod edit_box;
+mod history;
 mod interactive;
 mod keys;
+mod line_editor;
 mod lines;
 mod painter;
 mod plugins;
-mod prompt;
 mod signals;
 mod terminal;
+mod text_edit;
 mod theme;
 
 use std::future::Future;
@@ -34,7 +36,6 @@ use signals::Signals;
 
 /// Where prompts come from, and how things are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Mode {
     /// A person types prompts on a terminal.
     Interactive,
@@ -48,7 +49,6 @@ pub enum Mode {
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Exit {
     /// All is well.
     Fine,
@@ -252,7 +252,13 @@ impl Driver {
         let reason = match end {
             _ if self.signal.is_some() => EndReason::Other,
             TurnEnd::SignedOut(_) => EndReason::Logout,
-            _ => otherwise,
+            TurnEnd::Answered(_)
+            | TurnEnd::Denied(_)
+            | TurnEnd::Stopped(_)
+            | TurnEnd::Cancelled
+            | TurnEnd::Capped(_)
+            | TurnEnd::Failed(_)
+            | TurnEnd::OutputLost(_) => otherwise,
         };
         if self.signal.is_some() {
             let now = Instant::now();

@@ -1,43 +1,76 @@
-//! Draws a component below what was written so far, again and again in the same place, and takes it away when it is done.
+//! Draws a widget below what was written so far, again and again in the same place, and removes it when it is done.
 
-use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
-use hookrail::{Component, HostError};
+use crossterm::cursor::{Hide, MoveUp, Show};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::terminal::{Clear, ClearType};
+use hookrail::{Component, HostError, HostFuture};
 
-use super::keys::Keys;
+use super::keys::{Input, Listening, sequence};
 use crate::text::coloured;
-use crate::view::columns;
-use crate::view::screen::has_colours;
+use crate::view::screen::{columns, has_colours, rows};
 
-const HIDE_CURSOR: &str = "\u{1b}[?25l";
-const SHOW_CURSOR: &str = "\u{1b}[?25h";
-const INTERRUPT: &str = "\u{3}";
+/// What draws itself and takes keys: a dialog of the agent, or a component of a module.
+pub(super) trait Widget: Sync {
+    fn render(&self, columns: usize) -> HostFuture<'_, Vec<String>>;
 
-/// Shows a component until it is done. Whoever presses Ctrl-C twice in a row closes it, whatever it thinks of that.
-pub(super) async fn show(component: &dyn Component) -> Result<(), HostError> {
-    let unusable = |error: io::Error| HostError::new(format!("the terminal cannot be used for it: {error}"));
-    let mut keys = Keys::listen().map_err(unusable)?;
+    fn press(&self, key: &KeyEvent);
+
+    /// Waits until it has to be drawn again. False if it is done.
+    fn changed(&self) -> HostFuture<'_, bool>;
+}
+
+impl Widget for &dyn Component {
+    fn render(&self, columns: usize) -> HostFuture<'_, Vec<String>> {
+        Component::render(*self, columns)
+    }
+
+    fn press(&self, key: &KeyEvent) {
+        if let Some(data) = sequence(key) {
+            self.key(&data);
+        }
+    }
+
+    fn changed(&self) -> HostFuture<'_, bool> {
+        Component::changed(*self)
+    }
+}
+
+/// Shows a widget until it is done. Ctrl-C twice in a row closes it, whatever the widget makes of the key.
+pub(super) async fn show(widget: &dyn Widget, keys: &mut Listening<'_>) -> io::Result<()> {
     let mut painted = Painted::default();
     let mut interrupted = false;
     loop {
-        painted.paint(&component.render(columns()).await).map_err(unusable)?;
+        painted.paint(&widget.render(columns()).await)?;
         tokio::select! {
-            key = keys.pressed.recv() => {
-                let Some(key) = key else { break };
-                if key == INTERRUPT && interrupted {
-                    break;
+            input = keys.next() => match input {
+                Input::Key(key) => {
+                    let interrupts =
+                        key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
+                    if interrupts && interrupted {
+                        return Ok(());
+                    }
+                    interrupted = interrupts;
+                    widget.press(&key);
                 }
-                interrupted = key == INTERRUPT;
-                component.key(&key);
-            }
-            more = component.changed() => if !more { break },
+                Input::Pasted(text) => {
+                    text.chars().for_each(|character| widget.press(&KeyCode::Char(character).into()));
+                }
+                Input::Resized => {}
+                Input::Closed => return Ok(()),
+            },
+            more = widget.changed() => if !more { return Ok(()) },
         }
     }
-    Ok(())
 }
 
-/// What of a component is on the screen. It is taken away with this.
+/// The error of a terminal that a widget cannot be shown on.
+pub(super) fn unusable(error: &io::Error) -> HostError {
+    HostError::new(format!("the terminal cannot be used for it: {error}"))
+}
+
+/// What of a widget is on the screen. Dropping it removes that.
 #[derive(Default)]
 struct Painted {
     lines: Vec<String>,
@@ -46,67 +79,39 @@ struct Painted {
 impl Painted {
     fn paint(&mut self, lines: &[String]) -> io::Result<()> {
         let most = rows().saturating_sub(1).max(1);
-        let lines: Vec<String> = lines.iter().take(most).map(|line| coloured(line, columns())).collect();
+        let lines: Vec<String> = lines.iter().take(most).map(|line| shown(line)).collect();
         if lines == self.lines && !lines.is_empty() {
             return Ok(());
         }
-        let mut frame = self.back();
-        frame.push_str(HIDE_CURSOR);
-        frame.push_str(&lines.join("\r\n"));
-        let frame = if has_colours() { frame } else { without_colours(&frame) };
+        let frame = format!("{}{Hide}{}", self.back(), lines.join("\r\n"));
         self.lines = lines;
         write(&frame)
     }
 
     /// What brings the cursor back to where the drawing begins, and clears what is there.
     fn back(&self) -> String {
-        let mut back = "\r".to_owned();
-        if self.lines.len() > 1 {
-            let _ = write!(back, "\u{1b}[{}A", self.lines.len() - 1);
+        let clear = Clear(ClearType::FromCursorDown);
+        match u16::try_from(self.lines.len().saturating_sub(1)) {
+            Ok(up @ 1..) => format!("\r{}{clear}", MoveUp(up)),
+            Ok(0) | Err(_) => format!("\r{clear}"),
         }
-        back.push_str("\u{1b}[J");
-        back
     }
 }
 
 impl Drop for Painted {
     fn drop(&mut self) {
-        let _ = write(&format!("{}{SHOW_CURSOR}", self.back()));
+        let _ = write(&format!("{}{Show}", self.back()));
     }
+}
+
+/// A line as it is written: cut to the screen, and with colours only where there are any.
+fn shown(line: &str) -> String {
+    let line = coloured(line, columns());
+    if has_colours() { line } else { anstream::adapter::strip_str(&line).to_string() }
 }
 
 fn write(text: &str) -> io::Result<()> {
     let mut stderr = io::stderr().lock();
     stderr.write_all(text.as_bytes())?;
     stderr.flush()
-}
-
-/// Colours end in `m`; the sequences that move the cursor do not.
-fn without_colours(frame: &str) -> String {
-    let mut out = String::with_capacity(frame.len());
-    let mut rest = frame;
-    while let Some(at) = rest.find("\u{1b}[") {
-        let (before, sequence) = rest.split_at(at);
-        out.push_str(before);
-        let parameters = |character: &char| character.is_ascii_digit() || matches!(character, ';' | ':' | '?');
-        let length = 2 + sequence.chars().skip(2).take_while(parameters).count() + 1;
-        let (sequence, after) = sequence.split_at(length.min(sequence.len()));
-        if !sequence.ends_with('m') {
-            out.push_str(sequence);
-        }
-        rest = after;
-    }
-    out.push_str(rest);
-    out
-}
-
-#[cfg(unix)]
-fn rows() -> usize {
-    let size = rustix::termios::tcgetwinsize(io::stderr());
-    size.ok().map(|size| usize::from(size.ws_row)).filter(|rows| *rows > 0).unwrap_or(24)
-}
-
-#[cfg(not(unix))]
-fn rows() -> usize {
-    24
 }

@@ -1,19 +1,22 @@
 //! The terminal of a person: a line editor with history, the questions they are asked, and what hooks draw on it.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use crossterm::cursor::MoveTo;
+use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
+use crossterm::style::Print;
+use crossterm::terminal::{Clear, ClearType};
 use hookrail::guard::Approval;
 use hookrail::{Component, HostError, Json};
 use hookrail_spawn::{CancelToken, lock};
-use rustyline::Editor;
-use rustyline::error::ReadlineError;
-use rustyline::history::FileHistory;
 
 use super::edit_box::EditBox;
-use super::prompt::Prompt;
-use super::{painter, theme};
-use crate::error::AgentError;
+use super::history::History;
+use super::keys::{Input, Keys, TypedAhead, leave_raw_mode};
+use super::line_editor::{LineEditor, Pressed};
+use super::painter::{self, Widget};
+use super::theme;
 use crate::text::{limited, visible};
 use crate::user::{User, UserFuture};
 use crate::view::screen::{Screen, Stream, has_colours};
@@ -29,101 +32,102 @@ pub(super) enum Typed {
     Gone,
 }
 
-/// The terminal. Reading a line blocks, so it happens on a thread of its own.
+/// The terminal.
 #[derive(Clone)]
 pub(super) struct Terminal {
-    editor: Arc<Mutex<Editor<Prompt, FileHistory>>>,
-    line: Prompt,
     screen: Arc<Screen>,
-    /// Whoever has this reads the keys.
-    turn: Arc<tokio::sync::Mutex<()>>,
+    /// The holder of the lock reads the keys.
+    keys: Arc<tokio::sync::Mutex<Keys>>,
     /// What the next prompt begins with.
     prefilled: Arc<Mutex<String>>,
-    history: Option<PathBuf>,
+    history: Arc<Mutex<History>>,
     /// Ends every question.
     left: CancelToken,
-    #[cfg(unix)]
-    before: Option<rustix::termios::Termios>,
 }
 
 impl Terminal {
-    pub(super) fn open(history: Option<PathBuf>) -> Result<Self, AgentError> {
-        let editor = Editor::<Prompt, FileHistory>::new();
-        let mut editor = editor.map_err(|error| AgentError::System(format!("the terminal cannot be used: {error}")))?;
-        if let Some(file) = &history {
-            // The first time there is none.
-            let _ = editor.load_history(file);
-        }
-        let screen = Arc::new(Screen::default());
-        let line = Prompt::default();
-        editor.set_helper(Some(line.clone()));
-        screen.set_above(Box::new(line.clone()));
-        Ok(Self {
-            editor: Arc::new(Mutex::new(editor)),
-            line,
-            screen,
-            turn: Arc::default(),
+    pub(super) fn open(history: Option<PathBuf>) -> Self {
+        Self {
+            screen: Arc::default(),
+            keys: Arc::new(tokio::sync::Mutex::new(Keys::new())),
             prefilled: Arc::default(),
-            history,
+            history: Arc::new(Mutex::new(History::open(history))),
             left: CancelToken::new(),
-            #[cfg(unix)]
-            before: rustix::termios::tcgetattr(std::io::stdin()).ok(),
-        })
+        }
     }
 
-    /// The screen, for whoever else writes on it.
+    /// The screen, for others that write on it.
     pub(super) fn screen(&self) -> Arc<Screen> {
         Arc::clone(&self.screen)
     }
 
+    fn prefilled_text(&self) -> MutexGuard<'_, String> {
+        lock(&self.prefilled)
+    }
+
     /// Lets the person type a prompt.
     pub(super) async fn prompt(&self) -> Typed {
-        let typed = self.read("> ", Begins::AsHooksWish).await;
-        if let Typed::Line(line) = &typed
-            && !line.trim().is_empty()
-        {
-            let mut editor = lock(&self.editor);
-            let _ = editor.add_history_entry(line);
-            if let Some(file) = &self.history {
-                let _ = file.parent().map(hookrail_spawn::create_private_folder);
-                let _ = editor.append_history(file);
-            }
+        let history = lock(&self.history).clone();
+        let typed = self.read("> ", Some(&history)).await;
+        if let Typed::Line(line) = &typed {
+            lock(&self.history).add(line);
         }
         typed
     }
 
-    async fn read(&self, prompt: &str, begins: Begins) -> Typed {
-        let _turn = tokio::select! {
-            turn = self.turn.lock() => turn,
+    /// Reads a line. An answer, which has no history, begins empty and with keys that were pressed from now on.
+    async fn read(&self, prompt: &str, history: Option<&History>) -> Typed {
+        let mut keys = tokio::select! {
+            keys = self.keys.lock() => keys,
             () = self.left.cancelled() => return Typed::Gone,
         };
-        let (editor, prompt) = (Arc::clone(&self.editor), prompt.to_owned());
-        let text = match begins {
-            Begins::Empty => String::new(),
-            Begins::AsHooksWish => std::mem::take(&mut *lock(&self.prefilled)),
+        let typed_ahead = if history.is_some() { TypedAhead::Keep } else { TypedAhead::Discard };
+        let listening = tokio::select! {
+            listening = keys.listen(typed_ahead) => listening,
+            () = self.left.cancelled() => return Typed::Gone,
         };
-        self.line.begin(&prompt, &text);
+        let Ok(mut listening) = listening else { return Typed::Gone };
+        let text = if history.is_some() { std::mem::take(&mut *self.prefilled_text()) } else { String::new() };
+        let mut editor = LineEditor::new(prompt, &text, history);
         let _typing = self.screen.typing();
-        let reading = tokio::task::spawn_blocking(move || lock(&editor).readline_with_initial(&prompt, (&text, "")));
-        let read = tokio::select! {
-            read = reading => read,
-            () = self.left.cancelled() => return Typed::Gone,
+        let _pasting = Pasting::begin(&self.screen);
+        let draw = |editor: &LineEditor<'_>| self.screen.draw_prompt(&editor.prompt(), editor.text(), editor.cursor());
+        let typed = loop {
+            draw(&editor);
+            let input = tokio::select! {
+                input = listening.next() => input,
+                () = self.left.cancelled() => return Typed::Gone,
+            };
+            let pressed = match input {
+                Input::Key(key) => editor.press(&key),
+                Input::Pasted(text) => {
+                    editor.paste(&text);
+                    Pressed::Edited
+                }
+                Input::Resized => Pressed::Edited,
+                Input::Closed => return Typed::Gone,
+            };
+            match pressed {
+                Pressed::Edited => {}
+                Pressed::ClearScreen => {
+                    self.screen.control(&Clear(ClearType::All));
+                    self.screen.control(&MoveTo(0, 0));
+                }
+                Pressed::Suspend => suspend(),
+                Pressed::Done => break Typed::Line(editor.text().to_owned()),
+                Pressed::Interrupted => break Typed::Interrupted,
+                Pressed::Closed => break Typed::Closed,
+            }
         };
-        match read {
-            Ok(Ok(line)) => Typed::Line(line),
-            Ok(Err(ReadlineError::Interrupted)) => Typed::Interrupted,
-            // A terminal that was closed reads like Ctrl-D, but it cannot be asked for its settings.
-            Ok(Err(ReadlineError::Eof)) if is_there() => Typed::Closed,
-            _ => Typed::Gone,
-        }
+        editor.finish();
+        draw(&editor);
+        self.screen.control(&Print("\r\n"));
+        typed
     }
 
-    /// Leaves the terminal as it was found, also when somebody was still to type something.
+    /// Leaves the terminal in the mode in which it was found, also when a question is still open.
     pub(super) fn restore(&self) {
-        #[cfg(unix)]
-        if let Some(before) = &self.before {
-            let _ = rustix::termios::tcsetattr(std::io::stdin(), rustix::termios::OptionalActions::Now, before);
-        }
+        leave_raw_mode();
     }
 
     /// Shows lines and lets the person answer on the last one.
@@ -132,34 +136,46 @@ impl Terminal {
         if !above.is_empty() {
             self.screen.write(Stream::Asides, &format!("{above}\n"));
         }
-        self.read(last, Begins::Empty).await
+        self.read(last, None).await
     }
 
-    /// Shows a component in place of everything else.
-    async fn show(&self, component: &dyn Component) -> Result<(), HostError> {
-        let _turn = self.turn.lock().await;
-        let _cover = self.screen.cover();
+    /// Shows a widget in place of everything else.
+    async fn show(&self, widget: &dyn Widget) -> Result<(), HostError> {
+        let shown = async {
+            let mut keys = self.keys.lock().await;
+            let mut listening = keys.listen(TypedAhead::Discard).await?;
+            let _cover = self.screen.cover();
+            painter::show(widget, &mut listening).await
+        };
         tokio::select! {
-            shown = painter::show(component) => shown,
+            shown = shown => shown.map_err(|error| painter::unusable(&error)),
             () = self.left.cancelled() => Err(HostError::new("the agent ends")),
         }
     }
 }
 
-#[cfg(unix)]
-fn is_there() -> bool {
-    rustix::termios::tcgetattr(std::io::stdin()).is_ok()
+/// Stops the agent as a shell's job, until it is continued.
+fn suspend() {
+    leave_raw_mode();
+    #[cfg(unix)]
+    let _ = rustix::process::kill_current_process_group(rustix::process::Signal::TSTP);
+    let _ = crossterm::terminal::enable_raw_mode();
 }
 
-#[cfg(not(unix))]
-fn is_there() -> bool {
-    true
+/// Pasted text is told apart from keys until this is dropped, so that a line break in it does not send the line.
+struct Pasting<'s>(&'s Screen);
+
+impl<'s> Pasting<'s> {
+    fn begin(screen: &'s Screen) -> Self {
+        screen.control(&EnableBracketedPaste);
+        Self(screen)
+    }
 }
 
-/// What stands in a line before anybody typed something.
-enum Begins {
-    Empty,
-    AsHooksWish,
+impl Drop for Pasting<'_> {
+    fn drop(&mut self) {
+        self.0.control(&DisableBracketedPaste);
+    }
 }
 
 impl User for Terminal {
@@ -177,7 +193,7 @@ impl User for Terminal {
             );
             match self.ask(&question).await {
                 Typed::Line(answer) if matches!(answer.trim(), "y" | "Y" | "yes" | "Yes") => Approval::Granted,
-                _ => Approval::Refused(String::new()),
+                Typed::Line(_) | Typed::Interrupted | Typed::Closed | Typed::Gone => Approval::Refused(String::new()),
             }
         })
     }
@@ -186,7 +202,7 @@ impl User for Terminal {
         Box::pin(async move {
             match self.ask(&visible(question)).await {
                 Typed::Line(line) => Some(line),
-                _ => None,
+                Typed::Interrupted | Typed::Closed | Typed::Gone => None,
             }
         })
     }
@@ -199,7 +215,7 @@ impl User for Terminal {
     }
 
     fn show<'a>(&'a self, component: &'a dyn Component) -> UserFuture<'a, Result<(), HostError>> {
-        Box::pin(self.show(component))
+        Box::pin(async move { self.show(&component).await })
     }
 
     fn leave(&self) {
@@ -207,11 +223,11 @@ impl User for Terminal {
     }
 
     fn prefill(&self, text: &str) {
-        text.clone_into(&mut lock(&self.prefilled));
+        text.clone_into(&mut self.prefilled_text());
     }
 
     fn prefilled(&self) -> String {
-        lock(&self.prefilled).clone()
+        self.prefilled_text().clone()
     }
 
     fn styled(&self, style: &str, text: &str) -> String {

@@ -327,7 +327,12 @@ fn content(entry: &Entry) -> Option<Json> {
             Some(text_message("user", &format!("What was tried elsewhere, in short:\n\n{}", entry.text("summary")?)))
         }
         EntryKind::CustomMessage => Some(text_message("user", &content_text(entry.field("content")?))),
-        _ => None,
+        EntryKind::Compaction
+        | EntryKind::Cleared
+        | EntryKind::Custom
+        | EntryKind::Todo
+        | EntryKind::Receipt
+        | EntryKind::Leaf => None,
     }
 }
 

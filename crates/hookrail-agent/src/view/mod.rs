@@ -4,13 +4,13 @@
 
 mod headless;
 pub(crate) mod output;
+mod prompt_line;
 pub(crate) mod screen;
 mod terminal;
 mod watch;
 
 pub use headless::HeadlessView;
 pub use terminal::TerminalView;
-pub(crate) use terminal::columns;
 pub(crate) use watch::watch;
 
 use hookrail::Json;

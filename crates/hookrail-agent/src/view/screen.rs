@@ -1,23 +1,17 @@
 //! The screen of a person: one place that everything written goes through, because three things share it. A prompt
 //! that is being typed stays below what is written; while a component covers the screen, everything else waits.
 
+use std::io::IsTerminal as _;
 use std::sync::{Mutex, MutexGuard};
 
-use hookrail_spawn::lock;
-
 use super::output::{Output, write_whole};
+use super::prompt_line::PromptLine;
 
 /// Which stream a text is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stream {
     Answers,
     Asides,
-}
-
-/// Writes above a prompt that is being typed.
-pub(crate) trait AbovePrompt: Send {
-    /// Writes whole lines.
-    fn write(&mut self, output: &Output, text: String);
 }
 
 /// The screen.
@@ -29,9 +23,8 @@ pub(crate) struct Screen {
 
 #[derive(Default)]
 struct State {
-    above: Option<Box<dyn AbovePrompt>>,
-    /// Whether a prompt is being typed.
-    typing: bool,
+    /// The prompt that is being typed.
+    prompt: Option<PromptLine>,
     /// The beginning of a line that is to stand above the prompt.
     line: String,
     covered: bool,
@@ -41,11 +34,6 @@ struct State {
 impl Screen {
     fn state(&self) -> MutexGuard<'_, State> {
         lock(&self.state)
-    }
-
-    /// Says how to write above a prompt.
-    pub(crate) fn set_above(&self, above: Box<dyn AbovePrompt>) {
-        self.state().above = Some(above);
     }
 
     /// Writes text, with its colours where the stream has any.
@@ -66,13 +54,29 @@ impl Screen {
     /// Whether lines can be taken back: not while something else has the last one.
     pub(crate) fn has_last_line(&self) -> bool {
         let state = self.state();
-        !state.typing && !state.covered
+        state.prompt.is_none() && !state.covered
     }
 
     /// A prompt is being typed until the guard is gone.
     pub(crate) fn typing(&self) -> Typing<'_> {
-        self.state().typing = true;
+        self.state().prompt = Some(PromptLine::default());
         Typing(self)
+    }
+
+    /// Draws the prompt that is being typed, with the cursor after so many bytes of the text.
+    pub(crate) fn draw_prompt(&self, prompt: &str, typed: &str, cursor: usize) {
+        if let Some(line) = &mut self.state().prompt {
+            line.set(prompt, typed, cursor);
+            self.output.write(&line.draw("", columns()));
+        }
+    }
+
+    /// Writes a command to the terminal on which a prompt is typed.
+    pub(crate) fn control(&self, command: &impl crossterm::Command) {
+        let mut sequence = String::new();
+        if command.write_ansi(&mut sequence).is_ok() {
+            self.output.write(&sequence);
+        }
     }
 
     /// A component covers the screen until the guard is gone.
@@ -84,15 +88,13 @@ impl Screen {
 
 impl State {
     fn write(&mut self, output: &Output, stream: Stream, text: &str) {
-        if self.typing
-            && let Some(above) = &mut self.above
-        {
+        if let Some(prompt) = &mut self.prompt {
             self.line.push_str(text);
             let Some(end) = self.line.rfind('\n') else { return };
             let rest = self.line.split_off(end + 1);
             let lines = std::mem::replace(&mut self.line, rest);
             let lines = if has_colours() { lines } else { anstream::adapter::strip_str(&lines).to_string() };
-            above.write(output, lines);
+            output.write(&prompt.draw(&lines, columns()));
             return;
         }
         match stream {
@@ -111,13 +113,29 @@ pub(crate) fn has_colours() -> bool {
     anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never
 }
 
+/// How many columns the terminal has.
+pub(crate) fn columns() -> usize {
+    size().map_or(80, |(columns, _)| columns)
+}
+
+/// How many rows the terminal has.
+pub(crate) fn rows() -> usize {
+    size().map_or(24, |(_, rows)| rows)
+}
+
+/// The size of the terminal. `crossterm::terminal::size` would start a program from the search path where this fails.
+fn size() -> Option<(usize, usize)> {
+    let size = crossterm::terminal::window_size().ok().filter(|_| std::io::stderr().is_terminal())?;
+    (size.columns > 0 && size.rows > 0).then_some((size.columns.into(), size.rows.into()))
+}
+
 /// A prompt is being typed.
 pub(crate) struct Typing<'s>(&'s Screen);
 
 impl Drop for Typing<'_> {
     fn drop(&mut self) {
         let state = &mut *self.0.state();
-        state.typing = false;
+        state.prompt = None;
         let line = std::mem::take(&mut state.line);
         if !line.is_empty() {
             state.write(&self.0.output, Stream::Asides, &line);

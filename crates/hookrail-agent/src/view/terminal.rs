@@ -4,10 +4,11 @@ use std::io::IsTerminal as _;
 use std::sync::{Arc, Mutex};
 
 use anstyle::{AnsiColor, Style};
+use crossterm::terminal::{Clear, ClearType};
 use hookrail::Json;
 use hookrail_spawn::lock;
 
-use super::screen::{Screen, Stream};
+use super::screen::{Screen, Stream, columns};
 use super::{Shown, View};
 use crate::text::{coloured, limited, short, visible};
 
@@ -15,7 +16,6 @@ const QUIET: Style = Style::new().dimmed();
 const CAREFUL: Style = AnsiColor::Yellow.on_default();
 const BAD: Style = AnsiColor::Red.on_default().bold();
 const TOOL: Style = AnsiColor::Cyan.on_default();
-const ERASE_LINE: &str = "\r\x1b[2K";
 const WIDE: usize = 160;
 const NAME: usize = 60;
 
@@ -61,7 +61,7 @@ impl TerminalView {
     /// Takes the line about a slow hook away, and ends the line of an answer.
     fn make_room(&self, state: &mut State) {
         if std::mem::take(&mut state.hook_line) {
-            self.screen.write(Stream::Asides, ERASE_LINE);
+            self.screen.write(Stream::Asides, &erase_line());
         }
         if std::mem::take(&mut state.mid_line) {
             self.screen.write(Stream::Answers, "\n");
@@ -70,7 +70,7 @@ impl TerminalView {
 
     fn say(&self, state: &mut State, text: &str) {
         if std::mem::take(&mut state.hook_line) {
-            self.screen.write(Stream::Asides, ERASE_LINE);
+            self.screen.write(Stream::Asides, &erase_line());
         }
         state.status = None;
         let shown = visible(text);
@@ -79,6 +79,10 @@ impl TerminalView {
             state.mid_line = !shown.ends_with('\n');
         }
     }
+}
+
+fn erase_line() -> String {
+    format!("\r{}", Clear(ClearType::CurrentLine))
 }
 
 impl Default for TerminalView {
@@ -91,18 +95,6 @@ impl std::fmt::Debug for TerminalView {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("TerminalView").field("erases", &self.erases).finish_non_exhaustive()
     }
-}
-
-/// How many columns there are.
-#[cfg(unix)]
-pub(crate) fn columns() -> usize {
-    let size = rustix::termios::tcgetwinsize(std::io::stderr());
-    size.ok().map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(80)
-}
-
-#[cfg(not(unix))]
-pub(crate) fn columns() -> usize {
-    80
 }
 
 impl View for TerminalView {
@@ -185,7 +177,7 @@ impl View for TerminalView {
             Shown::Session { source, id, .. } if *source != "startup" => {
                 self.aside(state, QUIET, &format!("session {} ({source})", short(id, 40)));
             }
-            _ => {}
+            Shown::Session { .. } | Shown::HookRunning { .. } | Shown::Receipt { .. } => {}
         }
     }
 }

@@ -44,6 +44,11 @@ impl Terminal {
         self.0.send(keys).unwrap();
     }
 
+    /// Lets the terminal show what is typed while the agent does not read it.
+    fn echo(&mut self) {
+        self.0.get_process_mut().set_echo(true, Some(Duration::from_secs(60))).unwrap();
+    }
+
     #[track_caller]
     pub(crate) fn ends_with(mut self, code: i32) {
         self.0.expect(expectrl::Eof).unwrap();
@@ -105,6 +110,62 @@ fn approval_is_asked_with_the_final_input_and_only_a_person_answers() {
         terminal.ends_with(0);
         assert_eq!((world.exists("a.txt"), world.exists("b.txt")), (false, wrote), "{answer:?}");
     }
+}
+
+#[test]
+fn what_was_typed_before_a_question_does_not_answer_it() {
+    let hook = "cat >/dev/null; while [ ! -e go-on ]; do sleep 0.05; done; echo '{\"decision\":\"ask\"}'";
+    // While the agent works, and together with the prompt.
+    for (typed, ahead) in [("go\r", "y\r"), ("go\ry\r", "")] {
+        let world = World::with(
+            &[("BeforeTool", "", hook)],
+            one_call("write_file", json!({"path": "a.txt", "content": "x"}), json!({})),
+        );
+        let mut terminal = Terminal::start(&world, &[]);
+        terminal.expect("type a prompt");
+        terminal.expect("> ");
+        terminal.keys(typed);
+        terminal.expect("running hook h1");
+        if !ahead.is_empty() {
+            // The echo says that the keys have arrived.
+            terminal.echo();
+            terminal.keys(ahead);
+            terminal.expect("y");
+        }
+        world.write("go-on", "");
+        terminal.expect("allow this once? [y/N]");
+        terminal.line("");
+        terminal.expect("done");
+        terminal.line("/exit");
+        terminal.ends_with(0);
+        assert!(!world.exists("a.txt"), "{typed:?} and {ahead:?} are taken for a yes");
+    }
+}
+
+#[test]
+fn what_is_typed_ahead_of_a_prompt_is_the_prompt() {
+    let world = World::new(turns(json!([{"text": "one"}, {"text": "two", "expect": {"contains": ["the second"]}}])));
+    let mut terminal = Terminal::start(&world, &[]);
+    terminal.expect("type a prompt");
+    terminal.expect("> ");
+    terminal.keys("the first\rthe second\r/exit\r");
+    terminal.expect("one");
+    terminal.expect("two");
+    terminal.ends_with(0);
+}
+
+#[test]
+fn a_pasted_text_of_several_lines_is_one_prompt() {
+    let long = "x".repeat(3000);
+    let contains = format!("first line\nsecond line {long}");
+    let world = World::new(turns(json!([{"text": "one", "expect": {"contains": [contains]}}])));
+    let mut terminal = Terminal::start(&world, &[]);
+    terminal.expect("type a prompt");
+    terminal.expect("> ");
+    terminal.keys(&format!("\x1b[200~first line\rsecond line {long}\x1b[201~\r"));
+    terminal.expect("one");
+    terminal.line("/exit");
+    terminal.ends_with(0);
 }
 
 #[test]

@@ -24,7 +24,7 @@ pub(crate) fn run(args: &AgentArgs) -> Result<Exit> {
         Project::require_modules(&hooks)?;
         match mode {
             Mode::Interactive => trust::review(&project, &hooks)?,
-            _ => trust::refuse(&hooks),
+            Mode::Prompt(_) | Mode::Headless(_) | Mode::Piped => trust::refuse(&hooks),
         }
     }
     let mut place = Place::new(&hooks).map_err(|error| Failure::new(format!("the project cannot be used: {error}")))?;
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &AgentArgs) -> Result<Exit> {
         hookrail_agent::Exit::Denied => Exit::Blocked,
         hookrail_agent::Exit::Stopped => Exit::Stop,
         hookrail_agent::Exit::Signalled(number) => Exit::Signalled(number),
-        _ => Exit::Failed,
+        hookrail_agent::Exit::Failed => Exit::Failed,
     })
 }
 

@@ -94,8 +94,15 @@ fn exit_of(outcome: &Outcome) -> Exit {
     let gating = outcome.event.spec().is_gating();
     match outcome.effects.decision {
         _ if outcome.effects.stop.is_some() => Exit::Stop,
-        Some(Decision::Deny) if gating => Exit::Blocked,
         Some(Decision::Ask) => Exit::Ask,
-        _ => Exit::Fine,
+        Some(Decision::Allow) | None => Exit::Fine,
+        // A decision that this program does not know may be a refusal.
+        Some(_) => {
+            if gating {
+                Exit::Blocked
+            } else {
+                Exit::Fine
+            }
+        }
     }
 }

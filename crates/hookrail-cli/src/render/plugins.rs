@@ -62,7 +62,8 @@ fn table(survey: &Survey, hooks: &[Arc<Hook>], places: &Places) -> Table {
             Standing::Disabled(by) => ("off", QUIET, format!("disabled by {by}")),
             _ if plugin.is_broken() => ("broken", BAD, String::new()),
             _ if untrusted => ("untrusted", CAREFUL, String::new()),
-            _ => ("on", GOOD, String::new()),
+            Standing::Active => ("on", GOOD, String::new()),
+            _ => ("off", QUIET, String::new()),
         };
         table.row([
             Cell::new(state, style),

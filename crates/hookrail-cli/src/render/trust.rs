@@ -22,9 +22,10 @@ const DIGEST: usize = 12;
 /// The state of a hook in a word or two.
 pub(crate) fn state(hook: &Hook) -> &'static str {
     match hook.trust {
-        Trust::Never(_) => "not granted",
+        Trust::NotNeeded | Trust::ForThisRun(_) | Trust::Granted(_) => "granted",
         Trust::Changed(_) => "changed",
-        _ => "granted",
+        // Never granted, or in a state that this program does not know.
+        _ => "not granted",
     }
 }
 
@@ -39,9 +40,9 @@ pub(crate) fn status(trusted: bool, hooks: &[Arc<Hook>], places: &Places) -> Str
     let mut table = Table::default();
     for hook in hooks {
         let style = match hook.trust {
-            Trust::Never(_) => CAREFUL,
+            Trust::NotNeeded | Trust::ForThisRun(_) | Trust::Granted(_) => GOOD,
             Trust::Changed(_) => BAD,
-            _ => GOOD,
+            _ => CAREFUL,
         };
         table.row([
             Cell::new(state(hook), style),
