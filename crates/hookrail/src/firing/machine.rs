@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::floor;
 use super::part::{AnyPart, PartEnd};
 use super::plan::{PartPlan, Plan};
 use crate::diagnostic::{Code, Diagnostic};
@@ -14,6 +13,9 @@ use crate::outcome::{Aggregated, Decision, Effects, Outcome};
 use crate::run::{RunEnd, RunId, RunRequest};
 use crate::snapshot::{Snapshot, Switch};
 use crate::tools::Spoken;
+
+/// The arguments of a tool call.
+const TOOL_INPUT: &str = "tool_input";
 
 /// One event on its way through the hooks.
 pub struct Firing {
@@ -133,7 +135,7 @@ impl Firing {
                 continue;
             };
             if self.spoken.is_none() {
-                self.before_part = self.event.field(floor::TOOL_INPUT).cloned();
+                self.before_part = self.event.field(TOOL_INPUT).cloned();
                 self.spoken = Some(self.snapshot.tools().speak(*dialect, &mut self.event));
             }
             let requests = part.next(&mut self.event);
@@ -198,7 +200,7 @@ impl Firing {
         self.phase = Phase::Part(at + 1);
         if self.is_denied() {
             self.end_early(at + 1, "an earlier hook denied the event");
-        } else if self.event.field(floor::TOOL_INPUT) != before.as_ref() {
+        } else if self.event.field(TOOL_INPUT) != before.as_ref() {
             self.refuse_repeated_keys(at + 1);
         }
     }
@@ -206,7 +208,7 @@ impl Firing {
     /// Denies a tool call whose input has a key twice, if a guard is asked about it: the guard may read one value and the
     /// tool another.
     fn refuse_repeated_keys(&mut self, from: usize) {
-        let Some(key) = self.event.field(floor::TOOL_INPUT).and_then(Json::repeated_key) else { return };
+        let Some(key) = self.event.field(TOOL_INPUT).and_then(Json::repeated_key) else { return };
         let kind = self.event.kind();
         let message = format!("duplicate key `{key}` in the tool input; a hook and the tool may read different values");
         let finding = Diagnostic::new(Code::InputDuplicateKey, message.clone()).hint("write every key once");
@@ -296,9 +298,9 @@ impl Firing {
 
     /// A second look can only restrict: a change it demands is a deny, and is taken back.
     fn take_second_look(&mut self, dialect: DialectId, mut end: PartEnd) {
-        let Some(field) = floor::guarded_field(self.event.kind()) else { return };
+        let Some(field) = self.event.kind().spec().guarded() else { return };
         // Context that a hook adds to a prompt once more is no demand to change it.
-        let can_demand = floor::rewritten_field(self.event.kind()).is_some();
+        let can_demand = self.event.kind().spec().rewritable().is_some();
         let demands_change = can_demand && !is_same(self.event.field(field), self.settled.field(field));
         self.event = self.settled.clone();
         let said = std::mem::take(&mut end.folded);

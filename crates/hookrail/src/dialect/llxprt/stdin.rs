@@ -4,8 +4,9 @@ use std::path::Path;
 
 use super::answer::Answer;
 use super::model;
+use crate::dialect::columns::event_named;
 use crate::dialect::{DialectId, Reply};
-use crate::event::{Event, EventError, EventKind, find_event};
+use crate::event::{Event, EventError};
 use crate::json::{Json, JsonObject, ObjectWriter};
 use crate::run::RunInput;
 
@@ -46,17 +47,10 @@ pub fn payload_of_event(event: &Event) -> Json {
 pub fn event_of_payload(payload: &Json) -> Result<Option<Event>, EventError> {
     let object = payload.as_object().ok_or(EventError::NotAnObject { found: payload.kind() })?;
     let name = object.get("hook_event_name").and_then(Json::as_str).unwrap_or_default();
-    match event_kind(&name) {
+    match event_named(DialectId::Llxprt, &name) {
         Some(kind) => Event::new(kind, Path::new("")).with_payload(payload).map(Some),
         None => Ok(None),
     }
-}
-
-/// The event of that name in this dialect.
-fn event_kind(name: &str) -> Option<EventKind> {
-    let kind = find_event(name)?;
-    let column = kind.spec().column(DialectId::Llxprt)?;
-    (column.name == name).then_some(kind)
 }
 
 /// A field in this dialect's own words.
