@@ -50,11 +50,10 @@ pub use config::{
     KeptReason, KeptSource, ReadProblem, UnusableSource, is_want_of_resources, nearest, read_file, without_dots,
 };
 pub use diagnostic::{Code, Diagnostic, Level};
-pub use dialect::{DialectId, Health};
+pub use dialect::{DialectId, Health, find_event};
 pub use document::{diagnostics_document, explain_document, list_document, outcome_document};
 pub use event::{
-    Abilities, Column, Event, EventError, EventKind, EventSet, EventSpec, FieldKind, FieldSpec, Fold, Gating, Stage,
-    find_event,
+    Abilities, Column, Event, EventError, EventKind, EventSet, EventSpec, FieldKind, FieldSpec, Fold, Stage,
 };
 pub use firing::{Batch, Firing, PartPlan, Plan, PlannedHook, Step};
 pub use hidden::is_hidden;

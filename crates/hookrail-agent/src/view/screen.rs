@@ -4,6 +4,8 @@
 use std::io::IsTerminal as _;
 use std::sync::{Mutex, MutexGuard};
 
+use hookrail_spawn::lock;
+
 use super::output::{Output, write_whole};
 use super::prompt_line::PromptLine;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use hookrail::{Abilities, Code, Column, DialectId, EventKind, EventSpec, FieldKind, Gating, Level};
+use hookrail::{Abilities, Code, Column, DialectId, EventKind, EventSpec, FieldKind, Level};
 
 use crate::args::{ReferenceArgs, ReferencePage};
 use crate::errors::{Exit, Result};
@@ -51,10 +51,11 @@ fn events() -> String {
 }
 
 fn gating(spec: &EventSpec) -> String {
-    match spec.gating {
-        Gating::Everybody => "everybody's".to_owned(),
-        Gating::Only(dialect) => format!("{dialect}'s"),
-        _ => "nobody's".to_owned(),
+    let having = || DialectId::CONFIGURED.into_iter().filter(|dialect| spec.column(*dialect).is_some());
+    match having().filter(|dialect| spec.gated_by(*dialect)).collect::<Vec<_>>().as_slice() {
+        [] => "nobody's".to_owned(),
+        gating if gating.len() == having().count() => "everybody's".to_owned(),
+        gating => gating.iter().map(|dialect| format!("{dialect}'s")).collect::<Vec<_>>().join(", "),
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use anstyle::Style;
-use hookrail::{Decision, DialectId, Effects, EndKind, Event, HookRun, Json, Outcome};
+use hookrail::{Decision, Effects, EndKind, Event, HookRun, Json, Outcome};
 
 use super::diagnostic;
 use super::hooks::{self, NAME};
@@ -16,7 +16,7 @@ use crate::style::{BAD, CAREFUL, GOOD, HEADING, PLAIN, QUIET, paint};
 
 /// The event with what it is about, such as `before-tool write_file`.
 pub(crate) fn subject(event: &Event) -> String {
-    let about = event.kind().spec().matched_on(DialectId::Native).and_then(|field| event.text(field));
+    let about = event.kind().spec().subject().and_then(|field| event.text(field));
     match about.filter(|about| !about.is_empty()) {
         Some(about) => format!("{} {}", event.kind(), short(&about, NAME)),
         None => event.kind().to_string(),

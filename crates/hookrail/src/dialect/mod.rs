@@ -4,12 +4,15 @@
 //! Wire shapes live here and nowhere else. A dialect is pure apart from loading its files; it neither starts
 //! processes nor knows when or where its hooks run.
 
+mod columns;
 pub mod llxprt;
 mod load;
 pub(crate) mod native;
 mod sandbox;
 pub mod xcode;
 pub(crate) mod xcsh;
+
+pub use columns::find_event;
 
 pub(crate) use load::{Inspector, Loaded, Loader, Plugins, Sources, path_in, text_in};
 
@@ -20,7 +23,7 @@ use std::time::Duration;
 
 use crate::breadcrumb::Breadcrumb;
 use crate::diagnostic::Diagnostic;
-use crate::event::{Event, EventKind, Stage};
+use crate::event::{Column, Event, EventKind, Stage};
 use crate::firing::{AnyPart, Part, PartPlan};
 use crate::hook::{Authority, Hook, OnFailure};
 use crate::matcher::{Matcher, OnInvalid};
@@ -77,6 +80,9 @@ impl fmt::Display for DialectId {
 pub(crate) trait Dialect: Send + 'static {
     /// A parsed answer.
     type Answer: Send + Sync + 'static;
+
+    /// The event as this dialect knows it; none if the dialect does not have it.
+    fn column(kind: EventKind) -> Option<&'static Column>;
 
     /// How long a hook may tidy up after it was told to end.
     const GRACE: Duration;
@@ -192,6 +198,16 @@ pub(crate) struct Folded {
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
+/// The event as a dialect knows it.
+fn column(dialect: DialectId, kind: EventKind) -> Option<&'static Column> {
+    match dialect {
+        DialectId::Llxprt => llxprt::Llxprt::column(kind),
+        DialectId::Xcode => xcode::Xcode::column(kind),
+        DialectId::Xcsh => xcsh::Xcsh::column(kind),
+        DialectId::Native => native::Native::column(kind),
+    }
+}
+
 /// The state machine that runs one dialect's part of an event.
 pub(crate) fn part(dialect: DialectId, plan: &PartPlan, first_run: usize) -> Box<dyn AnyPart> {
     match dialect {
@@ -206,8 +222,9 @@ pub(crate) fn part(dialect: DialectId, plan: &PartPlan, first_run: usize) -> Box
 pub(crate) fn stage(dialect: DialectId, kind: EventKind, matching: &[&Arc<Hook>]) -> Stage {
     match dialect {
         DialectId::Llxprt => llxprt::stage(matching),
-        DialectId::Native => Stage::Chain,
-        DialectId::Xcode | DialectId::Xcsh => kind.spec().column(dialect).map_or(Stage::Chain, |column| column.stage),
+        DialectId::Xcode | DialectId::Xcsh | DialectId::Native => {
+            kind.spec().column(dialect).map_or(Stage::Chain, |column| column.stage)
+        }
     }
 }
 

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use super::kind::EventKind;
 use super::spec::{FieldKind, FieldSpec};
 use super::time::EventTime;
-use crate::dialect::DialectId;
 use crate::json::{Json, JsonKind, JsonObject};
 
 /// Something that happened, with its data. A copy shares everything with its original until one of them is changed.
@@ -222,14 +221,9 @@ impl Event {
         }
     }
 
-    /// The table's description of a field, in whichever dialect has it.
+    /// The table's description of a field.
     fn known_field(&self, name: &str) -> Option<&'static FieldSpec> {
-        let spec = self.kind.spec();
-        DialectId::CONFIGURED
-            .iter()
-            .filter_map(|dialect| spec.column(*dialect))
-            .flat_map(|column| column.fields)
-            .find(|field| field.name == name)
+        self.kind.spec().field(name)
     }
 }
 

@@ -1,59 +1,16 @@
-//! The neutral events and small sets of them.
+//! What every event can be asked, and small sets of events.
 
 use std::fmt;
 
-use super::spec::EventSpec;
-use super::table;
+pub use super::table::EventKind;
 
-/// Something that happens in an agent and that hooks can take part in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-#[repr(u8)]
-#[expect(missing_docs, reason = "the names are the neutral names of the event table, which describes them")]
-pub enum EventKind {
-    SessionStart,
-    SessionEnd,
-    Prompt,
-    AgentStart,
-    AgentEnd,
-    TurnStart,
-    TurnEnd,
-    ModelRoundEnd,
-    BeforeTool,
-    AfterTool,
-    BeforeModel,
-    AfterModel,
-    ToolSelection,
-    BeforeCompact,
-    Compacting,
-    AfterCompact,
-    AutoCompactionStart,
-    AutoCompactionEnd,
-    AutoRetryStart,
-    AutoRetryEnd,
-    SubagentStart,
-    SubagentStop,
-    SessionBeforeSwitch,
-    SessionSwitch,
-    SessionBeforeBranch,
-    SessionBranch,
-    SessionBeforeTree,
-    SessionTree,
-    RuleTriggered,
-    TodoReminder,
-    Notification,
-}
+/// A set is one word.
+const _: () = assert!(EventKind::ALL.len() <= 64);
 
 impl EventKind {
     /// Every event, in the order of the table.
     pub fn all() -> impl Iterator<Item = EventKind> {
-        table::EVENTS.iter().map(|spec| spec.kind)
-    }
-
-    /// Everything the table says about this event.
-    #[must_use]
-    pub fn spec(self) -> &'static EventSpec {
-        table::spec(self)
+        Self::ALL.into_iter()
     }
 
     /// The neutral name, such as `before-tool`.

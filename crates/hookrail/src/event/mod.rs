@@ -1,8 +1,9 @@
-//! Events: the neutral list, the one table that says everything about each, and a fired event as a value.
+//! Events: the one table of neutral facts, the types of a dialect's columns, and a fired event as a value.
 //!
-//! Adding an event means a line in [`kind`], a row in [`table`] and, where an answer to it has an effect no other
-//! event has, a place in the dialect that folds it. Nothing else may list events.
+//! A new event is one declaration in `table`; then the compiler asks every dialect for its column. Nothing else may list
+//! events, and no dialect is known here.
 
+mod column;
 mod fired;
 mod kind;
 mod spec;
@@ -11,7 +12,7 @@ mod time;
 
 pub(crate) use time::timestamp;
 
+pub use column::{Abilities, Column, Fold, Stage};
 pub use fired::{Event, EventError};
 pub use kind::{EventKind, EventSet};
-pub use spec::{Abilities, Column, EventSpec, FieldKind, FieldSpec, Fold, Gating, Stage};
-pub use table::find_event;
+pub use spec::{EventSpec, FieldKind, FieldSpec};

@@ -1,11 +1,8 @@
-//! The types of the event table: what there is to say about an event.
-
-use std::time::Duration;
+//! The neutral facts about an event and its fields. No dialect is known here.
 
 use super::kind::EventKind;
-use crate::dialect::DialectId;
 
-/// Everything there is to know about one event.
+/// What is true of an event in every dialect.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct EventSpec {
@@ -15,81 +12,70 @@ pub struct EventSpec {
     pub name: &'static str,
     /// When it fires, for people.
     pub fires: &'static str,
-    /// Whose deny counts.
-    pub gating: Gating,
-    /// The event in each dialect that has it.
-    pub(super) columns: [Option<Column>; 3],
+    pub(super) gating: bool,
+    pub(super) fields: &'static [FieldSpec],
+    pub(super) subject: Option<&'static str>,
+    pub(super) judged: Option<&'static str>,
+    pub(super) rewritable: Option<&'static str>,
 }
 
 impl EventSpec {
-    /// The event as that dialect knows it.
+    /// Whether the event can be denied. A dialect may still say that its own hooks cannot.
     #[must_use]
-    pub fn column(&self, dialect: DialectId) -> Option<&Column> {
-        let at = match dialect {
-            DialectId::Llxprt => 0,
-            DialectId::Xcode => 1,
-            DialectId::Xcsh => 2,
-            DialectId::Native => return None,
-        };
-        self.columns.get(at).and_then(Option::as_ref)
+    pub const fn is_gating(&self) -> bool {
+        self.gating
     }
 
-    /// Whether a deny from a hook of that dialect counts.
+    /// The event's own fields, of all dialects together.
     #[must_use]
-    pub fn gated_by(&self, dialect: DialectId) -> bool {
-        match self.gating {
-            Gating::Nobody => false,
-            Gating::Everybody => true,
-            Gating::Only(one) => one == dialect || dialect == DialectId::Native,
+    pub const fn fields(&self) -> &'static [FieldSpec] {
+        self.fields
+    }
+
+    /// The field of that name.
+    #[must_use]
+    pub const fn field(&self, name: &str) -> Option<&'static FieldSpec> {
+        find(self.fields, name)
+    }
+
+    /// The field that says what the event is about, such as the tool's name. Matchers of closures are compared with it.
+    #[must_use]
+    pub const fn subject(&self) -> Option<&'static str> {
+        self.subject
+    }
+
+    /// The field that hooks are asked about, where hooks can change it.
+    #[must_use]
+    pub const fn judged(&self) -> Option<&'static str> {
+        self.judged
+    }
+
+    /// The field that hooks replace as a whole, so that the rewrite of the most authoritative hook comes last. A prompt is
+    /// judged and not rewritable: hooks add context to it, and what one adds takes nothing away from another.
+    #[must_use]
+    pub const fn rewritable(&self) -> Option<&'static str> {
+        self.rewritable
+    }
+
+    /// The field about which a guard is asked once more when other hooks changed it: only where it can still deny.
+    #[must_use]
+    pub const fn guarded(&self) -> Option<&'static str> {
+        if self.gating { self.judged } else { None }
+    }
+
+    /// The row, if every field it names is one of the event's fields; otherwise the table does not compile.
+    pub(super) const fn naming_its_own_fields(self) -> Self {
+        let complete = self.has(self.subject) && self.has(self.judged) && self.has(self.rewritable);
+        assert!(complete, "the row names a field that the event does not have");
+        self
+    }
+
+    const fn has(&self, name: Option<&str>) -> bool {
+        match name {
+            Some(name) => self.field(name).is_some(),
+            None => true,
         }
     }
-
-    /// The field a matcher of that dialect is compared with.
-    #[must_use]
-    pub fn matched_on(&self, dialect: DialectId) -> Option<&'static str> {
-        match dialect {
-            DialectId::Native => self.columns.iter().flatten().find_map(|column| column.matched_on),
-            _ => self.column(dialect).and_then(|column| column.matched_on),
-        }
-    }
-
-    /// Whether any deny counts.
-    #[must_use]
-    pub fn is_gating(&self) -> bool {
-        !matches!(self.gating, Gating::Nobody)
-    }
-}
-
-/// Whose deny of an event counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Gating {
-    /// The event cannot be denied.
-    Nobody,
-    /// Every dialect's deny counts.
-    Everybody,
-    /// Only this dialect's deny counts.
-    Only(DialectId),
-}
-
-/// One event in one dialect.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Column {
-    /// The dialect's name for the event.
-    pub name: &'static str,
-    /// The field a matcher is compared with, where there is one.
-    pub matched_on: Option<&'static str>,
-    /// The event's own fields in the order they are handed to a hook.
-    pub fields: &'static [FieldSpec],
-    /// What an answer may do.
-    pub can: Abilities,
-    /// How several answers become one.
-    pub fold: Fold,
-    /// How the hooks run, where the configuration does not say.
-    pub stage: Stage,
-    /// The time a hook has, where the configuration does not say.
-    pub timeout: Duration,
 }
 
 /// A field of an event.
@@ -100,8 +86,31 @@ pub struct FieldSpec {
     pub name: &'static str,
     /// What it holds.
     pub kind: FieldKind,
-    /// Whether a hook may rely on it.
+    /// Whether a hook may rely on it. The engine gives an empty value where the host gives none.
     pub required: bool,
+    /// Whether an event without it means nothing, so that an empty value must not stand for it. Programs that take events
+    /// from others insist on it.
+    pub needed: bool,
+    /// Whether it must not be empty.
+    pub non_empty: bool,
+}
+
+impl FieldSpec {
+    pub(super) const fn new(name: &'static str, kind: FieldKind) -> Self {
+        Self { name, kind, required: true, needed: false, non_empty: false }
+    }
+
+    pub(super) const fn optional(self) -> Self {
+        Self { required: false, ..self }
+    }
+
+    pub(super) const fn needed(self) -> Self {
+        Self { needed: true, ..self }
+    }
+
+    pub(super) const fn non_empty(self) -> Self {
+        Self { non_empty: true, ..self }
+    }
 }
 
 /// What a field holds.
@@ -122,84 +131,24 @@ pub enum FieldKind {
     Any,
 }
 
-/// What an answer to an event may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Abilities(pub(super) u16);
-
-#[expect(missing_docs, reason = "the names say it")]
-impl Abilities {
-    pub const NONE: Self = Self(0);
-    pub const DENY: Self = Self(1);
-    pub const STOP: Self = Self(1 << 1);
-    pub const REWRITE_TOOL_INPUT: Self = Self(1 << 2);
-    pub const REPLACE_TOOL_OUTPUT: Self = Self(1 << 3);
-    pub const ADD_CONTEXT: Self = Self(1 << 4);
-    pub const REWRITE_REQUEST: Self = Self(1 << 5);
-    pub const GIVE_RESPONSE: Self = Self(1 << 6);
-    pub const CHOOSE_TOOLS: Self = Self(1 << 7);
-    pub const REPLACE_MESSAGES: Self = Self(1 << 8);
-    pub const ADD_MESSAGE: Self = Self(1 << 9);
-    pub const CLEAR_CONTEXT: Self = Self(1 << 10);
-    pub const RESULT: Self = Self(1 << 11);
-
-    /// Both sets together.
-    #[must_use]
-    pub const fn and(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
-    /// Whether all of `other` is in this set.
-    #[must_use]
-    pub const fn includes(self, other: Self) -> bool {
-        self.0 & other.0 == other.0
-    }
-}
-
-/// How the answers of several hooks become one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Fold {
-    /// Any deny denies; texts are joined.
-    AnyDenies,
-    /// A later answer's fields replace an earlier one's.
-    FieldReplacement,
-    /// Allow-lists are united, the most restrictive mode wins.
-    ToolUnion,
-    /// The whole later answer lies over the earlier one.
-    LastWins,
-    /// Each hook sees the changes so far; the last change wins whole; a deny ends the chain.
-    Stack,
-    /// The first block ends the chain, otherwise the last result counts.
-    FirstBlock,
-    /// The last result counts, whole.
-    LastResult,
-    /// Each handler gets the list the one before it returned.
-    ChainMessages,
-    /// The first message counts.
-    FirstMessage,
-    /// Answers are thrown away.
-    Ignore,
-}
-
-/// How the hooks of one dialect run inside one event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Stage {
-    /// All at once; the answers are folded in plan order.
-    Parallel,
-    /// One after the other.
-    Chain,
-    /// All at once, and the host does not wait.
-    Detached,
-}
-
-impl Stage {
-    /// The name used in JSON.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Parallel | Self::Detached => "parallel",
-            Self::Chain => "sequential",
+const fn find(fields: &'static [FieldSpec], name: &str) -> Option<&'static FieldSpec> {
+    match fields {
+        [first, rest @ ..] => {
+            if same(first.name.as_bytes(), name.as_bytes()) {
+                Some(first)
+            } else {
+                find(rest, name)
+            }
         }
+        [] => None,
+    }
+}
+
+/// Whether two texts are equal, for the compiler: it cannot evaluate `==` of texts.
+const fn same(one: &[u8], two: &[u8]) -> bool {
+    match (one, two) {
+        ([first, one @ ..], [second, two @ ..]) => *first == *second && same(one, two),
+        ([], []) => true,
+        _ => false,
     }
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::floor;
 use super::part::{AnyPart, PartEnd};
 use super::plan::{PartPlan, Plan};
 use crate::diagnostic::{Code, Diagnostic};
@@ -14,6 +13,9 @@ use crate::outcome::{Aggregated, Decision, Effects, Outcome};
 use crate::run::{RunEnd, RunId, RunRequest};
 use crate::snapshot::{Snapshot, Switch};
 use crate::tools::Spoken;
+
+/// The arguments of a tool call.
+const TOOL_INPUT: &str = "tool_input";
 
 /// One event on its way through the hooks.
 pub struct Firing {
@@ -132,7 +134,7 @@ impl Firing {
                 continue;
             };
             if self.spoken.is_none() {
-                self.before_part = self.event.field(floor::TOOL_INPUT).cloned();
+                self.before_part = self.event.field(TOOL_INPUT).cloned();
                 self.spoken = Some(self.snapshot.tools().speak(*dialect, &mut self.event));
             }
             let requests = part.next(&mut self.event);
@@ -197,7 +199,7 @@ impl Firing {
         self.phase = Phase::Part(at + 1);
         if self.is_denied() {
             self.end_early(at + 1, "an earlier hook denied the event");
-        } else if self.event.field(floor::TOOL_INPUT) != before.as_ref() {
+        } else if self.event.field(TOOL_INPUT) != before.as_ref() {
             self.refuse_repeated_keys(at + 1);
         }
     }
@@ -295,9 +297,9 @@ impl Firing {
 
     /// A second look can only restrict: a change it demands is a deny, and is taken back.
     fn take_second_look(&mut self, dialect: DialectId, mut end: PartEnd) {
-        let Some(field) = floor::guarded_field(self.event.kind()) else { return };
+        let Some(field) = self.event.kind().spec().guarded() else { return };
         // Context that a hook adds to a prompt once more is no demand to change it.
-        let can_demand = floor::rewritten_field(self.event.kind()).is_some();
+        let can_demand = self.event.kind().spec().rewritable().is_some();
         let demands_change = can_demand && !is_same(self.event.field(field), self.settled.field(field));
         self.event = self.settled.clone();
         let said = std::mem::take(&mut end.folded);
@@ -365,7 +367,7 @@ fn before_any_hook(snapshot: &Snapshot, plan: &Plan, kind: EventKind) -> Outcome
 
 /// A key that the tool's input has twice.
 fn repeated_key(event: &Event) -> Option<String> {
-    event.field(floor::TOOL_INPUT).and_then(Json::repeated_key)
+    event.field(TOOL_INPUT).and_then(Json::repeated_key)
 }
 
 fn repeated_key_finding(key: String) -> Diagnostic {

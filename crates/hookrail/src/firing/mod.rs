@@ -5,7 +5,6 @@
 //! twin and the property tests all drive this same machine.
 
 mod failure;
-mod floor;
 mod machine;
 mod part;
 mod plan;

@@ -151,7 +151,7 @@ impl<D: Dialect> Part<D> {
         if slot.left_out.is_some() {
             return None;
         }
-        slot.asked_about = super::floor::judged_field(event.kind()).and_then(|field| event.field(field).cloned());
+        slot.asked_about = event.kind().spec().judged().and_then(|field| event.field(field).cloned());
         if let Some(how) = cannot_be_asked(&slot.planned) {
             self.take(at, &RunEnd::new(how, std::time::Duration::ZERO), event);
             return None;
@@ -179,7 +179,7 @@ impl<D: Dialect> Part<D> {
         slot.diagnostics.extend(reported);
         slot.diagnostics.append(&mut reply.diagnostics);
         slot.run = Some(HookRun { judged: slot.asked_about.take(), ..run_record(&reply, end) });
-        let guarded = super::floor::guarded_field(event.kind());
+        let guarded = event.kind().spec().guarded();
         slot.changes_input = guarded.is_some_and(|field| D::changes(event, self.stage, &reply, field));
         if self.stage == Stage::Chain {
             let wants_an_end = D::pass_on(event, self.stage, &reply) == Flow::Over;
@@ -292,7 +292,7 @@ impl<D: Dialect> AnyPart for Part<D> {
     }
 
     fn reapply_floor(&self, event: &mut Event) {
-        let Some(field) = super::floor::rewritten_field(event.kind()) else { return };
+        let Some(field) = event.kind().spec().rewritable() else { return };
         let of_system = |(_, slot): &(usize, &Slot)| slot.planned.authority == Authority::System;
         for (at, slot) in self.slots.iter().enumerate().filter(of_system) {
             let Some((judged, after)) = self.accepted(at, slot, field) else { continue };
@@ -311,7 +311,7 @@ impl<D: Dialect> AnyPart for Part<D> {
     }
 
     fn unjudged(&self, event: &Event, later: Option<Authority>) -> Vec<PlannedHook> {
-        let Some(field) = super::floor::guarded_field(event.kind()) else { return Vec::new() };
+        let Some(field) = event.kind().spec().guarded() else { return Vec::new() };
         let now = value(event, field);
         // A hook that rewrote what it judged has not accepted that, even where the event has come back to it.
         let changed = |at: usize, slot: &Slot| self.accepted(at, slot, field).is_some_and(|(_, after)| now != after);

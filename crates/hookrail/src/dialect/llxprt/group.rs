@@ -8,8 +8,9 @@ use std::time::Duration;
 use super::settings::with_suggestion;
 use crate::config::{Document, Key, Node, Shape};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::columns::{event_named, event_names};
 use crate::dialect::{DialectId, sandbox};
-use crate::event::{EventKind, find_event};
+use crate::event::EventKind;
 use crate::hook::{Action, GroupOrder, Hook, OnFailure};
 use crate::matcher::{Compiled, Language, Matcher, OnInvalid, Scope};
 use crate::source::{Origin, SourceKind};
@@ -44,10 +45,10 @@ pub(super) fn read_event(
     value: &Node,
 ) -> (Vec<Hook>, Vec<Diagnostic>) {
     let mut found = Vec::new();
-    let Some(event) = event_of(&key.name) else {
+    let Some(event) = event_named(DialectId::Llxprt, &key.name) else {
         let message = format!("`{}` is not an event; its hooks will not run", key.name);
         let finding = document.finding(Code::UnknownEvent, &key.span, message);
-        found.push(with_suggestion(finding, &key.name, event_names()));
+        found.push(with_suggestion(finding, &key.name, event_names(DialectId::Llxprt)));
         return (Vec::new(), found);
     };
     let mut reader = Reader { document, kind, event, found, hooks: Vec::new() };
@@ -62,21 +63,11 @@ pub(super) fn read_event(
     (reader.hooks, reader.found)
 }
 
-/// The names of the events of this dialect.
-pub(super) fn event_names() -> impl Iterator<Item = &'static str> {
-    EventKind::all().filter_map(|kind| kind.spec().column(DialectId::Llxprt)).map(|column| column.name)
-}
-
 /// Reads a pattern as this dialect does for that event.
 pub(crate) fn compile_matcher(event: EventKind, pattern: &str, on_invalid: OnInvalid) -> Compiled {
     let names_a_tool = event.spec().matched_on(DialectId::Llxprt) == Some("tool_name");
     let scope = if names_a_tool { Scope::Anywhere } else { Scope::Whole };
     Matcher::compile(pattern, Language::GlobOrRegex, scope, on_invalid)
-}
-
-fn event_of(name: &str) -> Option<EventKind> {
-    let kind = find_event(name)?;
-    (kind.spec().column(DialectId::Llxprt)?.name == name).then_some(kind)
 }
 
 struct Reader<'d> {

@@ -8,6 +8,7 @@ mod aggregate;
 mod answer;
 mod command;
 mod event_name;
+mod events;
 mod extension;
 mod fold;
 mod group;
@@ -51,7 +52,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Dialect, Flow, FoldContext, Folded, Launch, Reply};
-use crate::event::{Event, EventKind, Stage};
+use crate::event::{Column, Event, EventKind, Stage};
 use crate::hook::{Action, GroupOrder, Hook, OnFailure};
 use crate::lane::Life;
 use crate::run::{RunEnd, RunInput};
@@ -62,6 +63,10 @@ pub(crate) struct Llxprt;
 
 impl Dialect for Llxprt {
     type Answer = answer::Answer;
+
+    fn column(kind: EventKind) -> Option<&'static Column> {
+        events::column(kind)
+    }
 
     const GRACE: Duration = Duration::from_secs(5);
     const SAME_INPUT_FOR_ALL: bool = true;

@@ -8,8 +8,9 @@ use std::time::Duration;
 use super::variables;
 use crate::config::{Document, Key, Node, Shape, nearest};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::columns::{event_named, event_names};
 use crate::dialect::{DialectId, sandbox};
-use crate::event::{EventKind, find_event};
+use crate::event::EventKind;
 use crate::hook::{Action, Hook, OnFailure, Owner};
 use crate::matcher::{Compiled, Language, Matcher, OnInvalid, Scope};
 use crate::run::Environment;
@@ -72,16 +73,6 @@ pub(super) fn read_file(context: &Context<'_>, document: &Document) -> (Vec<Hook
     (hooks, found)
 }
 
-/// The names of the events of this dialect.
-fn event_names() -> impl Iterator<Item = &'static str> {
-    EventKind::all().filter_map(|kind| kind.spec().column(DialectId::Xcode)).map(|column| column.name)
-}
-
-fn event_of(name: &str) -> Option<EventKind> {
-    let kind = find_event(name)?;
-    (kind.spec().column(DialectId::Xcode)?.name == name).then_some(kind)
-}
-
 struct Reader<'r> {
     context: &'r Context<'r>,
     document: &'r Document,
@@ -95,10 +86,10 @@ impl Reader<'_> {
     }
 
     fn event(&mut self, key: &Key, value: &Node) {
-        let Some(event) = event_of(&key.name) else {
+        let Some(event) = event_named(DialectId::Xcode, &key.name) else {
             let message = format!("`{}` is not an event; its hooks will not run", key.name);
             let finding = self.document.finding(Code::UnknownEvent, &key.span, message);
-            self.found.push(with_suggestion(finding, &key.name, event_names()));
+            self.found.push(with_suggestion(finding, &key.name, event_names(DialectId::Xcode)));
             return;
         };
         let Some(entries) = value.elements() else {

@@ -11,6 +11,7 @@ mod assigned;
 mod breadcrumb;
 mod entries;
 mod evaluated;
+mod events;
 mod install;
 mod load;
 mod manifest;
@@ -36,7 +37,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Dialect, DialectId, Flow, FoldContext, Folded, Launch, Reply, text_in};
-use crate::event::{Abilities, Event, EventKind, Stage};
+use crate::event::{Abilities, Column, Event, EventKind, Stage};
 use crate::hook::{Hook, OnFailure};
 use crate::json::Json;
 use crate::outcome::{Decision, join};
@@ -49,6 +50,10 @@ pub(crate) struct Xcode;
 
 impl Dialect for Xcode {
     type Answer = Answer;
+
+    fn column(kind: EventKind) -> Option<&'static Column> {
+        events::column(kind)
+    }
 
     const GRACE: Duration = Duration::from_millis(500);
 

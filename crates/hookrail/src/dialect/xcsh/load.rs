@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::discover::{self, Found};
 use crate::config::{KeptReason, LoadMode, Place, Reading, is_absence, is_want_of_resources};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::columns::{event_named, event_names};
 use crate::dialect::{DialectId, Inspector, Loaded, Sources};
 use crate::event::EventKind;
 use crate::hook::{Action, EventScope, Hook, Standing, Trust};
@@ -234,7 +235,7 @@ fn take(inspection: ModuleInspection, hook: &Hook, loaded: &mut Loaded) {
 
 fn take_registered(registered: Registrations, hook: &Hook, loaded: &mut Loaded) {
     for name in &registered.events {
-        match event_of(name) {
+        match event_named(DialectId::Xcsh, name) {
             Some(event) => {
                 let mut hook = hook.clone();
                 (hook.event, hook.scope) = (event, EventScope::One);
@@ -243,7 +244,7 @@ fn take_registered(registered: Registrations, hook: &Hook, loaded: &mut Loaded) 
             None => {
                 let message = format!("`{hook}` has a handler for `{name}`, which is not an event");
                 let finding = Diagnostic::new(Code::ModuleEvent, message).at(hook.origin.location.clone());
-                let suggested = crate::config::nearest(name, event_names());
+                let suggested = crate::config::nearest(name, event_names(DialectId::Xcsh));
                 loaded.diagnostics.push(match suggested {
                     Some(known) => finding.hint(format!("did you mean `{known}`?")),
                     None => finding,
@@ -261,14 +262,6 @@ fn take_registered(registered: Registrations, hook: &Hook, loaded: &mut Loaded) 
             renderers: registered.renderers,
         });
     }
-}
-
-fn event_names() -> impl Iterator<Item = &'static str> {
-    EventKind::all().filter_map(|kind| Some(kind.spec().column(DialectId::Xcsh)?.name))
-}
-
-fn event_of(name: &str) -> Option<EventKind> {
-    EventKind::all().find(|kind| kind.spec().column(DialectId::Xcsh).is_some_and(|column| column.name == name))
 }
 
 fn load_error(hook: &Hook, failure: &LoadFailure) -> Diagnostic {

@@ -4,6 +4,7 @@
 //! part sees one result per module. What a module is written in is known only to the runner.
 
 mod discover;
+mod events;
 mod fold;
 mod load;
 mod payload;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Dialect, Flow, FoldContext, Folded, Health, Reply};
-use crate::event::{Event, EventKind, Stage};
+use crate::event::{Column, Event, EventKind, Stage};
 use crate::hook::{Authority, Hook, OnFailure};
 use crate::json::{Json, JsonObject};
 use crate::outcome::{Decision, EndKind};
@@ -30,6 +31,10 @@ pub(crate) struct Answer {
 
 impl Dialect for Xcsh {
     type Answer = Answer;
+
+    fn column(kind: EventKind) -> Option<&'static Column> {
+        events::column(kind)
+    }
 
     const GRACE: Duration = Duration::ZERO;
 

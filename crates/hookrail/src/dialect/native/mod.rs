@@ -1,10 +1,12 @@
 //! Closures of the embedding program: answers are neutral effects already, so there is no wire shape.
 
+mod events;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Dialect, Flow, FoldContext, Folded, Health, Reply};
-use crate::event::{Event, EventKind, Stage};
+use crate::event::{Column, Event, EventKind, Stage};
 use crate::hook::{Authority, Hook, OnFailure};
 use crate::outcome::{Decision, Effects, EndKind};
 use crate::run::{How, RunEnd, RunInput};
@@ -13,6 +15,10 @@ pub(crate) struct Native;
 
 impl Dialect for Native {
     type Answer = Effects;
+
+    fn column(kind: EventKind) -> Option<&'static Column> {
+        events::column(kind)
+    }
 
     const GRACE: Duration = Duration::ZERO;
 

@@ -1,0 +1,103 @@
+//! The events of this dialect.
+
+use std::time::Duration;
+
+use crate::dialect::columns::columns;
+use crate::event::{Abilities, Column, Fold, Stage};
+
+/// What columns have in common. A group of hooks can ask for a chain instead.
+const BASE: Column = Column {
+    name: "",
+    matched_on: None,
+    fields: &[],
+    can: Abilities::STOP,
+    gates: false,
+    fold: Fold::AnyDenies,
+    stage: Stage::Parallel,
+    timeout: Duration::from_secs(60),
+};
+
+const STOP: Abilities = Abilities::STOP;
+const DENY: Abilities = Abilities::DENY.and(STOP);
+const CONTEXT: Abilities = Abilities::ADD_CONTEXT;
+
+columns! {
+    SessionStart => BASE {
+        name: "SessionStart", fields: [source], matched_on: Some("source"), can: STOP.and(CONTEXT),
+    }
+    SessionEnd => BASE {
+        name: "SessionEnd", fields: [reason], matched_on: Some("reason"), fold: Fold::LastWins,
+    }
+    Prompt => BASE {
+        name: "BeforeAgent", fields: [prompt], can: DENY.and(CONTEXT), gates: true,
+    }
+    AgentEnd => BASE {
+        name: "AfterAgent",
+        fields: [prompt, prompt_response, stop_hook_active],
+        can: DENY.and(Abilities::CLEAR_CONTEXT),
+        gates: true,
+    }
+    BeforeTool => BASE {
+        name: "BeforeTool",
+        fields: [tool_name, tool_input, mcp_context],
+        matched_on: Some("tool_name"),
+        can: DENY.and(Abilities::REWRITE_TOOL_INPUT),
+        gates: true,
+    }
+    AfterTool => BASE {
+        name: "AfterTool",
+        fields: [tool_name, tool_input, tool_response, mcp_context],
+        matched_on: Some("tool_name"),
+        can: STOP.and(CONTEXT),
+    }
+    BeforeModel => BASE {
+        name: "BeforeModel",
+        fields: [llm_request],
+        can: DENY.and(Abilities::REWRITE_REQUEST).and(Abilities::GIVE_RESPONSE),
+        gates: true,
+        fold: Fold::FieldReplacement,
+    }
+    AfterModel => BASE {
+        name: "AfterModel",
+        fields: [llm_request, llm_response],
+        can: STOP.and(Abilities::GIVE_RESPONSE),
+        fold: Fold::FieldReplacement,
+    }
+    ToolSelection => BASE {
+        name: "BeforeToolSelection",
+        fields: [llm_request],
+        can: STOP.and(Abilities::CHOOSE_TOOLS),
+        fold: Fold::ToolUnion,
+    }
+    BeforeCompact => BASE {
+        name: "PreCompress", fields: [trigger], matched_on: Some("trigger"), fold: Fold::LastWins,
+    }
+    Notification => BASE {
+        name: "Notification",
+        fields: [notification_type, message, details],
+        matched_on: Some("notification_type"),
+        fold: Fold::LastWins,
+    }
+    [
+        AgentStart,
+        TurnStart,
+        TurnEnd,
+        ModelRoundEnd,
+        Compacting,
+        AfterCompact,
+        AutoCompactionStart,
+        AutoCompactionEnd,
+        AutoRetryStart,
+        AutoRetryEnd,
+        SubagentStart,
+        SubagentStop,
+        SessionBeforeSwitch,
+        SessionSwitch,
+        SessionBeforeBranch,
+        SessionBranch,
+        SessionBeforeTree,
+        SessionTree,
+        RuleTriggered,
+        TodoReminder,
+    ] => None
+}

@@ -1,0 +1,72 @@
+//! The events of this dialect.
+
+use std::time::Duration;
+
+use crate::dialect::columns::columns;
+use crate::event::{Abilities, Column, Fold, Stage};
+
+/// An event that hooks are only told about: the host does not wait for them.
+const NEWS: Column = Column {
+    name: "",
+    matched_on: None,
+    fields: &[],
+    can: Abilities::NONE,
+    gates: false,
+    fold: Fold::Ignore,
+    stage: Stage::Detached,
+    timeout: Duration::from_secs(5),
+};
+
+/// An event in which answers have an effect.
+const DECISION: Column = Column { fold: Fold::Stack, stage: Stage::Chain, ..NEWS };
+
+const DENY: Abilities = Abilities::DENY;
+
+columns! {
+    SessionStart => NEWS { name: "SessionStart", fields: [] }
+    SessionEnd => NEWS { name: "SessionEnd", fields: [] }
+    Prompt => DECISION {
+        name: "UserPromptSubmit", fields: [prompt], can: DENY.and(Abilities::ADD_CONTEXT), gates: true,
+    }
+    ModelRoundEnd => NEWS { name: "TurnComplete", fields: [turn, token_usage] }
+    BeforeTool => DECISION {
+        name: "PreToolUse",
+        fields: [tool_name, tool_input, tool_call_id],
+        matched_on: Some("tool_name"),
+        can: DENY.and(Abilities::REWRITE_TOOL_INPUT),
+        gates: true,
+    }
+    AfterTool => DECISION {
+        name: "PostToolUse",
+        fields: [tool_name, tool_input, tool_call_id, tool_response],
+        matched_on: Some("tool_name"),
+        can: Abilities::REPLACE_TOOL_OUTPUT,
+    }
+    BeforeCompact => NEWS { name: "PreCompact", fields: [trigger, message_count, token_estimate] }
+    AfterCompact => NEWS { name: "PostCompact", fields: [trigger, message_count, summary] }
+    SubagentStart => NEWS { name: "SubagentStart", fields: [agent] }
+    SubagentStop => NEWS { name: "SubagentStop", fields: [agent, duration_ms, outcome, token_usage] }
+    [
+        AgentStart,
+        AgentEnd,
+        TurnStart,
+        TurnEnd,
+        BeforeModel,
+        AfterModel,
+        ToolSelection,
+        Compacting,
+        AutoCompactionStart,
+        AutoCompactionEnd,
+        AutoRetryStart,
+        AutoRetryEnd,
+        SessionBeforeSwitch,
+        SessionSwitch,
+        SessionBeforeBranch,
+        SessionBranch,
+        SessionBeforeTree,
+        SessionTree,
+        RuleTriggered,
+        TodoReminder,
+        Notification,
+    ] => None
+}
