@@ -60,10 +60,12 @@ mod files;
 mod inherited;
 mod ladder;
 mod ledger;
+mod lock;
 mod memory;
 mod outcome;
 mod parked;
 mod run;
+mod run_id;
 mod sandbox;
 mod sealed;
 
@@ -95,9 +97,12 @@ pub use files::{append_to_regular, create_private_folder, is_ours_alone, open_re
 pub use inherited::{inherited_descriptor, is_ignored};
 pub use ladder::Ladder;
 pub use ledger::{LeftBehind, RunLedger};
+#[doc(hidden)]
+pub use lock::lock;
 pub use memory::{give_back_free_memory, give_back_large_blocks};
 pub use outcome::{End, Exit, Finished, Force, Survivors, Swept};
 pub use parked::{Exchange, Parked, Reply};
 pub use run::{run, run_holding_the_thread};
+pub use run_id::run_id;
 pub use sandbox::{Network, Protection, Readable, Sandbox, SandboxError, SandboxRules};
 pub use sealed::SealedInput;

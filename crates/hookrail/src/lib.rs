@@ -24,11 +24,11 @@ mod diagnostic;
 pub mod dialect;
 mod document;
 mod event;
+mod exec_options;
 mod firing;
 pub mod guard;
 mod hook;
 mod json;
-mod lane;
 mod log;
 mod matcher;
 mod native;
@@ -53,10 +53,10 @@ pub use event::{
     Abilities, Column, Event, EventError, EventKind, EventSet, EventSpec, FieldKind, FieldSpec, Fold, Gating, Stage,
     find_event,
 };
+pub use exec_options::{ExecOptions, ProcessLifetime, ShellUse, StdinKind};
 pub use firing::{Batch, Firing, PartPlan, Plan, PlannedHook, Step};
 pub use hook::{Action, Authority, EventScope, GroupOrder, Hook, OnFailure, Owner, Standing, Trust};
 pub use json::{Json, JsonKind, JsonObject};
-pub use lane::{Lane, Life, ShellUse, StdinKind};
 pub use matcher::{Compiled, Language, Matcher, MatcherKind, OnInvalid, Problem, Scope, Verdict};
 pub use native::{NativeCall, NativeHook};
 pub use outcome::{Aggregated, Decision, Effects, EndKind, HookRun, Outcome, Refusal, Stop};
@@ -64,9 +64,9 @@ pub use repeated::repeated_member;
 pub use run::{
     CAPABILITY_NAMES, CancelToken, Capabilities, CapabilityError, CapabilityProblem, CapabilityScope, Environment,
     HostFuture, How, LeftBehind, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender,
-    ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, Network, Output, OutputLimits, ProcessStart, Protection,
-    Readable, RegisteredCommand, Registrations, Relocation, RelocationReason, RunEnd, RunId, RunInput, RunLedger,
-    RunRequest, Sandbox, SpawnFailure, Terms,
+    ModuleReport, ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, Network, Output, OutputLimits, ProcessReport,
+    ProcessStart, Protection, Readable, RegisteredCommand, Registrations, Relocation, RelocationReason, RunEnd, RunId,
+    RunInput, RunLedger, RunRequest, RunnerReport, Sandbox, SpawnFailure, Terms,
 };
 pub use sandbox::{SandboxFloors, SandboxProblem, SandboxProfile, SandboxRequirement};
 pub use skips::{SkipReason, Skipped, Skips};

@@ -7,11 +7,12 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 use std::{io, thread};
 
+use hookrail_spawn::lock;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
@@ -290,8 +291,4 @@ fn forget_safely<T>(theirs: T) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(theirs))) {
         std::mem::forget(payload);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,6 +1,7 @@
 //! The facade: one object a host makes, clones cheaply, and fires events through.
 //!
-//! It owns the snapshot and one thread, which is started at the first event that is not waited for in place. It is a guest in somebody else's process:
+//! It owns the snapshot and one thread, which is started at the first event that neither the calling
+//! thread nor a runtime of the host drives. It is a guest in the process of the host:
 //! no signal handlers, no change of directory or environment, no global state.
 
 mod background;
@@ -31,10 +32,11 @@ pub use status::StatusLine;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use arc_swap::ArcSwap;
+use hookrail_spawn::lock;
 
 use crate::config::LoadMode;
 use crate::diagnostic::Diagnostic;
@@ -81,7 +83,7 @@ impl UsedBy {
 struct Inner {
     settings: Settings,
     in_force: ArcSwap<plans::InForce>,
-    /// The events somebody wants, so that all others cost one load.
+    /// The events that a hook may take part in, so that all others cost one load.
     wanted: AtomicU64,
     loader: Mutex<Loader>,
     native: Mutex<Vec<Hook>>,
@@ -93,7 +95,6 @@ struct Inner {
     closures: Arc<ClosureThreads>,
     runtimes: runtime_pool::RuntimePool,
     host_runtimes: host_runtime::HostRuntimes,
-    runs: Arc<AtomicU64>,
     shut_down: AtomicBool,
     notify: notify::Sender,
 }
@@ -117,7 +118,6 @@ impl HookSystem {
             closures: Arc::default(),
             runtimes: runtime_pool::RuntimePool::default(),
             host_runtimes: host_runtime::HostRuntimes::default(),
-            runs: Arc::default(),
             shut_down: AtomicBool::new(false),
             notify: notify::Sender::new(),
         };
@@ -187,13 +187,13 @@ impl HookSystem {
 
     fn load(&self, mode: LoadMode) -> Vec<Diagnostic> {
         // The lock is held until the new snapshot is in force, so that of two reloads the later one wins whole.
-        let mut loader = self.inner.loader.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut loader = lock(&self.inner.loader);
         self.load_with(&mut loader, mode)
     }
 
     fn load_with(&self, loader: &mut Loader, mode: LoadMode) -> Vec<Diagnostic> {
         let snapshot = {
-            let native = self.inner.native.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let native = lock(&self.inner.native).clone();
             self.inner.settings.load(loader, native, mode)
         };
         let before = self.snapshot();
@@ -207,7 +207,7 @@ impl HookSystem {
         let load_again = snapshot.sources().try_again;
         // An event that no hook wants has to load again all the same.
         let wanted = if load_again { u64::MAX } else { snapshot.wanted().bits() };
-        self.inner.settings.kept.keep_only_for(snapshot.hooks());
+        self.inner.settings.pool.retain_hooks(snapshot.hooks());
         self.inner.in_force.store(Arc::new(plans::InForce::new(snapshot)));
         self.inner.wanted.store(wanted, Ordering::Relaxed);
         self.inner.load_again.store(load_again, Ordering::Relaxed);
@@ -219,7 +219,7 @@ impl HookSystem {
         if !self.inner.load_again.load(Ordering::Relaxed) {
             return;
         }
-        let mut loader = self.inner.loader.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut loader = lock(&self.inner.loader);
         let is_due = loader.last_retry.is_none_or(|last| last.elapsed() >= RETRY_AFTER);
         if is_due && self.inner.load_again.load(Ordering::Relaxed) {
             self.load_with(&mut loader, LoadMode::Refresh);
@@ -229,7 +229,7 @@ impl HookSystem {
 
     /// Adds a hook that is code of the embedding program. It takes part from now on, after all configured ones.
     pub fn register(&self, hook: Hook) {
-        self.inner.native.lock().unwrap_or_else(PoisonError::into_inner).push(hook);
+        lock(&self.inner.native).push(hook);
         self.refresh();
     }
 
@@ -352,7 +352,7 @@ impl HookSystem {
         self.inner.shut_down.store(true, Ordering::Relaxed);
         self.inner.runtimes.close().await;
         // Ending the processes that were kept takes a runtime, also where all events were driven by their callers.
-        let engine = if self.inner.settings.kept.is_empty() { self.inner.engine.get() } else { self.engine().ok() };
+        let engine = if self.inner.settings.pool.is_empty() { self.inner.engine.get() } else { self.engine().ok() };
         let cut_off = match engine {
             Some(engine) => engine.drain().await,
             None => Vec::new(),
@@ -384,7 +384,7 @@ impl HookSystem {
             return Err(Box::new(Outcome::untouched(kind)));
         }
         if self.inner.shut_down.load(Ordering::Relaxed) {
-            // Somebody who still asks must not take silence for consent.
+            // A host that still asks must not take silence for consent.
             return Err(Box::new(Outcome::abandoned(kind)));
         }
         let in_force = self.inner.in_force.load();
@@ -407,7 +407,7 @@ impl HookSystem {
         if let Some(engine) = self.inner.engine.get() {
             return Ok(engine);
         }
-        let _starting = self.inner.engine_start.lock().unwrap_or_else(PoisonError::into_inner);
+        let _starting = lock(&self.inner.engine_start);
         if let Some(engine) = self.inner.engine.get() {
             return Ok(engine);
         }
@@ -424,8 +424,7 @@ impl HookSystem {
             notify: self.inner.notify.clone(),
             processes: Arc::clone(&self.inner.settings.processes),
             trail: self.inner.settings.trail.clone(),
-            runs: Arc::clone(&self.inner.runs),
-            kept: Arc::clone(&self.inner.settings.kept),
+            pool: Arc::clone(&self.inner.settings.pool),
             closures: Arc::clone(&self.inner.closures),
         }
     }

@@ -12,7 +12,6 @@ use crate::snapshot::{LoadedModule, Snapshot};
 
 /// A command that a module offers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct CommandOffer {
     /// Its name, without a slash.
     pub name: String,
