@@ -1,6 +1,6 @@
 //! What the hooks of a request did, as a value in this process or as a document that came over a line.
 
-use hookrail::{Decision, Json, JsonKind, JsonObject, Outcome, outcome_document};
+use hookrail::{Decision, Effects, Json, JsonKind, JsonObject, Outcome, outcome_document};
 use serde_json::Value;
 
 /// How much of a run's standard output, and of its standard error, is kept in an answer on a line, in bytes.
@@ -143,12 +143,7 @@ impl Report {
             Inner::Outcome { outcome, .. } => {
                 let runs: usize = outcome.runs.iter().map(|run| run.stdout.len() + run.stderr.len()).sum();
                 let outputs: usize = outcome.aggregated.all_outputs.iter().map(|output| output.text().len()).sum();
-                let effects = &outcome.effects;
-                let texts = [&effects.reason, &effects.system_message, &effects.additional_context, &effects.prompt];
-                let texts: usize = texts.into_iter().flatten().map(String::len).sum();
-                let values = [&effects.tool_input, &effects.tool_output, &effects.llm_request, &effects.llm_response];
-                let values: usize = values.into_iter().flatten().map(|value| value.text().len()).sum();
-                runs + 2 * outputs + texts + values + 1024
+                runs + 2 * outputs + weight_of(&outcome.effects) + 1024
             }
             Inner::Document { output, outcome } => {
                 output.text().len() + outcome.iter().map(|(key, value)| key.len() + value.text().len()).sum::<usize>()
@@ -202,6 +197,32 @@ pub(crate) fn read_decision(outcome: &JsonObject) -> Result<Option<Decision>, St
         Some(word) => Err(format!("the decision `{}` is not known", word.chars().take(80).collect::<String>())),
         None => Err("the decision is not a text".to_owned()),
     }
+}
+
+/// About how many bytes effects hold on to. Taken apart, so that a new effect cannot be forgotten here.
+fn weight_of(effects: &Effects) -> usize {
+    let Effects {
+        decision: _,
+        reason,
+        stop,
+        system_message,
+        suppress_output: _,
+        clear_context: _,
+        additional_context,
+        tool_input,
+        tool_output,
+        prompt,
+        messages,
+        entries,
+        llm_request,
+        llm_response,
+        tool_config,
+        result,
+    } = effects;
+    let texts = [reason, system_message, additional_context, prompt].into_iter().flatten();
+    let texts = texts.chain(stop.as_ref().map(|stop| &stop.reason)).map(String::len).sum::<usize>();
+    let values = [tool_input, tool_output, llm_request, llm_response, tool_config, result].into_iter().flatten();
+    texts + values.chain(messages).chain(entries).map(|value| value.text().len()).sum::<usize>()
 }
 
 /// Cuts a text to about so many bytes. Returns whether it was longer.

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::dialect::DialectId;
 use crate::event::EventKind;
-use crate::lane::Lane;
+use crate::exec_options::ExecOptions;
 use crate::matcher::Matcher;
 use crate::native::NativeHook;
 use crate::run::{Capabilities, Environment};
@@ -45,7 +45,7 @@ pub struct Hook {
     /// What a failure does.
     pub on_failure: OnFailure,
     /// The faster ways it asked for.
-    pub lane: Lane,
+    pub exec: ExecOptions,
     /// Whether its group asked for one hook after the other.
     pub order: GroupOrder,
     /// Whether it takes part at all, apart from trust.
@@ -262,7 +262,7 @@ impl Hook {
             action,
             timeout,
             on_failure: OnFailure::Allow,
-            lane: Lane::default(),
+            exec: ExecOptions::default(),
             order: GroupOrder::Parallel,
             standing: Standing::Active,
             trust: Trust::NotNeeded,

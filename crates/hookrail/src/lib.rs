@@ -24,12 +24,12 @@ mod diagnostic;
 pub mod dialect;
 mod document;
 mod event;
+mod exec_options;
 mod firing;
 pub mod guard;
 mod hidden;
 mod hook;
 mod json;
-mod lane;
 mod log;
 mod native;
 mod outcome;
@@ -55,6 +55,7 @@ pub use document::{diagnostics_document, explain_document, list_document, outcom
 pub use event::{
     Abilities, Column, Event, EventError, EventKind, EventSet, EventSpec, FieldKind, FieldSpec, Fold, Stage,
 };
+pub use exec_options::{ExecOptions, ProcessLifetime, ShellUse, StdinKind};
 pub use firing::{Batch, Firing, PartPlan, Plan, PlannedHook, Step};
 pub use hidden::is_hidden;
 pub use hook::{Action, Authority, EventScope, GroupOrder, Hook, OnFailure, Owner, Standing, Trust};
@@ -62,16 +63,15 @@ pub use hookrail_matcher::{Compiled, Language, Matcher, MatcherKind, OnInvalid, 
 #[doc(hidden)]
 pub use hookrail_spawn::lock;
 pub use json::{Json, JsonKind, JsonObject};
-pub use lane::{Lane, Life, ShellUse, StdinKind};
 pub use native::{NativeCall, NativeHook};
 pub use outcome::{Aggregated, Decision, Effects, EndKind, HookRun, Outcome, Refusal, Stop};
 pub use repeated::repeated_member;
 pub use run::{
     CAPABILITY_NAMES, CancelToken, Capabilities, CapabilityError, CapabilityProblem, CapabilityScope, Environment,
     HostFuture, How, LeftBehind, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender,
-    ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, Network, Output, OutputLimits, Protection, Readable,
-    RegisteredCommand, Registrations, Relocation, RelocationReason, RunEnd, RunId, RunInput, RunLedger, RunRequest,
-    Sandbox, SpawnFailure, Terms,
+    ModuleReport, ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, Network, Output, OutputLimits, ProcessReport,
+    Protection, Readable, RegisteredCommand, Registrations, Relocation, RelocationReason, RunEnd, RunId, RunInput,
+    RunLedger, RunRequest, RunnerReport, Sandbox, SpawnFailure, Terms,
 };
 pub use sandbox::{SandboxFloors, SandboxProblem, SandboxProfile, SandboxRequirement};
 pub use skips::{SkipReason, Skipped, Skips};

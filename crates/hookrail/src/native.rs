@@ -25,7 +25,6 @@ pub struct NativeHook(Arc<Closure>);
 
 /// What a native hook is given.
 #[derive(Clone)]
-#[non_exhaustive]
 pub struct NativeCall {
     /// What happened, with every rewrite so far.
     pub event: Arc<Event>,

@@ -14,7 +14,6 @@ use crate::snapshot::Snapshot;
 
 /// What hooks decided about an operation. The order is the order of strength.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
 pub enum Decision {
     /// It may go on. This never lifts a deny or a question of the host's own.
     Allow,
@@ -44,7 +43,6 @@ impl fmt::Display for Decision {
 
 /// A demand that the agent stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Stop {
     /// Why, for the user.
     pub reason: String,
@@ -60,9 +58,8 @@ impl Stop {
 
 /// What the host has to do. A dialect's part of an event gives one of these, and so does the whole event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Effects {
-    /// The decision; none means that nobody had an opinion.
+    /// The decision; none means that no hook had an opinion.
     pub decision: Option<Decision>,
     /// Why.
     pub reason: Option<String>,
@@ -146,30 +143,46 @@ impl Effects {
     /// rewrite stands in place of an earlier one, because the later dialect was asked about the earlier rewrite.
     pub(crate) fn absorb(&mut self, next: Effects) {
         use std::cmp::Ordering;
-        match next.decision.cmp(&self.decision) {
-            Ordering::Greater => {
-                self.decision = next.decision;
-                self.reason = next.reason;
-            }
-            Ordering::Equal => join(&mut self.reason, next.reason, "\n"),
+        // Taken apart, so that a new effect cannot be forgotten here.
+        let Effects {
+            decision,
+            reason,
+            stop,
+            system_message,
+            suppress_output,
+            clear_context,
+            additional_context,
+            tool_input,
+            tool_output,
+            prompt,
+            messages,
+            entries,
+            llm_request,
+            llm_response,
+            tool_config,
+            result,
+        } = next;
+        match decision.cmp(&self.decision) {
+            Ordering::Greater => (self.decision, self.reason) = (decision, reason),
+            Ordering::Equal => join(&mut self.reason, reason, "\n"),
             Ordering::Less => {}
         }
         if self.stop.is_none() {
-            self.stop = next.stop;
+            self.stop = stop;
         }
-        join(&mut self.system_message, next.system_message, "\n");
-        join(&mut self.additional_context, next.additional_context, "\n");
-        self.suppress_output |= next.suppress_output;
-        self.clear_context |= next.clear_context;
-        self.messages.extend(next.messages);
-        self.entries.extend(next.entries);
-        replace(&mut self.tool_input, next.tool_input);
-        replace(&mut self.tool_output, next.tool_output);
-        replace(&mut self.prompt, next.prompt);
-        replace(&mut self.llm_request, next.llm_request);
-        replace(&mut self.llm_response, next.llm_response);
-        replace(&mut self.tool_config, next.tool_config);
-        replace(&mut self.result, next.result);
+        join(&mut self.system_message, system_message, "\n");
+        join(&mut self.additional_context, additional_context, "\n");
+        self.suppress_output |= suppress_output;
+        self.clear_context |= clear_context;
+        self.messages.extend(messages);
+        self.entries.extend(entries);
+        replace(&mut self.tool_input, tool_input);
+        replace(&mut self.tool_output, tool_output);
+        replace(&mut self.prompt, prompt);
+        replace(&mut self.llm_request, llm_request);
+        replace(&mut self.llm_response, llm_response);
+        replace(&mut self.tool_config, tool_config);
+        replace(&mut self.result, result);
     }
 }
 
@@ -247,7 +260,6 @@ impl EndKind {
 
 /// One hook that was run.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct HookRun {
     /// The hook.
     pub hook: Arc<Hook>,
@@ -274,7 +286,6 @@ pub struct HookRun {
 
 /// The aggregate of command hooks in settings files, as their own documentation defines it.
 #[derive(Clone, Debug, Default)]
-#[non_exhaustive]
 pub struct Aggregated {
     /// Whether every hook exited with zero. This is about health, not about permission.
     pub success: bool,
@@ -322,7 +333,7 @@ impl Refusal {
     pub fn decision(self) -> Decision {
         match self {
             Self::SystemUnusable | Self::LoadFailure(OnFailure::Block) => Decision::Deny,
-            // One that allows is never made; if it were, asking harms nobody.
+            // One that allows is never made; if it were, asking does no harm.
             Self::LoadFailure(OnFailure::Ask | OnFailure::Allow) => Decision::Ask,
         }
     }
@@ -330,7 +341,6 @@ impl Refusal {
 
 /// What a fired event came to.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct Outcome {
     /// What had happened.
     pub event: EventKind,
@@ -349,7 +359,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The outcome of an event nobody takes part in.
+    /// The outcome of an event that no hook takes part in.
     #[must_use]
     pub fn untouched(event: EventKind) -> Self {
         Self {

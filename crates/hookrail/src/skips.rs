@@ -46,7 +46,6 @@ impl SkipReason {
 
 /// One hook that did not run.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct Skipped {
     /// The hook.
     pub hook: Arc<Hook>,

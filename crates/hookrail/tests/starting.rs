@@ -12,8 +12,8 @@ use std::process::Command;
 
 use common::{drive, exited, hook, json, tool_call};
 use hookrail::{
-    Action, Code, Decision, Environment, Event, EventKind, Hook, HookSystem, How, Life, OnFailure, Outcome, RunEnd,
-    SourceKind, SpawnFailure,
+    Action, Code, Decision, Environment, Event, EventKind, Hook, HookSystem, How, OnFailure, Outcome, ProcessLifetime,
+    RunEnd, SourceKind, SpawnFailure,
 };
 
 const KIND: EventKind = EventKind::BeforeTool;
@@ -69,9 +69,9 @@ fn every_lane_finds_another_directory() {
         printf '{"id":%s,"output":{"decision":"deny","reason":"%s"}}\n' "$id" "$(pwd)"
     done"#;
     let spare = format!("cat > input; {DENYING}");
-    for (command, life) in [(worker, Life::Worker), (&spare, Life::Prewarmed(NonZeroU8::MIN))] {
+    for (command, life) in [(worker, ProcessLifetime::Worker), (&spare, ProcessLifetime::Prewarmed(NonZeroU8::MIN))] {
         let mut guard = hook(KIND, command, SourceKind::System);
-        guard.lane.life = life;
+        guard.exec.lifetime = life;
         let hooks = system(&project, [guard]);
         for _ in 0..2 {
             assert_relocated(&hooks.fire_blocking(call(&project.join("gone"))), &project);

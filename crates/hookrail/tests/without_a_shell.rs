@@ -72,7 +72,7 @@ impl World {
 
     fn run(&self, command: &str, shell: ShellUse) -> HookRun {
         let mut hook = hook(EventKind::BeforeTool, command, SourceKind::User);
-        hook.lane.shell = shell;
+        hook.exec.shell = shell;
         let system = HookSystem::builder(self.dir.path()).environment(self.environment()).hook(hook).build();
         let event = system.event(EventKind::BeforeTool).session("s").at_time("2026-01-01T00:00:00.000Z");
         let event = event.with_text("tool_name", "t").with("tool_input", json(r#"{"path":"a"}"#));

@@ -45,7 +45,7 @@ pub(crate) fn list(snapshot: &Snapshot, places: &Places) -> String {
 
 /// The faster ways a hook asked for; nothing for most.
 pub(super) fn lane(hook: &Hook) -> String {
-    hook.lane.wishes().map(|(key, value)| format!("{key}: {value}")).collect::<Vec<_>>().join(", ")
+    hook.exec.non_default().map(|(key, value)| format!("{key}: {value}")).collect::<Vec<_>>().join(", ")
 }
 
 /// The profiles that hold for a hook's processes, in a cell; nothing for most. A profile that is not `guard` is shown as

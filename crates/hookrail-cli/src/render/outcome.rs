@@ -60,22 +60,41 @@ pub(crate) fn effects(effects: &Effects) -> String {
     let json = |value: &Option<Json>| value.as_ref().map(|value| value.text().to_owned());
     let list = |values: &[Json]| (!values.is_empty()).then(|| Json::of(values).ok()).flatten();
     let yes = |flag: bool| flag.then(|| "yes".to_owned());
+    // Taken apart, so that a new effect cannot be forgotten here. The decision is the verdict above these lines.
+    let Effects {
+        decision: _,
+        reason,
+        stop,
+        system_message,
+        suppress_output,
+        clear_context,
+        additional_context,
+        tool_input,
+        tool_output,
+        prompt,
+        messages,
+        entries,
+        llm_request,
+        llm_response,
+        tool_config,
+        result,
+    } = effects;
     let lines = [
-        ("reason", effects.reason.clone()),
-        ("stop reason", effects.stop.as_ref().map(|stop| stop.reason.clone())),
-        ("message", effects.system_message.clone()),
-        ("context", effects.additional_context.clone()),
-        ("tool input", json(&effects.tool_input)),
-        ("tool output", json(&effects.tool_output)),
-        ("prompt", effects.prompt.clone()),
-        ("messages", json(&list(&effects.messages))),
-        ("entries", json(&list(&effects.entries))),
-        ("request", json(&effects.llm_request)),
-        ("response", json(&effects.llm_response)),
-        ("tools", json(&effects.tool_config)),
-        ("result", json(&effects.result)),
-        ("hide output", yes(effects.suppress_output)),
-        ("clear context", yes(effects.clear_context)),
+        ("reason", reason.clone()),
+        ("stop reason", stop.as_ref().map(|stop| stop.reason.clone())),
+        ("message", system_message.clone()),
+        ("context", additional_context.clone()),
+        ("tool input", json(tool_input)),
+        ("tool output", json(tool_output)),
+        ("prompt", prompt.clone()),
+        ("messages", json(&list(messages))),
+        ("entries", json(&list(entries))),
+        ("request", json(llm_request)),
+        ("response", json(llm_response)),
+        ("tools", json(tool_config)),
+        ("result", json(result)),
+        ("hide output", yes(*suppress_output)),
+        ("clear context", yes(*clear_context)),
     ];
     let lines: Vec<_> = lines.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
     let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);

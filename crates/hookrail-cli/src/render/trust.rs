@@ -7,7 +7,7 @@ pub(crate) mod text_diff;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use hookrail::{Action, Digest, EventKind, Fingerprint, Hook, Lane, SandboxProfile, SandboxRequirement, Trust};
+use hookrail::{Action, Digest, EventKind, ExecOptions, Fingerprint, Hook, SandboxProfile, SandboxRequirement, Trust};
 
 use super::capabilities;
 use super::hooks::{self, NAME};
@@ -91,7 +91,7 @@ pub(crate) fn described(hook: &Hook, places: &Places) -> String {
         None if hook.sandbox.is_none() => line(&mut out, "may", "do everything that you can do: it has no sandbox"),
         None => {}
     }
-    if hook.lane != Lane::default() {
+    if hook.exec != ExecOptions::default() {
         line(&mut out, "lane", &hooks::lane(hook));
     }
     if let Some(sandbox) = sandboxed(hook) {

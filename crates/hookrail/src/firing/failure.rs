@@ -40,7 +40,7 @@ pub(super) fn report(hook: &Hook, health: Health, kind: EndKind, end: &RunEnd) -
             diagnostic.hint("use Linux 6.12 or newer, or set `sandboxRequired` to run the hook only in a full sandbox"),
         );
     }
-    for message in &end.failures {
+    for message in end.module().iter().flat_map(|report| &report.failures) {
         let message = format!("hook `{hook}` threw: {message}");
         found.push(Diagnostic::new(Code::HookThrew, message).at(hook.origin.location.clone()));
     }
@@ -49,8 +49,9 @@ pub(super) fn report(hook: &Hook, health: Health, kind: EndKind, end: &RunEnd) -
             format!("hook `{hook}` wrote {} bytes to standard error; only the first part was kept", end.stderr.total);
         found.push(Diagnostic::new(Code::StderrTruncated, message).at(hook.origin.location.clone()));
     }
-    if end.survivors > 0 {
-        let message = format!("hook `{hook}` left {} process(es) running in the background", end.survivors);
+    let survivors = end.process().map_or(0, |report| report.survivors);
+    if survivors > 0 {
+        let message = format!("hook `{hook}` left {survivors} process(es) running in the background");
         found.push(Diagnostic::new(Code::Survivors, message).at(hook.origin.location.clone()));
     }
     found
@@ -109,7 +110,8 @@ fn about(hook: &Hook, kind: EndKind, end: &RunEnd) -> Option<(Code, String, Opti
             format!("hook `{hook}` cannot be used: {why}"),
             Some("repair the entry, or remove it to go on without this guard"),
         ),
-        _ => return None,
+        // An exit status that the dialect reads, or an answer that it could not read.
+        (How::Exited(_) | How::Returned(_) | How::Decided(_), _) => return None,
     })
 }
 

@@ -157,8 +157,10 @@ impl Firing {
         if !self.waiting.remove(&run) {
             return;
         }
-        self.outcome.effects.messages.extend(end.messages.iter().cloned());
-        self.outcome.effects.entries.extend(end.entries.iter().cloned());
+        if let Some(report) = end.module() {
+            self.outcome.effects.messages.extend(report.messages.iter().cloned());
+            self.outcome.effects.entries.extend(report.entries.iter().cloned());
+        }
         if let Phase::Part(at) | Phase::SecondLook(at) = self.phase
             && let Some((_, part)) = self.parts.get_mut(at)
         {

@@ -356,7 +356,18 @@ fn run_record<A>(reply: &Reply<A>, end: &RunEnd) -> HookRun {
     let (exit_code, signal) = match end.how {
         How::Exited(code) => (Some(code), None),
         How::Signalled(signal) => (None, Some(signal)),
-        _ => (None, None),
+        How::StatusUnknown
+        | How::TimedOut(_)
+        | How::Cancelled
+        | How::OutputLimit
+        | How::SpawnFailed(_)
+        | How::Returned(_)
+        | How::Decided(_)
+        | How::Threw(_)
+        | How::OverLimit(_)
+        | How::BrokeProtocol(_)
+        | How::Unusable(_)
+        | How::ContentChanged => (None, None),
     };
     HookRun {
         hook: Arc::clone(&reply.hook),

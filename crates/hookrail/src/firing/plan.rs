@@ -186,9 +186,9 @@ pub(super) fn without_duplicates(
         if let Some(first) = first {
             first.timeout = first.timeout.max(hook.timeout);
             first.on_failure = first.on_failure.max(hook.on_failure);
-            let lane = first.hook.lane.common(hook.lane);
-            if lane != first.hook.lane {
-                first.hook = Arc::new(Hook { lane, ..Hook::clone(&first.hook) });
+            let exec = first.hook.exec.common(hook.exec);
+            if exec != first.hook.exec {
+                first.hook = Arc::new(Hook { exec, ..Hook::clone(&first.hook) });
             }
             first.authority = first.authority.max(hook.authority());
             // The same command from a place that needs no grant would have run in any case.

@@ -136,7 +136,7 @@ impl Guard {
                 let reason = effects.reason.as_deref();
                 refusal(self.approver.approve("model call", request, reason).await, reason)
             }
-            _ => None,
+            Some(Decision::Allow) | None => None,
         }
     }
 }

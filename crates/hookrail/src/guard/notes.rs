@@ -23,9 +23,29 @@ impl Notes {
     }
 
     pub(super) fn add(&mut self, effects: &Effects) {
-        self.system_messages.extend(effects.system_message.clone());
-        self.messages.extend(effects.messages.iter().cloned());
-        self.entries.extend(effects.entries.iter().cloned());
+        // Taken apart, so that a new effect cannot be forgotten: every guard comes here. What is left out is applied by the
+        // guard of the operation that it concerns.
+        let Effects {
+            system_message,
+            messages,
+            entries,
+            decision: _,
+            reason: _,
+            stop: _,
+            suppress_output: _,
+            clear_context: _,
+            additional_context: _,
+            tool_input: _,
+            tool_output: _,
+            prompt: _,
+            llm_request: _,
+            llm_response: _,
+            tool_config: _,
+            result: _,
+        } = effects;
+        self.system_messages.extend(system_message.clone());
+        self.messages.extend(messages.iter().cloned());
+        self.entries.extend(entries.iter().cloned());
     }
 
     pub(super) fn append(&mut self, other: Notes) {

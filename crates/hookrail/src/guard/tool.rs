@@ -199,7 +199,7 @@ impl Guard {
                 let reason = effects.reason.as_deref();
                 refusal(self.approver.approve(operation, input, reason).await, reason)
             }
-            _ => None,
+            Some(Decision::Allow) | None => None,
         }
     }
 }

@@ -9,7 +9,6 @@ use super::environment::is_harmless;
 
 /// What a module may do to the machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Capabilities {
     /// Read and watch files.
     pub read: CapabilityScope,
@@ -25,7 +24,6 @@ pub struct Capabilities {
 
 /// How far a capability reaches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum CapabilityScope {
     /// It is not given.
     #[default]
@@ -42,7 +40,6 @@ pub const CAPABILITY_NAMES: [&str; 5] = ["read", "write", "run", "network", "env
 /// Why a text is not a capability.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is not a capability: {problem}", text.escape_debug())]
-#[non_exhaustive]
 pub struct CapabilityError {
     /// The text as it was written.
     pub text: String,

@@ -8,18 +8,18 @@ use hookrail_spawn::{CancelToken, Captured, Command, End, Exit, Finished, Ladder
 
 #[cfg(unix)]
 use super::direct::direct;
-use super::end::{How, Output, RunEnd, SpawnFailure};
+use super::end::{How, Output, ProcessReport, RunEnd, RunnerReport, SpawnFailure};
 use super::ground::ModuleGround;
+use super::pool::{Environments, ProcessPool};
 use super::request::RunRequest;
 use super::sandboxes::{SandboxPlace, Sandboxes};
 use super::shell::shell;
-use super::surroundings::Surroundings;
 use super::terms::{AllTerms, OutputLimits};
 use super::{Environment, RunLedger};
-use crate::hook::Action;
 #[cfg(unix)]
-use crate::lane::ShellUse;
-use crate::lane::{Life, StdinKind};
+use crate::exec_options::ShellUse;
+use crate::exec_options::{ProcessLifetime, StdinKind};
+use crate::hook::Action;
 
 /// The variable by which all processes of a run are known.
 pub(super) const RUN_ID: &str = "HOOKRAIL_RUN_ID";
@@ -29,7 +29,7 @@ pub(super) const RUN_ID: &str = "HOOKRAIL_RUN_ID";
 pub(crate) enum Wait {
     /// Other hooks run on it too.
     WithOthers,
-    /// Nobody needs it before this hook has ended.
+    /// It has nothing else to do before this hook has ended.
     Alone,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct ProcessWorld {
     /// The sandboxes of their processes.
     pub(crate) sandboxes: Sandboxes,
     /// What their processes found in their environments.
-    pub(crate) surroundings: Surroundings,
+    pub(crate) environments: Environments,
     /// What surrounds modules under the configuration that was loaded last.
     pub(crate) module_ground: ModuleGround,
 }
@@ -60,20 +60,39 @@ impl ProcessWorld {
     }
 }
 
-/// Runs a command to its end. What is still to be done to end the process comes back beside the end, so that
-/// nobody has to wait for it.
-pub(super) async fn run_command(
-    world: &ProcessWorld,
-    request: &RunRequest,
-    (wait, cancel): (Wait, &CancelToken),
-) -> (RunEnd, Option<Ladder>) {
+/// What the run of a command hook needs beside its request.
+#[derive(Clone, Copy)]
+pub(crate) struct ProcessRun<'r> {
+    pub(crate) world: &'r ProcessWorld,
+    /// Processes that are kept from one event to the next.
+    pub(crate) pool: &'r ProcessPool,
+    pub(crate) wait: Wait,
+    pub(crate) cancel: &'r CancelToken,
+}
+
+/// What came of running a command hook.
+pub(crate) struct ProcessResult {
+    pub(crate) end: RunEnd,
+    /// What is still to be done to end processes, so that the event need not wait for that.
+    pub(crate) ladders: Vec<Ladder>,
+}
+
+impl From<RunEnd> for ProcessResult {
+    fn from(end: RunEnd) -> Self {
+        Self { end, ladders: Vec::new() }
+    }
+}
+
+/// Runs a command to its end.
+pub(super) async fn run_command(context: ProcessRun<'_>, request: &RunRequest) -> ProcessResult {
+    let ProcessRun { world, wait, cancel, .. } = context;
     let began = Instant::now();
     let run_id = run_id();
-    let environment = world.surroundings.of(world, request);
+    let environment = world.environments.for_request(world, request);
     let output = world.terms.of(&request.hook.trust).output;
     let clothed = |command: Command| {
         let command = clothed(command, world, output, &environment, request).marker(RUN_ID, &run_id);
-        let file = match request.hook.lane.stdin {
+        let file = match request.hook.exec.stdin {
             StdinKind::File => request.shared_input.file(&request.input),
             StdinKind::Pipe => None,
         };
@@ -88,11 +107,11 @@ pub(super) async fn run_command(
         return ended(finished, request);
     }
     let Some(command) = program(world, request) else {
-        return (RunEnd::new(How::Unusable("it has no command".into()), began.elapsed()), None);
+        return RunEnd::new(How::Unusable("it has no command".into()), began.elapsed()).into();
     };
     match run(&clothed(command), wait, cancel).await {
         Ok(finished) => ended(finished, request),
-        Err(error) => (RunEnd::new(How::SpawnFailed(failure(&error)), began.elapsed()), None),
+        Err(error) => RunEnd::new(How::SpawnFailed(failure(&error)), began.elapsed()).into(),
     }
 }
 
@@ -103,7 +122,7 @@ async fn run(command: &Command, wait: Wait, cancel: &CancelToken) -> Result<Fini
     }
 }
 
-pub(super) fn ended(finished: Finished, request: &RunRequest) -> (RunEnd, Option<Ladder>) {
+pub(super) fn ended(finished: Finished, request: &RunRequest) -> ProcessResult {
     let how = match (finished.end, finished.exit) {
         // A hook that wrote too much and then exited has still said something with its exit code.
         (End::OutputLimit, Some(Exit::Code(code))) if code != 0 => How::Exited(code),
@@ -115,15 +134,15 @@ pub(super) fn ended(finished: Finished, request: &RunRequest) -> (RunEnd, Option
         (End::OutputLimit, _) => How::OutputLimit,
         (End::StatusUnknown, _) => How::StatusUnknown,
     };
-    let mut end = RunEnd::new(how, finished.elapsed);
-    end.stdout = output(finished.stdout);
-    end.stderr = output(finished.stderr);
-    end.survivors = match finished.survivors {
+    let survivors = match finished.survivors {
         Survivors::Seen(count) => count,
         Survivors::Unknown => 1,
         Survivors::NoneSeen | Survivors::LeftToLadder => 0,
     };
-    (end, finished.ladder)
+    let mut end = RunEnd::new(how, finished.elapsed).reported(RunnerReport::Process(ProcessReport { survivors }));
+    end.stdout = output(finished.stdout);
+    end.stderr = output(finished.stderr);
+    ProcessResult { end, ladders: finished.ladder.into_iter().collect() }
 }
 
 /// What the hook's entry names: a shell with a command line, or a program with arguments.
@@ -146,7 +165,7 @@ fn program(world: &ProcessWorld, request: &RunRequest) -> Option<Command> {
 #[cfg(unix)]
 fn without_shell(world: &ProcessWorld, request: &RunRequest, environment: &Environment) -> Option<Command> {
     let Action::Shell(line) = &request.hook.action else { return None };
-    if request.hook.lane.shell != ShellUse::Auto {
+    if request.hook.exec.shell != ShellUse::Auto {
         return None;
     }
     let line = request.command.as_deref().unwrap_or(line);
@@ -191,8 +210,8 @@ pub(super) fn use_of_a_process(world: &ProcessWorld, request: &RunRequest) -> Co
 
 /// What is started for a process that is kept: the first of these that can be. Each still needs a run number.
 pub(super) fn commands(world: &ProcessWorld, request: &RunRequest) -> Vec<Command> {
-    let mut environment = world.surroundings.of(world, request);
-    if request.hook.lane.life == Life::Worker {
+    let mut environment = world.environments.for_request(world, request);
+    if request.hook.exec.lifetime == ProcessLifetime::Worker {
         environment = Arc::new(Environment::clone(&environment).with("HOOKRAIL_WORKER", "1"));
     }
     let output = world.terms.of(&request.hook.trust).output;
@@ -204,7 +223,7 @@ pub(super) fn commands(world: &ProcessWorld, request: &RunRequest) -> Vec<Comman
         .collect()
 }
 
-/// An empty path would mean the host's own directory, which is nobody's choice.
+/// An empty path would mean the host's own directory, which no caller has chosen.
 fn working_directory(cwd: &Path) -> &Path {
     if cwd.as_os_str().is_empty() { Path::new(".") } else { cwd }
 }

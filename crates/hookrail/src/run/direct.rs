@@ -1,4 +1,4 @@
-//! Starting a plain command line without a shell, where nobody can tell the difference.
+//! Starting a plain command line without a shell, if neither the hook nor its user can tell the difference.
 //!
 //! Whatever goes wrong while the program is started is left to the shell, which then says in its own words and with its
 //! own exit status what is wrong. So there is no second list of such cases here.

@@ -7,11 +7,10 @@ use std::time::Duration;
 use hookrail_spawn::Protection;
 
 use crate::json::Json;
-use crate::outcome::Effects;
+use crate::outcome::{Effects, EndKind};
 
 /// How a run ended and what it left behind.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct RunEnd {
     /// The end itself.
     pub how: How,
@@ -21,25 +20,66 @@ pub struct RunEnd {
     pub stderr: Output,
     /// From before the start to the end.
     pub duration: Duration,
-    /// How many processes it left running in the background.
-    pub survivors: u32,
-    /// What a module's handlers returned although one of them failed.
-    pub partial: Option<Json>,
-    /// What else failed in a module, in words.
-    pub failures: Vec<String>,
-    /// Messages a module sent to the conversation while it ran.
-    pub messages: Vec<Json>,
-    /// Entries a module added to the session while it ran.
-    pub entries: Vec<Json>,
+    /// What only the runner of this hook reports.
+    pub report: RunnerReport,
     /// Where it ran in place of the event's working directory.
     pub relocated: Option<Relocation>,
     /// The protections of its sandbox that this system could not enforce.
     pub unenforced: Vec<Protection>,
 }
 
+/// What each runner reports beside the end. A hook is run by one of them.
+#[derive(Clone, Debug)]
+pub enum RunnerReport {
+    /// The hook was not run.
+    NotRun,
+    /// A process was run.
+    Process(ProcessReport),
+    /// The handlers of a module were called.
+    Module(ModuleReport),
+    /// A closure of the embedding program was called.
+    Native,
+}
+
+/// What is known of a process beside its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProcessReport {
+    /// How many processes it left running in the background.
+    pub survivors: u32,
+}
+
+/// What is known of a module's handlers beside their end.
+#[derive(Clone, Debug, Default)]
+pub struct ModuleReport {
+    /// What they returned although one of them failed.
+    pub partial: Option<Json>,
+    /// What else failed, in words.
+    pub failures: Vec<String>,
+    /// Messages they sent to the conversation.
+    pub messages: Vec<Json>,
+    /// Entries they added to the session.
+    pub entries: Vec<Json>,
+}
+
+impl RunnerReport {
+    /// An empty report of the runner whose hooks end in this way. An end that several runners have is taken for one of a
+    /// hook that was not run.
+    fn for_end(how: &How) -> Self {
+        match how {
+            How::Exited(_) | How::Signalled(_) | How::StatusUnknown | How::OutputLimit | How::BrokeProtocol(_) => {
+                Self::Process(ProcessReport::default())
+            }
+            How::Returned(_) | How::Threw(_) | How::OverLimit(_) => Self::Module(ModuleReport::default()),
+            How::Decided(_) => Self::Native,
+            How::TimedOut(_) | How::Cancelled | How::SpawnFailed(_) | How::Unusable(_) | How::ContentChanged => {
+                Self::NotRun
+            }
+        }
+    }
+}
+
 /// A working directory that was not used, and the one in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Relocation {
     /// Why the directory of the event was not used.
     pub why: RelocationReason,
@@ -51,7 +91,6 @@ pub struct Relocation {
 
 /// Why a hook did not run in the directory of its event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum RelocationReason {
     /// The directory does not exist, or cannot be entered.
     Unusable,
@@ -63,18 +102,52 @@ impl RunEnd {
     /// An end without output.
     #[must_use]
     pub fn new(how: How, duration: Duration) -> Self {
-        Self {
-            how,
-            stdout: Output::default(),
-            stderr: Output::default(),
-            duration,
-            survivors: 0,
-            partial: None,
-            failures: Vec::new(),
-            messages: Vec::new(),
-            entries: Vec::new(),
-            relocated: None,
-            unenforced: Vec::new(),
+        let report = RunnerReport::for_end(&how);
+        let (stdout, stderr) = (Output::default(), Output::default());
+        Self { how, stdout, stderr, duration, report, relocated: None, unenforced: Vec::new() }
+    }
+
+    /// The end with what its runner reports.
+    #[must_use]
+    pub fn reported(mut self, report: RunnerReport) -> Self {
+        self.report = report;
+        self
+    }
+
+    /// What a module's handlers reported, if the hook is one.
+    #[must_use]
+    pub fn module(&self) -> Option<&ModuleReport> {
+        match &self.report {
+            RunnerReport::Module(report) => Some(report),
+            RunnerReport::NotRun | RunnerReport::Process(_) | RunnerReport::Native => None,
+        }
+    }
+
+    /// What a process reported, if the hook is one.
+    #[must_use]
+    pub fn process(&self) -> Option<&ProcessReport> {
+        match &self.report {
+            RunnerReport::Process(report) => Some(report),
+            RunnerReport::NotRun | RunnerReport::Module(_) | RunnerReport::Native => None,
+        }
+    }
+
+    /// The kind of an end without an answer; nothing if there is an answer, or silence, for the dialect to read. This is the
+    /// only place where a raw end becomes a kind.
+    pub(crate) fn failure(&self) -> Option<EndKind> {
+        match &self.how {
+            How::Exited(0) if self.stdout.is_truncated() => Some(EndKind::OutputLimit),
+            How::Exited(0) | How::Returned(_) | How::Decided(_) => None,
+            How::Exited(_) | How::StatusUnknown => Some(EndKind::Exited),
+            How::Signalled(_) => Some(EndKind::Signalled),
+            How::TimedOut(_) => Some(EndKind::TimedOut),
+            How::Cancelled => Some(EndKind::Cancelled),
+            How::OutputLimit => Some(EndKind::OutputLimit),
+            How::SpawnFailed(_) => Some(EndKind::SpawnFailed),
+            How::Threw(_) => Some(EndKind::Threw),
+            How::OverLimit(_) => Some(EndKind::Limit),
+            How::BrokeProtocol(_) => Some(EndKind::BadOutput),
+            How::Unusable(_) | How::ContentChanged => Some(EndKind::Unusable),
         }
     }
 
@@ -190,7 +263,6 @@ pub(crate) fn joined(protections: &[Protection]) -> String {
 
 /// What was written to one stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Output {
     /// The bytes that were kept.
     pub bytes: Vec<u8>,

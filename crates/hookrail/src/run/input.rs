@@ -8,7 +8,7 @@ use crate::json::Written;
 
 /// What a hook receives on its standard input, or as its argument. It can be used like a slice of bytes.
 ///
-/// It is put together when somebody needs it whole, and then once: a large event that goes into a file is never copied here.
+/// It is put together when it is first needed whole, and then once: a large event that goes into a file is never copied here.
 #[derive(Clone)]
 pub struct RunInput(Arc<Inner>);
 

@@ -10,24 +10,22 @@ mod end;
 mod environment;
 mod ground;
 mod input;
-mod kept;
 #[cfg(unix)]
 mod plain;
+mod pool;
 mod process;
-mod recipe;
 mod redaction;
 mod request;
 mod runner;
 mod sandboxes;
 mod shell;
-mod spare;
-mod surroundings;
 mod terms;
-mod worker;
 
 pub use capabilities::{CAPABILITY_NAMES, Capabilities, CapabilityError, CapabilityProblem, CapabilityScope};
 pub(crate) use end::joined as joined_protections;
-pub use end::{How, Output, Relocation, RelocationReason, RunEnd, SpawnFailure};
+pub use end::{
+    How, ModuleReport, Output, ProcessReport, Relocation, RelocationReason, RunEnd, RunnerReport, SpawnFailure,
+};
 pub(crate) use environment::for_hooks as environment_for_hooks;
 pub(crate) use ground::{ModuleGround, protected_places};
 pub use hookrail_spawn::{CancelToken, Environment, LeftBehind, Network, Protection, Readable, RunLedger, Sandbox};
@@ -41,9 +39,8 @@ pub use runner::{
 };
 pub use terms::{OutputLimits, Terms};
 
-pub(crate) use command::{ProcessWorld, Wait};
-pub(crate) use kept::Kept;
+pub(crate) use command::{ProcessRun, ProcessWorld, Wait};
+pub(crate) use pool::{Environments, ProcessPool};
 pub(crate) use process::run_process;
 pub(crate) use sandboxes::Sandboxes;
-pub(crate) use surroundings::Surroundings;
 pub(crate) use terms::AllTerms;

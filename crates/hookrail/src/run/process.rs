@@ -1,100 +1,80 @@
-//! Running a command hook on the lane it asked for, in a directory that exists.
+//! Running a command hook in the way it asked for, in a directory that exists.
 
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, Ladder};
-
-use super::command::{ProcessWorld, Wait, run_command};
+use super::command::{ProcessResult, ProcessRun, run_command};
 use super::end::{How, Relocation, RelocationReason, RunEnd, SpawnFailure};
-use super::kept::Kept;
-use super::recipe::Content;
+use super::pool::{FileStamps, spare, worker};
 use super::request::RunRequest;
-use super::{spare, worker};
-use crate::lane::Life;
+use crate::exec_options::ProcessLifetime;
 use crate::log::log;
 
-/// Runs a command hook to its end. What is still to be done to end processes comes back beside the end, so that nobody
-/// has to wait for it.
+/// Runs a command hook to its end.
 ///
 /// A hook whose working directory is gone runs in another one: a guard must be asked also then. That is tried when the
 /// start has failed, so that no start looks at directories first.
-pub(crate) async fn run_process(
-    world: &ProcessWorld,
-    kept: &Kept,
-    request: &RunRequest,
-    (wait, cancel): (Wait, &CancelToken),
-) -> (RunEnd, Vec<Ladder>) {
+pub(crate) async fn run_process(context: ProcessRun<'_>, request: &RunRequest) -> ProcessResult {
+    let world = context.world;
     match world.sandboxes.of(&request.hook, world.sandbox_place()) {
-        Ok(None) => run_in_project(world, kept, request, (wait, cancel)).await,
+        Ok(None) => run_in_project(context, request).await,
         Ok(Some(sandbox)) => {
             let unenforced = sandbox.missing().to_vec();
             let inside = RunRequest { sandbox: Some(sandbox), ..request.clone() };
-            let (mut end, ladders) = run_in_project(world, kept, &inside, (wait, cancel)).await;
-            end.unenforced = unenforced;
-            (end, ladders)
+            let mut result = run_in_project(context, &inside).await;
+            result.end.unenforced = unenforced;
+            result
         }
-        Err(why) => (RunEnd::new(How::SpawnFailed(why), Duration::ZERO), Vec::new()),
+        Err(why) => RunEnd::new(How::SpawnFailed(why), Duration::ZERO).into(),
     }
 }
 
-async fn run_in_project(
-    world: &ProcessWorld,
-    kept: &Kept,
-    request: &RunRequest,
-    (wait, cancel): (Wait, &CancelToken),
-) -> (RunEnd, Vec<Ladder>) {
-    if let Some(used) = request.directory_in_project(&world.project) {
+async fn run_in_project(context: ProcessRun<'_>, request: &RunRequest) -> ProcessResult {
+    let project = &context.world.project;
+    if let Some(used) = request.directory_in_project(project) {
         let inside = RunRequest { cwd: used.clone(), ..request.clone() };
-        let (mut end, ladders) = run_where_asked(world, kept, &inside, (wait, cancel)).await;
+        let mut result = run_where_asked(context, &inside).await;
         let why = RelocationReason::OutsideProject;
-        end.relocated = Some(Relocation { why, unusable: request.cwd.clone(), used });
-        return (end, ladders);
+        result.end.relocated = Some(Relocation { why, unusable: request.cwd.clone(), used });
+        return result;
     }
-    let (end, mut ladders) = run_where_asked(world, kept, request, (wait, cancel)).await;
-    let How::SpawnFailed(SpawnFailure::MissingDirectory(_) | SpawnFailure::UnusableDirectory(_)) = end.how else {
-        return (end, ladders);
+    let first = run_where_asked(context, request).await;
+    let How::SpawnFailed(SpawnFailure::MissingDirectory(_) | SpawnFailure::UnusableDirectory(_)) = first.end.how else {
+        return first;
     };
-    let used = existing_directory(&request.cwd, &world.project);
+    let used = existing_directory(&request.cwd, project);
     let elsewhere = RunRequest { cwd: used.clone(), ..request.clone() };
-    let (mut end, more) = run_where_asked(world, kept, &elsewhere, (wait, cancel)).await;
-    ladders.extend(more);
+    let mut result = run_where_asked(context, &elsewhere).await;
+    result.ladders.extend(first.ladders);
     let why = RelocationReason::Unusable;
-    end.relocated = Some(Relocation { why, unusable: request.cwd.clone(), used });
-    (end, ladders)
+    result.end.relocated = Some(Relocation { why, unusable: request.cwd.clone(), used });
+    result
 }
 
-async fn run_where_asked(
-    world: &ProcessWorld,
-    kept: &Kept,
-    request: &RunRequest,
-    (wait, cancel): (Wait, &CancelToken),
-) -> (RunEnd, Vec<Ladder>) {
+async fn run_where_asked(context: ProcessRun<'_>, request: &RunRequest) -> ProcessResult {
     // The files are looked at before they are read: what changes from here on shows as a difference.
-    let covered = request.hook.trust.to_be_verified().map(Content::covered_by);
+    let covered = request.hook.trust.to_be_verified().map(FileStamps::covered_by);
     // In another directory the same words may name other files.
     if request.has_changed() {
-        kept.forget(&request.hook);
-        return (RunEnd::new(How::ContentChanged, Duration::ZERO), Vec::new());
+        context.pool.remove_hook(&request.hook);
+        return RunEnd::new(How::ContentChanged, Duration::ZERO).into();
     }
     for folder in &request.folders {
         if let Err(error) = std::fs::create_dir_all(folder) {
             log!(warn, target: "hookrail::runner", hook = %request.hook, folder = %folder.display(), %error, "a folder the hook needs cannot be made");
         }
     }
-    let (end, ladder) = match request.hook.lane.life {
-        Life::Once => {
-            let running = run_command(world, request, (wait, cancel));
-            let Some((end, ladder)) = unless_changed(running, covered).await else {
-                return (RunEnd::new(How::ContentChanged, Duration::ZERO), Vec::new());
-            };
-            return (end, ladder.into_iter().collect());
+    let mut result = match request.hook.exec.lifetime {
+        ProcessLifetime::Once => {
+            let ended = unless_changed(run_command(context, request), covered).await;
+            return ended.unwrap_or_else(|| RunEnd::new(How::ContentChanged, Duration::ZERO).into());
         }
-        Life::Worker => worker::ask(world, &kept.pools, request, cancel).await,
-        Life::Prewarmed(_) => spare::run(world, kept, request, (wait, cancel)).await,
+        ProcessLifetime::Worker => worker::ask(context, request).await,
+        ProcessLifetime::Prewarmed(_) => spare::run(context, request).await,
     };
-    (end, ladder.into_iter().chain(kept.pools.ladders()).collect())
+    result.ladders.extend(context.pool.end_discarded());
+    result
 }
 
 /// How soon after its start a run is looked at first, and how seldom later.
@@ -107,7 +87,7 @@ const LAST_LOOK: Duration = Duration::from_millis(500);
 /// without it noticing. So between the verification and that moment the file could be replaced, and be put back
 /// afterwards. Both change what the system keeps about the file, which is compared while the hook runs and when it has
 /// ended, before its answer counts.
-async fn unless_changed<T>(running: impl Future<Output = T>, covered: Option<Content>) -> Option<T> {
+async fn unless_changed<T>(running: impl Future<Output = T>, covered: Option<FileStamps>) -> Option<T> {
     let Some(covered) = covered else { return Some(running.await) };
     let mut running = pin!(running);
     let mut pause = FIRST_LOOK;

@@ -43,7 +43,6 @@ impl SharedInput {
 
 /// One hook to run, with its input.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct RunRequest {
     /// Its number in the plan.
     pub id: RunId,

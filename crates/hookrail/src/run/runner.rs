@@ -22,19 +22,20 @@ use crate::trust::{AGENT_FOLDERS, NamedFile};
 /// A future that a runner or a host gives back.
 pub type HostFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Runs the handlers of modules. The engine itself has no JavaScript engine; whoever wants module hooks registers
-/// a runner with the builder.
+/// Runs the handlers of modules. The engine itself has no JavaScript engine; a host that wants module hooks
+/// registers a runner with the builder.
 ///
 /// Implementers own the modules' runtimes, their limits and their threads, and keep the wall-clock time, because it
-/// stands still while a person is asked. `call` is polled on the engine's thread and must not block it; dropping the
+/// stands still while a person is asked. `call` is polled on a thread that the engine needs and must not block it; dropping the
 /// future means the answer is not wanted any more.
 pub trait ModuleRunner: Send + Sync {
     /// Calls every handler a module registered for an event.
     fn call<'a>(&'a self, call: ModuleCall<'a>) -> HostFuture<'a, ModuleReturn>;
 
     /// Like `call`, but it may work on the thread that polls it, and so may block that thread for as long as the
-    /// module works without waiting for anything. The engine uses it only where it drives an event on the thread of
-    /// the caller, which waits for the answer anyway.
+    /// module works without waiting for anything. The engine uses it only if it drives an event on the thread of the
+    /// caller, which waits for the answer anyway, or in a task of the caller's multi-thread runtime, which gives the other
+    /// tasks of that thread to another one meanwhile.
     fn call_here<'a>(&'a self, call: ModuleCall<'a>) -> HostFuture<'a, ModuleReturn> {
         self.call(call)
     }
@@ -81,7 +82,6 @@ pub trait ModuleRunner: Send + Sync {
 
 /// What surrounds a module, whatever it is asked to do.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct ModuleWorld {
     /// The working directory.
     pub cwd: PathBuf,
@@ -95,9 +95,9 @@ pub struct ModuleWorld {
     pub capabilities: Capabilities,
     /// Who brought the module.
     pub owner: ModulesOwner,
-    /// The only files it may be made of, with their content, when that was looked at by somebody.
+    /// The only files it may be made of, with their content, if the user has looked at that.
     pub covered: Option<Arc<[NamedFile]>>,
-    /// The sandbox in which its processes run, where somebody with more authority imposes one.
+    /// The sandbox in which its processes run, if a layer with more authority imposes one.
     pub sandbox: Option<Arc<Sandbox>>,
 }
 
@@ -175,7 +175,6 @@ impl ModuleWorld {
 
 /// Who brought a module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum ModulesOwner {
     /// The user, or the embedding program.
     #[default]
@@ -185,7 +184,6 @@ pub enum ModulesOwner {
 }
 
 /// One call of a module.
-#[non_exhaustive]
 pub struct ModuleCall<'a> {
     /// The module's file.
     pub module: &'a Path,
@@ -217,7 +215,6 @@ impl<'a> ModuleCall<'a> {
 }
 
 /// One run of a module's command.
-#[non_exhaustive]
 pub struct ModuleCommand<'a> {
     /// The module's file.
     pub module: &'a Path,
@@ -240,7 +237,6 @@ impl<'a> ModuleCommand<'a> {
 }
 
 /// A message to be drawn by a module.
-#[non_exhaustive]
 pub struct ModuleRender<'a> {
     /// The module's file.
     pub module: &'a Path,
@@ -273,7 +269,6 @@ impl<'a> ModuleRender<'a> {
 
 /// What came of calling a module.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct ModuleReturn {
     /// How it ended.
     pub how: How,
@@ -313,7 +308,7 @@ impl ModuleReturn {
 pub enum ModuleInspection {
     /// It registered these.
     Registered(Registrations),
-    /// Nobody can say before it runs, for this reason.
+    /// What it registers is not known before it runs, for this reason.
     Unknown(String),
     /// It cannot be loaded.
     Failed(LoadFailure),
@@ -324,7 +319,6 @@ pub enum ModuleInspection {
 
 /// What a module registered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Registrations {
     /// The events it has handlers for, in the module's own words, in the order it named them.
     pub events: Vec<String>,
@@ -344,7 +338,6 @@ impl Registrations {
 
 /// A command that a module registered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct RegisteredCommand {
     /// Its name, without a slash.
     pub name: String,
@@ -363,7 +356,6 @@ impl RegisteredCommand {
 /// Why a module cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-#[non_exhaustive]
 pub struct LoadFailure {
     /// What is wrong.
     pub message: String,
@@ -373,7 +365,6 @@ pub struct LoadFailure {
 
 /// A place in a module's source. Lines and columns count from one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct LoadPlace {
     /// The file.
     pub file: PathBuf,

@@ -1,4 +1,4 @@
-//! What hooks may use and do: for everybody, and what of that is left for hooks that a project brought.
+//! What hooks may use and do: all of them, and what of that is left for hooks that a project brought.
 //!
 //! Where these numbers come from is not known here.
 
@@ -9,7 +9,6 @@ use crate::hook::Trust;
 
 /// How much of what a hook process writes is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct OutputLimits {
     /// Bytes of standard output. An answer that is longer does not count. Default 8 MiB.
     pub stdout: usize,
@@ -44,7 +43,6 @@ impl Default for OutputLimits {
 
 /// What one hook may use and do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Terms {
     /// How much of its output is kept.
     pub output: OutputLimits,
@@ -69,8 +67,8 @@ impl Terms {
 /// The terms of a whole hook system.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AllTerms {
-    pub(crate) everybody: Terms,
-    /// What the project's own hooks are left, which is never more than everybody has.
+    pub(crate) all_hooks: Terms,
+    /// What the project's own hooks are left, which is never more than all hooks have.
     pub(crate) project: Option<Terms>,
 }
 
@@ -78,8 +76,8 @@ impl AllTerms {
     /// The terms of a hook. Only what a project brought needs trust, so that is how it is known.
     pub(crate) fn of(&self, trust: &Trust) -> Terms {
         match (trust, &self.project) {
-            (Trust::NotNeeded, _) | (_, None) => self.everybody.clone(),
-            (_, Some(left)) => self.everybody.and(left),
+            (Trust::NotNeeded, _) | (_, None) => self.all_hooks.clone(),
+            (_, Some(left)) => self.all_hooks.and(left),
         }
     }
 }
@@ -91,12 +89,12 @@ mod tests {
     use crate::run::CapabilityScope;
 
     #[test]
-    fn a_project_has_never_more_than_everybody_and_others_lose_nothing() {
-        let everybody = Terms::new(OutputLimits::new(100, 10), Capabilities::LOOK);
+    fn a_project_has_never_more_than_all_hooks_and_others_lose_nothing() {
+        let all_hooks = Terms::new(OutputLimits::new(100, 10), Capabilities::LOOK);
         let wide = Capabilities { network: CapabilityScope::Everything, ..Capabilities::default() };
         let project = Some(Terms::new(OutputLimits::new(50, 1000), wide));
-        let terms = AllTerms { everybody: everybody.clone(), project };
-        assert_eq!(terms.of(&Trust::NotNeeded), everybody);
+        let terms = AllTerms { all_hooks: all_hooks.clone(), project };
+        assert_eq!(terms.of(&Trust::NotNeeded), all_hooks);
         let hook = crate::hook::Hook::new(
             crate::event::EventKind::BeforeTool,
             crate::dialect::DialectId::Native,
@@ -109,6 +107,6 @@ mod tests {
         );
         let trusted = Trust::ForThisRun(crate::trust::Fingerprint::take(std::path::Path::new("/p"), &hook));
         assert_eq!(terms.of(&trusted), Terms::new(OutputLimits::new(50, 10), Capabilities::LOOK));
-        assert_eq!(AllTerms { everybody: everybody.clone(), project: None }.of(&trusted), everybody);
+        assert_eq!(AllTerms { all_hooks: all_hooks.clone(), project: None }.of(&trusted), all_hooks);
     }
 }

@@ -1,4 +1,4 @@
-//! Runs nobody waits for, until the system is shut down: then every one of them has its own time to end in, or a
+//! Runs that no event waits for, until the system is shut down: then every one of them has its own time to end in, or a
 //! common one where its event must not hold up the host.
 
 use std::future::{Future, poll_fn};

@@ -17,8 +17,8 @@ use crate::dialect::{self, DialectId, Inspector, Loader, Plugins, Sources, path_
 use crate::hook::{Action, Hook, OnFailure};
 use crate::log::log;
 use crate::run::{
-    AllTerms, Capabilities, Environment, Kept, ModuleGround, ModuleRunner, OutputLimits, ProcessWorld, RunLedger,
-    Sandboxes, Surroundings, Terms, environment_for_hooks, protected_places,
+    AllTerms, Capabilities, Environment, Environments, ModuleGround, ModuleRunner, OutputLimits, ProcessPool,
+    ProcessWorld, RunLedger, Sandboxes, Terms, environment_for_hooks, protected_places,
 };
 use crate::sandbox::SandboxProfile;
 use crate::snapshot::{Snapshot, Switch};
@@ -79,7 +79,7 @@ pub(super) struct Settings {
     pub(super) modules: Option<Arc<dyn ModuleRunner>>,
     pub(super) processes: Arc<Semaphore>,
     pub(super) trail: Trail,
-    pub(super) kept: Arc<Kept>,
+    pub(super) pool: Arc<ProcessPool>,
     pub(super) engine_runtime: EngineRuntime,
     tools: Vec<ToolNames>,
     trust: Option<Arc<dyn TrustStore>>,
@@ -177,17 +177,17 @@ impl Builder {
 
     /// What module hooks may do. By default they read and write files and start processes, without network.
     pub fn capabilities(mut self, capabilities: Capabilities) -> Self {
-        self.terms.everybody.capabilities = capabilities;
+        self.terms.all_hooks.capabilities = capabilities;
         self
     }
 
     /// How much is kept of what a hook process writes.
     pub fn output_limits(mut self, limits: OutputLimits) -> Self {
-        self.terms.everybody.output = limits;
+        self.terms.all_hooks.output = limits;
         self
     }
 
-    /// Leaves the hooks that the project brings no more than this. It takes from what everybody has and never adds, and
+    /// Leaves the hooks that the project brings no more than this. It takes from what all hooks have and never adds, and
     /// hooks from elsewhere notice nothing of it.
     pub fn narrow_project(mut self, terms: Terms) -> Self {
         self.terms.project = Some(terms);
@@ -298,13 +298,13 @@ impl Builder {
                 terms: self.terms,
                 ledger: self.ledger,
                 sandboxes: Sandboxes::default(),
-                surroundings: Surroundings::default(),
+                environments: Environments::default(),
             }),
             project,
             modules: self.modules,
             processes: Arc::new(Semaphore::new(self.most_processes)),
             trail,
-            kept: Arc::default(),
+            pool: Arc::default(),
             engine_runtime: self.engine_runtime,
             tools: self.tools,
             trust,

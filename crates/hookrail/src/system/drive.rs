@@ -17,7 +17,7 @@ use super::HookSystem;
 use super::background::Background;
 use super::host::Host;
 use super::notify::{FireId, Notification, Sender};
-use super::options::{Cancellation, Detached};
+use super::options::{Cancellation, Detached, cancelled_with};
 use super::runtime_pool::InUse;
 use crate::breadcrumb::Trail;
 use crate::diagnostic::Diagnostic;
@@ -29,8 +29,8 @@ use crate::log::log;
 use crate::native::{ClosureThreads, NativeCall, NativeHook, Panicked};
 use crate::outcome::Outcome;
 use crate::run::{
-    How, Kept, ModuleCall, ModuleReturn, ModuleRunner, ProcessWorld, Relocation, RelocationReason, RunEnd, RunRequest,
-    SpawnFailure, Wait, run_process,
+    How, ModuleCall, ModuleReport, ModuleReturn, ModuleRunner, ProcessPool, ProcessRun, ProcessWorld, Relocation,
+    RelocationReason, RunEnd, RunRequest, RunnerReport, SpawnFailure, Wait, run_process,
 };
 
 /// What hooks are run with.
@@ -43,7 +43,7 @@ pub(super) struct Parts {
     pub(super) processes: Arc<Semaphore>,
     pub(super) trail: Trail,
     /// Processes that are kept from one event to the next.
-    pub(super) kept: Arc<Kept>,
+    pub(super) pool: Arc<ProcessPool>,
     /// Threads for closures of the embedding program.
     pub(super) closures: Arc<ClosureThreads>,
 }
@@ -109,7 +109,7 @@ impl Driver {
     pub(super) async fn close(&self) -> Vec<Diagnostic> {
         let DrivenBy::Engine { ladders, background } = &self.driven_by else { return Vec::new() };
         let cut_off = background.close().await;
-        self.parts.kept.close().await;
+        self.parts.pool.close().await;
         join_all(ladders).await;
         cut_off
     }
@@ -126,10 +126,16 @@ impl Driver {
     pub(super) async fn drive(self: Arc<Self>, fired: Fired) -> Outcome {
         let Fired { id, firing, host, detached, cancellation } = fired;
         let context = FireContext { id, host, cancel: cancellation.own.clone() };
-        cancellation.watch(self.drive_all(*firing, detached, context)).await
+        match &cancellation.host {
+            None => self.drive_all(firing, detached, context).await,
+            Some(token) => {
+                let driving = Box::pin(self.drive_all(firing, detached, context));
+                cancelled_with(token, &cancellation.own, driving).await
+            }
+        }
     }
 
-    async fn drive_all(self: Arc<Self>, mut firing: Firing, detached: Detached, context: FireContext) -> Outcome {
+    async fn drive_all(self: Arc<Self>, mut firing: Box<Firing>, detached: Detached, context: FireContext) -> Outcome {
         let (fire, event) = (context.id, firing.plan().event);
         let hooks = || firing.plan().hooks().map(|(_, planned)| Arc::clone(&planned.hook)).collect::<Vec<_>>();
         log!(debug, target: "hookrail::planner", %event, hooks = ?hooks().iter().map(|hook| hook.label.clone()).collect::<Vec<_>>(), skipped = firing.plan().skipped.len(), "planned");
@@ -227,7 +233,7 @@ impl Driver {
         match &request.hook.action {
             Action::Native(native) => {
                 let how = call_native(&self.parts.closures, native, request, context).await;
-                RunEnd::new(how, began.elapsed())
+                RunEnd::new(how, began.elapsed()).reported(RunnerReport::Native)
             }
             Action::Module(_) if request.directory_in_project(&self.parts.world.project).is_some() => {
                 // A module finds the project in its working directory, as a command does.
@@ -278,10 +284,10 @@ impl Driver {
             return RunEnd::new(How::Cancelled, Duration::ZERO);
         };
         // Whether the hook is still what was granted is looked at inside, because a file can change while its hook waits.
-        let Parts { world, kept, .. } = &self.parts;
-        let (end, ladders) = run_process(world, kept, request, (wait, cancel)).await;
-        ladders.into_iter().for_each(|ladder| self.finish_later(ladder));
-        end
+        let Parts { world, pool, .. } = &self.parts;
+        let result = run_process(ProcessRun { world, pool, wait, cancel }, request).await;
+        result.ladders.into_iter().for_each(|ladder| self.finish_later(ladder));
+        result.end
     }
 
     fn finish_later(&self, ladder: Ladder) {
@@ -335,7 +341,7 @@ async fn call_native(
     }
 }
 
-/// Runs code of others: until it is done, or its time is up, or nobody wants it any more, or it panics.
+/// Runs code of others: until it is done, or its time is up, or the event is cancelled, or it panics.
 async fn guarded<F: Future>(work: F, timeout: Option<Duration>, cancel: &CancelToken) -> Result<F::Output, How> {
     let mut work = pin!(work);
     let mut cancelled = pin!(cancel.cancelled());
@@ -370,9 +376,9 @@ async fn blocking_in_place<F: Future>(work: F) -> F::Output {
 }
 
 fn module_end(returned: ModuleReturn, began: Instant) -> RunEnd {
-    let mut end = RunEnd::new(returned.how, began.elapsed());
-    (end.partial, end.failures) = (returned.partial, returned.failures);
-    (end.messages, end.entries) = (returned.messages, returned.entries);
-    (end.stdout, end.stderr) = (returned.stdout, returned.stderr);
+    let ModuleReturn { how, partial, failures, messages, entries, stdout, stderr } = returned;
+    let report = RunnerReport::Module(ModuleReport { partial, failures, messages, entries });
+    let mut end = RunEnd::new(how, began.elapsed()).reported(report);
+    (end.stdout, end.stderr) = (stdout, stderr);
     end
 }

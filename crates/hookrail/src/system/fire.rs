@@ -12,13 +12,13 @@ use crate::event::EventKind;
 use crate::outcome::Outcome;
 
 /// A fired event on its way. Dropping it cancels the hooks that still run.
-#[must_use = "an outcome that nobody reads is a guard that nobody asked"]
+#[must_use = "a guard whose outcome is not read was not asked"]
 #[derive(Debug)]
 pub struct Fire(State);
 
 #[derive(Debug)]
 enum State {
-    /// Nobody takes part; this costs no allocation.
+    /// No hook takes part; this costs no allocation.
     Untouched(EventKind),
     /// The outcome is known already, until it has been handed out.
     Ready(Option<Box<Outcome>>),
@@ -57,7 +57,7 @@ impl Fire {
         Self(State::Running { id, kind, outcome, cancel: CancelOnDrop(cancel) })
     }
 
-    /// The number that notifications give this event; none when nobody takes part in it.
+    /// The number that notifications give this event; none if no hook takes part in it.
     #[must_use]
     pub fn id(&self) -> Option<FireId> {
         match &self.0 {
@@ -66,7 +66,7 @@ impl Fire {
         }
     }
 
-    /// What cancels the hooks that still run, while somebody waits for the outcome.
+    /// What cancels the hooks that still run.
     pub(crate) fn canceller(&self) -> Option<CancelToken> {
         match &self.0 {
             State::Running { cancel, .. } => Some(cancel.0.clone()),

@@ -160,9 +160,8 @@ pub trait Component: Send + Sync {
 
 /// How important a notice is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum NoticeLevel {
-    /// For whoever looks for a fault.
+    /// For a user who looks for a fault.
     Debug,
     /// Worth knowing.
     Info,
@@ -256,7 +255,6 @@ pub enum ModelQuery {
 /// Why a host could not do what it was asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-#[non_exhaustive]
 pub struct HostError {
     /// In words.
     pub message: String,
@@ -272,7 +270,6 @@ impl HostError {
 
 /// A hook that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct HookFailure {
     /// The module's path.
     pub hook: String,

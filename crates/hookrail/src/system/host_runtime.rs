@@ -5,9 +5,10 @@
 //! runtime is used only when it is lent (`Builder::lend_runtime`): while its thread is busy, hooks lose time.
 
 use std::panic::catch_unwind;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use hookrail_spawn::lock;
 use tokio::runtime::{self, Handle, RuntimeFlavor};
 use tokio::sync::oneshot;
 
@@ -31,7 +32,7 @@ impl HostRuntimes {
     }
 
     fn is_complete(&self, handle: &Handle) -> bool {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = lock(&self.last);
         match *last {
             Some((id, complete)) if id == handle.id() => complete,
             Some(_) | None => {

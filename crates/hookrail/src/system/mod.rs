@@ -1,6 +1,7 @@
 //! The facade: one object a host makes, clones cheaply, and fires events through.
 //!
-//! It owns the snapshot and one thread, which is started at the first event that is not waited for in place. It is a guest in somebody else's process:
+//! It owns the snapshot and one thread, which is started at the first event that neither the calling
+//! thread nor a runtime of the host drives. It is a guest in the process of the host:
 //! no signal handlers, no change of directory or environment, no global state.
 
 mod background;
@@ -82,7 +83,7 @@ impl UsedBy {
 struct Inner {
     settings: Settings,
     in_force: ArcSwap<plans::InForce>,
-    /// The events somebody wants, so that all others cost one load.
+    /// The events that a hook may take part in, so that all others cost one load.
     wanted: AtomicU64,
     loader: Mutex<Loader>,
     native: Mutex<Vec<Hook>>,
@@ -206,7 +207,7 @@ impl HookSystem {
         let load_again = snapshot.sources().try_again;
         // An event that no hook wants has to load again all the same.
         let wanted = if load_again { u64::MAX } else { snapshot.wanted().bits() };
-        self.inner.settings.kept.keep_only_for(snapshot.hooks());
+        self.inner.settings.pool.retain_hooks(snapshot.hooks());
         self.inner.in_force.store(Arc::new(plans::InForce::new(snapshot)));
         self.inner.wanted.store(wanted, Ordering::Relaxed);
         self.inner.load_again.store(load_again, Ordering::Relaxed);
@@ -351,7 +352,7 @@ impl HookSystem {
         self.inner.shut_down.store(true, Ordering::Relaxed);
         self.inner.runtimes.close().await;
         // Ending the processes that were kept takes a runtime, also where all events were driven by their callers.
-        let engine = if self.inner.settings.kept.is_empty() { self.inner.engine.get() } else { self.engine().ok() };
+        let engine = if self.inner.settings.pool.is_empty() { self.inner.engine.get() } else { self.engine().ok() };
         let cut_off = match engine {
             Some(engine) => engine.drain().await,
             None => Vec::new(),
@@ -383,7 +384,7 @@ impl HookSystem {
             return Err(Box::new(Outcome::untouched(kind)));
         }
         if self.inner.shut_down.load(Ordering::Relaxed) {
-            // Somebody who still asks must not take silence for consent.
+            // A host that still asks must not take silence for consent.
             return Err(Box::new(Outcome::abandoned(kind)));
         }
         let in_force = self.inner.in_force.load();
@@ -423,7 +424,7 @@ impl HookSystem {
             notify: self.inner.notify.clone(),
             processes: Arc::clone(&self.inner.settings.processes),
             trail: self.inner.settings.trail.clone(),
-            kept: Arc::clone(&self.inner.settings.kept),
+            pool: Arc::clone(&self.inner.settings.pool),
             closures: Arc::clone(&self.inner.closures),
         }
     }

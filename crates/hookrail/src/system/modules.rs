@@ -13,7 +13,6 @@ use crate::trust::Fingerprint;
 
 /// A command that a module offers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct CommandOffer {
     /// Its name, without a slash.
     pub name: String,

@@ -1,4 +1,4 @@
-//! Notifications: what happens to hooks, as it happens, for whoever wants to show or record it.
+//! Notifications: what happens to hooks, as it happens, for hosts that show or record it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -69,7 +69,7 @@ pub(super) struct Sender(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// Made when somebody first listens: its places take memory, and most hosts never look.
+    /// Made when a host first listens: its places take memory, and most hosts never look.
     channel: OnceLock<broadcast::Sender<Notification>>,
     next: AtomicU64,
 }
@@ -88,7 +88,7 @@ impl Sender {
         FireId(self.0.next.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Tells everybody. When nobody listens the notification is not even made.
+    /// Tells every listener. Without a listener the notification is not even made.
     pub(super) fn tell(&self, notification: impl FnOnce() -> Notification) {
         if let Some(channel) = self.0.channel.get()
             && channel.receiver_count() > 0

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
-use std::pin::pin;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use hookrail_spawn::CancelToken;
@@ -87,24 +87,23 @@ pub(super) struct Cancellation {
     /// The event's own token. It is cancelled when the future of the event is dropped.
     pub(super) own: CancelToken,
     /// The host's token, which may concern other events too, so it is never cancelled here.
-    host: Option<CancelToken>,
+    pub(super) host: Option<CancelToken>,
 }
 
-impl Cancellation {
-    /// Drives an event, and cancels it when the host's token is cancelled.
-    pub(super) async fn watch<F: Future>(self, driving: F) -> F::Output {
-        let Some(host) = self.host else { return driving.await };
-        let mut driving = pin!(driving);
-        let mut cancelled = Some(Box::pin(host.cancelled()));
-        std::future::poll_fn(|context| {
-            if let Some(waiting) = &mut cancelled
-                && waiting.as_mut().poll(context).is_ready()
-            {
-                self.own.cancel();
-                cancelled = None;
-            }
-            driving.as_mut().poll(context)
-        })
-        .await
-    }
+/// Drives an event, and cancels it when the token of the host is cancelled.
+pub(super) async fn cancelled_with<F>(host: &CancelToken, own: &CancelToken, mut driving: F) -> F::Output
+where
+    F: Future + Unpin,
+{
+    let mut cancelled = Some(Box::pin(host.cancelled()));
+    std::future::poll_fn(|context| {
+        if let Some(waiting) = &mut cancelled
+            && waiting.as_mut().poll(context).is_ready()
+        {
+            own.cancel();
+            cancelled = None;
+        }
+        Pin::new(&mut driving).poll(context)
+    })
+    .await
 }

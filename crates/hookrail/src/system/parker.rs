@@ -1,4 +1,4 @@
-//! Waiting for a future on a plain thread, with no runtime and no panic inside somebody else's.
+//! Waiting for a future on a plain thread, without a runtime of its own, and without a panic inside the runtime of a host.
 
 use std::future::Future;
 use std::pin::pin;

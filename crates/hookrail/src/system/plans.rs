@@ -4,7 +4,9 @@
 //! tools again and again. The last plans are kept, each in a place that its text chooses, so their number is bounded
 //! whatever names come. A new configuration begins without plans.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use hookrail_spawn::lock;
 
 use crate::dialect::DialectId;
 use crate::event::{Event, EventKind};
@@ -57,7 +59,7 @@ impl InForce {
         let make = || Arc::new(Plan::new(&self.snapshot, event));
         let Some(text) = deciding_text(event) else { return make() };
         let Some(place) = self.place(event.kind(), text) else { return make() };
-        let kept = || place.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = || lock(place);
         if let Some(plan) = kept().plan_for(event.kind(), text) {
             return Arc::clone(plan);
         }

@@ -5,10 +5,10 @@
 //! runtime, to a thread that ends with them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
-use hookrail_spawn::Ladder;
+use hookrail_spawn::{Ladder, lock};
 use tokio::runtime::{Handle, Runtime};
 use tokio::sync::{OwnedRwLockReadGuard, RwLock};
 use tokio::task::JoinSet;
@@ -63,7 +63,7 @@ impl RuntimePool {
     }
 
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Runtime>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.idle)
     }
 
     /// Ends the runtimes without waiting, because waiting is not allowed inside of another runtime.

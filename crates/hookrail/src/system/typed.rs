@@ -11,7 +11,7 @@ impl HookSystem {
         Event::new(kind, self.project())
     }
 
-    /// Fires an event that is made only if somebody wants it.
+    /// Fires an event that is made only if a hook may take part in it.
     fn fire_if_wanted(&self, kind: EventKind, complete: impl FnOnce(Event) -> Event) -> Fire {
         if self.wants(kind) { self.fire(complete(self.event(kind))) } else { Fire::untouched(kind) }
     }

@@ -13,8 +13,8 @@ use super::command::{Command, Form, Found, OpenEnd};
 use super::grants::Grant;
 use super::imports;
 use crate::config::{is_absence, is_want_of_resources};
+use crate::exec_options::ProcessLifetime;
 use crate::hook::{Action, Hook};
-use crate::lane::Life;
 use crate::run::Capabilities;
 
 /// A SHA-256 digest.
@@ -232,7 +232,7 @@ impl Fingerprint {
             matcher: hook.matcher.pattern().map(str::to_owned),
             kind: shape.to_owned(),
             command,
-            life: (hook.lane.life != Life::Once).then(|| hook.lane.life.name().to_owned()),
+            life: (hook.exec.lifetime != ProcessLifetime::Once).then(|| hook.exec.lifetime.name().to_owned()),
             package: hook.owner.as_ref().map(|owner| owner.id.clone()),
             on_failure: None,
             timeout: None,
@@ -240,8 +240,8 @@ impl Fingerprint {
             sandbox_required: None,
         };
         // A process that stays, or is there before it is needed, is more than was looked at when it was not.
-        if hook.lane.life != Life::Once {
-            definition.push_str(&serde_json::json!([hook.lane.life.name()]).to_string());
+        if hook.exec.lifetime != ProcessLifetime::Once {
+            definition.push_str(&serde_json::json!([hook.exec.lifetime.name()]).to_string());
         }
         // The same words mean another thing in another package.
         if let Some(owner) = &hook.owner {

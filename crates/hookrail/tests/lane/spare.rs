@@ -5,7 +5,7 @@ use std::num::NonZeroU8;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use hookrail::{EventKind, Hook, HookSystem, Life, Outcome, SourceKind};
+use hookrail::{EventKind, Hook, HookSystem, Outcome, ProcessLifetime, SourceKind};
 use hookrail_testkit::{process_state, wait_until};
 
 use super::{HANG, call, command, environment, grant_all, hook, system};
@@ -14,7 +14,7 @@ use super::{HANG, call, command, environment, grant_all, hook, system};
 fn prewarmed(dir: &Path, count: u8, answer: &str) -> Hook {
     script(dir, answer);
     let mut hook = command("sh ./hook.sh");
-    hook.lane.life = Life::Prewarmed(NonZeroU8::new(count).unwrap());
+    hook.exec.lifetime = ProcessLifetime::Prewarmed(NonZeroU8::new(count).unwrap());
     hook.timeout = HANG;
     hook
 }
@@ -204,7 +204,7 @@ fn what_changed_while_it_ran_is_not_started_for_the_next_event() {
     let store = || hookrail::FileTrustStore::new(dir.path().join("trust.json"));
     // One thread starts what waits, in the order of the events, so this one's start says that the other's is over.
     let mut witness = hook(EventKind::AfterTool, "echo >> witness; cat > /dev/null", SourceKind::User);
-    witness.lane.life = Life::Prewarmed(NonZeroU8::MIN);
+    witness.exec.lifetime = ProcessLifetime::Prewarmed(NonZeroU8::MIN);
     let builder = || HookSystem::builder(&project).environment(environment.clone()).trust_store(store());
     grant_all(&store(), &project, &builder().build());
     let system = builder().hook(witness).build();

@@ -6,7 +6,7 @@ use super::{call, command, json, system};
 
 fn of_a_file(text: &str) -> Hook {
     let mut hook = command(text);
-    hook.lane.stdin = StdinKind::File;
+    hook.exec.stdin = StdinKind::File;
     hook
 }
 

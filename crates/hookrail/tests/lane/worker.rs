@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use hookrail::{Hook, HookSystem, Life, OnFailure, Outcome, OutputLimits};
+use hookrail::{Hook, HookSystem, OnFailure, Outcome, OutputLimits, ProcessLifetime};
 use hookrail_testkit::{process_state, wait_until};
 
 use super::{HANG, call, command, environment, system};
@@ -14,7 +14,7 @@ use super::{HANG, call, command, environment, system};
 fn worker(dir: &Path, before_an_answer: &str) -> Hook {
     script(dir, before_an_answer);
     let mut hook = command("sh ./worker.sh");
-    hook.lane.life = Life::Worker;
+    hook.exec.lifetime = ProcessLifetime::Worker;
     hook.timeout = HANG;
     hook
 }
@@ -256,7 +256,7 @@ fn a_hook_that_is_taken_out_of_the_settings_loses_its_worker() {
     std::fs::write(&settings, with(entry)).unwrap();
     let environment = environment().with("HOME", dir.path().join("home"));
     let system = HookSystem::builder(dir.path()).environment(environment).build();
-    assert_eq!(system.snapshot().hooks()[0].lane.life, Life::Worker);
+    assert_eq!(system.snapshot().hooks()[0].exec.lifetime, ProcessLifetime::Worker);
     message(&fire(&system));
     system.reload();
     message(&fire(&system));

@@ -89,18 +89,12 @@ impl Reading {
 /// Makes an answer of a raw end.
 pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reply<Answer> {
     let failed = |as_what: EndKind| Reading::of(as_what, Answer::failure(hook, on_failure, as_what));
-    let mut reading = match &end.how {
-        How::Exited(EXIT_CODE_BLOCKING_ERROR) => blocked(kind, end),
-        How::Exited(EXIT_CODE_SUCCESS) if end.stdout.is_truncated() => failed(EndKind::OutputLimit),
-        How::Exited(EXIT_CODE_SUCCESS) => said(hook, on_failure, kind, end),
-        How::Exited(_) | How::StatusUnknown => failed(EndKind::Exited),
-        How::Signalled(_) => failed(EndKind::Signalled),
-        How::TimedOut(_) => failed(EndKind::TimedOut),
-        How::OutputLimit => failed(EndKind::OutputLimit),
-        How::BrokeProtocol(_) => failed(EndKind::BadOutput),
-        How::SpawnFailed(_) => failed(EndKind::SpawnFailed),
-        How::Unusable(_) | How::ContentChanged => failed(EndKind::Unusable),
-        _ => failed(EndKind::Cancelled),
+    let mut reading = match (&end.how, end.failure()) {
+        (How::Exited(EXIT_CODE_BLOCKING_ERROR), _) => blocked(kind, end),
+        (How::Exited(EXIT_CODE_SUCCESS), None) => said(hook, on_failure, kind, end),
+        (_, Some(failure)) => failed(failure),
+        // What only another runner returns is no answer of a command.
+        (_, None) => failed(EndKind::BadOutput),
     };
     let was_heard = matches!(end.how, How::Exited(EXIT_CODE_SUCCESS | EXIT_CODE_BLOCKING_ERROR));
     if !was_heard && !end.stdout.is_truncated() {

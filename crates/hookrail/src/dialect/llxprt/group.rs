@@ -241,7 +241,7 @@ impl<'d> Reader<'d> {
         hook.on_failure = on_failure;
         hook.order = group.order;
         let (lane, findings) = super::lane::read(self.document, node);
-        hook.lane = lane;
+        hook.exec = lane;
         self.found.extend(findings);
         sandbox::read_into(&mut hook, self.document, node, &mut self.found);
         if let Some(timeout) = self.timeout(node) {

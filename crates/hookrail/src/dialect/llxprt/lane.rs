@@ -5,25 +5,25 @@ use std::num::NonZeroU8;
 use super::settings::with_suggestion;
 use crate::config::{Document, Node, Shape};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::lane::{Lane, Life, ShellUse, StdinKind};
+use crate::exec_options::{ExecOptions, ProcessLifetime, ShellUse, StdinKind};
 
 /// What an entry asks for, and what is wrong with how it does.
-pub(super) fn read(document: &Document, node: &Node) -> (Lane, Vec<Diagnostic>) {
+pub(super) fn read(document: &Document, node: &Node) -> (ExecOptions, Vec<Diagnostic>) {
     let mut reader = Reader { document, node, found: Vec::new() };
     let shell = reader.choice("shell", ShellUse::ALL.map(|shell| (shell.name(), shell)));
     let stdin = reader.choice("stdin", StdinKind::ALL.map(|stdin| (stdin.name(), stdin)));
-    let mode = reader.choice("mode", [("once", Life::Once), ("worker", Life::Worker)]);
+    let mode = reader.choice("mode", [("once", ProcessLifetime::Once), ("worker", ProcessLifetime::Worker)]);
     let life = match (mode, reader.prewarm()) {
-        (Life::Once, Some(count)) => Life::Prewarmed(count),
+        (ProcessLifetime::Once, Some(count)) => ProcessLifetime::Prewarmed(count),
         (mode, _) => mode,
     };
-    if life == Life::Worker {
+    if life == ProcessLifetime::Worker {
         reader.without_effect("stdin", "a worker reads one line after the other from a pipe");
         reader.without_effect("prewarm", "a worker is started once and stays");
-    } else if life != Life::Once {
+    } else if life != ProcessLifetime::Once {
         reader.without_effect("stdin", "a process that is started before its event waits at a pipe");
     }
-    (Lane { shell, stdin, life }, reader.found)
+    (ExecOptions { shell, stdin, lifetime: life }, reader.found)
 }
 
 struct Reader<'d> {
@@ -37,7 +37,8 @@ impl Reader<'_> {
     fn prewarm(&mut self) -> Option<NonZeroU8> {
         let value = self.node.get("prewarm")?;
         let Some(count) = whole_number(value) else {
-            let message = format!("`prewarm` must be a whole number from 0 to {}; 0 applies", Life::MOST_PREWARMED);
+            let message =
+                format!("`prewarm` must be a whole number from 0 to {}; 0 applies", ProcessLifetime::MOST_PREWARMED);
             self.found.push(self.document.finding(Code::SettingValue, &value.span, message));
             return None;
         };
@@ -73,5 +74,5 @@ impl Reader<'_> {
 fn whole_number(value: &Node) -> Option<u8> {
     let Shape::Number(number) = &value.shape else { return None };
     let number: f64 = number.parse().ok()?;
-    (0..=Life::MOST_PREWARMED).find(|count| f64::from(*count) == number)
+    (0..=ProcessLifetime::MOST_PREWARMED).find(|count| f64::from(*count) == number)
 }

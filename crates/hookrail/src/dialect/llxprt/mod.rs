@@ -53,8 +53,8 @@ use std::time::Duration;
 
 use super::{Dialect, Flow, FoldContext, Folded, Launch, Reply};
 use crate::event::{Column, Event, EventKind, Stage};
+use crate::exec_options::ProcessLifetime;
 use crate::hook::{Action, GroupOrder, Hook, OnFailure};
-use crate::lane::Life;
 use crate::run::{RunEnd, RunInput};
 use command::PROJECT_VARIABLES;
 
@@ -129,7 +129,7 @@ pub(crate) fn same_work(hook: &Hook) -> Option<String> {
     });
     let owner = owner.map(|owner| &owner.dir);
     // A worker speaks another language than a program that answers once, so neither can stand for the other.
-    let life = if hook.lane.life == Life::Worker { "worker" } else { "" };
+    let life = if hook.exec.lifetime == ProcessLifetime::Worker { "worker" } else { "" };
     let terms = (hook.terms_of_its_own(), &hook.sandbox_floors);
     match &hook.action {
         Action::Shell(command) => Some(format!("{owner:?} {life} {terms:?} shell {command}")),

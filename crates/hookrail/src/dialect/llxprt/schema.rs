@@ -11,8 +11,8 @@ use super::settings::CONFIG_KEYS;
 use super::specific::MEMBERS;
 use crate::dialect::{DialectId, sandbox};
 use crate::event::{Column, EventKind, FieldKind};
+use crate::exec_options::{ProcessLifetime, ShellUse, StdinKind};
 use crate::json::JsonKind;
-use crate::lane::{Life, ShellUse, StdinKind};
 
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 /// The version of the schemas. It changes when a document that was accepted would no longer be.
@@ -119,7 +119,7 @@ fn hook() -> Value {
             "onFailure" => json!({"enum": ["allow", "ask", "block"], "default": "allow", "description": "What happens when the hook gives no verdict."}),
             "shell" => json!({"enum": ShellUse::ALL.map(ShellUse::name), "default": "always", "description": "`auto`: a plain command line is started without a shell."}),
             "mode" => json!({"enum": ["once", "worker"], "default": "once", "description": "`worker`: the process stays and gets one line for each event."}),
-            "prewarm" => json!({"type": "integer", "minimum": 0, "maximum": Life::MOST_PREWARMED, "default": 0, "description": "So many processes are started before their event and wait for it."}),
+            "prewarm" => json!({"type": "integer", "minimum": 0, "maximum": ProcessLifetime::MOST_PREWARMED, "default": 0, "description": "So many processes are started before their event and wait for it."}),
             "stdin" => json!({"enum": StdinKind::ALL.map(StdinKind::name), "default": "pipe", "description": "`file`: the input is a file in memory that all hooks of the event share."}),
             sandbox::PROFILE_KEY => profile("What the hook's processes may do; enforced on Linux."),
             sandbox::REQUIRED_KEY => json!({"type": "boolean", "default": false, "description": "The hook fails where its sandbox cannot be enforced in full."}),

@@ -28,13 +28,12 @@ impl Dialect for Native {
 
     fn read(hook: &Arc<Hook>, on_failure: OnFailure, _kind: EventKind, end: &RunEnd) -> Reply<Effects> {
         let failed = |end: EndKind| (end, super::failure_effects(hook, on_failure, end));
-        let (kind, answer) = match &end.how {
-            How::Decided(effects) if **effects == Effects::default() => (EndKind::Silent, None),
-            How::Decided(effects) => (EndKind::Answered, Some((**effects).clone())),
-            How::TimedOut(_) => failed(EndKind::TimedOut),
-            How::Threw(_) => failed(EndKind::Threw),
-            How::SpawnFailed(_) => failed(EndKind::SpawnFailed),
-            _ => failed(EndKind::Cancelled),
+        let (kind, answer) = match (&end.how, end.failure()) {
+            (How::Decided(effects), _) if **effects == Effects::default() => (EndKind::Silent, None),
+            (How::Decided(effects), _) => (EndKind::Answered, Some((**effects).clone())),
+            (_, Some(failure)) => failed(failure),
+            // What only another runner returns is no answer of a closure.
+            (_, None) => failed(EndKind::BadOutput),
         };
         let decision = answer.as_ref().and_then(|effects| effects.decision);
         Reply {

@@ -45,9 +45,13 @@ pub(super) enum Spoken {
 pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reply<Answer> {
     let mut found = Found { hook, diagnostics: Vec::new() };
     let stdout = end.stdout.lossy();
-    let (kind_of_end, answer) = match &end.how {
-        How::Exited(0) if end.stdout.is_truncated() => failed(hook, on_failure, EndKind::OutputLimit),
-        How::Exited(0) => match spoken(&stdout) {
+    if end.how == How::Exited(2) {
+        let message = format!("hook `{hook}` exited with 2, which has no meaning of its own for plugins");
+        let hint = "print {\"decision\": \"deny\"} and exit with 0, or set `failurePolicy` to \"block\"";
+        found.report_with_hint(Code::ExitStatusWithoutMeaning, message, hint);
+    }
+    let (kind_of_end, answer) = match (&end.how, end.failure()) {
+        (How::Exited(_), None) => match spoken(&stdout) {
             Spoken::Answer(answer) => {
                 found.without_effect(kind, &stdout);
                 (EndKind::Answered, Some(answer))
@@ -59,20 +63,9 @@ pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end
                 (EndKind::BadOutput, None)
             }
         },
-        How::Exited(_) | How::StatusUnknown => {
-            if end.how == How::Exited(2) {
-                let message = format!("hook `{hook}` exited with 2, which has no meaning of its own for plugins");
-                let hint = "print {\"decision\": \"deny\"} and exit with 0, or set `failurePolicy` to \"block\"";
-                found.report_with_hint(Code::ExitStatusWithoutMeaning, message, hint);
-            }
-            failed(hook, on_failure, EndKind::Exited)
-        }
-        How::Signalled(_) => failed(hook, on_failure, EndKind::Signalled),
-        How::TimedOut(_) => failed(hook, on_failure, EndKind::TimedOut),
-        How::OutputLimit => failed(hook, on_failure, EndKind::OutputLimit),
-        How::SpawnFailed(_) => failed(hook, on_failure, EndKind::SpawnFailed),
-        How::Unusable(_) | How::ContentChanged => failed(hook, on_failure, EndKind::Unusable),
-        _ => failed(hook, on_failure, EndKind::Cancelled),
+        (_, Some(failure)) => failed(hook, on_failure, failure),
+        // What only another runner returns is no answer of a command.
+        (_, None) => failed(hook, on_failure, EndKind::BadOutput),
     };
     if end.how != How::Exited(0)
         && !end.stdout.is_truncated()

@@ -41,7 +41,7 @@ pub(crate) fn of_run(hook: &Hook, kind: EventKind, end: &RunEnd) -> Vec<Breadcru
         How::Unusable(why) => failed(why.to_string()),
         How::ContentChanged => failed("not what was trusted".to_owned()),
         How::Cancelled => failed("cancelled".to_owned()),
-        _ => Vec::new(),
+        How::Returned(_) | How::Decided(_) | How::Threw(_) | How::OverLimit(_) | How::BrokeProtocol(_) => Vec::new(),
     }
 }
 

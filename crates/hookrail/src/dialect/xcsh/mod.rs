@@ -43,23 +43,14 @@ impl Dialect for Xcsh {
     }
 
     fn read(hook: &Arc<Hook>, _on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reply<Answer> {
-        let partial = end.partial.as_ref().and_then(result);
+        let partial = end.module().and_then(|report| report.partial.as_ref()).and_then(result);
         let failed = |why: &str| failed_closed(kind, why).or_else(|| partial.clone());
-        let (kind_of_end, result) = match &end.how {
-            How::Returned(Some(value)) if is_truthy(value) => (EndKind::Answered, result(value)),
-            How::Returned(_) => (EndKind::Silent, None),
-            How::Threw(message) => (EndKind::Threw, failed(message)),
-            How::TimedOut(_) => (EndKind::TimedOut, failed("Hook failed, blocking execution: it took too long")),
-            How::OverLimit(limit) => {
-                (EndKind::Limit, failed(&format!("Hook failed, blocking execution: it went over its {limit}")))
-            }
-            How::SpawnFailed(why) => (EndKind::SpawnFailed, failed(&format!("Hook failed, blocking execution: {why}"))),
-            How::Unusable(why) => (EndKind::Unusable, failed(&format!("Hook failed, blocking execution: {why}"))),
-            How::ContentChanged => {
-                let why = "Hook failed, blocking execution: it has changed since it was granted";
-                (EndKind::Unusable, failed(why))
-            }
-            _ => (EndKind::Cancelled, failed("Hook failed, blocking execution: it was cancelled")),
+        let (kind_of_end, result) = match (&end.how, end.failure()) {
+            (How::Returned(Some(value)), _) if is_truthy(value) => (EndKind::Answered, result(value)),
+            (How::Returned(_), _) => (EndKind::Silent, None),
+            (how, Some(failure)) => (failure, failed(&reason_of_failure(how))),
+            // What only another runner returns is no answer of a module.
+            (how, None) => (EndKind::BadOutput, failed(&reason_of_failure(how))),
         };
         let denies = result.as_ref().is_some_and(|result| blocks(kind, result));
         Reply {
@@ -82,6 +73,27 @@ impl Dialect for Xcsh {
     fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Reply<Answer>]) -> Folded {
         fold::fold(context, event, replies)
     }
+}
+
+/// Why a module has no result, in the words of its dialect. What a handler threw is used as it is.
+fn reason_of_failure(how: &How) -> String {
+    let why = match how {
+        How::Threw(message) => return message.clone(),
+        How::TimedOut(_) => "it took too long".to_owned(),
+        How::OverLimit(limit) => format!("it went over its {limit}"),
+        How::SpawnFailed(why) => why.to_string(),
+        How::Unusable(why) => why.to_string(),
+        How::ContentChanged => "it has changed since it was granted".to_owned(),
+        How::Cancelled => "it was cancelled".to_owned(),
+        How::Exited(_)
+        | How::Signalled(_)
+        | How::StatusUnknown
+        | How::OutputLimit
+        | How::BrokeProtocol(_)
+        | How::Returned(_)
+        | How::Decided(_) => "it gave no result of a module".to_owned(),
+    };
+    format!("Hook failed, blocking execution: {why}")
 }
 
 /// A result counts when it is an object; anything else a handler returns has no members to count.

@@ -6,18 +6,18 @@ use std::time::SystemTime;
 
 use hookrail_spawn::Sandbox;
 
-use super::Environment;
-use super::command::ProcessWorld;
-use super::request::RunRequest;
+use crate::exec_options::ExecOptions;
 use crate::hook::{Action, Hook};
-use crate::lane::Lane;
+use crate::run::Environment;
+use crate::run::command::ProcessWorld;
+use crate::run::request::RunRequest;
 use crate::trust;
 
 /// A command with its directory and its environment.
 #[derive(Debug)]
 pub(super) struct Recipe {
     what: What,
-    lane: Lane,
+    exec: ExecOptions,
     cwd: PathBuf,
     inherited: Arc<Environment>,
     variables: Vec<(String, String)>,
@@ -62,7 +62,7 @@ impl Recipe {
     pub(super) fn of(world: &ProcessWorld, request: &RunRequest) -> Self {
         Self {
             what: What::of(request),
-            lane: request.hook.lane,
+            exec: request.hook.exec,
             cwd: request.cwd.clone(),
             inherited: Arc::clone(inherited(world, request)),
             variables: variables(request).cloned().collect(),
@@ -77,14 +77,14 @@ impl Recipe {
 
     /// Whether the hook still asks for this.
     pub(super) fn is_of(&self, hook: &Hook) -> bool {
-        self.what.is_of(&hook.action) && self.lane.life == hook.lane.life
+        self.what.is_of(&hook.action) && self.exec.lifetime == hook.exec.lifetime
     }
 
     /// Whether the request would be started in just this way. This is asked for every event, so it copies nothing.
     pub(super) fn fits(&self, world: &ProcessWorld, request: &RunRequest) -> bool {
         let theirs = inherited(world, request);
         self.what.fits(request)
-            && self.lane == request.hook.lane
+            && self.exec == request.hook.exec
             && self.cwd == request.cwd
             && (Arc::ptr_eq(&self.inherited, theirs) || self.inherited == *theirs)
             && self.variables.iter().eq(variables(request))
@@ -102,7 +102,7 @@ fn variables(request: &RunRequest) -> impl Iterator<Item = &(String, String)> {
 
 /// The files that a command names, as they were when they were looked at.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Content(Vec<(PathBuf, Option<Stamp>)>);
+pub(in crate::run) struct FileStamps(Vec<(PathBuf, Option<Stamp>)>);
 
 /// What changes with every change of a file.
 #[derive(Debug, PartialEq, Eq)]
@@ -113,7 +113,7 @@ struct Stamp {
     node: (u64, u64, i64, i64),
 }
 
-impl Content {
+impl FileStamps {
     /// Looks at the files of a hook's command.
     pub(super) fn named_by(hook: &Hook, world: &ProcessWorld, cwd: &Path) -> Self {
         let environment = hook.environment.as_ref().unwrap_or(&world.environment);
@@ -123,13 +123,13 @@ impl Content {
     }
 
     /// Looks at the files that a grant covers.
-    pub(super) fn covered_by(fingerprint: &trust::Fingerprint) -> Self {
+    pub(in crate::run) fn covered_by(fingerprint: &trust::Fingerprint) -> Self {
         let files = fingerprint.files().iter().flat_map(|file| [&file.path, &file.real]);
         Self(files.map(|file| (file.clone(), stamp(file))).collect())
     }
 
     /// Whether they are still what they were.
-    pub(super) fn is_unchanged(&self) -> bool {
+    pub(in crate::run) fn is_unchanged(&self) -> bool {
         self.0.iter().all(|(file, known)| stamp(file) == *known)
     }
 }

@@ -1,7 +1,7 @@
 //! Asking a process that stays: one line of JSON for each event, one line back.
 //!
-//! A worker has one question at a time. Whoever answers something else than what it was asked, or nothing, is ended, and
-//! the next event starts another one. The lines are described in the guide for authors of hooks.
+//! A worker has one question at a time. A worker that answers something else than what it was asked, or nothing, is ended,
+//! and the next event starts another one. The lines are described in the guide for authors of hooks.
 
 use std::borrow::Cow;
 use std::future::poll_fn;
@@ -11,15 +11,15 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, Exchange, Exit, Ladder, Reply, SpawnError};
+use hookrail_spawn::{CancelToken, Exchange, Exit, Reply, SpawnError};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::command::{ProcessWorld, failure, output, use_of_a_process};
-use super::end::{How, Output, RunEnd};
-use super::kept::{Pool, Pools, Resident};
-use super::request::RunRequest;
+use super::{CommandPool, CommandPools, IdleProcess};
+use crate::run::command::{ProcessResult, ProcessRun, failure, output, use_of_a_process};
+use crate::run::end::{How, Output, ProcessReport, RunEnd, RunnerReport, SpawnFailure};
+use crate::run::request::RunRequest;
 
 /// After so many questions a worker is replaced, whatever it has heaped up.
 const MOST_QUESTIONS: u32 = 1000;
@@ -29,49 +29,55 @@ const BUSY_TRIES: u32 = 5;
 const BUSY_PAUSE: Duration = Duration::from_millis(10);
 
 /// Asks a worker of the hook, and starts one where there is none.
-pub(super) async fn ask(
-    world: &ProcessWorld,
-    pools: &Pools,
-    request: &RunRequest,
-    cancel: &CancelToken,
-) -> (RunEnd, Option<Ladder>) {
-    let pool = pools.pool(world, request);
+pub(in crate::run) async fn ask(context: ProcessRun<'_>, request: &RunRequest) -> ProcessResult {
+    let ProcessRun { world, cancel, .. } = context;
+    let pools = &*context.pool.commands;
+    let pool = pools.pool_for(world, request);
     // Waiting for a worker does not count against the hook's time.
     let Some(Ok(_place)) = unless_cancelled(pool.places.acquire(), cancel).await else {
-        return (RunEnd::new(How::Cancelled, Duration::ZERO), None);
+        return RunEnd::new(How::Cancelled, Duration::ZERO).into();
     };
     let began = Instant::now();
-    let resident = match worker(pools, &pool, request, began, cancel).await {
-        Ok(resident) => resident,
-        Err(how) => return (RunEnd::new(how, began.elapsed()), None),
+    let process = match worker(pools, &pool, request, began, cancel).await {
+        Ok(process) => process,
+        Err(how) => return RunEnd::new(how, began.elapsed()).into(),
     };
-    let id = u64::from(resident.asked) + 1;
+    let asked = process.asked + 1;
+    let question = Question { id: u64::from(asked), asked, began };
     let left = request.timeout.saturating_sub(began.elapsed());
-    let question = use_of_a_process(world, request).timeout(left).stdin(line(id, &request.input));
-    let asked = resident.asked + 1;
-    match resident.parked.ask(&question, cancel).await {
-        Ok(exchange) => conclude(pools, &pool, request, exchange, id, asked, began),
+    let command = use_of_a_process(world, request).timeout(left).stdin(line(question.id, &request.input));
+    match process.parked.ask(&command, cancel).await {
+        Ok(exchange) => conclude(pools, &pool, request, exchange, question),
         Err(error) => {
-            let why = super::end::SpawnFailure::Other(format!("its pipes cannot be watched: {error}"));
-            (RunEnd::new(How::SpawnFailed(why), began.elapsed()), None)
+            let why = SpawnFailure::Other(format!("its pipes cannot be watched: {error}"));
+            RunEnd::new(How::SpawnFailed(why), began.elapsed()).into()
         }
     }
 }
 
+/// A question that a worker was asked.
+#[derive(Clone, Copy)]
+struct Question {
+    id: u64,
+    /// How often the worker was asked, with this one.
+    asked: u32,
+    began: Instant,
+}
+
 /// A worker that is ready for a question.
 async fn worker(
-    pools: &Pools,
-    pool: &Pool,
+    pools: &CommandPools,
+    pool: &CommandPool,
     request: &RunRequest,
     began: Instant,
     cancel: &CancelToken,
-) -> Result<Resident, How> {
-    while let Some(resident) = pool.take() {
-        // One that has exited, or said something nobody asked for, is of no use.
-        if resident.parked.is_quiet() {
-            return Ok(resident);
+) -> Result<IdleProcess, How> {
+    while let Some(process) = pool.take() {
+        // One that has exited, or wrote something before it was asked, is of no use.
+        if process.parked.is_quiet() {
+            return Ok(process);
         }
-        pools.give_up(resident);
+        pools.discard(process);
     }
     let time_up = began + request.timeout;
     if let Some(start) = pool.not_before() {
@@ -81,25 +87,23 @@ async fn worker(
         }
     }
     for _ in 0..BUSY_TRIES {
-        match pools.start(pool) {
+        match pools.start_process(pool) {
             Err(SpawnError::Busy { .. }) => {}
             started => return started.map_err(|error| How::SpawnFailed(failure(&error))),
         }
         unless_cancelled(sleep(BUSY_PAUSE), cancel).await.ok_or(How::Cancelled)?;
     }
-    pools.start(pool).map_err(|error| How::SpawnFailed(failure(&error)))
+    pools.start_process(pool).map_err(|error| How::SpawnFailed(failure(&error)))
 }
 
 /// Makes an end of an exchange, and keeps a worker that did well.
 fn conclude(
-    pools: &Pools,
-    pool: &Pool,
+    pools: &CommandPools,
+    pool: &CommandPool,
     request: &RunRequest,
     exchange: Exchange,
-    id: u64,
-    asked: u32,
-    began: Instant,
-) -> (RunEnd, Option<Ladder>) {
+    Question { id, asked, began }: Question,
+) -> ProcessResult {
     let stderr = output(exchange.stderr);
     let (mut parked, mut ladder) = (exchange.parked, exchange.ladder);
     let end = match exchange.reply {
@@ -122,19 +126,19 @@ fn conclude(
     };
     match (&end.how, parked) {
         (_, Some(parked)) => {
-            pool.worked();
-            let resident = Resident { parked, asked };
-            if asked < MOST_QUESTIONS { pools.put_back(pool, resident) } else { pools.give_up(resident) }
+            pool.note_success();
+            let process = IdleProcess { parked, asked };
+            if asked < MOST_QUESTIONS { pools.put_back(pool, process) } else { pools.discard(process) }
         }
         // Neither is a crash: the next worker is started at once.
         (How::TimedOut(_) | How::Cancelled, None) => {}
-        (_, None) => pool.crashed(),
+        (_, None) => pool.note_crash(),
     }
-    (end, ladder)
+    ProcessResult { end, ladders: ladder.into_iter().collect() }
 }
 
 fn ended(how: How, stderr: Output, began: Instant) -> RunEnd {
-    let mut end = RunEnd::new(how, began.elapsed());
+    let mut end = RunEnd::new(how, began.elapsed()).reported(RunnerReport::Process(ProcessReport::default()));
     end.stderr = stderr;
     end
 }
@@ -188,7 +192,7 @@ impl<'l> Answer<'l> {
     }
 }
 
-/// Waits for something, as long as somebody wants it.
+/// Waits for something until the run is cancelled.
 async fn unless_cancelled<F: Future>(work: F, cancel: &CancelToken) -> Option<F::Output> {
     let mut work = pin!(work);
     let mut cancelled = pin!(cancel.cancelled());

@@ -7,23 +7,23 @@ use std::sync::{Arc, Mutex};
 
 use hookrail_spawn::{Sandbox, lock};
 
-use super::Environment;
-use super::command::ProcessWorld;
-use super::request::RunRequest;
+use crate::run::Environment;
+use crate::run::command::ProcessWorld;
+use crate::run::request::RunRequest;
 
 /// How many are kept. Hooks of several plugins have as many environments.
-const KEPT: usize = 8;
+const MOST_KEPT: usize = 8;
 
 /// The variables in which programs look for a folder for temporary files.
 const TEMPORARY_FOLDER: [&str; 3] = ["TMPDIR", "TMP", "TEMP"];
 
 /// The environments of the last runs, the latest last.
 #[derive(Debug, Default)]
-pub(crate) struct Surroundings(Mutex<Vec<Known>>);
+pub(crate) struct Environments(Mutex<Vec<KnownEnvironment>>);
 
 /// An environment, and everything it was made of.
 #[derive(Debug)]
-struct Known {
+struct KnownEnvironment {
     inherited: Arc<Environment>,
     from_event: Vec<(String, String)>,
     from_dialect: Arc<[(String, String)]>,
@@ -32,7 +32,7 @@ struct Known {
     environment: Arc<Environment>,
 }
 
-impl Known {
+impl KnownEnvironment {
     fn fits(&self, inherited: &Arc<Environment>, request: &RunRequest) -> bool {
         Arc::ptr_eq(&self.inherited, inherited)
             && self.from_dialect == request.variables
@@ -42,19 +42,19 @@ impl Known {
     }
 }
 
-impl Surroundings {
+impl Environments {
     /// What a hook finds in its environment, but for what differs from run to run.
-    pub(super) fn of(&self, world: &ProcessWorld, request: &RunRequest) -> Arc<Environment> {
+    pub(in crate::run) fn for_request(&self, world: &ProcessWorld, request: &RunRequest) -> Arc<Environment> {
         let inherited = request.hook.environment.as_ref().unwrap_or(&world.environment);
         let mut kept = lock(&self.0);
         if let Some(known) = kept.iter().rev().find(|known| known.fits(inherited, request)) {
             return Arc::clone(&known.environment);
         }
         let environment = Arc::new(environment(inherited, world.depth, request));
-        if kept.len() >= KEPT {
+        if kept.len() >= MOST_KEPT {
             kept.remove(0);
         }
-        kept.push(Known {
+        kept.push(KnownEnvironment {
             inherited: Arc::clone(inherited),
             from_event: request.event.variables().to_vec(),
             from_dialect: Arc::clone(&request.variables),

@@ -1,52 +1,52 @@
-//! The faster ways a command hook may ask for. None is taken unless the hook's own entry asks for it.
+//! How a command hook is executed: faster ways that its own entry may ask for. None is taken unless the entry asks for it.
 //!
-//! Nothing here knows how a process is started, or how a dialect spells these wishes.
+//! Nothing here knows how a process is started, or how a dialect spells these options.
 
 use std::num::NonZeroU8;
 
-/// What a hook asked for. The default is what every hook gets: a shell, and a pipe.
+/// What a hook's entry asked for. The default is what every other hook gets: a shell, a pipe, and a process for each event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Lane {
+pub struct ExecOptions {
     /// Whether its command line is given to a shell in every case.
     pub shell: ShellUse,
     /// What its standard input is.
     pub stdin: StdinKind,
     /// How long its process lives.
-    pub life: Life,
+    pub lifetime: ProcessLifetime,
 }
 
-impl Lane {
-    /// The lane for a hook that was configured twice: what only one of the two entries asked for is not taken.
+impl ExecOptions {
+    /// The options of a hook that was configured twice: what only one of the two entries asked for is not taken.
     #[must_use]
     pub fn common(self, other: Self) -> Self {
         Self {
             shell: if self.shell == other.shell { self.shell } else { ShellUse::Always },
             stdin: if self.stdin == other.stdin { self.stdin } else { StdinKind::Pipe },
-            life: match (self.life, other.life) {
-                (Life::Prewarmed(one), Life::Prewarmed(two)) => Life::Prewarmed(one.min(two)),
+            lifetime: match (self.lifetime, other.lifetime) {
+                (ProcessLifetime::Prewarmed(one), ProcessLifetime::Prewarmed(two)) => {
+                    ProcessLifetime::Prewarmed(one.min(two))
+                }
                 (one, two) if one == two => one,
-                _ => Life::Once,
+                _ => ProcessLifetime::Once,
             },
         }
     }
 
-    /// What differs from the default, as key and value in the words of a configuration.
-    pub fn wishes(&self) -> impl Iterator<Item = (&'static str, String)> {
+    /// The options that differ from the default, as key and value in the words of a configuration.
+    pub fn non_default(&self) -> impl Iterator<Item = (&'static str, String)> {
         let shell = (self.shell != ShellUse::default()).then(|| ("shell", self.shell.name().to_owned()));
         let stdin = (self.stdin != StdinKind::default()).then(|| ("stdin", self.stdin.name().to_owned()));
-        let life = match self.life {
-            Life::Once => None,
-            Life::Worker => Some(("mode", "worker".to_owned())),
-            Life::Prewarmed(count) => Some(("prewarm", count.to_string())),
+        let lifetime = match self.lifetime {
+            ProcessLifetime::Once => None,
+            ProcessLifetime::Worker => Some(("mode", "worker".to_owned())),
+            ProcessLifetime::Prewarmed(count) => Some(("prewarm", count.to_string())),
         };
-        [shell, stdin, life].into_iter().flatten()
+        [shell, stdin, lifetime].into_iter().flatten()
     }
 }
 
 /// Whether a command line is given to a shell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum ShellUse {
     /// In every case.
     #[default]
@@ -71,7 +71,6 @@ impl ShellUse {
 
 /// What a hook's standard input is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum StdinKind {
     /// A pipe, whatever the size.
     #[default]
@@ -96,8 +95,7 @@ impl StdinKind {
 
 /// How long the process of a hook lives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Life {
+pub enum ProcessLifetime {
     /// It is started for one event and ends with it.
     #[default]
     Once,
@@ -107,11 +105,11 @@ pub enum Life {
     Prewarmed(NonZeroU8),
 }
 
-impl Life {
+impl ProcessLifetime {
     /// The largest number of processes that may be started before their event.
     pub const MOST_PREWARMED: u8 = 8;
 
-    /// The name of this kind of life.
+    /// The name of this lifetime, as it is part of a fingerprint.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -1,0 +1,164 @@
+//! The idle processes of one command.
+
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use hookrail_spawn::{Command, SpawnError, lock};
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+use super::recipe::{FileStamps, Recipe};
+use super::{CommandPools, IdleProcess};
+use crate::exec_options::ProcessLifetime;
+use crate::hook::Hook;
+use crate::run::command::{ProcessWorld, commands};
+use crate::run::request::RunRequest;
+
+/// How many processes of one pool work at once; more events wait for them.
+const MOST_AT_ONCE: usize = 4;
+
+/// The pause before a process is started again: none after the first crash, then from here, doubling, to there.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// Processes that were started in the same way.
+#[derive(Debug)]
+pub(in crate::run) struct CommandPool {
+    hook: Arc<Hook>,
+    recipe: Recipe,
+    pub(super) files: FileStamps,
+    /// What is started: the first that can be.
+    pub(super) commands: Vec<Command>,
+    pub(super) places: Semaphore,
+    state: Mutex<PoolState>,
+}
+
+#[derive(Debug, Default)]
+struct PoolState {
+    idle: Vec<IdleProcess>,
+    /// Whether the pool was given up, so that nothing comes back to it.
+    given_up: bool,
+    crashes: u32,
+    not_before: Option<Instant>,
+    /// Whether its processes do not wait for their input, so that none is started before it is needed.
+    does_not_wait: bool,
+}
+
+impl CommandPool {
+    pub(super) fn new(world: &ProcessWorld, request: &RunRequest, files: FileStamps) -> Self {
+        Self {
+            hook: Arc::clone(&request.hook),
+            recipe: Recipe::of(world, request),
+            files,
+            commands: commands(world, request),
+            places: Semaphore::new(MOST_AT_ONCE),
+            state: Mutex::default(),
+        }
+    }
+
+    /// Whether a request would be started in just this way.
+    pub(super) fn fits(&self, world: &ProcessWorld, request: &RunRequest) -> bool {
+        self.recipe.fits(world, request)
+    }
+
+    /// Whether its processes are those of that entry of a configuration, however they were started.
+    pub(super) fn is_for(&self, hook: &Hook) -> bool {
+        let Hook { event, dialect, label, origin, .. } = &*self.hook;
+        (event, dialect, label, &origin.location) == (&hook.event, &hook.dialect, &hook.label, &hook.origin.location)
+    }
+
+    /// Whether the hook still asks for such processes.
+    pub(super) fn is_still_wanted_by(&self, hook: &Hook) -> bool {
+        let sandbox = |hook: &Hook| (hook.sandbox.clone(), hook.sandbox_requirement, Arc::clone(&hook.sandbox_floors));
+        self.recipe.is_of(hook) && sandbox(&self.hook) == sandbox(hook)
+    }
+
+    /// Takes out a process that no event uses.
+    pub(super) fn take(&self) -> Option<IdleProcess> {
+        lock(&self.state).idle.pop()
+    }
+
+    /// Takes out a process that still waits for its first input. One that did not wait shows that the others will not
+    /// either.
+    pub(super) fn take_waiting(&self, pools: &CommandPools) -> Option<IdleProcess> {
+        let process = self.take()?;
+        if !process.parked.has_exited() {
+            return Some(process);
+        }
+        let mut state = lock(&self.state);
+        state.does_not_wait = true;
+        let useless = std::mem::take(&mut state.idle);
+        drop(state);
+        useless.into_iter().chain([process]).for_each(|process| pools.discard(process));
+        None
+    }
+
+    /// Takes a process back; returns it if the pool was given up.
+    pub(super) fn put_back(&self, process: IdleProcess) -> Option<IdleProcess> {
+        let mut state = lock(&self.state);
+        if state.given_up {
+            return Some(process);
+        }
+        state.idle.push(process);
+        None
+    }
+
+    /// Takes nothing back from now on, and returns its idle processes.
+    pub(super) fn give_up(&self) -> Vec<IdleProcess> {
+        let mut state = lock(&self.state);
+        state.given_up = true;
+        std::mem::take(&mut state.idle)
+    }
+
+    /// Whether there are fewer processes than the hook wants to have waiting.
+    pub(super) fn lacks_processes(&self) -> bool {
+        self.lacks_any(&lock(&self.state))
+    }
+
+    fn lacks_any(&self, state: &PoolState) -> bool {
+        let ProcessLifetime::Prewarmed(wanted) = self.hook.exec.lifetime else { return false };
+        !state.given_up && !state.does_not_wait && state.idle.len() < usize::from(wanted.get())
+    }
+
+    /// Adds one of the processes that are lacking. The lock is held meanwhile: an event that comes now waits for this
+    /// process, which is there sooner than one that it would start itself.
+    pub(super) fn add_with(&self, start: impl FnOnce() -> Result<IdleProcess, SpawnError>) -> ControlFlow<()> {
+        let mut state = lock(&self.state);
+        if !self.lacks_any(&state) {
+            return ControlFlow::Break(());
+        }
+        match start() {
+            Ok(process) => state.idle.push(process),
+            Err(_) => return ControlFlow::Break(()),
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Whether what would be started now is what was looked at, and what was trusted.
+    pub(super) fn may_be_started(&self) -> bool {
+        self.hook.trust.still_holds(self.recipe.cwd()) && self.files.is_unchanged()
+    }
+
+    /// When a process may be started again after crashes.
+    pub(super) fn not_before(&self) -> Option<Instant> {
+        lock(&self.state).not_before
+    }
+
+    /// Notes that a process did its work.
+    pub(super) fn note_success(&self) {
+        let mut state = lock(&self.state);
+        (state.crashes, state.not_before) = (0, None);
+    }
+
+    /// Notes that a process crashed.
+    pub(super) fn note_crash(&self) {
+        let mut state = lock(&self.state);
+        state.crashes = state.crashes.saturating_add(1);
+        let pause = match state.crashes {
+            0 | 1 => Duration::ZERO,
+            more => FIRST_PAUSE.saturating_mul(1 << (more - 2).min(10)).min(LONGEST_PAUSE),
+        };
+        state.not_before = Some(Instant::now() + pause);
+    }
+}

@@ -1,0 +1,228 @@
+//! What is kept from one event to the next: idle processes (workers, and spares that were started before their event), and
+//! the environments that processes are started with.
+//!
+//! Idle processes are kept in one pool for everything that is started in the same way: the same command, in the same
+//! directory, with the same environment. A pool is given up when one of that changes for its hook, when a file that the
+//! command names changes, and when the hook itself is gone. The processes of such a pool are ended; nothing is left after
+//! [`ProcessPool::close`].
+//!
+//! No pool belongs to a runtime. Nothing is locked while a process works.
+
+mod command_pool;
+mod environments;
+mod recipe;
+pub(super) mod spare;
+pub(super) mod worker;
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use hookrail_spawn::{Ladder, Parked, SpawnError, lock, run_id};
+use tokio::task::JoinSet;
+
+pub(crate) use environments::Environments;
+pub(super) use recipe::FileStamps;
+
+use super::command::{ProcessWorld, RUN_ID};
+use super::request::RunRequest;
+use crate::hook::Hook;
+use command_pool::CommandPool;
+
+/// How long a process that is not needed any more may tidy up.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// All idle processes of a hook system, and the thread that starts some of them before they are needed.
+#[derive(Debug, Default)]
+pub(crate) struct ProcessPool {
+    commands: Arc<CommandPools>,
+    refiller: Mutex<Option<Refiller>>,
+}
+
+/// A thread that starts processes before they are needed, so that no event waits for the start.
+#[derive(Debug)]
+struct Refiller {
+    orders: mpsc::Sender<Arc<CommandPool>>,
+    thread: JoinHandle<()>,
+}
+
+/// The pools of all commands.
+#[derive(Debug, Default)]
+pub(super) struct CommandPools {
+    pools: Mutex<Vec<Arc<CommandPool>>>,
+    /// Processes that are to be ended by the next run, because ending them takes a runtime.
+    discarded: Mutex<Vec<IdleProcess>>,
+    closed: AtomicBool,
+}
+
+/// A process of a pool that no event uses at the moment.
+#[derive(Debug)]
+pub(super) struct IdleProcess {
+    pub(super) parked: Parked,
+    /// How often it was asked.
+    pub(super) asked: u32,
+}
+
+impl IdleProcess {
+    /// Begins to end it. One that was never asked has nothing to tidy up, and must not see the end of its input.
+    fn retire(self) -> Option<Ladder> {
+        let grace = if self.asked == 0 { Duration::ZERO } else { GRACE };
+        self.parked.retire(grace).ok()
+    }
+}
+
+impl ProcessPool {
+    /// Lets the processes of a command be replaced, some time.
+    fn refill(&self, pool: Arc<CommandPool>) {
+        if !pool.lacks_processes() || self.commands.is_closed() {
+            return;
+        }
+        let mut refiller = lock(&self.refiller);
+        if refiller.is_none() {
+            *refiller = Refiller::start(&self.commands);
+        }
+        // Without a thread there are no processes before they are needed, and that is all.
+        if let Some(refiller) = &*refiller {
+            let _ = refiller.orders.send(pool);
+        }
+    }
+
+    /// Ends every idle process of a hook at once.
+    pub(super) fn remove_hook(&self, hook: &Hook) {
+        self.commands.retain(|pool| !pool.is_for(hook));
+    }
+
+    /// Ends every idle process of a hook that is not among these any more, or may not run, at once.
+    pub(crate) fn retain_hooks(&self, hooks: &[Arc<Hook>]) {
+        let may_run = |hook: &Hook| hook.is_enabled() && hook.trust.allows();
+        self.commands.retain(|pool| {
+            hooks.iter().any(|hook| pool.is_for(hook) && pool.is_still_wanted_by(hook) && may_run(hook))
+        });
+    }
+
+    /// Whether there is nothing to end.
+    pub(crate) fn is_empty(&self) -> bool {
+        lock(&self.commands.pools).is_empty() && lock(&self.commands.discarded).is_empty()
+    }
+
+    /// Ends everything, and takes nothing back from now on.
+    pub(crate) async fn close(&self) {
+        self.commands.closed.store(true, Ordering::Release);
+        let refiller = lock(&self.refiller).take();
+        if let Some(Refiller { orders, thread }) = refiller {
+            drop(orders);
+            // It starts one process at most before it sees that everything is closed.
+            let _ = thread.join();
+        }
+        let old = std::mem::take(&mut *lock(&self.commands.pools));
+        lock(&self.commands.discarded).extend(give_up_all(old));
+        let mut ending = JoinSet::new();
+        for ladder in self.end_discarded() {
+            ending.spawn(ladder.finish());
+        }
+        while ending.join_next().await.is_some() {}
+    }
+
+    /// Begins to end the processes that were discarded. What is still to be done for that comes back.
+    pub(super) fn end_discarded(&self) -> Vec<Ladder> {
+        let discarded = std::mem::take(&mut *lock(&self.commands.discarded));
+        discarded.into_iter().filter_map(IdleProcess::retire).collect()
+    }
+}
+
+impl Drop for ProcessPool {
+    fn drop(&mut self) {
+        // The thread may be at work; what it starts then is not taken.
+        self.commands.closed.store(true, Ordering::Release);
+    }
+}
+
+impl Refiller {
+    fn start(commands: &Arc<CommandPools>) -> Option<Self> {
+        let (orders, inbox) = mpsc::channel::<Arc<CommandPool>>();
+        let commands = Arc::clone(commands);
+        let body = move || inbox.iter().for_each(|pool| commands.fill(&pool));
+        let thread = thread::Builder::new().name("hookrail-spares".to_owned()).spawn(body).ok()?;
+        Some(Self { orders, thread })
+    }
+}
+
+impl CommandPools {
+    fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    /// The pool for a request. A pool that does not fit any more is given up.
+    fn pool_for(&self, world: &ProcessWorld, request: &RunRequest) -> Arc<CommandPool> {
+        let found = lock(&self.pools).iter().find(|pool| pool.fits(world, request)).cloned();
+        if let Some(pool) = found.filter(|pool| pool.files.is_unchanged()) {
+            return pool;
+        }
+        // The files are looked at before anything is started, so a change in between is not missed.
+        let files = FileStamps::named_by(&request.hook, world, &request.cwd);
+        let mut pools = lock(&self.pools);
+        if let Some(pool) = pools.iter().find(|pool| pool.fits(world, request) && pool.files == files) {
+            return Arc::clone(pool);
+        }
+        let (old, other) = pools.drain(..).partition(|pool| pool.is_for(&request.hook));
+        *pools = other;
+        let pool = Arc::new(CommandPool::new(world, request, files));
+        pools.push(Arc::clone(&pool));
+        drop(pools);
+        lock(&self.discarded).extend(give_up_all(old));
+        pool
+    }
+
+    /// Starts a process of a pool. Its run number is its own, because it is found by it when it has to end.
+    fn start_process(&self, pool: &CommandPool) -> Result<IdleProcess, SpawnError> {
+        let run_id = run_id();
+        let mut refused = None;
+        for command in &pool.commands {
+            match Parked::start(&command.clone().marker(RUN_ID, &run_id)) {
+                Ok(parked) => return Ok(IdleProcess { parked, asked: 0 }),
+                Err(error) => refused = Some(error),
+            }
+        }
+        Err(refused.unwrap_or(SpawnError::ProgramNotFound { program: "".into() }))
+    }
+
+    /// Takes a process back for the next event, unless its pool was given up.
+    fn put_back(&self, pool: &CommandPool, process: IdleProcess) {
+        let refused = if self.is_closed() { Some(process) } else { pool.put_back(process) };
+        if let Some(process) = refused {
+            self.discard(process);
+        }
+    }
+
+    /// Marks a process to be ended.
+    fn discard(&self, process: IdleProcess) {
+        lock(&self.discarded).push(process);
+    }
+
+    /// Starts what a pool lacks, as long as that is what would be started for the next event.
+    fn fill(&self, pool: &CommandPool) {
+        let start = || {
+            if self.is_closed() {
+                return ControlFlow::Break(());
+            }
+            pool.add_with(|| self.start_process(pool))
+        };
+        while pool.may_be_started() && start().is_continue() {}
+    }
+
+    fn retain(&self, wanted: impl Fn(&CommandPool) -> bool) {
+        let mut pools = lock(&self.pools);
+        let (kept, old): (Vec<_>, Vec<_>) = pools.drain(..).partition(|pool| wanted(pool));
+        *pools = kept;
+        drop(pools);
+        // A thread that changes a configuration may have no runtime, so these processes do not get any time to tidy up.
+        drop(give_up_all(old));
+    }
+}
+
+/// Gives pools up, and returns their idle processes.
+fn give_up_all(pools: Vec<Arc<CommandPool>>) -> Vec<IdleProcess> {
+    pools.into_iter().flat_map(|pool| pool.give_up()).collect()
+}

@@ -1,0 +1,28 @@
+//! Giving an event to a process that has waited for one.
+//!
+//! The process is like any other but for the moment of its start, so it reads its input and ends as always. Where none
+//! waits, one is started as always.
+
+use std::sync::Arc;
+
+use crate::run::command::{ProcessResult, ProcessRun, ended, run_command, use_of_a_process};
+use crate::run::request::RunRequest;
+
+/// Runs a hook that wants to have processes waiting, and has them replaced afterwards.
+pub(in crate::run) async fn run(context: ProcessRun<'_>, request: &RunRequest) -> ProcessResult {
+    let ProcessRun { world, pool, cancel, .. } = context;
+    let processes = pool.commands.pool_for(world, request);
+    let finished = match processes.take_waiting(&pool.commands) {
+        Some(process) => {
+            let delivery = use_of_a_process(world, request).stdin(Arc::clone(request.input.shared()));
+            process.parked.finish(&delivery, cancel).await.ok()
+        }
+        None => None,
+    };
+    let result = match finished {
+        Some(finished) => ended(finished, request),
+        None => run_command(context, request).await,
+    };
+    pool.refill(processes);
+    result
+}
