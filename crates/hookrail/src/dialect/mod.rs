@@ -5,6 +5,7 @@
 //! processes nor knows when or where its hooks run.
 
 mod columns;
+mod command_hooks;
 pub mod llxprt;
 mod load;
 pub(crate) mod native;
@@ -240,7 +241,10 @@ pub(crate) fn matcher_subject(dialect: DialectId, event: &Event, field: &str) ->
 /// be read.
 pub(crate) fn guards_matcher(dialect: DialectId, kind: EventKind, pattern: Option<&str>) -> Matcher {
     match (dialect, pattern) {
-        (DialectId::Llxprt, Some(pattern)) => llxprt::compile_matcher(kind, pattern, OnInvalid::MatchAll).matcher,
+        (DialectId::Llxprt, Some(pattern)) => {
+            <llxprt::Llxprt as command_hooks::CommandDialect>::compile_matcher(kind, pattern, OnInvalid::MatchAll)
+                .matcher
+        }
         (DialectId::Xcode, Some(pattern)) => xcode::compile_matcher(pattern).matcher,
         (DialectId::Xcsh | DialectId::Native, _) | (_, None) => Matcher::everything(),
     }

@@ -1,8 +1,7 @@
 //! The aggregate of an event, in the shape this dialect documents.
 
-use super::answer::Answer;
-use super::output::HookOutput;
 use crate::dialect::Reply;
+use crate::dialect::command_hooks::{Answer, HookOutput};
 use crate::json::Json;
 use crate::outcome::{Aggregated, Decision, Effects, EndKind};
 

@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::group;
+use super::Llxprt;
 use crate::config::{Document, Node, Parsed, Place, Reading, Source, Verdict};
 use crate::diagnostic::{Code, Diagnostic, Level};
 use crate::dialect::DialectId;
+use crate::dialect::command_hooks::read_event;
 use crate::hook::{Action, Hook, OnFailure, Owner};
 use crate::source::{Location, SourceKind};
 
@@ -152,7 +153,7 @@ fn read_hooks(
         if value.members().is_some() && value.get("command").is_some() {
             continue;
         }
-        let (hooks, problems) = group::read_event(source, SourceKind::Extension, key, value);
+        let (hooks, problems) = read_event::<Llxprt>(source, SourceKind::Extension, key, value);
         found.extend(problems);
         for group in value.elements().unwrap_or_default() {
             if group.get("hooks").and_then(Node::elements).is_some_and(<[Node]>::is_empty) {

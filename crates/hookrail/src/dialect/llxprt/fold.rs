@@ -1,9 +1,8 @@
 //! Several answers become one. Four strategies, chosen by the event table; plan order only, never completion order.
 
-use super::answer::{Answer, Provenance};
-use super::output::{HookDecision, HookOutput};
 use super::{aggregate, rewrite, tools};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::command_hooks::{Answer, HookDecision, HookOutput, Provenance};
 use crate::dialect::{DialectId, FoldContext, Folded, Reply};
 use crate::event::{Abilities, Event, EventKind, Fold, Stage};
 use crate::hook::Authority;

@@ -1,19 +1,16 @@
 //! Command hooks in settings files.
 //!
-//! `settings` and `extension` load them, `stdin` writes what a hook receives, `answer` reads what it says, `fold`
-//! makes one of several answers, `model` keeps the two views of a model request in step, and `output` holds the
-//! documented output types.
+//! `command_hooks` reads their settings and answers. Here `settings` and `extension` find them, `input` and `stdin` write
+//! what a hook receives, `fold` makes one of several answers, `model` keeps the two views of a model request in step, and
+//! `output` holds the documented output types.
 
 mod aggregate;
-mod answer;
 mod command;
 mod event_name;
 mod events;
 mod extension;
 mod fold;
-mod group;
 mod input;
-mod lane;
 mod layers;
 mod llm;
 mod model;
@@ -24,10 +21,12 @@ mod schema;
 mod settings;
 mod specific;
 mod stdin;
-mod strictest;
 mod tools;
 mod translate;
 
+pub use super::command_hooks::{
+    BlockingError, EXIT_CODE_BLOCKING_ERROR, EXIT_CODE_NON_BLOCKING_ERROR, EXIT_CODE_SUCCESS, HookDecision, HookOutput,
+};
 pub(crate) use aggregate::amend_aggregate;
 pub use event_name::HookEventName;
 pub use input::{
@@ -37,24 +36,24 @@ pub use input::{
 };
 pub use llm::{HookToolConfig, HookToolMode, LlmRequest, LlmResponse};
 pub use output::{
-    AfterModelHookOutput, BeforeModelHookOutput, BeforeToolHookOutput, BeforeToolSelectionHookOutput, BlockingError,
-    DefaultHookOutput, EXIT_CODE_BLOCKING_ERROR, EXIT_CODE_NON_BLOCKING_ERROR, EXIT_CODE_SUCCESS, HookDecision,
-    HookOutput,
+    AfterModelHookOutput, BeforeModelHookOutput, BeforeToolHookOutput, BeforeToolSelectionHookOutput, DefaultHookOutput,
 };
 pub use processed::ProcessedHookResult;
 pub use schema::{MATCHER_FORMAT, schemas};
 pub use translate::{from_hook_request, from_hook_response, to_hook_request, to_hook_response};
 
-pub(crate) use group::compile_matcher;
 pub(crate) use layers::load;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Dialect, Flow, FoldContext, Folded, Launch, Reply};
+use super::command_hooks::{Answer, CommandDialect, TimeoutUnit, read_answer};
+use super::{Dialect, DialectId, Flow, FoldContext, Folded, Launch, Reply};
+use crate::diagnostic::Diagnostic;
 use crate::event::{Column, Event, EventKind, Stage};
 use crate::exec_options::ProcessLifetime;
 use crate::hook::{Action, GroupOrder, Hook, OnFailure};
+use crate::matcher::{Compiled, Language, Matcher, OnInvalid, Scope};
 use crate::run::{RunEnd, RunInput};
 use command::PROJECT_VARIABLES;
 
@@ -62,7 +61,7 @@ use command::PROJECT_VARIABLES;
 pub(crate) struct Llxprt;
 
 impl Dialect for Llxprt {
-    type Answer = answer::Answer;
+    type Answer = Answer;
 
     fn column(kind: EventKind) -> Option<&'static Column> {
         events::column(kind)
@@ -99,7 +98,7 @@ impl Dialect for Llxprt {
     }
 
     fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reply<Self::Answer> {
-        answer::read(hook, on_failure, kind, end)
+        read_answer::<Self>(hook, on_failure, kind, end)
     }
 
     fn pass_on(event: &mut Event, stage: Stage, reply: &Reply<Self::Answer>) -> Flow {
@@ -108,6 +107,21 @@ impl Dialect for Llxprt {
 
     fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Reply<Self::Answer>]) -> Folded {
         fold::fold(context, event, replies)
+    }
+}
+
+impl CommandDialect for Llxprt {
+    const ID: DialectId = DialectId::Llxprt;
+    const TIMEOUT_UNIT: TimeoutUnit = TimeoutUnit::Milliseconds;
+
+    fn compile_matcher(event: EventKind, pattern: &str, on_invalid: OnInvalid) -> Compiled {
+        let names_a_tool = event.spec().matched_on(DialectId::Llxprt) == Some("tool_name");
+        let scope = if names_a_tool { Scope::Anywhere } else { Scope::Whole };
+        Matcher::compile(pattern, Language::GlobOrRegex, scope, on_invalid)
+    }
+
+    fn check_specific(event: EventKind, output: &mut HookOutput) -> Vec<Diagnostic> {
+        specific::check(event, output)
     }
 }
 

@@ -1,9 +1,8 @@
 //! What answers rewrite, and how a rewrite reaches the event: passed on in a chain, laid over each other side by side.
 
-use super::answer::Answer;
 use super::model;
-use super::output::HookOutput;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::command_hooks::{Answer, HookOutput};
 use crate::dialect::{Flow, Reply};
 use crate::event::{Event, EventKind, Stage};
 use crate::hook::Authority;

@@ -5,10 +5,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::group::{GROUP_KEYS, HOOK_KEYS, LONGEST_TIMEOUT_MS};
-use super::output::HookDecision;
 use super::settings::CONFIG_KEYS;
 use super::specific::MEMBERS;
+use crate::dialect::command_hooks::{GROUP_KEYS, HOOK_KEYS, HookDecision, LONGEST_TIMEOUT};
 use crate::dialect::{DialectId, sandbox};
 use crate::event::{Column, EventKind, FieldKind};
 use crate::exec_options::{ProcessLifetime, ShellUse, StdinKind};
@@ -115,7 +114,7 @@ fn hook() -> Value {
             "type" => json!({"const": "command"}),
             "command" => json!({"type": "string", "minLength": 1, "pattern": "^[^\\u0000]*$", "description": "A shell command, or a program when `args` is there."}),
             "args" => json!({"type": "array", "items": word, "description": "Arguments; the command then runs without a shell."}),
-            "timeout" => json!({"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST_TIMEOUT_MS, "default": 60_000, "description": "Milliseconds."}),
+            "timeout" => json!({"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST_TIMEOUT.as_secs() * 1_000, "default": 60_000, "description": "Milliseconds."}),
             "onFailure" => json!({"enum": ["allow", "ask", "block"], "default": "allow", "description": "What happens when the hook gives no verdict."}),
             "shell" => json!({"enum": ShellUse::ALL.map(ShellUse::name), "default": "always", "description": "`auto`: a plain command line is started without a shell."}),
             "mode" => json!({"enum": ["once", "worker"], "default": "once", "description": "`worker`: the process stays and gets one line for each event."}),

@@ -3,9 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::group;
-use crate::config::{Document, Node, Shape, nearest};
+use super::Llxprt;
+use crate::config::{Document, Node, Shape};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::command_hooks::{read_event, with_suggestion};
 use crate::dialect::sandbox;
 use crate::hook::Hook;
 use crate::run::Redaction;
@@ -259,21 +260,9 @@ impl Reader<'_> {
                 self.found.push(finding.hint(format!("move it to `hooksConfig.{}`", key.name)));
                 continue;
             }
-            let (hooks, found) = group::read_event(self.document, self.kind, key, value);
+            let (hooks, found) = read_event::<Llxprt>(self.document, self.kind, key, value);
             self.settings.hooks.extend(hooks);
             self.found.extend(found);
         }
-    }
-}
-
-/// The finding with a suggestion, when a known name is close.
-pub(super) fn with_suggestion<'c>(
-    finding: Diagnostic,
-    written: &str,
-    known: impl IntoIterator<Item = &'c str>,
-) -> Diagnostic {
-    match nearest(written, known) {
-        Some(name) => finding.hint(format!("did you mean `{name}`?")),
-        None => finding,
     }
 }

@@ -1,10 +1,10 @@
 //! The members of `hookSpecificOutput`: which there are, what they must be, and on which events they do something.
 
 use super::model;
-use super::output::HookOutput;
 use crate::config::nearest;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::DialectId;
+use crate::dialect::command_hooks::HookOutput;
 use crate::event::{Abilities, EventKind};
 use crate::json::{Json, JsonKind, JsonObject};
 

@@ -1,8 +1,8 @@
 //! The JSON object a hook receives on standard input.
 
-use super::answer::Answer;
 use super::input::AnyHookInput;
 use crate::dialect::Reply;
+use crate::dialect::command_hooks::Answer;
 use crate::event::Event;
 use crate::json::ObjectWriter;
 use crate::payload::list;

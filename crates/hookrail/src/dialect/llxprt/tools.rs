@@ -1,14 +1,14 @@
 //! Which tools a model may call, when several hooks have a say: lists are united, the most restrictive mode wins.
 
-use super::answer::Answer;
 use super::llm::{HookToolConfig, HookToolMode};
-use super::output::HookOutput;
 use crate::dialect::Reply;
+use crate::dialect::command_hooks::{Answer, HookOutput};
 use crate::hook::Authority;
 
 /// The merged output with the union of all tool configurations; a list of the system layer is never widened.
 pub(super) fn with_union(mut merged: HookOutput, replies: &[Reply<Answer>]) -> HookOutput {
-    let given = |reply: &Reply<Answer>| reply.answer.as_ref()?.output.tool_config();
+    let given = |reply: &Reply<Answer>| reply.answer.as_ref()?.output.specific("toolConfig")?.as_object();
+    let given = |reply: &Reply<Answer>| given(reply).map(|config| HookToolConfig::read(&config));
     let configs: Vec<HookToolConfig> = replies.iter().filter_map(given).collect();
     if configs.is_empty() {
         return merged;

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU8;
 
-use super::settings::with_suggestion;
+use super::with_suggestion;
 use crate::config::{Document, Node, Shape};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::exec_options::{ExecOptions, ProcessLifetime, ShellUse, StdinKind};

@@ -1,24 +1,25 @@
 //! The hooks of one event in one file: groups, and the entries in them. One bad entry never takes its neighbours
 //! down, and a bad entry that asked to block on failure stays as a guard that cannot be used.
 
+use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::settings::with_suggestion;
-use crate::config::{Document, Key, Node, Shape};
+use super::CommandDialect;
+use crate::config::{Document, Key, Node, Shape, nearest};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::columns::{event_named, event_names};
-use crate::dialect::{DialectId, sandbox};
+use crate::dialect::sandbox;
 use crate::event::EventKind;
 use crate::hook::{Action, GroupOrder, Hook, OnFailure};
-use crate::matcher::{Compiled, Language, Matcher, OnInvalid, Scope};
+use crate::matcher::{Compiled, OnInvalid};
 use crate::source::{Origin, SourceKind};
 
 /// The keys of a group.
-pub(super) const GROUP_KEYS: [&str; 3] = ["matcher", "sequential", "hooks"];
+pub(crate) const GROUP_KEYS: [&str; 3] = ["matcher", "sequential", "hooks"];
 /// The keys of a hook.
-pub(super) const HOOK_KEYS: [&str; 13] = [
+pub(crate) const HOOK_KEYS: [&str; 13] = [
     "type",
     "command",
     "args",
@@ -35,23 +36,23 @@ pub(super) const HOOK_KEYS: [&str; 13] = [
 ];
 
 /// A day: longer than any hook has business to run, and far from every timer's end.
-pub(super) const LONGEST_TIMEOUT_MS: u32 = 86_400_000;
+pub(crate) const LONGEST_TIMEOUT: Duration = Duration::from_secs(86_400);
 
 /// Reads the value of one event's key.
-pub(super) fn read_event(
+pub(crate) fn read_event<D: CommandDialect>(
     document: &Document,
     kind: SourceKind,
     key: &Key,
     value: &Node,
 ) -> (Vec<Hook>, Vec<Diagnostic>) {
     let mut found = Vec::new();
-    let Some(event) = event_named(DialectId::Llxprt, &key.name) else {
+    let Some(event) = event_named(D::ID, &key.name) else {
         let message = format!("`{}` is not an event; its hooks will not run", key.name);
         let finding = document.finding(Code::UnknownEvent, &key.span, message);
-        found.push(with_suggestion(finding, &key.name, event_names(DialectId::Llxprt)));
+        found.push(with_suggestion(finding, &key.name, event_names(D::ID)));
         return (Vec::new(), found);
     };
-    let mut reader = Reader { document, kind, event, found, hooks: Vec::new() };
+    let mut reader = Reader::<D> { document, kind, event, found, hooks: Vec::new(), dialect: PhantomData };
     match value.elements() {
         Some(groups) => groups.iter().for_each(|group| reader.group(group)),
         None => {
@@ -63,19 +64,13 @@ pub(super) fn read_event(
     (reader.hooks, reader.found)
 }
 
-/// Reads a pattern as this dialect does for that event.
-pub(crate) fn compile_matcher(event: EventKind, pattern: &str, on_invalid: OnInvalid) -> Compiled {
-    let names_a_tool = event.spec().matched_on(DialectId::Llxprt) == Some("tool_name");
-    let scope = if names_a_tool { Scope::Anywhere } else { Scope::Whole };
-    Matcher::compile(pattern, Language::GlobOrRegex, scope, on_invalid)
-}
-
-struct Reader<'d> {
+struct Reader<'d, D> {
     document: &'d Document,
     kind: SourceKind,
     event: EventKind,
     found: Vec<Diagnostic>,
     hooks: Vec<Hook>,
+    dialect: PhantomData<D>,
 }
 
 /// What a group says about all its hooks.
@@ -92,13 +87,13 @@ enum GroupMatcher<'n> {
     Broken(String),
 }
 
-impl<'d> Reader<'d> {
+impl<D: CommandDialect> Reader<'_, D> {
     fn report(&mut self, code: Code, span: &Range<usize>, message: impl Into<String>) {
         self.found.push(self.document.finding(code, span, message));
     }
 
     fn event_name(&self) -> &'static str {
-        self.event.spec().column(DialectId::Llxprt).map_or("", |column| column.name)
+        self.event.spec().column(D::ID).map_or("", |column| column.name)
     }
 
     fn group(&mut self, node: &Node) {
@@ -149,7 +144,7 @@ impl<'d> Reader<'d> {
         self.report(Code::GuardUnusable, &node.span, message);
         let origin = Origin::new(self.kind, self.document.location(&node.span));
         let label = self.label(node);
-        let mut hook = Hook::new(self.event, DialectId::Llxprt, label, Action::Unusable(why.into()), origin);
+        let mut hook = Hook::new(self.event, D::ID, label, Action::Unusable(why.into()), origin);
         let said = self.on_failure(node);
         hook.on_failure = self.failure_of_unusable(said);
         self.hooks.push(hook);
@@ -177,7 +172,7 @@ impl<'d> Reader<'d> {
             self.report(Code::MatcherType, &matcher.span, message.clone());
             return GroupMatcher::Broken(message);
         };
-        if self.event.spec().matched_on(DialectId::Llxprt).is_none() {
+        if self.event.spec().matched_on(D::ID).is_none() {
             if !matches!(text.trim(), "" | "*") {
                 let message = format!("{} hooks always run; the matcher has no effect", self.event_name());
                 self.report(Code::MatcherIgnored, &key.span, message);
@@ -194,7 +189,7 @@ impl<'d> Reader<'d> {
     }
 
     fn compile(&self, pattern: &str, on_invalid: OnInvalid) -> Compiled {
-        compile_matcher(self.event, pattern, on_invalid)
+        D::compile_matcher(self.event, pattern, on_invalid)
     }
 
     fn order(&mut self, node: &Node) -> GroupOrder {
@@ -236,12 +231,12 @@ impl<'d> Reader<'d> {
             Err(_) => return,
         };
         let origin = Origin::new(self.kind, self.document.location(&node.span));
-        let mut hook = Hook::new(self.event, DialectId::Llxprt, self.label(node), action, origin);
+        let mut hook = Hook::new(self.event, D::ID, self.label(node), action, origin);
         hook.description = self.optional_text(node, "description").map(Arc::from);
         hook.on_failure = on_failure;
         hook.order = group.order;
-        let (lane, findings) = super::lane::read(self.document, node);
-        hook.exec = lane;
+        let (exec, findings) = super::exec_options::read(self.document, node);
+        hook.exec = exec;
         self.found.extend(findings);
         sandbox::read_into(&mut hook, self.document, node, &mut self.found);
         if let Some(timeout) = self.timeout(node) {
@@ -352,18 +347,37 @@ impl<'d> Reader<'d> {
             Shape::Number(number) => number.parse::<f64>().ok(),
             _ => None,
         };
-        match given.filter(|ms| ms.is_finite() && *ms > 0.0) {
-            Some(ms) if ms > f64::from(LONGEST_TIMEOUT_MS) => {
+        let default = self.event.spec().column(D::ID).map_or(Duration::ZERO, |column| column.timeout);
+        match given
+            .filter(|number| number.is_finite() && *number > 0.0)
+            .map(|number| D::TIMEOUT_UNIT.in_seconds(number))
+        {
+            Some(seconds) if seconds > LONGEST_TIMEOUT.as_secs_f64() => {
                 let message = "`timeout` is longer than a day and was cut to that";
                 self.report(Code::TimeoutInvalid, &value.span, message);
-                Some(Duration::from_secs(86_400))
+                Some(LONGEST_TIMEOUT)
             }
-            Some(ms) => Some(Duration::from_secs_f64((ms / 1000.0).max(0.000_001))),
+            Some(seconds) => Some(Duration::from_secs_f64(seconds.max(0.000_001))),
             None => {
-                let message = "`timeout` must be a positive number of milliseconds; the default of 60000 applies";
+                let unit = D::TIMEOUT_UNIT;
+                let default = unit.of(default);
+                let message =
+                    format!("`timeout` must be a positive number of {}; the default of {default} applies", unit.name());
                 self.report(Code::TimeoutInvalid, &value.span, message);
                 None
             }
         }
+    }
+}
+
+/// The finding with the nearest known name as a hint, if one is near.
+pub(crate) fn with_suggestion<'c>(
+    finding: Diagnostic,
+    written: &str,
+    known: impl IntoIterator<Item = &'c str>,
+) -> Diagnostic {
+    match nearest(written, known) {
+        Some(name) => finding.hint(format!("did you mean `{name}`?")),
+        None => finding,
     }
 }

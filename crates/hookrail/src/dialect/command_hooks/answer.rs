@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::CommandDialect;
 use super::output::{EXIT_CODE_BLOCKING_ERROR, EXIT_CODE_SUCCESS, HookDecision, HookOutput};
-use super::specific;
-use super::strictest::Unambiguous;
+use super::unambiguous::Unambiguous;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{Health, Reply, failure_decision, failure_reason};
 use crate::event::EventKind;
@@ -17,13 +17,13 @@ use crate::run::{How, RunEnd};
 /// What a hook said, and whether it really said it.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
-    pub(super) output: HookOutput,
-    pub(super) provenance: Provenance,
+    pub(crate) output: HookOutput,
+    pub(crate) provenance: Provenance,
 }
 
 /// Where an answer comes from. What the engine made up never overrides what a hook said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Provenance {
+pub(crate) enum Provenance {
     /// The hook said it, as JSON.
     Explicit,
     /// The hook said it with exit code 2, which always blocks.
@@ -36,13 +36,13 @@ pub(super) enum Provenance {
 
 impl Provenance {
     /// Whether the hook itself said it.
-    pub(super) fn is_the_hooks_own(self) -> bool {
+    pub(crate) fn is_the_hooks_own(self) -> bool {
         matches!(self, Self::Explicit | Self::ExitCode)
     }
 }
 
 impl Answer {
-    pub(super) fn to_json(&self) -> Json {
+    pub(crate) fn to_json(&self) -> Json {
         self.output.to_json()
     }
 
@@ -87,11 +87,16 @@ impl Reading {
 }
 
 /// Makes an answer of a raw end.
-pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reply<Answer> {
+pub(crate) fn read_answer<D: CommandDialect>(
+    hook: &Arc<Hook>,
+    on_failure: OnFailure,
+    kind: EventKind,
+    end: &RunEnd,
+) -> Reply<Answer> {
     let failed = |as_what: EndKind| Reading::of(as_what, Answer::failure(hook, on_failure, as_what));
     let mut reading = match (&end.how, end.failure()) {
-        (How::Exited(EXIT_CODE_BLOCKING_ERROR), _) => blocked(kind, end),
-        (How::Exited(EXIT_CODE_SUCCESS), None) => said(hook, on_failure, kind, end),
+        (How::Exited(EXIT_CODE_BLOCKING_ERROR), _) => blocked::<D>(kind, end),
+        (How::Exited(EXIT_CODE_SUCCESS), None) => said::<D>(hook, on_failure, kind, end),
         (_, Some(failure)) => failed(failure),
         // What only another runner returns is no answer of a command.
         (_, None) => failed(EndKind::BadOutput),
@@ -124,7 +129,7 @@ fn attributed(hook: &Hook, diagnostic: Diagnostic) -> Diagnostic {
 }
 
 /// Exit code 2 blocks, whatever else there is.
-fn blocked(kind: EventKind, end: &RunEnd) -> Reading {
+fn blocked<D: CommandDialect>(kind: EventKind, end: &RunEnd) -> Reading {
     let stdout = end.stdout.lossy();
     let mut diagnostics = Vec::new();
     let mut output = match parse(stdout.trim()) {
@@ -149,18 +154,18 @@ fn blocked(kind: EventKind, end: &RunEnd) -> Reading {
         let reason = [stderr.trim(), plain].into_iter().find(|text| !text.is_empty());
         output.reason = Some(reason.unwrap_or("the hook blocked this with exit code 2 and gave no reason").to_owned());
     }
-    diagnostics.extend(specific::check(kind, &mut output));
+    diagnostics.extend(D::check_specific(kind, &mut output));
     let answer = Answer { output, provenance: Provenance::ExitCode };
     Reading { end: EndKind::Exited, answer: Some(answer), diagnostics }
 }
 
 /// Exit code 0: standard output is the answer.
-fn said(hook: &Hook, on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reading {
+fn said<D: CommandDialect>(hook: &Hook, on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reading {
     // Text that is not UTF-8 is read as well as it can be: a deny in it is still a deny.
     let text = end.stdout.lossy();
     let is_utf8 = end.stdout.text().is_some();
     let text = text.trim_start_matches('\u{feff}').trim();
-    let mut reading = read_text(hook, on_failure, kind, text);
+    let mut reading = read_text::<D>(hook, on_failure, kind, text);
     if !is_utf8 {
         let message = "its standard output is not UTF-8; the wrong bytes were replaced";
         reading.diagnostics.push(Diagnostic::new(Code::BadOutput, message));
@@ -168,13 +173,13 @@ fn said(hook: &Hook, on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Re
     reading
 }
 
-fn read_text(hook: &Hook, on_failure: OnFailure, kind: EventKind, text: &str) -> Reading {
+fn read_text<D: CommandDialect>(hook: &Hook, on_failure: OnFailure, kind: EventKind, text: &str) -> Reading {
     match parse(text) {
         Parsed::Nothing => Reading::of(EndKind::Silent, None),
         Parsed::Object(said) => {
             let (mut output, mut diagnostics) = HookOutput::read(&said.object);
             diagnostics.extend(said.findings());
-            diagnostics.extend(specific::check(kind, &mut output));
+            diagnostics.extend(D::check_specific(kind, &mut output));
             Reading { end: EndKind::Answered, answer: Some(Answer::explicit(output)), diagnostics }
         }
         Parsed::Text => Reading {

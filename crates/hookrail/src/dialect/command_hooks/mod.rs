@@ -1,0 +1,113 @@
+//! The kit for dialects whose hooks are commands in JSON settings: `{"EVENT": [{"matcher": …, "hooks": [{"type":
+//! "command", …}]}]}`, an answer as JSON on standard output, and exit statuses with a meaning.
+//!
+//! `groups` reads the settings of one event, `exec_options` the keys that ask for a faster way to run, `answer` makes an answer of
+//! the end of a process, `output` reads the fields of an answer, `unambiguous` settles keys that were written twice. A
+//! dialect says with [`CommandDialect`] what is different about it, and adds its own loading, input and folding.
+
+mod answer;
+mod exec_options;
+mod groups;
+mod output;
+mod unambiguous;
+
+pub(crate) use answer::{Answer, Provenance, read_answer};
+pub(crate) use groups::{GROUP_KEYS, HOOK_KEYS, LONGEST_TIMEOUT, read_event, with_suggestion};
+pub use output::{
+    BlockingError, EXIT_CODE_BLOCKING_ERROR, EXIT_CODE_NON_BLOCKING_ERROR, EXIT_CODE_SUCCESS, HookDecision, HookOutput,
+};
+
+use crate::diagnostic::Diagnostic;
+use crate::dialect::DialectId;
+use crate::event::EventKind;
+use crate::matcher::{Compiled, OnInvalid};
+
+/// What distinguishes one dialect of command hooks from another.
+pub(crate) trait CommandDialect {
+    /// The dialect of the hooks that are read.
+    const ID: DialectId;
+
+    /// The unit of `timeout` in its settings.
+    const TIMEOUT_UNIT: TimeoutUnit;
+
+    /// Reads a pattern as the dialect does for that event.
+    fn compile_matcher(event: EventKind, pattern: &str, on_invalid: OnInvalid) -> Compiled;
+
+    /// Removes members of `hookSpecificOutput` that have the wrong type, and reports those without an effect.
+    fn check_specific(event: EventKind, output: &mut HookOutput) -> Vec<Diagnostic>;
+}
+
+/// The unit of a timeout in settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TimeoutUnit {
+    /// Thousandths of a second.
+    Milliseconds,
+    /// Seconds, as the settings of other agents have them.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for the dialects of agents that count in seconds"))]
+    Seconds,
+}
+
+impl TimeoutUnit {
+    /// The name in messages.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Milliseconds => "milliseconds",
+            Self::Seconds => "seconds",
+        }
+    }
+
+    /// How many of this unit a time is.
+    fn of(self, time: std::time::Duration) -> u128 {
+        match self {
+            Self::Milliseconds => time.as_millis(),
+            Self::Seconds => u128::from(time.as_secs()),
+        }
+    }
+
+    fn in_seconds(self, number: f64) -> f64 {
+        match self {
+            Self::Milliseconds => number / 1_000.0,
+            Self::Seconds => number,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::config::Document;
+    use crate::matcher::{Language, Matcher, Scope};
+    use crate::source::SourceKind;
+
+    /// A dialect as other agents have it: times in seconds, patterns that must match the whole name.
+    struct InSeconds;
+
+    impl CommandDialect for InSeconds {
+        const ID: DialectId = DialectId::Llxprt;
+        const TIMEOUT_UNIT: TimeoutUnit = TimeoutUnit::Seconds;
+
+        fn compile_matcher(_event: EventKind, pattern: &str, on_invalid: OnInvalid) -> Compiled {
+            Matcher::compile(pattern, Language::GlobOrRegex, Scope::Whole, on_invalid)
+        }
+
+        fn check_specific(_event: EventKind, _output: &mut HookOutput) -> Vec<Diagnostic> {
+            Vec::new()
+        }
+    }
+
+    #[test]
+    fn a_dialect_says_how_its_times_and_patterns_are_read() {
+        let text = r#"{"BeforeTool": [{"matcher": "write", "hooks": [
+            {"type": "command", "command": "a", "timeout": 5}, {"type": "command", "command": "b", "timeout": -1}]}]}"#;
+        let document = Document::parse(Path::new("settings.json"), text.to_owned()).unwrap();
+        let (key, value) = &document.root().unwrap().members().unwrap()[0];
+        let (hooks, found) = read_event::<InSeconds>(&document, SourceKind::User, key, value);
+        assert_eq!(hooks[0].timeout, Duration::from_secs(5));
+        assert!(hooks[0].matcher.test("write").is_match());
+        assert!(!hooks[0].matcher.test("write_file").is_match());
+        assert_eq!(found[0].message, "`timeout` must be a positive number of seconds; the default of 60 applies");
+    }
+}

@@ -1,0 +1,283 @@
+//! What a hook says on standard output, field by field, and the questions a caller asks about it.
+//!
+//! Fields are read one by one: a wrong one is reported and left out, and never costs the hook its decision.
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::event::EventKind;
+use crate::json::{Json, JsonKind, JsonObject};
+use crate::outcome::Decision;
+
+/// Exit status of a hook that ended well.
+pub const EXIT_CODE_SUCCESS: i32 = 0;
+/// Exit status of a hook that failed without blocking.
+pub const EXIT_CODE_NON_BLOCKING_ERROR: i32 = 1;
+/// Exit status of a hook that blocks.
+pub const EXIT_CODE_BLOCKING_ERROR: i32 = 2;
+
+/// The five words a hook may decide with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the words are the documentation's own")]
+pub enum HookDecision {
+    Ask,
+    Block,
+    Deny,
+    Approve,
+    Allow,
+}
+
+impl HookDecision {
+    /// Every word.
+    pub const ALL: [Self; 5] = [Self::Ask, Self::Block, Self::Deny, Self::Approve, Self::Allow];
+
+    /// The word as it is written.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::Block => "block",
+            Self::Deny => "deny",
+            Self::Approve => "approve",
+            Self::Allow => "allow",
+        }
+    }
+
+    /// The decision behind the word.
+    #[must_use]
+    pub fn decision(self) -> Decision {
+        match self {
+            Self::Ask => Decision::Ask,
+            Self::Block | Self::Deny => Decision::Deny,
+            Self::Approve | Self::Allow => Decision::Allow,
+        }
+    }
+
+    /// The word of that spelling. Case matters, as it always did.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|decision| decision.word() == word)
+    }
+}
+
+/// The output of one hook, or the merged output of several.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HookOutput {
+    /// `false` stops the agent.
+    pub r#continue: Option<bool>,
+    /// Why the agent stops.
+    pub stop_reason: Option<String>,
+    /// Whether output is hidden from the user.
+    pub suppress_output: Option<bool>,
+    /// A message for the conversation.
+    pub system_message: Option<String>,
+    /// The decision.
+    pub decision: Option<HookDecision>,
+    /// Why.
+    pub reason: Option<String>,
+    /// What only this event has.
+    pub hook_specific_output: Option<JsonObject>,
+}
+
+/// Whether an operation is blocked, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BlockingError {
+    /// Whether it is.
+    pub blocked: bool,
+    /// Why.
+    pub reason: String,
+}
+
+impl HookOutput {
+    /// Reads an output from JSON, with what is wrong about it.
+    #[must_use]
+    pub fn read(object: &JsonObject) -> (Self, Vec<Diagnostic>) {
+        let mut output = Self::default();
+        let mut problems = Problems::default();
+        for (key, value) in object.iter() {
+            match key {
+                "continue" => output.r#continue = problems.flag(key, value),
+                "stopReason" => output.stop_reason = problems.text(key, value),
+                "suppressOutput" => output.suppress_output = problems.flag(key, value),
+                "systemMessage" => output.system_message = problems.text(key, value),
+                "decision" => output.decision = problems.decision(key, value),
+                "reason" => output.reason = problems.text(key, value),
+                "hookSpecificOutput" => output.hook_specific_output = problems.object(key, value),
+                _ => problems.unknown(key),
+            }
+        }
+        // The older spelling is read right away, so that a block in it is never missed by merging.
+        if let Some(specific) = &mut output.hook_specific_output
+            && let Some(word) = specific.get("permissionDecision").cloned()
+            && problems.decision("hookSpecificOutput.permissionDecision", &word).is_none()
+        {
+            specific.remove("permissionDecision");
+        }
+        (output, problems.found)
+    }
+
+    /// The decision, whichever spelling it has; a block in either blocks.
+    #[must_use]
+    pub fn effective_decision(&self) -> Option<HookDecision> {
+        let words = [self.decision, self.permission_decision()];
+        words.into_iter().flatten().max_by_key(|word| word.decision())
+    }
+
+    /// The reason that belongs to the decision.
+    #[must_use]
+    pub fn effective_reason(&self) -> Option<String> {
+        let permission = self.permission_decision().is_some().then(|| self.specific_text("permissionDecisionReason"));
+        [permission.flatten(), self.reason.clone()].into_iter().flatten().find(|text| !text.trim().is_empty())
+    }
+
+    fn permission_decision(&self) -> Option<HookDecision> {
+        self.specific_text("permissionDecision").as_deref().and_then(HookDecision::from_word)
+    }
+
+    fn specific_text(&self, key: &str) -> Option<String> {
+        self.specific(key).and_then(Json::as_str)
+    }
+
+    /// A member of `hookSpecificOutput`.
+    #[must_use]
+    pub fn specific(&self, key: &str) -> Option<&Json> {
+        self.hook_specific_output.as_ref().and_then(|specific| specific.get(key))
+    }
+
+    /// Whether this output blocks the operation.
+    #[must_use]
+    pub fn is_blocking_decision(&self) -> bool {
+        self.effective_decision().is_some_and(|word| word.decision() == Decision::Deny)
+    }
+
+    /// Whether the agent must stop.
+    #[must_use]
+    pub fn should_stop_execution(&self) -> bool {
+        self.r#continue == Some(false)
+    }
+
+    /// Why the operation is blocked or the agent stops; never empty.
+    #[must_use]
+    pub fn get_effective_reason(&self) -> String {
+        let reasons = [self.stop_reason.clone(), self.effective_reason()];
+        let found = reasons.into_iter().flatten().find(|text| !text.is_empty());
+        found.unwrap_or_else(|| "No reason provided".to_owned())
+    }
+
+    /// Text to add for the model, where a hook gave some.
+    #[must_use]
+    pub fn get_additional_context(&self) -> Option<String> {
+        self.specific_text("additionalContext")
+    }
+
+    /// Whether the operation is blocked, and why.
+    #[must_use]
+    pub fn get_blocking_error(&self) -> BlockingError {
+        let blocked = self.is_blocking_decision();
+        BlockingError { blocked, reason: if blocked { self.get_effective_reason() } else { String::new() } }
+    }
+
+    /// Whether the model's context must be cleared. Only the end of the agent's work can ask for that.
+    #[must_use]
+    pub fn should_clear_context(&self, event: EventKind) -> bool {
+        event == EventKind::AgentEnd && self.specific("clearContext").and_then(Json::as_bool) == Some(true)
+    }
+
+    /// The output as JSON, in the order the documentation lists its fields.
+    #[must_use]
+    pub fn to_json(&self) -> Json {
+        let mut object = JsonObject::new();
+        let text = |text: &Option<String>| text.as_deref().map(Json::string);
+        let members = [
+            ("continue", self.r#continue.map(Json::boolean)),
+            ("stopReason", text(&self.stop_reason)),
+            ("suppressOutput", self.suppress_output.map(Json::boolean)),
+            ("systemMessage", text(&self.system_message)),
+            ("decision", self.decision.map(|decision| Json::string(decision.word()))),
+            ("reason", text(&self.reason)),
+            ("hookSpecificOutput", self.hook_specific_output.as_ref().map(JsonObject::to_json)),
+        ];
+        for (key, value) in members {
+            if let Some(value) = value {
+                object.set(key, value);
+            }
+        }
+        object.to_json()
+    }
+}
+
+/// Collects what is wrong with an output.
+#[derive(Default)]
+struct Problems {
+    found: Vec<Diagnostic>,
+    unknown: usize,
+}
+
+impl Problems {
+    fn wrong(&mut self, key: &str, expected: &str, value: &Json) {
+        let message = format!("`{key}` must be {expected}, not {}; it was left out", value.kind().described());
+        self.found.push(Diagnostic::new(Code::AnswerField, message));
+    }
+
+    fn flag(&mut self, key: &str, value: &Json) -> Option<bool> {
+        match value.kind() {
+            JsonKind::Boolean => value.as_bool(),
+            JsonKind::Null => None,
+            _ => {
+                self.wrong(key, "true or false", value);
+                None
+            }
+        }
+    }
+
+    fn text(&mut self, key: &str, value: &Json) -> Option<String> {
+        match value.kind() {
+            JsonKind::String => value.as_str(),
+            JsonKind::Null => None,
+            _ => {
+                self.wrong(key, "a string", value);
+                None
+            }
+        }
+    }
+
+    fn object(&mut self, key: &str, value: &Json) -> Option<JsonObject> {
+        match value.kind() {
+            JsonKind::Object => value.as_object(),
+            JsonKind::Null => None,
+            _ => {
+                self.wrong(key, "an object", value);
+                None
+            }
+        }
+    }
+
+    fn decision(&mut self, key: &str, value: &Json) -> Option<HookDecision> {
+        let word = self.text(key, value)?;
+        let decision = HookDecision::from_word(&word);
+        if decision.is_none() {
+            let message = format!(
+                "`{key}` must be one of `block`, `deny`, `allow`, `approve`, `ask`, not `{word}`; it has no effect"
+            );
+            self.found.push(Diagnostic::new(Code::AnswerField, message));
+        }
+        decision
+    }
+
+    /// Notes a field that nobody knows. Only the first few are named: a hook may print thousands.
+    fn unknown(&mut self, key: &str) {
+        const MOST_NAMED: usize = 8;
+        const LONGEST: usize = 80;
+        self.unknown += 1;
+        if self.unknown <= MOST_NAMED {
+            let cut = if key.chars().nth(LONGEST).is_some() { "…" } else { "" };
+            let key: String = key.chars().take(LONGEST).collect();
+            self.found
+                .push(Diagnostic::new(Code::AnswerUnknownField, format!("`{key}{cut}` is not a field of an answer")));
+        } else if self.unknown == MOST_NAMED + 1 {
+            let message = "more of its fields are not fields of an answer; only the first are named";
+            self.found.push(Diagnostic::new(Code::AnswerUnknownField, message));
+        }
+    }
+}
