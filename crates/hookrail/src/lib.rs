@@ -31,6 +31,7 @@ mod json;
 mod lane;
 mod log;
 mod matcher;
+pub mod module;
 mod native;
 mod outcome;
 mod repeated;
