@@ -33,9 +33,8 @@ const LARGEST: usize = 16 << 20;
 const ABOUT: &str = "%{stderr}\\n%{http_code} %{size_header} %{num_redirects} %{url_effective}";
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub(super) enum NetworkTask<'a> {
-    #[serde(borrow)]
     Fetch(Request<'a>),
 }
 
@@ -57,11 +56,11 @@ impl Request<'_> {
             .limits(Limits { stdout_keep: LARGEST, ..Limits::default() })
             .marker("HOOKRAIL_RUN_ID", exec::run_id());
         let cancel = CancelToken::new();
-        shared.cancels.lock().insert(number, cancel.clone());
+        shared.lock().cancels.insert(number, cancel.clone());
         let processes = shared.processes.clone();
         let body = asked.body;
         let (environment, sandbox) = {
-            let world = shared.world.lock();
+            let world = shared.world();
             (Arc::clone(&world.environment), world.sandbox.clone())
         };
         let command = exec::in_sandbox(command, sandbox.as_ref());

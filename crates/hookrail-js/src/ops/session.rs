@@ -7,21 +7,12 @@ use serde_json::value::RawValue;
 use super::{Answer, OpError};
 use crate::shared::Shared;
 
+/// Reading needs the identity of a part that has one.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, bound(deserialize = "'de: 'a"))]
 pub(super) enum SessionOp<'a> {
-    Read {
-        call: u32,
-        part: Part,
-        /// The part's identity, if it needs one.
-        id: Option<String>,
-    },
-    Write {
-        call: u32,
-        part: Addition,
-        #[serde(borrow)]
-        value: &'a RawValue,
-    },
+    Read { call: u32, part: Part, id: Option<String> },
+    Write { call: u32, part: Addition, value: &'a RawValue },
 }
 
 /// A part of the session that can be read.
