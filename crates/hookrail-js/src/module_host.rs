@@ -310,7 +310,7 @@ impl ModuleHost {
             Job::Event { name, payload } => instance.vm.turn(Entry::Dispatch, (number, name, payload)),
             Job::Command { name, arguments } => instance.vm.turn(Entry::Command, (number, name, arguments)),
             Job::Render { message, expanded, width } => {
-                instance.vm.turn(Entry::Render, (number, message, expanded, width))
+                instance.vm.turn(Entry::Render, (number, message, expanded, width));
             }
         }
         self.after_turn();

@@ -83,7 +83,7 @@ pub(crate) fn returned(shared: &Shared, limits: &Limits, mut call: CallState, mu
         let stack = shared.lock().maps.stack(&failure.stack);
         let text = format!("{}{}{stack}\n", failure.message, if stack.is_empty() { "" } else { "\n" });
         call.stderr.extend(text.bytes());
-        // The original does not tell its listeners of a guard that failed: whoever called the tool hears of it.
+        // The original does not tell its listeners of a guard that failed: the caller of the tool gets the error.
         if Rule::of_event(&call.event).is_none_or(|rule| rule.combine != Combine::Block) {
             let heard = HookFailure::new(shared.module.to_string_lossy(), &call.event, &failure.message);
             Arc::clone(&call.host).hook_failed(&heard);

@@ -112,7 +112,7 @@ impl Vm {
         let thrown = match function {
             Some(function) => function.call::<_, ()>(args).catch(ctx).err().map(|error| {
                 if is_out_of_memory(&error) {
-                    // What could not be done then is not done later, and whoever waits for it would wait for ever.
+                    // What could not be done then is not done later, and a call that waits for it would wait for ever.
                     self.shared.stop(Stop::Memory);
                 }
                 described(&error)
@@ -151,7 +151,7 @@ impl Vm {
     }
 }
 
-/// Keeps the rejections that nobody handles. One that is handled a moment later is taken out again.
+/// Keeps the rejections that are not handled. One that is handled a moment later is taken out again.
 fn track<'js>(shared: &Shared, ctx: &Ctx<'js>, promise: &Value<'js>, reason: &Value<'js>, handled: bool) {
     // The address stands for the promise: only whether it is the same one matters, and it lives until the turn is over.
     let mut hasher = DefaultHasher::new();

@@ -194,8 +194,7 @@ impl Looked {
     pub(crate) fn can_run(&self) -> bool {
         match &self.found {
             ModuleInspection::Registered(_) | ModuleInspection::Unknown(_) => true,
-            // A later kind of answer says nothing that could be relied on.
-            _ => false,
+            ModuleInspection::Failed(_) | ModuleInspection::OutOfResources(_) => false,
         }
     }
 }

@@ -111,7 +111,7 @@ impl Exec<'_> {
         let (left, stop) = shared.lock().budget.waiting_left();
         let ended = ended.recv_timeout(left);
         if ended.as_ref().is_err_and(|why| *why == mpsc::RecvTimeoutError::Timeout) {
-            // Nobody else can say that the time is up: whoever has the turn waits here.
+            // The thread that has the turn waits here, so nothing else notices that the time is up.
             shared.stop(stop);
             cancel.cancel();
         }
@@ -133,7 +133,7 @@ impl Exec<'_> {
                 let given: BTreeMap<String, Value> = decode(given.get(), "the environment")?;
                 given.iter().filter_map(|(name, value)| Some((name.as_str(), value.as_str()?))).collect()
             }
-            // A process inherits what its module sees. Names that are not text are nobody's secret and nobody's need.
+            // A process inherits what its module sees. Variables whose names are not text are left out.
             None => {
                 let seen =
                     |name: &std::ffi::OsStr| name.to_str().is_some_and(|name| world.capabilities.shows_variable(name));
@@ -168,7 +168,7 @@ impl Exec<'_> {
     }
 }
 
-/// Starts a process and waits for its end; none when there was nobody to tell of it. It ends with whoever waits.
+/// Starts a process and waits for its end; none when that was not reported. The process ends when the waiting is given up.
 pub(super) async fn driven(
     processes: &Processes,
     wanted: Wanted,
@@ -176,7 +176,7 @@ pub(super) async fn driven(
 ) -> Result<Option<Ended>, OpError> {
     let unwanted = CancelOnDrop(cancel.clone());
     let (reply, ended) = oneshot::channel();
-    // Whoever waited may be gone by then, here and below.
+    // The receiver may be gone by then, here and below.
     let tell = |ended| drop(reply.send(ended));
     processes.start(wanted, cancel, tell).map_err(not_driven)?;
     let ended = ended.await;
@@ -184,7 +184,7 @@ pub(super) async fn driven(
     Ok(ended.ok())
 }
 
-/// Ends a process that nobody waits for any more.
+/// Ends a process when the waiting for it is given up.
 struct CancelOnDrop(CancelToken);
 
 impl Drop for CancelOnDrop {

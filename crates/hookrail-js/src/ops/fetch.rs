@@ -2,7 +2,7 @@
 //! proxies, it can be ended at any moment as every process can, and nothing of it is linked here.
 //!
 //! What is asked goes to `curl` on its standard input, where no list of processes shows it; only a body that cannot stand
-//! there, because it has NUL bytes, is in a file that nobody else can read and that is gone with the request. What `curl`
+//! there, because it has NUL bytes, is in a file that no other user can read and that is gone with the request. What `curl`
 //! says about the answer comes on standard error, so that nothing in an answer can pass for it.
 
 use std::fmt::Write as _;
@@ -199,7 +199,7 @@ fn answer(finished: &Finished, most: usize, stops_at_redirection: bool) -> Resul
         End::Cancelled => Err(failed("it was aborted")),
         End::TimedOut => Err(failed(&format!("it took longer than {} s", LONGEST.as_secs()))),
         End::OutputLimit => Err(failed(&format!("the answer is larger than {} MiB", LARGEST >> 20))),
-        // What follows the first line is advice for whoever uses `curl` by hand.
+        // What follows the first line is advice for using `curl` by hand.
         _ => Err(failed(
             complaint.trim().trim_start_matches("curl: ").lines().next().unwrap_or("`curl` does not say why"),
         )),

@@ -12,7 +12,7 @@ use crate::shared::Shared;
 #[serde(rename_all = "camelCase", deny_unknown_fields, bound(deserialize = "'de: 'a"))]
 pub(super) enum SessionOp<'a> {
     Read { call: u32, part: Part, id: Option<String> },
-    Write { call: u32, part: Addition, value: &'a RawValue },
+    Write { call: u32, part: Addition, value: Option<&'a RawValue> },
 }
 
 /// A part of the session that can be read.
@@ -52,7 +52,7 @@ impl SessionOp<'_> {
         match self {
             Self::Read { call, part, id } => Ok(shared.host_of(call).session(&part.query(id)).into()),
             Self::Write { call, part, value } => {
-                let value = Json::parse(value.get()).unwrap_or_else(|_| Json::null());
+                let value = value.and_then(|value| Json::parse(value.get()).ok()).unwrap_or_else(Json::null);
                 let change = match part {
                     Addition::Message => SessionChange::Message(value),
                     Addition::Entry => SessionChange::Entry(value),

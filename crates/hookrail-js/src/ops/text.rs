@@ -84,7 +84,7 @@ fn letters(text: &str, most: usize) -> Result<Answer, OpError> {
     Ok(Answer::written(out))
 }
 
-/// Whether there is a process of this number, whoever it belongs to.
+/// Whether there is a process of this number, of any user.
 #[cfg(unix)]
 pub(super) fn is_alive(pid: u32) -> Result<Answer, OpError> {
     use rustix::io::Errno;

@@ -45,7 +45,7 @@ pub(super) fn begin(shared: &Arc<Shared>, watcher: u32, target: PathBuf, recursi
     };
     let watched = watch(shared, watcher, &folder, only, recursive)
         .map_err(|error| OpError::new(format!("`{}` cannot be watched: {error}", folder.display())))?;
-    // Whoever ends the task lets go of what watches.
+    // Ending the task drops the watcher.
     let task = shared.runtime.spawn(async move {
         let _watched = watched;
         std::future::pending::<()>().await;

@@ -37,7 +37,7 @@ impl Resolver for FileResolver {
         let base = if base.starts_with('/') { base } else { "/" };
         let kept = |file: &Path| self.shared.version.as_ref().is_some_and(|version| version.has(file));
         let resolved = resolve::resolve(base, name, kept).map_err(|message| {
-            // Whoever watches the module wants to know when one of these appears.
+            // The module is loaded again when one of these appears.
             let candidates = resolve::candidates_of(base, name).into_iter();
             self.shared.lock().missing.extend(candidates.filter(|path| !path.is_dir()));
             let mut failure = LoadFailure::new(&message);

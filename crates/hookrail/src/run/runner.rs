@@ -310,7 +310,6 @@ impl ModuleReturn {
 
 /// What looking into a module found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum ModuleInspection {
     /// It registered these.
     Registered(Registrations),
