@@ -11,26 +11,19 @@ use hookrail_spawn::lock;
 use tokio::sync::Notify;
 
 use crate::limits::Limits;
-use crate::slot::Slot;
 
 /// How long a module may still work without giving way. The engine asks it every few thousand steps.
-#[derive(Clone)]
 pub(crate) struct Budget {
     length: Duration,
     /// How long the host's functions may take in one turn.
     host: Duration,
-    state: Arc<Slot<State>>,
-    /// Set from outside when the whole runtime is not wanted any more.
-    killed: Arc<AtomicBool>,
-}
-
-#[derive(Default)]
-struct State {
+    /// Set from outside when the instance is not wanted any more.
+    retired: Arc<AtomicBool>,
     began: Option<Instant>,
     deadline: Option<Instant>,
     /// The thread's own time when it was first asked for.
     seen: Option<Duration>,
-    /// The clock of the call that is made on the thread of whoever waits for it, who cannot look at it meanwhile.
+    /// The clock of a call that runs on its caller's thread, which cannot look at the clock meanwhile.
     wall: Option<Arc<WallClock>>,
     /// What is left of the time of the host's functions in this turn.
     host_left: Duration,
@@ -55,78 +48,81 @@ pub(crate) enum Stop {
 }
 
 impl Budget {
-    pub(crate) fn new(limits: &Limits, killed: Arc<AtomicBool>) -> Self {
-        Self { length: limits.cpu, host: limits.host, state: Arc::default(), killed }
+    pub(crate) fn new(limits: &Limits, retired: Arc<AtomicBool>) -> Self {
+        Self {
+            length: limits.cpu,
+            host: limits.host,
+            retired,
+            began: None,
+            deadline: None,
+            seen: None,
+            wall: None,
+            host_left: Duration::ZERO,
+            stopped: None,
+        }
     }
 
     /// The module begins to work.
-    pub(crate) fn begin(&self) {
-        let mut state = self.state.lock();
+    pub(crate) fn begin(&mut self) {
         let now = Instant::now();
-        (state.began, state.deadline, state.seen) = (Some(now), now.checked_add(self.length), None);
-        state.host_left = self.host;
+        (self.began, self.deadline, self.seen) = (Some(now), now.checked_add(self.length), None);
+        self.host_left = self.host;
     }
 
     /// The next turn also ends when this clock's time is up.
-    pub(crate) fn watch(&self, wall: Arc<WallClock>) {
-        self.state.lock().wall = Some(wall);
+    pub(crate) fn watch(&mut self, wall: Arc<WallClock>) {
+        self.wall = Some(wall);
     }
 
     /// How long the module may keep the thread waiting, and why it is stopped after that.
     pub(crate) fn waiting_left(&self) -> (Duration, Stop) {
-        let state = self.state.lock();
-        let host = (state.host_left, Stop::Host);
-        let wall = state.wall.as_ref().map(|wall| (wall.left(), Stop::Wall(wall.length)));
+        let host = (self.host_left, Stop::Host);
+        let wall = self.wall.as_ref().map(|wall| (wall.left(), Stop::Wall(wall.length)));
         wall.filter(|wall| wall.0 < host.0).unwrap_or(host)
     }
 
     /// The module has given way.
-    pub(crate) fn end(&self) {
-        let mut state = self.state.lock();
-        (state.deadline, state.wall) = (None, None);
+    pub(crate) fn end(&mut self) {
+        (self.deadline, self.wall) = (None, None);
     }
 
     /// Time that the host spent is not the module's, as long as it is not too much.
-    pub(crate) fn forgive(&self, spent: Duration) {
-        let mut state = self.state.lock();
-        state.deadline = state.deadline.and_then(|deadline| deadline.checked_add(spent));
-        state.host_left = state.host_left.saturating_sub(spent);
-        if state.host_left.is_zero() {
-            state.stopped.get_or_insert(Stop::Host);
+    pub(crate) fn forgive(&mut self, spent: Duration) {
+        self.deadline = self.deadline.and_then(|deadline| deadline.checked_add(spent));
+        self.host_left = self.host_left.saturating_sub(spent);
+        if self.host_left.is_zero() {
+            self.stop(Stop::Host);
         }
     }
 
     /// Whether the module has to stop now.
-    pub(crate) fn is_over(&self) -> bool {
-        let mut state = self.state.lock();
-        if state.stopped.is_none() {
-            state.stopped = if self.killed.load(Ordering::Relaxed) || state.is_used_up(self.length) {
+    pub(crate) fn is_over(&mut self) -> bool {
+        if self.stopped.is_none() {
+            self.stopped = if self.retired.load(Ordering::Relaxed) || self.is_used_up() {
                 Some(Stop::Work)
             } else {
-                state.wall.as_ref().and_then(|wall| wall.is_up().then(|| Stop::Wall(wall.length)))
+                self.wall.as_ref().and_then(|wall| wall.is_up().then(|| Stop::Wall(wall.length)))
             };
         }
-        state.stopped.is_some()
+        self.stopped.is_some()
     }
 
     /// The module has to stop for a reason that is not found here.
-    pub(crate) fn stop(&self, why: Stop) {
-        self.state.lock().stopped.get_or_insert(why);
+    pub(crate) fn stop(&mut self, why: Stop) {
+        self.stopped.get_or_insert(why);
     }
 
     /// Why the module had to be stopped. It stays so: what was interrupted cannot be relied on.
     pub(crate) fn stopped(&self) -> Option<Stop> {
-        self.state.lock().stopped
+        self.stopped
     }
-}
 
-impl State {
     /// On a busy machine a thread is kept waiting, which is not its own work: what counts is the time it had. That is
     /// asked for only when a part of the budget is gone, because asking is dear and most turns are over before then.
-    fn is_used_up(&mut self, length: Duration) -> bool {
+    fn is_used_up(&mut self) -> bool {
         let (Some(began), Some(deadline)) = (self.began, self.deadline) else { return false };
         let now = Instant::now();
-        if self.seen.is_none() && now.saturating_duration_since(began) > length / 16 {
+        if self.seen.is_none() && now.saturating_duration_since(began) > self.length / 16 {
             self.seen = thread_time();
             // Where the system cannot say, the time on the wall counts.
             return self.seen.is_none() && now > deadline;
@@ -136,7 +132,7 @@ impl State {
         }
         let worked = thread_time().zip(self.seen).map(|(time, seen)| time.saturating_sub(seen));
         let Some(worked) = worked else { return true };
-        let left = length.saturating_sub(worked);
+        let left = self.length.saturating_sub(worked);
         self.deadline = now.checked_add(left);
         left.is_zero()
     }
@@ -224,6 +220,10 @@ impl WallClock {
     /// Waits for the work, or until the time is up.
     pub(crate) async fn limit<F: Future>(&self, work: F) -> Option<F::Output> {
         let mut work = pin!(work);
+        // Work that was done on this thread is ready by now, and needs no timer.
+        if let Poll::Ready(output) = std::future::poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await {
+            return Some(output);
+        }
         loop {
             // The order matters: a listener that exists before the time is read hears every change after that.
             let mut changed = pin!(self.changed.notified());
@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn the_time_of_the_host_has_a_limit_in_every_turn() {
         let limits = Limits { host: Duration::from_secs(3), ..Limits::default() };
-        let budget = Budget::new(&limits, Arc::default());
+        let mut budget = Budget::new(&limits, Arc::default());
         for _ in 0..3 {
             budget.begin();
             budget.forgive(Duration::from_secs(2));

@@ -8,10 +8,47 @@
 //! it is loaded and waits. A module that misbehaves fails alone: neither the host nor another module notices more than
 //! its failure.
 //!
-//! `source` turns files into code, `vm` is one runtime, `ops` is everything a module can ask of the machine or the
-//! host, `stage` is a runtime with everything that waits for it, `worker` is the thread around that, and `modules` gives
-//! it all to the engine. What an event means and how the results of several modules combine is not known here; the rules
-//! inside one module are in `prelude/events.js`.
+//! # The states of an instance
+//!
+//! An instance is one runtime with the module in it. There is at most one for each module, and one lock around it
+//! (`Mutex<ModuleHost>`): the thread that holds it has the turn, which is the module's own thread or that of a caller.
+//!
+//! ```text
+//!                  loading
+//!                     │ its factory has returned
+//!                     ▼
+//!      ┌──────────► idle
+//!      │              │ call, timer, key, change of a file
+//!      │              ▼
+//!      ├────────── running ◄──────────────────────────────┐
+//!      │              │                                   │ end of a task, call,
+//!      │              │ it gives way while a call is open │ timer, key
+//!      │              ▼                                   │
+//!      │           waiting for a dialog or another task ──┘
+//!      │
+//!      └ it gives way and no call is open
+//!
+//!   loading ── it cannot be loaded ─────────────────────────────────────► ended
+//!   running ── it goes over a limit, or a function of the host panics ──► ended
+//!   waiting ── a call was given up and does not end in its time ────────► ended
+//!   any     ── a call's time is up, other files, forget, shutdown ──► retired ──► ended
+//!   ended   ── the next call ───────────────────────────────────────────► loading
+//! ```
+//!
+//! * **Loading:** calls wait in a queue. A module that cannot be loaded fails them all.
+//! * **Idle:** a call that may run on its caller's thread takes the turn there; any other is sent to the module's thread.
+//! * **Running:** one thread has the turn, and the budget of uninterrupted work runs. Others queue.
+//! * **Waiting:** the turn is free, so that other calls run meanwhile. An open dialog stops the clock of its call. If nothing is
+//!   outstanding that could settle a promise, the open calls fail.
+//! * **Retired:** no new call reaches it. What runs is interrupted, or ends with the last message in its queue.
+//! * **Ended:** its calls are answered, its tasks are cancelled, its processes end. The next call makes a new instance.
+//!
+//! # Modules of the crate
+//!
+//! `source` turns files into code, `vm` is one runtime, `ops` is everything a module can ask of the machine or the host as
+//! typed operations, `module_host` is an instance with everything that waits for it, `worker` is the thread around that, and
+//! `modules` gives it all to the engine. `rules` takes from the engine's event table how the results of handlers combine
+//! inside one module; how the results of several modules combine is not known here.
 
 #![forbid(unsafe_code)]
 
@@ -21,16 +58,15 @@ mod component;
 mod left;
 mod limits;
 mod machine;
+mod module_host;
 mod modules;
 mod ops;
 mod outcome;
 mod processes;
 mod rules;
 mod shared;
-mod slot;
 mod source;
 mod stack;
-mod stage;
 mod vm;
 mod worker;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// What one module may use. Whoever goes over a limit fails alone.
+/// What one module may use. A module that goes over a limit fails alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {

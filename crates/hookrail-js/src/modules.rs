@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use hookrail::{
-    HostFuture, How, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleRunner,
-    ModuleWorld, NamedFile,
+    Host, HostFuture, How, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleRunner,
+    ModuleWorld, NamedFile, SpawnFailure,
 };
 use hookrail_spawn::{CancelToken, lock};
 use tokio::sync::oneshot;
@@ -25,19 +25,25 @@ pub fn modules() -> Modules {
     Modules::with_limits(Limits::default())
 }
 
-/// The modules of one hook system. A module's runtime is made when it is first needed and ends with this.
+/// The modules of one hook system. An instance of a module is made when it is first needed and ends with this.
 pub struct Modules {
     limits: Limits,
     shared: Option<SharedProcesses>,
-    workers: Mutex<HashMap<PathBuf, Worker>>,
-    /// What is known of modules that were looked into.
-    inspected: Mutex<HashMap<PathBuf, Inspected>>,
-    /// The processes of modules that are gone, for as long as there may be some.
-    ending: Mutex<Vec<Processes>>,
+    known: Mutex<Known>,
     next: AtomicU32,
 }
 
-/// What looking into a module left behind.
+/// What is known of modules. The lock around it is held for a moment only, never while a module works.
+#[derive(Default)]
+struct Known {
+    workers: HashMap<PathBuf, Worker>,
+    /// What inspections found.
+    inspected: HashMap<PathBuf, Inspected>,
+    /// The processes of modules that are gone, for as long as there may be some.
+    ending: Vec<Processes>,
+}
+
+/// What an inspection of a module left behind.
 #[derive(Default)]
 struct Inspected {
     /// What it was made of when it could last be loaded. This is what runs.
@@ -46,76 +52,26 @@ struct Inspected {
     files: Vec<NamedFile>,
 }
 
-impl Modules {
-    /// Modules with limits of their own.
-    #[must_use]
-    pub fn with_limits(limits: Limits) -> Self {
-        Self {
-            limits,
-            shared: None,
-            workers: Mutex::default(),
-            inspected: Mutex::default(),
-            ending: Mutex::default(),
-            next: AtomicU32::new(1),
+impl Known {
+    /// Lets go of a module's thread. Its processes end with it, and are remembered until they have.
+    fn retire(&mut self, module: &Path) {
+        if let Some(worker) = self.workers.remove(module) {
+            self.ending.retain(|processes| !processes.are_gone());
+            self.ending.push(worker.processes.clone());
         }
     }
 
-    /// Modules that share a number of processes with others, beside their own limit.
-    #[must_use]
-    pub fn sharing_processes(mut self, shared: &SharedProcesses) -> Self {
-        self.shared = Some(shared.clone());
-        self
-    }
-
-    fn workers(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, Worker>> {
-        lock(&self.workers)
-    }
-
-    fn inspected(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, Inspected>> {
-        lock(&self.inspected)
-    }
-
-    /// Gives work to a module's thread, which is started if there is none.
-    fn send(&self, module: &Path, work: Work) -> std::io::Result<()> {
-        let mut workers = self.workers();
-        if let Some(worker) = workers.get(module)
-            && !worker.to.is_closed()
-        {
-            worker.send(work);
-            return Ok(());
+    /// Likewise, and ends whatever the module is doing.
+    fn retire_now(&mut self, module: &Path) {
+        if let Some(worker) = self.workers.get(module) {
+            worker.retired.store(true, Ordering::Relaxed);
         }
-        let version = self.inspected().get(module).and_then(|known| known.good.clone());
-        let worker = Worker::start(module, self.limits, self.shared.clone(), version)?;
-        worker.send(work);
-        workers.insert(module.to_owned(), worker);
-        Ok(())
-    }
-
-    /// Does some work on this thread, if the module is free and there is room for it; otherwise gives it back.
-    fn work_here(&self, module: &Path, work: Work) -> Option<Work> {
-        let alive =
-            self.workers().get(module).filter(|worker| !worker.to.is_closed()).map(|worker| Arc::clone(&worker.stage));
-        let Some(stage) = alive.filter(|_| stack::has_room(&self.limits)) else { return Some(work) };
-        let (left, answers) = {
-            let Ok(mut stage) = stage.try_lock() else { return Some(work) };
-            (stage.work_here(work), stage.take_answers())
-        };
-        answers.send();
-        left
-    }
-
-    /// Forgets a module's thread and ends whatever it is doing.
-    fn discard(&self, module: &Path) {
-        if let Some(worker) = self.workers().remove(module) {
-            worker.kill.store(true, Ordering::Relaxed);
-            self.part_with(worker);
-        }
+        self.retire(module);
     }
 
     /// Keeps what was found out about a module; what could not be loaded never takes the place of what could.
-    fn remember(&self, module: &Path, looked: &Looked) {
-        let mut inspected = self.inspected();
-        let known = inspected.entry(module.to_owned()).or_default();
+    fn remember(&mut self, module: &Path, looked: &Looked) {
+        let known = self.inspected.entry(module.to_owned()).or_default();
         if looked.can_run() {
             known.good = Some(Arc::new(looked.sources.clone()));
         }
@@ -126,19 +82,61 @@ impl Modules {
             known.files = files;
         }
     }
+}
 
-    async fn event(&self, call: ModuleCall<'_>, place: Place) -> ModuleReturn {
-        let job = Job::Event { name: call.event.to_owned(), payload: call.payload.to_owned() };
-        let clock = WallClock::new(call.timeout, self.limits.dialogs);
-        self.work(call.module, job, call.world, call.host, Some(clock), place).await
+impl Modules {
+    /// Modules with limits of their own.
+    #[must_use]
+    pub fn with_limits(limits: Limits) -> Self {
+        Self { limits, shared: None, known: Mutex::default(), next: AtomicU32::new(1) }
     }
 
-    /// Lets go of a module's thread. Its processes end with it, and are remembered until they have.
-    fn part_with(&self, worker: Worker) {
-        let mut ending = lock(&self.ending);
-        ending.retain(|processes| !processes.are_gone());
-        ending.push(worker.processes.clone());
-        drop(worker);
+    /// Modules that share a number of processes with others, beside their own limit.
+    #[must_use]
+    pub fn sharing_processes(mut self, shared: &SharedProcesses) -> Self {
+        self.shared = Some(shared.clone());
+        self
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        lock(&self.known)
+    }
+
+    /// Gives work to a module's thread, which is started if there is none.
+    fn send(&self, module: &Path, work: Work) -> std::io::Result<()> {
+        let mut known = self.known();
+        if let Some(worker) = known.workers.get(module)
+            && !worker.to.is_closed()
+        {
+            worker.send(work);
+            return Ok(());
+        }
+        let version = known.inspected.get(module).and_then(|inspected| inspected.good.clone());
+        let worker = Worker::start(module, self.limits, self.shared.clone(), version)?;
+        worker.send(work);
+        known.workers.insert(module.to_owned(), worker);
+        Ok(())
+    }
+
+    /// Does some work on the calling thread, if the module is idle and there is enough stack; otherwise gives it back.
+    fn work_on_caller(&self, module: &Path, work: Work) -> Option<Work> {
+        let host = {
+            let known = self.known();
+            known.workers.get(module).filter(|worker| !worker.to.is_closed()).map(|worker| Arc::clone(&worker.host))
+        };
+        let Some(host) = host.filter(|_| stack::has_room(&self.limits)) else { return Some(work) };
+        let (left, answers) = {
+            let Ok(mut host) = host.try_lock() else { return Some(work) };
+            (host.work_on_caller(work), host.take_answers())
+        };
+        answers.send();
+        left
+    }
+
+    async fn event(&self, call: ModuleCall<'_>, thread: Thread) -> ModuleReturn {
+        let job = Job::Event { name: call.event.to_owned(), payload: call.payload.to_owned() };
+        let clock = WallClock::new(call.timeout, self.limits.dialogs);
+        self.work(call.module, job, call.world, call.host, Some(clock), thread).await
     }
 
     async fn work(
@@ -146,20 +144,20 @@ impl Modules {
         module: &Path,
         job: Job,
         world: ModuleWorld,
-        host: Arc<dyn hookrail::Host>,
+        host: Arc<dyn Host>,
         clock: Option<Arc<WallClock>>,
-        place: Place,
+        thread: Thread,
     ) -> ModuleReturn {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let (reply, answer) = oneshot::channel();
         let over = CancelToken::new();
         let work = Work { number, job, world, host, clock: clock.clone(), over: over.clone(), reply };
-        let left = match place {
-            Place::Here => self.work_here(module, work),
-            Place::Thread => Some(work),
+        let left = match thread {
+            Thread::Caller => self.work_on_caller(module, work),
+            Thread::Own => Some(work),
         };
         if let Some(Err(error)) = left.map(|work| self.send(module, work)) {
-            let failure = hookrail::SpawnFailure::Other(format!("no thread for the module: {error}"));
+            let failure = SpawnFailure::Other(format!("no thread for the module: {error}"));
             return ModuleReturn::new(How::SpawnFailed(failure));
         }
         let mut waiting = Waiting { modules: self, module, number, over, answered: false };
@@ -168,7 +166,7 @@ impl Modules {
                 Some(answer) => answer,
                 None => {
                     waiting.answered = true;
-                    self.discard(module);
+                    self.known().retire_now(module);
                     return ModuleReturn::new(How::TimedOut(clock.length));
                 }
             },
@@ -180,16 +178,16 @@ impl Modules {
     }
 }
 
-/// Where work is done.
+/// The thread on which work is done.
 #[derive(Clone, Copy)]
-enum Place {
-    /// On the thread of whoever waits for it, if that is possible.
-    Here,
-    /// On the module's own thread.
-    Thread,
+enum Thread {
+    /// The calling one, if that is possible.
+    Caller,
+    /// The module's own.
+    Own,
 }
 
-/// Somebody who waits for an answer. When they are gone, the module is told.
+/// A caller that waits for an answer. When it gives up, the module is told.
 struct Waiting<'a> {
     modules: &'a Modules,
     module: &'a Path,
@@ -205,7 +203,7 @@ impl Drop for Waiting<'_> {
         }
         // Its processes end at once, even while the module stands still for one of them.
         self.over.cancel();
-        if let Some(worker) = self.modules.workers().get(self.module) {
+        if let Some(worker) = self.modules.known().workers.get(self.module) {
             let _ = worker.to.send(Message::Abandon(self.number));
         }
     }
@@ -213,48 +211,47 @@ impl Drop for Waiting<'_> {
 
 impl ModuleRunner for Modules {
     fn call<'a>(&'a self, call: ModuleCall<'a>) -> HostFuture<'a, ModuleReturn> {
-        Box::pin(self.event(call, Place::Thread))
+        Box::pin(self.event(call, Thread::Own))
     }
 
+    /// All work that is done on the calling thread is done in the first poll, and that poll enters no runtime and blocks on
+    /// none: it may be made in `tokio::task::block_in_place`. If the module has answered by then the future is ready, and has
+    /// set no timer. Otherwise the module goes on on its own thread and the future is like that of `call`.
     fn call_here<'a>(&'a self, call: ModuleCall<'a>) -> HostFuture<'a, ModuleReturn> {
-        Box::pin(self.event(call, Place::Here))
+        Box::pin(self.event(call, Thread::Caller))
     }
 
     fn inspect(&self, module: &Path, world: &ModuleWorld) -> ModuleInspection {
         let looked = look_into(module, world.clone(), self.limits);
-        self.remember(module, &looked);
-        // One that cannot be loaded any more goes on as it was.
-        let can_run = looked.can_run();
-        let is_stale = can_run
-            && self.workers().get(module).is_some_and(|worker| {
-                let files = lock(&worker.files);
-                let is_other = worker.version.as_ref().is_some_and(|version| !version.is_made_of(&looked.files));
-                is_other || (!files.is_empty() && *files != looked.files)
-            });
-        if is_stale && let Some(worker) = self.workers().remove(module) {
-            self.part_with(worker);
+        let mut known = self.known();
+        known.remember(module, &looked);
+        // One that cannot be loaded any more goes on as it was, and so does one that is still made of the same files.
+        let is_other = |version: &Arc<Version>| !version.is_made_of(&looked.files);
+        let is_stale = known.workers.get(module).is_some_and(|worker| worker.version.as_ref().is_none_or(is_other));
+        if looked.can_run() && is_stale {
+            known.retire(module);
         }
         looked.found
     }
 
     fn inspected_files(&self, module: &Path, _world: &ModuleWorld) -> Vec<NamedFile> {
-        self.inspected().get(module).map(|known| known.files.clone()).unwrap_or_default()
+        self.known().inspected.get(module).map(|inspected| inspected.files.clone()).unwrap_or_default()
     }
 
     fn forget(&self, module: &Path) {
-        self.inspected().remove(module);
-        if let Some(worker) = self.workers().remove(module) {
-            self.part_with(worker);
-        }
+        let mut known = self.known();
+        known.inspected.remove(module);
+        known.retire(module);
     }
 
     fn shutdown(&self) -> HostFuture<'_, ()> {
         Box::pin(async {
-            for (_, worker) in std::mem::take(&mut *self.workers()) {
-                worker.kill.store(true, Ordering::Relaxed);
-                self.part_with(worker);
-            }
-            let ending = std::mem::take(&mut *lock(&self.ending));
+            let ending = {
+                let mut known = self.known();
+                let modules: Vec<PathBuf> = known.workers.keys().cloned().collect();
+                modules.iter().for_each(|module| known.retire_now(module));
+                std::mem::take(&mut known.ending)
+            };
             for processes in ending {
                 processes.all_gone().await;
             }
@@ -264,16 +261,17 @@ impl ModuleRunner for Modules {
     fn command<'a>(&'a self, command: ModuleCommand<'a>) -> HostFuture<'a, ModuleReturn> {
         let job = Job::Command { name: command.name.to_owned(), arguments: command.arguments.to_owned() };
         // A command waits for models and people as long as it takes.
-        Box::pin(self.work(command.module, job, command.world, command.host, None, Place::Thread))
+        Box::pin(self.work(command.module, job, command.world, command.host, None, Thread::Own))
     }
 
     fn render<'a>(&'a self, render: ModuleRender<'a>) -> HostFuture<'a, Option<Vec<String>>> {
         let job =
             Job::Render { message: render.message.text().to_owned(), expanded: render.expanded, width: render.width };
         Box::pin(async move {
-            let returned = self.work(render.module, job, render.world, render.host, None, Place::Thread).await;
+            let returned = self.work(render.module, job, render.world, render.host, None, Thread::Own).await;
             match returned.how {
                 How::Returned(Some(lines)) => lines.decode(),
+                // The default drawing is used, however the module failed.
                 _ => None,
             }
         })

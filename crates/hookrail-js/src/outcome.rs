@@ -20,16 +20,39 @@ pub(crate) struct Report {
 #[derive(Debug, Deserialize)]
 pub(crate) struct Failure {
     pub(crate) message: String,
-    /// `error`, `value`, `memory`, `stack`, `result` or `shape`.
     #[serde(default)]
-    pub(crate) kind: String,
+    pub(crate) kind: FailureKind,
     #[serde(default)]
     pub(crate) stack: String,
 }
 
+/// What was thrown, as the prelude tells it apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum FailureKind {
+    /// An error.
+    #[default]
+    Error,
+    /// A value that is no error.
+    Value,
+    /// There was no memory left.
+    Memory,
+    /// There was no stack left.
+    Stack,
+    /// The result is too long.
+    Result,
+    /// The module is not what a module hook has to be.
+    Shape,
+}
+
+/// What is said about a rejected promise that no handler took.
+pub(crate) fn unhandled(message: &str) -> String {
+    format!("a promise was rejected and nobody handled it: {message}")
+}
+
 impl Failure {
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), kind: "error".to_owned(), stack: String::new() }
+        Self { message: message.into(), kind: FailureKind::Error, stack: String::new() }
     }
 }
 
@@ -47,20 +70,20 @@ impl Report {
 
     /// Whether memory ran out on the way.
     pub(crate) fn ran_out_of_memory(&self) -> bool {
-        self.failures.iter().any(|failure| failure.kind == "memory")
+        self.failures.iter().any(|failure| failure.kind == FailureKind::Memory)
     }
 }
 
 /// What the engine is told about a call.
 pub(crate) fn returned(shared: &Shared, limits: &Limits, mut call: CallState, mut report: Report) -> ModuleReturn {
     if let Some(message) = call.lost.take() {
-        report.failures.push(Failure::new(format!("a promise was rejected and nobody handled it: {message}")));
+        report.failures.push(Failure::new(unhandled(&message)));
     }
     for failure in &report.failures {
-        let stack = shared.maps.lock().stack(&failure.stack);
+        let stack = shared.lock().maps.stack(&failure.stack);
         let text = format!("{}{}{stack}\n", failure.message, if stack.is_empty() { "" } else { "\n" });
         call.stderr.extend(text.bytes());
-        // The original does not tell its listeners of a guard that failed: whoever called the tool hears of it.
+        // The original does not tell its listeners of a guard that failed: the caller of the tool gets the error.
         if Rule::of_event(&call.event).is_none_or(|rule| rule.combine != Combine::Block) {
             let heard = HookFailure::new(shared.module.to_string_lossy(), &call.event, &failure.message);
             Arc::clone(&call.host).hook_failed(&heard);
@@ -83,11 +106,11 @@ pub(crate) fn returned(shared: &Shared, limits: &Limits, mut call: CallState, mu
 }
 
 fn how(limits: &Limits, failure: Failure) -> How {
-    match failure.kind.as_str() {
-        "memory" => How::OverLimit(format!("memory limit of {} MiB", limits.memory >> 20)),
-        "stack" => How::OverLimit(format!("stack limit of {} KiB", limits.own_stack() >> 10)),
-        "result" => How::OverLimit(format!("result limit of {} KiB", limits.result >> 10)),
-        _ => How::Threw(failure.message),
+    match failure.kind {
+        FailureKind::Memory => How::OverLimit(format!("memory limit of {} MiB", limits.memory >> 20)),
+        FailureKind::Stack => How::OverLimit(format!("stack limit of {} KiB", limits.own_stack() >> 10)),
+        FailureKind::Result => How::OverLimit(format!("result limit of {} KiB", limits.result >> 10)),
+        FailureKind::Error | FailureKind::Value | FailureKind::Shape => How::Threw(failure.message),
     }
 }
 
@@ -98,7 +121,7 @@ pub(crate) fn loaded(
     report: &Report,
     lost: Option<String>,
 ) -> Result<Registrations, LoadFailure> {
-    let lost = lost.map(|message| Failure::new(format!("a promise was rejected and nobody handled it: {message}")));
+    let lost = lost.map(|message| Failure::new(unhandled(&message)));
     if let Some(failure) = report.failures.first().or(lost.as_ref()) {
         return Err(load_failure(shared, limits, failure));
     }
@@ -116,21 +139,19 @@ struct Offer {
 }
 
 fn load_failure(shared: &Shared, limits: &Limits, failure: &Failure) -> LoadFailure {
-    if failure.kind == "shape" {
-        return LoadFailure::new(failure.message.clone());
-    }
-    let message = match failure.kind.as_str() {
-        "memory" => format!("it went over its memory limit of {} MiB", limits.memory >> 20),
-        "stack" => format!("it went over its stack limit of {} KiB", limits.own_stack() >> 10),
-        _ => explained(&failure.message),
+    let message = match failure.kind {
+        FailureKind::Shape => return LoadFailure::new(failure.message.clone()),
+        FailureKind::Memory => format!("it went over its memory limit of {} MiB", limits.memory >> 20),
+        FailureKind::Stack => format!("it went over its stack limit of {} KiB", limits.own_stack() >> 10),
+        FailureKind::Error | FailureKind::Value | FailureKind::Result => explained(&failure.message),
     };
     let mut out = LoadFailure::new(format!("Failed to load hook: {message}"));
     // A failure that the module caught, on the way to another one, has nothing to say about that.
-    if let Some(known) = shared.load_failure.take().filter(|known| known.message == failure.message) {
+    if let Some(known) = shared.lock().load_failure.take().filter(|known| known.message == failure.message) {
         out.place = known.place;
     }
     if out.place.is_none()
-        && let Some(place) = shared.maps.lock().first_place(&failure.stack)
+        && let Some(place) = shared.lock().maps.first_place(&failure.stack)
     {
         out = out.at(place.file, place.line, place.column);
     }

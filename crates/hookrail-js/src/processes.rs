@@ -42,7 +42,7 @@ struct Taken {
 /// How a process ended. Whatever had to be done to end it has been done by then.
 pub(crate) struct Ended {
     pub(crate) how: Result<Finished, SpawnError>,
-    /// Its place is taken until somebody has looked at its output, because that is there until then.
+    /// Its place is taken until its output has been read, because that is kept until then.
     _place: Option<Taken>,
 }
 
@@ -67,12 +67,12 @@ struct Inner {
     any: AtomicBool,
 }
 
-/// Whose process it is: the runtime of the module, and the call that was going on. Without a call it is the module's own.
+/// Whose process it is: the instance of the module, and the call that was going on. Without a call it is the module's own.
 #[derive(Clone, Debug)]
 pub(crate) struct Owner {
-    pub(crate) act: u32,
+    pub(crate) generation: u32,
     pub(crate) call: u32,
-    /// Whether nobody wants the call any more.
+    /// Cancelled when the call is given up.
     pub(crate) over: CancelToken,
 }
 
@@ -132,9 +132,9 @@ impl Processes {
             return Err(NotDriven::Full);
         }
         self.inner.any.store(true, Ordering::Relaxed);
-        let Owner { act, call, over } = wanted.owner;
-        let environment =
-            Environment::clone(&wanted.environment).with(left::MARK, format!("{}{act}.{call}.", self.inner.mark));
+        let Owner { generation, call, over } = wanted.owner;
+        let environment = Environment::clone(&wanted.environment)
+            .with(left::MARK, format!("{}{generation}.{call}.", self.inner.mark));
         let command = wanted.command.env(Arc::new(environment));
         let (counted, module_over) = (Counted::new(&self.inner), self.inner.over.clone());
         thread.spawn(async move {
@@ -183,8 +183,8 @@ impl Processes {
     }
 
     /// Ends what the processes of a call, or of a whole runtime, have left behind. They themselves have been told to end.
-    pub(crate) fn sweep(&self, act: u32, call: Option<u32>) {
-        let scope = call.map_or_else(|| format!("{act}."), |call| format!("{act}.{call}."));
+    pub(crate) fn sweep(&self, generation: u32, call: Option<u32>) {
+        let scope = call.map_or_else(|| format!("{generation}."), |call| format!("{generation}.{call}."));
         self.sweep_all(&scope);
     }
 

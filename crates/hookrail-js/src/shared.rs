@@ -1,14 +1,14 @@
-//! What a runtime and the functions it calls have in common. It is used by whoever has the module's turn.
+//! What an instance and the functions that its JavaScript calls have in common.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use hookrail::{Digest, HookFailure, Host, Json, LoadFailure, ModuleWorld, NoHost};
+use hookrail::{Digest, HookFailure, Host, Json, LoadFailure, ModuleWorld};
 use hookrail_spawn::CancelToken;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
@@ -16,74 +16,82 @@ use tokio::task::AbortHandle;
 
 use crate::account::{Account, Held};
 use crate::clock::{Budget, Stop, WallClock};
-use crate::component::State;
+use crate::component::State as ComponentState;
 use crate::ops::OpError;
 use crate::processes::{Owner, Processes};
-use crate::slot::Slot;
 use crate::source::{Maps, Version};
-use crate::worker::{Message, Seat};
+use crate::worker::{Message, ModuleConfig};
 
 /// Something the host does for a module that takes time; it ends in an answer as JSON text.
 pub(crate) type PendingOp = Pin<Box<dyn Future<Output = String> + Send>>;
 
-/// The state of one runtime.
+/// What one instance and the functions that its JavaScript calls have in common.
+///
+/// JavaScript cannot be handed `&mut Instance`, so everything that changes is in one [`State`] behind one lock. Only the thread
+/// that has the turn uses it, beside the end of a task, which takes it for a moment; it is never held while code of the
+/// module or of the embedding program runs.
 pub(crate) struct Shared {
     pub(crate) module: PathBuf,
-    pub(crate) world: Slot<ModuleWorld>,
-    pub(crate) budget: Budget,
-    /// The calls that are being worked on, by number. Number zero is loading.
-    pub(crate) calls: Slot<BTreeMap<u32, CallState>>,
-    /// The host of the last call, for what happens between calls.
-    pub(crate) host: Slot<Arc<dyn Host>>,
-    /// Calls that have ended.
-    pub(crate) finished: Slot<Vec<Finished>>,
-    /// Operations that were begun and are not yet being polled.
-    pub(crate) begun: Slot<Vec<Begun>>,
-    pub(crate) cancels: Slot<HashMap<u32, CancelToken>>,
     pub(crate) processes: Processes,
-    /// Which of the module's runtimes this is.
-    act: u32,
+    /// The how manieth instance of the module this is.
+    generation: u32,
     /// What the host holds for the module.
     pub(crate) account: Account,
-    /// How many bytes of source it is made of so far.
-    source: AtomicUsize,
     most_source: usize,
-    /// How many bytes it has sent since the last call began, while none was going on.
-    between: AtomicUsize,
-    /// Calls that nobody waits for any more and that have not ended, each with what ends it when its time is up.
-    pub(crate) abandoned: Slot<HashMap<u32, AbortHandle>>,
     /// The limit on what a call may hand over.
     pub(crate) most_result: usize,
-    pub(crate) timers: Slot<Timers>,
-    pub(crate) watchers: Slot<HashMap<u32, AbortHandle>>,
-    /// How many changes of watched files the module was not told of yet.
+    /// How many changes of watched files the module was not told of yet. Watchers count them on threads of their own.
     pub(crate) changes: Arc<AtomicUsize>,
-    pub(crate) components: Slot<HashMap<u32, Shown>>,
-    /// Rejected promises that nobody has handled yet.
-    pub(crate) rejections: Slot<Vec<Rejection>>,
-    /// Whether something was refused because it needs a capability.
-    pub(crate) refused: AtomicBool,
-    /// Whether the machine ran out of something that the module needed.
-    pub(crate) exhausted: AtomicBool,
-    pub(crate) maps: Slot<Maps>,
-    /// What the import declarations of its files name, each with the file that it stands in.
-    pub(crate) static_imports: Slot<HashSet<(String, String)>>,
-    /// The files the module is made of.
-    pub(crate) files: Slot<Vec<(PathBuf, Digest)>>,
-    /// The bytes of those files.
-    pub(crate) sources: Slot<Version>,
-    /// Files that were looked for and could not be read.
-    pub(crate) missing: Slot<Vec<PathBuf>>,
-    /// What the module was made of when it was looked into; none while it is looked into.
+    /// What the module was made of when it was inspected; none during an inspection.
     pub(crate) version: Option<Arc<Version>>,
-    pub(crate) load_failure: Slot<Option<LoadFailure>>,
     pub(crate) inbox: mpsc::WeakUnboundedSender<Message>,
     /// The loop of the module's own thread.
     pub(crate) runtime: Handle,
-    next: AtomicU32,
+    state: Mutex<State>,
 }
 
-/// An operation that was begun and is not yet being polled.
+/// Everything about an instance that changes.
+pub(crate) struct State {
+    pub(crate) world: Arc<ModuleWorld>,
+    pub(crate) budget: Budget,
+    /// The calls that are being worked on, by number. Number zero is loading.
+    pub(crate) calls: BTreeMap<u32, CallState>,
+    /// The host of the last call, for what happens between calls.
+    pub(crate) host: Arc<dyn Host>,
+    /// Calls that have ended.
+    pub(crate) finished: Vec<Finished>,
+    /// Tasks that were begun and are not yet being polled.
+    pub(crate) begun: Vec<Begun>,
+    pub(crate) cancels: HashMap<u32, CancelToken>,
+    /// How many bytes of source it is made of so far.
+    source: usize,
+    /// How many bytes it has sent since the last call began, while none was going on.
+    between: usize,
+    /// Calls that were given up and have not ended, each with what ends it when its time is up.
+    pub(crate) abandoned: HashMap<u32, AbortHandle>,
+    pub(crate) timers: Timers,
+    pub(crate) watchers: HashMap<u32, AbortHandle>,
+    pub(crate) components: HashMap<u32, Shown>,
+    /// Rejected promises that are not handled yet.
+    pub(crate) rejections: Vec<Rejection>,
+    /// Whether something was refused because it needs a capability.
+    pub(crate) refused: bool,
+    /// Whether the machine ran out of something that the module needed.
+    pub(crate) exhausted: bool,
+    pub(crate) maps: Maps,
+    /// What the import declarations of its files name, each with the file that it stands in.
+    pub(crate) static_imports: HashSet<(String, String)>,
+    /// The files the module is made of.
+    pub(crate) files: Vec<(PathBuf, Digest)>,
+    /// The bytes of those files.
+    pub(crate) sources: Version,
+    /// Files that were looked for and could not be read.
+    pub(crate) missing: Vec<PathBuf>,
+    pub(crate) load_failure: Option<LoadFailure>,
+    next: u32,
+}
+
+/// A task that was begun and is not yet being polled.
 pub(crate) struct Begun {
     pub(crate) number: u32,
     pub(crate) op: PendingOp,
@@ -92,7 +100,7 @@ pub(crate) struct Begun {
 
 /// A component that is shown.
 pub(crate) struct Shown {
-    pub(crate) state: watch::Sender<State>,
+    pub(crate) state: watch::Sender<ComponentState>,
     pub(crate) _held: Held,
 }
 
@@ -115,7 +123,7 @@ pub(crate) struct CallState {
     pub(crate) event: String,
     pub(crate) host: Arc<dyn Host>,
     pub(crate) clock: Option<Arc<WallClock>>,
-    /// Whether nobody wants it any more.
+    /// Cancelled when the call is given up.
     pub(crate) over: CancelToken,
     pub(crate) messages: Vec<Json>,
     pub(crate) entries: Vec<Json>,
@@ -123,7 +131,7 @@ pub(crate) struct CallState {
     taken: usize,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: Vec<u8>,
-    /// A rejection nobody handled while the call was going on.
+    /// A rejection that was not handled while the call was going on.
     pub(crate) lost: Option<String>,
 }
 
@@ -142,9 +150,7 @@ impl CallState {
             lost: None,
         }
     }
-}
 
-impl CallState {
     /// Makes room for a message or an entry, or refuses it: they are kept here, outside the module's own memory.
     pub(crate) fn take(&mut self, value: &Json, most: usize) -> Result<(), OpError> {
         self.taken = self.taken.saturating_add(value.text().len());
@@ -162,73 +168,111 @@ const LEAST_SOURCE: usize = 1 << 10;
 const MOST_OUTPUT: usize = 64 * 1024;
 
 impl Shared {
-    pub(crate) fn new(seat: &Seat, act: u32, world: ModuleWorld, budget: Budget, runtime: Handle) -> Arc<Self> {
+    pub(crate) fn new(
+        config: &ModuleConfig,
+        generation: u32,
+        world: ModuleWorld,
+        host: Arc<dyn Host>,
+        runtime: Handle,
+    ) -> Arc<Self> {
+        let state = State {
+            world: Arc::new(world),
+            budget: Budget::new(&config.limits, Arc::clone(&config.retired)),
+            calls: BTreeMap::new(),
+            host,
+            finished: Vec::new(),
+            begun: Vec::new(),
+            cancels: HashMap::new(),
+            source: 0,
+            between: 0,
+            abandoned: HashMap::new(),
+            timers: Timers::default(),
+            watchers: HashMap::new(),
+            components: HashMap::new(),
+            rejections: Vec::new(),
+            refused: false,
+            exhausted: false,
+            maps: Maps::default(),
+            static_imports: HashSet::new(),
+            files: Vec::new(),
+            sources: Version::default(),
+            missing: Vec::new(),
+            load_failure: None,
+            next: 1,
+        };
         Arc::new(Self {
-            module: seat.module.clone(),
-            world: Slot::new(world),
-            budget,
-            calls: Slot::default(),
-            host: Slot::new(Arc::new(NoHost)),
-            finished: Slot::default(),
-            begun: Slot::default(),
-            cancels: Slot::default(),
-            processes: seat.processes.clone(),
-            act,
-            account: Account::new(seat.limits.memory),
-            source: AtomicUsize::new(0),
-            most_source: seat.limits.source,
-            between: AtomicUsize::new(0),
-            abandoned: Slot::default(),
-            most_result: seat.limits.result,
-            timers: Slot::default(),
-            watchers: Slot::default(),
+            module: config.module.clone(),
+            processes: config.processes.clone(),
+            generation,
+            account: Account::new(config.limits.memory),
+            most_source: config.limits.source,
+            most_result: config.limits.result,
             changes: Arc::default(),
-            components: Slot::default(),
-            rejections: Slot::default(),
-            refused: AtomicBool::new(false),
-            exhausted: AtomicBool::new(false),
-            maps: Slot::default(),
-            static_imports: Slot::default(),
-            files: Slot::default(),
-            sources: Slot::default(),
-            missing: Slot::default(),
-            version: seat.version.clone(),
-            load_failure: Slot::default(),
-            inbox: seat.inbox.clone(),
+            version: config.version.clone(),
+            inbox: config.inbox.clone(),
             runtime,
-            next: AtomicU32::new(1),
+            state: Mutex::new(state),
         })
+    }
+
+    /// The state. It must not be locked while something is called that may lock it again.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What surrounds the module now.
+    pub(crate) fn world(&self) -> Arc<ModuleWorld> {
+        Arc::clone(&self.lock().world)
+    }
+
+    /// The module has to stop, for this reason.
+    pub(crate) fn stop(&self, why: Stop) {
+        self.lock().budget.stop(why);
+    }
+
+    /// Why the module had to be stopped.
+    pub(crate) fn stopped(&self) -> Option<Stop> {
+        self.lock().budget.stopped()
+    }
+
+    /// Whether the module has to stop now. The engine asks this while the module works.
+    pub(crate) fn is_over(&self) -> bool {
+        self.lock().budget.is_over()
     }
 
     /// A number that was not used before.
     pub(crate) fn next_number(&self) -> u32 {
-        self.next.fetch_add(1, Ordering::Relaxed)
+        let mut state = self.lock();
+        let number = state.next;
+        state.next = number.wrapping_add(1);
+        number
     }
 
     /// Takes so much of what the host may hold; none, and the module has to stop, when it is too much.
     pub(crate) fn hold(&self, bytes: usize) -> Option<Held> {
         let held = self.account.take(bytes);
         if held.is_none() {
-            self.budget.stop(Stop::Memory);
+            self.stop(Stop::Memory);
         }
         held
     }
 
     /// How many bytes of source may still be added.
     pub(crate) fn source_left(&self) -> usize {
-        self.most_source.saturating_sub(self.source.load(Ordering::Relaxed))
+        self.most_source.saturating_sub(self.lock().source)
     }
 
     /// The module is made of so much more source. None is too small to count.
     pub(crate) fn add_source(&self, bytes: usize) {
-        self.source.fetch_add(bytes.max(LEAST_SOURCE), Ordering::Relaxed);
+        let mut state = self.lock();
+        state.source = state.source.saturating_add(bytes.max(LEAST_SOURCE));
     }
 
     /// Makes room for a message or an entry while no call is going on, or refuses it.
     pub(crate) fn take_between(&self, value: &Json) -> Result<(), OpError> {
-        let length = value.text().len();
-        let taken = self.between.fetch_add(length, Ordering::Relaxed).saturating_add(length);
-        if taken > self.most_result {
+        let mut state = self.lock();
+        state.between = state.between.saturating_add(value.text().len());
+        if state.between > self.most_result {
             return Err(OpError::new(format!(
                 "between two calls no more than {} KiB are sent",
                 self.most_result >> 10
@@ -238,49 +282,49 @@ impl Shared {
     }
 
     /// A call begins.
-    pub(crate) fn begin_call(&self, number: u32, state: CallState) {
-        self.between.store(0, Ordering::Relaxed);
-        self.calls.lock().insert(number, state);
+    pub(crate) fn begin_call(&self, number: u32, call: CallState) {
+        let mut state = self.lock();
+        state.between = 0;
+        state.calls.insert(number, call);
     }
 
     /// Whose a process is that is started now: the call's that was begun last, or the module's own.
     pub(crate) fn owner(&self) -> Result<Owner, OpError> {
-        let current = self.calls.lock().iter().next_back().map(|(number, state)| (*number, state.over.clone()));
+        let state = self.lock();
         let cancelled = || OpError::new("the call was cancelled").code("ECANCELED");
-        match current {
-            Some((_, over)) if over.is_cancelled() => Err(cancelled()),
-            Some((call, over)) => Ok(Owner { act: self.act, call, over }),
-            None if !self.abandoned.lock().is_empty() => Err(cancelled()),
-            None => Ok(Owner { act: self.act, call: 0, over: CancelToken::new() }),
+        match state.calls.last_key_value() {
+            Some((_, call)) if call.over.is_cancelled() => Err(cancelled()),
+            Some((number, call)) => Ok(Owner { generation: self.generation, call: *number, over: call.over.clone() }),
+            None if !state.abandoned.is_empty() => Err(cancelled()),
+            None => Ok(Owner { generation: self.generation, call: 0, over: CancelToken::new() }),
         }
     }
 
-    /// What tells that nobody wants a call any more.
+    /// What is cancelled when a call is given up.
     pub(crate) fn over_of(&self, call: u32) -> CancelToken {
-        self.calls.lock().get(&call).map_or_else(CancelToken::new, |state| state.over.clone())
+        self.lock().calls.get(&call).map_or_else(CancelToken::new, |call| call.over.clone())
     }
 
     /// The host of a call, or of the last one.
     pub(crate) fn host_of(&self, call: u32) -> Arc<dyn Host> {
-        let calls = self.calls.lock();
-        calls.get(&call).map_or_else(|| Arc::clone(&self.host.lock()), |state| Arc::clone(&state.host))
+        let state = self.lock();
+        Arc::clone(state.calls.get(&call).map_or(&state.host, |call| &call.host))
     }
 
-    /// Keeps the time of a call standing still, when it has one.
+    /// The clock of a call, if it has one.
     pub(crate) fn clock_of(&self, call: u32) -> Option<Arc<WallClock>> {
-        self.calls.lock().get(&call).and_then(|state| state.clock.clone())
+        self.lock().calls.get(&call).and_then(|call| call.clock.clone())
     }
 
     /// Does something with the call that was begun last.
     pub(crate) fn with_current<T>(&self, work: impl FnOnce(&mut CallState) -> T) -> Option<T> {
-        let mut calls = self.calls.lock();
-        calls.iter_mut().next_back().map(|(_, state)| work(state))
+        self.lock().calls.values_mut().next_back().map(work)
     }
 
     /// Sets a timer, if there is room for it.
     pub(crate) fn set_timer(&self, number: u32, wait: Duration) {
         if let Some(held) = self.hold(TIMER) {
-            self.timers.lock().set(number, wait, held);
+            self.lock().timers.set(number, wait, held);
         }
     }
 
@@ -296,23 +340,23 @@ impl Shared {
     /// Tells the host of a failure that no call can be blamed for.
     pub(crate) fn report(&self, event: &str, message: &str) {
         let failure = HookFailure::new(self.module.to_string_lossy(), event, message);
-        let host = Arc::clone(&self.host.lock());
+        let host = Arc::clone(&self.lock().host);
         host.hook_failed(&failure);
     }
+}
 
+impl State {
     /// Whether anything is outstanding that could still settle a promise.
     pub(crate) fn can_go_on(&self) -> bool {
-        !self.timers.lock().is_empty() || !self.watchers.lock().is_empty() || !self.begun.lock().is_empty()
+        !(self.timers.is_empty() && self.watchers.is_empty() && self.begun.is_empty())
     }
 }
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        for watcher in self.watchers.lock().values() {
-            watcher.abort();
-        }
-        for (_, overdue) in self.abandoned.take() {
-            overdue.abort();
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for task in state.watchers.values().chain(state.abandoned.values()) {
+            task.abort();
         }
     }
 }

@@ -7,7 +7,6 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use rquickjs::context::EvalOptions;
@@ -58,22 +57,22 @@ impl Vm {
     pub(crate) fn new(shared: &Arc<Shared>, limits: &Limits) -> Result<Self, String> {
         let runtime = Runtime::new().map_err(|error| {
             // Nothing is limited before there is a runtime, so the machine itself had no memory for it.
-            shared.exhausted.store(true, Ordering::Relaxed);
+            shared.lock().exhausted = true;
             error.to_string()
         })?;
         runtime.set_memory_limit(limits.memory);
         runtime.set_max_stack_size(limits.own_stack());
-        let budget = shared.budget.clone();
-        runtime.set_interrupt_handler(Some(Box::new(move || budget.is_over())));
+        let asked = Arc::clone(shared);
+        runtime.set_interrupt_handler(Some(Box::new(move || asked.is_over())));
         runtime.set_loader(FileResolver { shared: Arc::clone(shared) }, FileLoader { shared: Arc::clone(shared) });
         let tracked = Arc::clone(shared);
         runtime.set_host_promise_rejection_tracker(Some(Box::new(move |ctx, promise, reason, handled| {
             track(&tracked, &ctx, &promise, &reason, handled);
         })));
         let context = Context::full(&runtime).map_err(|error| error.to_string())?;
-        shared.budget.begin();
+        shared.lock().budget.begin();
         let ready = context.with(|ctx| prelude(&ctx, shared).catch(&ctx).map_err(|error| described(&error)));
-        shared.budget.end();
+        shared.lock().budget.end();
         ready.map(|()| Self { context, runtime, shared: Arc::clone(shared), memory: limits.memory })
     }
 
@@ -88,15 +87,15 @@ impl Vm {
     where
         A: for<'js> IntoArgs<'js>,
     {
-        self.shared.budget.begin();
+        self.shared.lock().budget.begin();
         // A panic must not leave the runtime's lock poisoned, nor reach a thread that is not the module's own.
         let turned = self.context.with(|ctx| catch_unwind(AssertUnwindSafe(|| self.run(&ctx, entry, args))));
-        self.shared.budget.end();
+        self.shared.lock().budget.end();
         let thrown = turned.unwrap_or_else(|_| {
-            self.shared.budget.stop(Stop::Panic);
+            self.shared.stop(Stop::Panic);
             None
         });
-        if let Some(message) = thrown.filter(|_| self.shared.budget.stopped().is_none()) {
+        if let Some(message) = thrown.filter(|_| self.shared.stopped().is_none()) {
             let lost = self.shared.with_current(|call| call.lost = Some(message.clone()));
             if lost.is_none() {
                 self.shared.report("callback", &message);
@@ -109,20 +108,19 @@ impl Vm {
     where
         A: for<'js> IntoArgs<'js>,
     {
-        let budget = &self.shared.budget;
         let function = ctx.userdata::<Vec<Function<'_>>>().and_then(|all| all.get(entry as usize).cloned());
         let thrown = match function {
             Some(function) => function.call::<_, ()>(args).catch(ctx).err().map(|error| {
                 if is_out_of_memory(&error) {
-                    // What could not be done then is not done later, and whoever waits for it would wait for ever.
-                    budget.stop(Stop::Memory);
+                    // What could not be done then is not done later, and a call that waits for it would wait for ever.
+                    self.shared.stop(Stop::Memory);
                 }
                 described(&error)
             }),
             None => Some(format!("the prelude has no {entry:?}")),
         };
-        while budget.stopped().is_none() && ctx.execute_pending_job() {
-            if budget.is_over() {
+        while self.shared.stopped().is_none() && ctx.execute_pending_job() {
+            if self.shared.is_over() {
                 break;
             }
         }
@@ -153,14 +151,14 @@ impl Vm {
     }
 }
 
-/// Keeps the rejections that nobody handles. One that is handled a moment later is taken out again.
+/// Keeps the rejections that are not handled. One that is handled a moment later is taken out again.
 fn track<'js>(shared: &Shared, ctx: &Ctx<'js>, promise: &Value<'js>, reason: &Value<'js>, handled: bool) {
     // The address stands for the promise: only whether it is the same one matters, and it lives until the turn is over.
     let mut hasher = DefaultHasher::new();
     promise.hash(&mut hasher);
     let key = hasher.finish();
     if handled {
-        shared.rejections.lock().retain(|known| known.promise != key);
+        shared.lock().rejections.retain(|known| known.promise != key);
     } else {
         // Before the lock: a getter of the module may run here, and lose a promise of its own.
         let message = match Exception::from_object(reason.clone().into_object().unwrap_or_else(|| ctx.globals())) {
@@ -169,7 +167,7 @@ fn track<'js>(shared: &Shared, ctx: &Ctx<'js>, promise: &Value<'js>, reason: &Va
         };
         let message = beginning(message);
         if let Some(held) = shared.hold(message.len() + REJECTION) {
-            shared.rejections.lock().push(Rejection { promise: key, message, _held: held });
+            shared.lock().rejections.push(Rejection { promise: key, message, _held: held });
         }
     }
 }
@@ -262,7 +260,7 @@ fn natives<'js>(ctx: &Ctx<'js>, shared: &Arc<Shared>) -> rquickjs::Result<Object
     let state = Arc::clone(shared);
     native.set("again", Func::from(move |number: u32, wait: f64| state.set_timer(number, milliseconds(wait))))?;
     let state = Arc::clone(shared);
-    native.set("clear", Func::from(move |number: u32| state.timers.lock().clear(number)))?;
+    native.set("clear", Func::from(move |number: u32| state.lock().timers.clear(number)))?;
     native.set("longest", shared.most_result)?;
     native.set("rules", rules::table())?;
     native.set("script", Func::from(|ctx: Ctx<'js>, name: String| part(&ctx, &name)))?;
@@ -272,9 +270,9 @@ fn natives<'js>(ctx: &Ctx<'js>, shared: &Arc<Shared>) -> rquickjs::Result<Object
 /// A call has ended, if it is one that is going on. The prelude keeps to the limits here; a module that calls this itself
 /// may not.
 fn finished(shared: &Shared, call: u32, result: Option<String>, failures: Option<String>) {
-    let is_going_on = shared.calls.lock().contains_key(&call) || shared.abandoned.lock().contains_key(&call);
-    let mut all = shared.finished.lock();
-    if !is_going_on || all.iter().any(|known| known.call == call) {
+    let mut state = shared.lock();
+    let is_going_on = state.calls.contains_key(&call) || state.abandoned.contains_key(&call);
+    if !is_going_on || state.finished.iter().any(|known| known.call == call) {
         return;
     }
     let is_long = |text: &String| text.len() > shared.most_result && text.chars().count() > shared.most_result;
@@ -283,7 +281,7 @@ fn finished(shared: &Shared, call: u32, result: Option<String>, failures: Option
     } else {
         (result, failures)
     };
-    all.push(Finished { call, result, failures });
+    state.finished.push(Finished { call, result, failures });
 }
 
 fn milliseconds(wait: f64) -> Duration {

@@ -1,7 +1,7 @@
-//! The thread around a runtime: the loop that takes messages, waits for timers and drives what was begun.
+//! The thread of a module: the loop that takes messages, waits for timers and drives what was begun.
 //!
-//! The runtime itself stands on a stage, which whoever has the lock may use; most of the time that is this thread, and
-//! for an event that somebody waits for on a thread of their own it can be that one.
+//! The module itself is behind one lock, and the thread that holds it has the turn. Most of the time that is this thread; for
+//! an event whose caller waits anyway it can be the caller's.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -17,20 +17,20 @@ use crate::account::Held;
 use crate::clock::WallClock;
 use crate::limits::Limits;
 use crate::machine::EventLoop;
+use crate::module_host::ModuleHost;
 use crate::processes::{Processes, SharedProcesses};
 use crate::source::Version;
-use crate::stage::Stage;
 
 /// What a module's thread is told.
 pub(crate) enum Message {
     /// Do something, and answer.
     Work(Box<Work>),
-    /// Nobody waits for that answer any more.
+    /// A call is given up.
     Abandon(u32),
     /// An operation has ended; without an answer when it was broken off.
-    Settled { act: u32, number: u32, answer: Option<(String, Held)> },
-    /// A call that nobody waits for has not ended in its time.
-    Overdue { act: u32, call: u32 },
+    Settled { generation: u32, number: u32, answer: Option<(String, Held)> },
+    /// A call that was given up has not ended in its time.
+    Overdue { generation: u32, call: u32 },
     /// A watched file has changed.
     Changed { watcher: u32, kind: &'static str, name: String },
     /// Draw a component.
@@ -48,7 +48,7 @@ pub(crate) struct Work {
     pub(crate) world: ModuleWorld,
     pub(crate) host: Arc<dyn Host>,
     pub(crate) clock: Option<Arc<WallClock>>,
-    /// Whether nobody wants it any more.
+    /// Cancelled when the call is given up.
     pub(crate) over: CancelToken,
     pub(crate) reply: oneshot::Sender<ModuleReturn>,
 }
@@ -62,14 +62,13 @@ pub(crate) enum Job {
 /// A module's thread, seen from outside. It ends when this is gone.
 pub(crate) struct Worker {
     pub(crate) to: mpsc::UnboundedSender<Message>,
-    /// Ends whatever the module is doing.
-    pub(crate) kill: Arc<AtomicBool>,
+    /// Set to end whatever the module is doing.
+    pub(crate) retired: Arc<AtomicBool>,
     /// What it has started.
     pub(crate) processes: Processes,
-    /// The files the module was made of when it was loaded last.
-    pub(crate) files: Arc<Mutex<Vec<(PathBuf, Digest)>>>,
-    pub(crate) stage: Arc<Mutex<Stage>>,
-    /// What the module is made of, if it was looked into before.
+    /// The turn.
+    pub(crate) host: Arc<Mutex<ModuleHost>>,
+    /// What the module is made of, if it was inspected before.
     pub(crate) version: Option<Arc<Version>>,
     queued: Arc<AtomicUsize>,
 }
@@ -82,14 +81,14 @@ impl Worker {
         version: Option<Arc<Version>>,
     ) -> std::io::Result<Self> {
         let (to, inbox) = mpsc::unbounded_channel();
-        let seat = Seat { version: version.clone(), ..Seat::new(module, limits, shared, &to) };
-        let (kill, processes, files) = (Arc::clone(&seat.kill), seat.processes.clone(), Arc::clone(&seat.files));
-        let queued = Arc::clone(&seat.queued);
+        let config = ModuleConfig { version: version.clone(), ..ModuleConfig::new(module, limits, shared, &to) };
+        let (retired, processes) = (Arc::clone(&config.retired), config.processes.clone());
+        let queued = Arc::clone(&config.queued);
         let events = EventLoop::new()?;
-        let stage = Arc::new(Mutex::new(Stage::new(seat, events.handle()?)));
-        let own = Arc::clone(&stage);
+        let host = Arc::new(Mutex::new(ModuleHost::new(config, events.handle()?)));
+        let own = Arc::clone(&host);
         spawn(&limits, move || events.run(serve(own, inbox)))?;
-        Ok(Self { to, kill, processes, files, stage, version, queued })
+        Ok(Self { to, retired, processes, host, version, queued })
     }
 
     /// Gives work to the thread.
@@ -100,17 +99,16 @@ impl Worker {
     }
 }
 
-/// What is known about a module without its runtime.
-pub(crate) struct Seat {
+/// What holds for every instance of a module.
+pub(crate) struct ModuleConfig {
     pub(crate) module: PathBuf,
     pub(crate) limits: Limits,
     pub(crate) inbox: mpsc::WeakUnboundedSender<Message>,
-    pub(crate) kill: Arc<AtomicBool>,
+    pub(crate) retired: Arc<AtomicBool>,
     pub(crate) processes: Processes,
-    pub(crate) files: Arc<Mutex<Vec<(PathBuf, Digest)>>>,
-    /// What the module is made of, if it was looked into before.
+    /// What the module is made of, if it was inspected before.
     pub(crate) version: Option<Arc<Version>>,
-    /// How much work was sent and has not come to the stage.
+    /// How much work was sent and has not been taken by the module's thread.
     pub(crate) queued: Arc<AtomicUsize>,
 }
 
@@ -120,21 +118,19 @@ impl Drop for Worker {
     }
 }
 
-impl Seat {
+impl ModuleConfig {
     fn new(
         module: &Path,
         limits: Limits,
         shared: Option<SharedProcesses>,
         to: &mpsc::UnboundedSender<Message>,
     ) -> Self {
-        let (kill, processes, files) = (Arc::default(), Processes::new(limits.processes, shared), Arc::default());
         Self {
             module: module.to_owned(),
             limits,
             inbox: to.downgrade(),
-            kill,
-            processes,
-            files,
+            retired: Arc::default(),
+            processes: Processes::new(limits.processes, shared),
             version: None,
             queued: Arc::default(),
         }
@@ -153,14 +149,14 @@ pub(crate) fn look_into(module: &Path, world: ModuleWorld, limits: Limits) -> Lo
     let (send, receive) = std::sync::mpsc::channel();
     let (to, inbox) = mpsc::unbounded_channel();
     // While it is looked into, it can start no process.
-    let seat = Seat::new(module, limits, None, &to);
-    let kill = Arc::clone(&seat.kill);
+    let config = ModuleConfig::new(module, limits, None, &to);
+    let retired = Arc::clone(&config.retired);
     let started = EventLoop::new().and_then(|events| {
         let runtime = events.handle()?;
         spawn(&limits, move || {
             events.run(async move {
-                let looked = look(seat, runtime, world, inbox).await;
-                // Whoever asked may have given up.
+                let looked = look(config, runtime, world, inbox).await;
+                // The caller may have given up.
                 let _ = send.send(looked);
             });
         })
@@ -170,7 +166,7 @@ pub(crate) fn look_into(module: &Path, world: ModuleWorld, limits: Limits) -> Lo
         return Looked::without_files(ModuleInspection::OutOfResources(failure));
     }
     receive.recv_timeout(limits.load).unwrap_or_else(|_| {
-        kill.store(true, Ordering::Relaxed);
+        retired.store(true, Ordering::Relaxed);
         Looked::failed(failure(format!("it took longer than {} s", limits.load.as_secs())))
     })
 }
@@ -198,36 +194,40 @@ impl Looked {
     pub(crate) fn can_run(&self) -> bool {
         match &self.found {
             ModuleInspection::Registered(_) | ModuleInspection::Unknown(_) => true,
-            // A later kind of answer says nothing that could be relied on.
-            _ => false,
+            ModuleInspection::Failed(_) | ModuleInspection::OutOfResources(_) => false,
         }
     }
 }
 
 /// Drives a runtime until the module is loaded or cannot be.
-async fn look(seat: Seat, runtime: Handle, world: ModuleWorld, mut inbox: mpsc::UnboundedReceiver<Message>) -> Looked {
-    let mut stage = Stage::new(seat, runtime);
-    stage.open(world, Arc::new(NoHost));
+async fn look(
+    config: ModuleConfig,
+    runtime: Handle,
+    world: ModuleWorld,
+    mut inbox: mpsc::UnboundedReceiver<Message>,
+) -> Looked {
+    let mut host = ModuleHost::new(config, runtime);
+    host.open(world, Arc::new(NoHost));
     loop {
-        stage.spawn_begun();
-        if let Some(looked) = stage.looked() {
+        host.spawn_begun();
+        if let Some(looked) = host.looked() {
             return looked;
         }
-        let due = stage.arm();
-        if due.is_none() && !stage.has_ops() {
+        let due = host.arm();
+        if due.is_none() && !host.has_ops() {
             return Looked::failed(LoadFailure::new("Failed to load hook: its factory never ends"));
         }
         tokio::select! {
-            Some(message) = inbox.recv() => stage.take(message),
-            () = sleep_until(due), if due.is_some() => stage.fire_timers(),
+            Some(message) = inbox.recv() => host.take(message),
+            () = sleep_until(due), if due.is_some() => host.fire_timers(),
             else => return Looked::failed(LoadFailure::new("Failed to load hook: its factory never ends")),
         }
     }
 }
 
-async fn serve(stage: Arc<Mutex<Stage>>, mut inbox: mpsc::UnboundedReceiver<Message>) {
+async fn serve(host: Arc<Mutex<ModuleHost>>, mut inbox: mpsc::UnboundedReceiver<Message>) {
     loop {
-        let due = lock(&stage).arm();
+        let due = lock(&host).arm();
         let message = tokio::select! {
             message = inbox.recv() => match message {
                 Some(message) => Some(message),
@@ -235,25 +235,25 @@ async fn serve(stage: Arc<Mutex<Stage>>, mut inbox: mpsc::UnboundedReceiver<Mess
             },
             () = sleep_until(due), if due.is_some() => None,
         };
-        turn(&stage, |stage| {
+        turn(&host, |host| {
             match message {
-                Some(message) => stage.take(message),
-                None => stage.fire_timers(),
+                Some(message) => host.take(message),
+                None => host.fire_timers(),
             }
-            stage.after_turn();
+            host.after_turn();
         });
-        while lock(&stage).has_waiting() {
-            turn(&stage, Stage::begin_waiting);
+        while lock(&host).has_waiting() {
+            turn(&host, ModuleHost::begin_waiting);
         }
     }
 }
 
-/// Does something with the stage, and sends the answers when it is free again.
-fn turn(stage: &Mutex<Stage>, work: impl FnOnce(&mut Stage)) {
+/// Takes a turn, and sends the answers when it is over.
+fn turn(host: &Mutex<ModuleHost>, work: impl FnOnce(&mut ModuleHost)) {
     let answers = {
-        let mut stage = lock(stage);
-        work(&mut stage);
-        stage.take_answers()
+        let mut host = lock(host);
+        work(&mut host);
+        host.take_answers()
     };
     answers.send();
 }

@@ -14,7 +14,7 @@ mod misbehaviour;
 #[path = "packages.rs"]
 mod packages;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::thread::{self, ThreadId};
@@ -122,4 +122,56 @@ fn while_one_thread_has_the_module_another_waits_for_it() {
         let returned = thread.join().unwrap();
         assert!(matches!(returned.how, How::Returned(None)), "{returned:?}");
     }
+}
+
+/// Asks a module from a task of a runtime with several threads, as a host does: the first poll is made where blocking is
+/// allowed, and gives the answer if the module was idle.
+async fn asked_in_place(modules: Arc<Modules>, file: PathBuf) -> (bool, Vec<ThreadId>, ModuleReturn) {
+    let host = Arc::new(Listener::default());
+    let world = ModuleWorld::new("/", Arc::new(Environment::default()));
+    let (time, told) = (Duration::from_secs(20), Arc::clone(&host) as Arc<dyn Host>);
+    let mut calling = modules.call_here(ModuleCall::new(&file, "tool_call", "{}", time, world, told));
+    let first =
+        std::future::poll_fn(|context| Poll::Ready(tokio::task::block_in_place(|| calling.as_mut().poll(context))));
+    let here = thread::current().id();
+    let (at_once, returned) = match first.await {
+        Poll::Ready(returned) => (true, returned),
+        Poll::Pending => (false, calling.await),
+    };
+    let threads = host.0.lock().unwrap().clone();
+    (at_once && threads == [here], threads, returned)
+}
+
+#[test]
+fn a_task_of_a_runtime_gets_the_answer_of_an_idle_module_on_its_own_thread() {
+    let project = Project::new();
+    let file = project.write("x.ts", SPEAKS);
+    let modules = Arc::new(hookrail_js::modules());
+    asked(&modules, &file, "{}");
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    for _ in 0..20 {
+        let task = runtime.spawn(asked_in_place(Arc::clone(&modules), file.clone()));
+        let (in_place, threads, returned) = runtime.block_on(task).unwrap();
+        assert!(in_place, "{threads:?}");
+        assert!(matches!(returned.how, How::Returned(None)), "{returned:?}");
+    }
+}
+
+#[test]
+fn tasks_that_ask_at_once_get_their_answers_whatever_thread_gives_them() {
+    let project = Project::new();
+    let file = project.write("x.ts", SPEAKS);
+    let modules = Arc::new(hookrail_js::modules());
+    // The module is not loaded yet.
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build().unwrap();
+    let tasks: Vec<_> = (0..16).map(|_| runtime.spawn(asked_in_place(Arc::clone(&modules), file.clone()))).collect();
+    for task in tasks {
+        let (_, threads, returned) = runtime.block_on(task).unwrap();
+        assert_eq!(threads.len(), 1);
+        assert!(matches!(returned.how, How::Returned(None)), "{returned:?}");
+    }
+    // An answer that comes at once needs no timers.
+    let untimed = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    let task = untimed.spawn(asked_in_place(Arc::clone(&modules), file));
+    assert!(untimed.block_on(task).unwrap().0);
 }

@@ -31,6 +31,7 @@ mod hidden;
 mod hook;
 mod json;
 mod log;
+pub mod module;
 mod native;
 mod outcome;
 pub mod payload;

@@ -9,14 +9,12 @@ use crate::shared::{Shared, Shown};
 /// What a component takes that is shown.
 const COMPONENT: usize = 512;
 
+/// A component was made, wants to be drawn again, or is done.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) enum ComponentOp {
-    /// There is a component of this number now.
     Made { id: u32 },
-    /// It wants to be drawn again.
     Changed { id: u32 },
-    /// It is done.
     Done { id: u32 },
 }
 
@@ -26,11 +24,12 @@ impl ComponentOp {
             Self::Made { id } => {
                 let (state, _) = tokio::sync::watch::channel(State::Shown(0));
                 let held = shared.hold(COMPONENT).ok_or_else(OpError::over_memory)?;
-                shared.components.lock().insert(id, Shown { state, _held: held });
+                shared.lock().components.insert(id, Shown { state, _held: held });
             }
             Self::Changed { id } => {
-                if let Some(shown) = shared.components.lock().get(&id) {
-                    shown.state.send_modify(|state| {
+                let state = shared.lock().components.get(&id).map(|shown| shown.state.clone());
+                if let Some(state) = state {
+                    state.send_modify(|state| {
                         if let State::Shown(count) = state {
                             *count += 1;
                         }
@@ -38,7 +37,8 @@ impl ComponentOp {
                 }
             }
             Self::Done { id } => {
-                if let Some(shown) = shared.components.lock().remove(&id) {
+                let shown = shared.lock().components.remove(&id);
+                if let Some(shown) = shown {
                     shown.state.send_replace(State::Done);
                 }
             }

@@ -21,7 +21,7 @@ pub(crate) struct OpError {
 /// Whose fault it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
-    /// Nothing that anybody but the module has to know.
+    /// Nothing that has to be known outside of the module.
     Ordinary,
     /// The machine ran out of something.
     Machine,

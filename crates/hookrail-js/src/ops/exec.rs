@@ -39,54 +39,44 @@ struct About {
     most: usize,
 }
 
-/// What a module asks about processes and about the one it is in.
+/// What a module asks about processes and about the one it is in: the working directory, the variables that it sees, whether
+/// another process is there. `Cancel` ends a task that was begun; `Wait` runs a process while the module stands still.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, bound(deserialize = "'de: 'a"))]
 pub(super) enum ProcessOp<'a> {
-    /// The working directory.
     Cwd {},
     About {},
-    /// The variables that the module sees.
     Env {},
-    Alive {
-        pid: u32,
-    },
-    /// Ends a task that was begun.
-    Cancel {
-        task: u32,
-    },
-    /// Runs a process; the module stands still meanwhile.
-    #[serde(borrow)]
+    Alive { pid: u32 },
+    Cancel { task: u32 },
     Wait(Exec<'a>),
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub(super) enum ProcessTask<'a> {
-    #[serde(borrow)]
     Exec(Exec<'a>),
 }
 
 /// A process that a module wants.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, bound(deserialize = "'de: 'a"))]
 pub(super) struct Exec<'a> {
     program: String,
-    #[serde(borrow)]
     args: &'a RawValue,
-    #[serde(borrow)]
     options: Option<Options<'a>>,
 }
 
 impl ProcessOp<'_> {
     pub(super) fn run(self, shared: &Arc<Shared>) -> Result<Answer, OpError> {
         match self {
-            Self::Cwd {} => Answer::of(&shared.world.lock().cwd.to_string_lossy()),
+            Self::Cwd {} => Answer::of(&shared.world().cwd.to_string_lossy()),
             Self::About {} => Ok(text::about_process().into()),
-            Self::Env {} => Ok(text::environment(&shared.world.lock()).into()),
+            Self::Env {} => Ok(text::environment(&shared.world()).into()),
             Self::Alive { pid } => text::is_alive(pid),
             Self::Cancel { task } => {
-                if let Some(cancel) = shared.cancels.lock().get(&task) {
+                let cancel = shared.lock().cancels.get(&task).cloned();
+                if let Some(cancel) = cancel {
                     cancel.cancel();
                 }
                 Ok(Answer::nothing())
@@ -100,7 +90,7 @@ impl Exec<'_> {
     pub(super) fn begin(self, shared: &Arc<Shared>, number: u32) -> Result<PendingOp, OpError> {
         let (wanted, about) = self.wanted(shared, WhenFull::Wait)?;
         let cancel = CancelToken::new();
-        shared.cancels.lock().insert(number, cancel.clone());
+        shared.lock().cancels.insert(number, cancel.clone());
         let processes = shared.processes.clone();
         Ok(pending(shared, async move {
             let ended = driven(&processes, wanted, cancel).await?;
@@ -115,11 +105,11 @@ impl Exec<'_> {
         let tell = move |ended| drop(reply.send(ended));
         let cancel = CancelToken::new();
         shared.processes.start(wanted, cancel.clone(), tell).map_err(not_driven)?;
-        let (left, stop) = shared.budget.waiting_left();
+        let (left, stop) = shared.lock().budget.waiting_left();
         let ended = ended.recv_timeout(left);
         if ended.as_ref().is_err_and(|why| *why == mpsc::RecvTimeoutError::Timeout) {
-            // Nobody else can say that the time is up: whoever has the turn waits here.
-            shared.budget.stop(stop);
+            // The thread that has the turn waits here, so nothing else notices that the time is up.
+            shared.stop(stop);
             cancel.cancel();
         }
         result(&about, ended.ok())
@@ -131,7 +121,7 @@ impl Exec<'_> {
         let owner = shared.owner()?;
         let words: Vec<Value> = decode(args.get(), "the list of arguments")?;
         let options = options.unwrap_or_default();
-        let world = shared.world.lock();
+        let world = shared.world();
         let cwd = options.cwd.as_ref().map_or_else(|| world.cwd.clone(), |cwd| world.cwd.join(cwd));
         let timeout = options.timeout.filter(|ms| *ms > 0.0);
         let timeout = timeout.and_then(|ms| Duration::try_from_secs_f64(ms / 1_000.0).ok()).unwrap_or(NO_TIMEOUT);
@@ -140,7 +130,7 @@ impl Exec<'_> {
                 let given: BTreeMap<String, Value> = decode(given.get(), "the environment")?;
                 given.iter().filter_map(|(name, value)| Some((name.as_str(), value.as_str()?))).collect()
             }
-            // A process inherits what its module sees. Names that are not text are nobody's secret and nobody's need.
+            // A process inherits what its module sees. Variables whose names are not text are left out.
             None => {
                 let seen =
                     |name: &std::ffi::OsStr| name.to_str().is_some_and(|name| world.capabilities.shows_variable(name));
@@ -181,7 +171,7 @@ impl Exec<'_> {
     }
 }
 
-/// Starts a process and waits for its end; none when there was nobody to tell of it. It ends with whoever waits.
+/// Starts a process and waits for its end; none when that was not reported. The process ends when the waiting is given up.
 pub(super) async fn driven(
     processes: &Processes,
     wanted: Wanted,
@@ -189,7 +179,7 @@ pub(super) async fn driven(
 ) -> Result<Option<Ended>, OpError> {
     let unwanted = CancelOnDrop(cancel.clone());
     let (reply, ended) = oneshot::channel();
-    // Whoever waited may be gone by then, here and below.
+    // The receiver may be gone by then, here and below.
     let tell = |ended| drop(reply.send(ended));
     processes.start(wanted, cancel, tell).map_err(not_driven)?;
     let ended = ended.await;
@@ -197,7 +187,7 @@ pub(super) async fn driven(
     Ok(ended.ok())
 }
 
-/// Ends a process that nobody waits for any more.
+/// Ends a process when the waiting for it is given up.
 struct CancelOnDrop(CancelToken);
 
 impl Drop for CancelOnDrop {

@@ -2,7 +2,7 @@
 //! proxies, it can be ended at any moment as every process can, and nothing of it is linked here.
 //!
 //! What is asked goes to `curl` on its standard input, where no list of processes shows it; only a body that cannot stand
-//! there, because it has NUL bytes, is in a file that nobody else can read and that is gone with the request. What `curl`
+//! there, because it has NUL bytes, is in a file that no other user can read and that is gone with the request. What `curl`
 //! says about the answer comes on standard error, so that nothing in an answer can pass for it.
 
 use std::fmt::Write as _;
@@ -33,9 +33,8 @@ const LARGEST: usize = 16 << 20;
 const ABOUT: &str = "%{stderr}\\n%{http_code} %{size_header} %{num_redirects} %{url_effective}";
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub(super) enum NetworkTask<'a> {
-    #[serde(borrow)]
     Fetch(Request<'a>),
 }
 
@@ -57,11 +56,11 @@ impl Request<'_> {
             .limits(Limits { stdout_keep: LARGEST, ..Limits::default() })
             .marker("HOOKRAIL_RUN_ID", run_id());
         let cancel = CancelToken::new();
-        shared.cancels.lock().insert(number, cancel.clone());
+        shared.lock().cancels.insert(number, cancel.clone());
         let processes = shared.processes.clone();
         let body = asked.body;
         let (environment, sandbox) = {
-            let world = shared.world.lock();
+            let world = shared.world();
             (Arc::clone(&world.environment), world.sandbox.clone())
         };
         let command = exec::in_sandbox(command, sandbox.as_ref());
@@ -200,7 +199,7 @@ fn answer(finished: &Finished, most: usize, stops_at_redirection: bool) -> Resul
         End::Cancelled => Err(failed("it was aborted")),
         End::TimedOut => Err(failed(&format!("it took longer than {} s", LONGEST.as_secs()))),
         End::OutputLimit => Err(failed(&format!("the answer is larger than {} MiB", LARGEST >> 20))),
-        // What follows the first line is advice for users of `curl` itself.
+        // What follows the first line is advice for using `curl` by hand.
         End::Exited(_) | End::Signalled(_) | End::StatusUnknown => Err(failed(
             complaint.trim().trim_start_matches("curl: ").lines().next().unwrap_or("`curl` does not say why"),
         )),

@@ -16,90 +16,30 @@ use crate::shared::Shared;
 /// Larger files do not fit into a module's memory anyway.
 const LARGEST: u64 = 32 << 20;
 
-/// Operations on files. A path counts from the working directory.
+/// Operations on files. A path counts from the working directory; bytes are text with one character for each; a flag is how
+/// Node names the way a file is opened; a time is in milliseconds.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub(super) enum FsOp {
-    Read {
-        path: String,
-    },
-    Write {
-        path: String,
-        /// The bytes, as text with one character for each.
-        bytes: String,
-        /// How the file is opened, as Node names it.
-        flag: String,
-        #[serde(default)]
-        make_folder: bool,
-    },
-    Exists {
-        path: String,
-    },
-    Access {
-        path: String,
-        mode: u32,
-    },
-    Stat {
-        path: String,
-        follow: bool,
-    },
-    Readdir {
-        path: String,
-        recursive: bool,
-    },
-    Mkdir {
-        path: String,
-        recursive: bool,
-    },
-    Mkdtemp {
-        prefix: String,
-    },
-    Rm {
-        path: String,
-        #[serde(default)]
-        recursive: bool,
-        #[serde(default)]
-        force: bool,
-    },
-    Rmdir {
-        path: String,
-        recursive: bool,
-    },
-    Rename {
-        from: String,
-        to: String,
-    },
-    Copy {
-        from: String,
-        to: String,
-    },
-    Realpath {
-        path: String,
-    },
-    Readlink {
-        path: String,
-    },
-    Symlink {
-        path: String,
-        to: String,
-    },
-    Utimes {
-        path: String,
-        /// In milliseconds.
-        modified: f64,
-    },
-    Chmod {
-        path: String,
-        mode: u32,
-    },
-    Watch {
-        watcher: u32,
-        path: String,
-        recursive: bool,
-    },
-    Unwatch {
-        watcher: u32,
-    },
+    Read { path: String },
+    Write { path: String, bytes: String, flag: String, make_folder: Option<bool> },
+    Exists { path: String },
+    Access { path: String, mode: u32 },
+    Stat { path: String, follow: bool },
+    Readdir { path: String, recursive: bool },
+    Mkdir { path: String, recursive: bool },
+    Mkdtemp { prefix: String },
+    Rm { path: String, recursive: Option<bool>, force: Option<bool> },
+    Rmdir { path: String, recursive: bool },
+    Rename { from: String, to: String },
+    Copy { from: String, to: String },
+    Realpath { path: String },
+    Readlink { path: String },
+    Symlink { path: String, to: String },
+    Utimes { path: String, modified: f64 },
+    Chmod { path: String, mode: u32 },
+    Watch { watcher: u32, path: String, recursive: bool },
+    Unwatch { watcher: u32 },
 }
 
 impl FsOp {
@@ -111,7 +51,7 @@ impl FsOp {
             Self::Read { path } => Answer::bytes(&read(&readable(&path, Last::Followed)?.real)?, shared.account.most()),
             Self::Write { path, bytes: content, flag, make_folder } => {
                 let target = writable(&path, Last::Followed, Change::One)?;
-                write(&target.real, &bytes(&content)?, &flag, make_folder)
+                write(&target.real, &bytes(&content)?, &flag, make_folder.unwrap_or_default())
             }
             Self::Exists { path } => Answer::of(&readable(&path, Last::Followed)?.real.exists()),
             Self::Access { path, mode } => access(&readable(&path, Last::Followed)?.real, mode),
@@ -134,7 +74,8 @@ impl FsOp {
             }
             Self::Mkdtemp { prefix } => make_temporary(&writable(&prefix, Last::Name, Change::One)?.named),
             Self::Rm { path, recursive, force } => {
-                remove(&writable(&path, Last::Name, Change::Tree)?.real, recursive, force)
+                let target = writable(&path, Last::Name, Change::Tree)?;
+                remove(&target.real, recursive.unwrap_or_default(), force.unwrap_or_default())
             }
             Self::Rmdir { path, recursive } => {
                 let target = writable(&path, Last::Name, Change::Tree)?;
@@ -199,7 +140,7 @@ impl Target {
         if path.contains('\0') {
             return Err(OpError::type_error("a path must not contain a NUL character"));
         }
-        let named = shared.world.lock().cwd.join(path);
+        let named = shared.world().cwd.join(path);
         let real = permit(&named)?;
         Ok(Self { named, real })
     }

@@ -19,77 +19,28 @@ impl From<HostError> for OpError {
 }
 
 /// Questions that are answered at once. `call` is the number of the call in which they are asked; zero means the host of
-/// the last call.
+/// the last call. A message or an entry is part of the outcome of a call, or for the host itself between calls; `Late` tells
+/// of a handler that was registered too late to be called.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, bound(deserialize = "'de: 'a"))]
 pub(super) enum HostOp<'a> {
-    /// A message to the conversation: part of the outcome of a call, or for the host itself between calls.
-    Message {
-        #[serde(borrow)]
-        message: &'a RawValue,
-    },
-    /// An entry of the session, likewise.
-    Entry {
-        #[serde(borrow)]
-        entry: &'a RawValue,
-    },
-    /// A handler was registered too late to be called.
-    Late {
-        event: String,
-    },
-    HasUser {
-        call: u32,
-    },
-    Notify {
-        call: u32,
-        message: String,
-        level: String,
-    },
-    Log {
-        level: String,
-        message: String,
-    },
-    SetStatus {
-        call: u32,
-        key: String,
-        text: Option<String>,
-    },
-    SetEditorText {
-        call: u32,
-        text: String,
-    },
-    EditorText {
-        call: u32,
-    },
-    Styled {
-        style: String,
-        text: String,
-    },
-    IsIdle {
-        call: u32,
-    },
-    HasQueuedMessages {
-        call: u32,
-    },
-    Abort {
-        call: u32,
-    },
-    CurrentModel {
-        call: u32,
-    },
-    FindModel {
-        #[serde(default)]
-        call: u32,
-        provider: String,
-        id: String,
-    },
-    AllModels {
-        #[serde(default)]
-        call: u32,
-    },
-    AvailableModels {
-        call: u32,
-    },
+    Message { message: &'a RawValue },
+    Entry { entry: &'a RawValue },
+    Late { event: String },
+    HasUser { call: u32 },
+    Notify { call: u32, message: String, level: String },
+    Log { level: String, message: String },
+    SetStatus { call: u32, key: String, text: Option<String> },
+    SetEditorText { call: u32, text: String },
+    EditorText { call: u32 },
+    Styled { style: String, text: String },
+    IsIdle { call: u32 },
+    HasQueuedMessages { call: u32 },
+    Abort { call: u32 },
+    CurrentModel { call: u32 },
+    FindModel { call: u32, provider: String, id: String },
+    AllModels { call: u32 },
+    AvailableModels { call: u32 },
 }
 
 impl HostOp<'_> {
@@ -156,47 +107,19 @@ fn level_of(name: &str) -> NoticeLevel {
 
 /// Questions that take time. Those to a person stop the call's clock.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, bound(deserialize = "'de: 'a"))]
 pub(super) enum HostTask<'a> {
-    Select {
-        title: String,
-        #[serde(borrow)]
-        options: &'a RawValue,
-    },
-    Confirm {
-        title: String,
-        message: String,
-    },
-    Input {
-        title: String,
-        placeholder: Option<String>,
-    },
-    Edit {
-        title: String,
-        text: Option<String>,
-    },
-    Show {
-        component: u32,
-    },
+    Select { title: String, options: &'a RawValue },
+    Confirm { title: String, message: String },
+    Input { title: String, placeholder: Option<String> },
+    Edit { title: String, text: Option<String> },
+    Show { component: u32 },
     WaitForIdle {},
-    NewSession {
-        parent: Option<String>,
-    },
-    Branch {
-        entry: String,
-    },
-    Navigate {
-        target: String,
-        summarize: bool,
-    },
-    ApiKey {
-        #[serde(borrow)]
-        model: Option<&'a RawValue>,
-    },
-    Complete {
-        #[serde(borrow)]
-        request: &'a RawValue,
-    },
+    NewSession { parent: Option<String> },
+    Branch { entry: String },
+    Navigate { target: String, summarize: bool },
+    ApiKey { model: Option<&'a RawValue> },
+    Complete { request: &'a RawValue },
 }
 
 impl HostTask<'_> {
@@ -272,7 +195,7 @@ fn moved(result: Result<SessionMove, HostError>) -> Result<Answer, OpError> {
 
 fn complete(shared: &Arc<Shared>, number: u32, host: Arc<dyn Host>, request: Json) -> PendingOp {
     let cancel = CancelToken::new();
-    shared.cancels.lock().insert(number, cancel.clone());
+    shared.lock().cancels.insert(number, cancel.clone());
     pending(shared, async move {
         tokio::select! {
             answer = host.complete(&request) => Ok(answer?.into()),
@@ -283,7 +206,7 @@ fn complete(shared: &Arc<Shared>, number: u32, host: Arc<dyn Host>, request: Jso
 
 fn show(shared: &Arc<Shared>, host: Arc<dyn Host>, component: u32) -> Result<PendingOp, OpError> {
     let gone = || OpError::new("the component is gone");
-    let state = shared.components.lock().get(&component).ok_or_else(gone)?.state.subscribe();
+    let state = shared.lock().components.get(&component).ok_or_else(gone)?.state.subscribe();
     let inbox = shared.inbox.upgrade().ok_or_else(gone)?;
     let remote = Arc::new(Remote::new(component, inbox, state));
     Ok(pending(shared, async move {

@@ -23,7 +23,6 @@ mod watch;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use serde::Deserialize;
@@ -40,14 +39,11 @@ use crate::shared::{Begun, PendingOp, Shared};
 
 /// An operation that is answered at once.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 enum Op<'a> {
     Fs(fs::FsOp),
-    #[serde(borrow)]
     Host(host::HostOp<'a>),
-    #[serde(borrow)]
     Session(session::SessionOp<'a>),
-    #[serde(borrow)]
     Process(exec::ProcessOp<'a>),
     Component(component::ComponentOp),
     Text(text::TextOp),
@@ -55,13 +51,10 @@ enum Op<'a> {
 
 /// An operation that takes time.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 enum Task<'a> {
-    #[serde(borrow)]
     Process(exec::ProcessTask<'a>),
-    #[serde(borrow)]
     Network(fetch::NetworkTask<'a>),
-    #[serde(borrow)]
     Host(host::HostTask<'a>),
 }
 
@@ -78,7 +71,7 @@ impl Op<'_> {
         };
         // Waiting for the machine or the host is not the module's own work, up to a limit.
         if !is_own_work {
-            shared.budget.forgive(began.elapsed());
+            shared.lock().budget.forgive(began.elapsed());
         }
         answer
     }
@@ -97,7 +90,7 @@ impl Task<'_> {
 
 /// Does something at once.
 pub(crate) fn sync(shared: &Arc<Shared>, op: &str) -> String {
-    if shared.budget.stopped().is_some() {
+    if shared.stopped().is_some() {
         return encode(shared, Err(OpError::new("its time is up")));
     }
     encode(shared, caught(op, || read::<Op<'_>>(op)?.run(shared)))
@@ -116,7 +109,7 @@ pub(crate) fn start(shared: &Arc<Shared>, call: u32, task: &str) -> u32 {
         let answer = encode(shared, Err(error));
         Box::pin(std::future::ready(answer))
     });
-    shared.begun.lock().push(Begun { number, op, held });
+    shared.lock().begun.push(Begun { number, op, held });
     number
 }
 
@@ -163,8 +156,8 @@ fn encode(shared: &Shared, answer: Result<Answer, OpError>) -> String {
         Err(error) => {
             match error.cause() {
                 Cause::Ordinary => {}
-                Cause::Machine => shared.exhausted.store(true, Ordering::Relaxed),
-                Cause::Memory => shared.budget.stop(Stop::Memory),
+                Cause::Machine => shared.lock().exhausted = true,
+                Cause::Memory => shared.stop(Stop::Memory),
             }
             json!([1, error.to_value()]).to_string()
         }

@@ -3,7 +3,6 @@
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::sync::atomic::Ordering;
 
 use hookrail::{CapabilityScope, ModuleWorld};
 
@@ -36,7 +35,7 @@ pub(super) enum Change {
 
 /// Refuses to start processes without the capability.
 pub(super) fn require_run(shared: &Shared, program: &str) -> Result<(), OpError> {
-    if shared.world.lock().capabilities.run {
+    if shared.world().capabilities.run {
         return Ok(());
     }
     Err(missing(shared, &format!("running `{program}`"), "run"))
@@ -45,11 +44,10 @@ pub(super) fn require_run(shared: &Shared, program: &str) -> Result<(), OpError>
 /// Refuses to read what the module may not read. Gives the path to read.
 pub(crate) fn require_read(shared: &Shared, path: &Path, last: Last) -> Result<PathBuf, OpError> {
     let what = || format!("reading `{}`", path.display());
-    let world = shared.world.lock();
+    let world = shared.world();
     match &world.capabilities.read {
         CapabilityScope::Everything => return Ok(path.to_owned()),
         CapabilityScope::Nothing => {
-            drop(world);
             return Err(missing(shared, &what(), "read"));
         }
         _ => {}
@@ -58,36 +56,32 @@ pub(crate) fn require_read(shared: &Shared, path: &Path, last: Last) -> Result<P
     if allows(&world, &world.capabilities.read, &real) {
         return Ok(real);
     }
-    drop(world);
     Err(outside(shared, &what(), "read"))
 }
 
 /// Refuses to change what the module may not change, and hook places in any case. Gives the path to change.
 pub(super) fn require_write(shared: &Shared, path: &Path, last: Last, change: Change) -> Result<PathBuf, OpError> {
     let what = || format!("changing `{}`", path.display());
-    let world = shared.world.lock();
+    let world = shared.world();
     if !world.capabilities.write.is_given() {
-        drop(world);
         return Err(missing(shared, &what(), "write"));
     }
     let real = real(path, last).map_err(|error| OpError::io(&error, "open", path))?;
     if is_protected(&world, &real, change) {
-        drop(world);
-        shared.refused.store(true, Ordering::Relaxed);
+        shared.lock().refused = true;
         let message = format!("{} is refused: it decides which hooks run, and no module changes that", what());
         return Err(OpError::new(message).code("EACCES"));
     }
     if allows(&world, &world.capabilities.write, &real) {
         return Ok(real);
     }
-    drop(world);
     Err(outside(shared, &what(), "write"))
 }
 
 /// Refuses requests to hosts that the module may not reach. Gives whether redirections may be followed without asking again.
 pub(super) fn require_network(shared: &Shared, url: &str) -> Result<Redirections, OpError> {
     let what = || format!("fetch(\"{url}\")");
-    let network = shared.world.lock().capabilities.network.clone();
+    let network = shared.world().capabilities.network.clone();
     match &network {
         CapabilityScope::Everything => return Ok(Redirections::Free),
         CapabilityScope::Nothing => return Err(missing(shared, &what(), "network")),
@@ -131,12 +125,12 @@ fn host_of(url: &str) -> Option<(&str, u16)> {
 }
 
 fn missing(shared: &Shared, what: &str, name: &str) -> OpError {
-    shared.refused.store(true, Ordering::Relaxed);
+    shared.lock().refused = true;
     OpError::new(format!("{what} is refused: the module has no `{name}` capability here")).code("EACCES")
 }
 
 fn outside(shared: &Shared, what: &str, name: &str) -> OpError {
-    shared.refused.store(true, Ordering::Relaxed);
+    shared.lock().refused = true;
     OpError::new(format!("{what} is refused: the module's `{name}` capability does not cover it")).code("EACCES")
 }
 

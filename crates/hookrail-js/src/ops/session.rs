@@ -7,21 +7,12 @@ use serde_json::value::RawValue;
 use super::{Answer, OpError};
 use crate::shared::Shared;
 
+/// Reading needs the identity of a part that has one.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, bound(deserialize = "'de: 'a"))]
 pub(super) enum SessionOp<'a> {
-    Read {
-        call: u32,
-        part: Part,
-        /// The part's identity, if it needs one.
-        id: Option<String>,
-    },
-    Write {
-        call: u32,
-        part: Addition,
-        #[serde(borrow)]
-        value: &'a RawValue,
-    },
+    Read { call: u32, part: Part, id: Option<String> },
+    Write { call: u32, part: Addition, value: Option<&'a RawValue> },
 }
 
 /// A part of the session that can be read.
@@ -61,7 +52,7 @@ impl SessionOp<'_> {
         match self {
             Self::Read { call, part, id } => Ok(shared.host_of(call).session(&part.query(id)).into()),
             Self::Write { call, part, value } => {
-                let value = Json::parse(value.get()).unwrap_or_else(|_| Json::null());
+                let value = value.and_then(|value| Json::parse(value.get()).ok()).unwrap_or_else(Json::null);
                 let change = match part {
                     Addition::Message => SessionChange::Message(value),
                     Addition::Entry => SessionChange::Entry(value),

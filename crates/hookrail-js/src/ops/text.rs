@@ -14,36 +14,18 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 use super::{Answer, OpError, digest};
 use crate::shared::Shared;
 
-/// Operations on text and bytes.
+/// Operations on text and bytes. A width is in columns of a terminal; letters are what a reader sees as such, each with its
+/// width.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub(super) enum TextOp {
-    /// How many columns a text takes on a terminal.
-    Width {
-        text: String,
-    },
-    /// What a reader sees as letters, each with its width.
-    Letters {
-        text: String,
-    },
-    Encode {
-        text: String,
-    },
-    Decode {
-        bytes: String,
-        #[serde(default)]
-        fatal: bool,
-        #[serde(default)]
-        keep_mark: bool,
-    },
-    Hash {
-        algorithm: String,
-        bytes: String,
-    },
+    Width { text: String },
+    Letters { text: String },
+    Encode { text: String },
+    Decode { bytes: String, fatal: Option<bool>, keep_mark: Option<bool> },
+    Hash { algorithm: String, bytes: String },
     Uuid {},
-    Random {
-        count: u32,
-    },
+    Random { count: u32 },
 }
 
 impl TextOp {
@@ -53,7 +35,9 @@ impl TextOp {
             Self::Width { text } => Answer::of(&text.width()),
             Self::Letters { text } => letters(&text, most),
             Self::Encode { text } => Answer::bytes(text.as_bytes(), most),
-            Self::Decode { bytes, fatal, keep_mark } => decode(&bytes, fatal, keep_mark, most),
+            Self::Decode { bytes, fatal, keep_mark } => {
+                decode(&bytes, fatal.unwrap_or_default(), keep_mark.unwrap_or_default(), most)
+            }
             Self::Hash { algorithm, bytes } => digest::hash(&algorithm, &bytes),
             Self::Uuid {} => Answer::of(&uuid()?),
             Self::Random { count } => Answer::bytes(&random_bytes(count)?, usize::MAX),
@@ -100,7 +84,7 @@ fn letters(text: &str, most: usize) -> Result<Answer, OpError> {
     Ok(Answer::written(out))
 }
 
-/// Whether there is a process of this number, whoever it belongs to.
+/// Whether there is a process of this number, of any user.
 #[cfg(unix)]
 pub(super) fn is_alive(pid: u32) -> Result<Answer, OpError> {
     use rustix::io::Errno;

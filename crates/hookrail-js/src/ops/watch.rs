@@ -27,7 +27,7 @@ const MOST_CHANGES: usize = 1024;
 
 pub(super) fn begin(shared: &Arc<Shared>, watcher: u32, target: PathBuf, recursive: bool) -> Result<Answer, OpError> {
     let refused = |why: String| OpError::new(format!("`{}` cannot be watched: {why}", target.display())).code("EMFILE");
-    if shared.watchers.lock().len() >= MOST {
+    if shared.lock().watchers.len() >= MOST {
         return Err(refused(format!("a module has at most {MOST} watchers")));
     }
     if count(&target, recursive) > MOST_WATCHED {
@@ -45,12 +45,13 @@ pub(super) fn begin(shared: &Arc<Shared>, watcher: u32, target: PathBuf, recursi
     };
     let watched = watch(shared, watcher, &folder, only, recursive)
         .map_err(|error| OpError::new(format!("`{}` cannot be watched: {error}", folder.display())))?;
-    // Whoever ends the task lets go of what watches.
+    // Ending the task drops the watcher.
     let task = shared.runtime.spawn(async move {
         let _watched = watched;
         std::future::pending::<()>().await;
     });
-    if let Some(old) = shared.watchers.lock().insert(watcher, task.abort_handle()) {
+    let old = shared.lock().watchers.insert(watcher, task.abort_handle());
+    if let Some(old) = old {
         old.abort();
     }
     Ok(Answer::nothing())
@@ -75,7 +76,8 @@ fn count(target: &Path, recursive: bool) -> usize {
 }
 
 pub(super) fn end(shared: &Shared, watcher: u32) {
-    if let Some(task) = shared.watchers.lock().remove(&watcher) {
+    let task = shared.lock().watchers.remove(&watcher);
+    if let Some(task) = task {
         task.abort();
     }
 }

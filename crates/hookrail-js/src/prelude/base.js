@@ -3,7 +3,7 @@
 // Evaluated once per runtime, before any code of the module, as a function of `native`, the functions that the host
 // gives. Compiling is most of what loading a module costs, so only what every module needs stands here and in api.js;
 // everything else is a part, which is compiled when it is first touched. The module may have replaced built-ins by
-// then, so what parts need is taken from the built-ins here, and a module that replaces them harms nobody but itself.
+// then, so what parts need is taken from the built-ins here, and a module that replaces them harms only itself.
 // Loops go by index and descriptors have no prototype for the same reason.
 //
 // Every part begins with a comma and not with a parenthesis: the engine would read all of it twice to see whether that
@@ -20,7 +20,7 @@
 
 	// ---- errors ----
 
-	// The beginning of a text that somebody has to read, with a mark where it was cut.
+	// The beginning of a text for people, with a mark where it was cut.
 	function readable(text) {
 		return text.length > 10000 ? `${slice(text, 0, 10000)} […]` : text;
 	}

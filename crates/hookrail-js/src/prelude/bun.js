@@ -82,7 +82,7 @@
 			else options?.signal?.addEventListener("abort", () => stop());
 		});
 		let go;
-		// With a pipe for its input, the process begins when that is complete, or when somebody waits for the process.
+		// With a pipe for its input, the process begins when that is complete, or when the module waits for the process.
 		const begun = options?.stdin === "pipe" ? new Promise((resolve) => (go = resolve)).then(run) : run();
 		const ended = () => {
 			if (go) setTimeout(go, 0);
@@ -109,7 +109,7 @@
 			options?.onExit?.(child, child.exitCode, child.signalCode);
 			return result.code;
 		});
-		// Whoever does not wait for the end does not hear of a process that could not be started, either.
+		// A module that does not wait for the end is not told that a process could not be started, either.
 		exited.catch(() => {});
 		Object.defineProperty(child, "exited", { get: () => (ended(), exited) });
 		return named("the process of Bun.spawn", child);

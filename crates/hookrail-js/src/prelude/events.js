@@ -134,13 +134,13 @@
 				const payload = payloadOf(call, rule, json);
 				if (state.messages !== undefined) payload.messages = parse(stringify(state.messages));
 				let answer = handler(payload, context);
-				// Only these can be promises; whoever answers at once is not made to wait.
+				// Only these can be promises; a handler that answers at once is not made to wait.
 				if (typeof answer === "object" || typeof answer === "function") answer = await answer;
 				if (!combine(rule.combine, answer, state)) break;
 			} catch (error) {
 				const failure = describe(error);
 				failures[failures.length] = failure;
-				// A guard that fails ends the chain; whoever runs the tool hears of it and blocks.
+				// A guard that fails ends the chain; the engine blocks the tool.
 				if (rule.combine === "block") {
 					if (failure.kind === "value") failure.message = `Hook failed, blocking execution: ${failure.message}`;
 					state.result = undefined;

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use hookrail::{Digest, LoadFailure};
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
@@ -38,18 +37,18 @@ impl Resolver for FileResolver {
         let base = if base.starts_with('/') { base } else { "/" };
         let kept = |file: &Path| self.shared.version.as_ref().is_some_and(|version| version.has(file));
         let resolved = resolve::resolve(base, name, kept).map_err(|message| {
-            // Whoever watches the module wants to know when one of these appears.
+            // The module is loaded again when one of these appears.
             let candidates = resolve::candidates_of(base, name).into_iter();
-            self.shared.missing.lock().extend(candidates.filter(|path| !path.is_dir()));
+            self.shared.lock().missing.extend(candidates.filter(|path| !path.is_dir()));
             let mut failure = LoadFailure::new(&message);
             if let Some((line, column)) = place_of(Path::new(base), name) {
                 failure = failure.at(base, line, column);
             }
-            self.shared.load_failure.set(Some(failure));
+            self.shared.lock().load_failure = Some(failure);
             Exception::throw_message(ctx, &message)
         })?;
         self.permitted(base, name, &resolved).map_err(|message| {
-            self.shared.load_failure.set(Some(LoadFailure::new(&message)));
+            self.shared.lock().load_failure = Some(LoadFailure::new(&message));
             Exception::throw_message(ctx, &message)
         })?;
         Ok(resolved)
@@ -61,10 +60,10 @@ impl FileResolver {
     /// and those that its grant covers. Everything else is chosen while it runs, and is reading a file.
     fn permitted(&self, base: &str, name: &str, resolved: &str) -> Result<(), String> {
         let path = Path::new(resolved);
-        if !path.is_absolute() || self.shared.static_imports.lock().contains(&(base.to_owned(), name.to_owned())) {
+        if !path.is_absolute() || self.shared.lock().static_imports.contains(&(base.to_owned(), name.to_owned())) {
             return Ok(());
         }
-        let covered = self.shared.world.lock().covered.clone();
+        let covered = self.shared.world().covered.clone();
         if covered.is_some_and(|covered| covered.iter().any(|file| file.path == path)) {
             return Ok(());
         }
@@ -152,11 +151,11 @@ impl FileLoader {
             return self.unparsed(name, source);
         }
         let code = stack::deep(|| transpile::transpile(path, &source)).unwrap_or_else(|| {
-            self.shared.exhausted.store(true, Ordering::Relaxed);
+            self.shared.lock().exhausted = true;
             Err(LoadFailure::new(format!("there is no thread to read '{name}' on")))
         })?;
-        self.shared.static_imports.lock().extend(code.imports.into_iter().map(|import| (name.to_owned(), import)));
-        self.shared.maps.lock().add(name, code.map);
+        self.shared.lock().static_imports.extend(code.imports.into_iter().map(|import| (name.to_owned(), import)));
+        self.shared.lock().maps.add(name, code.map);
         Ok(code.text)
     }
 
@@ -164,13 +163,13 @@ impl FileLoader {
     /// JavaScript can do without it: the engine finds errors, too.
     fn unparsed(&self, name: &str, source: String) -> Result<String, LoadFailure> {
         if name.ends_with("ts") {
-            self.shared.budget.stop(Stop::Source);
+            self.shared.stop(Stop::Source);
             let most = LARGEST_PARSED >> 20;
             return Err(LoadFailure::new(format!(
                 "'{name}' has more than {most} MiB of TypeScript; compile it to JavaScript"
             )));
         }
-        self.shared.maps.lock().add(name, None);
+        self.shared.lock().maps.add(name, None);
         Ok(source)
     }
 
@@ -182,14 +181,14 @@ impl FileLoader {
         let left = self.shared.source_left();
         let bytes = read(path, left).map_err(|error| {
             // A file that cannot be read is looked at again when it changes.
-            self.shared.missing.lock().push(path.to_owned());
+            self.shared.lock().missing.push(path.to_owned());
             if is_exhausted(&error) {
-                self.shared.exhausted.store(true, Ordering::Relaxed);
+                self.shared.lock().exhausted = true;
             }
             LoadFailure::new(format!("'{}' cannot be read: {error}", path.display()))
         })?;
         if bytes.len() > left {
-            self.shared.budget.stop(Stop::Source);
+            self.shared.stop(Stop::Source);
             return Err(LoadFailure::new(format!("'{}' is too large", path.display())));
         }
         self.shared.add_source(bytes.len());
@@ -199,9 +198,9 @@ impl FileLoader {
     /// A module is made of what was looked at when it was trusted, and of nothing else.
     fn check(&self, path: &Path, bytes: &Arc<[u8]>) -> Result<(), LoadFailure> {
         let digest = Digest::of(bytes);
-        self.shared.sources.lock().add(path, Arc::clone(bytes));
-        self.shared.files.lock().push((path.to_owned(), digest));
-        let world = self.shared.world.lock();
+        self.shared.lock().sources.add(path, Arc::clone(bytes));
+        self.shared.lock().files.push((path.to_owned(), digest));
+        let world = self.shared.world();
         let Some(covered) = &world.covered else { return Ok(()) };
         match covered.iter().find(|file| file.path == path) {
             Some(file) if file.digest == Some(digest) => Ok(()),
@@ -215,7 +214,7 @@ impl FileLoader {
 
     fn failed(&self, ctx: &Ctx<'_>, failure: LoadFailure) -> Error {
         let message = failure.message.clone();
-        self.shared.load_failure.set(Some(failure));
+        self.shared.lock().load_failure = Some(failure);
         Exception::throw_syntax(ctx, &message)
     }
 }

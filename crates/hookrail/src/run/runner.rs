@@ -32,10 +32,10 @@ pub trait ModuleRunner: Send + Sync {
     /// Calls every handler a module registered for an event.
     fn call<'a>(&'a self, call: ModuleCall<'a>) -> HostFuture<'a, ModuleReturn>;
 
-    /// Like `call`, but it may work on the thread that polls it, and so may block that thread for as long as the
-    /// module works without waiting for anything. The engine uses it only if it drives an event on the thread of the
-    /// caller, which waits for the answer anyway, or in a task of the caller's multi-thread runtime, which gives the other
-    /// tasks of that thread to another one meanwhile.
+    /// Like `call`, but the first poll may do the work on the thread that makes it, and blocks that thread for as long as the
+    /// module works without waiting for anything. If the module has answered by then, the future is ready at once.
+    /// Implementers do all such work in the first poll, enter no runtime in it and block on none, so that it may be made in
+    /// `tokio::task::block_in_place`. The engine calls this where the thread waits for the answer anyway.
     fn call_here<'a>(&'a self, call: ModuleCall<'a>) -> HostFuture<'a, ModuleReturn> {
         self.call(call)
     }
@@ -304,7 +304,6 @@ impl ModuleReturn {
 
 /// What looking into a module found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum ModuleInspection {
     /// It registered these.
     Registered(Registrations),

@@ -122,7 +122,7 @@ pub(super) fn is_module(path: &Path) -> bool {
 }
 
 /// The path that the user's word for a module means.
-fn resolve(named: &Path, project: &Path, home: Option<&Path>) -> PathBuf {
+pub(crate) fn resolve(named: &Path, project: &Path, home: Option<&Path>) -> PathBuf {
     let text = named.to_string_lossy();
     let text = text.replace(is_wide_space, " ");
     let text = match text.strip_prefix('@') {

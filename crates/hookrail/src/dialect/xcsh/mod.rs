@@ -9,6 +9,7 @@ mod fold;
 mod load;
 mod payload;
 
+pub(crate) use discover::resolve as resolve_module_path;
 pub(crate) use load::{LastGood, load};
 
 use std::sync::Arc;

@@ -1,0 +1,38 @@
+//! Module hooks for embedders: loading them, running them, and wrapping tools with them.
+//!
+//! xcsh exports a loader, a runner and a tool wrapper for its hooks. These are their counterparts:
+//!
+//! | xcsh | here |
+//! |---|---|
+//! | `discoverAndLoadHooks` | [`discover_and_load_hooks`] |
+//! | `loadHooks` | [`load_hooks`] |
+//! | `LoadHooksResult`, `LoadedHook` | [`LoadHooksResult`], [`LoadedHook`], [`HookLoadError`] |
+//! | `HookRunner` | [`HookRunner`] |
+//! | `HookRunner.initialize` | [`HookRunner::with_host`]; what it takes is the trait [`Host`] |
+//! | `emit`, `emitToolCall`, `emitContext`, `emitBeforeAgentStart` | [`HookRunner::emit`], [`HookRunner::emit_tool_call`], [`HookRunner::emit_context`], [`HookRunner::emit_before_agent_start`] |
+//! | `hasHandlers`, `getHookPaths` | [`HookRunner::has_handlers`], [`HookRunner::hook_paths`] |
+//! | `getCommand`, `getRegisteredCommands`, `getMessageRenderer` | [`HookRunner::command`], [`HookRunner::registered_commands`], [`HookRunner::message_renderer`] |
+//! | `onError`, `emitError`, `HookError` | [`HookRunner::on_error`], [`HookRunner::emit_error`], [`HookFailure`] |
+//! | `HookToolWrapper` | [`HookToolWrapper`], [`wrap_tools`] |
+//! | `execCommand` | [`exec_command`] |
+//!
+//! A program that has its own loop around models and tools needs [`HookToolWrapper`] or [`Guard`](crate::guard::Guard) and
+//! nothing else of this page. JavaScript itself is run by a [`ModuleRunner`] of another crate, such as `hookrail-js`; the
+//! second half of this page is what such a crate implements.
+
+mod exec;
+mod host;
+mod loader;
+mod runner;
+mod tool;
+
+pub use exec::{ExecError, ExecOptions, ExecResult, exec_command};
+pub use loader::{HookLoadError, LoadHooksResult, LoadedHook, discover_and_load_hooks, load_hooks};
+pub use runner::{Blocked, ErrorSubscription, HookRunner};
+pub use tool::{HookToolWrapper, Tool, wrap_tools};
+
+pub use crate::run::{
+    HostFuture, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn,
+    ModuleRunner, ModuleWorld, ModulesOwner, RegisteredCommand, Registrations,
+};
+pub use crate::system::{CommandOffer, HookFailure, Host};

@@ -1,0 +1,106 @@
+//! Running a program as `pi.exec` does, for the embedding program itself.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use hookrail_spawn::{CancelToken, Command, End};
+
+/// How [`exec_command`] runs a program.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct ExecOptions {
+    /// The working directory; without one, that of this process.
+    pub cwd: Option<PathBuf>,
+    /// The time after which the program is ended; without one, it runs as long as it takes.
+    pub timeout: Option<Duration>,
+}
+
+impl ExecOptions {
+    /// Options with a working directory.
+    #[must_use]
+    pub fn in_directory(cwd: impl Into<PathBuf>) -> Self {
+        Self { cwd: Some(cwd.into()), ..Self::default() }
+    }
+
+    /// The options with a time limit.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+}
+
+/// What a program wrote and how it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExecResult {
+    /// What it wrote to standard output, with bytes that are not UTF-8 replaced.
+    pub stdout: String,
+    /// What it wrote to standard error, likewise.
+    pub stderr: String,
+    /// Its exit status; 128 and the number of the signal if one ended it.
+    pub code: i32,
+    /// Whether it was ended because its time was up.
+    pub killed: bool,
+}
+
+/// Why a program could not be run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct ExecError {
+    /// In words.
+    pub message: String,
+}
+
+/// As good as no limit.
+const NO_TIMEOUT: Duration = Duration::from_secs(60 * 60 * 24 * 365);
+
+/// The time a program has to tidy up when it is ended.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// The status of a program that was ended here, as a shell reports it.
+const ENDED: i32 = 143;
+
+/// Runs a program without a shell and without input, and waits for its end; a program that is ended takes its whole group
+/// with it. Must be called inside a tokio runtime with input, output and time enabled.
+///
+/// # Errors
+/// When the program cannot be started, or writes more than is kept.
+///
+/// ```
+/// # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+/// # runtime.block_on(async {
+/// use hookrail::module::{ExecOptions, exec_command};
+///
+/// let result = exec_command("git", &["--version"], &ExecOptions::default()).await;
+/// match result {
+///     Ok(result) => println!("{} ended with {}", result.stdout.trim(), result.code),
+///     Err(error) => println!("{error}"),
+/// }
+/// # });
+/// ```
+pub async fn exec_command(program: &str, args: &[&str], options: &ExecOptions) -> Result<ExecResult, ExecError> {
+    let failed = |why: String| ExecError { message: format!("`{program}` could not be run: {why}") };
+    let command =
+        Command::new(program).args(args.iter().copied()).timeout(options.timeout.unwrap_or(NO_TIMEOUT)).grace(GRACE);
+    let command = match options.cwd.as_deref() {
+        Some(cwd) => command.cwd(cwd),
+        None => command,
+    };
+    let mut finished =
+        hookrail_spawn::run(&command, &CancelToken::new()).await.map_err(|error| failed(error.to_string()))?;
+    if let Some(ladder) = finished.ladder.take() {
+        ladder.finish().await;
+    }
+    let (code, killed) = match finished.end {
+        End::Exited(code) => (code, false),
+        End::Signalled(signal) => (128 + signal, false),
+        End::StatusUnknown => (0, false),
+        End::OutputLimit => return Err(failed("it wrote too much".to_owned())),
+        // It was ended here, because its time was up.
+        _ => (ENDED, true),
+    };
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ok(ExecResult { stdout: text(&finished.stdout.bytes), stderr: text(&finished.stderr.bytes), code, killed })
+}
