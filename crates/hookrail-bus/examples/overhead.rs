@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use hookrail::{Environment, Event, EventKind, HookSystem, Json};
-use hookrail_bus::transport::{Listener, connect};
+use hookrail_bus::transport::{SocketListener, connect};
 use hookrail_bus::{Bus, Client, Request, Settings};
 
 const ROUNDS: usize = 1_000;
@@ -35,7 +35,7 @@ async fn main() -> Result<(), Failure> {
     let system = describe(&project).build();
     let bus = Bus::new(Settings::new(&project, describe));
     let socket = folder.path().join("s");
-    let listener = Listener::bind(&socket)?;
+    let listener = SocketListener::bind(&socket)?;
     let serving = bus.clone();
     tokio::spawn(async move { serving.listen(listener).await });
     let in_process = bus.client();

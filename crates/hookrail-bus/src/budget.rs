@@ -6,6 +6,7 @@
 //! half read could wait for each other for ever.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -57,6 +58,38 @@ impl Reservation {
 
 fn units(bytes: usize) -> u32 {
     u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX)
+}
+
+/// What messages that arrive over one connection may occupy.
+#[derive(Clone, Debug)]
+pub struct MessageLimits {
+    pub(crate) longest: usize,
+    /// The budget, and how long a reservation is held for a client that sends nothing. None for a connection whose messages
+    /// are not kept.
+    pub(crate) budget: Option<(Budget, Duration)>,
+}
+
+impl MessageLimits {
+    /// How many bytes a message may have. A longer one is refused: see [`Refusal::too_long`](crate::Refusal::too_long).
+    #[must_use]
+    pub fn longest(&self) -> usize {
+        self.longest
+    }
+
+    /// Waits until there is room for a message of so many bytes among those of all connections, and returns what
+    /// [`Source::weight`](crate::Source::weight) gives for it. A transport keeps the message while it waits, and also this
+    /// future if [`Source::next`](crate::Source::next) is dropped meanwhile: it has a place in a queue.
+    #[must_use]
+    pub fn reserve(&self, bytes: usize) -> Pending<'static, Weight> {
+        let budget = self.budget.as_ref().filter(|_| bytes > SHORT_LINE);
+        let reservation = budget.map(|(budget, _)| budget.reserve(bytes));
+        Box::pin(async move {
+            match reservation {
+                Some(reservation) => Weight { bytes, reservation: Some(reservation.await) },
+                None => Weight::of(bytes),
+            }
+        })
+    }
 }
 
 /// What a message occupies from its arrival to its answer.

@@ -8,16 +8,16 @@ use std::time::Duration;
 use hookrail::Builder;
 use tokio::sync::{Notify, watch};
 
-use crate::budget::{self, Budget};
+use crate::budget::{Budget, MessageLimits, SHORT_LINE};
 use crate::client::Client;
 use crate::configuration::ConfigurationStatus;
 use crate::connection;
-use crate::error::BusError;
-use crate::message::{FromServer, Reloaded, ToServer};
-use crate::metrics::{LoadCounter, Metrics};
+use crate::error::{BusError, ErrorCode};
+use crate::message::{FromServer, Reloaded, Response, ToServer};
+use crate::metrics::{ConnectionEnd, LoadCounter, Metrics};
 use crate::projects::{Describe, Projects, Watching};
 use crate::schedule::Schedule;
-use crate::transport::{Transport, channel};
+use crate::transport::{Listener, Received, Transport, channel};
 use crate::watch::WatchMode;
 
 /// What a bus is made from.
@@ -44,9 +44,8 @@ pub(crate) struct Limits {
     pub(crate) queued: usize,
 }
 
-/// How often it is looked whether the socket of a server is still there.
-#[cfg(unix)]
-const LOOK_FOR_SOCKET_EVERY: Duration = Duration::from_secs(1);
+/// How often it is checked whether clients can still reach a server.
+const CHECK_LISTENER_EVERY: Duration = Duration::from_secs(1);
 
 impl Settings {
     /// A bus for this project, and for every other one a request names. `describe` says how the hook system of a
@@ -105,7 +104,7 @@ impl Settings {
         self
     }
 
-    /// How many bytes such requests of all clients of a socket may have. Others wait to be read, in the order in which
+    /// How many bytes such requests of all clients of a [`Listener`] may have. Others wait to be read, in the order in which
     /// they arrived. By default 64 MiB, and at least one line.
     pub fn most_queued_in_all(mut self, bytes: usize) -> Self {
         self.most_queued_in_all = bytes;
@@ -124,7 +123,7 @@ impl Settings {
         self
     }
 
-    /// How long a line may be, in bytes, for clients of a socket. Other connections are told this number and bring
+    /// How long a message may be, in bytes, for clients of a [`Listener`]. Other connections are told this number and bring
     /// their own [`Lines::limit`](crate::transport::Lines::limit). By default 16 MiB.
     pub fn longest_line(mut self, bytes: usize) -> Self {
         self.limits.line = bytes.max(1);
@@ -171,7 +170,6 @@ pub(crate) struct Core {
     pub(crate) limits: Limits,
     pub(crate) state: watch::Sender<State>,
     /// What waiting requests of all connections may occupy.
-    #[cfg_attr(not(unix), allow(dead_code))]
     budget: Budget,
     /// Told when the last request in flight is answered.
     quiet: Notify,
@@ -232,18 +230,16 @@ impl Bus {
         Client::new(client)
     }
 
-    /// Serves every client of a socket, until [`Bus::drain`] is called. A socket file that was removed is made again.
+    /// Serves every client of a listener, until [`Bus::drain`] is called.
     ///
     /// # Errors
-    /// When another server or another file has taken the name of the socket, so that no client finds this one any more.
+    /// When no client can reach this server any more; for a socket, when another server or another file has taken its name.
     /// Clients that are connected are served until the bus is drained.
-    #[cfg(unix)]
-    pub async fn listen(&self, mut listener: crate::transport::Listener) -> Result<(), crate::transport::BindError> {
+    pub async fn listen<L: Listener>(&self, mut listener: L) -> Result<(), L::Error> {
         let mut state = self.core.state.subscribe();
         let mut turned_away = tokio::task::JoinSet::new();
-        let mut look = tokio::time::interval(LOOK_FOR_SOCKET_EVERY);
-        look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        let mut is_missing = false;
+        let mut check = tokio::time::interval(CHECK_LISTENER_EVERY);
+        check.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             if *state.borrow_and_update() != State::Serving {
                 return Ok(());
@@ -252,29 +248,31 @@ impl Bus {
             let accepted = tokio::select! {
                 accepted = listener.accept() => accepted,
                 _ = state.changed() => continue,
-                _ = look.tick() => {
-                    is_missing = look_for_socket(&mut listener, is_missing)?;
+                _ = check.tick() => {
+                    listener.check()?;
                     continue;
                 }
             };
             match accepted {
-                Ok(Some(lines)) if *self.core.connected.borrow() >= self.core.limits.connections => {
-                    self.core.metrics.closed("turned-away");
+                Ok(Some(mut client)) if *self.core.connected.borrow() >= self.core.limits.connections => {
+                    self.core.metrics.closed(ConnectionEnd::TurnedAway);
                     // There is no end of clients that may come; for some of them there is time to say why.
                     if turned_away.len() < MOST_TURNED_AWAY {
-                        turned_away.spawn(turn_away(lines.limit(budget::SHORT_LINE), Arc::clone(&self.core.metrics)));
+                        client.set_limits(MessageLimits { longest: SHORT_LINE, budget: None });
+                        turned_away.spawn(turn_away(client, Arc::clone(&self.core.metrics)));
                     }
                 }
-                Ok(Some(lines)) => {
+                Ok(Some(mut client)) => {
                     let counted = Counted::new(&self.core.connected);
                     let core = Arc::clone(&self.core);
-                    let lines = lines.limit(core.limits.line).budget(core.budget.clone(), core.limits.patience);
+                    let budget = Some((core.budget.clone(), core.limits.patience));
+                    client.set_limits(MessageLimits { longest: core.limits.line, budget });
                     tokio::spawn(async move {
-                        connection::serve(core, Box::new(lines)).await;
+                        connection::serve(core, Box::new(client)).await;
                         drop(counted);
                     });
                 }
-                Ok(None) => self.core.metrics.closed("stranger"),
+                Ok(None) => self.core.metrics.closed(ConnectionEnd::Stranger),
                 Err(error) => {
                     // Out of descriptors, most likely; that passes.
                     crate::log::shielded(|| {
@@ -327,7 +325,7 @@ impl Bus {
             serving
         });
         let mut connected = self.core.connected.subscribe();
-        // The sender is this bus's own, so this ends only when nobody is left.
+        // The sender is this bus's own, so this ends only when no connection is left.
         let _ = connected.wait_for(|count| *count == 0).await;
         self.core.projects.shutdown().await;
     }
@@ -371,49 +369,16 @@ impl Core {
     }
 }
 
-/// Looks for the socket of a listener. Returns whether it is missing and cannot be made again yet.
-#[cfg(unix)]
-fn look_for_socket(
-    listener: &mut crate::transport::Listener,
-    was_missing: bool,
-) -> Result<bool, crate::transport::BindError> {
-    use crate::transport::{BindError, Presence};
-    let path = listener.path().display().to_string();
-    match listener.ensure_presence() {
-        Ok(Presence::There) => Ok(false),
-        Ok(Presence::MadeAgain) => {
-            tracing::warn!(target: "hookrail::bus", path, "the socket file was removed, and was made again");
-            Ok(false)
-        }
-        // The folder may come back, or the disk have room again.
-        Err(BindError::Io { source, .. }) => {
-            if !was_missing {
-                let error = source.to_string();
-                tracing::error!(target: "hookrail::bus", path, error, "the socket file was removed and cannot be made again yet");
-            }
-            Ok(true)
-        }
-        Err(error) => Err(error),
-    }
-}
-
 /// How many clients that there is no room for are told so at the same time.
-#[cfg(unix)]
 const MOST_TURNED_AWAY: usize = 64;
 
 /// How long the first message of such a client is waited for, so that it is told under the name it waits for, and how
 /// long it has to read the answer.
-#[cfg(unix)]
 const FIRST_MESSAGE: Duration = Duration::from_millis(250);
-#[cfg(unix)]
 const TO_READ_IT: Duration = Duration::from_secs(2);
 
 /// Says why to a client there is no room for.
-#[cfg(unix)]
 async fn turn_away(transport: impl Transport<ToServer, FromServer> + 'static, metrics: Arc<Metrics>) {
-    use crate::error::ErrorCode;
-    use crate::message::Response;
-    use crate::transport::Received;
     let error = BusError::new(
         ErrorCode::Overloaded,
         "the server has as many clients as it may have; end one, or raise `connections` in the section `bus` of the configuration",

@@ -68,7 +68,6 @@ struct Again {
 
 /// What came of a request that was executed.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct Executed {
     /// The request's name.
     pub correlation_id: String,

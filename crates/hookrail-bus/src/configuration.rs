@@ -12,7 +12,6 @@ use crate::watch::Signature;
 
 /// The configuration that is in force for a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ConfigurationStatus {
     /// Counts the configurations that were in force, from 1. Reading what is in force already does not count.
     pub revision: u64,

@@ -14,6 +14,7 @@ use crate::bus::{Core, State};
 use crate::error::{BusError, ErrorCode};
 use crate::execute::{Progress, execute};
 use crate::message::{Cancelled, FromServer, Hello, Reload, Request, Response, ToServer, Welcome};
+use crate::metrics::ConnectionEnd;
 use crate::outbox::{Ended, Outbox};
 use crate::transport::{Received, Refusal, Source, Transport};
 use crate::{PROTOCOL, id, log};
@@ -45,49 +46,32 @@ pub(crate) async fn serve(core: Arc<Core>, transport: Box<dyn Transport<ToServer
     connection.end_requests().await;
     // Dropping the last outbox lets the writer finish what is owed.
     drop(connection);
-    let why = match why {
-        Over::Served => match writing.await {
-            Ok(Ended::Stalled) => Over::Stalled,
-            Ok(Ended::Closed) => Over::Vanished,
-            _ => Over::Served,
+    let end = match why {
+        Over::Served | Over::Unwritable => match (why, writing.await) {
+            (Over::Served, Ok(Ended::Flushed)) => ConnectionEnd::Served,
+            (_, Ok(Ended::Stalled)) => ConnectionEnd::Stalled,
+            (_, Ok(Ended::Flushed | Ended::Closed) | Err(_)) => ConnectionEnd::Vanished,
         },
-        Over::Unwritable => match writing.await {
-            Ok(Ended::Stalled) => Over::Stalled,
-            _ => Over::Vanished,
-        },
-        other => {
+        Over::Vanished | Over::Overfull => {
             writing.abort();
-            other
+            if why == Over::Overfull { ConnectionEnd::Overfull } else { ConnectionEnd::Vanished }
         }
     };
-    core.metrics.closed(why.name());
+    core.metrics.closed(end);
     core.metrics.connections.dec();
 }
 
-/// Why a connection is over.
+/// Why a connection is not served any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Over {
-    /// Everything that was asked is answered.
+    /// Everything that was asked is answered, as soon as the writer is done.
     Served,
     /// The client is gone.
     Vanished,
-    /// The client took not one byte for too long.
-    Stalled,
     /// Too much waits to be read by the client.
     Overfull,
     /// Nothing can be written any more; the writer knows why.
     Unwritable,
-}
-
-impl Over {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Served => "served",
-            Self::Vanished | Self::Unwritable => "vanished",
-            Self::Stalled => "stalled",
-            Self::Overfull => "overfull",
-        }
-    }
 }
 
 /// A request that has no answer yet.
@@ -224,8 +208,12 @@ impl Connection {
             line_limit: u64::try_from(self.core.limits.line).unwrap_or(u64::MAX),
             in_flight_limit: u64::try_from(self.core.limits.in_flight).unwrap_or(u64::MAX),
             watch: Some(self.core.projects.mode()),
-            configuration: self.core.projects.configuration(),
-        })
+            revision: None,
+            configuration_age: None,
+            kept: None,
+            system_unusable: None,
+        }
+        .in_force(self.core.projects.configuration()))
     }
 
     fn request(

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 macro_rules! codes {
     ($($variant:ident, $name:literal, $about:literal;)*) => {
         /// Why a request was not executed. The names are stable; codes may be added.
@@ -65,14 +68,18 @@ impl fmt::Display for ErrorCode {
 }
 
 /// Why a request was not executed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize, JsonSchema)]
 #[error("{message} ({code})")]
-#[non_exhaustive]
 pub struct BusError {
-    /// The code's name. A newer server may send one this crate does not know.
-    pub code: String,
-    /// In words.
+    /// The name of a code; codes may be added.
+    #[schemars(extend("examples" = names()))]
+    code: String,
+    /// Why, in words.
     pub message: String,
+}
+
+fn names() -> Vec<&'static str> {
+    ErrorCode::ALL.iter().map(|code| code.name()).collect()
 }
 
 impl BusError {
@@ -86,7 +93,18 @@ impl BusError {
         Self::new(ErrorCode::InvalidRequest, message)
     }
 
-    /// The code, when this crate knows it.
+    /// What is said by a server that refuses a request and does not say why.
+    pub(crate) fn unnamed() -> Self {
+        Self { code: String::new(), message: String::new() }
+    }
+
+    /// The name of the code as it was sent, for logs. Programs look at [`BusError::known`].
+    #[must_use]
+    pub fn code_name(&self) -> &str {
+        &self.code
+    }
+
+    /// The code; none if this crate does not know it, because the server is newer.
     #[must_use]
     pub fn known(&self) -> Option<ErrorCode> {
         ErrorCode::from_name(&self.code)

@@ -9,40 +9,24 @@ use hookrail::{DialectId, Event, EventKind, Json, JsonKind, JsonObject, find_eve
 
 use crate::error::{BusError, ErrorCode};
 use crate::message::Request;
+use crate::needed::{self, NeededField};
 
 /// The base fields that a request may set.
 const BASE: [&str; 4] = ["session_id", "transcript_path", "timestamp", "cwd"];
 
-/// The fields without which a request means nothing, and whether they may be empty.
-const NEEDED: &[(EventKind, &[(&str, Empty)])] = &[
-    (EventKind::BeforeTool, &[("tool_name", Empty::No), ("tool_input", Empty::Yes)]),
-    (EventKind::AfterTool, &[("tool_name", Empty::No), ("tool_input", Empty::Yes), ("tool_response", Empty::Yes)]),
-    (EventKind::Prompt, &[("prompt", Empty::Yes)]),
-    (EventKind::AgentEnd, &[("prompt", Empty::Yes), ("prompt_response", Empty::Yes), ("stop_hook_active", Empty::Yes)]),
-    (EventKind::BeforeModel, &[("llm_request", Empty::Yes)]),
-    (EventKind::AfterModel, &[("llm_request", Empty::Yes), ("llm_response", Empty::Yes)]),
-    (EventKind::ToolSelection, &[("llm_request", Empty::Yes)]),
-    (EventKind::Notification, &[("notification_type", Empty::Yes), ("message", Empty::No), ("details", Empty::Yes)]),
-];
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Empty {
-    Yes,
-    No,
-}
-
 /// The event a request asks for, in a project.
-pub(crate) fn event(request: &Request, project: &Path) -> Result<Event, BusError> {
-    let kind = find_event(&request.event_name).ok_or_else(|| unknown(&request.event_name))?;
-    let Some(mut input) = request.input.as_object() else {
-        return Err(BusError::invalid(format!("`input` must be an object, not {}", request.input.kind().described())));
-    };
+pub(crate) fn event(request: Request, project: &Path) -> Result<Event, BusError> {
+    let Request { event_name, input, traceparent, tracestate, .. } = request;
+    let kind = kind_of(&event_name)?;
+    let (mut input, repeated) = input
+        .into_members()
+        .map_err(|found| BusError::invalid(format!("`input` must be an object, not {}", found.described())))?;
     // Of two tool inputs the client would call the tool with one and the hooks would judge the other.
-    if let Some(key) = request.input.repeated_member() {
+    if let Some(key) = repeated {
         return Err(BusError::invalid(format!("duplicate key `{key}` in `input`")));
     }
     base_fields(kind, &mut input)?;
-    needed_fields(kind, &request.event_name, &input)?;
+    needed_fields(kind, &event_name, &input)?;
     if let Some(cwd) = input.get("cwd").and_then(Json::as_str)
         && Path::new(&cwd).is_relative()
     {
@@ -50,9 +34,14 @@ pub(crate) fn event(request: &Request, project: &Path) -> Result<Event, BusError
         input.set("cwd", Json::string(&project.join(cwd).to_string_lossy()));
     }
     let event = Event::new(kind, project)
-        .with_payload(&input.to_json())
+        .with_members(input)
         .map_err(|error| BusError::invalid(format!("in `input`: {error}")))?;
-    trace(event, request)
+    trace(event, traceparent.as_deref(), tracestate.as_deref())
+}
+
+/// The event of that name, in the words of any dialect or the neutral ones.
+pub(crate) fn kind_of(name: &str) -> Result<EventKind, BusError> {
+    find_event(name).ok_or_else(|| unknown(name))
 }
 
 fn unknown(name: &str) -> BusError {
@@ -93,11 +82,10 @@ fn needed_fields(kind: EventKind, name: &str, input: &JsonObject) -> Result<(), 
         let known = |column: &hookrail::Column| column.fields.iter().any(|known| known.name == field);
         if spec.name == name { columns.all(known) } else { named.any(known) }
     };
-    let needed = NEEDED.iter().filter(|(needing, _)| *needing == kind).flat_map(|(_, fields)| *fields);
-    for (field, empty) in needed.filter(|(field, _)| has(field)) {
+    for NeededField { name: field, may_be_empty } in needed::fields(kind).filter(|field| has(field.name)) {
         match input.get(field) {
             None => return Err(BusError::invalid(format!("`{field}` is missing in `input`"))),
-            Some(value) if *empty == Empty::No && value.as_str().is_some_and(|text| text.is_empty()) => {
+            Some(value) if !may_be_empty && value.as_str().is_some_and(|text| text.is_empty()) => {
                 return Err(BusError::invalid(format!("`{field}` in `input` must not be empty")));
             }
             Some(_) => {}
@@ -117,13 +105,13 @@ fn wrong(field: &str, expected: &str, found: JsonKind) -> BusError {
 }
 
 /// Hands the trace to the hooks, in the variables that OpenTelemetry gives to processes.
-fn trace(event: Event, request: &Request) -> Result<Event, BusError> {
-    let Some(parent) = &request.traceparent else { return Ok(event) };
+fn trace(event: Event, parent: Option<&str>, state: Option<&str>) -> Result<Event, BusError> {
+    let Some(parent) = parent else { return Ok(event) };
     if !is_traceparent(parent) {
         return Err(BusError::invalid("`traceparent` is not a W3C trace context"));
     }
     let event = event.variable("TRACEPARENT", parent);
-    match &request.tracestate {
+    match state {
         Some(state) if state.len() > 512 || !state.bytes().all(|byte| (b' '..=b'~').contains(&byte)) => {
             Err(BusError::invalid("`tracestate` is not a W3C trace state of at most 512 characters"))
         }
@@ -158,7 +146,7 @@ mod tests {
     use super::*;
 
     fn make(name: &str, input: &str) -> Result<Event, String> {
-        event(&Request::new(name, Json::parse(input).unwrap()), Path::new("/p")).map_err(|error| error.message)
+        event(Request::new(name, Json::parse(input).unwrap()), Path::new("/p")).map_err(|error| error.message)
     }
 
     #[test]

@@ -7,7 +7,7 @@ use hookrail::{Event, FireId, FireOptions, HookSystem, Notification, Notificatio
 
 use crate::bus::Core;
 use crate::error::{BusError, ErrorCode};
-use crate::event::event;
+use crate::event::{event, kind_of};
 use crate::log;
 use crate::message::{FromServer, Lifecycle, Phase, Request, Response, Wait};
 use crate::outbox::Outbox;
@@ -28,13 +28,11 @@ pub(crate) async fn execute(
     progress: Option<Progress>,
 ) -> Response {
     let arrived = Instant::now();
-    let (project, event) = match prepare(&core, &request).await {
+    let wait = request.wait;
+    let (project, event) = match prepare(&core, request).await {
         Ok(prepared) => prepared,
         Err(error) => return Response::refused(correlation_id, error),
     };
-    // The event holds the input; a second copy of it would wait with it for its turn.
-    let wait = request.wait;
-    drop(request);
     core.metrics.requested(event.kind());
     let about = log::About::new(&correlation_id, &event, &project.directory);
     // Requests without a session share one turn per connection.
@@ -59,11 +57,9 @@ pub(crate) async fn execute(
     Response { correlation_id, result: Ok(Report::of(outcome)), queued, took, truncated: false }
 }
 
-async fn prepare(core: &Arc<Core>, request: &Request) -> Result<(crate::projects::Lease, Event), BusError> {
+async fn prepare(core: &Arc<Core>, request: Request) -> Result<(crate::projects::Lease, Event), BusError> {
     // An event that does not exist is worth no project.
-    if hookrail::find_event(&request.event_name).is_none() {
-        event(request, std::path::Path::new("/"))?;
-    }
+    kind_of(&request.event_name)?;
     let project = core.projects.lease(request.project.as_deref()).await?;
     let event = event(request, &project.directory)?;
     Ok((project, event))

@@ -3,7 +3,7 @@
 //! The contract is one message out and one message back: `HOOK_EXECUTION_REQUEST` and `HOOK_EXECUTION_RESPONSE`. A
 //! [`Bus`] serves any number of clients over [`Transport`]s: in this process over channels and without serialisation,
 //! on standard input and output, and on a Unix socket. `docs/reference/bus.md` lists every message, field and error
-//! code; it is made from the table in this crate.
+//! code; it is made from the types of the messages.
 //!
 //! ```no_run
 //! use hookrail::{HookSystem, Json};
@@ -41,13 +41,13 @@ mod id;
 mod log;
 mod message;
 mod metrics;
+mod needed;
 mod outbox;
 mod projects;
 mod reference;
 mod report;
 mod schedule;
 mod schema;
-mod spec;
 pub mod transport;
 mod watch;
 mod wire;
@@ -57,15 +57,14 @@ pub use client::{Client, Executed, Lifecycles, NotGuarded};
 pub use configuration::ConfigurationStatus;
 pub use error::{BusError, ErrorCode};
 pub use message::{
-    Cancel, Cancelled, FromServer, Hello, Lifecycle, Phase, Ping, Reload, Reloaded, Request, Response, Subscribe,
-    ToServer, Wait, Welcome,
+    Cancel, Cancelled, FromServer, Hello, Lifecycle, Message, Phase, Ping, Reload, Reloaded, Request, Response,
+    Subscribe, ToServer, Wait, Welcome,
 };
 pub use metrics::{Metrics, MetricsServer};
 pub use reference::reference;
 pub use report::Report;
 pub use schema::schemas;
-pub use spec::{FieldSpec, FieldType, MESSAGES, MessageSpec, Side};
-pub use transport::{Closed, Received, Refusal, Sink, Source, Transport, Weight};
+pub use transport::{Closed, Listener, MessageLimits, Received, Refusal, Sink, Source, Transport, Weight};
 pub use watch::WatchMode;
 
 /// The protocol's major version. A client that names a higher one is refused; one that names none gets this.

@@ -83,7 +83,7 @@ pub(crate) fn sentence(diagnostic: &Diagnostic) -> String {
 }
 
 fn log_refused(correlation_id: &str, error: &BusError) {
-    let (id, code, reason) = (short(correlation_id), error.code.as_str(), short(&error.message));
+    let (id, code, reason) = (short(correlation_id), error.code_name(), short(&error.message));
     match error.known() {
         // The client asked for it, or it was told beforehand.
         Some(ErrorCode::Cancelled | ErrorCode::ShuttingDown) => {

@@ -138,6 +138,10 @@ async fn send(
 fn weight(message: &FromServer) -> usize {
     match message {
         FromServer::Response(response) => response.result.as_ref().map_or(256, |report| report.weight()),
-        _ => 256,
+        FromServer::Welcome(_)
+        | FromServer::Cancelled(_)
+        | FromServer::Lifecycle(_)
+        | FromServer::Pong(_)
+        | FromServer::Reloaded(_) => 256,
     }
 }

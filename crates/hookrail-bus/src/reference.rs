@@ -1,10 +1,10 @@
-//! The reference page, made from the table.
+//! The reference page, made from the types of the messages.
 
 use std::fmt::Write as _;
 
 use crate::error::ErrorCode;
-use crate::schema::file_name;
-use crate::spec::{MESSAGES, MessageSpec, Side};
+use crate::message::{Contract as _, FromServer, ToServer};
+use crate::schema::MessageKind;
 use crate::{LINE_LIMIT, PROTOCOL};
 
 /// The reference of the bus as a page of Markdown.
@@ -12,16 +12,16 @@ use crate::{LINE_LIMIT, PROTOCOL};
 pub fn reference() -> String {
     let mut page = format!(
         "# The message bus\n\n\
-         <!-- Made from the table of messages in `crates/hookrail-bus/src/spec.rs`; edit that, not this file. -->\n\n\
+         <!-- Made from the messages in `crates/hookrail-bus/src/message`; edit that, not this file. -->\n\n\
          Protocol {PROTOCOL}. One JSON object per line, in UTF-8, with `type` and `payload`; a line has at most \
          {LINE_LIMIT} bytes without its end. Empty lines are skipped. Fields that are not listed are ignored, and fields \
          may be added; an optional field may be null. Answers come in any order.\n\n\
          Whatever cannot be served is answered by a `HOOK_EXECUTION_RESPONSE` with `success: false` and an error, under \
          the name the message has or a name that is made up.\n"
     );
-    for (side, title) in [(Side::Client, "What a client says"), (Side::Server, "What a server says")] {
+    for (title, kinds) in [("What a client says", ToServer::kinds()), ("What a server says", FromServer::kinds())] {
         let _ = write!(page, "\n## {title}\n");
-        for message in MESSAGES.iter().filter(|message| message.from == side) {
+        for message in kinds {
             describe(&mut page, message);
         }
     }
@@ -35,17 +35,16 @@ pub fn reference() -> String {
     page
 }
 
-fn describe(page: &mut String, message: &MessageSpec) {
+fn describe(page: &mut String, message: &MessageKind) {
     let _ = write!(
         page,
         "\n### `{}`\n\n{} Schema: [`{name}.json`](../../schemas/bus/{name}.json).\n\n| field | holds | |\n|---|---|---|\n",
         message.name,
         message.about,
-        name = file_name(message)
+        name = message.schema_name()
     );
-    for field in message.fields {
-        let optional = if field.required { "" } else { ", optional" };
-        let holds = field.kind.described();
-        let _ = writeln!(page, "| `{}` | {holds}{optional} | {} |", field.name, field.about);
+    for field in message.fields() {
+        let optional = if field.is_required { "" } else { ", optional" };
+        let _ = writeln!(page, "| `{}` | {}{optional} | {} |", field.name, field.described(), field.about());
     }
 }

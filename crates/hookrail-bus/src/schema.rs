@@ -1,42 +1,167 @@
-//! JSON Schemas of the messages, made from the table.
+//! JSON Schemas of the messages, derived from their types.
 
+use hookrail::{Json, JsonKind};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::value::Error;
+use serde::de::{Deserialize, Deserializer, Error as _, Visitor};
+use serde::forward_to_deserialize_any;
 use serde_json::{Map, Value, json};
 
 use crate::LINE_LIMIT;
-use crate::error::ErrorCode;
-use crate::spec::{FieldSpec, FieldType, MESSAGES, MessageSpec, Side};
+use crate::message::{Contract, FromServer, ToServer};
 
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 /// The version of the schemas. It changes when a message that was accepted would no longer be.
 const VERSION: u32 = 1;
 
+/// What is derived from the type of a message.
+#[derive(Debug)]
+pub struct MessageKind {
+    /// Its `type`.
+    pub(crate) name: &'static str,
+    /// What it means.
+    pub(crate) about: &'static str,
+    sender: &'static str,
+    /// The names of the fields of its payload, in the order in which they are declared.
+    order: &'static [&'static str],
+    payload: Value,
+}
+
+impl MessageKind {
+    pub(crate) fn of<'de, T: JsonSchema + Deserialize<'de>>(
+        sender: &'static str,
+        name: &'static str,
+        about: &'static str,
+    ) -> Self {
+        Self { name, about, sender, order: field_names::<T>(), payload: payload_schema::<T>() }
+    }
+
+    /// The name of its schema. `hello` is sent by both sides, so the name also says by which.
+    pub(crate) fn schema_name(&self) -> String {
+        format!("{}.{}", self.sender, self.name)
+    }
+
+    pub(crate) fn has_required_fields(&self) -> bool {
+        self.fields().any(|field| field.is_required)
+    }
+
+    pub(crate) fn fields(&self) -> impl Iterator<Item = FieldSchema<'_>> {
+        let required = self.payload.get("required").and_then(Value::as_array);
+        self.order.iter().filter_map(move |name| {
+            let schema = self.payload.get("properties")?.get(name)?;
+            let is_required = required.is_some_and(|required| required.iter().any(|one| one == name));
+            Some(FieldSchema { name, schema, is_required })
+        })
+    }
+
+    fn schema(&self) -> Value {
+        // A message that need not say anything may leave out its payload.
+        let required = if self.has_required_fields() { json!(["type", "payload"]) } else { json!(["type"]) };
+        json!({
+            "type": "object",
+            "description": self.about,
+            "properties": {"type": {"const": self.name}, "payload": self.payload},
+            "required": required,
+        })
+    }
+}
+
+/// A field of a payload.
+pub(crate) struct FieldSchema<'a> {
+    pub(crate) name: &'static str,
+    /// An optional field may also be null.
+    pub(crate) is_required: bool,
+    schema: &'a Value,
+}
+
+impl FieldSchema<'_> {
+    /// What the field means.
+    pub(crate) fn about(&self) -> &str {
+        self.schema.get("description").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// What the field must be.
+    pub(crate) fn described(&self) -> String {
+        if let Some(words) = self.schema.get("enum").and_then(Value::as_array) {
+            let words: Vec<String> = words.iter().filter_map(Value::as_str).map(|word| format!("`{word}`")).collect();
+            return format!("one of {}", words.join(", "));
+        }
+        match self.type_name() {
+            "string" => "a string".to_owned(),
+            "boolean" => "true or false".to_owned(),
+            "integer" => "a whole number".to_owned(),
+            "number" => "a number".to_owned(),
+            "array" => "a list of strings".to_owned(),
+            _ => {
+                let members: Vec<String> = self.required_members().map(|name| format!("`{name}`")).collect();
+                if members.is_empty() {
+                    "an object".to_owned()
+                } else {
+                    format!("an object with {}", members.join(" and "))
+                }
+            }
+        }
+    }
+
+    pub(crate) fn has_kind(&self, kind: JsonKind) -> bool {
+        match kind {
+            JsonKind::Object => self.type_name() == "object",
+            JsonKind::Array => self.type_name() == "array",
+            JsonKind::String => self.type_name() == "string",
+            JsonKind::Number => matches!(self.type_name(), "number" | "integer"),
+            JsonKind::Boolean => self.type_name() == "boolean",
+            JsonKind::Null => false,
+        }
+    }
+
+    /// Whether a value that is not null is what the field must be.
+    pub(crate) fn accepts(&self, value: &Json) -> bool {
+        let is_word = |word: String| match self.schema.get("enum").and_then(Value::as_array) {
+            Some(words) => words.iter().any(|known| *known == word),
+            None => true,
+        };
+        self.has_kind(value.kind())
+            && match self.type_name() {
+                "string" => value.as_str().is_some_and(is_word),
+                "array" => value.decode::<Vec<String>>().is_some(),
+                "integer" => value.decode::<u64>().is_some(),
+                "object" => {
+                    let members = value.as_object().unwrap_or_default();
+                    self.required_members().all(|name| members.get(name).and_then(Json::as_str).is_some())
+                }
+                _ => true,
+            }
+    }
+
+    fn type_name(&self) -> &str {
+        match self.schema.get("type") {
+            Some(Value::Array(types)) => types.iter().find_map(Value::as_str).unwrap_or_default(),
+            Some(only) => only.as_str().unwrap_or_default(),
+            None => "",
+        }
+    }
+
+    fn required_members(&self) -> impl Iterator<Item = &str> {
+        self.schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+    }
+}
+
 /// Every schema by its name: one for each message, and one for all lines of each side.
 #[must_use]
 pub fn schemas() -> Vec<(String, Value)> {
-    let mut schemas: Vec<(String, Value)> = MESSAGES
-        .iter()
-        .map(|message| (file_name(message), document(&file_name(message), title(message), body(message))))
-        .collect();
-    for (side, name) in [(Side::Client, "client"), (Side::Server, "server")] {
-        let all: Vec<Value> =
-            MESSAGES.iter().filter(|message| message.from == side).map(|message| body(message)).collect();
-        let title = format!("A line that a {name} sends");
-        schemas.push((name.to_owned(), document(name, title, json!({"oneOf": all}))));
+    let sides = [(ToServer::SENDER, ToServer::kinds()), (FromServer::SENDER, FromServer::kinds())];
+    let mut schemas = Vec::new();
+    for kind in sides.into_iter().flat_map(|(_, kinds)| kinds) {
+        let name = kind.schema_name();
+        schemas.push((name.clone(), document(&name, format!("`{}`", kind.name), kind.schema())));
+    }
+    for (sender, kinds) in sides {
+        let all: Vec<Value> = kinds.iter().map(MessageKind::schema).collect();
+        let title = format!("A line that a {sender} sends");
+        schemas.push((sender.to_owned(), document(sender, title, json!({"oneOf": all}))));
     }
     schemas
-}
-
-/// `hello` is said by both sides, so a name also says by whom.
-pub(crate) fn file_name(message: &MessageSpec) -> String {
-    let side = match message.from {
-        Side::Client => "client",
-        Side::Server => "server",
-    };
-    format!("{side}.{}", message.name)
-}
-
-fn title(message: &MessageSpec) -> String {
-    format!("`{}`", message.name)
 }
 
 fn document(name: &str, title: String, mut schema: Value) -> Value {
@@ -49,50 +174,68 @@ fn document(name: &str, title: String, mut schema: Value) -> Value {
     schema
 }
 
-fn body(message: &MessageSpec) -> Value {
-    let properties: Map<String, Value> =
-        message.fields.iter().map(|field| (field.name.to_owned(), field_schema(field))).collect();
-    let required: Vec<&str> = message.fields.iter().filter(|field| field.required).map(|field| field.name).collect();
-    // A ping has nothing it must say, so it may leave out its payload.
-    let outer = if required.is_empty() { json!(["type"]) } else { json!(["type", "payload"]) };
-    json!({
-        "type": "object",
-        "description": message.about,
-        "properties": {
-            "type": {"const": message.name},
-            "payload": {"type": "object", "properties": properties, "required": required},
-        },
-        "required": outer,
-    })
-}
-
-fn field_schema(field: &FieldSpec) -> Value {
-    let kind = |name: &str| if field.required { json!(name) } else { json!([name, "null"]) };
-    let mut schema = match field.kind {
-        FieldType::Text => json!({"type": kind("string")}),
-        FieldType::Word(words) if field.required => json!({"enum": words}),
-        FieldType::Word(words) => {
-            json!({"enum": words.iter().map(|word| json!(word)).chain([Value::Null]).collect::<Vec<_>>()})
-        }
-        FieldType::Texts => json!({"type": kind("array"), "items": {"type": "string"}}),
-        FieldType::Flag => json!({"type": kind("boolean")}),
-        FieldType::Count => json!({"type": kind("integer"), "minimum": 0}),
-        FieldType::Milliseconds => json!({"type": kind("number"), "minimum": 0}),
-        FieldType::Object => json!({"type": kind("object")}),
-        FieldType::Error => {
-            let codes: Vec<&str> = ErrorCode::ALL.iter().map(|code| code.name()).collect();
-            json!({
-                "type": kind("object"),
-                "properties": {
-                    "code": {"type": "string", "examples": codes},
-                    "message": {"type": "string"},
-                },
-                "required": ["code", "message"],
-            })
-        }
-    };
+fn payload_schema<T: JsonSchema>() -> Value {
+    // Everything in one place: a reader of one file needs no other.
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
     if let Value::Object(members) = &mut schema {
-        members.insert("description".to_owned(), json!(field.about));
+        tidy(members);
+        // The message has a description already.
+        members.remove("description");
+        members.entry("required").or_insert_with(|| json!([]));
     }
     schema
+}
+
+/// Removes what is about Rust and not about messages.
+fn tidy(schema: &mut Map<String, Value>) {
+    for key in ["title", "format", "default", "additionalProperties"] {
+        schema.remove(key);
+    }
+    if let Some(Value::String(text)) = schema.get_mut("description") {
+        *text = text.replace('\n', " ");
+    }
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.values_mut().filter_map(Value::as_object_mut).for_each(tidy);
+    }
+    if let Some(Value::Object(items)) = schema.get_mut("items") {
+        tidy(items);
+    }
+}
+
+/// The names of the fields of a type in the order in which they are declared, which a schema does not keep. A derived reader
+/// names them when it begins to read.
+fn field_names<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
+    struct Asked<'a>(&'a mut &'static [&'static str]);
+
+    impl<'de> Deserializer<'de> for Asked<'_> {
+        type Error = Error;
+
+        fn deserialize_struct<V: Visitor<'de>>(
+            self,
+            _name: &'static str,
+            fields: &'static [&'static str],
+            visitor: V,
+        ) -> Result<V::Value, Error> {
+            *self.0 = fields;
+            self.deserialize_any(visitor)
+        }
+
+        fn deserialize_any<V: Visitor<'de>>(self, _visitor: V) -> Result<V::Value, Error> {
+            Err(Error::custom("only the names are asked for"))
+        }
+
+        forward_to_deserialize_any! {
+            bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+            newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+        }
+    }
+
+    let mut names: &'static [&'static str] = &[];
+    // There is nothing to read, so this always fails.
+    let _ = T::deserialize(Asked(&mut names));
+    names
 }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hookrail::Json;
-use hookrail_bus::transport::{BindError, ConnectError, Lines, Listener, UnsafePlace};
+use hookrail_bus::transport::{BindError, ConnectError, Lines, SocketListener, UnsafePlace};
 use hookrail_bus::{Bus, Client, ErrorCode, NotGuarded, Request};
 use serde_json::json;
 use support::{Sandbox, tool, within};
@@ -54,7 +54,7 @@ impl FakeServer {
 
 fn serve(sandbox: &Sandbox) -> (Bus, PathBuf) {
     let path = sandbox.base.join("s");
-    let listener = Listener::bind(&path).unwrap();
+    let listener = SocketListener::bind(&path).unwrap();
     let bus = sandbox.bus();
     let serving = bus.clone();
     tokio::spawn(async move { serving.listen(listener).await });
@@ -159,7 +159,7 @@ async fn a_client_there_is_no_room_for_hears_so_under_the_name_it_waits_for() {
     let sandbox = Sandbox::new();
     let bus = Bus::new(sandbox.settings().most_connections(1));
     let path = sandbox.base.join("s");
-    let listener = Listener::bind(&path).unwrap();
+    let listener = SocketListener::bind(&path).unwrap();
     let serving = bus.clone();
     tokio::spawn(async move { serving.listen(listener).await });
     let first = Client::connect(&path).await.unwrap();
@@ -225,12 +225,12 @@ async fn a_socket_that_others_could_replace_is_neither_made_nor_used() {
     let path = folder.join("s");
     for mode in [0o777, 0o770, 0o702] {
         set_mode(&folder, mode);
-        let error = Listener::bind(&path).unwrap_err();
+        let error = SocketListener::bind(&path).unwrap_err();
         assert!(matches!(error, BindError::Unsafe(UnsafePlace::WritableByOthers { .. })), "{error}");
     }
     // Nobody but the owner can replace what is in a folder with the sticky bit.
     set_mode(&folder, 0o1777);
-    let listener = Listener::bind(&path).unwrap();
+    let listener = SocketListener::bind(&path).unwrap();
     let bus = sandbox.bus();
     tokio::spawn(async move { bus.listen(listener).await });
     within(Client::connect(&path).await.unwrap().ping()).await.unwrap();

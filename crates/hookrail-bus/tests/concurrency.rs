@@ -151,7 +151,7 @@ async fn a_client_that_vanishes_has_its_hooks_ended() {
     let sandbox = Sandbox::with_hook("BeforeTool", "echo $$ > pid.new; mv pid.new pid; exec sleep 600");
     let bus = sandbox.bus();
     let path = sandbox.base.join("s");
-    let listener = hookrail_bus::transport::Listener::bind(&path).unwrap();
+    let listener = hookrail_bus::transport::SocketListener::bind(&path).unwrap();
     let serving = bus.clone();
     tokio::spawn(async move { serving.listen(listener).await });
     let client = hookrail_bus::Client::new(hookrail_bus::transport::connect(&path).await.unwrap());

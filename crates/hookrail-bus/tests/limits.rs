@@ -14,7 +14,7 @@ mod support;
 use std::time::Duration;
 
 use hookrail::Json;
-use hookrail_bus::transport::{Lines, Listener, connect};
+use hookrail_bus::transport::{Lines, SocketListener, connect};
 use hookrail_bus::{Bus, Client, ErrorCode, LINE_LIMIT, NotGuarded, Request};
 use serde_json::{Value, json};
 use support::{Raw, Sandbox, code, tool, within};
@@ -31,7 +31,7 @@ fn long_text(bytes: usize) -> String {
 
 async fn over_socket(bus: &Bus, sandbox: &Sandbox) -> Client {
     let path = sandbox.base.join("s");
-    let listener = Listener::bind(&path).unwrap();
+    let listener = SocketListener::bind(&path).unwrap();
     let bus = bus.clone();
     tokio::spawn(async move { bus.listen(listener).await });
     Client::new(connect(&path).await.unwrap())
@@ -214,7 +214,7 @@ async fn what_one_connection_queues_is_bounded_in_bytes() {
     let (sandbox, open) = gated();
     let bus = Bus::new(sandbox.settings().most_queued(1_000_000));
     let path = sandbox.base.join("s");
-    let listener = Listener::bind(&path).unwrap();
+    let listener = SocketListener::bind(&path).unwrap();
     let serving = bus.clone();
     tokio::spawn(async move { serving.listen(listener).await });
     let asking = tokio::spawn(many(path.clone(), 20, 300_000));
@@ -233,7 +233,7 @@ async fn what_all_connections_queue_is_bounded_in_bytes() {
     let settings = sandbox.settings().longest_line(500_000).most_queued_in_all(1_000_000);
     let bus = Bus::new(settings);
     let path = sandbox.base.join("s");
-    let listener = Listener::bind(&path).unwrap();
+    let listener = SocketListener::bind(&path).unwrap();
     let serving = bus.clone();
     tokio::spawn(async move { serving.listen(listener).await });
     let asking: Vec<_> = (0..5).map(|_| tokio::spawn(many(path.clone(), 4, 300_000))).collect();

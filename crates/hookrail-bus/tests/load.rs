@@ -24,7 +24,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use hookrail::HookSystem;
-use hookrail_bus::transport::Listener;
+use hookrail_bus::transport::SocketListener;
 use hookrail_bus::{Bus, Settings};
 use support::{HANG, Sandbox, environment, within};
 
@@ -38,7 +38,7 @@ fn listen(sandbox: &Sandbox) -> (Bus, PathBuf) {
         HookSystem::builder(project).environment(environment(&home).with(MARKER, &mark)).trust_project()
     }));
     let path = sandbox.base.join("s");
-    let listener = Listener::bind(&path).unwrap();
+    let listener = SocketListener::bind(&path).unwrap();
     let serving = bus.clone();
     tokio::spawn(async move { serving.listen(listener).await });
     (bus, path)

@@ -14,7 +14,7 @@ mod support;
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 
 use hookrail::Json;
-use hookrail_bus::transport::{BindError, Listener, connect};
+use hookrail_bus::transport::{BindError, SocketListener, connect};
 use hookrail_bus::{Bus, Client, ErrorCode, Hello, Request};
 use serde_json::{Value, json};
 use support::{Sandbox, tool, within};
@@ -22,7 +22,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 fn listen(bus: &Bus, sandbox: &Sandbox) -> std::path::PathBuf {
     let path = sandbox.base.join("s");
-    let listener = Listener::bind(&path).unwrap();
+    let listener = SocketListener::bind(&path).unwrap();
     let bus = bus.clone();
     tokio::spawn(async move { bus.listen(listener).await });
     path
@@ -57,14 +57,14 @@ async fn a_socket_that_was_left_behind_is_replaced_and_nothing_else_is() {
     let sandbox = Sandbox::new();
     let path = sandbox.base.join("s");
     drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
-    let first = Listener::bind(&path).unwrap();
-    assert!(matches!(Listener::bind(&path), Err(BindError::InUse(_))));
+    let first = SocketListener::bind(&path).unwrap();
+    assert!(matches!(SocketListener::bind(&path), Err(BindError::InUse(_))));
     drop(first);
     assert!(!path.exists());
     std::fs::write(&path, "precious").unwrap();
-    assert!(matches!(Listener::bind(&path), Err(BindError::NotASocket(_))));
+    assert!(matches!(SocketListener::bind(&path), Err(BindError::NotASocket(_))));
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
-    assert!(matches!(Listener::bind(sandbox.base.join("missing/s")), Err(BindError::Io { .. })));
+    assert!(matches!(SocketListener::bind(sandbox.base.join("missing/s")), Err(BindError::Io { .. })));
 }
 
 #[tokio::test]
@@ -110,7 +110,7 @@ async fn of_several_servers_that_start_at_once_one_has_the_socket() {
                 std::thread::spawn(move || {
                     let _inside = runtime.enter();
                     barrier.wait();
-                    Listener::bind(&path)
+                    SocketListener::bind(&path)
                 })
             })
             .collect();
@@ -136,7 +136,7 @@ async fn a_server_that_accepts_nothing_is_one_all_the_same() {
             _ => break,
         }
     }
-    let bound = within(tokio::task::spawn_blocking(move || Listener::bind(&path))).await.unwrap();
+    let bound = within(tokio::task::spawn_blocking(move || SocketListener::bind(&path))).await.unwrap();
     assert!(matches!(bound, Err(BindError::InUse(_))), "{bound:?}");
 }
 
@@ -165,10 +165,10 @@ async fn a_server_whose_name_was_taken_ends_and_says_so() {
     let sandbox = Sandbox::new();
     let path = sandbox.base.join("s");
     let (first, second) = (sandbox.bus(), sandbox.bus());
-    let listener = Listener::bind(&path).unwrap();
+    let listener = SocketListener::bind(&path).unwrap();
     let serving = tokio::spawn(async move { first.listen(listener).await });
     std::fs::remove_file(&path).unwrap();
-    let taken = Listener::bind(&path).unwrap();
+    let taken = SocketListener::bind(&path).unwrap();
     let serving_second = second.clone();
     tokio::spawn(async move { serving_second.listen(taken).await });
     assert!(matches!(within(serving).await.unwrap(), Err(BindError::InUse(_))));

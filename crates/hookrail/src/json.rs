@@ -15,7 +15,8 @@ use serde_json::value::RawValue;
 
 /// One JSON value, kept as the text it was written in (white space between tokens removed).
 #[derive(Clone)]
-pub struct Json(Arc<RawValue>);
+// The parser gives a box. An `Arc<RawValue>` would cost a second copy of every value.
+pub struct Json(Arc<Box<RawValue>>);
 
 impl Json {
     /// Parses text that must be exactly one JSON value.
@@ -33,9 +34,9 @@ impl Json {
         if needs_compacting(raw.get())
             && let Ok(compact) = RawValue::from_string(compact(raw.get()))
         {
-            return Self(compact.into());
+            return Self(Arc::new(compact));
         }
-        Self(raw.into())
+        Self(Arc::new(raw))
     }
 
     /// The JSON form of anything that can be serialised.
@@ -43,7 +44,7 @@ impl Json {
     /// # Errors
     /// Whatever the value's own `Serialize` reports.
     pub fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
-        Ok(Self(serde_json::value::to_raw_value(value)?.into()))
+        Ok(Self(Arc::new(serde_json::value::to_raw_value(value)?)))
     }
 
     /// A JSON string.
@@ -61,7 +62,7 @@ impl Json {
     /// The JSON `null`.
     #[must_use]
     pub fn null() -> Self {
-        Self(RawValue::NULL.to_owned().into())
+        Self(Arc::new(RawValue::NULL.to_owned()))
     }
 
     /// An empty JSON object.
@@ -451,18 +452,36 @@ impl<'de> Deserialize<'de> for JsonObject {
 
 /// Whether there is white space between the tokens of valid JSON text.
 fn needs_compacting(text: &str) -> bool {
-    let mut in_string = false;
-    let mut escaped = false;
-    for byte in text.bytes() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            b' ' | b'\t' | b'\n' | b'\r' if !in_string => return true,
-            _ => {}
-        }
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        at = match byte {
+            b'"' => after_string(bytes, at + 1),
+            b' ' | b'\t' | b'\n' | b'\r' => return true,
+            _ => at + 1,
+        };
     }
     false
+}
+
+/// The place after the closing quote of a string whose content begins here.
+fn after_string(bytes: &[u8], begin: usize) -> usize {
+    /// As many bytes as a compiler compares at once; most of a long value is text without quotes and backslashes.
+    const STEP: usize = 32;
+    let mut at = begin;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => return at + 1,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+        while let Some(step) = bytes.get(at..).and_then(|rest| rest.first_chunk::<STEP>())
+            && !step.iter().fold(false, |found, byte| found | (*byte == b'"') | (*byte == b'\\'))
+        {
+            at += STEP;
+        }
+    }
+    bytes.len()
 }
 
 /// Valid JSON text without the white space between its tokens; every token keeps its bytes.

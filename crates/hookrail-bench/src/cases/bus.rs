@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hookrail::{HookSystem, Json};
-use hookrail_bus::transport::{Listener, connect};
+use hookrail_bus::transport::{SocketListener, connect};
 use hookrail_bus::{Bus, Client, Request, Settings};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
@@ -19,7 +19,10 @@ use crate::lab::{Lab, Shell, TOOL, answered, event, input_of, program};
 const TIMES: u32 = 10;
 
 pub(crate) fn cases() -> Vec<Case> {
-    vec![Case { name: "bus", title: "one hook, asked for over the message bus", prepare: bus }]
+    vec![
+        Case { name: "bus", title: "one hook, asked for over the message bus", prepare: bus },
+        Case { name: "bus-unwanted", title: "a request on a socket that no hook wants", prepare: bus_unwanted },
+    ]
 }
 
 fn bus(lab: &Lab) -> Result<Prepared> {
@@ -33,7 +36,7 @@ fn bus(lab: &Lab) -> Result<Prepared> {
     let bus = Bus::new(Settings::new(&project, describe));
     let socket = lab.fresh("s");
     let (in_process, over_socket) = runtime.block_on(async {
-        let listener = Listener::bind(&socket)?;
+        let listener = SocketListener::bind(&socket)?;
         let serving = bus.clone();
         tokio::spawn(async move { serving.listen(listener).await });
         Ok::<_, crate::Failure>((bus.client(), Client::new(connect(&socket).await?)))
@@ -43,6 +46,28 @@ fn bus(lab: &Lab) -> Result<Prepared> {
     case.add(library(&runtime, system, input));
     case.add(asked("channel", "in process, over channels", &runtime, in_process, request.clone()));
     case.add(asked("socket", "over a Unix socket", &runtime, over_socket, request));
+    Ok(case)
+}
+
+/// How the cost of a request grows with its size. The one hook there is has a matcher for another tool.
+fn bus_unwanted(lab: &Lab) -> Result<Prepared> {
+    let mut case = Prepared::default();
+    let project = lab.project(&json!([{"matcher": "another_tool", "hooks": [program(&lab.tiny(), &[])]}]))?;
+    let environment = lab.environment(Shell::Sh);
+    let describe = move |project: &Path| HookSystem::builder(project).environment(environment.clone()).trust_project();
+    let runtime = Arc::new(Builder::new_current_thread().enable_all().build()?);
+    let bus = Bus::new(Settings::new(&project, describe));
+    let socket = lab.fresh("s");
+    let client = runtime.block_on(async {
+        let listener = SocketListener::bind(&socket)?;
+        tokio::spawn(async move { bus.listen(listener).await });
+        Ok::<_, crate::Failure>(Client::new(connect(&socket).await?))
+    })?;
+    for (name, what, bytes) in [("600b", "600 bytes", 600), ("64k", "64 KiB", 64 * 1024)] {
+        let input: Value = serde_json::from_str(input_of(bytes)?.text())?;
+        let request = Json::of(&json!({"tool_name": TOOL, "tool_input": input}))?;
+        case.add(asked(name, what, &runtime, client.clone(), request));
+    }
     Ok(case)
 }
 

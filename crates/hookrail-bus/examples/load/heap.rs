@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use hookrail::{Environment, HookSystem};
-use hookrail_bus::{Bus, Settings, transport::Listener};
+use hookrail_bus::{Bus, Settings, transport::SocketListener};
 use hookrail_testkit::Ledger;
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
@@ -29,7 +29,7 @@ pub(crate) async fn heap(duration: Duration) -> std::io::Result<bool> {
         HookSystem::builder(directory).environment(environment.clone()).trust_project().no_plugins()
     };
     let bus = Bus::new(Settings::new(&project, describe));
-    let listener = Listener::bind(&socket).map_err(std::io::Error::other)?;
+    let listener = SocketListener::bind(&socket).map_err(std::io::Error::other)?;
     let serving = bus.clone();
     let served = tokio::spawn(async move { serving.listen(listener).await });
     let mut ledger = Ledger::new(MARKER, &own);

@@ -46,7 +46,7 @@ impl Collector for Configurations {
         }
         let help = "How changes of configuration are noticed";
         let mut family = encoder.encode_descriptor("watch", help, None, MetricType::Gauge)?;
-        for mode in WatchMode::ALL {
+        for mode in WatchMode::ALL.iter().copied() {
             let value = f64::from(u8::from(mode == projects.mode()));
             ConstGauge::new(value).encode(family.encode_family(&[("mode", mode.name())])?)?;
         }

@@ -57,6 +57,36 @@ pub struct Metrics {
     state: watch::Receiver<State>,
 }
 
+/// Why a connection is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ConnectionEnd {
+    /// Everything that was asked is answered.
+    Served,
+    /// The client is gone.
+    Vanished,
+    /// The client took not one byte for too long.
+    Stalled,
+    /// Too much waits to be read by the client.
+    Overfull,
+    /// There was no room for the client.
+    TurnedAway,
+    /// The client must not be served.
+    Stranger,
+}
+
+impl ConnectionEnd {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Served => "served",
+            Self::Vanished => "vanished",
+            Self::Stalled => "stalled",
+            Self::Overfull => "overfull",
+            Self::TurnedAway => "turned-away",
+            Self::Stranger => "stranger",
+        }
+    }
+}
+
 /// Counts how often configuration was read, and with which result.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LoadCounter(Family<Pair, Counter>);
@@ -172,8 +202,8 @@ impl Metrics {
         configuration.system_unusable.then_some("the system configuration cannot be used: gating events are denied")
     }
 
-    pub(crate) fn closed(&self, why: &'static str) {
-        self.closed.get_or_create(&[("why", why)]).inc();
+    pub(crate) fn closed(&self, why: ConnectionEnd) {
+        self.closed.get_or_create(&[("why", why.name())]).inc();
     }
 }
 

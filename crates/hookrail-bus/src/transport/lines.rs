@@ -11,9 +11,9 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use super::reader::{Line, LineReader};
 use super::{Closed, Pending, Received, Refusal, Sink, Source, Transport};
 use crate::LINE_LIMIT;
-use crate::budget::{Budget, Weight};
+use crate::budget::{MessageLimits, Weight};
 use crate::error::{BusError, ErrorCode};
-use crate::wire::{Decode, Encode, NameScanner};
+use crate::message::Message;
 
 /// How often a probe is asked whether the other side is gone.
 const PROBE_EVERY: Duration = Duration::from_millis(50);
@@ -29,22 +29,21 @@ pub type Probe = Box<dyn Fn() -> bool + Send + Sync>;
 pub struct Lines<R, W> {
     reader: R,
     writer: W,
-    limit: usize,
+    limits: MessageLimits,
     probe: Option<Probe>,
-    budget: Option<(Budget, Duration)>,
 }
 
 impl<R: AsyncRead, W: AsyncWrite> Lines<R, W> {
     /// Lines over two streams.
     #[must_use]
     pub fn new(reader: R, writer: W) -> Self {
-        Self { reader, writer, limit: LINE_LIMIT, probe: None, budget: None }
+        Self { reader, writer, limits: MessageLimits { longest: LINE_LIMIT, budget: None }, probe: None }
     }
 
     /// The lines with another limit, in bytes. A longer line that arrives is refused; what a server sends is cut to it.
     #[must_use]
     pub fn limit(mut self, bytes: usize) -> Self {
-        self.limit = bytes;
+        self.limits.longest = bytes;
         self
     }
 
@@ -54,34 +53,30 @@ impl<R: AsyncRead, W: AsyncWrite> Lines<R, W> {
         self.probe = Some(probe);
         self
     }
-
-    /// The lines that read long lines only with a reservation, and give it back when nothing arrives for so long.
-    #[cfg(unix)]
-    pub(crate) fn budget(mut self, budget: Budget, patience: Duration) -> Self {
-        self.budget = Some((budget, patience));
-        self
-    }
 }
 
 impl<R, W> fmt::Debug for Lines<R, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lines").field("limit", &self.limit).finish_non_exhaustive()
+        f.debug_struct("Lines").field("limits", &self.limits).finish_non_exhaustive()
     }
 }
 
-// `Decode` and `Encode` are this crate's own, so lines carry its messages and no others.
 impl<In, Out, R, W> Transport<In, Out> for Lines<R, W>
 where
-    In: Decode + Send + 'static,
-    Out: Encode + Send + Sync + 'static,
+    In: Message,
+    Out: Message,
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
     fn split(self: Box<Self>) -> (Box<dyn Source<In>>, Box<dyn Sink<Out>>) {
-        let Self { reader, writer, limit, probe, budget } = *self;
-        let reader = LineReader::new(reader, limit, budget);
-        let writer = Writer { writer, limit: limit.max(SHORTEST_LIMIT), taken: Arc::default() };
+        let Self { reader, writer, limits: MessageLimits { longest, budget }, probe } = *self;
+        let reader = LineReader::new(reader, longest, budget);
+        let writer = Writer { writer, limit: longest.max(SHORTEST_LIMIT), taken: Arc::default() };
         (Box::new(Reader { reader, probe, message: PhantomData }), Box::new(writer))
+    }
+
+    fn set_limits(&mut self, limits: MessageLimits) {
+        self.limits = limits;
     }
 }
 
@@ -91,20 +86,16 @@ struct Reader<In, R> {
     message: PhantomData<fn() -> In>,
 }
 
-impl<In: Decode + Send, R: AsyncRead + Send + Unpin> Source<In> for Reader<In, R> {
+impl<In: Message, R: AsyncRead + Send + Unpin> Source<In> for Reader<In, R> {
     fn next(&mut self) -> Pending<'_, Received<In>> {
         Box::pin(async {
             loop {
                 match self.reader.next().await {
                     Line::Whole(line) => {
-                        let Ok(text) = std::str::from_utf8(&line) else {
-                            let error = BusError::invalid("the line is not UTF-8");
-                            return refused(NameScanner::name_in(&line), error);
-                        };
-                        if text.trim().is_empty() {
+                        if line.trim_ascii().is_empty() {
                             continue;
                         }
-                        return In::decode(text).map_or_else(Received::Refused, Received::Message);
+                        return In::decode(&line).map_or_else(Received::Refused, Received::Message);
                     }
                     Line::TooLong(name) => {
                         let message = format!("the line has more than {} bytes", self.reader.limit());
@@ -144,7 +135,7 @@ struct Writer<W> {
     taken: Arc<AtomicU64>,
 }
 
-impl<Out: Encode + Send + Sync, W: AsyncWrite + Send + Unpin> Sink<Out> for Writer<W> {
+impl<Out: Message, W: AsyncWrite + Send + Unpin> Sink<Out> for Writer<W> {
     fn send(&mut self, message: Out) -> Pending<'_, Result<(), Closed>> {
         let mut line = message.encode(self.limit).into_bytes();
         line.push(b'\n');

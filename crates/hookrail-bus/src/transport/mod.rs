@@ -1,7 +1,24 @@
 //! How messages get from one side to the other.
 //!
-//! A transport is one connection with two directions. The bus and the client know only these traits, so another way of
-//! carrying messages is another implementation and nothing else. A transport must not know what messages mean.
+//! A [`Transport`] is one connection with two directions, and a [`Listener`] is where a server gets connections from. The
+//! bus and the client know only these traits, so another crate can carry messages in another way: over a message broker,
+//! for example. A transport must not know what messages mean.
+//!
+//! To write one:
+//!
+//! * Messages are values. A transport between processes writes them with [`Message::encode`] and reads them with
+//!   [`Message::decode`]; what cannot be read is passed on as [`Received::Refused`], and is answered.
+//! * [`Source::next`] must lose nothing when its future is dropped: the bus waits for several things at once.
+//! * When the other side sends nothing more, or is gone, [`Source::next`] gives [`Received::End`]. It still gets its answers
+//!   then, unless [`Source::gone`] ends, which says that it cannot read them any more: the hooks that run for it are ended.
+//! * A server transport keeps to its [`MessageLimits`], and says in [`Source::weight`] what a message occupies, so that the
+//!   bus stops reading when there is too much.
+//! * [`Sink::send`] waits while there is no room. The bus gives up a client for which it waits too long.
+//!
+//! `tests/message_transport.rs` in this crate is a transport over subjects with request and reply, written like this.
+//!
+//! [`Message::encode`]: crate::Message::encode
+//! [`Message::decode`]: crate::Message::decode
 
 mod channel;
 mod lines;
@@ -13,6 +30,7 @@ mod socket;
 mod stdio;
 
 use std::future::Future;
+use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -22,13 +40,13 @@ pub use lines::{Lines, Probe};
 #[cfg(unix)]
 pub use place::UnsafePlace;
 #[cfg(unix)]
-pub(crate) use socket::Presence;
-#[cfg(unix)]
-pub use socket::{BindError, ConnectError, Listener, connect};
+pub use socket::{BindError, ConnectError, SocketListener, connect};
 pub use stdio::stdio;
 
-pub use crate::budget::Weight;
-use crate::error::BusError;
+pub use crate::budget::{MessageLimits, Weight};
+use crate::error::{BusError, ErrorCode};
+use crate::message::{FromServer, ToServer};
+use crate::wire::NameScanner;
 
 /// A future behind a pointer, so that transports can be chosen while the program runs.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -37,6 +55,34 @@ pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub trait Transport<In, Out>: Send {
     /// Takes the two directions apart.
     fn split(self: Box<Self>) -> (Box<dyn Source<In>>, Box<dyn Sink<Out>>);
+
+    /// Sets what messages that arrive may occupy. [`Bus::listen`](crate::Bus::listen) calls this before
+    /// [`Transport::split`]. By default it changes nothing, which is right for messages that are not copied on their way.
+    fn set_limits(&mut self, _limits: MessageLimits) {}
+}
+
+/// Where a server gets its connections from.
+pub trait Listener: Send {
+    /// The connection to one client.
+    type Connection: Transport<ToServer, FromServer> + 'static;
+    /// Why clients cannot reach this server any more.
+    type Error: Send;
+
+    /// Waits for the next client; none for one that must not be served, and was sent away. Dropping the future loses no
+    /// client.
+    ///
+    /// # Errors
+    /// What may pass, such as a lack of descriptors. It is tried again after a moment.
+    fn accept(&mut self) -> Pending<'_, io::Result<Option<Self::Connection>>>;
+
+    /// Checks whether clients can still reach this server, and does what it can about it. It is called about once a second
+    /// and must not block. By default there is nothing to check.
+    ///
+    /// # Errors
+    /// When no client will reach it any more. [`Bus::listen`](crate::Bus::listen) then ends with this error.
+    fn check(&mut self) -> Result<(), Self::Error> {
+        Ok(())
+    }
 }
 
 /// The direction in which messages arrive.
@@ -77,7 +123,6 @@ pub trait Sink<Out>: Send {
 
 /// What arrived.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum Received<In> {
     /// A message.
     Message(In),
@@ -89,7 +134,6 @@ pub enum Received<In> {
 
 /// Why something is not a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Refusal {
     /// The name it has all the same.
     pub correlation_id: Option<String>,
@@ -102,6 +146,13 @@ impl Refusal {
     #[must_use]
     pub fn new(error: BusError) -> Self {
         Self { correlation_id: None, error }
+    }
+
+    /// The refusal of a message that is longer than it may be, under the name it has.
+    #[must_use]
+    pub fn too_long(message: &[u8], limit: usize) -> Self {
+        let error = BusError::new(ErrorCode::LineTooLong, format!("the message has more than {limit} bytes"));
+        Self { correlation_id: NameScanner::name_in(message), error }
     }
 }
 

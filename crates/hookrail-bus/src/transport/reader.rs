@@ -2,6 +2,7 @@
 //!
 //! What is over the limit is skipped up to its end, and only the name of the message is looked for in it.
 
+use std::io::BufRead as _;
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
@@ -101,7 +102,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
                     return Line::Unfinished(name);
                 }
             };
-            let end = chunk.iter().position(|byte| *byte == b'\n');
+            let end = line_end(chunk);
             let part = chunk.get(..end.unwrap_or(chunk.len())).unwrap_or_default();
             let used = part.len() + usize::from(end.is_some());
             let length = self.line.len() + part.len();
@@ -181,6 +182,14 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             (budget.asked, budget.held) = (None, None);
         }
     }
+}
+
+/// Where the line in a chunk ends. The readers of the standard library look at many bytes at a time; a loop here would
+/// take longer for a long line than reading it does.
+fn line_end(mut chunk: &[u8]) -> Option<usize> {
+    let whole = chunk;
+    let skipped = chunk.skip_until(b'\n').unwrap_or_default();
+    whole.get(..skipped)?.strip_suffix(b"\n").map(<[u8]>::len)
 }
 
 impl SharedBudget {

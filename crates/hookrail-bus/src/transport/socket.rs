@@ -10,8 +10,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{UnixListener, UnixStream};
 
-use super::Lines;
 use super::place::{self, FolderLock, Occupant, UnsafePlace};
+use super::{Lines, Listener, Pending};
 use crate::LINE_LIMIT;
 
 /// Why a socket could not be made.
@@ -62,27 +62,20 @@ pub enum ConnectError {
     },
 }
 
-/// Whether the socket of a listener is still where clients look for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Presence {
-    /// It is there.
-    There,
-    /// It was gone, and was made again.
-    MadeAgain,
-}
-
 /// A socket that waits for clients. It is removed when this is dropped.
 #[derive(Debug)]
-pub struct Listener {
+pub struct SocketListener {
     listener: UnixListener,
     path: PathBuf,
     /// Device and number of the socket, so that only this one is removed. The kernel does not use the number again while
     /// the socket is open. None for a socket that the service manager made and keeps.
     identity: Option<(u64, u64)>,
     user: u32,
+    /// Whether the socket was removed and could not be made again so far.
+    is_missing: bool,
 }
 
-impl Listener {
+impl SocketListener {
     /// Makes a socket that only this user can use. One that was left behind is replaced; of several servers that try this
     /// at the same time, one succeeds.
     ///
@@ -108,7 +101,7 @@ impl Listener {
         fs::set_permissions(&made, fs::Permissions::from_mode(0o600)).map_err(failed)?;
         let identity = Some(place::identity(&made).map_err(failed)?);
         fs::rename(&made, &path).map_err(failed)?;
-        Ok(Self { listener, path, identity, user: rustix::process::geteuid().as_raw() })
+        Ok(Self { listener, path, identity, user: rustix::process::geteuid().as_raw(), is_missing: false })
     }
 
     /// Takes over a socket that the service manager made and listens on. It is neither removed nor made again.
@@ -119,7 +112,7 @@ impl Listener {
         listener.set_nonblocking(true)?;
         let path = listener.local_addr()?.as_pathname().map(Path::to_owned).unwrap_or_default();
         let listener = UnixListener::from_std(listener)?;
-        Ok(Self { listener, path, identity: None, user: rustix::process::geteuid().as_raw() })
+        Ok(Self { listener, path, identity: None, user: rustix::process::geteuid().as_raw(), is_missing: false })
     }
 
     /// Where it is.
@@ -127,34 +120,53 @@ impl Listener {
     pub fn path(&self) -> &Path {
         &self.path
     }
+}
+
+impl Listener for SocketListener {
+    type Connection = Lines<OwnedReadHalf, OwnedWriteHalf>;
+    type Error = BindError;
 
     /// The next client; none when a client of another user was turned away.
-    ///
-    /// # Errors
-    /// What the operating system says, which may pass: it can be out of descriptors for a while.
-    pub async fn accept(&self) -> io::Result<Option<Lines<OwnedReadHalf, OwnedWriteHalf>>> {
-        let (stream, _) = self.listener.accept().await?;
-        // The mode keeps others out already. This also holds when somebody has changed it.
-        let peer = stream.peer_cred()?;
-        Ok((peer.uid() == self.user).then(|| lines(stream)))
+    fn accept(&mut self) -> Pending<'_, io::Result<Option<Self::Connection>>> {
+        Box::pin(async {
+            let (stream, _) = self.listener.accept().await?;
+            // The mode keeps others out already. This also holds when another program has changed it.
+            let peer = stream.peer_cred()?;
+            Ok((peer.uid() == self.user).then(|| lines(stream)))
+        })
     }
 
-    /// Looks whether clients still find the socket. One that was removed is made again.
+    /// Checks whether clients still find the socket. One that was removed is made again.
     ///
     /// # Errors
-    /// When it cannot be made again: another server or another file has its name, or the operating system refuses.
-    pub(crate) fn ensure_presence(&mut self) -> Result<Presence, BindError> {
-        let Some(identity) = self.identity else { return Ok(Presence::There) };
+    /// When another server or another file has its name.
+    fn check(&mut self) -> Result<(), BindError> {
+        let Some(identity) = self.identity else { return Ok(()) };
         if place::identity(&self.path).is_ok_and(|found| found == identity) {
-            return Ok(Presence::There);
+            self.is_missing = false;
+            return Ok(());
         }
-        // The old one is dropped afterwards, and removes nothing, because what is there is not its own.
-        *self = Self::bind(self.path.clone())?;
-        Ok(Presence::MadeAgain)
+        let path = self.path.display().to_string();
+        match Self::bind(self.path.clone()) {
+            Ok(made) => {
+                // The old one is dropped here, and removes nothing, because what is there is not its own.
+                *self = made;
+                tracing::warn!(target: "hookrail::bus", path, "the socket file was removed, and was made again");
+            }
+            // The folder may come back, or the disk have room again.
+            Err(BindError::Io { source, .. }) => {
+                if !std::mem::replace(&mut self.is_missing, true) {
+                    let error = source.to_string();
+                    tracing::error!(target: "hookrail::bus", path, error, "the socket file was removed and cannot be made again yet");
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
     }
 }
 
-impl Drop for Listener {
+impl Drop for SocketListener {
     fn drop(&mut self) {
         let Some(identity) = self.identity else { return };
         let is_own = || place::identity(&self.path).is_ok_and(|found| found == identity);

@@ -16,39 +16,22 @@ use notify::event::{AccessKind, AccessMode};
 use notify::{Config, ErrorKind, EventKind, RecommendedWatcher, RecursiveMode};
 use notify_debouncer_full::{DebounceEventResult, DebouncedEvent, Debouncer, NoCache, new_debouncer_opt};
 
+use crate::message::words;
+
 pub(crate) use signature::Signature;
 
 /// How long a burst of changes is collected.
 const DEBOUNCE: Duration = Duration::from_millis(100);
 
-/// How a server notices that configuration has changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum WatchMode {
-    /// The operating system reports changes.
-    Events,
-    /// The operating system cannot, so every path is looked at once a second.
-    Polling,
-    /// Nothing is watched but the user's grants.
-    Off,
-}
-
-impl WatchMode {
-    pub(crate) const NAMES: &'static [&'static str] = &["events", "polling", "off"];
-    pub(crate) const ALL: [Self; 3] = [Self::Events, Self::Polling, Self::Off];
-
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|mode| mode.name() == name)
-    }
-
-    /// The name in a message and in metrics.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Events => "events",
-            Self::Polling => "polling",
-            Self::Off => "off",
-        }
+words! {
+    /// How a server notices that configuration has changed.
+    pub enum WatchMode {
+        /// The operating system reports changes.
+        Events = "events",
+        /// The operating system cannot, so every path is looked at once a second.
+        Polling = "polling",
+        /// Nothing is watched but the user's grants.
+        Off = "off",
     }
 }
 

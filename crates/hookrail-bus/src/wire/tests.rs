@@ -1,8 +1,17 @@
+use std::time::Duration;
+
+use hookrail::Json;
+
 use super::*;
+use crate::message::{
+    Cancel, Cancelled, FromServer, Hello, Lifecycle, Message as _, Phase, Ping, Reload, Reloaded, Request, Subscribe,
+    ToServer, Wait, Welcome,
+};
+use crate::watch::WatchMode;
 
 fn refused(line: &str) -> (Option<String>, String, String) {
-    let refusal = ToServer::decode(line).unwrap_err();
-    (refusal.correlation_id, refusal.error.code, refusal.error.message)
+    let refusal = ToServer::decode(line.as_bytes()).unwrap_err();
+    (refusal.correlation_id, refusal.error.code_name().to_owned(), refusal.error.message)
 }
 
 #[test]
@@ -24,7 +33,7 @@ fn every_message_survives_the_line() {
     ];
     for message in messages {
         let line = message.encode(usize::MAX);
-        let back = ToServer::decode(&line).unwrap();
+        let back = ToServer::decode(line.as_bytes()).unwrap();
         assert_eq!(format!("{message:?}"), format!("{back:?}"), "{line}");
         assert!(!line.contains('\n'));
     }
@@ -47,12 +56,10 @@ fn every_message_survives_the_line() {
             line_limit: 1,
             in_flight_limit: 2,
             watch: Some(WatchMode::Polling),
-            configuration: Some(ConfigurationStatus {
-                revision: 3,
-                age: Duration::from_micros(2_500),
-                kept: vec!["/p/.llxprt/settings.json".to_owned()],
-                system_unusable: true,
-            }),
+            revision: Some(3),
+            configuration_age: Some(Duration::from_micros(2_500)),
+            kept: Some(vec!["/p/.llxprt/settings.json".to_owned()]),
+            system_unusable: Some(true),
         }),
         FromServer::Reloaded(Reloaded {
             correlation_id: Some("r".to_owned()),
@@ -65,7 +72,7 @@ fn every_message_survives_the_line() {
     ];
     for answer in answers {
         let line = answer.encode(usize::MAX);
-        assert_eq!(format!("{answer:?}"), format!("{:?}", FromServer::decode(&line).unwrap()), "{line}");
+        assert_eq!(format!("{answer:?}"), format!("{:?}", FromServer::decode(line.as_bytes()).unwrap()), "{line}");
     }
 }
 
@@ -104,7 +111,7 @@ fn what_is_wrong_is_named() {
 #[test]
 fn an_optional_field_may_be_null() {
     let line = r#"{"type":"HOOK_EXECUTION_REQUEST","payload":{"correlationId":null,"eventName":"x","input":{},"project":null}}"#;
-    assert!(ToServer::decode(line).is_ok());
+    assert!(ToServer::decode(line.as_bytes()).is_ok());
 }
 
 #[test]
@@ -114,11 +121,11 @@ fn a_duration_that_was_written_reads_the_same() {
             r#"{{"type":"HOOK_EXECUTION_RESPONSE","payload":{{"correlationId":"c","success":true,"durationMs":{written},"output":{{}},"outcome":{{}}}}}}"#
         )
     };
-    let took = |line: &str| match FromServer::decode(line) {
+    let took = |line: &str| match FromServer::decode(line.as_bytes()) {
         Ok(FromServer::Response(response)) => response.took,
         other => panic!("{other:?}"),
     };
-    let written_again = |line: &str| FromServer::decode(line).unwrap().encode(usize::MAX);
+    let written_again = |line: &str| FromServer::decode(line.as_bytes()).unwrap().encode(usize::MAX);
     // What no run can take is not taken for a duration, and the rest of the message stands.
     for odd in ["7777777777777777777", "1e300", "1e12", "-1"] {
         assert_eq!(took(&line(odd)), Duration::ZERO, "{odd}");
@@ -127,9 +134,61 @@ fn a_duration_that_was_written_reads_the_same() {
         assert_eq!(took(&line(given)), Duration::from_micros(micros), "{given}");
     }
     for micros in (0..50).map(|power| (1_u64 << power) - 1) {
-        let written = line(&milliseconds(Duration::from_micros(micros)).to_string());
+        let written = line(&(micros as f64 / 1_000.0).to_string());
         assert_eq!(took(&written), Duration::from_micros(micros));
         let once = written_again(&written);
         assert_eq!(once, written_again(&once));
     }
+}
+
+#[test]
+fn the_order_of_type_and_payload_changes_nothing() {
+    let payloads = [
+        r#"{"correlationId":"c","eventName":"x","input":{"a":[1, 2],"b":"\u0041"},"more":[{}]}"#,
+        r#"{"eventName":"x","input":{"a":1,"a":2}}"#,
+        r#"{"eventName":"x","input":{},"more":1,"more":2}"#,
+        r#"{"eventName":"x","input":{},"input":{}}"#,
+        r#"{"eventName":"x","input":{"a":}}"#,
+        r#"{"eventName":"x","input":{},"project":["/p"]}"#,
+        "null",
+        "[]",
+    ];
+    for payload in payloads {
+        let read = |line: String| match ToServer::decode(line.as_bytes()) {
+            Ok(message) => format!("{message:?}"),
+            // Where in the line it is depends on the order.
+            Err(refusal) => format!("{:?} {}", refusal.correlation_id, refusal.error.message)
+                .split(" at line")
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
+        };
+        let one = read(format!(r#"{{"type":"HOOK_EXECUTION_REQUEST","payload":{payload}}}"#));
+        let two = read(format!(r#"{{"payload":{payload},"other":null,"type":"HOOK_EXECUTION_REQUEST"}}"#));
+        assert_eq!(one, two);
+    }
+}
+
+#[test]
+fn what_is_written_twice_is_refused_at_every_level_above_the_input() {
+    assert_eq!(
+        refused(r#"{"type":"ping","payload":{"correlationId":"c","more":1,"mor\u0065":2}}"#),
+        (Some("c".into()), "invalid_request".into(), "duplicate key `more`".into())
+    );
+    for line in [
+        r#"{"type":"ping","type":"ping"}"#,
+        r#"{"type":"ping","payload":{},"payload":{}}"#,
+        r#"{"payload":{},"type":"ping","payload":{}}"#,
+    ] {
+        assert_eq!(refused(line).1, "invalid_request", "{line}");
+    }
+}
+
+#[test]
+fn a_message_that_need_not_say_anything_may_come_without_a_payload() {
+    for line in [r#"{"type":"ping"}"#, r#"{"type":"reload","payload":null}"#, r#"{"payload":{},"type":"ping"}"#] {
+        assert!(ToServer::decode(line.as_bytes()).is_ok(), "{line}");
+    }
+    assert_eq!(refused(r#"{"type":"ping","payload":7}"#).2, "`payload` must be an object");
+    assert_eq!(refused(r#"{"type":"cancel","payload":null}"#).2, "`payload` is missing");
 }

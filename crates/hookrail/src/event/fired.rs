@@ -76,12 +76,21 @@ impl Event {
     ///
     /// # Errors
     /// When the payload is not an object, or a field stands twice, or a known field has the wrong type.
-    pub fn with_payload(mut self, payload: &Json) -> Result<Self, EventError> {
-        let object = payload.as_object().ok_or(EventError::NotAnObject { found: payload.kind() })?;
+    pub fn with_payload(self, payload: &Json) -> Result<Self, EventError> {
+        let members = payload.as_object().ok_or(EventError::NotAnObject { found: payload.kind() })?;
         if let Some(field) = payload.repeated_member() {
             return Err(EventError::RepeatedField { field });
         }
-        for (name, value) in object.iter() {
+        self.with_members(members)
+    }
+
+    /// The event with the fields of a payload that is taken apart already, so that a long one is not gone over again. The
+    /// caller has made sure that no field was written twice.
+    ///
+    /// # Errors
+    /// When a known field has the wrong type.
+    pub fn with_members(mut self, mut members: JsonObject) -> Result<Self, EventError> {
+        for (name, value) in members.iter() {
             match name {
                 "session_id" => self.around().session_id = base_text("session_id", value)?,
                 "transcript_path" => self.around().transcript_path = base_text("transcript_path", value)?,
@@ -99,9 +108,20 @@ impl Event {
                     if let Some(field) = self.known_field(name) {
                         check_type(field, value)?;
                     }
-                    self.set(name, value.clone());
                 }
             }
+        }
+        for name in ["session_id", "transcript_path", "cwd", "hook_event_name"] {
+            members.remove(name);
+        }
+        if members.get("timestamp").is_some_and(|value| value.kind() == JsonKind::String) {
+            members.remove("timestamp");
+        }
+        // Setting fields one by one looks for each among all; a payload with very many would cost quadratic time.
+        if self.fields.is_empty() {
+            self.fields = Arc::new(members);
+        } else {
+            Arc::make_mut(&mut self.fields).merge(&members);
         }
         Ok(self)
     }

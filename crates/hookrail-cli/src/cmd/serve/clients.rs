@@ -42,13 +42,13 @@ pub(super) fn serve_clients(
 
 /// The socket that the service manager has made, or a new one.
 #[cfg(unix)]
-fn listen(path: &std::path::Path) -> Result<transport::Listener> {
+fn listen(path: &std::path::Path) -> Result<transport::SocketListener> {
     match super::manager::passed_socket(path)? {
-        Some(passed) => transport::Listener::inherit(passed).map_err(|error| {
+        Some(passed) => transport::SocketListener::inherit(passed).map_err(|error| {
             Failure::new(format!("the socket that the service manager passed cannot be used: {error}"))
                 .hint("the socket unit needs `ListenStream=` with the path that `--socket` names")
         }),
-        None => transport::Listener::bind(path).map_err(|error| cannot_bind(&error)),
+        None => transport::SocketListener::bind(path).map_err(|error| cannot_bind(&error)),
     }
 }
 

@@ -1,0 +1,71 @@
+//! The fields of an event in a request.
+
+use hookrail::{Json, JsonKind, JsonObject, repeated_member};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::wire::NotedKeys;
+
+/// The fields of an event: as a program gave them, or taken apart while the message was read. A request of many megabytes
+/// that no hook wants then costs one pass over its text.
+#[derive(Clone)]
+pub(crate) enum Input {
+    Whole(Json),
+    Members {
+        members: JsonObject,
+        /// The first key that was written twice.
+        repeated: Option<String>,
+    },
+}
+
+impl Input {
+    /// The members, and the first key that was written twice; or what this is, when it is no object.
+    pub(crate) fn into_members(self) -> Result<(JsonObject, Option<String>), JsonKind> {
+        match self {
+            Self::Whole(json) => {
+                let members = json.as_object().ok_or(json.kind())?;
+                Ok((members, repeated_member(json.text())))
+            }
+            Self::Members { members, repeated } => Ok((members, repeated)),
+        }
+    }
+}
+
+impl std::fmt::Debug for Input {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Whole(json) => json.fmt(f),
+            Self::Members { members, .. } => members.to_json().fmt(f),
+        }
+    }
+}
+
+impl Serialize for Input {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Whole(json) => json.serialize(serializer),
+            Self::Members { members, .. } => members.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Input {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut repeated = None;
+        let members = JsonObject::deserialize(NotedKeys::new(deserializer, &mut repeated))?;
+        Ok(Self::Members { members, repeated })
+    }
+}
+
+impl schemars::JsonSchema for Input {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Input".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"type": "object"})
+    }
+}
