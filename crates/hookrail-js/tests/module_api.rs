@@ -62,7 +62,7 @@ fn modules_are_loaded_and_errors_are_collected() {
     assert_eq!(found.hooks[0].events, events);
     assert_eq!((found.errors.len(), &found.errors[0].path), (1, &broken));
     assert_eq!(found.errors[0].error, "Hook must export a default function");
-    assert_eq!(runner.hook_paths(), [guard.clone()]);
+    assert_eq!(runner.hook_paths(), std::slice::from_ref(&guard));
     assert!(runner.has_handlers(EventKind::BeforeTool) && !runner.has_handlers(EventKind::TurnEnd));
 
     let world = ModuleWorld::new(project.dir.path(), Arc::new(std::iter::empty::<(&str, &str)>().collect()));
