@@ -6,9 +6,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 use hookrail::{DialectId, EventKind};
+use hookrail_testkit::TestProject;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -40,33 +41,21 @@ fn blocks() -> Vec<(String, String)> {
     blocks
 }
 
-struct Sandbox {
-    _folder: tempfile::TempDir,
-    base: PathBuf,
-}
+struct Sandbox(TestProject);
 
 impl Sandbox {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let base = folder.path().canonicalize().unwrap();
-        fs::create_dir(base.join("home")).unwrap();
-        fs::create_dir(base.join("project")).unwrap();
-        Self { _folder: folder, base }
+        Self(TestProject::new())
     }
 
     fn plugin(&self, name: &str, manifest: &str) {
-        let folder = self.base.join("project/.x-code/plugins").join(name);
-        fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join("plugin.json"), manifest).unwrap();
+        self.0.write(&format!(".x-code/plugins/{name}/plugin.json"), manifest);
     }
 
     fn run(&self, line: &str) -> Output {
         let program = Path::new(env!("CARGO_BIN_EXE_hookrail"));
         let path = format!("{}:/usr/bin:/bin", program.parent().unwrap().display());
-        let mut command = Command::new("sh");
-        command.args(["-c", line]).current_dir(self.base.join("project")).env_clear().env("PATH", path);
-        command.env("HOME", self.base.join("home"));
-        command.env("LLXPRT_SYSTEM_SETTINGS_PATH", self.base.join("none.json")).output().unwrap()
+        self.0.command("sh").args(["-c", line]).env("PATH", path).output().unwrap()
     }
 }
 
@@ -79,8 +68,7 @@ fn manifests_and_settings_load_without_findings() {
             Some(name) => sandbox.plugin(name, text),
             None => {
                 assert_eq!(head, "json settings", "a block that nobody checks");
-                fs::create_dir_all(sandbox.base.join("home/.x-code")).unwrap();
-                fs::write(sandbox.base.join("home/.x-code/settings.json"), text).unwrap();
+                sandbox.0.write_home(".x-code/settings.json", text);
             }
         }
         let output = sandbox.run("hookrail check --deny-warnings --trust-project");

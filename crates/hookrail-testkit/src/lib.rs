@@ -1,4 +1,4 @@
-//! Test equipment: misbehaving children and ways to watch them.
+//! Test equipment: a project in a temporary folder, misbehaving children, and ways to watch them.
 //!
 //! It must not depend on the crates it helps to test, so that they can use it
 //! in their own tests.
@@ -12,6 +12,7 @@ mod holdings;
 mod ledger;
 mod processes;
 mod programs;
+mod project;
 mod random;
 #[cfg(target_os = "linux")]
 mod soak;
@@ -21,6 +22,7 @@ pub use holdings::Holdings;
 pub use ledger::Ledger;
 pub use processes::{process_state, processes_with_marker, wait_until};
 pub use programs::has_program;
+pub use project::{Ran, TestProject, write_hooks};
 pub use random::Random;
 #[cfg(target_os = "linux")]
 pub use soak::Soak;

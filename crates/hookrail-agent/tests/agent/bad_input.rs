@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::world::{World, one_call, says, turns};
+use crate::world::{Shows as _, World, one_call, says, turns};
 
 #[test]
 fn an_unknown_tool_is_an_error_result() {

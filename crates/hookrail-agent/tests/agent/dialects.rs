@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::world::{World, one_call, says, turns};
+use crate::world::{Shows as _, World, one_call, says, turns};
 
 fn plugin(script: serde_json::Value, event: &str, matcher: &str, answer: &str) -> World {
     let world = World::new(script);

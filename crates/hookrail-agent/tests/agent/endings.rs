@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::talk::{Talk, runs, send_signal, wait_for};
-use crate::world::{Ran, World, says, turns};
+use crate::world::{Ran, Shows as _, World, says, turns};
 
 /// A program with a child, which both say who they are and never end by themselves.
 const STUCK: &str =

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::world::{Ran, World, one_call};
+use crate::world::{Ran, Shows as _, World, one_call};
 
 fn script() -> serde_json::Value {
     one_call("write_file", json!({"path": "a.txt", "content": "x"}), json!({}))

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use hookrail::{DialectId, EventKind};
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::world::{Shows as _, World};
 
 /// A module that writes down everything it is told.
 const MODULE: &str = r#"

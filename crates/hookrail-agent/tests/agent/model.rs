@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::world::{World, says, turns};
+use crate::world::{Shows as _, World, says, turns};
 
 fn answer(hook: &str) -> String {
     format!("cat >/dev/null; echo '{hook}'")

@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use crate::screen::Screen;
-use crate::world::{World, says, turns};
+use crate::world::{Shows as _, World, says, turns};
 
 const ESCAPE: &str = "\x1b";
 const RIGHT: &str = "\x1b[C";

@@ -9,7 +9,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::talk::Talk;
-use crate::world::{World, says, turns};
+use crate::world::{Shows as _, World, says, turns};
 
 /// A real disk of 64 KiB, which is full when the test wants it.
 struct Disk {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::world::{World, says, turns};
+use crate::world::{Shows as _, World, says, turns};
 
 #[test]
 fn a_session_is_taken_up_where_it_ended() {
@@ -102,7 +102,7 @@ fn the_system_s_hooks_are_not_turned_off() {
         turns(json!([{"calls": [{"name": "write_file", "args": {"path": "a", "content": ""}}]}, {"text": "1"}]));
     let world = World::new(script);
     let settings = json!({"hooksConfig": {"enabled": true}, "hooks": {"BeforeTool": [{"hooks": [{"type": "command", "name": "floor", "command": "exit 2"}]}]}});
-    std::fs::write(world.home.join("no-system-settings.json"), settings.to_string()).unwrap();
+    std::fs::write(world.system_settings(), settings.to_string()).unwrap();
     world.lines(&[], &["/hooks disable floor", "go"]).ends_with(0);
     assert!(!world.exists("a"));
 }

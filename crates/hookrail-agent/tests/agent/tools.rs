@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::world::{World, one_call, turns};
+use crate::world::{Shows as _, World, one_call, turns};
 
 const WRITE: &str = "write_file";
 

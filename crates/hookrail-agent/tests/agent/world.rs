@@ -1,24 +1,16 @@
 //! A project with hooks of every dialect, a script for the model, and the agent in a clean environment.
 
 use std::fs;
-use std::io::Write as _;
+use std::ops::Deref;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::Command;
 
+pub(crate) use hookrail_testkit::Ran;
+use hookrail_testkit::TestProject;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 pub(crate) struct World {
-    _folder: TempDir,
-    pub(crate) project: PathBuf,
-    pub(crate) home: PathBuf,
-}
-
-/// What a run of the agent came to.
-pub(crate) struct Ran {
-    pub(crate) code: i32,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
+    place: TestProject,
 }
 
 /// A hook in a settings file: its event, its matcher, and the body of its script.
@@ -26,12 +18,7 @@ pub(crate) type Sample<'a> = (&'a str, &'a str, &'a str);
 
 impl World {
     pub(crate) fn new(script: Value) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let base = folder.path().canonicalize().unwrap();
-        let (project, home) = (base.join("project"), base.join("home"));
-        fs::create_dir(&project).unwrap();
-        fs::create_dir(&home).unwrap();
-        let world = Self { _folder: folder, project, home };
+        let world = Self { place: TestProject::new() };
         world.script(script);
         world
     }
@@ -57,8 +44,7 @@ impl World {
             let group = json!({"matcher": matcher, "hooks": [hook]});
             events.entry(*event).or_insert_with(|| json!([])).as_array_mut().unwrap().push(group);
         }
-        let settings = json!({"hooksConfig": {"enabled": true}, "hooks": events});
-        self.write(".llxprt/settings.json", &settings.to_string());
+        self.write_hooks(&Value::Object(events));
     }
 
     /// A plugin of the project with these hooks.
@@ -73,32 +59,14 @@ impl World {
     }
 
     pub(crate) fn script(&self, script: Value) {
-        fs::write(self.home.join("script.json"), script.to_string()).unwrap();
-    }
-
-    pub(crate) fn write(&self, name: &str, text: &str) {
-        let path = self.project.join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
-    pub(crate) fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.project.join(name)).unwrap_or_default()
-    }
-
-    pub(crate) fn exists(&self, name: &str) -> bool {
-        self.project.join(name).exists()
+        self.write_home("script.json", script.to_string());
     }
 
     /// The agent, not started yet.
     pub(crate) fn agent(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(hookrail_testkit::hookrail());
+        let mut command = self.command(hookrail_testkit::hookrail());
         command.args(["agent", "--script"]).arg(self.home.join("script.json"));
-        command.args(["--trust-project", "--retry-delay-ms", "1"]).args(args);
-        command.current_dir(&self.project).env_clear();
-        command.env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", &self.home).env("TERM", "xterm");
-        command.env("LLXPRT_SYSTEM_SETTINGS_PATH", self.home.join("no-system-settings.json"));
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.args(["--trust-project", "--retry-delay-ms", "1"]).args(args).env("TERM", "xterm");
         command
     }
 
@@ -115,13 +83,11 @@ impl World {
     }
 
     pub(crate) fn run(&self, args: &[&str]) -> Ran {
-        self.agent(args).output().unwrap().into()
+        Ran::of(&mut self.agent(args))
     }
 
     pub(crate) fn feed(&self, args: &[&str], input: &str) -> Ran {
-        let mut child = self.agent(args).stdin(Stdio::piped()).spawn().unwrap();
-        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-        child.wait_with_output().unwrap().into()
+        Ran::with_input(&mut self.agent(args), input)
     }
 
     /// The files of all sessions, the oldest first.
@@ -144,33 +110,32 @@ impl World {
     }
 }
 
-impl From<Output> for Ran {
-    fn from(output: Output) -> Self {
-        Self {
-            code: output.status.code().unwrap_or(-1),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        }
+impl Deref for World {
+    type Target = TestProject;
+
+    fn deref(&self) -> &TestProject {
+        &self.place
     }
 }
 
-impl Ran {
-    #[track_caller]
-    pub(crate) fn ends_with(self, code: i32) -> Self {
-        assert_eq!(self.code, code, "stdout: {}\nstderr: {}", self.stdout, self.stderr);
-        self
-    }
-
+/// What the agent showed to a program, as JSON.
+pub(crate) trait Shows {
     /// What was shown, of one type.
+    fn shown(&self, kind: &str) -> Vec<Value>;
+
+    /// A field of everything that was shown of one type.
+    fn texts(&self, kind: &str, field: &str) -> Vec<String>;
+}
+
+impl Shows for Ran {
     #[track_caller]
-    pub(crate) fn shown(&self, kind: &str) -> Vec<Value> {
+    fn shown(&self, kind: &str) -> Vec<Value> {
         let all = self.stdout.lines().map(|line| serde_json::from_str::<Value>(line).expect(line));
         all.filter(|event| event["type"] == kind).collect()
     }
 
-    /// A field of everything that was shown of one type.
     #[track_caller]
-    pub(crate) fn texts(&self, kind: &str, field: &str) -> Vec<String> {
+    fn texts(&self, kind: &str, field: &str) -> Vec<String> {
         self.shown(kind).iter().map(|event| event[field].as_str().unwrap_or("null").to_owned()).collect()
     }
 }

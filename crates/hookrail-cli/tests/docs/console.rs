@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::markdown::{Block, DOCUMENTS, blocks};
-use super::sandbox::{Sandbox, run};
+use super::sandbox::{Ran, Sandbox};
 
 /// A command with what the document says about it.
 struct Entry {
@@ -56,10 +56,10 @@ fn entries(block: &Block) -> Vec<Entry> {
 }
 
 fn check(block: &Block, sandbox: &Sandbox, entry: &Entry) {
-    let ran = run(sandbox.command("sh").args(["-c", &entry.command]), "");
+    let ran = Ran::of(sandbox.command("sh").args(["-c", &entry.command]));
     let printed = format!("{}{}", ran.stdout, ran.stderr);
     let told = |why: &str| format!("{}: $ {}\n{why}\n{printed}", block.place, entry.command);
-    assert_eq!(ran.status, entry.status, "{}", told("another exit status"));
+    assert_eq!(ran.code, entry.status, "{}", told("another exit status"));
     let printed_lines: Vec<String> = printed.lines().map(steady).filter(|line| !line.is_empty()).collect();
     let mut at = 0;
     let mut gap = false;

@@ -89,7 +89,7 @@ fn the_samples_are_what_arrives_on_standard_input() {
         let sandbox = Sandbox::with_settings(&settings(&event, "cat > received.json", None));
         let sample = moved(&sample, &sandbox);
         let ran = sandbox.fire(&event, &sample, &[]);
-        assert_eq!(ran.status, 0, "{event}: {}", ran.stderr);
+        assert_eq!(ran.code, 0, "{event}: {}", ran.stderr);
         let received = fs::read_to_string(sandbox.project.join("received.json")).unwrap();
         assert_eq!(serde_json::from_str::<Value>(&received).unwrap(), sample, "{event}");
     }
@@ -149,7 +149,7 @@ fn check(block: &Block, expected: &str, ran: &Ran) {
         "ask" => 4,
         _ => 0,
     };
-    assert_eq!(ran.status, status, "{}", told("another exit status"));
+    assert_eq!(ran.code, status, "{}", told("another exit status"));
 }
 
 /// The one thing an outcome does, in the words of the info strings.

@@ -20,7 +20,7 @@ fn settings_pass_the_check_without_findings() {
             };
             sandbox.write(file, &block.text);
             let ran = sandbox.hookrail(&["check", "--json", "--deny-warnings", "--trust-project"]);
-            assert_eq!((ran.status, ran.json()["diagnostics"].to_string()), (0, "[]".to_owned()), "{}", block.place);
+            assert_eq!((ran.code, ran.json()["diagnostics"].to_string()), (0, "[]".to_owned()), "{}", block.place);
             count += 1;
         }
     }

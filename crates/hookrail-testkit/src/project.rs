@@ -1,0 +1,237 @@
+//! A project and a home in a temporary folder, and programs that are run there without the machine's own configuration.
+
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a test whose files cannot be made can only fail")]
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// The sandbox of a test: a temporary folder with a `project` and a `home`, which is removed when this is dropped.
+///
+/// A test suite that needs more, such as a server or a script for a model, has a type of its own that holds this one
+/// and dereferences to it.
+pub struct TestProject {
+    /// Kept for its end.
+    _folder: TempDir,
+    /// The temporary folder, without links in its path.
+    pub base: PathBuf,
+    /// The folder of the project.
+    pub project: PathBuf,
+    /// The home of its user.
+    pub home: PathBuf,
+}
+
+impl TestProject {
+    /// An empty project and an empty home.
+    ///
+    /// # Panics
+    /// If the folders cannot be made, as do all methods that touch files.
+    #[must_use]
+    pub fn new() -> Self {
+        let folder = TempDir::with_prefix("hookrail-test-").unwrap();
+        let base = folder.path().canonicalize().unwrap();
+        let (project, home) = (base.join("project"), base.join("home"));
+        fs::create_dir(&project).unwrap();
+        fs::create_dir(&home).unwrap();
+        Self { _folder: folder, base, project, home }
+    }
+
+    /// A project with this settings file.
+    #[must_use]
+    pub fn with_settings(text: &str) -> Self {
+        let made = Self::new();
+        made.write(".llxprt/settings.json", text);
+        made
+    }
+
+    /// A project in which these hooks, an object of groups by event, are switched on.
+    #[must_use]
+    pub fn with_hooks(hooks: &Value) -> Self {
+        let made = Self::new();
+        made.write_hooks(hooks);
+        made
+    }
+
+    /// A project with one hook, `sample`, which runs this command.
+    #[must_use]
+    pub fn with_hook(event: &str, command: &str) -> Self {
+        Self::with_hooks(&json!({event: [{"hooks": [{"type": "command", "name": "sample", "command": command}]}]}))
+    }
+
+    /// A path below the temporary folder, such as `home/.x-code`.
+    #[must_use]
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.base.join(name)
+    }
+
+    /// Writes a file of the project, and returns its path.
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        write(self.project.join(name), text)
+    }
+
+    /// Writes a file of the home.
+    pub fn write_home(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        write(self.home.join(name), text)
+    }
+
+    /// Writes a file below the temporary folder.
+    pub fn write_at(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        write(self.base.join(name), text)
+    }
+
+    /// Writes a program of the project: a file that can be executed.
+    pub fn write_program(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        make_executable(self.write(name, text))
+    }
+
+    /// Writes a program below the temporary folder.
+    pub fn write_program_at(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        make_executable(self.write_at(name, text))
+    }
+
+    /// Writes the settings file with these hooks switched on, as an editor does: a new file, renamed over the old one.
+    pub fn write_hooks(&self, hooks: &Value) {
+        write_hooks(&self.project, hooks);
+    }
+
+    /// The text of a file of the project; empty if there is none.
+    #[must_use]
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.project.join(name)).unwrap_or_default()
+    }
+
+    /// Whether the project has a file.
+    #[must_use]
+    pub fn exists(&self, name: &str) -> bool {
+        self.project.join(name).exists()
+    }
+
+    /// The settings file of the system, which does not exist until a test writes it.
+    #[must_use]
+    pub fn system_settings(&self) -> PathBuf {
+        self.path("system.json")
+    }
+
+    /// The whole environment of what is run here: this machine's search path, the home, and the system's settings.
+    #[must_use]
+    pub fn variables(&self) -> [(&'static str, OsString); 3] {
+        [
+            ("PATH", std::env::var_os("PATH").unwrap_or_default()),
+            ("HOME", self.home.clone().into_os_string()),
+            ("LLXPRT_SYSTEM_SETTINGS_PATH", self.system_settings().into_os_string()),
+        ]
+    }
+
+    /// A program in the project with that environment, without input and with its output captured.
+    #[must_use]
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(&self.project).env_clear().envs(self.variables());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+}
+
+impl Default for TestProject {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Writes the settings file of a project with these hooks switched on, as an editor does.
+///
+/// # Panics
+/// If the file cannot be written.
+pub fn write_hooks(project: &Path, hooks: &Value) {
+    let settings = json!({"hooksConfig": {"enabled": true}, "hooks": hooks});
+    let new = write(project.join(".llxprt/settings.json.new"), &settings.to_string());
+    fs::rename(new, project.join(".llxprt/settings.json")).unwrap();
+}
+
+fn write(path: PathBuf, text: impl AsRef<[u8]>) -> PathBuf {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).unwrap();
+    }
+    fs::write(&path, text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    path
+}
+
+fn make_executable(path: PathBuf) -> PathBuf {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    path
+}
+
+/// What a program came to.
+#[derive(Debug)]
+pub struct Ran {
+    /// Its exit status; -1 if a signal ended it.
+    pub code: i32,
+    /// Its standard output.
+    pub stdout: String,
+    /// Its standard error.
+    pub stderr: String,
+}
+
+impl Ran {
+    /// Runs a command to its end.
+    ///
+    /// # Panics
+    /// If it cannot be started, or writes what is not UTF-8.
+    #[must_use]
+    pub fn of(command: &mut Command) -> Self {
+        command.output().unwrap_or_else(|error| panic!("{command:?}: {error}")).into()
+    }
+
+    /// Runs a command with text on its standard input, which the command need not read.
+    ///
+    /// # Panics
+    /// As [`Ran::of`].
+    #[must_use]
+    pub fn with_input(command: &mut Command, input: &str) -> Self {
+        let mut child = command.stdin(Stdio::piped()).spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        if let Some(mut stdin) = child.stdin.take() {
+            let _ = stdin.write_all(input.as_bytes());
+        }
+        child.wait_with_output().unwrap().into()
+    }
+
+    /// Checks the exit status, and shows what was written if it is another one.
+    ///
+    /// # Panics
+    /// If it is another one.
+    #[track_caller]
+    pub fn ends_with(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "stdout: {}\nstderr: {}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Standard output as one JSON document on one line.
+    ///
+    /// # Panics
+    /// If it is none.
+    #[must_use]
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        assert_eq!(self.stdout.matches('\n').count(), 1, "one line: {self:?}");
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
