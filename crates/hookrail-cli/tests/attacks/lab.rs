@@ -6,14 +6,16 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{Read, Write as _};
+use std::ops::Deref;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+pub(crate) use hookrail_testkit::Ran;
+use hookrail_testkit::TestProject;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 use crate::guards;
 use crate::table::Standing;
@@ -25,10 +27,7 @@ const HANG: Duration = Duration::from_secs(60);
 pub(crate) const IMPORTED: &str = "CANARY-IMPORTED";
 
 pub(crate) struct Lab {
-    _folder: TempDir,
-    pub(crate) base: PathBuf,
-    pub(crate) project: PathBuf,
-    pub(crate) home: PathBuf,
+    disk: TestProject,
     /// Variables over those that every command gets.
     variables: RefCell<Vec<(String, OsString)>>,
     /// The directory in which commands are run; the project unless an attack says otherwise.
@@ -37,18 +36,11 @@ pub(crate) struct Lab {
     left_out: Cell<&'static str>,
 }
 
-/// What a command said.
-#[derive(Debug)]
-pub(crate) struct Ran {
-    pub(crate) code: i32,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
-}
+impl Deref for Lab {
+    type Target = TestProject;
 
-impl Ran {
-    #[track_caller]
-    pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    fn deref(&self) -> &TestProject {
+        &self.disk
     }
 }
 
@@ -100,28 +92,16 @@ enum Thing {
 
 impl Lab {
     pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let base = folder.path().canonicalize().unwrap();
-        let (project, home) = (base.join("project"), base.join("home"));
-        for made in [&project, &home, &base.join("canary"), &base.join("bin")] {
-            fs::create_dir(made).unwrap();
+        let disk = TestProject::new();
+        let place = RefCell::new(disk.project.clone());
+        let lab = Self { disk, variables: RefCell::default(), place, left_out: Cell::new("") };
+        for made in ["canary", "bin"] {
+            fs::create_dir(lab.path(made)).unwrap();
         }
-        let place = RefCell::new(project.clone());
-        let lab = Self {
-            _folder: folder,
-            base,
-            project,
-            home,
-            variables: RefCell::default(),
-            place,
-            left_out: Cell::new(""),
-        };
         guards::install(&lab.base);
-        let git = lab.base.join("bin/git");
-        fs::write(&git, format!("#!/bin/sh\necho \"$@\" >> '{}'\n", lab.base.join("canary/git").display())).unwrap();
-        fs::set_permissions(&git, fs::Permissions::from_mode(0o755)).unwrap();
+        lab.write_program_at("bin/git", format!("#!/bin/sh\necho \"$@\" >> '{}'\n", lab.path("canary/git").display()));
         let script = json!({"turns": [{"calls": [{"name": "list_directory", "args": {}}]}, {"text": "done"}]});
-        fs::write(lab.base.join("script.json"), script.to_string()).unwrap();
+        lab.write_at("script.json", script.to_string());
         lab
     }
 
@@ -155,19 +135,9 @@ impl Lab {
             .to_string()
     }
 
-    pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.project.join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, text).unwrap();
-        path
-    }
-
     /// A file outside of the project.
     pub(crate) fn write_outside(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.base.join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, text).unwrap();
-        path
+        self.write_at(name, text)
     }
 
     /// A link in the project.
@@ -308,10 +278,9 @@ impl Lab {
 
     /// The real binary in a clean environment.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hookrail"));
+        let mut command = self.disk.command(env!("CARGO_BIN_EXE_hookrail"));
         let path = format!("{}:{}", self.base.join("bin").display(), std::env::var("PATH").unwrap());
-        command.args(args).current_dir(&*self.place.borrow()).env_clear().env("PATH", path).env("HOME", &self.home);
-        command.env("LLXPRT_SYSTEM_SETTINGS_PATH", self.base.join("system.json"));
+        command.args(args).current_dir(&*self.place.borrow()).env("PATH", path);
         command.envs(self.variables.borrow().iter().map(|(name, value)| (name, value)));
         command
     }
@@ -320,7 +289,7 @@ impl Lab {
     #[track_caller]
     pub(crate) fn run(&self, args: &[&str], input: &str) -> Ran {
         let mut command = self.command(args);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         let (stdout, stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
         let text = input.to_owned();

@@ -1,15 +1,15 @@
 //! Fires one event in a process of its own and says everything that can be seen of that from outside.
 
 use std::fs::{self, File};
+use std::ops::Deref;
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use hookrail_testkit::{processes_with_marker, wait_until};
+use hookrail_testkit::{TestProject, processes_with_marker, wait_until};
 use serde_json::Value;
-use tempfile::TempDir;
 
 /// The variable by which everything that a case started is known. Hooks inherit it.
 const MARKER: &str = "HOOKRAIL_MISBEHAVIOUR";
@@ -19,7 +19,7 @@ const VANISHING: Duration = Duration::from_secs(20);
 
 /// A home, a project and a place for reports.
 pub(crate) struct Sandbox {
-    folder: TempDir,
+    place: TestProject,
     marker: String,
 }
 
@@ -37,36 +37,23 @@ pub(crate) struct Seen {
 impl Sandbox {
     pub(crate) fn new() -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let folder = TempDir::with_prefix("misbehaviour-").unwrap();
-        for name in ["home", "project"] {
-            fs::create_dir(folder.path().join(name)).unwrap();
-        }
         let marker = format!("{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
-        Self { folder, marker }
-    }
-
-    pub(crate) fn path(&self, inside: &str) -> PathBuf {
-        self.folder.path().join(inside)
+        Self { place: TestProject::new(), marker }
     }
 
     pub(crate) fn write(&self, inside: &str, text: &str) {
-        let path = self.path(inside);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        self.write_at(inside, text);
     }
 
     /// Runs a program that fires an event and prints, or writes to a file, the outcome's document.
     pub(crate) fn fire(&self, program: &Path, arguments: &[&str], guard: Duration) -> Seen {
         let (out, report) = (self.path("stdout"), self.path("memory"));
-        let mut command = Command::new(hookrail_testkit::measure());
-        command.arg(&report).arg(program).args(arguments).env_clear();
-        command.env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", self.path("home"));
-        command.env("LLXPRT_SYSTEM_SETTINGS_PATH", self.path("no-system.json"));
+        let mut command = self.place.command(hookrail_testkit::measure());
+        command.arg(&report).arg(program).args(arguments).process_group(0);
         command.env("CHILD", hookrail_testkit::child()).env(MARKER, &self.marker);
         command.env("HOOKRAIL", env!("CARGO_BIN_EXE_hookrail"));
-        command.current_dir(self.path("project")).process_group(0);
         // Files, so that nothing that is left behind can hold them open.
-        command.stdin(Stdio::null()).stdout(File::create(&out).unwrap());
+        command.stdout(File::create(&out).unwrap());
         command.stderr(File::create(self.path("stderr")).unwrap());
         let began = Instant::now();
         let mut measured = command.spawn().unwrap();
@@ -123,6 +110,14 @@ impl Sandbox {
             let numbers = left.iter().map(u32::to_string);
             let _ = Command::new("kill").arg("-KILL").args(numbers).stderr(Stdio::null()).status();
         }
+    }
+}
+
+impl Deref for Sandbox {
+    type Target = TestProject;
+
+    fn deref(&self) -> &TestProject {
+        &self.place
     }
 }
 

@@ -1,33 +1,33 @@
 //! A project with hooks, and the server in a clean environment.
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::ops::Deref;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use hookrail_testkit::TestProject;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 /// Nothing here takes this long; it only ends a test that would hang.
 pub(crate) const HANG: Duration = Duration::from_secs(60);
 
 pub(crate) struct Sandbox {
-    _folder: TempDir,
-    pub(crate) base: PathBuf,
-    pub(crate) project: PathBuf,
+    place: TestProject,
+}
+
+impl Deref for Sandbox {
+    type Target = TestProject;
+
+    fn deref(&self) -> &TestProject {
+        &self.place
+    }
 }
 
 impl Sandbox {
     pub(crate) fn new(hooks: &Value) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let base = folder.path().canonicalize().unwrap();
-        let project = base.join("project");
-        std::fs::create_dir_all(project.join(".llxprt")).unwrap();
-        std::fs::create_dir(base.join("home")).unwrap();
-        let settings = json!({"hooksConfig": {"enabled": true}, "hooks": hooks});
-        std::fs::write(project.join(".llxprt/settings.json"), settings.to_string()).unwrap();
-        Self { _folder: folder, base, project }
+        Self { place: TestProject::with_hooks(hooks) }
     }
 
     /// One hook for BeforeTool.
@@ -49,12 +49,9 @@ impl Sandbox {
 
     /// Any program, in an environment that holds nothing of this machine's configuration.
     pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
-        let mut command = Command::new(program);
-        command.current_dir(&self.project).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
-        command.env("HOME", self.base.join("home"));
+        let mut command = self.place.command(program);
         // A client's compiled form does not belong into the repository.
         command.env("PYTHONDONTWRITEBYTECODE", "1");
-        command.env("LLXPRT_SYSTEM_SETTINGS_PATH", self.base.join("no-system-settings.json"));
         command
     }
 

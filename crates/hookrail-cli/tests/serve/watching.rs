@@ -104,9 +104,7 @@ fn without_watching_a_changed_file_changes_nothing() {
 
 /// A file of the sandbox, written in place.
 fn write(sandbox: &Sandbox, file: &str, text: &str) {
-    let path = sandbox.base.join(file);
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(path, text).unwrap();
+    sandbox.write_at(file, text);
 }
 
 fn hooks(command: &str) -> String {
@@ -189,7 +187,7 @@ fn a_source_that_is_removed_stays_in_force_until_that_is_accepted() {
 #[test]
 fn a_system_layer_that_cannot_be_used_is_no_success_and_not_ready() {
     let sandbox = Sandbox::with_hook("true");
-    write(&sandbox, "no-system-settings.json", "{ broken");
+    write(&sandbox, "system.json", "{ broken");
     let (mut server, mut talk) = sandbox.on_stdio(&["--metrics", "0"]);
     let (address, _) = metrics_address(&mut BufReader::new(server.0.stderr.take().unwrap()));
     talk.ask_for("c", "x");
