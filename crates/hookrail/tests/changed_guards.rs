@@ -9,31 +9,29 @@ use hookrail::{
     Decision, EndKind, Environment, Event, EventKind, FileTrustStore, HookSystem, Outcome, SkipReason, Trust,
     TrustStore as _,
 };
+use hookrail_testkit::TestProject;
 use serde_json::{Value, json};
 
 struct World {
-    dir: tempfile::TempDir,
+    place: TestProject,
 }
 
 impl World {
     /// A granted project with that hook for BeforeTool.
     fn granted(hook: &Value) -> Self {
-        let world = Self { dir: tempfile::tempdir().unwrap() };
+        let world = Self { place: TestProject::new() };
         world.configure(hook);
         world.write("project/guard.sh", "touch ran; exit 0\n");
-        std::fs::create_dir_all(world.path("home")).unwrap();
         world.grant();
         world
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
+        self.place.path(name)
     }
 
     fn write(&self, name: &str, text: &str) {
-        let path = self.path(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
+        self.place.write_at(name, text);
     }
 
     fn configure(&self, hook: &Value) {
@@ -51,13 +49,7 @@ impl World {
     }
 
     fn system(&self) -> HookSystem {
-        let environment: Environment = [
-            ("PATH".to_owned(), "/usr/bin:/bin".into()),
-            ("HOME".to_owned(), self.path("home").into_os_string()),
-            ("LLXPRT_SYSTEM_SETTINGS_PATH".to_owned(), self.path("no-such-file").into_os_string()),
-        ]
-        .into_iter()
-        .collect();
+        let environment: Environment = self.place.variables().into_iter().collect();
         HookSystem::builder(self.path("project")).environment(environment).build()
     }
 

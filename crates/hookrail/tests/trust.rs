@@ -9,9 +9,10 @@ use hookrail::{
     Environment, Event, EventKind, FileTrustStore, HookSystem, ModuleWorld, Outcome, SkipReason, Snapshot, Trust,
     TrustStore,
 };
+use hookrail_testkit::TestProject;
 
 struct World {
-    dir: tempfile::TempDir,
+    place: TestProject,
 }
 
 const SETTINGS: &str = r#"{"tools":{"enableHooks":true},"hooks":{"BeforeTool":[{"hooks":[
@@ -20,23 +21,17 @@ const SETTINGS: &str = r#"{"tools":{"enableHooks":true},"hooks":{"BeforeTool":[{
 
 impl World {
     fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let world = Self { dir };
-        world.write("project/.llxprt/settings.json", SETTINGS);
-        world.write("project/guard.sh", "#!/bin/sh\ntouch ran; exit 2\n");
-        make_executable(&world.path("project/guard.sh"));
-        std::fs::create_dir_all(world.path("home")).unwrap();
-        world
+        let place = TestProject::with_settings(SETTINGS);
+        place.write_program("guard.sh", "#!/bin/sh\ntouch ran; exit 2\n");
+        Self { place }
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
+        self.place.path(name)
     }
 
     fn write(&self, name: &str, text: &str) {
-        let path = self.path(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
+        self.place.write_at(name, text);
     }
 
     fn store(&self) -> FileTrustStore {
@@ -44,13 +39,7 @@ impl World {
     }
 
     fn system(&self) -> HookSystem {
-        let environment: Environment = [
-            ("PATH".to_owned(), "/usr/bin:/bin".into()),
-            ("HOME".to_owned(), self.path("home").into_os_string()),
-            ("LLXPRT_SYSTEM_SETTINGS_PATH".to_owned(), self.path("no-such-file").into_os_string()),
-        ]
-        .into_iter()
-        .collect();
+        let environment: Environment = self.place.variables().into_iter().collect();
         HookSystem::builder(self.path("project")).environment(environment).most_processes(1).build()
     }
 
@@ -79,11 +68,6 @@ impl World {
     fn ran(&self) -> bool {
         self.path("project/ran").exists()
     }
-}
-
-fn make_executable(path: &Path) {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 fn untrusted(outcome: &Outcome) -> Vec<&str> {
