@@ -11,14 +11,13 @@ use std::time::{Duration, Instant};
 
 use common::json;
 use hookrail::{Builder, Code, Decision, Environment, Event, EventKind, FireOptions, HookSystem, Outcome, SkipReason};
+use hookrail_testkit::TestProject;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json as value};
 
 /// A home, a project, and plugins.
 struct World {
-    _dir: tempfile::TempDir,
-    home: PathBuf,
-    project: PathBuf,
+    place: TestProject,
     plugins: PathBuf,
     installed: Vec<Value>,
 }
@@ -29,13 +28,10 @@ impl World {
     }
 
     fn with_root(root: &str) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let base = dir.path().canonicalize().unwrap();
-        let (home, project, plugins) = (base.join("home"), base.join("project"), base.join(root));
-        for folder in [&home, &project, &plugins] {
-            fs::create_dir_all(folder).unwrap();
-        }
-        Self { _dir: dir, home, project, plugins, installed: Vec::new() }
+        let place = TestProject::new();
+        let plugins = place.path(root);
+        fs::create_dir_all(&plugins).unwrap();
+        Self { place, plugins, installed: Vec::new() }
     }
 
     fn install(&mut self, name: &str, hooks: &Value) -> PathBuf {
@@ -53,22 +49,22 @@ impl World {
     }
 
     fn environment(&self) -> Environment {
-        let (home, plugins) = (self.home.to_str().unwrap(), self.plugins.to_str().unwrap());
+        let (home, plugins) = (self.place.home.to_str().unwrap(), self.plugins.to_str().unwrap());
         [("PATH", "/usr/bin:/bin"), ("HOME", home), ("XC_PLUGINS_DIR", plugins), ("DEBUG_STDOUT", "1")]
             .into_iter()
             .collect()
     }
 
     fn builder(&self) -> Builder {
-        HookSystem::builder(&self.project).environment(self.environment())
+        HookSystem::builder(&self.place.project).environment(self.environment())
     }
 
     fn log(&self) -> String {
-        fs::read_to_string(self.home.join(".x-code/logs/debug.log")).unwrap_or_default()
+        fs::read_to_string(self.place.home.join(".x-code/logs/debug.log")).unwrap_or_default()
     }
 
     fn at(&self, name: &str) -> PathBuf {
-        self.project.join(name)
+        self.place.project.join(name)
     }
 }
 

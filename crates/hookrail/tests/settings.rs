@@ -5,30 +5,29 @@
 use std::path::{Path, PathBuf};
 
 use hookrail::{Environment, Event, EventKind, HookSystem, Level, Snapshot};
+use hookrail_testkit::TestProject;
 use pretty_assertions::assert_eq;
 
 /// A home, a project and a system file.
 struct World {
-    dir: tempfile::TempDir,
+    place: TestProject,
 }
 
 impl World {
     fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        let place = TestProject::new();
         for folder in ["home/.llxprt", "project/.llxprt"] {
-            std::fs::create_dir_all(dir.path().join(folder)).unwrap();
+            std::fs::create_dir(place.path(folder)).unwrap();
         }
-        Self { dir }
+        Self { place }
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
+        self.place.path(name)
     }
 
     fn write(&self, name: &str, text: &str) -> &Self {
-        let path = self.path(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
+        self.place.write_at(name, text);
         self
     }
 
@@ -45,13 +44,7 @@ impl World {
     }
 
     fn environment(&self) -> Environment {
-        [
-            ("PATH".to_owned(), "/usr/bin:/bin".into()),
-            ("HOME".to_owned(), self.path("home").into_os_string()),
-            ("LLXPRT_SYSTEM_SETTINGS_PATH".to_owned(), self.path("system.json").into_os_string()),
-        ]
-        .into_iter()
-        .collect()
+        self.place.variables().into_iter().collect()
     }
 
     fn build(&self) -> HookSystem {
@@ -64,7 +57,7 @@ impl World {
 
     /// Level, code and place of every finding.
     fn findings(&self) -> Vec<String> {
-        let root = self.dir.path().to_owned();
+        let root = self.place.base.clone();
         self.snapshot().diagnostics().iter().map(|found| describe(&root, found)).collect()
     }
 

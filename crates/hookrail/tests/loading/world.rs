@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use hookrail::{Builder, Code, Environment, Event, EventKind, HookSystem, Outcome, Trust};
+use hookrail_testkit::TestProject;
 use serde_json::{Value, json};
 
 pub(crate) struct World {
-    _dir: tempfile::TempDir,
-    base: PathBuf,
+    place: TestProject,
 }
 
 /// A command that denies.
@@ -27,29 +27,19 @@ pub(crate) fn plugin_hooks() -> Value {
 
 impl World {
     pub(crate) fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let base = dir.path().canonicalize().unwrap();
-        for folder in ["home", "project"] {
-            fs::create_dir_all(base.join(folder)).unwrap();
-        }
-        Self { _dir: dir, base }
+        Self { place: TestProject::new() }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.base.join(name)
+        self.place.path(name)
     }
 
     pub(crate) fn write(&self, name: &str, text: &str) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        self.place.write_at(name, text);
     }
 
     pub(crate) fn environment(&self) -> Environment {
-        Environment::new()
-            .with("PATH", "/usr/bin:/bin")
-            .with("HOME", self.path("home"))
-            .with("LLXPRT_SYSTEM_SETTINGS_PATH", self.path("system.json"))
+        self.place.variables().into_iter().collect()
     }
 
     pub(crate) fn builder(&self) -> Builder {
