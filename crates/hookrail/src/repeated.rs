@@ -101,8 +101,11 @@ impl<'t> Keys<'t> {
 /// The number of bytes at the front in which no string ends and nothing is escaped, in whole blocks. A file's content is
 /// one long string; looking at a block at once lets the compiler use vector instructions.
 fn plain_length(bytes: &[u8]) -> usize {
-    const BLOCK: usize = 32;
-    let ends = |block: &[u8]| block.iter().fold(false, |ends, byte| ends | (*byte == b'"') | (*byte == b'\\'));
+    const BLOCK: usize = 64;
+    // The sum of bytes becomes a few vector instructions; one of truth values became a slower mixture (23 ns against 86 ns
+    // for 1 KiB).
+    let found = |byte: &u8| u8::from(*byte == b'"') | u8::from(*byte == b'\\');
+    let ends = |block: &[u8]| block.iter().fold(0, |ends, byte| ends | found(byte)) != 0;
     bytes.chunks_exact(BLOCK).take_while(|block| !ends(block)).count() * BLOCK
 }
 

@@ -210,6 +210,8 @@ fn one_token_cancels_several_events_and_no_event_cancels_the_token() {
 /// A runner whose modules block the thread they are called on until a task of the same runtime lets them go.
 struct BlockingRunner {
     called_here: Arc<AtomicUsize>,
+    /// The thread of the last call.
+    last_thread: Arc<Mutex<Option<std::thread::ThreadId>>>,
     go: Mutex<mpsc::Receiver<()>>,
 }
 
@@ -220,6 +222,7 @@ impl ModuleRunner for BlockingRunner {
 
     fn call_here<'a>(&'a self, _call: ModuleCall<'a>) -> HostFuture<'a, ModuleReturn> {
         Box::pin(async {
+            *self.last_thread.lock().unwrap() = Some(std::thread::current().id());
             self.called_here.fetch_add(1, Ordering::Relaxed);
             let how = match self.go.lock().unwrap().recv_timeout(HANG) {
                 Ok(()) => How::Returned(None),
@@ -234,28 +237,65 @@ impl ModuleRunner for BlockingRunner {
     }
 }
 
+/// Lets the call of that number go, by a task of the runtime whose worker it blocks.
+fn let_go_at_call(runtime: &Runtime, called: &Arc<AtomicUsize>, number: usize, go: &mpsc::Sender<()>) {
+    let (called, go) = (Arc::clone(called), go.clone());
+    runtime.spawn(async move {
+        while called.load(Ordering::Relaxed) < number {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        let _ = go.send(());
+    });
+}
+
 #[test]
 fn a_module_answers_on_the_callers_thread_and_other_tasks_go_on() {
     let dir = tempfile::tempdir().unwrap();
     let (sender, go) = mpsc::channel();
     let called_here = Arc::new(AtomicUsize::new(0));
-    let runner = BlockingRunner { called_here: Arc::clone(&called_here), go: Mutex::new(go) };
+    let last_thread = Arc::default();
+    let runner = BlockingRunner {
+        called_here: Arc::clone(&called_here),
+        last_thread: Arc::clone(&last_thread),
+        go: Mutex::new(go),
+    };
     let system = builder(dir.path()).runner(runner).hook(module_hook(KIND, "/m.ts")).build();
     let runtime = multi_thread(1);
-    runtime.spawn({
-        let called_here = Arc::clone(&called_here);
-        async move {
-            while called_here.load(Ordering::Relaxed) == 0 {
-                tokio::time::sleep(Duration::from_millis(1)).await;
-            }
-            let _ = sender.send(());
-        }
-    });
+    let_go_at_call(&runtime, &called_here, 1, &sender);
     let outcome = in_a_task(&runtime, &system);
     assert_eq!(outcome.runs[0].end.name(), "silent", "{:?}", outcome.diagnostics);
     assert_eq!(called_here.load(Ordering::Relaxed), 1);
+    // As soon as the workers are known, the task that awaits the event is the one that blocks.
+    let mut calls = 1;
+    let is_in_place = |calls: usize| {
+        let_go_at_call(&runtime, &called_here, calls, &sender);
+        let system = system.clone();
+        let fired = async move {
+            let before = std::thread::current().id();
+            let outcome = system.fire(call(&system)).await;
+            (outcome, before, std::thread::current().id())
+        };
+        let (outcome, before, after) = runtime.block_on(async { tokio::spawn(fired).await.unwrap() });
+        assert_eq!(outcome.runs[0].end.name(), "silent", "{:?}", outcome.diagnostics);
+        assert_eq!(called_here.load(Ordering::Relaxed), calls);
+        before == after && *last_thread.lock().unwrap() == Some(before)
+    };
+    let seen = (0..20).any(|_| {
+        calls += 1;
+        is_in_place(calls)
+    });
+    assert!(seen, "no event was answered by the thread that awaits it");
+    calls += 1;
+    // In a `LocalSet` blocking in place would panic.
+    let_go_at_call(&runtime, &called_here, calls, &sender);
+    let outcome = runtime.block_on(tokio::task::LocalSet::new().run_until(async {
+        let system = system.clone();
+        tokio::task::spawn_local(async move { system.fire(call(&system)).await }).await.unwrap()
+    }));
+    assert_eq!(outcome.runs[0].end.name(), "silent", "{:?}", outcome.diagnostics);
+    assert_eq!(called_here.load(Ordering::Relaxed), calls);
     // From a current-thread runtime it must not block the engine's thread.
     let outcome = current_thread().block_on(async { system.fire(call(&system)).await });
     assert_eq!(outcome.runs[0].end.name(), "silent", "{:?}", outcome.diagnostics);
-    assert_eq!(called_here.load(Ordering::Relaxed), 1);
+    assert_eq!(called_here.load(Ordering::Relaxed), calls);
 }

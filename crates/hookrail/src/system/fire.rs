@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 use hookrail_spawn::CancelToken;
 use tokio::sync::oneshot;
 
+use super::host_runtime::{Begun, NotBegun};
 use super::notify::FireId;
 use crate::event::EventKind;
 use crate::outcome::Outcome;
@@ -22,6 +23,13 @@ enum State {
     Untouched(EventKind),
     /// The outcome is known already, until it has been handed out.
     Ready(Option<Box<Outcome>>),
+    /// It begins when it is first polled.
+    NotBegun {
+        id: FireId,
+        event: Box<NotBegun>,
+        kind: EventKind,
+        cancel: CancelOnDrop,
+    },
     Running {
         id: FireId,
         kind: EventKind,
@@ -48,6 +56,10 @@ impl Fire {
         Self(State::Ready(Some(Box::new(outcome))))
     }
 
+    pub(super) fn not_begun(id: FireId, kind: EventKind, event: NotBegun, cancel: CancelToken) -> Self {
+        Self(State::NotBegun { id, event: Box::new(event), kind, cancel: CancelOnDrop(cancel) })
+    }
+
     pub(super) fn running(
         id: FireId,
         kind: EventKind,
@@ -61,22 +73,22 @@ impl Fire {
     #[must_use]
     pub fn id(&self) -> Option<FireId> {
         match &self.0 {
-            State::Running { id, .. } => Some(*id),
-            _ => None,
+            State::NotBegun { id, .. } | State::Running { id, .. } => Some(*id),
+            State::Untouched(_) | State::Ready(_) => None,
         }
     }
 
     /// What cancels the hooks that still run.
     pub(crate) fn canceller(&self) -> Option<CancelToken> {
         match &self.0 {
-            State::Running { cancel, .. } => Some(cancel.0.clone()),
-            _ => None,
+            State::NotBegun { cancel, .. } | State::Running { cancel, .. } => Some(cancel.0.clone()),
+            State::Untouched(_) | State::Ready(_) => None,
         }
     }
 
     /// Cancels the hooks that still run; the outcome then says so.
     pub fn cancel(&self) {
-        if let State::Running { cancel, .. } = &self.0 {
+        if let State::NotBegun { cancel, .. } | State::Running { cancel, .. } = &self.0 {
             cancel.0.cancel();
         }
     }
@@ -86,7 +98,16 @@ impl Future for Fire {
     type Output = Outcome;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
+        self.0 = match std::mem::replace(&mut self.0, State::Ready(None)) {
+            State::NotBegun { id, event, kind, cancel } => match event.begin(context) {
+                Begun::Over(outcome) => State::Ready(Some(outcome)),
+                Begun::Running(outcome) => State::Running { id, kind, outcome, cancel },
+            },
+            begun => begun,
+        };
         match &mut self.0 {
+            // Begun above.
+            State::NotBegun { .. } => Poll::Pending,
             State::Untouched(kind) => Poll::Ready(Outcome::untouched(*kind)),
             State::Ready(outcome) => match outcome.take() {
                 Some(outcome) => Poll::Ready(*outcome),

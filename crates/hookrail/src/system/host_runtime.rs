@@ -1,11 +1,15 @@
-//! Events that are fired inside a multi-thread tokio runtime of the host: each is driven by a task of that runtime, so that
-//! no other thread has to be woken.
+//! Events that are fired inside a multi-thread tokio runtime of the host: each is driven by that runtime, so that no other
+//! thread has to be woken.
 //!
 //! A multi-thread runtime is taken to have a free worker, because the hooks' deadlines depend on that. A current-thread
 //! runtime is used only when it is lent (`Builder::lend_runtime`): while its thread is busy, hooks lose time.
 
-use std::panic::catch_unwind;
-use std::sync::{Arc, Mutex};
+use std::cell::Cell;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use hookrail_spawn::lock;
@@ -16,6 +20,9 @@ use super::HookSystem;
 use super::drive::{Driver, Fired};
 use super::fire::Fire;
 use super::runtime_pool::InUse;
+use crate::event::EventKind;
+use crate::hook::{Action, Hook};
+use crate::outcome::Outcome;
 
 /// Knows whether the runtime of the host can drive events.
 #[derive(Debug, Default)]
@@ -56,17 +63,79 @@ fn has_drivers() -> bool {
     .is_ok()
 }
 
-/// Drives an event by a task of a runtime. If the runtime ends before the event, the future of the event says that it was
+thread_local! {
+    /// The runtime for which this thread has run a task of ours, which only its workers do.
+    static WORKER_OF: Cell<Option<runtime::Id>> = const { Cell::new(None) };
+}
+
+/// Drives an event in a runtime of the host. If the runtime ends before the event, the future of the event says that it was
 /// abandoned.
-pub(super) fn drive(system: &HookSystem, handle: &Handle, fired: Fired, in_use: InUse) -> Fire {
+pub(super) fn drive(system: &HookSystem, runtime: Handle, fired: Fired, in_use: InUse) -> Fire {
     let (id, kind, cancel) = (fired.id, fired.firing.plan().event, fired.cancellation.own.clone());
+    let is_module = |hook: &Hook| matches!(hook.action, Action::Module(_));
+    let only_modules = fired.firing.plan().hooks().all(|(_, planned)| is_module(&planned.hook));
+    let driving: Driving = Box::pin(Arc::new(Driver::in_task(system, in_use)).drive(fired));
+    if only_modules {
+        return Fire::not_begun(id, kind, NotBegun { kind, runtime, driving: Mutex::new(driving) }, cancel);
+    }
+    Fire::running(id, kind, spawn(&runtime, driving), cancel)
+}
+
+/// Drives an event by a task of its own.
+fn spawn(runtime: &Handle, driving: Driving) -> oneshot::Receiver<Outcome> {
     let (reply, outcome) = oneshot::channel();
-    let driver = Arc::new(Driver::in_task(system, in_use));
+    let id = runtime.id();
     // No span: entering one at every poll would let a subscriber that panics end the event.
-    handle.spawn(async move {
-        let outcome = driver.drive(fired).await;
+    runtime.spawn(async move {
+        WORKER_OF.set(Some(id));
+        let outcome = driving.await;
+        // It may have gone on with another worker.
+        WORKER_OF.set(Some(id));
         // The future of the event may have been dropped.
         let _ = reply.send(outcome);
     });
-    Fire::running(id, kind, outcome, cancel)
+    outcome
+}
+
+type Driving = Pin<Box<dyn Future<Output = Outcome> + Send>>;
+
+/// An event whose hooks are all modules. Most modules answer without waiting for anything, so the event is begun by the
+/// task that awaits it, on its thread: a task of its own costs two changes of threads, because a worker that blocks gives
+/// everything else away. An event that has to wait goes on in a task of its own, so that its deadlines do not depend on
+/// when the host polls.
+pub(super) struct NotBegun {
+    kind: EventKind,
+    runtime: Handle,
+    /// Never locked; it makes the future of the event shareable between threads.
+    driving: Mutex<Driving>,
+}
+
+/// What became of an event that was begun.
+pub(super) enum Begun {
+    Over(Box<Outcome>),
+    Running(oneshot::Receiver<Outcome>),
+}
+
+impl NotBegun {
+    /// Begins the event.
+    pub(super) fn begin(self, context: &mut Context<'_>) -> Begun {
+        let mut driving = self.driving.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let is_here = Handle::try_current().is_ok_and(|here| here.id() == self.runtime.id());
+        // Blocking in place panics inside of a `LocalSet`, which is never polled by a worker.
+        if is_here && WORKER_OF.get() == Some(self.runtime.id()) {
+            // A bug of the engine must not end the task of the host, and must not pass for a yes.
+            match catch_unwind(AssertUnwindSafe(|| driving.as_mut().poll(context))) {
+                Ok(Poll::Ready(outcome)) => return Begun::Over(Box::new(outcome)),
+                Ok(Poll::Pending) => {}
+                Err(_) => return Begun::Over(Box::new(Outcome::abandoned(self.kind))),
+            }
+        }
+        Begun::Running(spawn(&self.runtime, driving))
+    }
+}
+
+impl std::fmt::Debug for NotBegun {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NotBegun").field("kind", &self.kind).finish_non_exhaustive()
+    }
 }

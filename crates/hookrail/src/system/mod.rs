@@ -272,6 +272,10 @@ impl HookSystem {
     /// I/O (`enable_all`) a task of that runtime drives the event; the hooks' deadlines are then kept as long as the runtime
     /// has a free worker, and an event whose runtime ends before it is abandoned, which for a gate means denied. Elsewhere,
     /// also in a current-thread runtime that was not lent with [`Builder::lend_runtime`], the engine's own thread drives it.
+    ///
+    /// Inside a multi-thread runtime an event whose hooks are all modules starts when the future is first polled. As long as
+    /// its modules work without waiting they do so on that thread, through `tokio::task::block_in_place`: what the task does
+    /// at the same time, such as a timeout around the future, waits for them.
     pub fn fire(&self, event: Event) -> Fire {
         self.fire_with(event, FireOptions::new())
     }
@@ -296,7 +300,7 @@ impl HookSystem {
             if self.inner.shut_down.load(Ordering::Relaxed) {
                 return Fire::ready(Outcome::abandoned(firing.plan().event));
             }
-            return host_runtime::drive(self, &runtime, self.fired(firing, options), in_use);
+            return host_runtime::drive(self, runtime, self.fired(firing, options), in_use);
         }
         match self.engine() {
             Ok(engine) => engine.fire(self.fired(firing, options)),
