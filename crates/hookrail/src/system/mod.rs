@@ -9,7 +9,7 @@ mod drive;
 mod engine;
 mod fire;
 mod here;
-mod host;
+pub(crate) mod host;
 mod modules;
 mod notify;
 mod parker;

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::dialect::DialectId;
+use crate::dialect::registry::DialectId;
 use crate::event::{Event, EventKind};
 use crate::firing::Plan;
 use crate::snapshot::Snapshot;

@@ -15,7 +15,7 @@ use super::imports;
 use crate::config::is_want_of_resources;
 use crate::hook::{Action, Hook};
 use crate::lane::Life;
-use crate::run::Capabilities;
+use crate::run::capabilities::Capabilities;
 
 /// A SHA-256 digest.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

@@ -6,9 +6,10 @@
 
 use std::sync::Arc;
 
+use hookrail_spawn::Environment;
+
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hook::{Action, Authority, Hook};
-use crate::run::Environment;
 
 /// Keeps Python 3.11 and later from importing modules out of the directory in which it runs.
 const PYTHON_SAFE_PATH: &str = "PYTHONSAFEPATH";

@@ -37,7 +37,7 @@ pub(super) fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Repl
     }
     agree(&mut merged, &effects);
     let aggregated = aggregate::aggregate(replies, &answers, &merged);
-    Folded { effects, aggregated: Some(aggregated), diagnostics }
+    Folded { effects, detail: Some(Box::new(aggregated)), diagnostics }
 }
 
 /// Any block blocks; reasons, messages and contexts are joined; flags are or-ed.

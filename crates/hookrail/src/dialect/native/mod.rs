@@ -5,20 +5,40 @@ mod events;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Dialect, Flow, FoldContext, Folded, Health, Reply};
+use super::{Dialect, DialectId, Flow, FoldContext, Folded, LoadContext, Loaded, Reply};
 use crate::event::{Column, Event, EventKind, Stage};
 use crate::hook::{Authority, Hook, OnFailure};
-use crate::outcome::{Decision, Effects, EndKind};
+use crate::matcher::Matcher;
+use crate::outcome::{Decision, Effects, EndKind, Health};
 use crate::run::{How, RunEnd, RunInput};
 
 pub(crate) struct Native;
 
 impl Dialect for Native {
-    type Answer = Effects;
+    const ID: DialectId = DialectId::Native;
+
+    const TITLE: &'static str = "closures of the embedding program";
 
     fn column(kind: EventKind) -> Option<&'static Column> {
         events::column(kind)
     }
+
+    type Memory = ();
+
+    /// Closures are given to the builder, not read from files.
+    fn load(_context: &mut LoadContext<'_, '_>, _memory: &mut ()) -> Loaded {
+        Loaded::default()
+    }
+
+    fn matcher(_kind: EventKind, _pattern: &str) -> Matcher {
+        Matcher::everything()
+    }
+
+    fn same_work(_hook: &Hook) -> Option<String> {
+        None
+    }
+
+    type Answer = Effects;
 
     const GRACE: Duration = Duration::ZERO;
 

@@ -9,16 +9,15 @@ mod fold;
 mod load;
 mod payload;
 
-pub(crate) use load::{LastGood, load};
-
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Dialect, Flow, FoldContext, Folded, Health, Reply};
+use super::{Dialect, DialectId, Flow, FoldContext, Folded, LoadContext, Loaded, Reply};
 use crate::event::{Column, Event, EventKind, Stage};
 use crate::hook::{Authority, Hook, OnFailure};
 use crate::json::{Json, JsonObject};
-use crate::outcome::{Decision, EndKind};
+use crate::matcher::Matcher;
+use crate::outcome::{Decision, EndKind, Health};
 use crate::run::{How, RunEnd, RunInput};
 
 /// The dialect.
@@ -30,11 +29,30 @@ pub(crate) struct Answer {
 }
 
 impl Dialect for Xcsh {
-    type Answer = Answer;
+    const ID: DialectId = DialectId::Xcsh;
+
+    const TITLE: &'static str = "JavaScript and TypeScript modules";
 
     fn column(kind: EventKind) -> Option<&'static Column> {
         events::column(kind)
     }
+
+    type Memory = load::LastGood;
+
+    fn load(context: &mut LoadContext<'_, '_>, memory: &mut load::LastGood) -> Loaded {
+        load::load(context, memory)
+    }
+
+    /// Handlers have no matchers.
+    fn matcher(_kind: EventKind, _pattern: &str) -> Matcher {
+        Matcher::everything()
+    }
+
+    fn same_work(_hook: &Hook) -> Option<String> {
+        None
+    }
+
+    type Answer = Answer;
 
     const GRACE: Duration = Duration::ZERO;
 
