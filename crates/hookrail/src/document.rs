@@ -8,7 +8,7 @@ use crate::dialect::registry::DialectId;
 use crate::firing::Plan;
 use crate::hook::Hook;
 use crate::json::Json;
-use crate::outcome::{HookRun, Outcome};
+use crate::outcome::{Effects, HookRun, Outcome};
 use crate::sandbox::SandboxRequirement;
 use crate::skips::Skipped;
 use crate::snapshot::Snapshot;
@@ -48,26 +48,44 @@ impl Members {
 /// What a fired event came to.
 #[must_use]
 pub fn outcome_document(outcome: &Outcome) -> Json {
-    let effects = &outcome.effects;
+    // A new effect has to be documented.
+    let Effects {
+        decision,
+        reason,
+        stop,
+        system_message,
+        suppress_output,
+        clear_context,
+        additional_context,
+        tool_input,
+        tool_output,
+        prompt,
+        messages,
+        entries,
+        llm_request,
+        llm_response,
+        tool_config,
+        result,
+    } = &outcome.effects;
     Members::new()
         .add("event", json!(outcome.event.name()))
-        .add("decision", json!(effects.decision.map(|decision| decision.name())))
-        .add("reason", json!(effects.reason))
-        .add("stop", json!(effects.stop.is_some()))
-        .add("stopReason", json!(effects.stop.as_ref().map(|stop| &stop.reason)))
-        .add("systemMessage", json!(effects.system_message))
-        .add("suppressOutput", json!(effects.suppress_output))
-        .add("clearContext", json!(effects.clear_context))
-        .add("additionalContext", json!(effects.additional_context))
-        .raw("toolInput", effects.tool_input.as_ref())
-        .raw("toolOutput", effects.tool_output.as_ref())
-        .add("prompt", json!(effects.prompt))
-        .list("messages", effects.messages.iter().cloned())
-        .list("entries", effects.entries.iter().cloned())
-        .raw("llmRequest", effects.llm_request.as_ref())
-        .raw("llmResponse", effects.llm_response.as_ref())
-        .raw("toolConfig", effects.tool_config.as_ref())
-        .raw("result", effects.result.as_ref())
+        .add("decision", json!(decision.map(|decision| decision.name())))
+        .add("reason", json!(reason))
+        .add("stop", json!(stop.is_some()))
+        .add("stopReason", json!(stop.as_ref().map(|stop| &stop.reason)))
+        .add("systemMessage", json!(system_message))
+        .add("suppressOutput", json!(suppress_output))
+        .add("clearContext", json!(clear_context))
+        .add("additionalContext", json!(additional_context))
+        .raw("toolInput", tool_input.as_ref())
+        .raw("toolOutput", tool_output.as_ref())
+        .add("prompt", json!(prompt))
+        .list("messages", messages.iter().cloned())
+        .list("entries", entries.iter().cloned())
+        .raw("llmRequest", llm_request.as_ref())
+        .raw("llmResponse", llm_response.as_ref())
+        .raw("toolConfig", tool_config.as_ref())
+        .raw("result", result.as_ref())
         .each(|dialect| dialect.contract().outcome_members(outcome))
         .list("runs", outcome.runs.iter().map(run))
         .list("skipped", outcome.skipped.iter().map(skipped))

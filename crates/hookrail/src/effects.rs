@@ -138,30 +138,49 @@ impl Effects {
     /// rewrite stands in place of an earlier one, because the later dialect was asked about the earlier rewrite.
     pub(crate) fn absorb(&mut self, next: Effects) {
         use std::cmp::Ordering;
-        match next.decision.cmp(&self.decision) {
+        // Every field has to say how it combines.
+        let Effects {
+            decision,
+            reason,
+            stop,
+            system_message,
+            suppress_output,
+            clear_context,
+            additional_context,
+            tool_input,
+            tool_output,
+            prompt,
+            messages,
+            entries,
+            llm_request,
+            llm_response,
+            tool_config,
+            result,
+        } = next;
+        match decision.cmp(&self.decision) {
             Ordering::Greater => {
-                self.decision = next.decision;
-                self.reason = next.reason;
+                self.decision = decision;
+                self.reason = reason;
             }
-            Ordering::Equal => join(&mut self.reason, next.reason, "\n"),
+            Ordering::Equal => join(&mut self.reason, reason, "\n"),
             Ordering::Less => {}
         }
         if self.stop.is_none() {
-            self.stop = next.stop;
+            self.stop = stop;
         }
-        join(&mut self.system_message, next.system_message, "\n");
-        join(&mut self.additional_context, next.additional_context, "\n");
-        self.suppress_output |= next.suppress_output;
-        self.clear_context |= next.clear_context;
-        self.messages.extend(next.messages);
-        self.entries.extend(next.entries);
-        replace(&mut self.tool_input, next.tool_input);
-        replace(&mut self.tool_output, next.tool_output);
-        replace(&mut self.prompt, next.prompt);
-        replace(&mut self.llm_request, next.llm_request);
-        replace(&mut self.llm_response, next.llm_response);
-        replace(&mut self.tool_config, next.tool_config);
-        replace(&mut self.result, next.result);
+        join(&mut self.system_message, system_message, "\n");
+        join(&mut self.additional_context, additional_context, "\n");
+        self.suppress_output |= suppress_output;
+        self.clear_context |= clear_context;
+        self.messages.extend(messages);
+        self.entries.extend(entries);
+        replace(&mut self.tool_input, tool_input);
+        replace(&mut self.tool_output, tool_output);
+        replace(&mut self.prompt, prompt);
+        replace(&mut self.llm_request, llm_request);
+        replace(&mut self.llm_response, llm_response);
+        replace(&mut self.tool_config, tool_config);
+        replace(&mut self.result, result);
     }
 }
 

@@ -47,6 +47,10 @@ pub(crate) trait Dialect: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// Variables that hold the project's directory in the environment of its hooks. What commands name through others is
+    /// not known before they run, so a grant cannot cover it.
+    const PROJECT_VARIABLES: &'static [&'static str] = &[];
+
     /// How the hooks run in an event, given those that match.
     fn stage(kind: EventKind, _matching: &[&Arc<Hook>]) -> Stage {
         Self::column(kind).map_or(Stage::Chain, |column| column.stage)
@@ -203,6 +207,7 @@ pub(crate) trait AnyDialect: Sync {
     fn column(&self, kind: EventKind) -> Option<&'static Column>;
     fn load(&self, context: &mut LoadContext<'_, '_>, memory: &mut LoadMemory) -> Loaded;
     fn folders(&self, environment: &Environment) -> Vec<PathBuf>;
+    fn project_variables(&self) -> &'static [&'static str];
     fn stage(&self, kind: EventKind, matching: &[&Arc<Hook>]) -> Stage;
     fn matcher_subject(&self, event: &Event, field: &str) -> String;
     fn matcher(&self, kind: EventKind, pattern: &str) -> Matcher;
@@ -235,6 +240,10 @@ impl<D: Dialect> AnyDialect for D {
 
     fn folders(&self, environment: &Environment) -> Vec<PathBuf> {
         <D as Dialect>::folders(environment)
+    }
+
+    fn project_variables(&self) -> &'static [&'static str] {
+        D::PROJECT_VARIABLES
     }
 
     fn stage(&self, kind: EventKind, matching: &[&Arc<Hook>]) -> Stage {
@@ -305,6 +314,11 @@ macro_rules! dispatch {
 with_dialects!(dispatch);
 
 impl DialectId {
+    /// The variables that hold the project's directory, of all dialects.
+    pub(crate) fn project_variables() -> impl Iterator<Item = &'static str> {
+        Self::ORDER.into_iter().flat_map(|dialect| dialect.contract().project_variables()).copied()
+    }
+
     /// What its hooks are, for people.
     #[must_use]
     pub fn title(self) -> &'static str {

@@ -22,7 +22,13 @@ pub(super) fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Repl
     let mut merged = match column.fold {
         Fold::FieldReplacement | Fold::LastWins => last_write_wins(&answers),
         Fold::ToolUnion => tools::with_union(any_denies(&answers), replies),
-        _ => any_denies(&answers),
+        Fold::AnyDenies
+        | Fold::Stack
+        | Fold::FirstBlock
+        | Fold::LastResult
+        | Fold::ChainMessages
+        | Fold::FirstMessage
+        | Fold::Ignore => any_denies(&answers),
     };
     if column.fold == Fold::FieldReplacement {
         diagnostics.extend(settle_decision(&mut merged, context, replies));

@@ -65,6 +65,8 @@ impl Dialect for Llxprt {
         layers::load(context)
     }
 
+    const PROJECT_VARIABLES: &'static [&'static str] = &command::PROJECT_VARIABLES;
+
     /// One sequential group makes the whole event sequential.
     fn stage(_kind: EventKind, matching: &[&Arc<Hook>]) -> Stage {
         let sequential = matching.iter().any(|hook| hook.order == GroupOrder::Sequential);

@@ -86,19 +86,32 @@ impl Dialect for Native {
     }
 }
 
-/// Lets rewrites flow on to whoever comes next.
+/// Lets rewrites flow on to the next hook. The other effects concern the host and not the event.
 fn apply(event: &mut Event, effects: &Effects) {
-    let fields = [
-        ("tool_input", effects.tool_input.clone()),
-        ("llm_request", effects.llm_request.clone()),
-        ("llm_response", effects.llm_response.clone()),
-    ];
-    for (name, value) in fields {
+    let Effects {
+        tool_input,
+        llm_request,
+        llm_response,
+        prompt,
+        decision: _,
+        reason: _,
+        stop: _,
+        system_message: _,
+        suppress_output: _,
+        clear_context: _,
+        additional_context: _,
+        tool_output: _,
+        messages: _,
+        entries: _,
+        tool_config: _,
+        result: _,
+    } = effects;
+    for (name, value) in [("tool_input", tool_input), ("llm_request", llm_request), ("llm_response", llm_response)] {
         if let Some(value) = value {
-            event.set(name, value);
+            event.set(name, value.clone());
         }
     }
-    if let Some(prompt) = &effects.prompt {
+    if let Some(prompt) = prompt {
         event.set("prompt", crate::json::Json::string(prompt));
     }
 }

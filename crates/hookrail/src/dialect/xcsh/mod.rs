@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Dialect, DialectId, Flow, FoldContext, Folded, LoadContext, Loaded, Reply};
-use crate::event::{Column, Event, EventKind, Stage};
+use crate::event::{Abilities, Column, Event, EventKind, Stage};
 use crate::hook::{Authority, Hook, OnFailure};
 use crate::json::{Json, JsonObject};
 use crate::matcher::Matcher;
@@ -114,14 +114,9 @@ fn failed_closed(kind: EventKind, why: &str) -> Option<JsonObject> {
 }
 
 fn blocks(kind: EventKind, result: &JsonObject) -> bool {
-    match kind {
-        EventKind::BeforeTool => result.get("block").is_some_and(is_truthy),
-        EventKind::BeforeCompact
-        | EventKind::SessionBeforeSwitch
-        | EventKind::SessionBeforeBranch
-        | EventKind::SessionBeforeTree => result.get("cancel").is_some_and(is_truthy),
-        _ => false,
-    }
+    let can_deny = events::column(kind).is_some_and(|column| column.can.includes(Abilities::DENY));
+    let word = if kind == EventKind::BeforeTool { "block" } else { "cancel" };
+    can_deny && result.get(word).is_some_and(is_truthy)
 }
 
 /// What JavaScript takes for true.
