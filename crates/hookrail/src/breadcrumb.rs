@@ -8,6 +8,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use crate::dialect::registry::DialectId;
 use crate::event::timestamp;
 use crate::log::log;
 
@@ -20,13 +21,15 @@ const LONGEST: usize = 1024;
 /// One tagged line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Breadcrumb {
+    /// The dialect whose log it belongs to.
+    pub(crate) dialect: DialectId,
     pub(crate) tag: &'static str,
     pub(crate) text: String,
 }
 
 impl Breadcrumb {
-    pub(crate) fn new(tag: &'static str, text: impl Into<String>) -> Self {
-        Self { tag, text: text.into() }
+    pub(crate) fn new(dialect: DialectId, tag: &'static str, text: impl Into<String>) -> Self {
+        Self { dialect, tag, text: text.into() }
     }
 
     /// The crumb on one line, whatever a hook has put into it.
@@ -42,13 +45,13 @@ impl Breadcrumb {
 /// Where breadcrumbs go.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trail {
-    file: Option<PathBuf>,
+    files: Vec<(DialectId, PathBuf)>,
 }
 
 impl Trail {
-    /// A trail that also ends in that file.
-    pub(crate) fn new(file: Option<PathBuf>) -> Self {
-        Self { file }
+    /// A trail that also ends in the files of those dialects.
+    pub(crate) fn new(files: Vec<(DialectId, PathBuf)>) -> Self {
+        Self { files }
     }
 
     /// Leaves breadcrumbs. Nothing fails: a log that cannot be written is no reason to stop an agent.
@@ -56,7 +59,8 @@ impl Trail {
         for crumb in crumbs {
             let line = crumb.line();
             log!(debug, target: "hookrail::breadcrumb", "{line}");
-            if let Some(file) = &self.file
+            let file = self.files.iter().find(|(dialect, _)| *dialect == crumb.dialect);
+            if let Some((_, file)) = file
                 && let Err(error) = append(file, &line)
             {
                 log!(debug, target: "hookrail::runner", file = %file.display(), %error, "the log cannot be written");
@@ -85,21 +89,31 @@ mod tests {
 
     use super::*;
 
+    const DIALECT: DialectId = DialectId::Native;
+
+    fn trail(file: PathBuf) -> Trail {
+        Trail::new(vec![(DIALECT, file)])
+    }
+
+    fn crumb(tag: &'static str, text: impl Into<String>) -> Breadcrumb {
+        Breadcrumb::new(DIALECT, tag, text)
+    }
+
     #[cfg(unix)]
     #[test]
     fn a_pipe_without_a_reader_is_neither_waited_for_nor_written() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("debug.log");
         assert!(std::process::Command::new("mkfifo").arg(&file).status().unwrap().success());
-        Trail::new(Some(file)).leave(&[Breadcrumb::new("a.b", "c")]);
+        trail(file).leave(&[crumb("a.b", "c")]);
     }
 
     #[test]
     fn a_crumb_is_one_line_in_the_file() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("logs/debug.log");
-        let trail = Trail::new(Some(file.clone()));
-        trail.leave(&[Breadcrumb::new("a.b", "one\ntwo\u{1b}[31m"), Breadcrumb::new("c.d", "x".repeat(5000))]);
+        let trail = trail(file.clone());
+        trail.leave(&[crumb("a.b", "one\ntwo\u{1b}[31m"), crumb("c.d", "x".repeat(5000))]);
         let text = fs::read_to_string(&file).unwrap();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 2);
@@ -112,7 +126,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("debug.log");
         File::create(&file).unwrap().set_len(LARGEST + 1).unwrap();
-        Trail::new(Some(file.clone())).leave(&[Breadcrumb::new("a.b", "c")]);
+        trail(file.clone()).leave(&[crumb("a.b", "c")]);
         assert!(fs::metadata(&file).unwrap().len() < 100);
         assert_eq!(fs::metadata(dir.path().join("debug.log.1")).unwrap().len(), LARGEST + 1);
     }

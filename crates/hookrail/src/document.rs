@@ -4,11 +4,11 @@
 use serde_json::{Value, json};
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::DialectId;
+use crate::dialect::registry::DialectId;
 use crate::firing::Plan;
 use crate::hook::Hook;
 use crate::json::Json;
-use crate::outcome::{Aggregated, Effects, HookRun, Outcome};
+use crate::outcome::{Effects, HookRun, Outcome};
 use crate::sandbox::SandboxRequirement;
 use crate::skips::Skipped;
 use crate::snapshot::Snapshot;
@@ -33,6 +33,11 @@ impl Members {
 
     fn list(self, key: &str, values: impl Iterator<Item = Json>) -> Self {
         self.add(key, Json::of(&values.collect::<Vec<_>>()).unwrap_or_else(|_| Json::null()))
+    }
+
+    /// Adds what each dialect alone has to say.
+    fn each(self, members: impl Fn(DialectId) -> Vec<(&'static str, Json)>) -> Self {
+        DialectId::ORDER.into_iter().flat_map(members).fold(self, |document, (key, value)| document.add(key, value))
     }
 
     fn end(self) -> Json {
@@ -81,7 +86,7 @@ pub fn outcome_document(outcome: &Outcome) -> Json {
         .raw("llmResponse", llm_response.as_ref())
         .raw("toolConfig", tool_config.as_ref())
         .raw("result", result.as_ref())
-        .add("aggregated", aggregated(&outcome.aggregated))
+        .each(|dialect| dialect.contract().outcome_members(outcome))
         .list("runs", outcome.runs.iter().map(run))
         .list("skipped", outcome.skipped.iter().map(skipped))
         .list("diagnostics", outcome.diagnostics.iter().map(diagnostic))
@@ -122,22 +127,10 @@ pub fn explain_document(plan: &Plan) -> Json {
     });
     Members::new()
         .add("event", json!(plan.event.name()))
-        .add("mode", json!(plan.stage_of(DialectId::Llxprt).name()))
+        .each(|dialect| dialect.contract().plan_members(plan))
         .list("plan", planned)
         .list("skipped", plan.skipped.iter().map(skipped))
         .list("diagnostics", plan.diagnostics.iter().map(diagnostic))
-        .end()
-}
-
-fn aggregated(aggregated: &Aggregated) -> Json {
-    let mut members = Members::new().add("success", json!(aggregated.success));
-    if let Some(output) = &aggregated.final_output {
-        members = members.raw("finalOutput", Some(output));
-    }
-    members
-        .list("allOutputs", aggregated.all_outputs.iter().cloned())
-        .list("errors", aggregated.errors.iter().map(|message| json!({ "message": message }).into()))
-        .add("totalDuration", json!(milliseconds(aggregated.total_duration)))
         .end()
 }
 
@@ -150,7 +143,7 @@ fn run(run: &HookRun) -> Json {
         .add("exitCode", json!(run.exit_code))
         .add("signal", json!(run.signal))
         .add("decision", json!(run.decision.map(|decision| decision.name())))
-        .add("durationMs", json!(milliseconds(run.duration)))
+        .add("durationMs", Json::milliseconds(run.duration))
         .add("stdout", json!(run.stdout))
         .add("stderr", json!(run.stderr))
         .end()
@@ -223,13 +216,4 @@ fn diagnostic(diagnostic: &Diagnostic) -> Json {
         members = members.add("hint", json!(hint));
     }
     members.end()
-}
-
-/// Milliseconds with a fraction where there is one, because many hooks take less than one.
-fn milliseconds(duration: std::time::Duration) -> Value {
-    let micros = duration.as_micros();
-    match u64::try_from(micros / 1_000) {
-        Ok(whole) if micros.is_multiple_of(1_000) => json!(whole),
-        _ => json!((duration.as_secs_f64() * 1_000_000.0).round() / 1_000.0),
-    }
 }

@@ -8,14 +8,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::dialect::DialectId;
+use hookrail_spawn::Environment;
+
+use crate::dialect::registry::DialectId;
 use crate::event::EventKind;
 use crate::exec_options::ExecOptions;
 use crate::matcher::Matcher;
 use crate::native::NativeHook;
-use crate::run::{Capabilities, Environment};
+use crate::run::capabilities::Capabilities;
 use crate::sandbox::{SandboxProfile, SandboxRequirement};
-use crate::source::{Origin, SourceKind};
+pub use crate::source::Authority;
+use crate::source::Origin;
 use crate::trust::Fingerprint;
 
 /// One hook for one event.
@@ -118,20 +121,6 @@ impl OnFailure {
             Self::Block => "block",
         }
     }
-}
-
-/// How much a hook's word weighs against others, by where it was configured. The order is the order of weight.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Authority {
-    /// A file of the project.
-    #[default]
-    Project,
-    /// The user: settings, extensions, installed plugins, the user's modules and those named on the command line. Hooks
-    /// of the embedding program have the same authority: the user chose the program, and it acts for the user.
-    User,
-    /// The system layer's floor: what it says stands.
-    System,
 }
 
 /// Whether a group of hooks asked to run one after the other.
@@ -278,13 +267,7 @@ impl Hook {
     /// How much its word weighs.
     #[must_use]
     pub fn authority(&self) -> Authority {
-        match self.origin.kind {
-            SourceKind::System => Authority::System,
-            SourceKind::User | SourceKind::Extension | SourceKind::Plugin | SourceKind::Option | SourceKind::Native => {
-                Authority::User
-            }
-            SourceKind::Project => Authority::Project,
-        }
+        self.origin.kind.authority()
     }
 
     /// Whether the hook guards the event: a hook of the system layer, a hook whose failure has an effect, or a module

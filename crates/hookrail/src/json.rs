@@ -59,6 +59,16 @@ impl Json {
         Self::of(&value).unwrap_or_else(|_| Self::null())
     }
 
+    /// A time in milliseconds, with a fraction if there is one, because many hooks take less than one.
+    pub(crate) fn milliseconds(duration: std::time::Duration) -> Self {
+        let micros = duration.as_micros();
+        let number = match u64::try_from(micros / 1_000) {
+            Ok(whole) if micros.is_multiple_of(1_000) => Value::from(whole),
+            _ => Value::from((duration.as_secs_f64() * 1_000_000.0).round() / 1_000.0),
+        };
+        Self::from(number)
+    }
+
     /// The JSON `null`.
     #[must_use]
     pub fn null() -> Self {

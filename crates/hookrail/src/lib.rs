@@ -18,11 +18,19 @@
 
 #![forbid(unsafe_code)]
 
+// The unit tests include a test of the public API, because they alone are always built with the dialect it is about.
+#[cfg(test)]
+#[path = "../tests/a_new_dialect.rs"]
+mod a_new_dialect;
+#[cfg(test)]
+extern crate self as hookrail;
+
 mod breadcrumb;
 mod config;
 mod diagnostic;
 pub mod dialect;
 mod document;
+mod effects;
 mod event;
 mod exec_options;
 mod firing;
@@ -51,7 +59,7 @@ pub use config::{
     KeptReason, KeptSource, ReadProblem, UnusableSource, is_want_of_resources, nearest, read_file, without_dots,
 };
 pub use diagnostic::{Code, Diagnostic, Level};
-pub use dialect::{DialectId, Health, find_event};
+pub use dialect::{DialectId, find_event};
 pub use document::{diagnostics_document, explain_document, list_document, outcome_document};
 pub use event::{
     Abilities, Column, Event, EventError, EventKind, EventSet, EventSpec, FieldKind, FieldSpec, Fold, Stage,
@@ -65,7 +73,7 @@ pub use hookrail_matcher::{Compiled, Language, Matcher, MatcherKind, OnInvalid, 
 pub use hookrail_spawn::lock;
 pub use json::{Json, JsonKind, JsonObject};
 pub use native::{NativeCall, NativeHook};
-pub use outcome::{Aggregated, Decision, Effects, EndKind, HookRun, Outcome, Refusal, Stop};
+pub use outcome::{Aggregated, Decision, Effects, EndKind, Health, HookRun, Outcome, Refusal, Stop};
 pub use repeated::repeated_member;
 pub use run::{
     CAPABILITY_NAMES, CancelToken, Capabilities, CapabilityError, CapabilityProblem, CapabilityScope, Environment,

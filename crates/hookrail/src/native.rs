@@ -7,9 +7,9 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use crate::effects::Effects;
 use crate::event::Event;
-use crate::outcome::Effects;
-use crate::system::Host;
+use crate::system::host::Host;
 pub(crate) use pool::{ClosureThreads, Panicked};
 
 type Answering = Pin<Box<dyn Future<Output = Effects> + Send>>;

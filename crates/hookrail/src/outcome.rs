@@ -1,208 +1,16 @@
 //! What a fired event came to: one outcome for the host, with a typed reason for everything.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::{DialectId, Health};
+use crate::dialect::registry::DialectId;
+pub(crate) use crate::effects::join;
+pub use crate::effects::{Decision, Effects, Stop};
 use crate::event::EventKind;
 use crate::hook::{Hook, OnFailure};
 use crate::json::Json;
 use crate::skips::Skips;
-use crate::snapshot::Snapshot;
-
-/// What hooks decided about an operation. The order is the order of strength.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Decision {
-    /// It may go on. This never lifts a deny or a question of the host's own.
-    Allow,
-    /// The user must be asked, with the final input in front of them.
-    Ask,
-    /// It must not happen.
-    Deny,
-}
-
-impl Decision {
-    /// The name used in JSON and in messages.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask",
-            Self::Deny => "deny",
-        }
-    }
-}
-
-impl fmt::Display for Decision {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// A demand that the agent stop.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stop {
-    /// Why, for the user.
-    pub reason: String,
-}
-
-impl Stop {
-    /// A stop with its reason.
-    #[must_use]
-    pub fn new(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into() }
-    }
-}
-
-/// What the host has to do. A dialect's part of an event gives one of these, and so does the whole event.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Effects {
-    /// The decision; none means that no hook had an opinion.
-    pub decision: Option<Decision>,
-    /// Why.
-    pub reason: Option<String>,
-    /// Whether the agent must stop.
-    pub stop: Option<Stop>,
-    /// A message for the conversation and the user.
-    pub system_message: Option<String>,
-    /// Whether the operation's output is hidden from the user.
-    pub suppress_output: bool,
-    /// Whether the model's context must be cleared.
-    pub clear_context: bool,
-    /// Text to add for the model.
-    pub additional_context: Option<String>,
-    /// The whole new input of the tool.
-    pub tool_input: Option<Json>,
-    /// The replacement for the tool's result.
-    pub tool_output: Option<Json>,
-    /// The whole new prompt.
-    pub prompt: Option<String>,
-    /// Messages to add to the conversation.
-    pub messages: Vec<Json>,
-    /// Entries to add to the session.
-    pub entries: Vec<Json>,
-    /// The whole new request to the model.
-    pub llm_request: Option<Json>,
-    /// The response to use in place of the model's.
-    pub llm_response: Option<Json>,
-    /// Which tools the model may call.
-    pub tool_config: Option<Json>,
-    /// The combined result of events that have one of their own shape.
-    pub result: Option<Json>,
-}
-
-impl Effects {
-    /// No opinion.
-    #[must_use]
-    pub fn none() -> Self {
-        Self::default()
-    }
-
-    /// It may go on.
-    #[must_use]
-    pub fn allow() -> Self {
-        Self { decision: Some(Decision::Allow), ..Self::default() }
-    }
-
-    /// The user must be asked.
-    #[must_use]
-    pub fn ask(reason: impl Into<String>) -> Self {
-        Self { decision: Some(Decision::Ask), reason: Some(reason.into()), ..Self::default() }
-    }
-
-    /// It must not happen.
-    #[must_use]
-    pub fn deny(reason: impl Into<String>) -> Self {
-        Self { decision: Some(Decision::Deny), reason: Some(reason.into()), ..Self::default() }
-    }
-
-    /// The effects with a demand to stop the agent.
-    #[must_use]
-    pub fn and_stop(mut self, reason: impl Into<String>) -> Self {
-        self.stop = Some(Stop::new(reason));
-        self
-    }
-
-    /// The effects with text for the model.
-    #[must_use]
-    pub fn with_context(mut self, text: impl Into<String>) -> Self {
-        self.additional_context = Some(text.into());
-        self
-    }
-
-    /// The effects with a whole new tool input.
-    #[must_use]
-    pub fn with_tool_input(mut self, input: Json) -> Self {
-        self.tool_input = Some(input);
-        self
-    }
-
-    /// Adds the effects of the dialect that came next. Decisions combine by strength, texts are joined, and a later
-    /// rewrite stands in place of an earlier one, because the later dialect was asked about the earlier rewrite.
-    pub(crate) fn absorb(&mut self, next: Effects) {
-        use std::cmp::Ordering;
-        // Taken apart, so that a new effect cannot be forgotten here.
-        let Effects {
-            decision,
-            reason,
-            stop,
-            system_message,
-            suppress_output,
-            clear_context,
-            additional_context,
-            tool_input,
-            tool_output,
-            prompt,
-            messages,
-            entries,
-            llm_request,
-            llm_response,
-            tool_config,
-            result,
-        } = next;
-        match decision.cmp(&self.decision) {
-            Ordering::Greater => (self.decision, self.reason) = (decision, reason),
-            Ordering::Equal => join(&mut self.reason, reason, "\n"),
-            Ordering::Less => {}
-        }
-        if self.stop.is_none() {
-            self.stop = stop;
-        }
-        join(&mut self.system_message, system_message, "\n");
-        join(&mut self.additional_context, additional_context, "\n");
-        self.suppress_output |= suppress_output;
-        self.clear_context |= clear_context;
-        self.messages.extend(messages);
-        self.entries.extend(entries);
-        replace(&mut self.tool_input, tool_input);
-        replace(&mut self.tool_output, tool_output);
-        replace(&mut self.prompt, prompt);
-        replace(&mut self.llm_request, llm_request);
-        replace(&mut self.llm_response, llm_response);
-        replace(&mut self.tool_config, tool_config);
-        replace(&mut self.result, result);
-    }
-}
-
-fn replace<T>(old: &mut Option<T>, new: Option<T>) {
-    if new.is_some() {
-        *old = new;
-    }
-}
-
-/// Adds text to text, skipping what is empty.
-pub(crate) fn join(into: &mut Option<String>, next: Option<String>, separator: &str) {
-    let Some(next) = next.filter(|text| !text.is_empty()) else { return };
-    match into {
-        Some(text) => {
-            text.push_str(separator);
-            text.push_str(&next);
-        }
-        None => *into = Some(next),
-    }
-}
 
 /// How a planned hook ended. Exactly one of these holds for every hook that was planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -255,6 +63,23 @@ impl EndKind {
             Self::Unusable => "unusable",
             Self::Detached => "detached",
         }
+    }
+}
+
+/// Whether a hook did its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Health {
+    /// It answered, or had nothing to say.
+    Well,
+    /// It failed. What it decided is then what its failure policy made of that.
+    Failed,
+}
+
+impl Health {
+    /// What the end alone tells: a hook that answered or kept silent is well.
+    pub(crate) fn of(end: EndKind) -> Self {
+        if matches!(end, EndKind::Answered | EndKind::Silent) { Self::Well } else { Self::Failed }
     }
 }
 
@@ -371,14 +196,6 @@ impl Outcome {
             diagnostics: Vec::new(),
             refusal: None,
         }
-    }
-
-    /// Puts what loading noticed before everything else, for those who cannot see the configuration. What the outcome
-    /// says already is not said twice.
-    pub fn report_loading(&mut self, snapshot: &Snapshot) {
-        let new: Vec<Diagnostic> =
-            snapshot.diagnostics().iter().filter(|finding| !self.diagnostics.contains(finding)).cloned().collect();
-        self.diagnostics.splice(0..0, new);
     }
 
     /// The outcome of an event whose hooks could not be heard. A gate that was not guarded stays shut.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use hookrail_spawn::{Network, Readable, SandboxRules};
 use serde_json::Value;
 
-use crate::hook::Authority;
+use crate::source::Authority;
 
 /// What the processes of a hook may do. Paths stand as they were written: relative ones count from the project, and `~/`
 /// from the user's home directory.

@@ -6,11 +6,11 @@ use std::time::SystemTime;
 
 use crate::config::{KeptSource, SourceReport, UnusableSource, with_links};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::DialectId;
+use crate::dialect::registry::DialectId;
 use crate::event::{EventKind, EventSet};
 use crate::hook::{EventScope, Hook, OnFailure, Standing, Trust};
 use crate::matcher::{MatcherSet, Verdict};
-use crate::outcome::Refusal;
+use crate::outcome::{Outcome, Refusal};
 use crate::run::RegisteredCommand;
 use crate::sandbox::SandboxFloors;
 use crate::source::SourceKind;
@@ -378,6 +378,16 @@ impl Snapshot {
 
     fn takes_part(&self, dialect: DialectId) -> bool {
         self.dialects.as_ref().is_none_or(|only| only.contains(&dialect))
+    }
+}
+
+impl Outcome {
+    /// Puts what loading noticed before everything else, for those who cannot see the configuration. What the outcome
+    /// says already is not said twice.
+    pub fn report_loading(&mut self, snapshot: &Snapshot) {
+        let new: Vec<Diagnostic> =
+            snapshot.diagnostics().iter().filter(|finding| !self.diagnostics.contains(finding)).cloned().collect();
+        self.diagnostics.splice(0..0, new);
     }
 }
 

@@ -29,7 +29,30 @@ pub enum SourceKind {
     Native,
 }
 
+/// How much a hook's word weighs against others, by where it was configured. The order is the order of weight.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Authority {
+    /// A file of the project.
+    #[default]
+    Project,
+    /// The user: settings, extensions, installed plugins, the user's modules and those named on the command line. Hooks
+    /// of the embedding program have the same authority: the user chose the program, and it acts for the user.
+    User,
+    /// The system layer's floor: what it says stands.
+    System,
+}
+
 impl SourceKind {
+    /// How much the word of a hook that was configured there weighs.
+    pub(crate) fn authority(self) -> Authority {
+        match self {
+            Self::System => Authority::System,
+            Self::User | Self::Extension | Self::Plugin | Self::Option | Self::Native => Authority::User,
+            Self::Project => Authority::Project,
+        }
+    }
+
     /// The name used in JSON and in messages.
     #[must_use]
     pub fn name(self) -> &'static str {

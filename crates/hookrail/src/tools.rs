@@ -3,7 +3,7 @@
 //!
 //! Names that nobody declared pass unchanged. Nothing here knows what a tool does or how a dialect writes it down.
 
-use crate::dialect::DialectId;
+use crate::dialect::registry::DialectId;
 use crate::event::Event;
 use crate::json::{Json, JsonObject};
 

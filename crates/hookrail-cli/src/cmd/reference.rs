@@ -30,9 +30,14 @@ fn configuration() -> String {
 
 fn events() -> String {
     let mut page = format!(
-        "# Events\n\n{GENERATED}Every event by its neutral name, and what each dialect calls it. A deny counts only where the event is gating.\n\n\
-         | event | llxprt | xcode | xcsh | whose deny counts |\n|---|---|---|---|---|\n"
+        "# Events\n\n{GENERATED}Every event by its neutral name, and what each dialect calls it. A deny counts only where the event is gating.\n\n"
     );
+    for dialect in DialectId::CONFIGURED {
+        let _ = writeln!(page, "* {dialect}: {}", dialect.title());
+    }
+    let dialects = DialectId::CONFIGURED.map(DialectId::name).join(" | ");
+    let lines = "---|".repeat(DialectId::CONFIGURED.len());
+    let _ = write!(page, "\n| event | {dialects} | whose deny counts |\n|---|{lines}---|\n");
     let all = || EventKind::all().map(EventKind::spec);
     for spec in all() {
         let name = |dialect| spec.column(dialect).map_or("–".to_owned(), |column| format!("`{}`", column.name));

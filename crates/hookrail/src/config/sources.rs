@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::file::{ReadProblem, read_file};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::DialectId;
+use crate::dialect::registry::DialectId;
 use crate::hook::Trust;
 use crate::source::{Location, SourceKind};
 use crate::trust::{Coverage, Digest, NamedFile};

@@ -45,7 +45,7 @@ impl EventSpec {
     /// The event as that dialect knows it; none if the dialect does not have it.
     #[must_use]
     pub fn column(&self, dialect: DialectId) -> Option<&'static Column> {
-        super::column(dialect, self.kind)
+        dialect.contract().column(self.kind)
     }
 
     /// Whether a deny from a hook of that dialect counts. In a dialect that does not have the event nothing says otherwise.

@@ -1,11 +1,13 @@
 //! Loading the configuration of every dialect.
 
+use std::any::Any;
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::{llxprt, xcode, xcsh};
+use super::registry::DialectId;
 use crate::breadcrumb::Breadcrumb;
 use crate::config::{LoadMode, Reading, SourceReport, SourceStore};
 use crate::diagnostic::Diagnostic;
@@ -19,8 +21,6 @@ use crate::trust::{Fingerprint, Grant, Grants, protect_python};
 pub(crate) struct Sources {
     pub(crate) project: PathBuf,
     pub(crate) environment: Arc<Environment>,
-    /// What hooks see of it. The engine itself goes by the whole environment, also where variables are withheld from hooks.
-    pub(crate) hook_environment: Arc<Environment>,
     pub(crate) grants: Grants,
     /// Whether the project and the hooks that it has when the run begins are trusted for this run, whatever was granted.
     pub(crate) trust_all: bool,
@@ -68,10 +68,10 @@ impl Sources {
         path_in(&self.environment, "HOME").filter(|home| home.is_absolute())
     }
 
-    /// The folders that the environment names for what agents keep.
+    /// The folders that the environment names for what dialects keep.
     pub(crate) fn named_folders(&self) -> impl Iterator<Item = PathBuf> {
-        let folder = |name| path_in(&self.environment, name).filter(|folder| folder.is_absolute());
-        ["X_CODE_HOME", "XC_PLUGINS_DIR"].into_iter().filter_map(folder)
+        let folders = |dialect: DialectId| dialect.contract().folders(&self.environment);
+        DialectId::ORDER.into_iter().flat_map(folders).filter(|folder| folder.is_absolute())
     }
 
     /// Whether anything that the project brings was trusted.
@@ -100,11 +100,38 @@ impl Sources {
     }
 }
 
+/// What the dialects remember from one load to the next, each in a type of its own.
+pub(crate) type LoadMemory = HashMap<DialectId, Box<dyn Any + Send>>;
+
+/// What a dialect loads with.
+pub(crate) struct LoadContext<'a, 'r> {
+    pub(crate) sources: &'a Sources,
+    pub(crate) reading: &'a mut Reading<'r>,
+    /// What holds for the hooks of all dialects. One that is loaded later finds what was said before it, and must only
+    /// restrict that.
+    pub(crate) common: &'a mut Common,
+}
+
+/// What the configuration of a dialect says about the hooks of all dialects.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Common {
+    pub(crate) policy: Policy,
+    /// The environment without secrets, if the user or the system wants secrets withheld from hooks.
+    pub(crate) redacted: Option<Arc<Environment>>,
+}
+
+impl LoadContext<'_, '_> {
+    /// The environment that hooks see.
+    pub(crate) fn hook_environment(&self) -> &Arc<Environment> {
+        self.common.redacted.as_ref().unwrap_or(&self.sources.environment)
+    }
+}
+
 /// Loads configuration again and again, and remembers the last good version of every source.
 #[derive(Debug, Default)]
 pub(crate) struct Loader {
     sources: SourceStore,
-    modules: xcsh::LastGood,
+    memory: LoadMemory,
     /// What was granted for the project when the store could last be read.
     pub(crate) grants: Option<Grants>,
     /// When an event loaded again last, because the load before it lacked resources.
@@ -115,14 +142,13 @@ pub(crate) struct Loader {
 #[derive(Debug, Default)]
 pub(crate) struct Loaded {
     pub(crate) hooks: Vec<Hook>,
-    pub(crate) policy: Policy,
+    /// What holds for the hooks of all dialects.
+    pub(crate) common: Common,
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// What became of the sources.
     pub(crate) sources: SourceReport,
     /// Modules that have more than handlers to offer.
     pub(crate) modules: Vec<LoadedModule>,
-    /// The environment without secrets, if the user or the system wants secrets withheld from hooks.
-    pub(crate) redacted: Option<Arc<Environment>>,
     /// What goes into the log.
     pub(crate) breadcrumbs: Vec<Breadcrumb>,
 }
@@ -143,19 +169,13 @@ impl Loader {
         let mut reading = Reading::new(&mut self.sources, mode, sources.project_counts());
         let mut loaded = Loaded::default();
         own(&mut reading, &mut loaded.diagnostics);
-        let settings = llxprt::load(sources, &mut reading);
-        loaded.policy = settings.policy.clone();
-        loaded.redacted.clone_from(&settings.redacted);
-        loaded.absorb(settings);
-        let redacted = loaded
-            .redacted
-            .as_ref()
-            .map(|environment| Sources { hook_environment: Arc::clone(environment), ..Sources::clone(sources) });
-        let sources = redacted.as_ref().unwrap_or(sources);
-        if sources.plugins == Plugins::Loaded {
-            loaded.absorb(xcode::load(sources, &mut reading));
+        let mut common = Common::default();
+        for dialect in DialectId::ORDER {
+            let mut context = LoadContext { sources, reading: &mut reading, common: &mut common };
+            let next = dialect.contract().load(&mut context, &mut self.memory);
+            loaded.absorb(next);
         }
-        loaded.absorb(xcsh::load(sources, &mut reading, &mut self.modules));
+        loaded.common = common;
         loaded.sources = reading.report;
         self.sources.coverage.end_of_load(loaded.sources.try_again);
         loaded.sources.roots = [Some(sources.project.clone()), sources.home()].into_iter().flatten().collect();

@@ -1,9 +1,8 @@
 //! The sentence about a run that did not end well.
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::Health;
 use crate::hook::Hook;
-use crate::outcome::EndKind;
+use crate::outcome::{EndKind, Health};
 use crate::run::{How, RelocationReason, RunEnd, joined_protections};
 
 /// What to report about the end of a run, apart from what the dialect has to say about the answer.

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::part::{AnyPart, PartEnd};
 use super::plan::{PartPlan, Plan};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::{self, DialectId};
+use crate::dialect::registry::DialectId;
 use crate::event::{Event, EventKind, Stage};
 use crate::json::Json;
-use crate::outcome::{Aggregated, Decision, Effects, Outcome};
+use crate::outcome::{Decision, Effects, Outcome};
 use crate::run::{RunEnd, RunId, RunRequest};
 use crate::snapshot::{Snapshot, Switch};
 use crate::tools::Spoken;
@@ -81,7 +81,7 @@ impl Firing {
         let mut next_run = 0;
         let mut parts = Vec::new();
         for part in &plan.parts {
-            parts.push((part.dialect, dialect::part(part.dialect, part, next_run)));
+            parts.push((part.dialect, part.dialect.contract().part(part, next_run)));
             next_run += part.hooks.len();
         }
         let outcome = before_any_hook(&snapshot, &plan, event.kind());
@@ -216,7 +216,9 @@ impl Firing {
         self.outcome.diagnostics.push(finding);
         if kind.spec().is_gating() && self.plan.hooks().any(|(_, planned)| planned.guards(kind)) {
             let effects = Effects::deny(message);
-            dialect::amend_aggregate(&mut self.outcome.aggregated, Aggregated::empty(), &effects);
+            for dialect in DialectId::ORDER {
+                dialect.contract().refused(&mut self.outcome, &effects);
+            }
             self.outcome.effects.absorb(effects);
             self.end_early(from, "the tool input has a key twice");
         }
@@ -246,8 +248,8 @@ impl Firing {
         self.outcome.skipped.extend(end.skipped);
         self.outcome.diagnostics.extend(end.diagnostics);
         self.outcome.diagnostics.extend(end.folded.diagnostics);
-        if let Some(aggregated) = end.folded.aggregated {
-            self.outcome.aggregated = aggregated;
+        if let Some(detail) = end.folded.detail {
+            detail.record(&mut self.outcome);
         }
         self.outcome.effects.absorb(end.folded.effects);
     }
@@ -283,7 +285,7 @@ impl Firing {
             let later = self.parts.iter().skip(at + 1).filter_map(|(_, part)| part.least_changing()).min();
             for planned in part.unjudged(&in_their_words, later) {
                 let plan = PartPlan { dialect: *dialect, stage: Stage::Chain, hooks: vec![planned] };
-                again.push((*dialect, dialect::part(*dialect, &plan, self.next_run)));
+                again.push((*dialect, dialect.contract().part(&plan, self.next_run)));
                 self.next_run += 1;
             }
         }
@@ -320,8 +322,8 @@ impl Firing {
             effects = Effects { decision: Some(Decision::Deny), reason: Some(message), ..effects };
         }
         end.diagnostics.extend(said.diagnostics);
-        if let Some(second) = said.aggregated {
-            dialect::amend_aggregate(&mut self.outcome.aggregated, second, &effects);
+        if let Some(second) = said.detail {
+            second.amend(&mut self.outcome, &effects);
         }
         end.folded.effects = effects;
         self.take_part(dialect, end);

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::reasons;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::{self, DialectId};
+use crate::dialect::registry::DialectId;
 use crate::event::{Event, EventKind, Stage};
 use crate::hook::{Action, Authority, Hook, OnFailure, Trust};
 use crate::matcher::Verdict;
@@ -112,7 +112,7 @@ impl Plan {
         }
         // The mode is decided before duplicates leave, so that dropping the one sequential entry cannot turn a
         // chain of guards into a race.
-        let stage = dialect::stage(dialect, asked.event, &matching);
+        let stage = dialect.contract().stage(asked.event, &matching);
         let hooks = without_duplicates(&matching, |_, _| {});
         if !hooks.is_empty() {
             self.parts.push(PartPlan { dialect, stage, hooks });
@@ -146,7 +146,7 @@ impl Asked {
         let subject = |dialect: DialectId| {
             snapshot.audience(event.kind(), dialect)?;
             let field = event.kind().spec().matched_on(dialect)?;
-            let text = dialect::matcher_subject(dialect, event, field);
+            let text = dialect.contract().matcher_subject(event, field);
             let is_tool = field == "tool_name";
             let in_dialect = is_tool.then(|| snapshot.tools().name_in(dialect, &text)).flatten().map(str::to_owned);
             Some((dialect, Subject { field, text, in_dialect }))
@@ -181,7 +181,7 @@ pub(super) fn without_duplicates(
     let mut seen: HashMap<String, usize> = HashMap::new();
     for hook in matching {
         // What has changed fails by itself; nothing that may run stands for it, and it stands for nothing.
-        let work = dialect::same_work(hook).filter(|_| hook.trust.allows());
+        let work = hook.dialect.contract().same_work(hook).filter(|_| hook.trust.allows());
         let first = work.as_ref().and_then(|work| seen.get(work)).and_then(|at| kept.get_mut(*at));
         if let Some(first) = first {
             first.timeout = first.timeout.max(hook.timeout);

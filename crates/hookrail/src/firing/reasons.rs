@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::plan::{Asked, Subject, without_duplicates};
-use crate::dialect::DialectId;
+use crate::dialect::registry::DialectId;
 use crate::event::EventKind;
 use crate::hook::{Action, Hook, Standing, Trust};
 use crate::matcher::Verdict;

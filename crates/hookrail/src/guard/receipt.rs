@@ -1,7 +1,7 @@
 //! What hooks did to one operation, for the record.
 
 use crate::diagnostic::Diagnostic;
-use crate::dialect::DialectId;
+use crate::dialect::registry::DialectId;
 use crate::json::Json;
 use crate::outcome::{Decision, EndKind, Outcome};
 use crate::skips::Skips;

@@ -17,7 +17,7 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use super::{Answering, NativeCall, NativeHook};
-use crate::outcome::Effects;
+use crate::effects::Effects;
 
 /// The number of closures whose code runs at the same time. More wait for a thread, and their time runs meanwhile.
 const MOST_THREADS: usize = 64;

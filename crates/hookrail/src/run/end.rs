@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use hookrail_spawn::Protection;
 
+use crate::effects::Effects;
 use crate::json::Json;
-use crate::outcome::{Effects, EndKind};
+use crate::outcome::EndKind;
 
 /// How a run ended and what it left behind.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use super::Environment;
+use hookrail_spawn::Environment;
 
 /// The variable with the search path for programs.
 const SEARCH_PATH: &str = "PATH";

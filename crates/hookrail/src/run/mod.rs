@@ -2,7 +2,7 @@
 //!
 //! A runner executes a request and reports how that ended. It knows no dialect, no matching and no merging.
 
-mod capabilities;
+pub(crate) mod capabilities;
 mod command;
 #[cfg(unix)]
 mod direct;

@@ -2,9 +2,7 @@
 //!
 //! Nothing here knows what a module is written in, or which events there are.
 
-use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,11 +14,9 @@ use super::end::Output;
 use crate::hook::Trust;
 use crate::json::Json;
 use crate::run::How;
-use crate::system::Host;
+use crate::system::host::Host;
+pub use crate::system::host::HostFuture;
 use crate::trust::{AGENT_FOLDERS, NamedFile};
-
-/// A future that a runner or a host gives back.
-pub type HostFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Runs the handlers of modules. The engine itself has no JavaScript engine; a host that wants module hooks
 /// registers a runner with the builder.

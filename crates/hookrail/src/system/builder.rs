@@ -286,7 +286,7 @@ impl Builder {
             other => other,
         };
         let trust = self.trust.or_else(|| default_store(&environment));
-        let trail = Trail::new(dialect::breadcrumb_file(&environment));
+        let trail = Trail::new(dialect::log_files(&environment));
         let project = std::path::absolute(&self.project).unwrap_or(self.project);
         let environment = Arc::new(environment);
         HookSystem::new(Settings {
@@ -334,7 +334,6 @@ impl Settings {
         let sources = Sources {
             project: self.project.clone(),
             environment: Arc::clone(&self.world.environment),
-            hook_environment: Arc::clone(&self.world.environment),
             grants: grants.grants.clone(),
             trust_all: self.project_trust == ProjectTrust::ForThisRun,
             plugins: self.plugins,
@@ -364,9 +363,9 @@ impl Settings {
         trusted.recognise_guards(&mut hooks);
         hooks.extend(self.hooks.iter().cloned());
         hooks.extend(native);
-        self.prepare_for_hooks(&mut hooks, &sources, loaded.redacted.as_ref(), &loaded.sources.looked_at);
+        self.prepare_for_hooks(&mut hooks, &sources, loaded.common.redacted.as_ref(), &loaded.sources.looked_at);
         self.disabled.apply(&mut hooks);
-        let mut policy = loaded.policy;
+        let mut policy = loaded.common.policy;
         policy.sandbox_floors.user.extend(self.sandbox_floors.iter().cloned());
         for hook in &mut hooks {
             hook.sandbox_floors = policy.sandbox_floors.of(hook.authority());

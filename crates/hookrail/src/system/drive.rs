@@ -164,7 +164,7 @@ impl Driver {
                 }
                 Step::Wait => {
                     let why = "a run was lost before it had ended";
-                    self.parts.trail.leave(&[dialect::engine_breadcrumb(event, why)]);
+                    self.parts.trail.leave(&dialect::engine_log(event, why));
                     return Outcome::abandoned(event);
                 }
             }
@@ -222,7 +222,7 @@ impl Driver {
         let end = self.run_action(&request, context, wait).await;
         log!(debug, target: "hookrail::runner", %hook, how = ?end.how, duration = ?end.duration, "ended");
         log!(trace, target: "hookrail::runner", %hook, stdout = %end.stdout.lossy(), stderr = %end.stderr.lossy(), "output");
-        self.parts.trail.leave(&dialect::breadcrumbs(&hook, request.event.kind(), &end));
+        self.parts.trail.leave(&hook.dialect.contract().run_log(&hook, request.event.kind(), &end));
         let (how, duration) = (end.how.clone(), end.duration);
         self.parts.notify.tell(|| Notification::Ended { fire, run, hook, how, duration });
         end

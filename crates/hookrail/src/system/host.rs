@@ -3,10 +3,14 @@
 //! Every method has a default that means "this host has no such thing", so a host implements what it has. Names are
 //! the host's own; what a module calls them is known only to the runner.
 
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use crate::json::Json;
-use crate::run::HostFuture;
+
+/// A future that a runner or a host gives back.
+pub type HostFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// What a hook may ask of the program it takes part in, while it runs.
 ///

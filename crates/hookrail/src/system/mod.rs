@@ -9,7 +9,7 @@ mod builder;
 mod drive;
 mod engine;
 mod fire;
-mod host;
+pub(crate) mod host;
 mod host_runtime;
 mod modules;
 mod notify;

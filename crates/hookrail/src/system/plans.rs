@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use hookrail_spawn::lock;
 
-use crate::dialect::DialectId;
+use crate::dialect::registry::DialectId;
 use crate::event::{Event, EventKind};
 use crate::firing::Plan;
 use crate::snapshot::Snapshot;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::fingerprint::{Fingerprint, NamedFile};
 use super::grants::{Grant, GrantedFile, Grants};
-use crate::dialect;
 use crate::hook::{Hook, OnFailure, Trust};
+use crate::matcher::Matcher;
 
 /// A difference between what was granted and what is there.
 #[derive(Clone, Debug)]
@@ -127,7 +127,8 @@ impl Grants {
             {
                 hook.trust = Trust::Changed(taken.clone().granted_by(grant));
                 let pattern = grant.described.as_ref().and_then(|described| described.matcher.as_deref());
-                hook.granted_matcher = Some(dialect::guards_matcher(hook.dialect, hook.event, pattern));
+                let matcher = |pattern: &str| hook.dialect.contract().matcher(hook.event, pattern);
+                hook.granted_matcher = Some(pattern.map_or_else(Matcher::everything, matcher));
             }
         }
     }

@@ -13,9 +13,10 @@ use super::command::{Command, Form, Found, OpenEnd};
 use super::grants::Grant;
 use super::imports;
 use crate::config::{is_absence, is_want_of_resources};
+use crate::dialect::registry::DialectId;
 use crate::exec_options::ProcessLifetime;
 use crate::hook::{Action, Hook};
-use crate::run::Capabilities;
+use crate::run::capabilities::Capabilities;
 
 /// A SHA-256 digest.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -504,8 +505,8 @@ pub(crate) fn files_named_by(hook: &Hook, cwd: &Path, home: Option<&Path>) -> Ve
 
 /// The folders that variables of a command stand for.
 fn folders(root: &Path, hook: &Hook) -> Vec<(String, PathBuf)> {
-    let of_project = ["LLXPRT_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR", "PWD"];
-    let mut folders: Vec<_> = of_project.into_iter().map(|name| (name.to_owned(), root.to_owned())).collect();
+    let of_project = DialectId::project_variables().chain(["PWD"]);
+    let mut folders: Vec<_> = of_project.map(|name| (name.to_owned(), root.to_owned())).collect();
     if let Some(owner) = &hook.owner {
         folders.push(("pluginDir".to_owned(), owner.dir.clone()));
         folders.push(("cwd".to_owned(), root.to_owned()));

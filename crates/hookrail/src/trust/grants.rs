@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::fingerprint::{Definition, Digest, Fingerprint, NamedFile};
 use crate::hook::{Action, Hook, OnFailure, Trust};
-use crate::run::Capabilities;
+use crate::run::capabilities::Capabilities;
 
 /// What was granted for one project.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

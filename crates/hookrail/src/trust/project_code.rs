@@ -6,9 +6,11 @@
 
 use std::sync::Arc;
 
+use hookrail_spawn::Environment;
+
 use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::registry::DialectId;
 use crate::hook::{Action, Authority, Hook};
-use crate::run::Environment;
 
 /// Keeps Python 3.11 and later from importing modules out of the directory in which it runs.
 const PYTHON_SAFE_PATH: &str = "PYTHONSAFEPATH";
@@ -55,9 +57,6 @@ const PREFIXES: [&str; 17] = [
     "env", "exec", "command", "nohup", "nice", "time", "timeout", "sudo", "xargs", "setsid", "!", "{", "if", "then",
     "do", "else", "while",
 ];
-
-/// Variables that mean the project or the directory in which a hook runs.
-const PROJECT_VARIABLES: [&str; 5] = ["LLXPRT_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR", "PWD", "cwd"];
 
 /// Sets `PYTHONSAFEPATH` for hooks from outside of the project that start Python without a script.
 pub(crate) fn protect_python(hooks: &mut [Hook], inherited: &Arc<Environment>) {
@@ -228,7 +227,8 @@ fn script(arguments: &[String]) -> Option<ProjectCode> {
 
 /// Whether a word with a slash leads into the directory in which a hook runs.
 fn leads_into_project(word: &str) -> bool {
-    let of_project = PROJECT_VARIABLES.iter().any(|name| {
+    // Variables that mean the project or the directory in which a hook runs.
+    let of_project = DialectId::project_variables().chain(["PWD", "cwd"]).any(|name| {
         [format!("${name}/"), format!("${{{name}}}/")].iter().any(|reference| word.starts_with(reference.as_str()))
     });
     of_project || (word.contains('/') && !word.starts_with(['/', '~', '$']))

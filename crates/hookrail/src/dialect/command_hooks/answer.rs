@@ -7,11 +7,11 @@ use super::CommandDialect;
 use super::output::{EXIT_CODE_BLOCKING_ERROR, EXIT_CODE_SUCCESS, HookDecision, HookOutput};
 use super::unambiguous::Unambiguous;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::{Health, Reply, failure_decision, failure_reason};
+use crate::dialect::{Reply, failure_decision, failure_reason};
 use crate::event::EventKind;
 use crate::hook::{Authority, Hook, OnFailure};
 use crate::json::{Json, JsonKind, JsonObject};
-use crate::outcome::{Decision, EndKind};
+use crate::outcome::{Decision, EndKind, Health};
 use crate::run::{How, RunEnd};
 
 /// What a hook said, and whether it really said it.

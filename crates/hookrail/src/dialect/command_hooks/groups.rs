@@ -46,10 +46,10 @@ pub(crate) fn read_event<D: CommandDialect>(
     value: &Node,
 ) -> (Vec<Hook>, Vec<Diagnostic>) {
     let mut found = Vec::new();
-    let Some(event) = event_named(D::ID, &key.name) else {
+    let Some(event) = event_named(D::DIALECT, &key.name) else {
         let message = format!("`{}` is not an event; its hooks will not run", key.name);
         let finding = document.finding(Code::UnknownEvent, &key.span, message);
-        found.push(with_suggestion(finding, &key.name, event_names(D::ID)));
+        found.push(with_suggestion(finding, &key.name, event_names(D::DIALECT)));
         return (Vec::new(), found);
     };
     let mut reader = Reader::<D> { document, kind, event, found, hooks: Vec::new(), dialect: PhantomData };
@@ -93,7 +93,7 @@ impl<D: CommandDialect> Reader<'_, D> {
     }
 
     fn event_name(&self) -> &'static str {
-        self.event.spec().column(D::ID).map_or("", |column| column.name)
+        self.event.spec().column(D::DIALECT).map_or("", |column| column.name)
     }
 
     fn group(&mut self, node: &Node) {
@@ -144,7 +144,7 @@ impl<D: CommandDialect> Reader<'_, D> {
         self.report(Code::GuardUnusable, &node.span, message);
         let origin = Origin::new(self.kind, self.document.location(&node.span));
         let label = self.label(node);
-        let mut hook = Hook::new(self.event, D::ID, label, Action::Unusable(why.into()), origin);
+        let mut hook = Hook::new(self.event, D::DIALECT, label, Action::Unusable(why.into()), origin);
         let said = self.on_failure(node);
         hook.on_failure = self.failure_of_unusable(said);
         self.hooks.push(hook);
@@ -172,7 +172,7 @@ impl<D: CommandDialect> Reader<'_, D> {
             self.report(Code::MatcherType, &matcher.span, message.clone());
             return GroupMatcher::Broken(message);
         };
-        if self.event.spec().matched_on(D::ID).is_none() {
+        if self.event.spec().matched_on(D::DIALECT).is_none() {
             if !matches!(text.trim(), "" | "*") {
                 let message = format!("{} hooks always run; the matcher has no effect", self.event_name());
                 self.report(Code::MatcherIgnored, &key.span, message);
@@ -231,7 +231,7 @@ impl<D: CommandDialect> Reader<'_, D> {
             Err(_) => return,
         };
         let origin = Origin::new(self.kind, self.document.location(&node.span));
-        let mut hook = Hook::new(self.event, D::ID, self.label(node), action, origin);
+        let mut hook = Hook::new(self.event, D::DIALECT, self.label(node), action, origin);
         hook.description = self.optional_text(node, "description").map(Arc::from);
         hook.on_failure = on_failure;
         hook.order = group.order;
@@ -347,7 +347,7 @@ impl<D: CommandDialect> Reader<'_, D> {
             Shape::Number(number) => number.parse::<f64>().ok(),
             _ => None,
         };
-        let default = self.event.spec().column(D::ID).map_or(Duration::ZERO, |column| column.timeout);
+        let default = self.event.spec().column(D::DIALECT).map_or(Duration::ZERO, |column| column.timeout);
         match given
             .filter(|number| number.is_finite() && *number > 0.0)
             .map(|number| D::TIMEOUT_UNIT.in_seconds(number))

@@ -25,7 +25,7 @@ use crate::matcher::{Compiled, OnInvalid};
 /// What distinguishes one dialect of command hooks from another.
 pub(crate) trait CommandDialect {
     /// The dialect of the hooks that are read.
-    const ID: DialectId;
+    const DIALECT: DialectId;
 
     /// The unit of `timeout` in its settings.
     const TIMEOUT_UNIT: TimeoutUnit;
@@ -86,7 +86,7 @@ mod tests {
     struct InSeconds;
 
     impl CommandDialect for InSeconds {
-        const ID: DialectId = DialectId::Llxprt;
+        const DIALECT: DialectId = DialectId::Llxprt;
         const TIMEOUT_UNIT: TimeoutUnit = TimeoutUnit::Seconds;
 
         fn compile_matcher(_event: EventKind, pattern: &str, on_invalid: OnInvalid) -> Compiled {

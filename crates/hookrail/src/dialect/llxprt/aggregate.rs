@@ -1,9 +1,9 @@
 //! The aggregate of an event, in the shape this dialect documents.
 
-use crate::dialect::Reply;
 use crate::dialect::command_hooks::{Answer, HookOutput};
-use crate::json::Json;
-use crate::outcome::{Aggregated, Decision, Effects, EndKind};
+use crate::dialect::{OutcomeDetail, Reply};
+use crate::json::{Json, JsonObject};
+use crate::outcome::{Aggregated, Decision, Effects, EndKind, Outcome};
 
 pub(super) fn aggregate(replies: &[Reply<Answer>], answers: &[&Answer], merged: &HookOutput) -> Aggregated {
     Aggregated {
@@ -15,8 +15,32 @@ pub(super) fn aggregate(replies: &[Reply<Answer>], answers: &[&Answer], merged: 
     }
 }
 
+impl OutcomeDetail for Aggregated {
+    fn record(self: Box<Self>, outcome: &mut Outcome) {
+        outcome.aggregated = *self;
+    }
+
+    fn amend(self: Box<Self>, outcome: &mut Outcome, effects: &Effects) {
+        amend(&mut outcome.aggregated, *self, effects);
+    }
+}
+
+/// The aggregate as this dialect documents it.
+pub(super) fn document(aggregated: &Aggregated) -> Json {
+    let mut members = JsonObject::new();
+    members.set("success", Json::boolean(aggregated.success));
+    if let Some(output) = &aggregated.final_output {
+        members.set("finalOutput", output.clone());
+    }
+    members.set("allOutputs", Json::of(&aggregated.all_outputs).unwrap_or_else(|_| Json::null()));
+    let errors = aggregated.errors.iter().map(|message| serde_json::json!({ "message": message }));
+    members.set("errors", Json::from(serde_json::Value::from_iter(errors)));
+    members.set("totalDuration", Json::milliseconds(aggregated.total_duration));
+    members.to_json()
+}
+
 /// Adds a second look at the final input: its outputs, and its verdict where it has one.
-pub(crate) fn amend_aggregate(first: &mut Aggregated, second: Aggregated, effects: &Effects) {
+fn amend(first: &mut Aggregated, second: Aggregated, effects: &Effects) {
     first.success &= second.success;
     first.all_outputs.extend(second.all_outputs);
     first.errors.extend(second.errors);

@@ -21,7 +21,13 @@ pub(super) fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Repl
     let mut merged = match column.fold {
         Fold::FieldReplacement | Fold::LastWins => last_write_wins(&answers),
         Fold::ToolUnion => tools::with_union(any_denies(&answers), replies),
-        _ => any_denies(&answers),
+        Fold::AnyDenies
+        | Fold::Stack
+        | Fold::FirstBlock
+        | Fold::LastResult
+        | Fold::ChainMessages
+        | Fold::FirstMessage
+        | Fold::Ignore => any_denies(&answers),
     };
     if column.fold == Fold::FieldReplacement {
         diagnostics.extend(settle_decision(&mut merged, context, replies));
@@ -36,7 +42,7 @@ pub(super) fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Repl
     }
     agree(&mut merged, &effects);
     let aggregated = aggregate::aggregate(replies, &answers, &merged);
-    Folded { effects, aggregated: Some(aggregated), diagnostics }
+    Folded { effects, detail: Some(Box::new(aggregated)), diagnostics }
 }
 
 /// Any block blocks; reasons, messages and contexts are joined; flags are or-ed.

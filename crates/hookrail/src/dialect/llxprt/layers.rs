@@ -9,7 +9,7 @@ use super::extension;
 use super::settings::{self, SettingsFile, Switch};
 use crate::config::{Document, KeptReason, Parsed, Place, Reading, Verdict, is_absence, same_place};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::{DialectId, Loaded, Sources, path_in};
+use crate::dialect::{DialectId, LoadContext, Loaded, Sources, path_in};
 use crate::hook::{Hook, Standing};
 use crate::run::Environment;
 use crate::sandbox::SandboxFloors;
@@ -26,7 +26,8 @@ struct Layer {
 }
 
 /// Loads every layer.
-pub(crate) fn load(sources: &Sources, reading: &mut Reading<'_>) -> Loaded {
+pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
+    let LoadContext { sources, reading, common } = context;
     let mut loaded = Loaded::default();
     let mut read: Vec<Layer> = Vec::new();
     for (kind, file) in files(sources) {
@@ -44,13 +45,13 @@ pub(crate) fn load(sources: &Sources, reading: &mut Reading<'_>) -> Loaded {
         read.push(Layer { kind: SourceKind::Extension, file: folder, settings });
     }
     let project_counts = sources.trust_all || sources.grants.project;
-    loaded.policy.model_decisions = model_decisions(&read);
-    loaded.policy.sandbox_floors = sandbox_floors(&read);
+    common.policy.model_decisions = model_decisions(&read);
+    common.policy.sandbox_floors = sandbox_floors(&read);
     let switched_on = read.iter().any(|layer| {
         layer.settings.switch == Some(Switch::On) && (layer.kind != SourceKind::Project || project_counts)
     });
-    loaded.redacted = redacted_environment(&read, &sources.environment);
-    let environment = loaded.redacted.as_ref().unwrap_or(&sources.environment);
+    common.redacted = redacted_environment(&read, &sources.environment);
+    let environment = common.redacted.as_ref().unwrap_or(&sources.environment);
     let in_project = |environment: Environment, name: &str| environment.with(name, &sources.project);
     let environment = Arc::new(PROJECT_VARIABLES.into_iter().fold(Environment::clone(environment), in_project));
     for layer in &read {

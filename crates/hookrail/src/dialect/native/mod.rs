@@ -5,20 +5,40 @@ mod events;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Dialect, Flow, FoldContext, Folded, Health, Reply};
+use super::{Dialect, DialectId, Flow, FoldContext, Folded, LoadContext, Loaded, Reply};
 use crate::event::{Column, Event, EventKind, Stage};
 use crate::hook::{Authority, Hook, OnFailure};
-use crate::outcome::{Decision, Effects, EndKind};
+use crate::matcher::Matcher;
+use crate::outcome::{Decision, Effects, EndKind, Health};
 use crate::run::{How, RunEnd, RunInput};
 
 pub(crate) struct Native;
 
 impl Dialect for Native {
-    type Answer = Effects;
+    const ID: DialectId = DialectId::Native;
+
+    const TITLE: &'static str = "closures of the embedding program";
 
     fn column(kind: EventKind) -> Option<&'static Column> {
         events::column(kind)
     }
+
+    type Memory = ();
+
+    /// Closures are given to the builder, not read from files.
+    fn load(_context: &mut LoadContext<'_, '_>, _memory: &mut ()) -> Loaded {
+        Loaded::default()
+    }
+
+    fn matcher(_kind: EventKind, _pattern: &str) -> Matcher {
+        Matcher::everything()
+    }
+
+    fn same_work(_hook: &Hook) -> Option<String> {
+        None
+    }
+
+    type Answer = Effects;
 
     const GRACE: Duration = Duration::ZERO;
 
@@ -65,19 +85,32 @@ impl Dialect for Native {
     }
 }
 
-/// Lets rewrites flow on to whoever comes next.
+/// Lets rewrites flow on to the next hook. The other effects concern the host and not the event.
 fn apply(event: &mut Event, effects: &Effects) {
-    let fields = [
-        ("tool_input", effects.tool_input.clone()),
-        ("llm_request", effects.llm_request.clone()),
-        ("llm_response", effects.llm_response.clone()),
-    ];
-    for (name, value) in fields {
+    let Effects {
+        tool_input,
+        llm_request,
+        llm_response,
+        prompt,
+        decision: _,
+        reason: _,
+        stop: _,
+        system_message: _,
+        suppress_output: _,
+        clear_context: _,
+        additional_context: _,
+        tool_output: _,
+        messages: _,
+        entries: _,
+        tool_config: _,
+        result: _,
+    } = effects;
+    for (name, value) in [("tool_input", tool_input), ("llm_request", llm_request), ("llm_response", llm_response)] {
         if let Some(value) = value {
-            event.set(name, value);
+            event.set(name, value.clone());
         }
     }
-    if let Some(prompt) = &effects.prompt {
+    if let Some(prompt) = prompt {
         event.set("prompt", crate::json::Json::string(prompt));
     }
 }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::{DialectId, Health, Reply, failure_reason};
+use crate::dialect::{DialectId, Reply, failure_reason};
 use crate::event::{Abilities, EventKind};
 use crate::hook::{Authority, Hook, OnFailure};
 use crate::json::Json;
-use crate::outcome::{Decision, EndKind};
+use crate::outcome::{Decision, EndKind, Health};
 use crate::run::{How, RunEnd};
 
 /// The reason of a deny that gives none.

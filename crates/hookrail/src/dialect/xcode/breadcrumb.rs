@@ -12,10 +12,10 @@ use crate::run::{How, RunEnd};
 const QUOTED: usize = 200;
 
 /// What a run leaves behind.
-pub(crate) fn of_run(hook: &Hook, kind: EventKind, end: &RunEnd) -> Vec<Breadcrumb> {
+pub(super) fn of_run(hook: &Hook, kind: EventKind, end: &RunEnd) -> Vec<Breadcrumb> {
     let event = kind.spec().column(DialectId::Xcode).map_or(kind.name(), |column| column.name);
     let plugin = hook.owner.as_ref().map_or("?", |owner| owner.id.as_str());
-    let crumb = |tag, rest: String| Breadcrumb::new(tag, format!("{plugin} {event}: {rest}"));
+    let crumb = |tag, rest: String| Breadcrumb::new(DialectId::Xcode, tag, format!("{plugin} {event}: {rest}"));
     let failed = |rest: String| vec![crumb("hooks.exec-error", rest)];
     match &end.how {
         How::Exited(0) if end.stdout.is_truncated() => failed("too much output".to_owned()),
@@ -56,18 +56,18 @@ pub(super) fn of_loading(hooks: &[Hook], diagnostics: &[Diagnostic]) -> Vec<Brea
             };
             let at = finding.location.as_ref();
             let place = at.map(|at| format!(" ({}:{})", at.file.display(), at.line)).unwrap_or_default();
-            Breadcrumb::new(tag, format!("{}{place}", finding.message))
+            Breadcrumb::new(DialectId::Xcode, tag, format!("{}{place}", finding.message))
         })
         .collect();
     if !hooks.is_empty() {
-        crumbs.push(Breadcrumb::new("plugins.hooks-registered", format!("count={}", hooks.len())));
+        crumbs.push(Breadcrumb::new(DialectId::Xcode, "plugins.hooks-registered", format!("count={}", hooks.len())));
     }
     crumbs
 }
 
 /// What an error of the engine itself leaves behind.
-pub(crate) fn of_engine(kind: EventKind, why: &str) -> Breadcrumb {
-    Breadcrumb::new("hooks.bus-error", format!("{}: {why}", kind.name()))
+pub(super) fn of_engine(kind: EventKind, why: &str) -> Breadcrumb {
+    Breadcrumb::new(DialectId::Xcode, "hooks.bus-error", format!("{}: {why}", kind.name()))
 }
 
 fn word(answer: &Answer) -> &'static str {

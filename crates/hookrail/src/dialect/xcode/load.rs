@@ -1,16 +1,22 @@
 //! The hooks of every plugin, ready for the snapshot.
 
+use std::sync::Arc;
+
 use super::breadcrumb;
 use super::places::PluginPlaces;
 use super::registry::{Plugin, PluginScope, survey_through};
-use crate::config::Reading;
-use crate::dialect::{Loaded, Sources};
+use crate::dialect::{LoadContext, Loaded, Plugins};
 use crate::hook::Standing;
 
 /// Loads every hook of this dialect.
-pub(crate) fn load(sources: &Sources, reading: &mut Reading<'_>) -> Loaded {
+pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
+    let environment = Arc::clone(context.hook_environment());
+    let LoadContext { sources, reading, .. } = context;
+    if sources.plugins == Plugins::LeftAlone {
+        return Loaded::default();
+    }
     let places = PluginPlaces::new(&sources.project, &sources.environment);
-    let survey = survey_through(&places, &sources.hook_environment, reading);
+    let survey = survey_through(&places, &environment, reading);
     let mut loaded = Loaded { diagnostics: survey.problems, ..Loaded::default() };
     for mut plugin in survey.plugins {
         loaded.diagnostics.append(&mut plugin.problems);

@@ -54,7 +54,8 @@ pub(super) fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Repl
                 effects.result = Some([("messages", messages)].into_iter().collect::<JsonObject>().to_json());
             }
         }
-        _ => {}
+        // No column of this dialect folds so.
+        (Fold::AnyDenies | Fold::FieldReplacement | Fold::ToolUnion | Fold::LastWins | Fold::Stack, _) => {}
     }
     folded
 }

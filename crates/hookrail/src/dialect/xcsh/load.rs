@@ -11,7 +11,7 @@ use super::discover::{self, Found};
 use crate::config::{KeptReason, LoadMode, Place, Reading, is_absence, is_want_of_resources};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::columns::{event_named, event_names};
-use crate::dialect::{DialectId, Inspector, Loaded, Sources};
+use crate::dialect::{DialectId, Inspector, LoadContext, Loaded};
 use crate::event::EventKind;
 use crate::hook::{Action, EventScope, Hook, Standing, Trust};
 use crate::run::{Capabilities, LoadFailure, ModuleInspection, ModuleRunner, ModuleWorld, Registrations};
@@ -31,14 +31,14 @@ struct GoodModule {
 }
 
 /// Loads every hook of this dialect.
-pub(crate) fn load(sources: &Sources, reading: &mut Reading<'_>, last_good: &mut LastGood) -> Loaded {
+pub(super) fn load(context: &mut LoadContext<'_, '_>, last_good: &mut LastGood) -> Loaded {
     let mut loaded = Loaded::default();
-    let found = discover::discover(sources, reading, &mut loaded.diagnostics);
+    let found = discover::discover(context.sources, context.reading, &mut loaded.diagnostics);
     let known: HashSet<PathBuf> = found.iter().map(|file| file.path.clone()).collect();
     for file in found {
-        load_file(sources, &file, reading, last_good, &mut loaded);
+        load_file(context, &file, last_good, &mut loaded);
     }
-    if let Inspector::Runner(runner) = &sources.inspector {
+    if let Inspector::Runner(runner) = &context.sources.inspector {
         let gone = last_good.0.keys().filter(|path| !known.contains(*path));
         gone.for_each(|path| runner.forget(path));
     }
@@ -46,13 +46,8 @@ pub(crate) fn load(sources: &Sources, reading: &mut Reading<'_>, last_good: &mut
     loaded
 }
 
-fn load_file(
-    sources: &Sources,
-    file: &Found,
-    reading: &mut Reading<'_>,
-    last_good: &mut LastGood,
-    loaded: &mut Loaded,
-) {
+fn load_file(context: &mut LoadContext<'_, '_>, file: &Found, last_good: &mut LastGood, loaded: &mut Loaded) {
+    let LoadContext { sources, reading, .. } = context;
     reading.look_at(&file.path);
     let location = Location::whole_file(&file.path);
     if let Some(first) = &file.shadowed_by {
@@ -84,7 +79,7 @@ fn load_file(
         return;
     }
     match &sources.inspector {
-        Inspector::Runner(runner) => inspect(&**runner, sources, hook, reading, last_good, loaded),
+        Inspector::Runner(runner) => inspect(&**runner, context, hook, last_good, loaded),
         Inspector::HeldBack => loaded.hooks.push(hook),
         Inspector::Missing => {
             hook.action = Action::NotExecutable("no runner for module hooks is registered".into());
@@ -96,21 +91,21 @@ fn load_file(
 /// Lets a runner look into a module, and takes what it found, or what it found when it could last be loaded.
 fn inspect(
     runner: &dyn ModuleRunner,
-    sources: &Sources,
+    context: &mut LoadContext<'_, '_>,
     hook: Hook,
-    reading: &mut Reading<'_>,
     last_good: &mut LastGood,
     loaded: &mut Loaded,
 ) {
+    let environment = Arc::clone(context.hook_environment());
+    let LoadContext { sources, reading, .. } = context;
     let Action::Module(path) = &hook.action else { return };
     let path = Arc::clone(path);
     if let Some(known) = last_good.0.get(&*path).filter(|known| known.has_changed()) {
         let files: Vec<PathBuf> = known.files.iter().map(|file| file.path.clone()).collect();
         reading.settle(&files);
     }
-    let world = ModuleWorld::new(&*sources.project, Arc::clone(&sources.hook_environment))
-        .with_capabilities(Capabilities::LOOK)
-        .covering(&hook.trust);
+    let world =
+        ModuleWorld::new(&*sources.project, environment).with_capabilities(Capabilities::LOOK).covering(&hook.trust);
     let inspection = runner.inspect(&path, &world);
     let files = runner.inspected_files(&path, &world);
     for file in &files {

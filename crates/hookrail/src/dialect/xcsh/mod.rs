@@ -10,16 +10,16 @@ mod load;
 mod payload;
 
 pub(crate) use discover::resolve as resolve_module_path;
-pub(crate) use load::{LastGood, load};
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Dialect, Flow, FoldContext, Folded, Health, Reply};
-use crate::event::{Column, Event, EventKind, Stage};
+use super::{Dialect, DialectId, Flow, FoldContext, Folded, LoadContext, Loaded, Reply};
+use crate::event::{Abilities, Column, Event, EventKind, Stage};
 use crate::hook::{Authority, Hook, OnFailure};
 use crate::json::{Json, JsonObject};
-use crate::outcome::{Decision, EndKind};
+use crate::matcher::Matcher;
+use crate::outcome::{Decision, EndKind, Health};
 use crate::run::{How, RunEnd, RunInput};
 
 /// The dialect.
@@ -31,11 +31,30 @@ pub(crate) struct Answer {
 }
 
 impl Dialect for Xcsh {
-    type Answer = Answer;
+    const ID: DialectId = DialectId::Xcsh;
+
+    const TITLE: &'static str = "JavaScript and TypeScript modules";
 
     fn column(kind: EventKind) -> Option<&'static Column> {
         events::column(kind)
     }
+
+    type Memory = load::LastGood;
+
+    fn load(context: &mut LoadContext<'_, '_>, memory: &mut load::LastGood) -> Loaded {
+        load::load(context, memory)
+    }
+
+    /// Handlers have no matchers.
+    fn matcher(_kind: EventKind, _pattern: &str) -> Matcher {
+        Matcher::everything()
+    }
+
+    fn same_work(_hook: &Hook) -> Option<String> {
+        None
+    }
+
+    type Answer = Answer;
 
     const GRACE: Duration = Duration::ZERO;
 
@@ -109,14 +128,9 @@ fn failed_closed(kind: EventKind, why: &str) -> Option<JsonObject> {
 }
 
 fn blocks(kind: EventKind, result: &JsonObject) -> bool {
-    match kind {
-        EventKind::BeforeTool => result.get("block").is_some_and(is_truthy),
-        EventKind::BeforeCompact
-        | EventKind::SessionBeforeSwitch
-        | EventKind::SessionBeforeBranch
-        | EventKind::SessionBeforeTree => result.get("cancel").is_some_and(is_truthy),
-        _ => false,
-    }
+    let can_deny = events::column(kind).is_some_and(|column| column.can.includes(Abilities::DENY));
+    let word = if kind == EventKind::BeforeTool { "block" } else { "cancel" };
+    can_deny && result.get(word).is_some_and(is_truthy)
 }
 
 /// What JavaScript takes for true.

@@ -1,0 +1,82 @@
+//! The list of dialects, and the only one: everything that goes through all dialects is made from it.
+//!
+//! Nothing of the engine is used here, so that every part of it can name a dialect.
+
+use std::fmt;
+
+/// Calls a macro with every dialect, in the order in which they take part in an event. A line has the variant of
+/// [`DialectId`], the name, and the folder, which holds a type of the variant's name that implements
+/// [`Dialect`](super::Dialect). `configured` dialects are written in files; those of the `host` are not.
+macro_rules! with_dialects {
+    ($callback:ident) => {
+        $callback! {
+            configured {
+                /// Command hooks in settings files.
+                Llxprt "llxprt" in llxprt;
+                /// Command hooks of plugins.
+                Xcode "xcode" in xcode;
+                /// Hooks that are JavaScript or TypeScript modules.
+                Xcsh "xcsh" in xcsh;
+                /// The smallest complete dialect, for the tests.
+                #[cfg(any(test, feature = "test-dialect"))]
+                TestDialect "test-dialect" in test_dialect;
+            }
+            host {
+                /// Closures of the embedding program.
+                Native "native" in native;
+            }
+        }
+    };
+}
+
+pub(super) use with_dialects;
+
+macro_rules! identities {
+    (
+        configured { $($(#[doc = $doc:literal])+ $(#[cfg($($when:tt)*)])? $dialect:ident $name:literal in $folder:ident;)+ }
+        host { $($(#[doc = $host_doc:literal])+ $host:ident $host_name:literal in $host_folder:ident;)+ }
+    ) => {
+        /// A family of hooks.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum DialectId {
+            $($(#[doc = $doc])+ $(#[cfg($($when)*)])? $dialect,)+
+            $($(#[doc = $host_doc])+ $host,)+
+        }
+
+        impl DialectId {
+            /// The dialects that are written in files, in the order in which they take part in an event.
+            pub const CONFIGURED: [Self; [$($(#[cfg($($when)*)])? Self::$dialect),+].len()] =
+                [$($(#[cfg($($when)*)])? Self::$dialect),+];
+
+            /// The order in which dialects take part in an event.
+            pub const ORDER: [Self; Self::CONFIGURED.len() + [$(Self::$host),+].len()] =
+                [$($(#[cfg($($when)*)])? Self::$dialect,)+ $(Self::$host),+];
+
+            /// The name used in JSON, on the command line and in messages.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $($(#[cfg($($when)*)])? Self::$dialect => $name,)+
+                    $(Self::$host => $host_name,)+
+                }
+            }
+        }
+    };
+}
+
+with_dialects!(identities);
+
+impl DialectId {
+    /// The dialect of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ORDER.into_iter().find(|dialect| dialect.name() == name)
+    }
+}
+
+impl fmt::Display for DialectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,58 @@
+//! The events of this dialect: two are enough to have one that can be denied and one that cannot.
+
+use std::time::Duration;
+
+use crate::dialect::columns::columns;
+use crate::event::{Abilities, Column, Fold, Stage};
+
+const BASE: Column = Column {
+    name: "",
+    matched_on: Some("tool_name"),
+    fields: &[],
+    can: Abilities::ADD_CONTEXT,
+    gates: false,
+    fold: Fold::AnyDenies,
+    stage: Stage::Parallel,
+    timeout: Duration::from_secs(10),
+};
+
+columns! {
+    BeforeTool => BASE {
+        name: "tool/ask",
+        fields: [tool_name, tool_input],
+        can: Abilities::DENY.and(Abilities::ADD_CONTEXT),
+        gates: true,
+    }
+    AfterTool => BASE { name: "tool/told", fields: [tool_name, tool_response] }
+    [
+        SessionStart,
+        SessionEnd,
+        Prompt,
+        AgentStart,
+        AgentEnd,
+        TurnStart,
+        TurnEnd,
+        ModelRoundEnd,
+        BeforeModel,
+        AfterModel,
+        ToolSelection,
+        BeforeCompact,
+        Compacting,
+        AfterCompact,
+        AutoCompactionStart,
+        AutoCompactionEnd,
+        AutoRetryStart,
+        AutoRetryEnd,
+        SubagentStart,
+        SubagentStop,
+        SessionBeforeSwitch,
+        SessionSwitch,
+        SessionBeforeBranch,
+        SessionBranch,
+        SessionBeforeTree,
+        SessionTree,
+        RuleTriggered,
+        TodoReminder,
+        Notification,
+    ] => None
+}

@@ -1,0 +1,129 @@
+//! The smallest complete dialect. It shows that a folder and a line in the registry are enough, and what they must hold.
+//!
+//! A hook reads `event tool` on one line and answers with one: `no, because …`, `note: …`, or nothing.
+
+mod events;
+mod load;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{
+    Dialect, DialectId, Flow, FoldContext, Folded, LoadContext, Loaded, Reply, failure_decision, failure_reason,
+};
+use crate::event::{Column, Event, EventKind, Stage};
+use crate::hook::{Authority, Hook, OnFailure};
+use crate::matcher::{Language, Matcher, OnInvalid, Scope};
+use crate::outcome::{Decision, Effects, EndKind, Health};
+use crate::run::{How, RunEnd, RunInput};
+
+/// The dialect.
+pub(crate) struct TestDialect;
+
+/// What a hook said, or what its failure means.
+pub(crate) enum Answer {
+    No(String),
+    Ask(String),
+    Note(String),
+}
+
+impl Answer {
+    fn read(line: &str) -> Option<Self> {
+        if let Some(reason) = line.strip_prefix("no, because ") {
+            return Some(Self::No(reason.to_owned()));
+        }
+        line.strip_prefix("note: ").map(|text| Self::Note(text.to_owned()))
+    }
+
+    fn of_failure(hook: &Hook, on_failure: OnFailure, end: EndKind) -> Option<Self> {
+        let reason = failure_reason(hook, on_failure, end);
+        match failure_decision(on_failure)? {
+            Decision::Deny => Some(Self::No(reason)),
+            Decision::Ask => Some(Self::Ask(reason)),
+            Decision::Allow => None,
+        }
+    }
+
+    fn effects(&self) -> Effects {
+        match self {
+            Self::No(reason) => Effects::deny(reason),
+            Self::Ask(reason) => Effects::ask(reason),
+            Self::Note(text) => Effects::none().with_context(text),
+        }
+    }
+}
+
+impl Dialect for TestDialect {
+    const ID: DialectId = DialectId::TestDialect;
+
+    const TITLE: &'static str = "one-line hooks of the tests";
+
+    fn column(kind: EventKind) -> Option<&'static Column> {
+        events::column(kind)
+    }
+
+    type Memory = ();
+
+    fn load(context: &mut LoadContext<'_, '_>, _memory: &mut ()) -> Loaded {
+        load::load(context)
+    }
+
+    fn matcher(_kind: EventKind, pattern: &str) -> Matcher {
+        Matcher::compile(pattern, Language::GlobOrRegex, Scope::Whole, OnInvalid::MatchAll).matcher
+    }
+
+    fn same_work(_hook: &Hook) -> Option<String> {
+        None
+    }
+
+    type Answer = Answer;
+
+    const GRACE: Duration = Duration::from_millis(500);
+
+    fn input(_hook: &Hook, event: &Event, _before: &[Reply<Answer>]) -> RunInput {
+        let name = Self::column(event.kind()).map_or("", |column| column.name);
+        let line = format!("{name} {}\n", event.text("tool_name").unwrap_or_default());
+        Arc::<[u8]>::from(line.into_bytes()).into()
+    }
+
+    fn read(hook: &Arc<Hook>, on_failure: OnFailure, _kind: EventKind, end: &RunEnd) -> Reply<Answer> {
+        let failed = |end: EndKind| (end, Answer::of_failure(hook, on_failure, end));
+        let (kind, answer) = match &end.how {
+            How::Exited(0) => match Answer::read(end.stdout.lossy().trim()) {
+                Some(answer) => (EndKind::Answered, Some(answer)),
+                None => (EndKind::Silent, None),
+            },
+            How::Exited(_) | How::StatusUnknown => failed(EndKind::Exited),
+            How::Signalled(_) => failed(EndKind::Signalled),
+            How::TimedOut(_) => failed(EndKind::TimedOut),
+            How::OutputLimit => failed(EndKind::OutputLimit),
+            How::SpawnFailed(_) => failed(EndKind::SpawnFailed),
+            How::ContentChanged | How::Unusable(_) => failed(EndKind::Unusable),
+            _ => failed(EndKind::Cancelled),
+        };
+        Reply {
+            hook: Arc::clone(hook),
+            end: kind,
+            decision: answer.as_ref().and_then(|answer| answer.effects().decision),
+            answer,
+            health: Health::of(kind),
+            authority: Authority::default(),
+            duration: end.duration,
+            failure: None,
+            diagnostics: Vec::new(),
+        }
+    }
+
+    /// No answer rewrites anything.
+    fn pass_on(_event: &mut Event, _stage: Stage, reply: &Reply<Answer>) -> Flow {
+        if reply.decision == Some(Decision::Deny) { Flow::Over } else { Flow::On }
+    }
+
+    fn fold(_context: &FoldContext<'_>, _event: &mut Event, replies: &[Reply<Answer>]) -> Folded {
+        let mut folded = Folded::default();
+        for answer in replies.iter().filter_map(|reply| reply.answer.as_ref()) {
+            folded.effects.absorb(answer.effects());
+        }
+        folded
+    }
+}
