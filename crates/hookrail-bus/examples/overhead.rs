@@ -40,8 +40,17 @@ async fn main() -> Result<(), Failure> {
     tokio::spawn(async move { serving.listen(listener).await });
     let in_process = bus.client();
     let over_socket = Client::new(connect(&socket).await?);
-    for (tool, what) in [("guarded", "one hook (`true`)"), ("free", "no hook that matches")] {
-        let input = Json::of(&serde_json::json!({"tool_name": tool, "tool_input": {"path": "a.txt"}}))?;
+    // Text with line ends and quotes, as in a file that an agent writes.
+    let code = "    let name = \"a value\"; // and a comment\n";
+    let cases = [
+        ("guarded", code, 600, "one hook (`true`)"),
+        ("free", code, 600, "no hook that matches"),
+        ("free", code, 64 * 1024, "no hook that matches, 64 KiB of code"),
+        ("free", "x", 64 * 1024, "no hook that matches, 64 KiB of one letter"),
+    ];
+    for (tool, text, bytes, what) in cases {
+        let content: String = text.chars().cycle().take(bytes).collect();
+        let input = Json::of(&serde_json::json!({"tool_name": tool, "tool_input": {"content": content}}))?;
         let mut times: [Vec<Duration>; 3] = Default::default();
         for round in 0..ROUNDS + 50 {
             let began = Instant::now();

@@ -30,7 +30,7 @@ pub(crate) enum Trigger {
     Change,
     /// The user's grants have changed.
     Grants,
-    /// Somebody asked for it: a signal, or a client. Removed sources are then gone for good.
+    /// It was asked for, by a signal or a client. Removed sources are then gone for good.
     Request,
 }
 

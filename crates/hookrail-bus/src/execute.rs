@@ -13,7 +13,7 @@ use crate::message::{FromServer, Lifecycle, Phase, Request, Response, Wait};
 use crate::outbox::Outbox;
 use crate::report::Report;
 
-/// Whom to tell what happens to a request.
+/// Where to report what happens to a request.
 pub(crate) struct Progress {
     pub(crate) outbox: Outbox,
     pub(crate) correlation_id: String,
@@ -66,7 +66,7 @@ async fn prepare(core: &Arc<Core>, request: Request) -> Result<(crate::projects:
 }
 
 async fn fire(system: &HookSystem, event: Event, wait: Wait, progress: Option<&Progress>) -> Outcome {
-    // Whoever listens has to do so before there is something to hear.
+    // The subscription must exist before there is something to report.
     let mut heard = progress.map(|_| system.subscribe());
     let mut fire = match wait {
         Wait::All => system.fire_with(event, FireOptions::new().wait_for_all()),

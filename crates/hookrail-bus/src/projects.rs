@@ -219,7 +219,7 @@ impl Projects {
         trigger: Trigger,
     ) -> Result<LoadResult, tokio::task::JoinError> {
         let _one_at_a_time = project.loading.lock().await;
-        // Whoever came first may have done the work.
+        // The caller that came first may have done the work.
         if trigger == Trigger::Grants && !project.has_other_grants() {
             return Ok(project.result());
         }
@@ -303,7 +303,7 @@ impl Projects {
         all
     }
 
-    /// Counts reloads, for whoever waits for one.
+    /// Counts reloads, for callers that wait for one.
     pub(crate) fn reloads(&self) -> watch::Receiver<u64> {
         self.reloads.subscribe()
     }
@@ -332,7 +332,7 @@ impl Projects {
     }
 }
 
-/// Waits for the end of everything a hook system has started. Nobody is left to answer, so the log is told.
+/// Waits for the end of everything a hook system has started. No request is left to answer, so it is logged.
 async fn close(system: HookSystem) {
     for finding in system.shutdown().await {
         let project = system.project().display();

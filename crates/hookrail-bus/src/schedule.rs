@@ -25,7 +25,7 @@ struct State {
     turns: VecDeque<Arc<str>>,
 }
 
-/// A place among those that run. Dropping it gives it to whoever is next.
+/// A place among those that run. Dropping it gives it to the request that is next.
 #[derive(Debug)]
 pub(crate) struct Place(Option<Arc<Schedule>>);
 
@@ -64,7 +64,7 @@ impl Schedule {
         lock(&self.state)
     }
 
-    /// Gives a place that became free to whoever is next.
+    /// Gives a place that became free to the request that is next.
     fn pass_on(self: &Arc<Self>) {
         let mut state = self.lock();
         while let Some(session) = state.turns.pop_front() {
@@ -78,7 +78,7 @@ impl Schedule {
             let Some(next) = next else { continue };
             match next.send(Place(Some(Arc::clone(self)))) {
                 Ok(()) => return,
-                // Whoever waited is gone. The place must not pass itself on while the lock is held.
+                // The request that waited is gone. The place must not pass itself on while the lock is held.
                 Err(mut place) => place.0 = None,
             }
         }
@@ -101,7 +101,7 @@ impl Drop for Place {
     }
 }
 
-/// Somebody who waits. One who gives up leaves the queue at once, so that it cannot grow with the dead.
+/// A request that waits. One that gives up leaves the queue at once, so that the queue holds none that are gone.
 struct Waiting<'a> {
     schedule: &'a Schedule,
     session: &'a Arc<str>,
@@ -177,7 +177,7 @@ mod tests {
         let mut last = Box::pin(schedule.place(&session));
         assert!(poll(last.as_mut()).is_pending());
         drop(place);
-        // The place is in the hands of somebody who never looks; it is not lost.
+        // The place was given to a request that never looks; it is not lost.
         drop(last);
         assert_eq!(schedule.counts(), (0, 0));
     }

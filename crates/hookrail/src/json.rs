@@ -474,24 +474,41 @@ fn needs_compacting(text: &str) -> bool {
     false
 }
 
-/// The place after the closing quote of a string whose content begins here.
+/// The place after the closing quote of a string whose content begins here. Most of a long value is text, so eight bytes
+/// are looked at together.
 fn after_string(bytes: &[u8], begin: usize) -> usize {
-    /// As many bytes as a compiler compares at once; most of a long value is text without quotes and backslashes.
-    const STEP: usize = 32;
     let mut at = begin;
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'"' => return at + 1,
-            b'\\' => at += 2,
-            _ => at += 1,
+    loop {
+        while let Some(eight) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
+            match first_quote_or_backslash(*eight) {
+                None => at += eight.len(),
+                Some(place) => {
+                    at += place;
+                    break;
+                }
+            }
         }
-        while let Some(step) = bytes.get(at..).and_then(|rest| rest.first_chunk::<STEP>())
-            && !step.iter().fold(false, |found, byte| found | (*byte == b'"') | (*byte == b'\\'))
-        {
-            at += STEP;
+        match bytes.get(at) {
+            Some(b'"') => return at + 1,
+            Some(b'\\') => at += 2,
+            Some(_) => at += 1,
+            None => return bytes.len(),
         }
     }
-    bytes.len()
+}
+
+/// Where the first quote or backslash is among eight bytes. A byte that is equal becomes zero; subtracting one then sets its
+/// highest bit, which no other byte before the first zero can have.
+fn first_quote_or_backslash(bytes: [u8; 8]) -> Option<usize> {
+    const ONES: u64 = u64::MAX / 0xff;
+    const HIGH: u64 = ONES << 7;
+    let word = u64::from_le_bytes(bytes);
+    let equal = |byte: u8| {
+        let zero = word ^ (ONES * u64::from(byte));
+        zero.wrapping_sub(ONES) & !zero & HIGH
+    };
+    let found = equal(b'"') | equal(b'\\');
+    (found != 0).then(|| found.trailing_zeros() as usize / 8)
 }
 
 /// Valid JSON text without the white space between its tokens; every token keeps its bytes.
@@ -528,6 +545,20 @@ mod tests {
     fn white_space_between_tokens_goes_and_inside_strings_stays() {
         let json = Json::parse("{ \"a b\" : [ 1 ,\n 2 ] , \"c\": \"x \\\" y\" }").unwrap();
         assert_eq!(json.text(), r#"{"a b":[1,2],"c":"x \" y"}"#);
+    }
+
+    #[test]
+    fn strings_of_every_length_end_where_they_end() {
+        for length in 0..40 {
+            for escape in 0..=length {
+                let (before, after) = ("é ".repeat(escape), "x".repeat(length - escape));
+                let text = format!(r#"{{"{before}\\\"{after}":"{after}"}}"#);
+                assert!(!needs_compacting(&text), "{text}");
+                assert!(needs_compacting(&text.replace(':', ": ")), "{text}");
+                assert_eq!(after_string(text.as_bytes(), 2), 2 + before.len() + 4 + after.len() + 1, "{text}");
+            }
+        }
+        assert_eq!(after_string(b"no end\\", 0), 7);
     }
 
     #[test]

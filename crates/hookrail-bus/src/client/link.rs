@@ -214,7 +214,7 @@ impl Reader {
             FromServer::Welcome(welcome) => welcome.correlation_id.as_ref(),
             FromServer::Pong(ping) => ping.correlation_id.as_ref(),
             FromServer::Reloaded(reloaded) => reloaded.correlation_id.as_ref(),
-            // Whoever cancels waits for the response, which says more.
+            // The caller that cancels waits for the response, which says more.
             FromServer::Cancelled(_) => None,
             FromServer::Lifecycle(lifecycle) => {
                 if let Some(listener) = &*lock(&self.listener) {

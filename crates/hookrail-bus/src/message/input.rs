@@ -1,6 +1,6 @@
 //! The fields of an event in a request.
 
-use hookrail::{Json, JsonKind, JsonObject, repeated_member};
+use hookrail::{Json, JsonKind, JsonObject};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::wire::NotedKeys;
@@ -21,11 +21,11 @@ impl Input {
     /// The members, and the first key that was written twice; or what this is, when it is no object.
     pub(crate) fn into_members(self) -> Result<(JsonObject, Option<String>), JsonKind> {
         match self {
-            Self::Whole(json) => {
-                let members = json.as_object().ok_or(json.kind())?;
-                Ok((members, repeated_member(json.text())))
-            }
             Self::Members { members, repeated } => Ok((members, repeated)),
+            Self::Whole(json) => match json.decode() {
+                Some(Self::Members { members, repeated }) => Ok((members, repeated)),
+                Some(Self::Whole(_)) | None => Err(json.kind()),
+            },
         }
     }
 }

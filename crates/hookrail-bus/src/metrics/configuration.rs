@@ -1,4 +1,4 @@
-//! What is known about the configuration of every open project at the moment somebody asks.
+//! What is known about the configuration of every open project at the moment of the request.
 
 use std::fmt;
 use std::sync::Weak;

@@ -1,7 +1,7 @@
 //! Counters and durations as Prometheus text.
 //!
 //! Labels have few values: events, codes and ends are the engine's own words, and only so many hooks get a name of their
-//! own. Nothing leaves the machine by itself: somebody has to ask, at an address the user named.
+//! own. Nothing leaves the machine by itself: a program has to ask, at an address the user named.
 
 mod configuration;
 mod server;
@@ -177,7 +177,7 @@ impl Metrics {
     }
 
     /// The name of a hook in a label. The first hooks have their own, so that a project with thousands of them, or many
-    /// projects, cannot fill the memory of whoever collects metrics.
+    /// projects, cannot fill the memory of the program that collects metrics.
     fn name_of(&self, run: &HookRun) -> String {
         let name: String = run.hook.label.chars().take(LONGEST_NAME).collect();
         let mut named = lock(&self.named);

@@ -74,7 +74,7 @@ async fn answer(mut stream: TcpStream, metrics: &Metrics) -> io::Result<()> {
     let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let (status, kind, body) = match (method, target.split(|byte| *byte == b'?').next().unwrap_or_default()) {
         (b"GET" | b"HEAD", b"/metrics") => ("200 OK", OPEN_METRICS, metrics.text()),
-        // Whoever is answered at all is answered by the thread that serves requests.
+        // A client that is answered at all is answered by the thread that serves requests.
         (b"GET" | b"HEAD", b"/healthz") => ("200 OK", PLAIN, "ok\n".to_owned()),
         (b"GET" | b"HEAD", b"/readyz") => match metrics.unready() {
             None => ("200 OK", PLAIN, "ready\n".to_owned()),

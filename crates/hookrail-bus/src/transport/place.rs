@@ -43,7 +43,7 @@ pub enum UnsafePlace {
     ServedByAnotherUser {
         /// The socket.
         path: PathBuf,
-        /// Whom the kernel names.
+        /// The user that the kernel names.
         uid: u32,
     },
 }

@@ -134,7 +134,7 @@ fn folders(file: &Path) -> Vec<PathBuf> {
     parent.into_iter().chain(beside_links).chain(file.is_dir().then(|| file.to_owned())).collect()
 }
 
-/// The owners whom these events concern.
+/// The owners that these events concern.
 fn owners(followed: &HashMap<PathBuf, Followed>, events: &[DebouncedEvent]) -> Vec<PathBuf> {
     let changed: Vec<&PathBuf> =
         events.iter().filter(|event| is_change(&event.kind)).flat_map(|event| &event.paths).collect();
