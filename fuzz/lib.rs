@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hookrail::{
-    DialectId, Environment, Event, EventKind, Firing, Hook, HookSystem, Json, Outcome, RunEnd, RunRequest, Snapshot, Step,
-    explain_document, list_document, outcome_document,
-};
+use hookrail::{DialectId, Environment, Event, EventKind, Hook, HookSystem, Json, Outcome};
+use hookrail::document::{explain_document, list_document, outcome_document};
+use hookrail::plan::{Firing, Snapshot, Step};
+use hookrail::process::{RunEnd, RunRequest};
 use tempfile::TempDir;
 
 /// A project with one file whose content is made up.

@@ -2,7 +2,10 @@
 //! event, the second one the exit status; the rest is standard output, and standard error behind a zero byte.
 #![no_main]
 
-use hookrail::{Action, DialectId, Hook, How, Origin, Owner, RunEnd, SourceKind};
+use hookrail::{DialectId, Hook};
+use hookrail::hook::{Action, Owner};
+use hookrail::process::{How, RunEnd};
+use hookrail::sources::{Origin, SourceKind};
 use hookrail_fuzz::{MOMENT, drive, event, event_of};
 use libfuzzer_sys::fuzz_target;
 

@@ -2,7 +2,10 @@
 //! line: what it returned, then messages and entries in turn.
 #![no_main]
 
-use hookrail::{Action, DialectId, Hook, How, Json, Origin, RunEnd, SourceKind};
+use hookrail::{DialectId, Hook, Json};
+use hookrail::hook::Action;
+use hookrail::process::{How, RunEnd};
+use hookrail::sources::{Origin, SourceKind};
 use hookrail_fuzz::{MOMENT, drive, event, event_of};
 use libfuzzer_sys::fuzz_target;
 

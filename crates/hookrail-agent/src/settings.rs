@@ -6,7 +6,6 @@ use crate::rules::Rule;
 
 /// The agent's limits and habits.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct Settings {
     /// How many turns a prompt may take before the agent gives up.
     pub most_turns: u32,

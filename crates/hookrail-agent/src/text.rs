@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-pub use hookrail::is_hidden;
+pub use hookrail::trust::is_hidden;
 use unicode_width::UnicodeWidthChar as _;
 
 /// How many lines of a text are shown, and how many characters.

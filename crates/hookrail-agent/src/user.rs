@@ -4,7 +4,8 @@ use std::future::Future;
 use std::pin::Pin;
 
 use hookrail::guard::Approval;
-use hookrail::{Component, HostError, Json};
+use hookrail::host::Component;
+use hookrail::{HostError, Json};
 
 /// An answer on its way.
 pub type UserFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
-use hookrail::{Code, Diagnostic, HookSystem, Level, SourceKind, UnusableSource, lock};
+use hookrail::sources::{SourceKind, UnusableSource};
+use hookrail::{Code, Diagnostic, HookSystem, Level, lock};
 
 use crate::log::{self, sentence};
 use crate::watch::Signature;

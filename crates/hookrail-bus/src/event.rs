@@ -5,7 +5,9 @@
 
 use std::path::Path;
 
-use hookrail::{DialectId, Event, EventKind, Json, JsonKind, JsonObject, find_event, nearest};
+use hookrail::dialect::find_event;
+use hookrail::sources::nearest;
+use hookrail::{DialectId, Event, EventKind, Json, JsonKind, JsonObject};
 
 use crate::error::{BusError, ErrorCode};
 use crate::message::Request;
@@ -79,7 +81,7 @@ fn needed_fields(kind: EventKind, name: &str, input: &JsonObject) -> Result<(), 
     let has = |field: &str| {
         let mut columns = DialectId::CONFIGURED.into_iter().filter_map(|dialect| spec.column(dialect));
         let mut named = columns.clone().filter(|column| column.name == name);
-        let known = |column: &hookrail::Column| column.fields.iter().any(|known| known.name == field);
+        let known = |column: &hookrail::event::Column| column.fields.iter().any(|known| known.name == field);
         if spec.name == name { columns.all(known) } else { named.any(known) }
     };
     for NeededField { name: field, may_be_empty } in needed::fields(kind).filter(|field| has(field.name)) {

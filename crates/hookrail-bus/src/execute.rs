@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use hookrail::{Event, FireId, FireOptions, HookSystem, Notification, Notifications, Outcome, Refusal};
+use hookrail::host::{FireId, Notification, Notifications};
+use hookrail::outcome::Refusal;
+use hookrail::{Event, FireOptions, HookSystem, Outcome};
 
 use crate::bus::Core;
 use crate::error::{BusError, ErrorCode};

@@ -6,7 +6,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use hookrail::{Decision, Diagnostic, EndKind, Event, EventKind, Health, HookRun, Level, Outcome};
+use hookrail::outcome::Health;
+use hookrail::{Decision, Diagnostic, EndKind, Event, EventKind, HookRun, Level, Outcome};
 use tracing::Span;
 
 use crate::error::{BusError, ErrorCode};
@@ -125,7 +126,7 @@ fn log_executed(outcome: &Outcome, loading: &[Diagnostic]) {
             let hook = deciders(outcome, decision);
             match decision {
                 Decision::Deny => tracing::info!(target: "hookrail::bus", decision = "deny", hook, reason, "denied"),
-                _ => tracing::info!(target: "hookrail::bus", decision = "ask", hook, reason, "approval required"),
+                Decision::Ask | Decision::Allow => tracing::info!(target: "hookrail::bus", decision = "ask", hook, reason, "approval required"),
             }
         }
         Some(_) | None => tracing::debug!(target: "hookrail::bus", runs = outcome.runs.len(), "not denied"),

@@ -1,6 +1,7 @@
 //! What the hooks of a request did, as a value in this process or as a document that came over a line.
 
-use hookrail::{Decision, Effects, Json, JsonKind, JsonObject, Outcome, outcome_document};
+use hookrail::document::outcome_document;
+use hookrail::{Decision, Effects, Json, JsonKind, JsonObject, Outcome};
 use serde_json::Value;
 
 /// How much of a run's standard output, and of its standard error, is kept in an answer on a line, in bytes.

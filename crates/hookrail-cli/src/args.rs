@@ -6,7 +6,8 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::builder::{PossibleValuesParser, Resettable, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
-use hookrail::{Capabilities, DialectId};
+use hookrail::DialectId;
+use hookrail::module::Capabilities;
 
 use crate::logging::{LogFormat, LogOptions};
 

@@ -4,7 +4,9 @@
 use std::io::{IsTerminal, Write as _};
 use std::time::{Duration, Instant};
 
-use hookrail::{HookSystem, Notification, Notifications, RunId};
+use hookrail::HookSystem;
+use hookrail::host::{Notification, Notifications};
+use hookrail::process::RunId;
 
 use crate::render::text::short;
 

@@ -3,7 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hookrail::{Builder, FileTrustStore, HookSystem, SourceKind, TrustStore as _};
+use hookrail::sources::SourceKind;
+use hookrail::trust::{FileTrustStore, TrustStore as _};
+use hookrail::{Builder, HookSystem};
 
 use crate::args::ProjectArgs;
 use crate::config::{Configuration, ProjectFile};

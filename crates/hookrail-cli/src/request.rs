@@ -3,12 +3,13 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use hookrail::{DialectId, Event, EventKind, Json, JsonObject, find_event};
+use hookrail::dialect::find_event;
+use hookrail::{DialectId, Event, EventKind, Json, JsonObject};
 
 use crate::args::EventArgs;
 use crate::errors::{Failure, Result};
 use crate::render::diagnostic::excerpt_of;
-use hookrail::nearest;
+use hookrail::sources::nearest;
 
 /// The event that the options describe. The short cuts stand over the payload's fields.
 pub(crate) fn event(args: &EventArgs, project: &Path) -> Result<Event> {

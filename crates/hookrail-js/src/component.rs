@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hookrail::{Component, HostFuture};
+use hookrail::host::{Component, HostFuture};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::worker::Message;

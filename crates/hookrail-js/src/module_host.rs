@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use hookrail::{Host, How, LoadFailure, ModuleInspection, ModuleReturn, ModuleWorld, Registrations, SpawnFailure};
+use hookrail::Host;
+use hookrail::module::{LoadFailure, ModuleInspection, ModuleReturn, ModuleWorld, Registrations};
+use hookrail::process::{How, SpawnFailure};
 use hookrail_spawn::CancelToken;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};

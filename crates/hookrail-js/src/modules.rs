@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use hookrail::{
-    Host, HostFuture, How, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleRunner,
-    ModuleWorld, NamedFile, SpawnFailure,
-};
+use hookrail::host::HostFuture;
+use hookrail::module::{ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleWorld};
+use hookrail::process::{How, SpawnFailure};
+use hookrail::trust::NamedFile;
+use hookrail::{Host, ModuleRunner};
 use hookrail_spawn::{CancelToken, lock};
 use tokio::sync::oneshot;
 

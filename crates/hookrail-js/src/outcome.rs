@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use hookrail::{HookFailure, How, Json, LoadFailure, ModuleReturn, Output, RegisteredCommand, Registrations};
+use hookrail::Json;
+use hookrail::host::HookFailure;
+use hookrail::module::{LoadFailure, ModuleReturn, RegisteredCommand, Registrations};
+use hookrail::process::{How, Output};
 use serde::Deserialize;
 
 use crate::limits::Limits;

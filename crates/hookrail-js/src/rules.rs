@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use hookrail::{Abilities, Column, DialectId, EventKind, Fold};
+use hookrail::event::{Abilities, Column, Fold};
+use hookrail::{DialectId, EventKind};
 use serde::Serialize;
 
 /// What is made of the results of several handlers for one event.

@@ -8,7 +8,10 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use hookrail::{Digest, HookFailure, Host, Json, LoadFailure, ModuleWorld};
+use hookrail::host::HookFailure;
+use hookrail::module::{LoadFailure, ModuleWorld};
+use hookrail::trust::Digest;
+use hookrail::{Host, Json};
 use hookrail_spawn::CancelToken;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};

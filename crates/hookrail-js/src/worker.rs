@@ -8,7 +8,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use hookrail::{Digest, Host, LoadFailure, ModuleInspection, ModuleReturn, ModuleWorld, NoHost};
+use hookrail::Host;
+use hookrail::host::NoHost;
+use hookrail::module::{LoadFailure, ModuleInspection, ModuleReturn, ModuleWorld};
+use hookrail::trust::Digest;
 use hookrail_spawn::{CancelToken, lock};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};

@@ -10,7 +10,9 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use common::{Project, limits, reason, runner, tool_call};
-use hookrail::{Capabilities, Environment, FileTrustStore, HookSystem};
+use hookrail::module::Capabilities;
+use hookrail::trust::FileTrustStore;
+use hookrail::{Environment, HookSystem};
 use hookrail_js::{Modules, SharedProcesses};
 use tempfile::TempDir;
 

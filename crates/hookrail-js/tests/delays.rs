@@ -5,7 +5,10 @@
 mod common;
 
 use common::{Project, limits, tool_call};
-use hookrail::{Action, DialectId, EventKind, Hook, Origin, SourceKind, outcome_document};
+use hookrail::document::outcome_document;
+use hookrail::hook::Action;
+use hookrail::sources::{Origin, SourceKind};
+use hookrail::{DialectId, EventKind, Hook};
 use hookrail_js::Modules;
 use serde_json::Value;
 

@@ -21,7 +21,10 @@ use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use common::Project;
-use hookrail::{Environment, Host, How, ModuleCall, ModuleReturn, ModuleRunner as _, ModuleWorld, NoticeLevel};
+use hookrail::host::NoticeLevel;
+use hookrail::module::{ModuleCall, ModuleReturn, ModuleWorld};
+use hookrail::process::How;
+use hookrail::{Environment, Host, ModuleRunner as _};
 use hookrail_js::Modules;
 
 /// A host that remembers on which threads it was spoken to.

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::{Project, Scripted, ask, block_on, eventually, json, limits, reason, runner, tool_call};
-use hookrail::{EventKind, FireOptions, Host, How, SessionMove};
+use hookrail::host::SessionMove;
+use hookrail::process::How;
+use hookrail::{EventKind, FireOptions, Host};
 
 fn handler(body: &str) -> String {
     format!("export default (pi) => {{ pi.on('tool_call', async (event, ctx) => {{ {body} }}); }};")
@@ -282,7 +284,7 @@ fn capabilities_can_be_narrowed() {
          return { block: true, reason: out.join() }; }); };",
     );
     let with = |names: &[&str]| {
-        let capabilities = hookrail::Capabilities::parse(names.iter().copied()).unwrap();
+        let capabilities = hookrail::module::Capabilities::parse(names.iter().copied()).unwrap();
         let system = project.builder(&["x.ts"]).runner(runner(limits())).capabilities(capabilities).build();
         reason(&system.fire_blocking(tool_call(&system)))
     };

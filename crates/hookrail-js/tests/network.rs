@@ -98,7 +98,7 @@ fn says_with(capabilities: &[&str], search: Option<&str>, body: &str) -> Value {
     if let Some(search) = search {
         builder = builder.environment([("PATH", search)].into_iter().collect());
     }
-    let capabilities = hookrail::Capabilities::parse(capabilities.iter().copied()).unwrap();
+    let capabilities = hookrail::module::Capabilities::parse(capabilities.iter().copied()).unwrap();
     let system = builder.runner(hookrail_js::modules()).capabilities(capabilities).build();
     let said = reason(&system.fire_blocking(tool_call(&system)));
     system.shutdown_blocking();

@@ -8,7 +8,8 @@ mod common;
 use std::sync::Arc;
 
 use common::{Project, Scripted, ask, block_on, reason};
-use hookrail::{Host, How};
+use hookrail::Host;
+use hookrail::process::How;
 
 /// Spoils whatever the language allows to be spoiled: members of built-ins and of their prototypes, globals, and what
 /// property descriptors and options inherit. Two members stay: the engine makes template strings with `concat`, and

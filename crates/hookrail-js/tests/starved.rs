@@ -11,7 +11,8 @@ mod common;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::{Project, block_on, limits, reason, runner, tool_call};
-use hookrail::{EndKind, Environment, EventKind, ModuleInspection, ModuleRunner as _, ModuleWorld};
+use hookrail::module::{ModuleInspection, ModuleWorld};
+use hookrail::{EndKind, Environment, EventKind, ModuleRunner as _};
 use hookrail_js::Modules;
 use rustix::process::{Resource, getrlimit, setrlimit};
 
@@ -52,9 +53,9 @@ fn a_machine_without_threads_fails_a_guard_closed_and_nothing_is_kept_of_that() 
     let mut large = limits();
     large.stack = 12 << 20;
     let mut builder = project.builder(&[]).runner(runner(large));
-    let location = hookrail::Location::whole_file(std::path::Path::new("host"));
-    let origin = hookrail::Origin::new(hookrail::SourceKind::Native, location);
-    let native = hookrail::Action::Native(hookrail::NativeHook::new(|_| hookrail::Effects::default()));
+    let location = hookrail::sources::Location::whole_file(std::path::Path::new("host"));
+    let origin = hookrail::sources::Origin::new(hookrail::sources::SourceKind::Native, location);
+    let native = hookrail::hook::Action::Native(hookrail::NativeHook::new(|_| hookrail::Effects::default()));
     // An event without modules.
     builder =
         builder.hook(hookrail::Hook::new(EventKind::BeforeModel, hookrail::DialectId::Native, "host", native, origin));

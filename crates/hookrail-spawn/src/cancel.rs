@@ -11,6 +11,14 @@ use tokio::sync::Notify;
 /// Asks every run that was given it (or a clone) to end.
 ///
 /// Clones are cheap and share one state. A token cannot be reset.
+///
+/// ```
+/// use hookrail_spawn::CancelToken;
+///
+/// let token = CancelToken::new();
+/// token.clone().cancel();
+/// assert!(token.is_cancelled());
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct CancelToken {
     shared: Arc<Shared>,

@@ -13,6 +13,13 @@ use std::sync::Arc;
 /// The child gets exactly these, in this order, and nothing of the host's. On
 /// Windows names are compared without regard to ASCII case. A clone shares the
 /// variables, so setting one for a single child is cheap.
+///
+/// ```
+/// use hookrail_spawn::Environment;
+///
+/// let environment = Environment::new().with("HOME", "/home/me");
+/// assert_eq!(environment.get("HOME").and_then(|home| home.to_str()), Some("/home/me"));
+/// ```
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Environment {
     entries: Vec<Arc<Entry>>,

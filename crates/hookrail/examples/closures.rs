@@ -5,10 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use hookrail::{
-    Action, Decision, DialectId, Effects, Environment, EventKind, Hook, HookSystem, Json, NativeHook, OnFailure,
-    Origin, SourceKind,
-};
+use hookrail::hook::Action;
+use hookrail::sources::{Origin, SourceKind};
+use hookrail::{Decision, DialectId, Effects, Environment, EventKind, Hook, HookSystem, Json, NativeHook, OnFailure};
 
 // region: hook
 /// A hook of the program itself. It needs no trust, no settings and no process.

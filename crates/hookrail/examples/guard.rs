@@ -5,9 +5,9 @@ use std::future::Future;
 use std::pin::Pin;
 
 use hookrail::guard::{Approval, Approver, Guard, ModelEnd, PromptEnd, ToolCall, ToolEnd, ToolFailure, ToolOutput};
-use hookrail::{
-    Action, DialectId, Effects, Environment, EventKind, Hook, HookSystem, Json, NativeHook, Origin, SourceKind,
-};
+use hookrail::hook::Action;
+use hookrail::sources::{Origin, SourceKind};
+use hookrail::{DialectId, Effects, Environment, EventKind, Hook, HookSystem, Json, NativeHook};
 
 // region: approver
 /// Asks the user, with the final input in front of them. This one says yes to everything but `rm`.
@@ -43,7 +43,6 @@ async fn session(hooks: HookSystem) -> Result<(), Box<dyn Error>> {
         PromptEnd::Accepted { prompt, .. } => prompt,
         // The assistant says this in place of an answer. The prompt never reaches a model.
         PromptEnd::Denied { message, .. } => return Err(message.into()),
-        _ => return Ok(()),
     };
     // endregion
     assert_eq!(prompt, "tidy up");

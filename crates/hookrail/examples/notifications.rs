@@ -4,7 +4,8 @@ use std::error::Error;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use hookrail::{Code, EndKind, Environment, EventKind, HookSystem, Notification};
+use hookrail::host::Notification;
+use hookrail::{Code, EndKind, Environment, EventKind, HookSystem};
 
 fn settings(command: &str) -> String {
     let hook = format!(r#"{{ "type": "command", "name": "sample", "command": "{command}" }}"#);

@@ -5,7 +5,10 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hookrail::{EventKind, Grants, HookSystem, SkipReason, Trust, TrustError, TrustStore};
+use hookrail::hook::Trust;
+use hookrail::plan::SkipReason;
+use hookrail::trust::{Grants, TrustError, TrustStore};
+use hookrail::{EventKind, HookSystem};
 
 const SETTINGS: &str = r#"{
   "hooksConfig": { "enabled": true },

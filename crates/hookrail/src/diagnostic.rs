@@ -8,8 +8,13 @@ use std::fmt;
 use crate::source::Location;
 
 /// How serious a diagnostic is.
+///
+/// ```
+/// use hookrail::Level;
+///
+/// assert_eq!(Level::Warning.name(), "warning");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
 pub enum Level {
     /// Worth knowing.
     Note,
@@ -34,6 +39,12 @@ impl Level {
 macro_rules! codes {
     ($(#[doc = $doc:literal] $name:ident = $text:literal, $level:ident;)*) => {
         /// The stable code of a diagnostic.
+        ///
+        /// ```
+        /// use hookrail::Code;
+        ///
+        /// assert_eq!(Code::UnknownKey.name(), "unknown-key");
+        /// ```
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Code { $(#[doc = $doc] $name,)* }
@@ -233,8 +244,14 @@ codes! {
 }
 
 /// One finding.
+///
+/// ```
+/// use hookrail::{Code, Diagnostic, Level};
+///
+/// let diagnostic = Diagnostic::new(Code::UnknownKey, "`matchr` is not a key of a group").hint("did you mean `matcher`?");
+/// assert_eq!(diagnostic.code.level(), Level::Warning);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Diagnostic {
     /// How serious it is.
     pub level: Level,

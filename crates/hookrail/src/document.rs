@@ -3,6 +3,8 @@
 
 use serde_json::{Value, json};
 
+pub use crate::repeated::repeated_member;
+
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::registry::DialectId;
 use crate::firing::Plan;

@@ -5,6 +5,13 @@ use std::fmt;
 use crate::json::Json;
 
 /// What hooks decided about an operation. The order is the order of strength.
+///
+/// ```
+/// use hookrail::Decision;
+///
+/// // The strictest of several decisions is the greatest.
+/// assert_eq!([Decision::Allow, Decision::Deny, Decision::Ask].into_iter().max(), Some(Decision::Deny));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Decision {
     /// It may go on. This never lifts a deny or a question of the host's own.
@@ -34,6 +41,13 @@ impl fmt::Display for Decision {
 }
 
 /// A demand that the agent stop.
+///
+/// ```
+/// use hookrail::Effects;
+///
+/// let effects = Effects::none().and_stop("the budget is used up");
+/// assert_eq!(effects.stop.unwrap().reason, "the budget is used up");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stop {
     /// Why, for the user.
@@ -49,6 +63,13 @@ impl Stop {
 }
 
 /// What the host has to do. A dialect's part of an event gives one of these, and so does the whole event.
+///
+/// ```
+/// use hookrail::{Decision, Effects};
+///
+/// let effects = Effects::deny("no secrets in files").with_context("use the keyring");
+/// assert_eq!(effects.decision, Some(Decision::Deny));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
     /// The decision; none means that no hook had an opinion.

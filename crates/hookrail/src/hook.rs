@@ -10,20 +10,28 @@ use std::time::Duration;
 
 use hookrail_spawn::Environment;
 
+pub use crate::exec_options::{ExecOptions, ProcessLifetime, ShellUse, StdinKind};
+pub use crate::sandbox::{SandboxFloors, SandboxProblem, SandboxProfile, SandboxRequirement};
+
 use crate::dialect::registry::DialectId;
 use crate::event::EventKind;
-use crate::exec_options::ExecOptions;
 use crate::matcher::Matcher;
 use crate::native::NativeHook;
 use crate::run::capabilities::Capabilities;
-use crate::sandbox::{SandboxProfile, SandboxRequirement};
 pub use crate::source::Authority;
-use crate::source::Origin;
+use crate::source::{Origin, SourceKind};
 use crate::trust::Fingerprint;
 
 /// One hook for one event.
+///
+/// ```
+/// use hookrail::{Effects, EventKind, Hook, NativeHook, OnFailure};
+///
+/// let mut hook = Hook::native(EventKind::BeforeTool, "guard", NativeHook::new(|_| Effects::none()));
+/// hook.on_failure = OnFailure::Block;
+/// assert!(hook.guards(EventKind::BeforeTool));
+/// ```
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct Hook {
     /// The event it is for; where the scope says so, merely one that stands in for it.
     pub event: EventKind,
@@ -71,7 +79,6 @@ pub struct Hook {
 
 /// How much is known about the events a hook is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum EventScope {
     /// It is for its event and no other.
     #[default]
@@ -82,7 +89,6 @@ pub enum EventScope {
 
 /// What a hook does when it is asked.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub enum Action {
     /// Run a command line through the shell.
     Shell(Arc<str>),
@@ -99,8 +105,14 @@ pub enum Action {
 }
 
 /// What a failed run does to the operation.
+///
+/// ```
+/// use hookrail::OnFailure;
+///
+/// // Of several policies the strictest is the greatest.
+/// assert_eq!(OnFailure::Allow.max(OnFailure::Block), OnFailure::Block);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
 pub enum OnFailure {
     /// The operation goes on.
     #[default]
@@ -125,7 +137,6 @@ impl OnFailure {
 
 /// Whether a group of hooks asked to run one after the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum GroupOrder {
     /// Side by side.
     #[default]
@@ -136,7 +147,6 @@ pub enum GroupOrder {
 
 /// Whether a hook takes part, apart from trust.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Standing {
     /// It does.
     #[default]
@@ -151,7 +161,6 @@ pub enum Standing {
 
 /// Whether a hook may run as far as trust goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Trust {
     /// It comes from a place that needs no grant.
     NotNeeded,
@@ -210,7 +219,6 @@ impl Trust {
 
 /// A package of hooks that its hooks are told about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Owner {
     /// The package's identity.
     pub id: String,
@@ -229,6 +237,12 @@ impl Owner {
 }
 
 impl Hook {
+    /// A hook of the embedding program itself, which needs no settings, no trust and no process.
+    #[must_use]
+    pub fn native(event: EventKind, name: impl Into<Arc<str>>, hook: NativeHook) -> Self {
+        Self::new(event, DialectId::Native, name, Action::Native(hook), Origin::without_file(SourceKind::Native))
+    }
+
     /// A hook with the defaults of its event and dialect, active and in need of no trust.
     #[must_use]
     pub fn new(

@@ -14,6 +14,13 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// One JSON value, kept as the text it was written in (white space between tokens removed).
+///
+/// ```
+/// use hookrail::Json;
+///
+/// let value = Json::parse(r#"{"count": 1.0, "big": 123456789012345678901}"#).unwrap();
+/// assert_eq!(value.text(), r#"{"count":1.0,"big":123456789012345678901}"#);
+/// ```
 #[derive(Clone)]
 // The parser gives a box. An `Arc<RawValue>` would cost a second copy of every value.
 pub struct Json(Arc<Box<RawValue>>);
@@ -218,6 +225,12 @@ impl From<Value> for Json {
 }
 
 /// The six kinds of JSON value.
+///
+/// ```
+/// use hookrail::{Json, JsonKind};
+///
+/// assert_eq!(Json::boolean(true).kind(), JsonKind::Boolean);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JsonKind {
     /// `{…}`
@@ -250,6 +263,14 @@ impl JsonKind {
 }
 
 /// One level of a JSON object: keys in their written order, values untouched.
+///
+/// ```
+/// use hookrail::{Json, JsonObject};
+///
+/// let mut object = JsonObject::new();
+/// object.set("path", Json::string("a.txt"));
+/// assert_eq!(object.to_json().text(), r#"{"path":"a.txt"}"#);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JsonObject(Vec<(String, Json)>);
 

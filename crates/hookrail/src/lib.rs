@@ -1,20 +1,55 @@
-//! One hook engine for coding agents, for three hook dialects at once.
+//! One hook engine for coding agents, for several hook dialects at once.
 //!
 //! A host fires one event; hooks of all dialects take part; the host gets one deterministic [`Outcome`] with a typed
 //! reason for everything.
 //!
-//! ```no_run
-//! use hookrail::{Event, EventKind, HookSystem, Json};
-//!
-//! let hooks = HookSystem::builder(".").build();
-//! let event = Event::new(EventKind::BeforeTool, hooks.project())
-//!     .with_text("tool_name", "write_file")
-//!     .with("tool_input", Json::parse(r#"{"path": "a.txt"}"#).unwrap());
-//! let outcome = hooks.fire_blocking(event);
-//! if outcome.is_denied() {
-//!     println!("blocked: {}", outcome.effects.reason.unwrap_or_default());
-//! }
 //! ```
+//! use hookrail::guard::{Guard, ToolCall, ToolEnd, ToolOutput};
+//! use hookrail::{Environment, HookSystem, Json};
+//!
+//! # tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap().block_on(async {
+//! let hooks = HookSystem::builder(".").environment(Environment::new()).build();
+//! let guard = Guard::new(hooks, "session-1");
+//! let call = ToolCall::new("call-1", "write_file", Json::parse(r#"{"path": "a.txt"}"#).unwrap());
+//! let result = guard
+//!     .tool_call(call, |permit| async move { Ok(ToolOutput::text(&format!("wrote {}", permit.input().text()))) })
+//!     .await;
+//! match result.end {
+//!     ToolEnd::Ran | ToolEnd::Failed => println!("the model reads: {}", result.content.text()),
+//!     ToolEnd::Denied => println!("the model reads why: {}", result.content.text()),
+//! }
+//! if let Some(stop) = result.stop {
+//!     println!("the agent stops: {}", stop.reason);
+//! }
+//! # });
+//! ```
+//!
+//! # Where to begin
+//!
+//! * [`guide`] is the guide for authors of agents, from the first event to trust and shutdown.
+//! * [`HookSystem`] loads the hooks of a project and fires events; [`guard::Guard`] does so around an operation and applies
+//!   everything that hooks answer. A host that uses [`HookSystem::fire`] itself has to honour every field of [`Effects`]:
+//!   a decision may also be *ask*, inputs may be rewritten, and the agent may have to stop.
+//! * [`Hook::native`] makes a hook of a closure.
+//!
+//! # Modules
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`event`] | what there is to know about each event |
+//! | [`hook`] | a hook as it was configured |
+//! | [`plan`] | which hooks run for an event and why others do not; the state machine behind every event |
+//! | [`outcome`] | what an event came to |
+//! | [`guard`] | events around prompts, model calls and tool calls, with every effect applied |
+//! | [`trust`] | what was granted, and what a grant covers |
+//! | [`module`] | hooks in JavaScript and TypeScript |
+//! | [`process`] | how processes of hooks run and end |
+//! | [`host`] | what hooks may ask of the embedding program, and notifications |
+//! | [`payload`] | typed views of tool responses, model requests and model responses |
+//! | [`dialect`] | what only one dialect has, such as the documented types of LLxprt |
+//! | [`matcher`] | patterns |
+//! | [`sources`] | where configuration was read |
+//! | [`document`] | the JSON documents that programs rely on |
 
 #![forbid(unsafe_code)]
 
@@ -29,19 +64,21 @@ mod breadcrumb;
 mod config;
 mod diagnostic;
 pub mod dialect;
-mod document;
+pub mod document;
 mod effects;
-mod event;
+pub mod event;
 mod exec_options;
 mod firing;
 pub mod guard;
+#[cfg(doc)]
+pub mod guide;
 mod hidden;
-mod hook;
+pub mod hook;
 mod json;
 mod log;
 pub mod module;
 mod native;
-mod outcome;
+pub mod outcome;
 pub mod payload;
 mod repeated;
 mod run;
@@ -51,47 +88,51 @@ mod snapshot;
 mod source;
 mod system;
 mod tools;
-mod trust;
+pub mod trust;
 
-use hookrail_matcher as matcher;
+pub use hookrail_matcher as matcher;
 
-pub use config::{
-    KeptReason, KeptSource, ReadProblem, UnusableSource, is_want_of_resources, nearest, read_file, without_dots,
-};
 pub use diagnostic::{Code, Diagnostic, Level};
-pub use dialect::{DialectId, find_event};
-pub use document::{diagnostics_document, explain_document, list_document, outcome_document};
-pub use event::{
-    Abilities, Column, Event, EventError, EventKind, EventSet, EventSpec, FieldKind, FieldSpec, Fold, Stage,
-};
-pub use exec_options::{ExecOptions, ProcessLifetime, ShellUse, StdinKind};
-pub use firing::{Batch, Firing, PartPlan, Plan, PlannedHook, Step};
-pub use hidden::is_hidden;
-pub use hook::{Action, Authority, EventScope, GroupOrder, Hook, OnFailure, Owner, Standing, Trust};
-pub use hookrail_matcher::{Compiled, Language, Matcher, MatcherKind, OnInvalid, Problem, Scope, Verdict};
+pub use dialect::DialectId;
+pub use event::{Event, EventError, EventKind};
+pub use hook::{Hook, OnFailure};
 #[doc(hidden)]
 pub use hookrail_spawn::lock;
 pub use json::{Json, JsonKind, JsonObject};
 pub use native::{NativeCall, NativeHook};
-pub use outcome::{Aggregated, Decision, Effects, EndKind, Health, HookRun, Outcome, Refusal, Stop};
-pub use repeated::repeated_member;
-pub use run::{
-    CAPABILITY_NAMES, CancelToken, Capabilities, CapabilityError, CapabilityProblem, CapabilityScope, Environment,
-    HostFuture, How, LeftBehind, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender,
-    ModuleReport, ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, Network, Output, OutputLimits, ProcessReport,
-    Protection, Readable, RegisteredCommand, Registrations, Relocation, RelocationReason, RunEnd, RunId, RunInput,
-    RunLedger, RunRequest, RunnerReport, Sandbox, SpawnFailure, Terms,
-};
-pub use sandbox::{SandboxFloors, SandboxProblem, SandboxProfile, SandboxRequirement};
-pub use skips::{SkipReason, Skipped, Skips};
-pub use snapshot::{Configuration, ModelDecisions, Policy, Snapshot, Switch};
-pub use source::{Location, Origin, SourceKind};
-pub use system::{
-    Builder, CommandOffer, Component, Fire, FireId, FireOptions, HookFailure, HookSystem, Host, HostError, ModelQuery,
-    NoHost, NoticeLevel, Notification, Notifications, SessionChange, SessionMove, SessionQuery, StatusLine,
-};
+pub use outcome::{Decision, Effects, EndKind, HookRun, Outcome, Stop};
+pub use run::{CancelToken, Environment, ModuleRunner};
+pub use system::{Builder, Fire, FireOptions, HookSystem, Host, HostError};
 pub use tools::ToolNames;
-pub use trust::{
-    ChangeKind, Definition, Digest, FileChange, FileState, FileTrustStore, Fingerprint, Grant, GrantedFile, Grants,
-    HookChange, NamedFile, OpenEnd, PROTECTED_FOLDERS, TrustError, TrustStore,
-};
+
+/// Which hooks run for an event, and why others do not.
+pub mod plan {
+    pub use crate::firing::{Batch, Firing, PartPlan, Plan, PlannedHook, Step};
+    pub use crate::skips::{SkipReason, Skipped, Skips};
+    pub use crate::snapshot::{Configuration, ModelDecisions, Policy, Snapshot, Switch};
+}
+
+/// How processes of hooks are run, and how they end.
+pub mod process {
+    pub use crate::run::{
+        How, LeftBehind, ModuleReport, Network, Output, OutputLimits, ProcessReport, Protection, Readable, Relocation,
+        RelocationReason, RunEnd, RunId, RunInput, RunLedger, RunRequest, RunnerReport, Sandbox, SpawnFailure, Terms,
+    };
+}
+
+/// What hooks may ask of the embedding program, and what they tell it.
+pub mod host {
+    pub use crate::run::HostFuture;
+    pub use crate::system::{
+        Component, FireId, HookFailure, Host, HostError, ModelQuery, NoHost, NoticeLevel, Notification, Notifications,
+        SessionChange, SessionMove, SessionQuery, StatusLine,
+    };
+}
+
+/// Where configuration was read, and what became of it.
+pub mod sources {
+    pub use crate::config::{
+        KeptReason, KeptSource, ReadProblem, UnusableSource, is_want_of_resources, nearest, read_file, without_dots,
+    };
+    pub use crate::source::{Location, Origin, SourceKind};
+}

@@ -26,13 +26,14 @@ mod loader;
 mod runner;
 mod tool;
 
-pub use exec::{ExecError, ExecOptions, ExecResult, exec_command};
+pub use exec::{ExecCommandOptions, ExecError, ExecResult, exec_command};
 pub use loader::{HookLoadError, LoadHooksResult, LoadedHook, discover_and_load_hooks, load_hooks};
 pub use runner::{Blocked, ErrorSubscription, HookRunner};
 pub use tool::{HookToolWrapper, Tool, wrap_tools};
 
 pub use crate::run::{
-    HostFuture, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn,
-    ModuleRunner, ModuleWorld, ModulesOwner, RegisteredCommand, Registrations,
+    CAPABILITY_NAMES, Capabilities, CapabilityError, CapabilityProblem, CapabilityScope, HostFuture, LoadFailure,
+    LoadPlace, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld,
+    ModulesOwner, RegisteredCommand, Registrations,
 };
 pub use crate::system::{CommandOffer, HookFailure, Host};

@@ -20,10 +20,27 @@ type Closure = dyn Fn(NativeCall) -> Answering + Send + Sync;
 /// It runs on a thread that the engine keeps for closures, never on the engine's own thread or on the caller's. One that
 /// blocks past its timeout has failed at the deadline and holds up no other event; its thread is lost until it returns. A
 /// future finds the tokio runtime in which its event is driven.
+///
+/// ```
+/// use hookrail::{Effects, Json, NativeHook};
+///
+/// let hook = NativeHook::new(|call| match call.event.text("tool_name").as_deref() {
+///     Some("run_shell_command") => Effects::ask("this runs a command"),
+///     _ => Effects::none(),
+/// });
+/// ```
 #[derive(Clone)]
 pub struct NativeHook(Arc<Closure>);
 
 /// What a native hook is given.
+///
+/// ```
+/// use hookrail::{Effects, NativeCall};
+///
+/// fn answer(call: NativeCall) -> Effects {
+///     if call.host.has_user() { Effects::ask("really?") } else { Effects::deny("no user can be asked") }
+/// }
+/// ```
 #[derive(Clone)]
 pub struct NativeCall {
     /// What happened, with every rewrite so far.

@@ -13,8 +13,13 @@ use crate::json::Json;
 use crate::skips::Skips;
 
 /// How a planned hook ended. Exactly one of these holds for every hook that was planned.
+///
+/// ```
+/// use hookrail::EndKind;
+///
+/// assert_eq!(EndKind::TimedOut.name(), "timed-out");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum EndKind {
     /// It answered.
     Answered,
@@ -68,7 +73,6 @@ impl EndKind {
 
 /// Whether a hook did its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Health {
     /// It answered, or had nothing to say.
     Well,
@@ -84,6 +88,16 @@ impl Health {
 }
 
 /// One hook that was run.
+///
+/// ```
+/// use hookrail::{Effects, EndKind, Environment, EventKind, Hook, HookSystem, NativeHook};
+///
+/// let guard = Hook::native(EventKind::BeforeTool, "guard", NativeHook::new(|_| Effects::deny("not today")));
+/// let hooks = HookSystem::builder(std::env::temp_dir()).environment(Environment::new()).hook(guard).build();
+/// let outcome = hooks.fire_blocking(hooks.event(EventKind::BeforeTool));
+/// let run = &outcome.runs[0];
+/// assert_eq!((&*run.hook.label, run.end), ("guard", EndKind::Answered));
+/// ```
 #[derive(Clone, Debug)]
 pub struct HookRun {
     /// The hook.
@@ -134,7 +148,6 @@ impl Aggregated {
 
 /// Why the engine itself answered an event that can be denied, whatever its hooks say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Refusal {
     /// A source of the system layer exists and cannot be used. The event is denied.
     SystemUnusable,
@@ -165,6 +178,21 @@ impl Refusal {
 }
 
 /// What a fired event came to.
+///
+/// ```
+/// use hookrail::{Decision, Effects, Environment, EventKind, Hook, HookSystem, NativeHook};
+///
+/// let guard = Hook::native(EventKind::BeforeTool, "guard", NativeHook::new(|_| Effects::deny("not today")));
+/// let hooks = HookSystem::builder(std::env::temp_dir()).environment(Environment::new()).hook(guard).build();
+/// let outcome = hooks.fire_blocking(hooks.event(EventKind::BeforeTool).with_text("tool_name", "write_file"));
+/// match outcome.effects.decision {
+///     Some(Decision::Deny) => println!("denied: {}", outcome.effects.reason.unwrap_or_default()),
+///     Some(Decision::Ask) => println!("ask the user first"),
+///     // The tool runs with `effects.tool_input` if a hook has rewritten its input.
+///     Some(Decision::Allow) | None => println!("go on, unless `effects.stop` says otherwise"),
+/// }
+/// # assert_eq!(outcome.effects.decision, Some(Decision::Deny));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// What had happened.

@@ -14,7 +14,6 @@ use crate::source::Authority;
 /// What the processes of a hook may do. Paths stand as they were written: relative ones count from the project, and `~/`
 /// from the user's home directory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub struct SandboxProfile {
     /// What they may read and execute.
     pub read: Readable,
@@ -150,7 +149,6 @@ fn paths(list: &Value) -> Option<Vec<PathBuf>> {
 
 /// What happens to a hook whose sandbox cannot be enforced in full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum SandboxRequirement {
     /// It runs with what can be enforced, and a diagnostic says what is missing.
     #[default]
@@ -161,7 +159,6 @@ pub enum SandboxRequirement {
 
 /// Profiles that hooks of less authority cannot leave, whatever their entries say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct SandboxFloors {
     /// What the system layer imposes on hooks of the user and of projects.
     pub system: Option<Arc<SandboxProfile>>,

@@ -10,7 +10,6 @@ use crate::hook::Hook;
 
 /// Why a hook did not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum SkipReason {
     /// Its matcher does not match.
     Matcher,

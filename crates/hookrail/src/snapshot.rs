@@ -61,7 +61,6 @@ pub(crate) struct Refused {
 
 /// The configuration in force, for those who operate a program.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct Configuration {
     /// Counts the configurations that were in force, from one. Loading what is in force already does not count.
     pub revision: u64,
@@ -127,7 +126,6 @@ pub(crate) struct LoadedModule {
 
 /// Rules that configuration can change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Policy {
     /// What a later allow does to an earlier deny of a model call.
     pub model_decisions: ModelDecisions,
@@ -137,7 +135,6 @@ pub struct Policy {
 
 /// What a later allow does to an earlier deny of a model call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum ModelDecisions {
     /// The later one counts, with a warning.
     #[default]
@@ -148,7 +145,6 @@ pub enum ModelDecisions {
 
 /// Whether hooks run at all, whatever configuration says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Switch {
     /// They do.
     #[default]

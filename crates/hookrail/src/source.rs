@@ -11,7 +11,6 @@ use serde::Serialize;
 /// The kind of place a hook was configured in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
 pub enum SourceKind {
     /// A file of the project the agent works in. Needs trust.
     Project,
@@ -31,7 +30,6 @@ pub enum SourceKind {
 
 /// How much a hook's word weighs against others, by where it was configured. The order is the order of weight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
 pub enum Authority {
     /// A file of the project.
     #[default]
@@ -76,7 +74,6 @@ impl fmt::Display for SourceKind {
 
 /// A place in a file. Lines and columns count from one; columns count characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Location {
     /// The file.
     pub file: Arc<Path>,
@@ -104,7 +101,6 @@ impl Location {
 
 /// Where one hook was configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Origin {
     /// The layer.
     pub kind: SourceKind,

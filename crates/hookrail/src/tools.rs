@@ -15,7 +15,6 @@ use crate::json::{Json, JsonObject};
 /// let names = ToolNames::new("write_file").in_dialect(DialectId::Xcode, "writeFile", [("path", "filePath")]);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ToolNames {
     /// The host's name for it.
     pub name: String,

@@ -6,10 +6,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failure here is a failed test")]
 
-use hookrail::{
-    Code, Decision, DialectId, Environment, Event, EventKind, HookSystem, SkipReason, explain_document, find_event,
-    list_document, outcome_document,
-};
+use hookrail::dialect::find_event;
+use hookrail::document::{explain_document, list_document, outcome_document};
+use hookrail::plan::SkipReason;
+use hookrail::{Code, Decision, DialectId, Environment, Event, EventKind, HookSystem};
 use serde_json::{Value, json};
 use std::path::Path;
 

@@ -8,7 +8,10 @@ mod granting;
 
 use std::path::Path;
 
-use hookrail::{Decision, EndKind, Event, EventKind, HookSystem, Outcome, SkipReason, Trust, TrustStore as _};
+use hookrail::hook::Trust;
+use hookrail::plan::SkipReason;
+use hookrail::trust::TrustStore as _;
+use hookrail::{Decision, EndKind, Event, EventKind, HookSystem, Outcome};
 use serde_json::{Value, json};
 
 use granting::World;

@@ -10,10 +10,9 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 use common::{hook, json};
-use hookrail::{
-    Action, DialectId, Effects, Environment, Event, EventKind, Hook, HookSystem, NativeHook, OnFailure, Origin,
-    Outcome, SourceKind,
-};
+use hookrail::hook::Action;
+use hookrail::sources::{Origin, SourceKind};
+use hookrail::{DialectId, Effects, Environment, Event, EventKind, Hook, HookSystem, NativeHook, OnFailure, Outcome};
 
 const KIND: EventKind = EventKind::BeforeTool;
 

@@ -8,9 +8,10 @@ mod common;
 use std::time::Duration;
 
 use common::{drive, exited, hook, json};
-use hookrail::{
-    Code, Decision, Event, EventKind, GroupOrder, Hook, How, OnFailure, Outcome, RunEnd, SourceKind, SpawnFailure,
-};
+use hookrail::hook::GroupOrder;
+use hookrail::process::{How, RunEnd, SpawnFailure};
+use hookrail::sources::SourceKind;
+use hookrail::{Code, Decision, Event, EventKind, Hook, OnFailure, Outcome};
 
 /// What a hook prints: a name, the text, and what the text decides on exit 0.
 const OUTPUTS: &[(&str, &str, &str)] = &[

@@ -9,10 +9,10 @@ mod plans;
 use std::time::Duration;
 
 use common::{hook, json};
-use hookrail::{
-    Action, DialectId, Effects, Environment, EventKind, Hook, HookSystem, NativeHook, Origin, SourceKind,
-    outcome_document,
-};
+use hookrail::document::outcome_document;
+use hookrail::hook::Action;
+use hookrail::sources::{Origin, SourceKind};
+use hookrail::{DialectId, Effects, Environment, EventKind, Hook, HookSystem, NativeHook};
 use plans::{Choices, document, failures, fire, fire_and_repeat, kinds, plans, scripted};
 use proptest::prelude::*;
 use serde_json::{Value, json as value};

@@ -6,7 +6,9 @@
 mod common;
 
 use common::{drive, exited, hook, json, module_hook, plugin_hook, skipped, tool_call};
-use hookrail::{Code, Decision, Event, EventKind, Hook, How, OnFailure, Outcome, RunEnd, SourceKind};
+use hookrail::process::{How, RunEnd};
+use hookrail::sources::SourceKind;
+use hookrail::{Code, Decision, Event, EventKind, Hook, OnFailure, Outcome};
 
 const KIND: EventKind = EventKind::BeforeTool;
 
@@ -123,11 +125,11 @@ fn without_a_guard_it_is_reported_and_reaches_the_hook_byte_for_byte() {
 #[test]
 fn a_guard_that_does_not_match_denies_nothing() {
     let mut guard = hook(KIND, "guard", SourceKind::System);
-    guard.matcher = hookrail::Matcher::compile(
+    guard.matcher = hookrail::matcher::Matcher::compile(
         "other_tool",
-        hookrail::Language::GlobOrRegex,
-        hookrail::Scope::Anywhere,
-        hookrail::OnInvalid::Literal,
+        hookrail::matcher::Language::GlobOrRegex,
+        hookrail::matcher::Scope::Anywhere,
+        hookrail::matcher::OnInvalid::Literal,
     )
     .matcher;
     let outcome = drive(vec![guard], tool_call(TWICE[0]), |_| exited(0, "", ""));
@@ -144,7 +146,7 @@ fn an_event_that_cannot_be_denied_is_only_reported() {
 
 #[test]
 fn a_rewrite_that_brings_a_key_twice_is_denied_where_a_guard_is_asked() {
-    let answer = |request: &hookrail::RunRequest| match &*request.hook.label {
+    let answer = |request: &hookrail::process::RunRequest| match &*request.hook.label {
         "rewrites" => exited(0, r#"{"hookSpecificOutput":{"tool_input":{"x":{"path":"a","path":"b"}}}}"#, ""),
         "module" => RunEnd::new(How::Returned(None), std::time::Duration::ZERO),
         _ => exited(0, "", ""),
@@ -163,11 +165,11 @@ fn an_event_that_no_hook_matches_ends_as_the_machine_would_end_it() {
     let dir = tempfile::tempdir().unwrap();
     let matching_nothing = || {
         let mut made = hook(KIND, "h", SourceKind::User);
-        made.matcher = hookrail::Matcher::compile(
+        made.matcher = hookrail::matcher::Matcher::compile(
             "^another_tool$",
-            hookrail::Language::GlobOrRegex,
-            hookrail::Scope::Anywhere,
-            hookrail::OnInvalid::Literal,
+            hookrail::matcher::Language::GlobOrRegex,
+            hookrail::matcher::Scope::Anywhere,
+            hookrail::matcher::OnInvalid::Literal,
         )
         .matcher;
         made
@@ -177,8 +179,8 @@ fn an_event_that_no_hook_matches_ends_as_the_machine_would_end_it() {
     for input in ["{}", r#"{"a":1,"a":2}"#] {
         let event = tool_call(input);
         let fired = system.fire_blocking(event.clone());
-        let mut machine = hookrail::Firing::new(system.snapshot(), event);
-        let hookrail::Step::Done(expected) = machine.step() else { panic!("no hook runs") };
+        let mut machine = hookrail::plan::Firing::new(system.snapshot(), event);
+        let hookrail::plan::Step::Done(expected) = machine.step() else { panic!("no hook runs") };
         assert_eq!(format!("{fired:?}"), format!("{expected:?}"));
         assert_eq!(fired.skipped.len(), 1);
         assert_eq!(reports(&fired, Code::InputDuplicateKey), input != "{}");

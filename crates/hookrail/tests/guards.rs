@@ -12,7 +12,9 @@ use common::{hook, json};
 use hookrail::guard::{
     AgentEnd, Approval, Approver, Guard, ModelEnd, PromptEnd, ToolCall, ToolEnd, ToolFailure, ToolOutput, Visibility,
 };
-use hookrail::{Decision, Digest, Environment, EventKind, Hook, HookSystem, Json, SourceKind};
+use hookrail::sources::SourceKind;
+use hookrail::trust::Digest;
+use hookrail::{Decision, Environment, EventKind, Hook, HookSystem, Json};
 use pretty_assertions::assert_eq;
 
 fn environment() -> Environment {
@@ -256,11 +258,11 @@ fn too_deep_inside_hooks_a_gate_that_no_hook_guards_stays_open() {
     let dir = tempfile::tempdir().unwrap();
     let deep = environment().with("HOOKRAIL_DEPTH", "3");
     let mut elsewhere = hook(EventKind::BeforeTool, "true", SourceKind::User);
-    elsewhere.matcher = hookrail::Matcher::compile(
+    elsewhere.matcher = hookrail::matcher::Matcher::compile(
         "another_tool",
-        hookrail::Language::GlobOrRegex,
-        hookrail::Scope::Anywhere,
-        hookrail::OnInvalid::Literal,
+        hookrail::matcher::Language::GlobOrRegex,
+        hookrail::matcher::Scope::Anywhere,
+        hookrail::matcher::OnInvalid::Literal,
     )
     .matcher;
     let system = HookSystem::builder(dir.path()).environment(deep).hook(elsewhere).build();

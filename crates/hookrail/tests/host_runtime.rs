@@ -11,9 +11,14 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use common::{hook, json, module_hook};
+use hookrail::hook::Action;
+use hookrail::host::HostFuture;
+use hookrail::module::{ModuleCall, ModuleReturn};
+use hookrail::process::How;
+use hookrail::sources::{Origin, SourceKind};
 use hookrail::{
-    Action, CancelToken, DialectId, Effects, Environment, Event, EventKind, FireOptions, Hook, HookSystem, HostFuture,
-    How, ModuleCall, ModuleReturn, ModuleRunner, NativeHook, Origin, Outcome, SourceKind,
+    CancelToken, DialectId, Effects, Environment, Event, EventKind, FireOptions, Hook, HookSystem, ModuleRunner,
+    NativeHook, Outcome,
 };
 use tokio::runtime::{Builder, Handle, Runtime};
 

@@ -11,10 +11,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use common::{drive, exited, hook, json, module_hook, plugin_hook, stdin, tool_call};
-use hookrail::{
-    Decision, Effects, Environment, Event, EventKind, Firing, GroupOrder, Hook, HookSystem, How, OnFailure, Outcome,
-    RunEnd, SourceKind,
-};
+use hookrail::hook::GroupOrder;
+use hookrail::plan::Firing;
+use hookrail::process::{How, RunEnd};
+use hookrail::sources::SourceKind;
+use hookrail::{Decision, Effects, Environment, Event, EventKind, Hook, HookSystem, OnFailure, Outcome};
 use proptest::prelude::*;
 use serde_json::{Value, json as value};
 
@@ -403,7 +404,7 @@ fn write(path: &Path, file: &File) {
 }
 
 /// The commands that would run, with the time, the policy and the weight each would have.
-type Planned = BTreeMap<String, (std::time::Duration, hookrail::OnFailure, hookrail::Authority)>;
+type Planned = BTreeMap<String, (std::time::Duration, hookrail::OnFailure, hookrail::hook::Authority)>;
 
 /// What a stack of files comes to: the system's, then the user's, then the project's, then an extension's.
 fn plan(files: &[&File]) -> Planned {

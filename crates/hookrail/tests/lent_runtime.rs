@@ -10,10 +10,9 @@ use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use common::{hook, json};
-use hookrail::{
-    Action, DialectId, Effects, Environment, Event, EventKind, FireOptions, Hook, HookSystem, NativeHook, Origin,
-    Outcome, SourceKind,
-};
+use hookrail::hook::Action;
+use hookrail::sources::{Origin, SourceKind};
+use hookrail::{DialectId, Effects, Environment, Event, EventKind, FireOptions, Hook, HookSystem, NativeHook, Outcome};
 use tokio::runtime::Runtime;
 
 const KIND: EventKind = EventKind::BeforeTool;

@@ -10,9 +10,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use common::{hook, json};
+use hookrail::hook::{Action, GroupOrder};
+use hookrail::host::Notification;
+use hookrail::sources::{Origin, SourceKind};
 use hookrail::{
-    Action, Code, Decision, DialectId, Effects, Environment, Event, EventKind, GroupOrder, Hook, HookSystem,
-    NativeHook, Notification, OnFailure, Origin, Outcome, SourceKind,
+    Code, Decision, DialectId, Effects, Environment, Event, EventKind, Hook, HookSystem, NativeHook, OnFailure, Outcome,
 };
 
 const KIND: EventKind = EventKind::BeforeTool;
@@ -134,7 +136,7 @@ fn dropping_the_future_ends_the_hook() {
     within_a_hang_guard(|| system.shutdown_blocking());
     assert!(!Path::new(&format!("/proc/{pid}")).exists(), "the process is gone");
     let ended = std::iter::from_fn(|| notifications.try_next())
-        .any(|told| matches!(told, Notification::Ended { how: hookrail::How::Cancelled, .. }));
+        .any(|told| matches!(told, Notification::Ended { how: hookrail::process::How::Cancelled, .. }));
     assert!(ended, "its end is told as cancelled");
 }
 

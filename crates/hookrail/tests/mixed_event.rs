@@ -10,9 +10,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use common::{drive, exited, hook, json, module_hook, plugin_hook, skipped, stdin, tool_call};
-use hookrail::{
-    Decision, EventKind, GroupOrder, Hook, HookSystem, How, ModuleCall, ModuleReturn, ModuleRunner, RunEnd, SourceKind,
-};
+use hookrail::hook::GroupOrder;
+use hookrail::module::{ModuleCall, ModuleReturn};
+use hookrail::process::{How, RunEnd};
+use hookrail::sources::SourceKind;
+use hookrail::{Decision, EventKind, Hook, HookSystem, ModuleRunner};
 use pretty_assertions::assert_eq;
 
 const KIND: EventKind = EventKind::BeforeTool;
@@ -31,7 +33,7 @@ fn returned(result: Option<&str>) -> RunEnd {
 }
 
 /// What each hook was shown as the tool's input.
-fn judged(request: &hookrail::RunRequest) -> serde_json::Value {
+fn judged(request: &hookrail::process::RunRequest) -> serde_json::Value {
     let stdin = stdin(request);
     let input = stdin.get("tool_input").or_else(|| stdin.pointer("/tool/args")).or_else(|| stdin.get("input"));
     input.cloned().unwrap_or_default()

@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 const LAYERS: &[&[&str]] = &[
     &["log"],
     &["json"],
+    &["payload"],
     &["source"],
     &["diagnostic"],
-    &["lane"],
+    &["exec_options"],
+    &["hidden"],
     &["matcher"],
     &["dialect::registry"],
     &["run::environment"],
@@ -29,10 +31,12 @@ const LAYERS: &[&[&str]] = &[
     &["run"],
     &["snapshot"],
     &["dialect", "firing"],
-    &["document"],
     &["repeated"],
+    &["document"],
     &["system"],
     &["guard"],
+    &["module"],
+    &["guide"],
 ];
 
 fn layer(module: &str) -> Option<usize> {

@@ -8,7 +8,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::{hook, json};
-use hookrail::{Environment, Event, EventKind, HookSystem, SourceKind};
+use hookrail::sources::SourceKind;
+use hookrail::{Environment, Event, EventKind, HookSystem};
 
 static TOLD: AtomicUsize = AtomicUsize::new(0);
 

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use common::json;
-use hookrail::{Builder, Code, Decision, Environment, Event, EventKind, FireOptions, HookSystem, Outcome, SkipReason};
+use hookrail::plan::SkipReason;
+use hookrail::{Builder, Code, Decision, Environment, Event, EventKind, FireOptions, HookSystem, Outcome};
 use hookrail_testkit::TestProject;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json as value};

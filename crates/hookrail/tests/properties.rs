@@ -8,10 +8,14 @@ use std::sync::Arc;
 
 use common::{drive, drive_arranged, exited, hook, json, stdin, tool_call};
 use hookrail::dialect::llxprt::AnyHookInput;
-use hookrail::{
-    Code, Decision, DialectId, Event, EventKind, FieldKind, GroupOrder, Hook, How, Json, JsonObject, Language, Matcher,
-    OnInvalid, Outcome, Plan, RunEnd, Scope, Snapshot, SourceKind, outcome_document,
-};
+use hookrail::document::outcome_document;
+use hookrail::event::FieldKind;
+use hookrail::hook::GroupOrder;
+use hookrail::matcher::{Language, Matcher, OnInvalid, Scope};
+use hookrail::plan::{Plan, Snapshot};
+use hookrail::process::{How, RunEnd};
+use hookrail::sources::SourceKind;
+use hookrail::{Code, Decision, DialectId, Event, EventKind, Hook, Json, JsonObject, Outcome};
 use proptest::prelude::*;
 use serde_json::{Value, json as value};
 

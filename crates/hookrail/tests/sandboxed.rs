@@ -8,9 +8,9 @@ mod common;
 use std::path::PathBuf;
 
 use common::json;
-use hookrail::{
-    Code, Environment, Event, EventKind, HookSystem, Network, Outcome, Readable, SandboxProfile, SandboxRequirement,
-};
+use hookrail::hook::{SandboxProfile, SandboxRequirement};
+use hookrail::process::{Network, Readable};
+use hookrail::{Code, Environment, Event, EventKind, HookSystem, Outcome};
 use serde_json::{Value, json};
 
 /// A project, a home directory and a place for system settings.

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use boon::{Compiler, Format, SchemaIndex, Schemas};
 use common::{drive, exited, hook, json};
 use hookrail::dialect::llxprt::{AnyHookInput, MATCHER_FORMAT, schemas};
-use hookrail::{
-    Code, DialectId, Environment, Event, EventKind, HookSystem, Language, Matcher, OnInvalid, Scope, SourceKind,
-};
+use hookrail::matcher::{Language, Matcher, OnInvalid, Scope};
+use hookrail::sources::SourceKind;
+use hookrail::{Code, DialectId, Environment, Event, EventKind, HookSystem};
 use serde_json::{Value, json as value};
 
 fn repository() -> PathBuf {

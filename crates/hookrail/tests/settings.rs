@@ -4,7 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use hookrail::{Environment, Event, EventKind, HookSystem, Level, Snapshot};
+use hookrail::plan::Snapshot;
+use hookrail::{Environment, Event, EventKind, HookSystem, Level};
 use hookrail_testkit::TestProject;
 use pretty_assertions::assert_eq;
 

@@ -11,10 +11,10 @@ use std::path::Path;
 use std::process::Command;
 
 use common::{drive, exited, hook, json, tool_call};
-use hookrail::{
-    Action, Code, Decision, Environment, Event, EventKind, Hook, HookSystem, How, OnFailure, Outcome, ProcessLifetime,
-    RunEnd, SourceKind, SpawnFailure,
-};
+use hookrail::hook::{Action, ProcessLifetime};
+use hookrail::process::{How, RunEnd, SpawnFailure};
+use hookrail::sources::SourceKind;
+use hookrail::{Code, Decision, Environment, Event, EventKind, Hook, HookSystem, OnFailure, Outcome};
 
 const KIND: EventKind = EventKind::BeforeTool;
 

@@ -6,7 +6,10 @@
 mod common;
 
 use common::{drive, exited, hook, json, plugin_hook, stdin, tool_call};
-use hookrail::{Code, Decision, EventKind, GroupOrder, Hook, RunRequest, SourceKind};
+use hookrail::hook::GroupOrder;
+use hookrail::process::RunRequest;
+use hookrail::sources::SourceKind;
+use hookrail::{Code, Decision, EventKind, Hook};
 
 const KIND: EventKind = EventKind::BeforeTool;
 

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::{drive_snapshot, exited, hook, module_hook, plugin_hook, stdin, tool_call};
-use hookrail::{
-    DialectId, EventKind, Hook, How, Language, Matcher, OnInvalid, Outcome, RunEnd, RunRequest, Scope, Snapshot,
-    SourceKind, ToolNames,
-};
+use hookrail::matcher::{Language, Matcher, OnInvalid, Scope};
+use hookrail::plan::Snapshot;
+use hookrail::process::{How, RunEnd, RunRequest};
+use hookrail::sources::SourceKind;
+use hookrail::{DialectId, EventKind, Hook, Outcome, ToolNames};
 use pretty_assertions::assert_eq;
 use serde_json::json as value;
 

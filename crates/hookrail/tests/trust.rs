@@ -8,7 +8,10 @@ mod granting;
 use std::path::Path;
 use std::sync::Arc;
 
-use hookrail::{Environment, Event, EventKind, HookSystem, ModuleWorld, Outcome, SkipReason, TrustStore as _};
+use hookrail::module::ModuleWorld;
+use hookrail::plan::SkipReason;
+use hookrail::trust::TrustStore as _;
+use hookrail::{Environment, Event, EventKind, HookSystem, Outcome};
 
 use granting::World;
 

@@ -4,7 +4,10 @@
 
 use std::path::PathBuf;
 
-use hookrail::{Decision, Environment, Event, EventKind, FileTrustStore, HookSystem, Outcome, SkipReason, Trust};
+use hookrail::hook::Trust;
+use hookrail::plan::SkipReason;
+use hookrail::trust::FileTrustStore;
+use hookrail::{Decision, Environment, Event, EventKind, HookSystem, Outcome};
 use serde_json::{Value, json};
 
 /// How a system comes to read its configuration again.

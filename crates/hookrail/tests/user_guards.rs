@@ -6,10 +6,10 @@
 mod common;
 
 use common::{drive, exited, hook, json, module_hook, plugin_hook, stdin, tool_call};
-use hookrail::{
-    Action, Code, DialectId, Effects, Event, EventKind, GroupOrder, Hook, How, NativeHook, OnFailure, Origin, Outcome,
-    RunEnd, SourceKind,
-};
+use hookrail::hook::{Action, GroupOrder};
+use hookrail::process::{How, RunEnd};
+use hookrail::sources::{Origin, SourceKind};
+use hookrail::{Code, DialectId, Effects, Event, EventKind, Hook, NativeHook, OnFailure, Outcome};
 
 const KIND: EventKind = EventKind::BeforeTool;
 

@@ -6,10 +6,11 @@
 mod common;
 mod plans;
 
-use hookrail::{
-    Code, Decision, DialectId, EndKind, EventKind, GroupOrder, HookRun, How, Json, OnFailure, Outcome, RunEnd,
-    SkipReason, SourceKind,
-};
+use hookrail::hook::GroupOrder;
+use hookrail::plan::SkipReason;
+use hookrail::process::{How, RunEnd};
+use hookrail::sources::SourceKind;
+use hookrail::{Code, Decision, DialectId, EndKind, EventKind, HookRun, Json, OnFailure, Outcome};
 use plans::{Scripted, dialects, document, failures, fire, fire_strictly, kinds, place, plans, scripted};
 use proptest::prelude::*;
 use serde_json::Value;

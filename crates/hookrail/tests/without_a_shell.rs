@@ -11,7 +11,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use common::{hook, json};
-use hookrail::{Environment, EventKind, HookRun, HookSystem, ShellUse, SourceKind};
+use hookrail::hook::ShellUse;
+use hookrail::sources::SourceKind;
+use hookrail::{Environment, EventKind, HookRun, HookSystem};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 

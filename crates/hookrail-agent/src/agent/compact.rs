@@ -12,7 +12,6 @@ use crate::view::Shown;
 
 /// Why the conversation is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum CompactionCause {
     /// The user wants it.
     Manual,
@@ -46,7 +45,6 @@ impl CompactionCause {
 
 /// What came of a compaction.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub enum Compacted {
     /// It happened.
     Done {
@@ -144,7 +142,6 @@ impl Agent {
             CompactionPlan::Cancelled(reason) => return Compacted::Cancelled(reason, stop),
             CompactionPlan::Given(compaction) => Ok(Summary::given(&compaction)),
             CompactionPlan::Summarise(extras) => self.summarise(&prepared.to_summarise, extras, instructions).await,
-            _ => Err("the hooks want something unknown".to_owned()),
         };
         let summary = match summary {
             Ok(summary) => summary,

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
 use hookrail::guard::{Approval, Approver, Guard};
-use hookrail::{
-    Component, EventKind, HookFailure, Host, HostError, HostFuture, Json, ModelQuery, NoticeLevel, SessionChange,
-    SessionMove, SessionQuery, StatusLine,
+use hookrail::host::{
+    Component, HookFailure, HostFuture, ModelQuery, NoticeLevel, SessionChange, SessionMove, SessionQuery, StatusLine,
 };
+use hookrail::{EventKind, Host, HostError, Json};
 use hookrail_spawn::lock;
 
 use super::news::News;
@@ -167,7 +167,7 @@ impl Host for AgentHost {
     fn notify(&self, text: &str, level: NoticeLevel) {
         let shown = match level {
             NoticeLevel::Warning | NoticeLevel::Error => Shown::Warning { code: None, text },
-            _ => Shown::Note { text },
+            NoticeLevel::Info | NoticeLevel::Debug => Shown::Note { text },
         };
         self.parts.view.show(&shown);
     }
@@ -229,7 +229,7 @@ impl Host for AgentHost {
             SessionChange::CustomMessage(message) => {
                 session.append(EntryKind::CustomMessage, &record::members(message))
             }
-            _ => return Err(HostError::new("this agent does not keep that")),
+            SessionChange::Artifact(_) => return Err(HostError::new("this agent does not keep artifacts")),
         };
         id.map(|id| Json::string(&id)).map_err(|error| HostError::new(error.to_string()))
     }
@@ -251,7 +251,7 @@ impl Host for AgentHost {
         match query {
             ModelQuery::All | ModelQuery::Available => list(&[model]),
             ModelQuery::Find { id, .. } if id != self.parts.model.name() => Json::null(),
-            _ => model,
+            ModelQuery::Find { .. } | ModelQuery::Current => model,
         }
     }
 

@@ -34,7 +34,6 @@ use crate::user::User;
 use crate::view::{Shown, View};
 
 /// Everything the agent works with.
-#[non_exhaustive]
 pub struct Parts {
     /// The hooks.
     pub hooks: HookSystem,
@@ -69,7 +68,6 @@ impl Parts {
 
 /// How a session begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Begin {
     /// With nothing.
     New,
@@ -81,7 +79,6 @@ pub enum Begin {
 
 /// Why a session ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum EndReason {
     /// The work is done, or the user said so.
     Exit,

@@ -12,7 +12,6 @@ use crate::view::Shown;
 
 /// What became of a move.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Moved {
     /// It happened; a hook may want the agent to stop.
     Done(Option<Stop>),

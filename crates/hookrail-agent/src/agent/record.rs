@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use hookrail::guard::{Notes, Notified, Receipt};
-use hookrail::{Diagnostic, EventKind, Hook, Json, Level, Standing};
+use hookrail::hook::Standing;
+use hookrail::{Diagnostic, EventKind, Hook, Json, Level};
 use hookrail_spawn::lock;
 
 use super::host::Me;
@@ -156,7 +157,7 @@ fn receipt_json(operation: &str, receipt: &Receipt) -> Json {
                 ("dialect", Json::string(run.dialect.name())),
                 ("end", Json::string(run.end.name())),
                 ("decision", text(run.decision.map(hookrail::Decision::name))),
-                ("judged", text(run.judged.as_ref().map(hookrail::Digest::hex).as_deref())),
+                ("judged", text(run.judged.as_ref().map(hookrail::trust::Digest::hex).as_deref())),
             ])
         })
         .collect();
@@ -168,7 +169,7 @@ fn receipt_json(operation: &str, receipt: &Receipt) -> Json {
         ("decision", text(receipt.decision.map(hookrail::Decision::name))),
         ("ran", list(&ran)),
         ("skipped", list(&skipped.collect::<Vec<_>>())),
-        ("input", text(receipt.input.as_ref().map(hookrail::Digest::hex).as_deref())),
+        ("input", text(receipt.input.as_ref().map(hookrail::trust::Digest::hex).as_deref())),
     ])
 }
 

@@ -71,7 +71,7 @@ impl Agent {
         let (end, failed) = match result.end {
             ToolEnd::Ran => ("ran", false),
             ToolEnd::Denied => ("denied", true),
-            _ => ("failed", true),
+            ToolEnd::Failed => ("failed", true),
         };
         let shown = (result.visibility == Visibility::Shown).then_some((&result.display, &result.content));
         self.show_result(call, end, &result.input, shown, &result.receipt.denied_by());

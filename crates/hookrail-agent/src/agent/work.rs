@@ -15,7 +15,6 @@ use crate::view::Shown;
 
 /// How the work on a prompt ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum TurnEnd {
     /// There is an answer.
     Answered(String),
@@ -129,7 +128,6 @@ impl Agent {
                 }
                 prompt
             }
-            other => return TurnEnd::Failed(format!("the prompt cannot be judged: {other:?}")),
         };
         if self.is_cancelled() {
             return TurnEnd::Cancelled;
@@ -242,7 +240,6 @@ impl Agent {
                 Next::End(TurnEnd::Answered(response))
             }
             // An end that this agent does not know may be a refusal, so it is no answer.
-            unknown => Next::End(TurnEnd::Failed(format!("the end of the work cannot be judged: {unknown:?}"))),
         }
     }
 

@@ -1,6 +1,8 @@
 //! Commands: lines that begin with a slash.
 
-use hookrail::{Hook, How, Standing};
+use hookrail::Hook;
+use hookrail::hook::Standing;
+use hookrail::process::How;
 
 use super::plugins;
 use crate::agent::{Agent, Compacted, CompactionCause, EndReason, Moved};
@@ -136,7 +138,7 @@ fn hook_line(hook: &Hook) -> String {
         Standing::Active => "on".to_owned(),
         Standing::Disabled(by) => format!("off (disabled by {by})"),
         Standing::SwitchedOff(by) => format!("off (switched off by {by})"),
-        _ => "off (hooks are not switched on)".to_owned(),
+        Standing::NeverSwitchedOn => "off (hooks are not switched on)".to_owned(),
     };
     format!("{}  {}  {}  {}  {state}", hook.label, hook.event, hook.dialect.name(), hook.origin.kind.name())
 }

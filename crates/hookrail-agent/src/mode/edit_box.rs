@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use crossterm::style::Attribute;
-use hookrail::HostFuture;
+use hookrail::host::HostFuture;
 use hookrail_spawn::lock;
 use tokio::sync::Notify;
 

@@ -63,7 +63,6 @@ pub enum Exit {
 }
 
 /// Everything a run needs, whatever its mode.
-#[non_exhaustive]
 pub struct Setup {
     /// The hooks.
     pub hooks: HookSystem,

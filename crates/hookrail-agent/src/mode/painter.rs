@@ -5,7 +5,8 @@ use std::io::{self, Write as _};
 use crossterm::cursor::{Hide, MoveUp, Show};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use crossterm::terminal::{Clear, ClearType};
-use hookrail::{Component, HostError, HostFuture};
+use hookrail::HostError;
+use hookrail::host::{Component, HostFuture};
 
 use super::keys::{Input, Listening, sequence};
 use crate::text::coloured;

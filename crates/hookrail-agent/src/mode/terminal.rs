@@ -8,7 +8,8 @@ use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use crossterm::style::Print;
 use crossterm::terminal::{Clear, ClearType};
 use hookrail::guard::Approval;
-use hookrail::{Component, HostError, Json};
+use hookrail::host::Component;
+use hookrail::{HostError, Json};
 use hookrail_spawn::{CancelToken, lock};
 
 use super::edit_box::EditBox;

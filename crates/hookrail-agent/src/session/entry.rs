@@ -4,7 +4,6 @@ use hookrail::{Json, JsonObject};
 
 /// What an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum EntryKind {
     /// A message of the conversation.
     Message,
@@ -60,7 +59,6 @@ impl EntryKind {
 
 /// One entry.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct Entry {
     /// Its identity.
     pub id: String,

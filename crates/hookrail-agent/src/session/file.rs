@@ -46,7 +46,6 @@ pub(super) struct Found {
 
 /// A line of a session's file that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Damage {
     /// Its number, from one.
     pub line: usize,

@@ -20,7 +20,6 @@ pub struct SessionStore {
 
 /// A session that is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Stored {
     /// Its identity.
     pub id: String,
@@ -32,7 +31,7 @@ impl SessionStore {
     /// The sessions of a project in a folder for all projects.
     #[must_use]
     pub fn new(folder: &Path, project: &Path) -> Self {
-        let digest = hookrail::Digest::of(project.as_os_str().as_encoded_bytes()).hex();
+        let digest = hookrail::trust::Digest::of(project.as_os_str().as_encoded_bytes()).hex();
         let short: String = digest.chars().take(16).collect();
         let name = project.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let here = folder.join(format!("{name}-{short}"));

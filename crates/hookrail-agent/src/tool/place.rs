@@ -7,8 +7,9 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
+use hookrail::HookSystem;
 use hookrail::guard::ToolFailure;
-use hookrail::{HookSystem, PROTECTED_FOLDERS};
+use hookrail::trust::PROTECTED_FOLDERS;
 
 /// The project, and what else tools may touch.
 #[derive(Clone, Debug)]

@@ -36,7 +36,6 @@ pub trait View: Send + Sync {
 /// One thing that is shown. In JSON it has its name as `type`; `docs/agent.md` lists them all.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
-#[non_exhaustive]
 pub enum Shown<'a> {
     /// A session began or was taken up.
     Session {

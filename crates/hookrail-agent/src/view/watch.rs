@@ -3,7 +3,9 @@
 use std::future::pending;
 use std::time::Duration;
 
-use hookrail::{FireId, HookSystem, Notification, RunId};
+use hookrail::HookSystem;
+use hookrail::host::{FireId, Notification};
+use hookrail::process::RunId;
 use tokio::time::Instant;
 
 use super::{Shown, View};

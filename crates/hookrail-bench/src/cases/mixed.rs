@@ -1,6 +1,8 @@
 //! One event in which every dialect takes part: a settings file, a plugin, a module and a closure.
 
-use hookrail::{Action, DialectId, Effects, EventKind, Hook, HookSystem, NativeHook, Origin, SourceKind};
+use hookrail::hook::Action;
+use hookrail::sources::{Origin, SourceKind};
+use hookrail::{DialectId, Effects, EventKind, Hook, HookSystem, NativeHook};
 use serde_json::json;
 
 use super::Case;

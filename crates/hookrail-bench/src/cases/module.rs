@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use hookrail::{HookSystem, ModuleInspection, ModuleRunner, ModuleWorld};
+use hookrail::module::{ModuleInspection, ModuleWorld};
+use hookrail::{HookSystem, ModuleRunner};
 use serde_json::{Value, json};
 
 use super::Case;

@@ -11,7 +11,8 @@ use std::sync::atomic::AtomicI64;
 use std::sync::{Mutex, Weak};
 use std::time::Duration;
 
-use hookrail::{EndKind, EventKind, Health, HookRun, Outcome, lock};
+use hookrail::outcome::Health;
+use hookrail::{EndKind, EventKind, HookRun, Outcome, lock};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;

@@ -1,6 +1,7 @@
 //! What is wrong with a payload, in words that name the field. The schema knows what each field must be.
 
-use hookrail::{Json, JsonKind, JsonObject, repeated_member};
+use hookrail::document::repeated_member;
+use hookrail::{Json, JsonKind, JsonObject};
 
 use super::shortened;
 use crate::schema::{FieldSchema, MessageKind};

@@ -1,6 +1,8 @@
 //! `hookrail check`: everything that is wrong with the configuration.
 
-use hookrail::{Diagnostic, Level, Snapshot, diagnostics_document};
+use hookrail::document::diagnostics_document;
+use hookrail::plan::Snapshot;
+use hookrail::{Diagnostic, Level};
 
 use crate::args::CheckArgs;
 use crate::errors::{Exit, Result};

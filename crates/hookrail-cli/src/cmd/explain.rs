@@ -1,6 +1,6 @@
 //! `hookrail explain`: which hooks an event would run, and why not the others. Starts no process.
 
-use hookrail::explain_document;
+use hookrail::document::explain_document;
 
 use super::fire;
 use crate::args::EventCommand;
@@ -15,7 +15,7 @@ pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
     if !args.event.no_hooks {
         Project::require_modules(&system)?;
     }
-    let mut plan = hookrail::Plan::clone(&system.explain(&event));
+    let mut plan = hookrail::plan::Plan::clone(&system.explain(&event));
     plan.diagnostics.splice(0..0, system.snapshot().diagnostics().iter().cloned());
     if args.event.json {
         output::json(&explain_document(&plan))?;

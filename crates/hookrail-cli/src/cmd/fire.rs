@@ -2,7 +2,8 @@
 
 use std::pin::pin;
 
-use hookrail::{Builder, Decision, Effects, Event, FireOptions, HookSystem, Outcome, outcome_document};
+use hookrail::document::outcome_document;
+use hookrail::{Builder, Decision, Effects, Event, FireOptions, HookSystem, Outcome};
 
 use crate::args::{EventArgs, EventCommand};
 use crate::errors::{Exit, Failure, Result};

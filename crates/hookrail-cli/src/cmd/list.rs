@@ -1,6 +1,6 @@
 //! `hookrail list`: every configured hook.
 
-use hookrail::list_document;
+use hookrail::document::list_document;
 
 use crate::args::ListArgs;
 use crate::errors::{Exit, Result};

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use hookrail::{Abilities, Code, Column, DialectId, EventKind, EventSpec, FieldKind, Level};
+use hookrail::event::{Abilities, Column, EventSpec, FieldKind};
+use hookrail::{Code, DialectId, EventKind, Level};
 
 use crate::args::{ReferenceArgs, ReferencePage};
 use crate::errors::{Exit, Result};
@@ -88,7 +89,7 @@ fn kind(kind: FieldKind) -> &'static str {
         FieldKind::List => "list",
         FieldKind::Flag => "true or false",
         FieldKind::Number => "number",
-        _ => "anything",
+        FieldKind::Any => "anything",
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &SchemaArgs) -> Result<Exit> {
         }
         None => {
             let failure = Failure::new(format!("there is no schema `{wanted}`"));
-            Err(match hookrail::nearest(wanted, schemas.iter().map(|(name, _)| name.as_str())) {
+            Err(match hookrail::sources::nearest(wanted, schemas.iter().map(|(name, _)| name.as_str())) {
                 Some(name) => failure.hint(format!("did you mean `{name}`?")),
                 None => failure.hint("`hookrail schema` lists the names"),
             })

@@ -7,10 +7,10 @@ use std::io::{self, BufRead as _, IsTerminal, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
-use hookrail::{
-    Action, Capabilities, Fingerprint, Grant, Grants, Hook, Json, JsonObject, SandboxRequirement, Trust, TrustError,
-    TrustStore as _,
-};
+use hookrail::hook::{Action, SandboxRequirement, Trust};
+use hookrail::module::Capabilities;
+use hookrail::trust::{Fingerprint, Grant, Grants, TrustError, TrustStore as _};
+use hookrail::{Hook, Json, JsonObject};
 
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ use crate::project::Project;
 use crate::render::counted;
 use crate::render::trust::{self as shown, fingerprint};
 use crate::style::{GOOD, paint};
-use hookrail::nearest;
+use hookrail::sources::nearest;
 
 pub(crate) use review::{refuse, review};
 

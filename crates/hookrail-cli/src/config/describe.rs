@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use hookrail::CAPABILITY_NAMES;
+use hookrail::module::CAPABILITY_NAMES;
 
 use super::table::{Kind, POLICIES, SECTIONS, Who, of_section};
 

@@ -12,7 +12,11 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hookrail::{Builder, Capabilities, Code, Diagnostic, Location, OnFailure, OutputLimits, SandboxProfile, Terms};
+use hookrail::hook::SandboxProfile;
+use hookrail::module::Capabilities;
+use hookrail::process::{OutputLimits, Terms};
+use hookrail::sources::Location;
+use hookrail::{Builder, Code, Diagnostic, OnFailure};
 
 pub(crate) use describe::{reference, schema};
 use modules::{Allowance, Runner};

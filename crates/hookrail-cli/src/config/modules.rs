@@ -3,10 +3,12 @@
 use std::path::Path;
 use std::time::Duration;
 
-use hookrail::{
-    Capabilities, HostFuture, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleRunner,
-    ModuleWorld, ModulesOwner, NamedFile,
+use hookrail::ModuleRunner;
+use hookrail::host::HostFuture;
+use hookrail::module::{
+    Capabilities, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleWorld, ModulesOwner,
 };
+use hookrail::trust::NamedFile;
 use hookrail_js::{Limits, Modules, SharedProcesses};
 
 use super::kibibytes;

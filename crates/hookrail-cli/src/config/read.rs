@@ -8,10 +8,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use hookrail::{
-    CAPABILITY_NAMES, Capabilities, CapabilityProblem, Code, Diagnostic, Location, OnFailure, SandboxProfile, lock,
-    nearest, read_file,
-};
+use hookrail::hook::SandboxProfile;
+use hookrail::module::{CAPABILITY_NAMES, Capabilities, CapabilityProblem};
+use hookrail::sources::{Location, nearest, read_file};
+use hookrail::{Code, Diagnostic, OnFailure, lock};
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 

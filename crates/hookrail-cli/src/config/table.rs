@@ -1,7 +1,7 @@
 //! Every setting of hookrail's own configuration file: one table, from which the reader, the reference and the schema
 //! are made.
 
-use hookrail::CAPABILITY_NAMES;
+use hookrail::module::CAPABILITY_NAMES;
 
 /// A setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

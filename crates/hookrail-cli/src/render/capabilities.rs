@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use hookrail::{Capabilities, Hook};
+use hookrail::Hook;
+use hookrail::module::Capabilities;
 
 use super::hooks::NAME;
 use super::text::{one_line, short};

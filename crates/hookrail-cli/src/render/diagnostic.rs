@@ -7,7 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use annotate_snippets::{AnnotationKind, Group, Level as Kind, Origin, Renderer, Snippet};
-use hookrail::{Code, Diagnostic, Level, Location};
+use hookrail::sources::Location;
+use hookrail::{Code, Diagnostic, Level};
 
 use super::excerpt::Excerpt;
 use super::places::Places;
@@ -61,7 +62,7 @@ fn one(diagnostic: &Diagnostic, places: &Places, sources: &mut Sources) -> Strin
     let kind = match diagnostic.level {
         Level::Error => Kind::ERROR,
         Level::Warning => Kind::WARNING,
-        _ => Kind::NOTE,
+        Level::Note => Kind::NOTE,
     };
     let title = kind.primary_title(limited(&places.sentence(&diagnostic.message))).id(diagnostic.code.name());
     let mut group = Group::with_title(title);

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use hookrail::{EventKind, Hook, SandboxProfile, SandboxRequirement, Skips, Snapshot, Standing};
+use hookrail::hook::{SandboxProfile, SandboxRequirement, Standing};
+use hookrail::plan::{Skips, Snapshot};
+use hookrail::{EventKind, Hook};
 
 use super::places::Places;
 use super::table::{Cell, Table};
@@ -66,7 +68,7 @@ fn state(hook: &Hook) -> (&'static str, anstyle::Style, String) {
         Standing::Active => ("on", GOOD, String::new()),
         Standing::Disabled(by) => ("off", QUIET, format!("disabled by {by}")),
         Standing::SwitchedOff(by) => ("off", QUIET, format!("hooks are switched off by {by}")),
-        _ => ("off", QUIET, "no settings file switches hooks on".to_owned()),
+        Standing::NeverSwitchedOn => ("off", QUIET, "no settings file switches hooks on".to_owned()),
     }
 }
 

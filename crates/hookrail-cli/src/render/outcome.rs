@@ -146,7 +146,7 @@ fn decision_style(decision: Option<Decision>) -> Style {
         Some(Decision::Deny) => BAD,
         Some(Decision::Ask) => CAREFUL,
         Some(Decision::Allow) => GOOD,
-        _ => QUIET,
+        None => QUIET,
     }
 }
 

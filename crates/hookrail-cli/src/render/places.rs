@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hookrail::Location;
+use hookrail::sources::Location;
 
 use super::text::one_line;
 

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use hookrail::{OnFailure, PartPlan, Plan, PlannedHook, Stage};
+use hookrail::OnFailure;
+use hookrail::event::Stage;
+use hookrail::plan::{PartPlan, Plan, PlannedHook};
 
 use super::hooks::{self, NAME};
 use super::places::Places;
@@ -43,7 +45,7 @@ fn title(part: &PartPlan) -> String {
     let how = match part.stage {
         Stage::Parallel => "all at once",
         Stage::Chain => "one after the other",
-        _ => "all at once; the host does not wait",
+        Stage::Detached => "all at once; the host does not wait",
     };
     format!("{} ({}): {how}", part.dialect, part.stage.name())
 }

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use hookrail::dialect::xcode::{Plugin, PluginScope, Survey};
-use hookrail::{Action, Diagnostic, Hook, SourceKind, Standing};
+use hookrail::hook::{Action, Standing};
+use hookrail::sources::SourceKind;
+use hookrail::{Diagnostic, Hook};
 
 use super::places::Places;
 use super::table::{Cell, Table};
@@ -16,7 +18,7 @@ use crate::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
 pub(crate) fn hooks_of<'h>(plugin: &Plugin, hooks: &'h [Arc<Hook>]) -> Vec<&'h Arc<Hook>> {
     let kind = match plugin.scope {
         PluginScope::Project => SourceKind::Project,
-        _ => SourceKind::Plugin,
+        PluginScope::Installed => SourceKind::Plugin,
     };
     let own =
         |hook: &&Arc<Hook>| hook.origin.kind == kind && hook.owner.as_ref().is_some_and(|owner| owner.id == plugin.id);

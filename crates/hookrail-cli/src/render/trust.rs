@@ -7,7 +7,9 @@ pub(crate) mod text_diff;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use hookrail::{Action, Digest, EventKind, ExecOptions, Fingerprint, Hook, SandboxProfile, SandboxRequirement, Trust};
+use hookrail::hook::{Action, ExecOptions, SandboxProfile, SandboxRequirement, Trust};
+use hookrail::trust::{Digest, Fingerprint};
+use hookrail::{EventKind, Hook};
 
 use super::capabilities;
 use super::hooks::{self, NAME};
@@ -24,8 +26,7 @@ pub(crate) fn state(hook: &Hook) -> &'static str {
     match hook.trust {
         Trust::NotNeeded | Trust::ForThisRun(_) | Trust::Granted(_) => "granted",
         Trust::Changed(_) => "changed",
-        // Never granted, or in a state that this program does not know.
-        _ => "not granted",
+        Trust::Never(_) => "not granted",
     }
 }
 
@@ -42,7 +43,7 @@ pub(crate) fn status(trusted: bool, hooks: &[Arc<Hook>], places: &Places) -> Str
         let style = match hook.trust {
             Trust::NotNeeded | Trust::ForThisRun(_) | Trust::Granted(_) => GOOD,
             Trust::Changed(_) => BAD,
-            _ => CAREFUL,
+            Trust::Never(_) => CAREFUL,
         };
         table.row([
             Cell::new(state(hook), style),
@@ -161,6 +162,6 @@ fn command(action: &Action) -> String {
         Action::Program(words) => Vec::from_iter(words.iter().map(|word| format!("{word:?}"))).join(" "),
         Action::Module(path) => format!("the module {}", path.display()),
         Action::NotExecutable(why) | Action::Unusable(why) => format!("nothing: {why}"),
-        _ => "code of the embedding program".to_owned(),
+        Action::Native(_) => "code of the embedding program".to_owned(),
     }
 }

@@ -44,10 +44,17 @@ pub(super) fn blocks(name: &str) -> Vec<Block> {
     let text = document(name);
     let mut lines = text.lines().enumerate();
     let mut found = Vec::new();
+    let mut comment = "";
     while let Some((at, line)) = lines.next() {
-        let Some(info) = line.strip_prefix("```") else { continue };
-        let mut words = info.split_whitespace().map(str::to_owned);
-        let language = words.next().unwrap_or_default();
+        let Some(info) = line.strip_prefix("```") else {
+            // rustdoc knows no `name=value` behind the language, so a comment before the block may have it.
+            comment = line.strip_prefix("<!-- ").and_then(|line| line.strip_suffix(" -->")).unwrap_or_default();
+            continue;
+        };
+        let mut words = info.split_whitespace().chain(comment.split_whitespace()).map(str::to_owned);
+        // Behind a comma are words for rustdoc, which does not run blocks that are cut from a program.
+        let first = words.next().unwrap_or_default();
+        let language = first.split(',').next().unwrap_or_default().to_owned();
         let body: Vec<&str> = lines.by_ref().map(|(_, line)| line).take_while(|line| *line != "```").collect();
         let place = format!("docs/{name}:{}", at + 1);
         found.push(Block { language, words: words.collect(), text: body.join("\n") + "\n", place });

@@ -1,6 +1,7 @@
 //! The tables of the guide, row by row.
 
-use hookrail::{Language, Matcher, MatcherKind, OnInvalid, Scope, SkipReason};
+use hookrail::matcher::{Language, Matcher, MatcherKind, OnInvalid, Scope};
+use hookrail::plan::SkipReason;
 use serde_json::{Value, json};
 
 use super::markdown::{literals, table};

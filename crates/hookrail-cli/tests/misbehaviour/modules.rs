@@ -5,7 +5,8 @@
 
 use std::time::Duration;
 
-use hookrail::{EventKind, HookSystem, Json, outcome_document};
+use hookrail::document::outcome_document;
+use hookrail::{EventKind, HookSystem, Json};
 use serde_json::Value;
 
 use crate::commands::Expected;

@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hookrail::{
-    EndKind, Environment, EventKind, HookSystem, How, Json, ModuleCall, ModuleRunner as _, ModuleWorld, NoHost,
-};
+use hookrail::host::NoHost;
+use hookrail::module::{ModuleCall, ModuleWorld};
+use hookrail::process::How;
+use hookrail::{EndKind, Environment, EventKind, HookSystem, Json, ModuleRunner as _};
 use hookrail_js::Modules;
 
 const CALLS: usize = 20_000;
@@ -107,7 +108,10 @@ impl Hook {
         let began = Instant::now();
         let found = modules.inspect(&self.file, &self.world);
         let took = began.elapsed();
-        assert!(matches!(found, hookrail::ModuleInspection::Registered(_)), "the guard can be loaded: {found:?}");
+        assert!(
+            matches!(found, hookrail::module::ModuleInspection::Registered(_)),
+            "the guard can be loaded: {found:?}"
+        );
         took
     }
 }

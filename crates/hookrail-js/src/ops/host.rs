@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use hookrail::{Host, HostError, Json, ModelQuery, NoticeLevel, SessionMove};
+use hookrail::host::{ModelQuery, NoticeLevel, SessionMove};
+use hookrail::{Host, HostError, Json};
 use hookrail_spawn::CancelToken;
 use serde::Deserialize;
 use serde_json::json;

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use hookrail::{CapabilityScope, ModuleWorld};
+use hookrail::module::{CapabilityScope, ModuleWorld};
 
 use super::OpError;
 use crate::shared::Shared;
@@ -50,7 +50,7 @@ pub(crate) fn require_read(shared: &Shared, path: &Path, last: Last) -> Result<P
         CapabilityScope::Nothing => {
             return Err(missing(shared, &what(), "read"));
         }
-        _ => {}
+        CapabilityScope::Within(_) => {}
     }
     let real = real(path, last).map_err(|error| OpError::io(&error, "open", path))?;
     if allows(&world, &world.capabilities.read, &real) {
@@ -85,7 +85,7 @@ pub(super) fn require_network(shared: &Shared, url: &str) -> Result<Redirections
     match &network {
         CapabilityScope::Everything => return Ok(Redirections::Free),
         CapabilityScope::Nothing => return Err(missing(shared, &what(), "network")),
-        _ => {}
+        CapabilityScope::Within(_) => {}
     }
     let (host, port) = host_of(url).ok_or_else(|| outside(shared, &what(), "network"))?;
     if network.allows_host(host, port) {

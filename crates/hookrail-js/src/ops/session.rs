@@ -1,6 +1,7 @@
 //! The session, as modules name its parts.
 
-use hookrail::{Json, SessionChange, SessionQuery};
+use hookrail::Json;
+use hookrail::host::{SessionChange, SessionQuery};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Read as _;
 
-use hookrail::ModuleWorld;
+use hookrail::module::ModuleWorld;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};

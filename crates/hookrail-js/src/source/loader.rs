@@ -5,7 +5,8 @@ use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
-use hookrail::{Digest, LoadFailure};
+use hookrail::module::LoadFailure;
+use hookrail::trust::Digest;
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::Declared;
 use rquickjs::{Ctx, Error, Exception, Module};

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hookrail::without_dots;
+use hookrail::sources::without_dots;
 
 use super::virtuals;
 

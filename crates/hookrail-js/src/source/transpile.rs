@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hookrail::LoadFailure;
+use hookrail::module::LoadFailure;
 use oxc::allocator::Allocator;
 use oxc::codegen::{Codegen, CodegenOptions};
 use oxc::diagnostics::OxcDiagnostic;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hookrail::Digest;
+use hookrail::trust::Digest;
 
 /// The files of a module, with their bytes.
 #[derive(Clone, Debug, Default)]

@@ -11,11 +11,11 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use hookrail::{
-    Component, Environment, Event, EventKind, FireOptions, HookFailure, HookSystem, Host, HostError, HostFuture, Json,
-    ModelQuery, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld,
-    NoticeLevel, Outcome, SessionChange, SessionMove, SessionQuery, StatusLine,
+use hookrail::host::{
+    Component, HookFailure, HostFuture, ModelQuery, NoticeLevel, SessionChange, SessionMove, SessionQuery, StatusLine,
 };
+use hookrail::module::{ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleWorld};
+use hookrail::{Environment, Event, EventKind, FireOptions, HookSystem, Host, HostError, Json, ModuleRunner, Outcome};
 use hookrail_js::{Limits, Modules};
 use tempfile::TempDir;
 

@@ -36,7 +36,6 @@ pub(crate) enum LoadMode {
 
 /// Why the last good version of a source is in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum KeptReason {
     /// It is empty, broken or cannot be read.
     Unusable,
@@ -60,7 +59,6 @@ impl KeptReason {
 
 /// A source whose last good version is in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct KeptSource {
     /// The file or folder.
     pub path: PathBuf,
@@ -76,7 +74,6 @@ impl KeptSource {
 
 /// A source that exists, cannot be used, and has no earlier version in this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct UnusableSource {
     /// The file or folder.
     pub path: PathBuf,

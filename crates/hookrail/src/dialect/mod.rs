@@ -1,8 +1,8 @@
 //! Dialects: how one agent family writes hooks down, what it puts on a hook's standard input, how a hook answers,
 //! and how several answers combine.
 //!
-//! Wire shapes live here and nowhere else. A dialect is a folder with a type that implements [`contract::Dialect`], and a
-//! line in [`registry`]; the compiler names everything that is missing. It neither starts processes nor knows when or
+//! Wire shapes live here and nowhere else. A dialect is a folder with a type that implements `contract::Dialect`, and a
+//! line in `registry`; the compiler names everything that is missing. It neither starts processes nor knows when or
 //! where its hooks run, nor any other dialect.
 
 mod columns;

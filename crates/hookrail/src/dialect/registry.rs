@@ -37,6 +37,12 @@ macro_rules! identities {
         host { $($(#[doc = $host_doc:literal])+ $host:ident $host_name:literal in $host_folder:ident;)+ }
     ) => {
         /// A family of hooks.
+        ///
+        /// ```
+        /// use hookrail::DialectId;
+        ///
+        /// assert_eq!(DialectId::from_name("llxprt"), Some(DialectId::Llxprt));
+        /// ```
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum DialectId {

@@ -6,7 +6,6 @@ use super::spec::FieldSpec;
 
 /// One event in one dialect.
 #[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
 pub struct Column {
     /// The dialect's name for the event.
     pub name: &'static str,
@@ -70,7 +69,6 @@ impl Abilities {
 
 /// How the answers of several hooks become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Fold {
     /// Any deny denies; texts are joined.
     AnyDenies,
@@ -96,7 +94,6 @@ pub enum Fold {
 
 /// How the hooks of one dialect run inside one event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Stage {
     /// All at once; the answers are folded in plan order.
     Parallel,

@@ -12,6 +12,16 @@ use super::time::EventTime;
 use crate::json::{Json, JsonKind, JsonObject};
 
 /// Something that happened, with its data. A copy shares everything with its original until one of them is changed.
+///
+/// ```
+/// use hookrail::{Event, EventKind, Json};
+///
+/// let event = Event::new(EventKind::BeforeTool, "/project")
+///     .session("session-1")
+///     .with_text("tool_name", "write_file")
+///     .with("tool_input", Json::parse(r#"{"path": "a.txt"}"#).unwrap());
+/// assert_eq!(event.text("tool_name").as_deref(), Some("write_file"));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Event {
     kind: EventKind,
@@ -30,6 +40,14 @@ struct Circumstances {
 }
 
 /// Why an event could not be made from a payload.
+///
+/// ```
+/// use hookrail::{Event, EventKind, Json};
+///
+/// let payload = Json::parse(r#"{"tool_input": []}"#).unwrap();
+/// let error = Event::new(EventKind::BeforeTool, "/project").with_payload(&payload).unwrap_err();
+/// assert_eq!(error.to_string(), "`tool_input` must be an object, not a list");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EventError {

@@ -4,7 +4,6 @@ use super::kind::EventKind;
 
 /// What is true of an event in every dialect.
 #[derive(Debug)]
-#[non_exhaustive]
 pub struct EventSpec {
     /// The event.
     pub kind: EventKind,
@@ -80,7 +79,6 @@ impl EventSpec {
 
 /// A field of an event.
 #[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
 pub struct FieldSpec {
     /// The neutral name.
     pub name: &'static str,
@@ -115,7 +113,6 @@ impl FieldSpec {
 
 /// What a field holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum FieldKind {
     /// Text.
     Text,

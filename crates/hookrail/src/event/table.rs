@@ -24,6 +24,13 @@ macro_rules! events {
         }
     )+) => {
         /// Something that happens in an agent and that hooks can take part in.
+        ///
+        /// ```
+        /// use hookrail::EventKind;
+        ///
+        /// assert_eq!(EventKind::BeforeTool.name(), "before-tool");
+        /// assert!(EventKind::BeforeTool.spec().is_gating());
+        /// ```
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         #[repr(u8)]

@@ -48,7 +48,6 @@ enum Phase {
 
 /// What to do next.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum Step {
     /// Run these, and give every end to [`Firing::ended`].
     Run(Batch),
@@ -60,7 +59,6 @@ pub enum Step {
 
 /// Runs that may go side by side.
 #[derive(Debug)]
-#[non_exhaustive]
 pub struct Batch {
     /// How they belong together. For a detached batch the caller may give [`Firing::detach`] in place of the end.
     pub stage: Stage,

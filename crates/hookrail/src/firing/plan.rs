@@ -18,7 +18,6 @@ use crate::snapshot::{Audience, Snapshot};
 
 /// What would happen.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct Plan {
     /// The event.
     pub event: EventKind,
@@ -32,7 +31,6 @@ pub struct Plan {
 
 /// One dialect's part of a plan.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct PartPlan {
     /// The dialect.
     pub dialect: DialectId,
@@ -44,7 +42,6 @@ pub struct PartPlan {
 
 /// A hook that runs, with what deduplication made of its settings.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct PlannedHook {
     /// The hook.
     pub hook: Arc<Hook>,

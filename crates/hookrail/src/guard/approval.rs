@@ -7,7 +7,6 @@ use crate::json::Json;
 
 /// What the user said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Approval {
     /// Go on, with exactly the input that was shown.
     Granted,

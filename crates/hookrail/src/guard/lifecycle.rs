@@ -9,7 +9,6 @@ use crate::outcome::{Outcome, Stop};
 
 /// What came of telling hooks something.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct Notified {
     /// Text to add for the model.
     pub additional_context: Option<String>,
@@ -27,7 +26,6 @@ pub struct Notified {
 
 /// What hooks want of a compaction.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct CompactionGuard {
     /// Whether and how it happens.
     pub plan: CompactionPlan,
@@ -41,7 +39,6 @@ pub struct CompactionGuard {
 
 /// Whether and how a compaction happens.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub enum CompactionPlan {
     /// It must not happen, for this reason.
     Cancelled(String),

@@ -43,7 +43,6 @@ impl ModelPermit {
 
 /// Where a response comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum ModelEnd {
     /// The model answered.
     Answered,
@@ -55,7 +54,6 @@ pub enum ModelEnd {
 
 /// What came of a model call.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct ModelResult {
     /// Where the response comes from.
     pub end: ModelEnd,

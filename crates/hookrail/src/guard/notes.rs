@@ -5,7 +5,6 @@ use crate::outcome::Effects;
 
 /// What hooks want in the conversation and in the session.
 #[derive(Clone, Debug, Default)]
-#[non_exhaustive]
 pub struct Notes {
     /// Messages for the conversation and the user.
     pub system_messages: Vec<String>,

@@ -11,7 +11,6 @@ use crate::outcome::Stop;
 
 /// What becomes of a prompt.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub enum PromptEnd {
     /// It goes to the model, with whatever hooks added.
     Accepted {
@@ -39,7 +38,6 @@ pub enum PromptEnd {
 
 /// What becomes of the agent after its answer.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub enum AgentEnd {
     /// It is done.
     Done {

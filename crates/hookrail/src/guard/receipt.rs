@@ -9,7 +9,6 @@ use crate::trust::Digest;
 
 /// What hooks did to one operation.
 #[derive(Clone, Debug, Default)]
-#[non_exhaustive]
 pub struct Receipt {
     /// Every hook that ran, with what it judged, in plan order, over all events of the operation.
     pub ran: Vec<Judged>,
@@ -25,7 +24,6 @@ pub struct Receipt {
 
 /// A hook that ran, and what it was asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Judged {
     /// The hook.
     pub hook: String,

@@ -13,7 +13,6 @@ use crate::payload::ToolResponse;
 
 /// A tool call as the model asked for it.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct ToolCall {
     /// The call's id.
     pub id: String,
@@ -62,7 +61,6 @@ impl Permit {
 
 /// What a tool gave.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct ToolOutput {
     /// What the model reads: text, or a list of parts.
     pub content: Json,
@@ -91,7 +89,6 @@ pub struct ToolFailure(pub String);
 
 /// How a call ended. Every call ends in exactly one of these ways.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum ToolEnd {
     /// The tool ran.
     Ran,
@@ -103,7 +100,6 @@ pub enum ToolEnd {
 
 /// Whether the user sees something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Visibility {
     /// They do.
     Shown,
@@ -113,7 +109,6 @@ pub enum Visibility {
 
 /// What came of a call.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct ToolResult {
     /// How it ended.
     pub end: ToolEnd,

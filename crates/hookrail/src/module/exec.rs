@@ -7,15 +7,14 @@ use hookrail_spawn::{CancelToken, Command, End};
 
 /// How [`exec_command`] runs a program.
 #[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct ExecOptions {
+pub struct ExecCommandOptions {
     /// The working directory; without one, that of this process.
     pub cwd: Option<PathBuf>,
     /// The time after which the program is ended; without one, it runs as long as it takes.
     pub timeout: Option<Duration>,
 }
 
-impl ExecOptions {
+impl ExecCommandOptions {
     /// Options with a working directory.
     #[must_use]
     pub fn in_directory(cwd: impl Into<PathBuf>) -> Self {
@@ -32,7 +31,6 @@ impl ExecOptions {
 
 /// What a program wrote and how it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ExecResult {
     /// What it wrote to standard output, with bytes that are not UTF-8 replaced.
     pub stdout: String,
@@ -71,16 +69,16 @@ const ENDED: i32 = 143;
 /// ```
 /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
 /// # runtime.block_on(async {
-/// use hookrail::module::{ExecOptions, exec_command};
+/// use hookrail::module::{ExecCommandOptions, exec_command};
 ///
-/// let result = exec_command("git", &["--version"], &ExecOptions::default()).await;
+/// let result = exec_command("git", &["--version"], &ExecCommandOptions::default()).await;
 /// match result {
 ///     Ok(result) => println!("{} ended with {}", result.stdout.trim(), result.code),
 ///     Err(error) => println!("{error}"),
 /// }
 /// # });
 /// ```
-pub async fn exec_command(program: &str, args: &[&str], options: &ExecOptions) -> Result<ExecResult, ExecError> {
+pub async fn exec_command(program: &str, args: &[&str], options: &ExecCommandOptions) -> Result<ExecResult, ExecError> {
     let failed = |why: String| ExecError { message: format!("`{program}` could not be run: {why}") };
     let command =
         Command::new(program).args(args.iter().copied()).timeout(options.timeout.unwrap_or(NO_TIMEOUT)).grace(GRACE);

@@ -14,7 +14,6 @@ use crate::system::Builder;
 
 /// A module that was loaded, and what it registered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct LoadedHook {
     /// The module's file, as an absolute path.
     pub path: PathBuf,
@@ -39,7 +38,6 @@ pub struct HookLoadError {
 
 /// The modules that were loaded and those that could not be, in load order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct LoadHooksResult {
     /// The modules that were loaded.
     pub hooks: Vec<LoadedHook>,

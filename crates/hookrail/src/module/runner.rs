@@ -40,7 +40,6 @@ pub struct HookRunner {
 /// A tool call that must not happen.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
-#[non_exhaustive]
 pub struct Blocked {
     /// Why, for the model and the user.
     pub reason: String,

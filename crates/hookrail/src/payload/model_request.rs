@@ -25,7 +25,6 @@ const KNOWN: [&str; 7] =
 /// assert_eq!(request.to_json().text(), r#"{"messages":[{"role":"model","content":"a"}]}"#);
 /// ```
 #[derive(Clone, Debug, Default)]
-#[non_exhaustive]
 pub struct ModelRequest {
     /// The model's name, as the host gave it.
     pub model: Option<Json>,
@@ -41,7 +40,6 @@ pub struct ModelRequest {
 
 /// One message as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ModelMessage {
     /// Who wrote it.
     pub role: ModelRole,

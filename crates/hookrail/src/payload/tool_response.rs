@@ -18,7 +18,6 @@ const ERROR: &str = "error";
 /// assert!(!response.is_error());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
 pub struct ToolResponse {
     /// What the model reads: text, or a list of parts.
     pub content: Option<Json>,

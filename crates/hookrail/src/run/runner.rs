@@ -24,6 +24,27 @@ use crate::trust::{AGENT_FOLDERS, NamedFile};
 /// Implementers own the modules' runtimes, their limits and their threads, and keep the wall-clock time, because it
 /// stands still while a person is asked. `call` is polled on a thread that the engine needs and must not block it; dropping the
 /// future means the answer is not wanted any more.
+///
+/// ```
+/// use hookrail::ModuleRunner;
+/// use hookrail::host::HostFuture;
+/// use hookrail::module::{ModuleCall, ModuleReturn};
+/// use hookrail::process::How;
+///
+/// /// A runner that refuses every module.
+/// struct NoModules;
+///
+/// impl ModuleRunner for NoModules {
+///     fn call<'a>(&'a self, call: ModuleCall<'a>) -> HostFuture<'a, ModuleReturn> {
+///         let why = format!("{} is not run here", call.module.display());
+///         Box::pin(async move { ModuleReturn::new(How::Unusable(why.into())) })
+///     }
+///
+///     fn shutdown(&self) -> HostFuture<'_, ()> {
+///         Box::pin(async {})
+///     }
+/// }
+/// ```
 pub trait ModuleRunner: Send + Sync {
     /// Calls every handler a module registered for an event.
     fn call<'a>(&'a self, call: ModuleCall<'a>) -> HostFuture<'a, ModuleReturn>;

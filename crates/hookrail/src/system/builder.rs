@@ -27,6 +27,17 @@ use crate::tools::ToolNames;
 use crate::trust::{FileTrustStore, Fingerprint, Grants, TrustError, TrustStore};
 
 /// Describes a hook system.
+///
+/// ```
+/// use hookrail::{DialectId, Environment, HookSystem, ToolNames};
+///
+/// let hooks = HookSystem::builder(std::env::temp_dir())
+///     .environment(Environment::new().with("HOME", "/home/me"))
+///     .tool(ToolNames::new("write_file").in_dialect(DialectId::Xcode, "writeFile", [("path", "filePath")]))
+///     .most_processes(8)
+///     .build();
+/// assert!(hooks.snapshot().hooks().is_empty());
+/// ```
 #[must_use = "a builder does nothing until it is built"]
 pub struct Builder {
     project: PathBuf,
@@ -139,7 +150,7 @@ impl Builder {
     }
 
     /// Trusts the project and the hooks that it has when the system is built, as long as the system lives. A hook that
-    /// appears later, or whose content changes, needs a grant; see [`Trust::ForThisRun`](crate::Trust::ForThisRun).
+    /// appears later, or whose content changes, needs a grant; see [`Trust::ForThisRun`](crate::hook::Trust::ForThisRun).
     pub fn trust_project(mut self) -> Self {
         self.project_trust = ProjectTrust::ForThisRun;
         self

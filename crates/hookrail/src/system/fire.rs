@@ -13,6 +13,18 @@ use crate::event::EventKind;
 use crate::outcome::Outcome;
 
 /// A fired event on its way. Dropping it cancels the hooks that still run.
+///
+/// ```
+/// use hookrail::{Decision, Effects, Environment, EventKind, Hook, HookSystem, NativeHook};
+///
+/// # tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap().block_on(async {
+/// let guard = Hook::native(EventKind::BeforeTool, "guard", NativeHook::new(|_| Effects::deny("not today")));
+/// let hooks = HookSystem::builder(std::env::temp_dir()).environment(Environment::new()).hook(guard).build();
+/// let fire = hooks.fire(hooks.event(EventKind::BeforeTool));
+/// let outcome = fire.await;
+/// assert_eq!(outcome.effects.decision, Some(Decision::Deny));
+/// # });
+/// ```
 #[must_use = "a guard whose outcome is not read was not asked"]
 #[derive(Debug)]
 pub struct Fire(State);

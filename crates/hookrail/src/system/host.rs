@@ -16,6 +16,24 @@ pub type HostFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 ///
 /// No lock of the engine is held meanwhile, so a host may fire another event from here. The methods that give no
 /// future are called on a thread of the hook's own and have to answer at once.
+///
+/// ```
+/// use hookrail::Host;
+/// use hookrail::host::HostFuture;
+///
+/// struct Terminal;
+///
+/// impl Host for Terminal {
+///     fn has_user(&self) -> bool {
+///         true
+///     }
+///
+///     fn confirm<'a>(&'a self, title: &'a str, message: &'a str) -> HostFuture<'a, bool> {
+///         println!("{title}: {message} [y/N]");
+///         Box::pin(async { false })
+///     }
+/// }
+/// ```
 pub trait Host: Send + Sync {
     /// Whether there is a person who can be asked.
     fn has_user(&self) -> bool {
@@ -50,7 +68,7 @@ pub trait Host: Send + Sync {
     /// Tells the person something.
     fn notify(&self, _text: &str, _level: NoticeLevel) {}
 
-    /// Sets or, with none, removes one part of the status line. [`StatusLine`](crate::StatusLine) keeps them.
+    /// Sets or, with none, removes one part of the status line. [`StatusLine`](crate::host::StatusLine) keeps them.
     fn set_status(&self, _key: &str, _text: Option<&str>) {}
 
     /// What stands in the prompt's editor.
@@ -177,7 +195,6 @@ pub enum NoticeLevel {
 
 /// What is asked of the session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum SessionQuery {
     /// The working directory.
     Cwd,
@@ -215,7 +232,6 @@ pub enum SessionQuery {
 
 /// What is added to the session.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum SessionChange {
     /// A message of the conversation.
     Message(Json),
@@ -229,7 +245,6 @@ pub enum SessionChange {
 
 /// What became of a move to another session or place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum SessionMove {
     /// It happened.
     Done,
@@ -239,7 +254,6 @@ pub enum SessionMove {
 
 /// What is asked about models.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum ModelQuery {
     /// The current one.
     Current,
@@ -257,6 +271,12 @@ pub enum ModelQuery {
 }
 
 /// Why a host could not do what it was asked.
+///
+/// ```
+/// use hookrail::HostError;
+///
+/// assert_eq!(HostError::new("there is no such model").to_string(), "there is no such model");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct HostError {

@@ -60,6 +60,22 @@ const DEEPEST: u32 = 3;
 const RETRY_AFTER: Duration = Duration::from_millis(25);
 
 /// The hooks of one project, ready to take part in events. Cloning shares everything.
+///
+/// ```
+/// use hookrail::guard::{Guard, ToolCall, ToolEnd, ToolOutput};
+/// use hookrail::{Effects, Environment, EventKind, Hook, HookSystem, Json, NativeHook};
+///
+/// # tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap().block_on(async {
+/// let guard = Hook::native(EventKind::BeforeTool, "guard", NativeHook::new(|_| Effects::deny("not today")));
+/// let hooks = HookSystem::builder(std::env::temp_dir()).environment(Environment::new()).hook(guard).build();
+/// // A guard fires the events around an operation and applies everything that hooks answer.
+/// let guard = Guard::new(hooks, "session-1");
+/// let call = ToolCall::new("call-1", "write_file", Json::empty_object());
+/// let result = guard.tool_call(call, |_permit| async { Ok(ToolOutput::text("written")) }).await;
+/// assert_eq!(result.end, ToolEnd::Denied);
+/// assert_eq!(result.content.as_str().as_deref(), Some("not today"));
+/// # });
+/// ```
 #[derive(Clone)]
 pub struct HookSystem {
     inner: Arc<Inner>,

@@ -13,6 +13,16 @@ use super::host::{Host, NoHost};
 ///
 /// Without any option hooks have no way back to the host, and the event is over when every hook has answered that the
 /// host has to wait for.
+///
+/// ```
+/// use hookrail::{CancelToken, Environment, EventKind, FireOptions, HookSystem};
+///
+/// let hooks = HookSystem::builder(std::env::temp_dir()).environment(Environment::new()).build();
+/// let token = CancelToken::new();
+/// let options = FireOptions::new().cancelled_by(&token).wait_for_all();
+/// let outcome = hooks.fire_blocking_with(hooks.event(EventKind::SessionEnd), options);
+/// assert!(outcome.runs.is_empty());
+/// ```
 #[derive(Clone, Default)]
 pub struct FireOptions {
     host: Option<Arc<dyn Host>>,

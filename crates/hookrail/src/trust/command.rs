@@ -40,7 +40,6 @@ pub(super) enum Form {
 
 /// Why the files that a command names may not be all that it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum OpenEnd {
     /// Only a shell can say what the line does: it has operators, expansions, assignments or escapes.
     NeedsShell,

@@ -11,7 +11,6 @@ use crate::matcher::Matcher;
 
 /// A difference between what was granted and what is there.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct HookChange {
     /// What became of the hook.
     pub kind: ChangeKind,
@@ -25,7 +24,6 @@ pub struct HookChange {
 
 /// What became of a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum ChangeKind {
     /// It is not what was granted.
     Changed,
@@ -49,7 +47,6 @@ impl ChangeKind {
 
 /// A file that is not what it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct FileChange {
     /// The file.
     pub path: PathBuf,
@@ -61,7 +58,6 @@ pub struct FileChange {
 
 /// What is known about a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum FileState {
     /// The hook did not name it, or it was not there.
     Absent,

@@ -54,7 +54,6 @@ impl std::fmt::Debug for Digest {
 
 /// A file that a hook names and that lies in its project.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct NamedFile {
     /// Where it is as the hook means it, inside the project.
     pub path: PathBuf,
@@ -75,7 +74,6 @@ impl NamedFile {
 
 /// What a hook is, in words: kept with its grant, so that a change can be shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Definition {
     /// The dialect it is written in.
     pub dialect: String,
@@ -112,7 +110,6 @@ pub struct Definition {
 ///
 /// The files are read when somebody asks for them: what nobody ever granted costs nothing.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct Fingerprint {
     /// The project.
     root: Arc<Path>,

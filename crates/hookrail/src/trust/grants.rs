@@ -10,7 +10,6 @@ use crate::run::capabilities::Capabilities;
 
 /// What was granted for one project.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Grants {
     /// Whether the project itself is trusted, which covers its switches.
     #[serde(default)]
@@ -22,7 +21,6 @@ pub struct Grants {
 
 /// One granted hook.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Grant {
     /// What people call it.
     pub hook: String,
@@ -113,7 +111,6 @@ fn only_capabilities<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Optio
 
 /// A file as it was when its hook was granted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct GrantedFile {
     /// Where it is.
     pub path: PathBuf,

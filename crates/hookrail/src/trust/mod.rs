@@ -23,3 +23,5 @@ pub use fingerprint::{Definition, Digest, Fingerprint, NamedFile};
 pub use grants::{Grant, GrantedFile, Grants};
 pub(crate) use project_code::{findings as project_code_findings, protect_python};
 pub use store::{FileTrustStore, TrustError, TrustStore};
+
+pub use crate::hidden::is_hidden;

@@ -5,7 +5,8 @@
 
 use std::path::PathBuf;
 
-use hookrail::{Builder, Environment, FileTrustStore, HookSystem};
+use hookrail::trust::FileTrustStore;
+use hookrail::{Builder, Environment, HookSystem};
 
 pub(crate) struct World {
     pub(crate) dir: tempfile::TempDir,

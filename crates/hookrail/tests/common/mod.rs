@@ -5,10 +5,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hookrail::{
-    Action, DialectId, Event, EventKind, Firing, Hook, How, Json, Origin, Outcome, RunEnd, RunRequest, Snapshot,
-    SourceKind, Step,
-};
+use hookrail::hook::Action;
+use hookrail::plan::{Firing, Snapshot, Step};
+use hookrail::process::{How, RunEnd, RunRequest};
+use hookrail::sources::{Origin, SourceKind};
+use hookrail::{DialectId, Event, EventKind, Hook, Json, Outcome};
 
 /// A command hook in a settings file of that layer. Its command is its name.
 pub(crate) fn hook(event: EventKind, name: &str, layer: SourceKind) -> Hook {
@@ -19,7 +20,7 @@ pub(crate) fn hook(event: EventKind, name: &str, layer: SourceKind) -> Hook {
 pub(crate) fn plugin_hook(event: EventKind, name: &str) -> Hook {
     let origin = Origin::without_file(SourceKind::Plugin);
     let mut hook = Hook::new(event, DialectId::Xcode, name, Action::Shell(name.into()), origin);
-    hook.owner = Some(Arc::new(hookrail::Owner::new("sample@local", "/plugins/sample")));
+    hook.owner = Some(Arc::new(hookrail::hook::Owner::new("sample@local", "/plugins/sample")));
     hook
 }
 

@@ -7,7 +7,10 @@ mod worker;
 use std::path::Path;
 use std::time::Duration;
 
-use hookrail::{Environment, Event, EventKind, FileTrustStore, Hook, HookSystem, SourceKind, Trust};
+use hookrail::hook::Trust;
+use hookrail::sources::SourceKind;
+use hookrail::trust::FileTrustStore;
+use hookrail::{Environment, Event, EventKind, Hook, HookSystem};
 
 use crate::common::{hook, json};
 

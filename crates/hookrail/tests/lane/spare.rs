@@ -5,7 +5,9 @@ use std::num::NonZeroU8;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use hookrail::{EventKind, Hook, HookSystem, Outcome, ProcessLifetime, SourceKind};
+use hookrail::hook::ProcessLifetime;
+use hookrail::sources::SourceKind;
+use hookrail::{EventKind, Hook, HookSystem, Outcome};
 use hookrail_testkit::{process_state, wait_until};
 
 use super::{HANG, call, command, environment, grant_all, hook, system};
@@ -173,7 +175,7 @@ fn what_is_not_trusted_is_never_started() {
         [{"type": "command", "command": "sh ./hook.sh", "prewarm": 1}]}]}}"#;
     std::fs::write(project.join(".llxprt/settings.json"), settings).unwrap();
     let environment = environment().with("HOME", dir.path().join("home"));
-    let store = || hookrail::FileTrustStore::new(dir.path().join("trust.json"));
+    let store = || hookrail::trust::FileTrustStore::new(dir.path().join("trust.json"));
     let build = || HookSystem::builder(&project).environment(environment.clone()).trust_store(store()).build();
     let untrusted = build();
     assert_eq!(crate::common::skipped(&fire(&untrusted))[0].1, "untrusted");
@@ -201,7 +203,7 @@ fn what_changed_while_it_ran_is_not_started_for_the_next_event() {
         [{"type": "command", "command": "sh ./hook.sh", "prewarm": 1}]}]}}"#;
     std::fs::write(project.join(".llxprt/settings.json"), settings).unwrap();
     let environment = environment().with("HOME", dir.path().join("home"));
-    let store = || hookrail::FileTrustStore::new(dir.path().join("trust.json"));
+    let store = || hookrail::trust::FileTrustStore::new(dir.path().join("trust.json"));
     // One thread starts what waits, in the order of the events, so this one's start says that the other's is over.
     let mut witness = hook(EventKind::AfterTool, "echo >> witness; cat > /dev/null", SourceKind::User);
     witness.exec.lifetime = ProcessLifetime::Prewarmed(NonZeroU8::MIN);

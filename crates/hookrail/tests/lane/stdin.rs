@@ -1,6 +1,7 @@
 //! `stdin: file`: one file for all hooks of an event, each with a position of its own, and nobody can change it.
 
-use hookrail::{GroupOrder, Hook, HookSystem, StdinKind};
+use hookrail::hook::{GroupOrder, StdinKind};
+use hookrail::{Hook, HookSystem};
 
 use super::{call, command, json, system};
 

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use hookrail::{Hook, HookSystem, OnFailure, Outcome, OutputLimits, ProcessLifetime};
+use hookrail::hook::ProcessLifetime;
+use hookrail::process::OutputLimits;
+use hookrail::{Hook, HookSystem, OnFailure, Outcome};
 use hookrail_testkit::{process_state, wait_until};
 
 use super::{HANG, call, command, environment, system};
@@ -276,7 +278,7 @@ fn a_project_that_changes_its_granted_script_gets_no_answer_from_the_old_one() {
         [{"type": "command", "command": "sh ./worker.sh", "mode": "worker"}]}]}}"#;
     std::fs::write(project.join(".llxprt/settings.json"), settings).unwrap();
     let environment = environment().with("HOME", dir.path().join("home"));
-    let store = || hookrail::FileTrustStore::new(dir.path().join("trust.json"));
+    let store = || hookrail::trust::FileTrustStore::new(dir.path().join("trust.json"));
     let build = || HookSystem::builder(&project).environment(environment.clone()).trust_store(store()).build();
     let untrusted = build();
     assert_eq!(crate::common::skipped(&fire(&untrusted))[0].1, "untrusted");

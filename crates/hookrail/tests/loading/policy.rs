@@ -1,6 +1,7 @@
 //! Sources of the other layers that cannot be used when a process begins.
 
-use hookrail::{Code, Decision, OnFailure, Refusal};
+use hookrail::outcome::Refusal;
+use hookrail::{Code, Decision, OnFailure};
 
 use crate::world::{DENY, World, says, settings};
 

@@ -3,7 +3,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use hookrail::{Code, Event, EventKind, HookSystem, KeptReason};
+use hookrail::sources::KeptReason;
+use hookrail::{Code, Event, EventKind, HookSystem};
 
 use crate::world::{DENY, WAYS_TO_SPOIL, World, plugin_hooks, says, settings, spoil};
 
@@ -207,8 +208,8 @@ fn a_store_that_is_gone_keeps_its_grants_until_that_is_accepted_and_a_revoked_gr
     let outcome = world.fire(&system);
     assert!(outcome.is_denied() && says(&outcome, Code::SourceRemoved), "{:?}", outcome.diagnostics);
     fs::rename(world.path("elsewhere"), world.store()).unwrap();
-    let store = hookrail::FileTrustStore::new(world.store());
-    store.change(&world.path("project"), |grants| *grants = hookrail::Grants::default()).unwrap();
+    let store = hookrail::trust::FileTrustStore::new(world.store());
+    store.change(&world.path("project"), |grants| *grants = hookrail::trust::Grants::default()).unwrap();
     system.refresh();
     let outcome = world.fire(&system);
     assert!(outcome.runs.is_empty() && !says(&outcome, Code::SourceRemoved), "{:?}", outcome.diagnostics);

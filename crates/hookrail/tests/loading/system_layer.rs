@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use hookrail::{Code, Event, EventKind, HookSystem, Refusal};
+use hookrail::outcome::Refusal;
+use hookrail::{Code, Event, EventKind, HookSystem};
 use serde_json::json;
 
 use crate::world::{DENY, World, says, settings};

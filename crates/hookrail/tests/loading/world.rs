@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hookrail::{Builder, Code, Environment, Event, EventKind, HookSystem, Outcome, Trust};
+use hookrail::hook::Trust;
+use hookrail::{Builder, Code, Environment, Event, EventKind, HookSystem, Outcome};
 use hookrail_testkit::TestProject;
 use serde_json::{Value, json};
 
@@ -85,7 +86,7 @@ impl World {
         self.write("project/guard.sh", "#!/bin/sh\necho no >&2; exit 2\n");
         fs::set_permissions(self.path("project/guard.sh"), fs::Permissions::from_mode(0o755)).unwrap();
         let snapshot = self.build().snapshot();
-        let store = hookrail::FileTrustStore::new(self.store());
+        let store = hookrail::trust::FileTrustStore::new(self.store());
         store
             .change(&self.path("project"), |grants| {
                 grants.project = true;

@@ -6,10 +6,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hookrail::{
-    Action, DialectId, Effects, Event, EventKind, Firing, GroupOrder, Hook, How, ModelDecisions, NativeHook, OnFailure,
-    Origin, Outcome, Policy, RunEnd, RunRequest, Snapshot, SourceKind, SpawnFailure, Step, outcome_document,
-};
+use hookrail::document::outcome_document;
+use hookrail::hook::{Action, GroupOrder};
+use hookrail::plan::{Firing, ModelDecisions, Policy, Snapshot, Step};
+use hookrail::process::{How, RunEnd, RunRequest, SpawnFailure};
+use hookrail::sources::{Origin, SourceKind};
+use hookrail::{DialectId, Effects, Event, EventKind, Hook, NativeHook, OnFailure, Outcome};
 use proptest::prelude::*;
 use serde_json::{Value, json as value};
 

@@ -33,7 +33,7 @@ pub(super) fn switch(args: &PluginSwitchArgs, enabled: bool) -> Result<Exit> {
     let now = super::plugins(&project, &args.project);
     let still_off = now.plugins.iter().filter(|plugin| plugin.id == args.id).find(|plugin| !plugin.is_enabled());
     if let Some(plugin) = still_off.filter(|_| enabled)
-        && let hookrail::Standing::Disabled(by) = &plugin.standing
+        && let hookrail::hook::Standing::Disabled(by) = &plugin.standing
     {
         text.push_str(&render::hooks::hint(&format!("it is still disabled by {}", project.places.sentence(by))));
     }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use hookrail::dialect::xcode::{Plugin, Survey};
-use hookrail::{Diagnostic, Hook, Json, JsonObject, Level, Standing, diagnostics_document};
+use hookrail::document::diagnostics_document;
+use hookrail::hook::Standing;
+use hookrail::{Diagnostic, Hook, Json, JsonObject, Level};
 
 use crate::args::PluginListArgs;
 use crate::errors::{Exit, Result};

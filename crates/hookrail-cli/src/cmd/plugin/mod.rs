@@ -12,7 +12,7 @@ use hookrail::dialect::xcode::{PluginPlaces, Survey, survey};
 use crate::args::{PluginArgs, PluginCommand, ProjectArgs};
 use crate::errors::{Exit, Failure, Result};
 use crate::project::Project;
-use hookrail::nearest;
+use hookrail::sources::nearest;
 
 pub(crate) fn run(args: &PluginArgs) -> Result<Exit> {
     match &args.command {

@@ -1,6 +1,6 @@
 //! The record of the hooks that run, so that the next server can end those that a killed one left.
 
-use hookrail::RunLedger;
+use hookrail::process::RunLedger;
 
 use crate::logging;
 use crate::project::Project;

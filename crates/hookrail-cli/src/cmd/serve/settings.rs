@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use hookrail::{Builder, RunLedger};
+use hookrail::Builder;
+use hookrail::process::RunLedger;
 use hookrail_bus::Settings;
 
 use crate::args::{ProjectArgs, ServeArgs};

@@ -1,6 +1,7 @@
 //! `hookrail trust diff`: what has changed since it was granted.
 
-use hookrail::{ChangeKind, Definition, FileState, HookChange, Json};
+use hookrail::Json;
+use hookrail::trust::{ChangeKind, Definition, FileState, HookChange};
 
 use super::{grants, load, object, place, value};
 use crate::args::TrustDiffArgs;

@@ -4,7 +4,8 @@
 use std::io::{self, BufRead as _, Write as _};
 use std::sync::Arc;
 
-use hookrail::{ChangeKind, Grants, Hook, HookChange, HookSystem};
+use hookrail::trust::{ChangeKind, Grants, HookChange};
+use hookrail::{Hook, HookSystem};
 
 use super::{discard_typed_ahead, grants, store_failure};
 use crate::errors::Result;

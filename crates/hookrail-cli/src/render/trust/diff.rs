@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use hookrail::{ChangeKind, Definition, FileState, HookChange};
+use hookrail::trust::{ChangeKind, Definition, FileState, HookChange};
 
 use super::text_diff::{Sign, Texts};
 use super::{LABEL, described, line};
@@ -21,7 +21,7 @@ pub(crate) fn one(change: &HookChange, texts: &Texts<'_>, places: &Places) -> St
     let style = match change.kind {
         ChangeKind::Changed => BAD,
         ChangeKind::New => CAREFUL,
-        _ => QUIET,
+        ChangeKind::Gone => QUIET,
     };
     let heading = paint(HEADING, one_line(label.unwrap_or_default()));
     let mut out = format!("{heading}  {}\n", paint(style, change.kind.name()));

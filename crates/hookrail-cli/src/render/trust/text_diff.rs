@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::Read as _;
 
-use hookrail::{Digest, FileChange, FileState, FileTrustStore, GrantedFile};
+use hookrail::trust::{Digest, FileChange, FileState, FileTrustStore, GrantedFile};
 
 use crate::render::places::Places;
 use crate::render::text::one_line;

@@ -16,7 +16,6 @@ pub const EXIT_CODE_BLOCKING_ERROR: i32 = 2;
 
 /// The five words a hook may decide with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 #[expect(missing_docs, reason = "the words are the documentation's own")]
 pub enum HookDecision {
     Ask,
@@ -61,7 +60,6 @@ impl HookDecision {
 
 /// The output of one hook, or the merged output of several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct HookOutput {
     /// `false` stops the agent.
     pub r#continue: Option<bool>,

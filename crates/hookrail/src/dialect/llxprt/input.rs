@@ -9,7 +9,6 @@ use crate::json::{Json, ObjectWriter};
 
 /// The fields that every hook receives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct HookInput {
     /// The session, or an empty text.
     pub session_id: String,
@@ -123,7 +122,6 @@ impl Field for LlmResponse {
 
 /// What started a compression.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum CompressTrigger {
     /// The user.
     Manual,
@@ -168,7 +166,6 @@ macro_rules! inputs {
         $(
             $(#[doc = $doc])+
             #[derive(Clone, Debug)]
-            #[non_exhaustive]
             pub struct $input {
                 /// The fields that every hook receives.
                 pub base: HookInput,

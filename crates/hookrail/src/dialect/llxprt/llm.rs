@@ -109,7 +109,6 @@ impl LlmResponse {
 
 /// Which tools a model may call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct HookToolConfig {
     /// How the model chooses.
     pub mode: Option<HookToolMode>,

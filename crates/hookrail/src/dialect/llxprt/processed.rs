@@ -4,7 +4,6 @@ use crate::outcome::{Aggregated, Outcome};
 
 /// What a caller of this dialect asks after an event.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct ProcessedHookResult {
     /// The aggregate itself.
     pub aggregated: Aggregated,

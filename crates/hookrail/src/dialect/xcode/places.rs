@@ -8,7 +8,6 @@ use crate::run::Environment;
 
 /// The places that concern plugins, for one project and one environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct PluginPlaces {
     /// The folder of everything installed; none where the environment names no home.
     pub root: Option<PathBuf>,

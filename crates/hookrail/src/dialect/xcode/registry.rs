@@ -15,7 +15,6 @@ use crate::source::{Location, SourceKind};
 
 /// Where a plugin comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum PluginScope {
     /// Its user installed it.
     Installed,
@@ -43,7 +42,6 @@ impl PluginScope {
 
 /// A plugin that was found, whether it can be used or not.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct Plugin {
     /// Its identity, `name@marketplace`.
     pub id: String,
@@ -65,7 +63,6 @@ pub struct Plugin {
 
 /// All plugins, and what is wrong outside of any one of them.
 #[derive(Debug, Default)]
-#[non_exhaustive]
 pub struct Survey {
     /// The plugins, in the order in which their hooks run.
     pub plugins: Vec<Plugin>,
