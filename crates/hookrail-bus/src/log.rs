@@ -126,7 +126,9 @@ fn log_executed(outcome: &Outcome, loading: &[Diagnostic]) {
             let hook = deciders(outcome, decision);
             match decision {
                 Decision::Deny => tracing::info!(target: "hookrail::bus", decision = "deny", hook, reason, "denied"),
-                Decision::Ask | Decision::Allow => tracing::info!(target: "hookrail::bus", decision = "ask", hook, reason, "approval required"),
+                Decision::Ask | Decision::Allow => {
+                    tracing::info!(target: "hookrail::bus", decision = "ask", hook, reason, "approval required")
+                }
             }
         }
         Some(_) | None => tracing::debug!(target: "hookrail::bus", runs = outcome.runs.len(), "not denied"),

@@ -1,5 +1,6 @@
 //! What the hooks of a request did, as a value in this process or as a document that came over a line.
 
+use hookrail::dialect::llxprt::AggregatedHookResult;
 use hookrail::document::outcome_document;
 use hookrail::{Decision, Effects, Json, JsonKind, JsonObject, Outcome};
 use serde_json::Value;
@@ -143,7 +144,11 @@ impl Report {
         match &self.0 {
             Inner::Outcome { outcome, .. } => {
                 let runs: usize = outcome.runs.iter().map(|run| run.stdout.len() + run.stderr.len()).sum();
-                let outputs: usize = outcome.aggregated.all_outputs.iter().map(|output| output.text().len()).sum();
+                let outputs: usize = AggregatedHookResult::of(outcome)
+                    .all_outputs
+                    .iter()
+                    .map(|output| output.to_json().text().len())
+                    .sum();
                 runs + 2 * outputs + weight_of(&outcome.effects) + 1024
             }
             Inner::Document { output, outcome } => {

@@ -1,5 +1,7 @@
 //! What a fired event came to: one outcome for the host, with a typed reason for everything.
 
+use std::any::Any;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -123,29 +125,6 @@ pub struct HookRun {
     pub judged: Option<Json>,
 }
 
-/// The aggregate of command hooks in settings files, as their own documentation defines it.
-#[derive(Clone, Debug, Default)]
-pub struct Aggregated {
-    /// Whether every hook exited with zero. This is about health, not about permission.
-    pub success: bool,
-    /// The merged output.
-    pub final_output: Option<Json>,
-    /// Every single output, in plan order.
-    pub all_outputs: Vec<Json>,
-    /// What prevented a hook from answering at all.
-    pub errors: Vec<String>,
-    /// The sum of the hooks' times.
-    pub total_duration: Duration,
-}
-
-impl Aggregated {
-    /// The aggregate of no hooks.
-    #[must_use]
-    pub fn empty() -> Self {
-        Self { success: true, ..Self::default() }
-    }
-}
-
 /// Why the engine itself answered an event that can be denied, whatever its hooks say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
@@ -177,6 +156,16 @@ impl Refusal {
     }
 }
 
+/// What single dialects add to an outcome. An outcome without any costs no allocation.
+#[derive(Clone, Default)]
+struct Details(Vec<Arc<dyn Any + Send + Sync>>);
+
+impl fmt::Debug for Details {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} details", self.0.len())
+    }
+}
+
 /// What a fired event came to.
 ///
 /// ```
@@ -199,8 +188,8 @@ pub struct Outcome {
     pub event: EventKind,
     /// What the host has to do.
     pub effects: Effects,
-    /// The aggregate of the settings-file dialect.
-    pub aggregated: Aggregated,
+    /// What single dialects add, see [`Outcome::detail`].
+    details: Details,
     /// Every hook that was planned, in plan order.
     pub runs: Vec<HookRun>,
     /// Every hook that did not run, and why.
@@ -218,7 +207,7 @@ impl Outcome {
         Self {
             event,
             effects: Effects::default(),
-            aggregated: Aggregated::empty(),
+            details: Details::default(),
             runs: Vec::new(),
             skipped: Skips::default(),
             diagnostics: Vec::new(),
@@ -249,6 +238,19 @@ impl Outcome {
             outcome.effects = Effects::deny(message);
         }
         outcome
+    }
+
+    /// What only one dialect adds to an outcome, by its type, such as
+    /// [`AggregatedHookResult`](crate::dialect::llxprt::AggregatedHookResult); none if no hook of that dialect took part.
+    #[must_use]
+    pub fn detail<T: Any>(&self) -> Option<&T> {
+        self.details.0.iter().find_map(|detail| (**detail).downcast_ref())
+    }
+
+    /// Sets what a dialect adds, in place of what it added before.
+    pub(crate) fn set_detail<T: Any + Send + Sync>(&mut self, detail: T) {
+        self.details.0.retain(|known| !known.is::<T>());
+        self.details.0.push(Arc::new(detail));
     }
 
     /// Whether the operation must not happen.

@@ -8,6 +8,7 @@ mod common;
 use std::time::Duration;
 
 use common::{drive, exited, hook, json};
+use hookrail::dialect::llxprt::AggregatedHookResult;
 use hookrail::hook::GroupOrder;
 use hookrail::process::{How, RunEnd, SpawnFailure};
 use hookrail::sources::SourceKind;
@@ -117,7 +118,7 @@ fn exit_0_means_what_standard_output_says() {
                         decision => ("answered", decision),
                     };
                     check(&format!("{name} / {kind} / {policy:?}"), &outcome, gating, end, decision);
-                    assert!(outcome.aggregated.success, "{name}");
+                    assert!(AggregatedHookResult::of(&outcome).success, "{name}");
                 }
             }
         }
@@ -134,8 +135,8 @@ fn exit_2_blocks_whatever_else_there_is() {
                     let outcome = one_hook(kind, policy, &exited(2, text, stderr));
                     check(&label, &outcome, gating, "exited", "deny");
                     assert_eq!(outcome.runs[0].exit_code, Some(2), "{label}");
-                    assert!(!outcome.aggregated.success, "{label}");
-                    let output = outcome.aggregated.all_outputs[0].to_value();
+                    assert!(!AggregatedHookResult::of(&outcome).success, "{label}");
+                    let output = AggregatedHookResult::of(&outcome).all_outputs[0].to_json().to_value();
                     let reason = output["reason"].as_str().unwrap();
                     // Reason of the JSON, else standard error, else plain text, else a default; never nothing.
                     let is_json = text.starts_with('{') && json_is_whole(text) || *name == "encoded twice";
@@ -165,7 +166,7 @@ fn every_other_end_is_a_failure_and_only_its_policy_decides() {
                     let end = RunEnd::new(how.clone(), Duration::ZERO).stdout(*text).stderr("stderr");
                     let outcome = one_hook(kind, policy, &end);
                     check(&format!("{name} / {text} / {kind} / {policy:?}"), &outcome, gating, end_name, on_failure);
-                    assert!(!outcome.aggregated.success);
+                    assert!(!AggregatedHookResult::of(&outcome).success);
                     assert_eq!(
                         outcome.effects.system_message, None,
                         "{name}: a failure never reaches the conversation"

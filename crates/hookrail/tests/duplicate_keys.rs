@@ -6,6 +6,7 @@
 mod common;
 
 use common::{drive, exited, hook, json, module_hook, plugin_hook, skipped, tool_call};
+use hookrail::dialect::llxprt::AggregatedHookResult;
 use hookrail::process::{How, RunEnd};
 use hookrail::sources::SourceKind;
 use hookrail::{Code, Decision, Event, EventKind, Hook, OnFailure, Outcome};
@@ -101,7 +102,7 @@ fn an_input_with_a_key_twice_is_denied_where_a_guard_is_asked_and_no_hook_runs()
             assert!(outcome.is_denied(), "{name}: {input}");
             assert!(reports(&outcome, Code::InputDuplicateKey));
             assert_eq!(skipped(&outcome), [(name, "chain-ended")]);
-            let merged = outcome.aggregated.final_output.unwrap().to_value();
+            let merged = AggregatedHookResult::of(&outcome).final_output.unwrap().to_json().to_value();
             assert_eq!(merged["decision"], "deny", "callers of the settings dialect look at nothing else");
         }
     }

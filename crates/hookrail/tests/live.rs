@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use common::{hook, json};
+use hookrail::dialect::llxprt::AggregatedHookResult;
 use hookrail::hook::{Action, GroupOrder};
 use hookrail::host::Notification;
 use hookrail::sources::{Origin, SourceKind};
@@ -91,7 +92,7 @@ fn an_event_nobody_wants_starts_no_thread_and_plans_nothing() {
     let system = system(dir.path(), [command("exit 2")]);
     assert!(!system.wants(EventKind::AfterModel));
     let outcome = system.fire_blocking(system.event(EventKind::AfterModel));
-    assert!(outcome.runs.is_empty() && outcome.aggregated.success);
+    assert!(outcome.runs.is_empty() && AggregatedHookResult::of(&outcome).success);
 }
 
 #[test]

@@ -238,8 +238,7 @@ impl Agent {
                 let text = format!("a hook wanted to send the agent back once more and was not followed: {message}");
                 self.view().show(&Shown::Warning { code: Some("sent-back-too-often"), text: &text });
                 Next::End(TurnEnd::Answered(response))
-            }
-            // An end that this agent does not know may be a refusal, so it is no answer.
+            } // An end that this agent does not know may be a refusal, so it is no answer.
         }
     }
 

@@ -1,68 +1,146 @@
 //! The aggregate of an event, in the shape this dialect documents.
 
-use crate::dialect::command_hooks::{Answer, HookOutput};
+use std::time::Duration;
+
+use super::output::{
+    AfterModelHookOutput, BeforeModelHookOutput, BeforeToolHookOutput, BeforeToolSelectionHookOutput, DefaultHookOutput,
+};
+use crate::dialect::command_hooks::{Answer, HookDecision, HookOutput};
 use crate::dialect::{OutcomeDetail, Reply};
 use crate::json::{Json, JsonObject};
-use crate::outcome::{Aggregated, Decision, Effects, EndKind, Outcome};
+use crate::outcome::{Decision, Effects, EndKind, Outcome};
 
-pub(super) fn aggregate(replies: &[Reply<Answer>], answers: &[&Answer], merged: &HookOutput) -> Aggregated {
-    Aggregated {
+/// What the hooks of this dialect came to in one event, as its documentation defines it.
+///
+/// ```
+/// use hookrail::dialect::llxprt::AggregatedHookResult;
+/// use hookrail::{Environment, EventKind, HookSystem};
+///
+/// let hooks = HookSystem::builder(std::env::temp_dir()).environment(Environment::new()).build();
+/// let outcome = hooks.fire_blocking(hooks.event(EventKind::BeforeTool));
+/// let aggregated = AggregatedHookResult::of(&outcome);
+/// assert!(aggregated.success && aggregated.all_outputs.is_empty());
+/// ```
+#[derive(Clone, Debug)]
+pub struct AggregatedHookResult {
+    /// Whether every hook exited with zero. This is about health, not about permission.
+    pub success: bool,
+    /// The merged output; none if no hook had anything to say.
+    pub final_output: Option<DefaultHookOutput>,
+    /// Every single output, in plan order.
+    pub all_outputs: Vec<HookOutput>,
+    /// What prevented a hook from answering at all.
+    pub errors: Vec<String>,
+    /// The sum of the hooks' times.
+    pub total_duration: Duration,
+}
+
+impl AggregatedHookResult {
+    /// The aggregate of an outcome; that of no hooks if none of this dialect took part.
+    #[must_use]
+    pub fn of(outcome: &Outcome) -> Self {
+        outcome.detail().cloned().unwrap_or_else(Self::empty)
+    }
+
+    /// The aggregate of no hooks.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self {
+            success: true,
+            final_output: None,
+            all_outputs: Vec::new(),
+            errors: Vec::new(),
+            total_duration: Duration::ZERO,
+        }
+    }
+
+    /// The merged output with the questions for BeforeTool.
+    #[must_use]
+    pub fn before_tool(&self) -> Option<BeforeToolHookOutput> {
+        self.final_output.clone().map(BeforeToolHookOutput)
+    }
+
+    /// The merged output with the questions for BeforeModel.
+    #[must_use]
+    pub fn before_model(&self) -> Option<BeforeModelHookOutput> {
+        self.final_output.clone().map(BeforeModelHookOutput)
+    }
+
+    /// The merged output with the questions for BeforeToolSelection.
+    #[must_use]
+    pub fn before_tool_selection(&self) -> Option<BeforeToolSelectionHookOutput> {
+        self.final_output.clone().map(BeforeToolSelectionHookOutput)
+    }
+
+    /// The merged output with the questions for AfterModel.
+    #[must_use]
+    pub fn after_model(&self) -> Option<AfterModelHookOutput> {
+        self.final_output.clone().map(AfterModelHookOutput)
+    }
+
+    /// The aggregate as JSON, with the names of the documentation.
+    #[must_use]
+    pub fn to_json(&self) -> Json {
+        let Self { success, final_output, all_outputs, errors, total_duration } = self;
+        let mut members = JsonObject::new();
+        members.set("success", Json::boolean(*success));
+        if let Some(output) = final_output {
+            members.set("finalOutput", output.to_json());
+        }
+        let outputs: Vec<Json> = all_outputs.iter().map(HookOutput::to_json).collect();
+        members.set("allOutputs", Json::of(&outputs).unwrap_or_else(|_| Json::null()));
+        let errors = errors.iter().map(|message| serde_json::json!({ "message": message }));
+        members.set("errors", Json::from(serde_json::Value::from_iter(errors)));
+        members.set("totalDuration", Json::milliseconds(*total_duration));
+        members.to_json()
+    }
+
+    /// Adds a second look at the final input: its outputs, and its verdict where it has one.
+    fn amend(&mut self, second: Self, effects: &Effects) {
+        let Self { success, final_output: _, all_outputs, errors, total_duration } = second;
+        self.success &= success;
+        self.all_outputs.extend(all_outputs);
+        self.errors.extend(errors);
+        self.total_duration += total_duration;
+        let mut output = self.final_output.take().unwrap_or_default();
+        // Several guards may look again, and a later one takes nothing back that an earlier one refused.
+        let is_denied = matches!(output.decision, Some(HookDecision::Deny | HookDecision::Block));
+        let word = match effects.decision {
+            Some(Decision::Deny) => Some(HookDecision::Deny),
+            Some(Decision::Ask) => (!is_denied).then_some(HookDecision::Ask),
+            Some(Decision::Allow) | None => None,
+        };
+        if word.is_some() {
+            output.decision = word;
+            output.reason = effects.reason.clone().or(output.reason);
+        }
+        if let Some(stop) = &effects.stop {
+            output.r#continue = Some(false);
+            output.stop_reason = Some(stop.reason.clone());
+        }
+        self.final_output = (output != HookOutput::default()).then_some(output);
+    }
+}
+
+pub(super) fn aggregate(replies: &[Reply<Answer>], answers: &[&Answer], merged: &HookOutput) -> AggregatedHookResult {
+    AggregatedHookResult {
         success: replies.iter().all(|reply| exited_with_zero(reply.end)),
-        final_output: (!answers.is_empty()).then(|| merged.to_json()),
-        all_outputs: answers.iter().map(|answer| answer.to_json()).collect(),
+        final_output: (!answers.is_empty()).then(|| merged.clone()),
+        all_outputs: answers.iter().map(|answer| answer.output.clone()).collect(),
         errors: replies.iter().filter(|reply| is_error(reply.end)).filter_map(|reply| reply.failure.clone()).collect(),
         total_duration: replies.iter().map(|reply| reply.duration).sum(),
     }
 }
 
-impl OutcomeDetail for Aggregated {
+impl OutcomeDetail for AggregatedHookResult {
     fn record(self: Box<Self>, outcome: &mut Outcome) {
-        outcome.aggregated = *self;
+        outcome.set_detail(*self);
     }
 
     fn amend(self: Box<Self>, outcome: &mut Outcome, effects: &Effects) {
-        amend(&mut outcome.aggregated, *self, effects);
-    }
-}
-
-/// The aggregate as this dialect documents it.
-pub(super) fn document(aggregated: &Aggregated) -> Json {
-    let mut members = JsonObject::new();
-    members.set("success", Json::boolean(aggregated.success));
-    if let Some(output) = &aggregated.final_output {
-        members.set("finalOutput", output.clone());
-    }
-    members.set("allOutputs", Json::of(&aggregated.all_outputs).unwrap_or_else(|_| Json::null()));
-    let errors = aggregated.errors.iter().map(|message| serde_json::json!({ "message": message }));
-    members.set("errors", Json::from(serde_json::Value::from_iter(errors)));
-    members.set("totalDuration", Json::milliseconds(aggregated.total_duration));
-    members.to_json()
-}
-
-/// Adds a second look at the final input: its outputs, and its verdict where it has one.
-fn amend(first: &mut Aggregated, second: Aggregated, effects: &Effects) {
-    first.success &= second.success;
-    first.all_outputs.extend(second.all_outputs);
-    first.errors.extend(second.errors);
-    first.total_duration += second.total_duration;
-    let mut output = first.final_output.as_ref().and_then(Json::as_object).unwrap_or_default();
-    // Several guards may look again, and a later one takes nothing back that an earlier one refused.
-    let said = output.get("decision").and_then(|said| said.as_str());
-    let is_denied = matches!(said.as_deref(), Some("deny" | "block"));
-    if let Some(decision @ (Decision::Deny | Decision::Ask)) = effects.decision
-        && (decision == Decision::Deny || !is_denied)
-    {
-        output.set("decision", Json::string(decision.name()));
-        if let Some(reason) = &effects.reason {
-            output.set("reason", Json::string(reason));
-        }
-    }
-    if let Some(stop) = &effects.stop {
-        output.set("continue", Json::boolean(false));
-        output.set("stopReason", Json::string(&stop.reason));
-    }
-    if !output.is_empty() {
-        first.final_output = Some(output.to_json());
+        let mut first = Self::of(outcome);
+        AggregatedHookResult::amend(&mut first, *self, effects);
+        outcome.set_detail(first);
     }
 }
 

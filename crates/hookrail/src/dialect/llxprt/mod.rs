@@ -27,6 +27,7 @@ mod translate;
 pub use super::command_hooks::{
     BlockingError, EXIT_CODE_BLOCKING_ERROR, EXIT_CODE_NON_BLOCKING_ERROR, EXIT_CODE_SUCCESS, HookDecision, HookOutput,
 };
+pub use aggregate::AggregatedHookResult;
 pub use event_name::HookEventName;
 pub use input::{
     AfterAgentInput, AfterModelInput, AfterToolInput, AnyHookInput, BeforeAgentInput, BeforeModelInput,
@@ -52,7 +53,7 @@ use crate::firing::Plan;
 use crate::hook::{Action, GroupOrder, Hook, OnFailure};
 use crate::json::Json;
 use crate::matcher::{Compiled, Language, Matcher, OnInvalid, Scope};
-use crate::outcome::{Aggregated, Effects, Outcome};
+use crate::outcome::{Effects, Outcome};
 use crate::run::{RunEnd, RunInput};
 
 /// The dialect.
@@ -124,11 +125,11 @@ impl Dialect for Llxprt {
     }
 
     fn refused(outcome: &mut Outcome, effects: &Effects) {
-        Box::new(Aggregated::empty()).amend(outcome, effects);
+        OutcomeDetail::amend(Box::new(AggregatedHookResult::empty()), outcome, effects);
     }
 
     fn outcome_members(outcome: &Outcome) -> Vec<(&'static str, Json)> {
-        vec![("aggregated", aggregate::document(&outcome.aggregated))]
+        vec![("aggregated", AggregatedHookResult::of(outcome).to_json())]
     }
 
     fn plan_members(plan: &Plan) -> Vec<(&'static str, Json)> {

@@ -1,12 +1,13 @@
 //! The aggregate with its common fields worked out, as this dialect documents it.
 
-use crate::outcome::{Aggregated, Outcome};
+use super::aggregate::AggregatedHookResult;
+use crate::outcome::Outcome;
 
 /// What a caller of this dialect asks after an event.
 #[derive(Clone, Debug)]
 pub struct ProcessedHookResult {
     /// The aggregate itself.
-    pub aggregated: Aggregated,
+    pub aggregated: AggregatedHookResult,
     /// Whether execution must stop.
     pub should_stop: bool,
     /// Why.
@@ -21,7 +22,7 @@ impl From<&Outcome> for ProcessedHookResult {
     fn from(outcome: &Outcome) -> Self {
         let effects = &outcome.effects;
         Self {
-            aggregated: outcome.aggregated.clone(),
+            aggregated: AggregatedHookResult::of(outcome),
             should_stop: effects.stop.is_some(),
             stop_reason: effects.stop.as_ref().map(|stop| stop.reason.clone()),
             system_message: effects.system_message.clone(),
