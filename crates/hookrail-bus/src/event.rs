@@ -11,7 +11,6 @@ use hookrail::{DialectId, Event, EventKind, Json, JsonKind, JsonObject};
 
 use crate::error::{BusError, ErrorCode};
 use crate::message::Request;
-use crate::needed::{self, NeededField};
 
 /// The base fields that a request may set.
 const BASE: [&str; 4] = ["session_id", "transcript_path", "timestamp", "cwd"];
@@ -84,10 +83,11 @@ fn needed_fields(kind: EventKind, name: &str, input: &JsonObject) -> Result<(), 
         let known = |column: &hookrail::event::Column| column.fields.iter().any(|known| known.name == field);
         if spec.name == name { columns.all(known) } else { named.any(known) }
     };
-    for NeededField { name: field, may_be_empty } in needed::fields(kind).filter(|field| has(field.name)) {
+    for field in spec.fields().iter().filter(|field| field.needed && has(field.name)) {
+        let (field, non_empty) = (field.name, field.non_empty);
         match input.get(field) {
             None => return Err(BusError::invalid(format!("`{field}` is missing in `input`"))),
-            Some(value) if !may_be_empty && value.as_str().is_some_and(|text| text.is_empty()) => {
+            Some(value) if non_empty && value.as_str().is_some_and(|text| text.is_empty()) => {
                 return Err(BusError::invalid(format!("`{field}` in `input` must not be empty")));
             }
             Some(_) => {}

@@ -41,7 +41,6 @@ mod id;
 mod log;
 mod message;
 mod metrics;
-mod needed;
 mod outbox;
 mod projects;
 mod reference;

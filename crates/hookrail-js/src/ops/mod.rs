@@ -99,11 +99,17 @@ pub(crate) fn sync(shared: &Arc<Shared>, op: &str) -> String {
 /// What a task takes that is begun, beside its fields.
 const TASK: usize = 2 << 10;
 
-/// Begins something that takes time; gives its number.
+/// The number of a task that was not begun. The prelude throws then.
+const NOT_BEGUN: u32 = 0;
+
+/// Begins something that takes time; gives its number, or [`NOT_BEGUN`] when the module has to stop.
 pub(crate) fn start(shared: &Arc<Shared>, call: u32, task: &str) -> u32 {
+    if shared.stopped().is_some() {
+        return NOT_BEGUN;
+    }
     let number = shared.next_number();
     // The fields are kept until it has ended, some of them twice.
-    let Some(held) = shared.hold(task.len().saturating_mul(2).saturating_add(TASK)) else { return number };
+    let Some(held) = shared.hold(task.len().saturating_mul(2).saturating_add(TASK)) else { return NOT_BEGUN };
     let op = caught(task, || read::<Task<'_>>(task)?.begin(shared, call, number));
     let op = op.unwrap_or_else(|error| {
         let answer = encode(shared, Err(error));

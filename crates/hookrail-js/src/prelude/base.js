@@ -77,8 +77,16 @@
 
 	// Begins something that takes time; `begun` hears its number, which can be cancelled.
 	function begin(call, group, name, fields, begun) {
+		let id;
+		// This is not done inside of the promise, which would take an interruption for a rejection: a module that catches
+		// those in a loop would never end.
+		try {
+			id = native.start(call, operation(group, name, fields));
+		} catch (error) {
+			return new Promise((_, reject) => reject(error));
+		}
+		if (id === 0) throw new Error("the module has to stop");
 		return new Promise((resolve, reject) => {
-			const id = native.start(call, operation(group, name, fields));
 			waiting[id] = [resolve, reject];
 			if (begun) begun(id);
 		});
