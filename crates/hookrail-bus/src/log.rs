@@ -127,7 +127,7 @@ fn log_executed(outcome: &Outcome, loading: &[Diagnostic]) {
             match decision {
                 Decision::Deny => tracing::info!(target: "hookrail::bus", decision = "deny", hook, reason, "denied"),
                 Decision::Ask | Decision::Allow => {
-                    tracing::info!(target: "hookrail::bus", decision = "ask", hook, reason, "approval required")
+                    tracing::info!(target: "hookrail::bus", decision = "ask", hook, reason, "approval required");
                 }
             }
         }

@@ -198,6 +198,7 @@ fn an_orphan_that_left_the_session_and_cannot_be_read_is_not_found() {
 }
 
 /// A case of a relative that cannot be read, and a function for the number of the relative.
+#[allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
 fn unreadable(behaviour: &str) -> (Case, impl Fn() -> u32) {
     let case = Case::new(&[behaviour, NEVER]);
     let file = case.scratch_file();

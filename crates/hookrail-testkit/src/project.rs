@@ -149,7 +149,7 @@ impl Default for TestProject {
 /// If the file cannot be written.
 pub fn write_hooks(project: &Path, hooks: &Value) {
     let settings = json!({"hooksConfig": {"enabled": true}, "hooks": hooks});
-    let new = write(project.join(".llxprt/settings.json.new"), &settings.to_string());
+    let new = write(project.join(".llxprt/settings.json.new"), settings.to_string());
     fs::rename(new, project.join(".llxprt/settings.json")).unwrap();
 }
 

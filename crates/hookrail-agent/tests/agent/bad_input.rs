@@ -132,7 +132,7 @@ fn a_hook_that_starts_the_agent_again_comes_to_an_end() {
     let hook = json!({"type": "command", "name": "again", "command": body, "timeout": 60000});
     world.write(
         ".llxprt/settings.json",
-        &json!({"hooksConfig": {"enabled": true}, "hooks": {"BeforeTool": [{"hooks": [hook]}]}}).to_string(),
+        json!({"hooksConfig": {"enabled": true}, "hooks": {"BeforeTool": [{"hooks": [hook]}]}}).to_string(),
     );
     world.say("go").ends_with(0);
     assert_eq!(world.read("depth").lines().count(), 3, "the engine ends the recursion");

@@ -15,7 +15,7 @@ const CTRL_D: &str = "\x04";
 fn example(name: &str, script: serde_json::Value) -> World {
     let world = World::new(script);
     let path = format!("{}/../../examples/modules/{name}.ts", env!("CARGO_MANIFEST_DIR"));
-    world.write(&format!(".xcsh/hooks/{name}.ts"), &std::fs::read_to_string(path).unwrap());
+    world.write(&format!(".xcsh/hooks/{name}.ts"), std::fs::read_to_string(path).unwrap());
     world
 }
 

@@ -98,7 +98,7 @@ fn a_change_is_shown_and_nothing_of_it_is_raw() {
     }
     world.write(".llxprt/hooks/h2.sh", "touch two; echo more");
     let settings = std::fs::read_to_string(world.project.join(".llxprt/settings.json")).unwrap();
-    world.write(".llxprt/settings.json", &settings.replace("h3.sh\\\"", "h3.sh\\\" # \\u001b[2J\\u202e"));
+    world.write(".llxprt/settings.json", settings.replace("h3.sh\\\"", "h3.sh\\\" # \\u001b[2J\\u202e"));
     let mut terminal = Terminal::of(untrusted(&world, &[]));
     let first = terminal.expect(QUESTION);
     assert!(first.contains("h2  changed") && first.contains("changed  .llxprt/hooks/h2.sh"), "{first}");

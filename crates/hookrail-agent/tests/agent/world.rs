@@ -50,7 +50,7 @@ impl World {
     /// A plugin of the project with these hooks.
     pub(crate) fn plugin(&self, hooks: Value) {
         let manifest = json!({"name": "sample", "version": "1.0.0", "hooks": hooks});
-        self.write(".x-code/plugins/sample/.x-code-plugin/plugin.json", &manifest.to_string());
+        self.write(".x-code/plugins/sample/.x-code-plugin/plugin.json", manifest.to_string());
     }
 
     /// A module hook of the project.

@@ -48,7 +48,7 @@ fn with_module(handler: &str) -> Sandbox {
     let sandbox = Sandbox::with_hooks("{}");
     sandbox.write(
         "m.ts",
-        &format!(
+        format!(
             "import {{ execSync }} from 'node:child_process';\nconst daemon = () => execSync(\"setsid sh -c 'echo $$ > daemon.tmp; mv daemon.tmp daemon; exec sleep 600' >/dev/null 2>&1 </dev/null & until test -e daemon; do sleep 0.01; done\");\n\
              const child = 'echo $$ > pid.tmp; mv pid.tmp pid; exec sleep 600';\nexport default (pi) => {{ pi.on('tool_call', async () => {{ daemon(); {handler} }}); }};"
         ),

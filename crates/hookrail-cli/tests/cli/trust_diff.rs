@@ -20,7 +20,7 @@ fn granted() -> Sandbox {
 fn rewrite(sandbox: &Sandbox, from: &str, to: &str) {
     assert!(HOOKS.contains(from));
     let settings = std::fs::read_to_string(sandbox.project.join(".llxprt/settings.json")).unwrap();
-    sandbox.write(".llxprt/settings.json", &settings.replace(from, to));
+    sandbox.write(".llxprt/settings.json", settings.replace(from, to));
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn run_case(recipe: &Path, script: &Path, case: &Case) {
             .replace("$HOME/", &format!("{}/", sandbox.home.display()))
     };
     let installed = format!(".llxprt/hooks/{}", script.file_name().unwrap().to_str().unwrap());
-    sandbox.write(&installed, &fs::read_to_string(script).unwrap());
+    sandbox.write(&installed, fs::read_to_string(script).unwrap());
     for (file, text) in &case.files {
         sandbox.write(file, text);
     }

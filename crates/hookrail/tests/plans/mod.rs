@@ -240,8 +240,7 @@ pub(crate) fn fire_and_repeat(
 
 /// The same where a deny of a model call counts, whatever comes after it.
 pub(crate) fn fire_strictly(kind: EventKind, plan: &[Scripted]) -> Outcome {
-    let mut policy = Policy::default();
-    policy.model_decisions = ModelDecisions::Strict;
+    let policy = Policy { model_decisions: ModelDecisions::Strict, ..Policy::default() };
     drive(kind, plan, snapshot(kind, plan).with_policy(policy), None, None)
 }
 
