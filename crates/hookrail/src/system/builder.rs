@@ -29,11 +29,11 @@ use crate::trust::{FileTrustStore, Fingerprint, Grants, TrustError, TrustStore};
 /// Describes a hook system.
 ///
 /// ```
-/// use hookrail::{DialectId, Environment, HookSystem, ToolNames};
+/// use hookrail::{Environment, HookSystem, OnFailure};
 ///
 /// let hooks = HookSystem::builder(std::env::temp_dir())
 ///     .environment(Environment::new().with("HOME", "/home/me"))
-///     .tool(ToolNames::new("write_file").in_dialect(DialectId::Xcode, "writeFile", [("path", "filePath")]))
+///     .on_load_failure(OnFailure::Block)
 ///     .most_processes(8)
 ///     .build();
 /// assert!(hooks.snapshot().hooks().is_empty());
