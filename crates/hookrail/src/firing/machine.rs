@@ -305,13 +305,26 @@ impl Firing {
         let demands_change = can_demand && !is_same(self.event.field(field), self.settled.field(field));
         self.event = self.settled.clone();
         let said = std::mem::take(&mut end.folded);
-        let mut effects = Effects {
-            decision: said.effects.decision,
-            reason: said.effects.reason,
-            stop: said.effects.stop,
-            suppress_output: said.effects.suppress_output,
-            ..Effects::default()
-        };
+        // Taken apart, because a second look only restricts: whether a new effect does has to be decided here.
+        let Effects {
+            decision,
+            reason,
+            stop,
+            suppress_output,
+            system_message: _,
+            clear_context: _,
+            additional_context: _,
+            tool_input: _,
+            tool_output: _,
+            prompt: _,
+            messages: _,
+            entries: _,
+            llm_request: _,
+            llm_response: _,
+            tool_config: _,
+            result: _,
+        } = said.effects;
+        let mut effects = Effects { decision, reason, stop, suppress_output, ..Effects::default() };
         if demands_change && let Some(run) = end.runs.first() {
             let message =
                 format!("guard `{}` wants to change an input that was changed after it had answered", run.hook);

@@ -3,6 +3,20 @@
 //! `command_hooks` reads their settings and answers. Here `settings` and `extension` find them, `input` and `stdin` write
 //! what a hook receives, `fold` makes one of several answers, `model` keeps the two views of a model request in step, and
 //! `output` holds the documented output types.
+//!
+//! Every event of this dialect has a typed input, which becomes an event, and an outcome gives the documented result back:
+//!
+//! ```
+//! use hookrail::dialect::llxprt::{AggregatedHookResult, BeforeToolInput, HookInput, ProcessedHookResult};
+//! use hookrail::{Environment, HookSystem, Json};
+//!
+//! let hooks = HookSystem::builder(std::env::temp_dir()).environment(Environment::new()).build();
+//! let base = HookInput::new("session-1", hooks.project());
+//! let input = BeforeToolInput::new(base, "write_file", Json::parse(r#"{"path": "a.txt"}"#).unwrap());
+//! let outcome = hooks.fire_blocking(input.into());
+//! assert!(AggregatedHookResult::of(&outcome).before_tool().is_none(), "no hook had anything to say");
+//! assert!(!ProcessedHookResult::from(&outcome).should_stop);
+//! ```
 
 mod aggregate;
 mod command;
