@@ -176,7 +176,7 @@ async fn in_process_nothing_is_serialised_and_dropping_cancels() {
     // The user's hooks need no grant, also not when they change while the bus runs.
     let home = sandbox.base.join("home");
     let hook = |command: &str| json!({"BeforeTool": [{"hooks": [{"type": "command", "command": command}]}]});
-    support::write_hooks(&home, &hook("echo '{\"decision\":\"block\",\"reason\":\"no\"}'"));
+    hookrail_testkit::write_hooks(&home, &hook("echo '{\"decision\":\"block\",\"reason\":\"no\"}'"));
     let bus = sandbox.bus();
     let client = bus.client();
     let mut lifecycles = client.lifecycles();
@@ -193,7 +193,7 @@ async fn in_process_nothing_is_serialised_and_dropping_cancels() {
         phases.push(within(lifecycles.next()).await.unwrap().phase);
     }
     assert_eq!(phases, Phase::ALL);
-    support::write_hooks(&home, &hook("echo $$ > pid.new; mv pid.new pid; exec sleep 600"));
+    hookrail_testkit::write_hooks(&home, &hook("echo $$ > pid.new; mv pid.new pid; exec sleep 600"));
     within(bus.reloaded(1)).await;
     let asked = tokio::spawn(async move { client.execute(Request::new("BeforeTool", input.to_json())).await });
     let hook = started(&sandbox).await;

@@ -13,8 +13,9 @@ mod support;
 
 use hookrail::HookSystem;
 use hookrail_bus::{Bus, Settings};
+use hookrail_testkit::write_hooks;
 use serde_json::{Value, json};
-use support::{Raw, Sandbox, environment, tool, within, write_hooks};
+use support::{Raw, Sandbox, environment, tool, within};
 
 fn says(text: &str) -> Value {
     json!({"BeforeTool": [{"hooks": [{"type": "command", "command": format!("echo {text}")}]}]})

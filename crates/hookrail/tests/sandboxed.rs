@@ -11,24 +11,25 @@ use common::json;
 use hookrail::hook::{SandboxProfile, SandboxRequirement};
 use hookrail::process::{Network, Readable};
 use hookrail::{Code, Environment, Event, EventKind, HookSystem, Outcome};
+use hookrail_testkit::TestProject;
 use serde_json::{Value, json};
 
 /// A project, a home directory and a place for system settings.
 struct Lab {
-    dir: tempfile::TempDir,
+    place: TestProject,
 }
 
 impl Lab {
     /// A lab; nothing on a kernel that cannot enforce a sandbox, which is a failure if every test has to run.
     fn new() -> Option<Self> {
-        let lab = Self { dir: tempfile::tempdir().unwrap() };
+        let lab = Self { place: TestProject::new() };
         for folder in ["project/.llxprt", "home/.llxprt", "tmp", "project/out"] {
             std::fs::create_dir_all(lab.path(folder)).unwrap();
         }
         std::fs::write(lab.path("project/kept"), "kept").unwrap();
         let rules =
             hookrail_spawn::SandboxRules { read: Readable::Everything, write: Vec::new(), network: Network::Denied };
-        let missing = hookrail_spawn::Sandbox::start(&rules, lab.dir.path()).unwrap().missing().to_vec();
+        let missing = hookrail_spawn::Sandbox::start(&rules, &lab.place.base).unwrap().missing().to_vec();
         if missing.is_empty() {
             return Some(lab);
         }
@@ -39,15 +40,12 @@ impl Lab {
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().canonicalize().unwrap().join(name)
+        self.place.base.join(name)
     }
 
     fn environment(&self) -> Environment {
-        Environment::new()
-            .with("PATH", std::env::var_os("PATH").unwrap())
-            .with("HOME", self.path("home"))
-            .with("TMPDIR", self.path("tmp"))
-            .with("LLXPRT_SYSTEM_SETTINGS_PATH", self.path("system.json"))
+        let variables: Environment = self.place.variables().into_iter().collect();
+        variables.with("TMPDIR", self.path("tmp")).with("LLXPRT_SYSTEM_SETTINGS_PATH", self.path("system.json"))
     }
 
     fn write(&self, file: &str, settings: &Value) {

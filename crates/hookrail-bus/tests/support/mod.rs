@@ -2,52 +2,49 @@
 
 #![allow(dead_code, reason = "shared by several tests")]
 
-use std::path::{Path, PathBuf};
+use std::ops::Deref;
+use std::path::Path;
 use std::time::Duration;
 
 use hookrail::{Builder, Environment, HookSystem};
 use hookrail_bus::transport::Lines;
 use hookrail_bus::{Bus, Settings};
+use hookrail_testkit::TestProject;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::task::JoinHandle;
 
 /// Nothing here takes this long; it only ends a test that would hang.
 pub(crate) const HANG: Duration = Duration::from_secs(60);
 
-/// Folders for projects and a home, and nothing of the machine's own configuration.
-pub(crate) struct Sandbox {
-    _folder: TempDir,
-    pub(crate) base: PathBuf,
-    pub(crate) project: PathBuf,
+/// A project, and a bus over it.
+pub(crate) struct Sandbox(TestProject);
+
+impl Deref for Sandbox {
+    type Target = TestProject;
+
+    fn deref(&self) -> &TestProject {
+        &self.0
+    }
 }
 
 impl Sandbox {
     pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let base = folder.path().canonicalize().unwrap();
-        let project = base.join("project");
-        for name in ["project/.llxprt", "home"] {
-            std::fs::create_dir_all(base.join(name)).unwrap();
-        }
-        Self { _folder: folder, base, project }
+        Self(TestProject::new())
     }
 
     /// A project with one hook for an event.
     pub(crate) fn with_hook(event: &str, command: &str) -> Self {
-        let sandbox = Self::new();
-        sandbox.hooks(json!({event: [{"hooks": [{"type": "command", "name": "sample", "command": command}]}]}));
-        sandbox
+        Self(TestProject::with_hook(event, command))
     }
 
     pub(crate) fn hooks(&self, hooks: Value) {
-        write_hooks(&self.project, &hooks);
+        self.write_hooks(&hooks);
     }
 
     /// The description of a project's hooks: everything is trusted.
     pub(crate) fn describe(&self) -> impl Fn(&Path) -> Builder + Send + Sync + 'static {
-        let home = self.base.join("home");
+        let home = self.home.clone();
         move |project| HookSystem::builder(project).environment(environment(&home)).trust_project()
     }
 
@@ -65,15 +62,6 @@ pub(crate) fn environment(home: &Path) -> Environment {
         .with("PATH", std::env::var_os("PATH").unwrap())
         .with("HOME", home)
         .with("LLXPRT_SYSTEM_SETTINGS_PATH", home.join("no-system-settings.json"))
-}
-
-/// Writes the settings of a project as an editor does: a new file, renamed over the old one.
-pub(crate) fn write_hooks(project: &Path, hooks: &Value) {
-    let folder = project.join(".llxprt");
-    std::fs::create_dir_all(&folder).unwrap();
-    let settings = json!({"hooksConfig": {"enabled": true}, "hooks": hooks});
-    std::fs::write(folder.join("settings.json.new"), settings.to_string()).unwrap();
-    std::fs::rename(folder.join("settings.json.new"), folder.join("settings.json")).unwrap();
 }
 
 /// A client that speaks lines over a pipe in this process.
