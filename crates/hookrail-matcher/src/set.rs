@@ -108,7 +108,7 @@ impl MatcherSet {
         }
         if let Some((regexes, places)) = &self.patterns {
             let subject = in_code_units(subject);
-            // Mostly there are none, and `matches` allocates room for all patterns.
+            // Most names match no pattern, and `matches` allocates room for all patterns.
             if regexes.is_match(&subject) {
                 let hits = regexes.matches(&subject);
                 found.extend(hits.iter().filter_map(|hit| places.get(hit)).map(matches));

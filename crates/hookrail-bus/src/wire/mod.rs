@@ -73,7 +73,7 @@ fn payload(response: &Response, result: Result<&fit::Parts, &BusError>) -> Respo
     }
 }
 
-/// The message in a text, or why it is none.
+/// The message in a text, or why the text is not a message.
 pub(crate) fn decode<M: Contract>(text: &[u8]) -> Result<M, Refusal> {
     let Ok(text) = std::str::from_utf8(text) else {
         let error = BusError::invalid("the line is not UTF-8");

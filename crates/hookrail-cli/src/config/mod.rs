@@ -182,7 +182,7 @@ impl HookTerms {
         let OutputLimits { stdout, stderr, .. } = self.terms.output;
         let size = |setting, now| said.number(setting).map_or(now, kibibytes);
         let output = OutputLimits::new(size(Setting::Stdout, stdout), size(Setting::Stderr, stderr));
-        // Nobody knows what a file that cannot be read wanted to take away.
+        // What a file that cannot be read was to take away is unknown.
         let unsaid = if said.state == State::Broken { Capabilities::READ } else { self.terms.capabilities.clone() };
         let terms = Terms::new(output, said.capabilities().unwrap_or(unsaid));
         Self { terms, allowance: self.allowance.with(said) }

@@ -17,10 +17,10 @@ use toml::de::{DeInteger, DeTable, DeValue};
 
 use super::table::{Kind, POLICIES, Row, SECTIONS, Setting, of_section};
 
-/// What follows when nobody can say what was to be taken away.
+/// What follows if it is unknown what was to be taken away.
 const ONLY_READING: &str = "until this is mended, modules may only read";
 
-/// What follows when nobody can say what a whole file was to take away.
+/// What follows if it is unknown what a whole file was to take away.
 const LEAST: &str = "until this is mended, modules may only read, and hooks of projects run in the sandbox `guard`";
 
 /// What a file says.
@@ -105,7 +105,8 @@ impl Said {
         }
     }
 
-    /// What processes of a project's hooks may do at most. Nobody knows what a file that cannot be read imposed.
+    /// What processes of a project's hooks may do at most. What a file that cannot be read imposed is unknown, so `guard` is
+    /// used.
     pub(crate) fn sandbox_floor(&self) -> Option<SandboxProfile> {
         match self.value(Setting::SandboxFloor) {
             Some(Value::Sandbox(profile)) => profile,
@@ -290,7 +291,8 @@ impl Reader<'_> {
         }
     }
 
-    /// What a failure does. Whoever names this setting wants a failure to have an effect, so anything unknown is strict.
+    /// What a failure does. A file that names this setting asks for failures to have an effect, so an unknown value is read
+    /// as the strictest one.
     fn policy(&mut self, name: &str, text: &str, at: Range<usize>) -> OnFailure {
         match text {
             "allow" => OnFailure::Allow,
@@ -304,7 +306,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A sandbox profile. Whoever names this setting wants hooks to be restricted, so anything unknown is `guard`.
+    /// A sandbox profile. A file that names this setting asks for hooks to be restricted, so an unknown value is read as `guard`.
     fn sandbox(&mut self, name: &str, written: &DeValue<'_>, at: Range<usize>) -> Option<SandboxProfile> {
         SandboxProfile::from_json(&json(written)).unwrap_or_else(|problem| {
             let message = format!("`{name}` cannot be used: {problem}; it is read as \"guard\"");

@@ -120,7 +120,7 @@ pub(crate) fn described(hook: &Hook, places: &Places) -> String {
     out
 }
 
-/// The sandbox in which its processes run; nothing if there is none.
+/// The sandbox in which its processes run, if it has one.
 fn sandboxed(hook: &Hook) -> Option<String> {
     let shown = |profile: &SandboxProfile| one_line(&profile.to_string());
     let own = hook.sandbox.iter().map(|profile| format!("a sandbox: {}", shown(profile)));

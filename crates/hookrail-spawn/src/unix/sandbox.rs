@@ -98,14 +98,14 @@ fn restrict_files(rules: &SandboxRules, temporary: &Path) -> Result<RestrictionS
     ruleset.restrict_self()
 }
 
-/// Allows something beneath a path. A path that is not there gives nobody a right.
+/// Allows something beneath a path. A path that does not exist adds no right.
 fn allow(
     ruleset: landlock::RulesetCreated,
     path: &Path,
     access: landlock::BitFlags<AccessFs>,
 ) -> Result<landlock::RulesetCreated, RulesetError> {
     let (Ok(opened), Ok(about)) = (PathFd::new(path), path.metadata()) else { return Ok(ruleset) };
-    // The kernel refuses rights of folders for what is none.
+    // The kernel refuses the rights of folders for other files.
     let access = if about.is_dir() { access } else { access & AccessFs::from_file(WANTED) };
     if access.is_empty() { Ok(ruleset) } else { ruleset.add_rule(PathBeneath::new(opened, access)) }
 }
