@@ -344,7 +344,10 @@ fn cannot_be_asked(planned: &PlannedHook) -> Option<How> {
     match (&planned.hook.action, &planned.hook.trust) {
         (_, Trust::Changed(_)) => Some(How::ContentChanged),
         (Action::Unusable(why), _) => Some(How::Unusable(Arc::clone(why))),
-        _ => None,
+        (
+            Action::Shell(_) | Action::Program(_) | Action::Module(_) | Action::Native(_) | Action::NotExecutable(_),
+            Trust::NotNeeded | Trust::ForThisRun(_) | Trust::Granted(_) | Trust::Never(_),
+        ) => None,
     }
 }
 
