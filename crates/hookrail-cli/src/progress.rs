@@ -61,7 +61,7 @@ impl Progress {
         };
         self.shown = true;
         let mut stderr = std::io::stderr().lock();
-        let _ = write!(stderr, "{ERASE_LINE}running hook {name}{others} … {}s", since.elapsed().as_secs());
+        let _ = write!(stderr, "{ERASE_LINE}running hook {name}{others} … {} s", since.elapsed().as_secs());
         let _ = stderr.flush();
     }
 

@@ -64,7 +64,7 @@ impl Project {
         match unusable.iter().find(|source| source.kind == SourceKind::Option) {
             Some(source) => {
                 let message = format!("the module `{}` cannot be used: {}", source.path.display(), source.problem);
-                Err(Failure::new(message).hint("repair it, or leave out `--hook`"))
+                Err(Failure::new(message).hint("fix the module, or omit `--hook`"))
             }
             None => Ok(()),
         }
@@ -82,7 +82,7 @@ impl Project {
     pub(crate) fn trust_store() -> Result<FileTrustStore> {
         let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from);
         FileTrustStore::of_user(home().as_deref(), state.as_deref()).ok_or_else(|| {
-            Failure::new("there is no place to keep grants: neither `HOME` nor `XDG_STATE_HOME` is set")
+            Failure::new("grants cannot be stored: neither `HOME` nor `XDG_STATE_HOME` is set")
                 .hint("set `HOME` to your home directory")
         })
     }

@@ -28,10 +28,9 @@ pub(crate) fn event(args: &EventArgs, project: &Path) -> Result<Event> {
     {
         fields.set(*field, parse(option, text)?);
     }
-    let event = Event::new(kind, project).with_payload(&fields.to_json()).map_err(|error| {
-        let fields = field_names(kind);
-        Failure::new(error.to_string()).hint(format!("the fields of {kind} are {fields}"))
-    })?;
+    let event = Event::new(kind, project)
+        .with_payload(&fields.to_json())
+        .map_err(|error| Failure::new(error.to_string()).hint(fields_hint(kind)))?;
     let event = match &args.session_id {
         Some(id) => event.session(id),
         None => event,
@@ -64,14 +63,18 @@ fn names() -> impl Iterator<Item = &'static str> {
     })
 }
 
-/// The fields of an event in any dialect, for a hint.
-fn field_names(kind: EventKind) -> String {
+/// Lists the fields of an event in all dialects, as a hint.
+fn fields_hint(kind: EventKind) -> String {
     let columns = DialectId::CONFIGURED.into_iter().filter_map(|dialect| kind.spec().column(dialect));
     let mut names: Vec<String> =
         columns.flat_map(|column| column.fields).map(|field| format!("`{}`", field.name)).collect();
     names.sort_unstable();
     names.dedup();
-    if names.is_empty() { "none of its own".to_owned() } else { names.join(", ") }
+    if names.is_empty() {
+        format!("{kind} has no fields of its own")
+    } else {
+        format!("the fields of {kind} are {}", names.join(", "))
+    }
 }
 
 fn payload(given: &str) -> Result<JsonObject> {
@@ -111,7 +114,7 @@ fn parse(name: &str, text: &str) -> Result<Json> {
     Json::parse(text).map_err(|error| {
         let failure = Failure::new(format!("`{name}` is not valid JSON: {error}"));
         let failure = failure.excerpt(excerpt_of(name, text, offset(text, error.line(), error.column())));
-        failure.hint("names and texts stand in double quotes; in a shell, put the whole in single quotes")
+        failure.hint("write names and strings in double quotes; in a shell, put the whole argument in single quotes")
     })
 }
 

@@ -75,8 +75,8 @@ fn folders(args: &AgentArgs) -> Result<(std::path::PathBuf, std::path::PathBuf)>
     let state = std::env::var_os("XDG_STATE_HOME").map(std::path::PathBuf::from);
     let folder = args.session_dir.clone().or_else(|| SessionStore::default_folder(home().as_deref(), state.as_deref()));
     let folder = folder.ok_or_else(|| {
-        Failure::new("there is no place to keep sessions: neither `HOME` nor `XDG_STATE_HOME` is set")
-            .hint("name one with `--session-dir DIR`")
+        Failure::new("sessions cannot be stored: neither `HOME` nor `XDG_STATE_HOME` is set")
+            .hint("name a directory with `--session-dir DIR`")
     })?;
     let history = folder.join("history");
     Ok((folder, history))
@@ -87,8 +87,8 @@ fn failure(error: &AgentError) -> Failure {
     match error {
         AgentError::Script { .. } => failure.hint("docs/agent.md describes the form of a script"),
         AgentError::Rules { .. } => failure.hint("rules are a JSON list of {\"name\", \"pattern\", \"message\"}"),
-        AgentError::Output(_) => failure.hint("the session has the whole conversation; `--resume` goes on with it"),
-        AgentError::NoSession(_) => failure.hint("leave out `--resume` to begin a new session"),
+        AgentError::Output(_) => failure.hint("the session has the whole conversation; continue it with `--resume`"),
+        AgentError::NoSession(_) => failure.hint("omit `--resume` to start a new session"),
         _ => failure,
     }
 }

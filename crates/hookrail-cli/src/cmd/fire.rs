@@ -70,8 +70,7 @@ pub(super) fn builder(project: &Project, args: &EventCommand) -> Result<Builder>
 /// Fires the event. A signal cancels the hooks, and the outcome says so.
 async fn fire(system: &HookSystem, event: Event) -> Result<(Outcome, Option<u8>)> {
     let mut interrupts = Interrupts::listen().map_err(|error| {
-        Failure::new(format!("the command cannot be made interruptible: {error}"))
-            .hint("the system may be out of file descriptors")
+        Failure::new(format!("signals cannot be handled: {error}")).hint("the system may be out of file descriptors")
     })?;
     let mut progress = Progress::of(system);
     let mut signal = None;

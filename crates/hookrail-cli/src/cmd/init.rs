@@ -18,22 +18,21 @@ pub(crate) fn run(args: &InitArgs) -> Result<Exit> {
     if let Some(present) =
         [SETTINGS, GUARD].into_iter().find(|file| project.root().join(file).symlink_metadata().is_ok())
     {
-        return Err(Failure::new(format!("`{present}` exists already, and nothing was written"))
-            .hint("run `hookrail list` to see the hooks it brings, or move it away and run `hookrail init` again"));
+        return Err(Failure::new(format!("`{present}` already exists; nothing was written"))
+            .hint("run `hookrail list` to see the hooks, or move the file away and run `hookrail init` again"));
     }
     if let Some(link) = [".llxprt", ".llxprt/hooks"].into_iter().find(|folder| project.root().join(folder).is_symlink())
     {
         // A link could lead to the user's own settings, whose hooks need no trust.
-        return Err(Failure::new(format!("`{link}` is a link, and nothing was written")).hint(
-            "replace it by a folder of the project, or run `hookrail init` in the folder that the link leads to",
-        ));
+        return Err(Failure::new(format!("`{link}` is a symbolic link; nothing was written"))
+            .hint("replace it with a directory, or run `hookrail init` in the directory that the link leads to"));
     }
     create(&project.root().join(GUARD), include_str!("../../assets/init/guard.sh"), Mode::Executable)?;
     create(&project.root().join(SETTINGS), include_str!("../../assets/init/settings.json"), Mode::Plain)?;
     let created = paint(GOOD, "created");
     output::text(&format!(
-        "{created}  {SETTINGS}   one hook for BeforeTool, switched on\n\
-         {created}  {GUARD}  the hook: it keeps `.env` files from being written\n\
+        "{created}  {SETTINGS}   one hook for BeforeTool, enabled\n\
+         {created}  {GUARD}  the hook: it denies writing `.env` files\n\
          \n\
          {}\n\
          \x20 hookrail trust grant\n\
@@ -54,7 +53,7 @@ fn create(path: &Path, text: &str, mode: Mode) -> Result<()> {
     let written = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| write_new(path, text, mode));
     written.map_err(|error| {
         Failure::new(format!("`{}` cannot be created: {error}", path.display()))
-            .hint("check that the project's directory can be written")
+            .hint("check that the project's directory is writable")
     })
 }
 

@@ -8,6 +8,7 @@ use hookrail_bus::{Client, Reloaded, transport};
 use crate::args::ReloadArgs;
 use crate::errors::{Exit, Failure, Result};
 use crate::output;
+use crate::render::counted;
 use crate::render::text::visible;
 
 /// How long the server may take. Reading configuration takes milliseconds; a module may take seconds to load.
@@ -22,16 +23,16 @@ pub(crate) fn run(args: &ReloadArgs) -> Result<Exit> {
     let answered = runtime.block_on(async { tokio::time::timeout(PATIENCE, ask(&path)).await });
     let reloaded = answered.unwrap_or_else(|_| {
         let shown = path.display();
-        Err(Failure::new(format!("the server at `{shown}` did not answer within {} seconds", PATIENCE.as_secs()))
-            .hint("look at the server's log; restart it if it hangs"))
+        Err(Failure::new(format!("the server at `{shown}` did not answer within {} s", PATIENCE.as_secs()))
+            .hint("read the server's log; restart the server if it hangs"))
     })?;
     if reloaded.success {
         output::text(&format!("reloaded: {}\n", summary(&reloaded)))?;
         return Ok(Exit::Fine);
     }
-    let mut failure = Failure::new(format!("not everything is in force as it is written ({})", summary(&reloaded)));
+    let mut failure = Failure::new(format!("a part of the configuration cannot be used ({})", summary(&reloaded)));
     failure = failure.excerpt(visible(&reloaded.problems.join("\n")));
-    Err(failure.hint("mend what is named above, then reload again"))
+    Err(failure.hint("fix the problems above, then reload again"))
 }
 
 async fn ask(path: &std::path::Path) -> Result<Reloaded> {
@@ -47,8 +48,7 @@ async fn ask(path: &std::path::Path) -> Result<Reloaded> {
 }
 
 fn summary(reloaded: &Reloaded) -> String {
-    let projects =
-        if reloaded.projects == 1 { "1 project".to_owned() } else { format!("{} projects", reloaded.projects) };
+    let projects = counted(usize::try_from(reloaded.projects).unwrap_or(usize::MAX), "project");
     let revision = reloaded.revision.map_or_else(String::new, |revision| format!(", revision {revision}"));
     format!("{projects}{revision}")
 }
@@ -57,7 +57,7 @@ fn summary(reloaded: &Reloaded) -> String {
 fn default_socket() -> Result<PathBuf> {
     let folder = std::env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty());
     folder.map(|folder| PathBuf::from(folder).join("hookrail.sock")).ok_or_else(|| {
-        Failure::new("it is not known which server is meant: `XDG_RUNTIME_DIR` is not set")
+        Failure::new("the server's socket is not known: `XDG_RUNTIME_DIR` is not set")
             .hint("name the server's socket with `--socket PATH`")
     })
 }

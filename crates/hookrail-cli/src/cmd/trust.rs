@@ -53,7 +53,7 @@ fn grant(args: &TrustGrantArgs) -> Result<Exit> {
     let mut chosen = named(&all, &args.names)?;
     chosen.retain(|hook| !matches!(hook.trust, Trust::Granted(_)));
     if trusted && chosen.is_empty() {
-        output::text("nothing to grant: the project and these hooks are trusted already\n")?;
+        output::text("nothing to grant: the project and these hooks are already trusted\n")?;
         return Ok(Exit::Fine);
     }
     output::text(&shown::offer(trusted, &narrowed(&chosen, args.allow.as_deref()), &project.places))?;
@@ -62,7 +62,7 @@ fn grant(args: &TrustGrantArgs) -> Result<Exit> {
             "`{}` names a file that cannot be read or is too large to be trusted",
             hook.label
         ))
-        .hint("name the other hooks to grant them alone, as in `hookrail trust grant HOOK`"));
+        .hint("grant the other hooks by name, as in `hookrail trust grant HOOK`"));
     }
     confirm(args.yes)?;
     // What a hook was before it changed is not granted any more.
@@ -110,7 +110,7 @@ fn revoke(args: &TrustRevokeArgs) -> Result<Exit> {
     let before = grants(&project)?;
     if let Some(name) = args.names.iter().find(|name| !before.hooks.iter().any(|grant| grant.hook == **name)) {
         let known: Vec<&str> = before.hooks.iter().map(|grant| grant.hook.as_str()).collect();
-        return Err(unknown(name, "is not granted here", &known));
+        return Err(unknown(name, "is not granted in this project", &known));
     }
     let goes = |name: &String| args.names.is_empty() || args.names.contains(name);
     let gone = before.hooks.iter().filter(|grant| goes(&grant.hook)).count();
@@ -120,7 +120,7 @@ fn revoke(args: &TrustRevokeArgs) -> Result<Exit> {
     };
     Project::trust_store()?.change(project.root(), change).map_err(store_failure)?;
     let what = match (args.names.is_empty(), before.project || gone > 0) {
-        (true, false) => "nothing was trusted here\n".to_owned(),
+        (true, false) => "nothing to revoke: nothing of this project is trusted\n".to_owned(),
         (true, true) => format!("{}: the project and {}\n", paint(GOOD, "revoked"), counted(gone, "hook")),
         (false, _) => format!("{}: {}\n", paint(GOOD, "revoked"), counted(gone, "hook")),
     };
@@ -186,9 +186,9 @@ fn discard_typed_ahead() {
 
 fn store_failure(error: TrustError) -> Failure {
     let hint = match &error {
-        TrustError::Exposed { path } => format!("make it yours alone: `chmod go-w {}`", path.display()),
+        TrustError::Exposed { path } => format!("let only its owner write it: `chmod go-w {}`", path.display()),
         TrustError::Version { .. } => "use the version of hookrail that wrote it, or a later one".to_owned(),
-        TrustError::Link { path } => format!("put the file itself in the place of the link `{}`", path.display()),
+        TrustError::Link { path } => format!("replace the link `{}` with the file itself", path.display()),
         TrustError::InProject { .. } => "set `XDG_STATE_HOME` to a directory outside of the project".to_owned(),
         TrustError::Damaged { path, .. } => format!("move `{}` away and grant again", path.display()),
         _ => "set `XDG_STATE_HOME` to a directory that can be written".to_owned(),

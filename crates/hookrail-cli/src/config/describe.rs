@@ -24,9 +24,9 @@ fn default(kind: Kind) -> Value {
 pub(crate) fn reference() -> String {
     let mut page = String::new();
     for section in SECTIONS {
-        let _ = write!(page, "\n## [{section}]\n\n| key | value | default | whose file | |\n|---|---|---|---|---|\n");
+        let _ = write!(page, "\n## [{section}]\n\n| key | value | default | file | meaning |\n|---|---|---|---|---|\n");
         for row in of_section(section) {
-            let who = if row.who == Who::User { "the user's" } else { "the user's, the project's" };
+            let who = if row.who == Who::User { "user" } else { "user, project" };
             let default = match default(row.kind) {
                 Value::Null => "none".to_owned(),
                 value => format!("`{value}`"),

@@ -137,11 +137,11 @@ fn read_project(file: &Path, counts: ProjectFile) -> Said {
     }
     let mut said = Said::default();
     if file.symlink_metadata().is_ok() {
-        let message = "the project's configuration does not count because the project is not trusted";
+        let message = "the project's configuration is ignored because the project is not trusted";
         said.findings.push(
             Diagnostic::new(Code::ConfigUntrusted, message)
                 .at(Location::whole_file(file))
-                .hint("look at it, then run `hookrail trust grant`"),
+                .hint("review it, then run `hookrail trust grant`"),
         );
     }
     said
@@ -151,8 +151,8 @@ fn read_project(file: &Path, counts: ProjectFile) -> Said {
 fn too_much(stated: &Stated, user: &Said, everybody: &HookTerms) -> Option<Diagnostic> {
     let key = stated.row.key;
     if stated.row.who == Who::User {
-        let message = format!("`{key}` is not a project's to say");
-        let hint = "it concerns more than this project; the user's own `hookrail/config.toml` can say it";
+        let message = format!("`{key}` can only be set in the user configuration");
+        let hint = "it affects more than this project; set it in the user's `hookrail/config.toml`";
         return Some(Diagnostic::new(Code::ConfigUserOnly, message).at(stated.place.clone()).hint(hint));
     }
     let message = match &stated.value {
@@ -160,19 +160,19 @@ fn too_much(stated: &Stated, user: &Said, everybody: &HookTerms) -> Option<Diagn
             let number = *number;
             let allowed = user.number(stated.row.setting).or(stated.row.kind.default_number())?;
             (number > allowed)
-                .then(|| format!("`{key}` is {number}, but the user allows {allowed}, which stays in force"))?
+                .then(|| format!("`{key}` is {number}, but the user's limit is {allowed}, which stays in force"))?
         }
         Value::Capabilities(wanted) => {
             let allowed = &everybody.terms.capabilities;
             (!wanted.is_within(allowed))
-                .then(|| format!("`{key}` names more than the user allows, which is {}", modules::listed(allowed)))?
+                .then(|| format!("`{key}` exceeds what the user allows: {}", modules::listed(allowed)))?
         }
         Value::Flag(_) | Value::Address(_) | Value::Policy(_) | Value::Sandbox(_) => return None,
     };
     Some(
         Diagnostic::new(Code::ConfigWider, message)
             .at(stated.place.clone())
-            .hint("a project can only take away from what the user allows"),
+            .hint("a project can only reduce what the user allows"),
     )
 }
 

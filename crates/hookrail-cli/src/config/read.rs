@@ -18,10 +18,10 @@ use toml::de::{DeInteger, DeTable, DeValue};
 use super::table::{Kind, POLICIES, Row, SECTIONS, Setting, of_section};
 
 /// What follows if it is unknown what was to be taken away.
-const ONLY_READING: &str = "until this is mended, modules may only read";
+const ONLY_READING: &str = "until this is fixed, modules may only read";
 
 /// What follows if it is unknown what a whole file was to take away.
-const LEAST: &str = "until this is mended, modules may only read, and hooks of projects run in the sandbox `guard`";
+const LEAST: &str = "until this is fixed, modules may only read, and hooks of projects run in the sandbox `guard`";
 
 /// What a file says.
 #[derive(Debug, Default)]
@@ -65,7 +65,7 @@ impl Said {
     fn kept(mut self, file: &Path, state: State) -> Self {
         let shown = file.display();
         let (code, what) = match state {
-            State::Missing => (Code::SourceRemoved, "is gone"),
+            State::Missing => (Code::SourceRemoved, "was removed"),
             State::Broken | State::Read => (Code::KeptLastGood, "cannot be used"),
         };
         let message = format!("`{shown}` {what}; its last good version stays in force");
@@ -157,9 +157,9 @@ fn parse(file: &Path, text: &str) -> Said {
     let mut said = Said::default();
     if text.trim().is_empty() {
         said.state = State::Broken;
-        let message = "the configuration is empty, as after a save that was cut short";
+        let message = "the configuration file is empty, possibly after an interrupted save";
         let finding = Diagnostic::new(Code::FileEmpty, message).at(Location::whole_file(file));
-        said.findings.push(finding.hint(format!("remove the file if it is meant to say nothing; {LEAST}")));
+        said.findings.push(finding.hint(format!("remove the file if it is meant to be empty; {LEAST}")));
         return said;
     }
     Reader { file, text, said: &mut said }.document();
@@ -197,7 +197,7 @@ impl Reader<'_> {
             Err(error) => {
                 self.said.state = State::Broken;
                 let end = self.text.len();
-                let message = format!("this is not valid TOML: {}", error.message().lines().next().unwrap_or_default());
+                let message = format!("invalid TOML: {}", error.message().lines().next().unwrap_or_default());
                 self.find(Code::FileSyntax, message, error.span().unwrap_or(end..end), Some(LEAST.to_owned()));
             }
         }
@@ -205,8 +205,8 @@ impl Reader<'_> {
 
     fn section(&mut self, name: &str, at: Range<usize>, value: &Spanned<DeValue<'_>>) {
         let Some(section) = SECTIONS.into_iter().find(|known| *known == name) else {
-            let hint = suggestion(name, SECTIONS).unwrap_or_else(|| format!("there are {}", listed(&SECTIONS)));
-            self.find(Code::UnknownKey, format!("there is no section `{name}`"), at, Some(hint));
+            let hint = suggestion(name, SECTIONS).unwrap_or_else(|| format!("the sections are {}", listed(&SECTIONS)));
+            self.find(Code::UnknownKey, format!("unknown section `{name}`"), at, Some(hint));
             return;
         };
         let Some(table) = value.get_ref().as_table() else {
@@ -261,7 +261,7 @@ impl Reader<'_> {
         for name in names {
             let Some(text) = name.get_ref().as_str() else {
                 let message = format!("{} is not a capability", described(name.get_ref()));
-                let hint = format!("there are {}", listed(&CAPABILITY_NAMES));
+                let hint = format!("the capabilities are {}", listed(&CAPABILITY_NAMES));
                 self.find(Code::SettingValue, message, name.span(), Some(hint));
                 continue;
             };
@@ -273,7 +273,7 @@ impl Reader<'_> {
                         _ => None,
                     };
                     let hint = near.unwrap_or_else(|| error.problem.to_string());
-                    let message = format!("`{}` is not a capability, and allows nothing", text.escape_debug());
+                    let message = format!("`{}` is not a capability; it allows nothing", text.escape_debug());
                     self.find(Code::SettingValue, message, name.span(), Some(hint));
                 }
             }
@@ -336,10 +336,10 @@ fn whole(number: &DeInteger<'_>) -> Option<u64> {
 
 fn without_value(kind: Kind) -> Option<String> {
     match kind {
-        Kind::Number { default: Some(default), .. } => Some(format!("{default} is the default and stays in force")),
+        Kind::Number { default: Some(default), .. } => Some(format!("the default of {default} stays in force")),
         Kind::Capabilities => Some(ONLY_READING.to_owned()),
-        Kind::Policy => Some("until this is mended, it is read as \"block\"".to_owned()),
-        Kind::Sandbox => Some("until this is mended, it is read as \"guard\"".to_owned()),
+        Kind::Policy => Some("until this is fixed, it is read as \"block\"".to_owned()),
+        Kind::Sandbox => Some("until this is fixed, it is read as \"guard\"".to_owned()),
         _ => None,
     }
 }

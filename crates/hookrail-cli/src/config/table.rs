@@ -48,7 +48,7 @@ pub(crate) enum Kind {
     Capabilities,
     /// True or false.
     Flag { default: bool },
-    /// An address, or a port of this machine.
+    /// An address, or a port of the loopback interface.
     Address,
     /// What a failure does.
     Policy,
@@ -86,24 +86,24 @@ const GIB: u64 = 1 << 20;
 #[rustfmt::skip]
 pub(crate) const TABLE: &[Row] = &[
     row(Setting::Processes, "limits", "processes", number(1, 4096, 64), Who::User,
-        "How many hook processes run at once, and how many processes all modules together have at once. More wait, and \
-         waiting does not count against the time of a hook."),
+        "How many hook processes run at once, and how many processes all modules together run at once. Further ones wait, \
+         and the wait is not part of a hook's timeout."),
     row(Setting::Stdout, "limits", "stdout-kib", number(1, GIB, 8192), Who::Both,
-        "How much of a hook's standard output is read. A longer answer is a failure of the hook."),
+        "How much of a hook's standard output is read. A hook that writes more fails."),
     row(Setting::Stderr, "limits", "stderr-kib", number(1, GIB, 1024), Who::Both,
         "How much of a hook's standard error is kept."),
     row(Setting::Capabilities, "modules", "capabilities", Kind::Capabilities, Who::Both,
-        "What module hooks may do. `run` is everything the user can do. A grant with `--allow` can leave a module less."),
+        "What module hooks may do. `run` is everything the user can do. A grant with `--allow` can limit a module further."),
     row(Setting::Memory, "modules", "memory-kib", number(1024, GIB, 65_536), Who::Both,
         "The memory of one module."),
     row(Setting::Stack, "modules", "stack-kib", number(64, 2048, 768), Who::Both,
         "The stack of one module."),
     row(Setting::Cpu, "modules", "cpu-ms", number(1, DAY, 1000), Who::Both,
-        "How long a module may work without giving way."),
+        "How long a module may compute without yielding."),
     row(Setting::Wall, "modules", "wall-ms", Kind::Number { least: 1, most: DAY, default: None }, Who::Both,
-        "How long a module's handlers of one event may take, where that is less than the event's own time."),
+        "How long a module's handlers of one event may take, if that is less than the event's timeout."),
     row(Setting::Load, "modules", "load-ms", number(1, DAY, 10_000), Who::Both,
-        "How long a module may take to load while it is only looked into."),
+        "How long a module may take to load while it is only inspected."),
     row(Setting::Requests, "bus", "requests", number(1, 1_000_000, 64), Who::User,
         "How many requests run at once, as `serve --limit`."),
     row(Setting::InFlight, "bus", "in-flight", number(1, 1_000_000, 1024), Who::User,
@@ -117,16 +117,16 @@ pub(crate) const TABLE: &[Row] = &[
     row(Setting::Buffered, "bus", "buffered-kib", number(1, GIB, 65_536), Who::User,
         "How much may wait to be read by one client before it is disconnected."),
     row(Setting::Patience, "bus", "patience-ms", number(1, DAY, 30_000), Who::User,
-        "How long a client may read nothing while there is something to read."),
+        "How long a client may leave messages unread before it is disconnected."),
     row(Setting::Watch, "bus", "watch", Kind::Flag { default: true }, Who::User,
         "Whether configuration is reloaded when it changes; `serve --no-watch` turns it off."),
     row(Setting::Metrics, "bus", "metrics", Kind::Address, Who::User,
-        "Where Prometheus metrics are offered, as `serve --metrics`."),
+        "Where Prometheus metrics are served, as `serve --metrics`."),
     row(Setting::OnLoadFailure, "guard", "on_load_failure", Kind::Policy, Who::User,
-        "What a source of hooks that exists and cannot be used does to events that can be denied. A source of the system \
-         layer always denies, and one of a project that is not trusted is never missed."),
+        "What happens to gating events while a source of hooks exists and cannot be used. A source of the system layer \
+         always denies them; a source of a project that is not trusted has no effect."),
     row(Setting::SandboxFloor, "sandbox", "floor", Kind::Sandbox, Who::User,
-        "What processes of a project's hooks may do at most, whatever their entries say. Paths count from the project."),
+        "The most that processes of a project's hooks may do, regardless of their entries. Paths are relative to the project."),
 ];
 
 /// What a failure can do.
@@ -160,7 +160,7 @@ impl Kind {
             Self::Flag { .. } => "true or false".to_owned(),
             Self::Policy => "\"allow\", \"ask\" or \"block\"".to_owned(),
             Self::Sandbox => "\"none\", \"guard\" or a table of `read`, `write` and `network`".to_owned(),
-            Self::Address => "an address such as \"127.0.0.1:9464\", or a port of this machine".to_owned(),
+            Self::Address => "an address such as \"127.0.0.1:9464\", or a port of the loopback interface".to_owned(),
         }
     }
 }

@@ -85,8 +85,8 @@ fn write(waiting: &Receiver<Item>, mut stderr: File) {
             Item::Text(text) => {
                 WAITING.fetch_sub(text.len(), Ordering::Relaxed);
                 let lost = LOST.swap(0, Ordering::Relaxed);
-                let told =
-                    lost == 0 || write_all(&mut stderr, &format!("hookrail: {lost} log lines were lost\n")).is_ok();
+                let lines = if lost == 1 { "line was" } else { "lines were" };
+                let told = lost == 0 || write_all(&mut stderr, &format!("hookrail: {lost} log {lines} lost\n")).is_ok();
                 let written = told && write_all(&mut stderr, &text).is_ok();
                 let missing = u64::from(!written) + if told { 0 } else { lost };
                 LOST.fetch_add(missing, Ordering::Relaxed);

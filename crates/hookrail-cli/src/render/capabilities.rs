@@ -16,7 +16,7 @@ pub(crate) fn described(capabilities: &Capabilities) -> String {
         _ => one_line(&word),
     });
     let words: Vec<String> = words.collect();
-    if words.is_empty() { "nothing but answer events".to_owned() } else { words.join(", ") }
+    if words.is_empty() { "only answer events".to_owned() } else { words.join(", ") }
 }
 
 /// A line for each module.

@@ -36,7 +36,7 @@ pub(crate) fn all(diagnostics: &[Diagnostic], places: &Places) -> String {
     left_off.sort_unstable();
     for (file, count) in left_off {
         let file = file.map_or_else(|| "no file".to_owned(), |file| places.path(file));
-        let _ = write!(out, "… {} more in {file}; `--json` has all\n\n", count - MOST_OF_ONE_FILE);
+        let _ = write!(out, "… {} more in {file}; `--json` prints all\n\n", count - MOST_OF_ONE_FILE);
     }
     out
 }

@@ -49,9 +49,8 @@ pub(crate) fn verdict(outcome: &Outcome) -> (&'static str, Style) {
         (Some(_), Some(Decision::Deny)) => ("blocked, and the agent must stop", BAD),
         (Some(_), _) => ("the agent must stop", BAD),
         (None, Some(Decision::Deny)) => ("blocked", BAD),
-        (None, Some(Decision::Ask)) => ("the user must be asked", CAREFUL),
-        (None, Some(Decision::Allow)) => ("allowed", GOOD),
-        (None, _) => ("go on", GOOD),
+        (None, Some(Decision::Ask)) => ("approval required", CAREFUL),
+        (None, Some(Decision::Allow) | None) => ("allowed", GOOD),
     }
 }
 
@@ -112,7 +111,7 @@ fn runs(outcome: &Outcome, places: &Places) -> String {
         table.row([
             Cell::plain(short(&run.hook.label, NAME)),
             Cell::new(end(run), if is_failure(run) { BAD } else { PLAIN }),
-            Cell::new(run.decision.map_or("-", Decision::name), decision_style(run.decision)),
+            Cell::new(run.decision.map_or("no decision", Decision::name), decision_style(run.decision)),
             Cell::plain(duration(run.duration)),
             Cell::quiet(places.at(&run.hook.origin.location)),
         ]);

@@ -25,7 +25,7 @@ pub(crate) fn report(plan: &Plan, subject: &str, places: &Places) -> String {
         }
     };
     if changed > 0 {
-        let would = format!("{} would not run and would count as failed", counted(changed, "changed guard"));
+        let would = format!("{} would not run and would be treated as failed", counted(changed, "changed guard"));
         let _ = writeln!(out, "{}", paint(CAREFUL, would));
     }
     let mut number = 0;
@@ -55,7 +55,7 @@ fn rows(part: &PartPlan, number: &mut usize, places: &Places) -> String {
     for planned in &part.hooks {
         let PlannedHook { hook, timeout, on_failure, .. } = planned;
         *number += 1;
-        let changed = if planned.is_changed() { "trust-changed: does not run, counts as failed" } else { "" };
+        let changed = if planned.is_changed() { "trust-changed: does not run, is treated as failed" } else { "" };
         let on_failure = match on_failure {
             OnFailure::Allow => String::new(),
             other => format!("on failure: {}", other.name()),
@@ -63,7 +63,7 @@ fn rows(part: &PartPlan, number: &mut usize, places: &Places) -> String {
         table.row([
             Cell::quiet(format!("{number}.")),
             Cell::plain(short(&hook.label, NAME)),
-            Cell::plain(format!("at most {}", outcome::duration(*timeout))),
+            Cell::plain(format!("timeout: {}", outcome::duration(*timeout))),
             Cell::new(on_failure, CAREFUL),
             Cell::new(changed.to_owned(), CAREFUL),
             Cell::plain(hooks::lane(hook)),

@@ -28,7 +28,7 @@ pub(crate) fn hooks_of<'h>(plugin: &Plugin, hooks: &'h [Arc<Hook>]) -> Vec<&'h A
 /// Every plugin.
 pub(crate) fn list(survey: &Survey, hooks: &[Arc<Hook>], places: &Places) -> String {
     if survey.plugins.is_empty() && survey.problems.is_empty() {
-        return format!("no plugins\n{}", hooks::hint("run `hookrail plugin install DIR` to install one"));
+        return format!("no plugins were found\n{}", hooks::hint("run `hookrail plugin install DIR` to install one"));
     }
     let mut out = table(survey, hooks, places).render(0);
     let problems: Vec<Diagnostic> = all(survey).cloned().collect();
@@ -87,7 +87,7 @@ pub(crate) fn offer(plugin: &Plugin, places: &Places) -> String {
         let _ = writeln!(out, "  {}", one_line(description));
     }
     if plugin.hooks.is_empty() {
-        out.push_str("  it brings no hooks\n");
+        out.push_str("  the plugin has no hooks\n");
     }
     for hook in &plugin.hooks {
         let event = hook.event.spec().column(hook.dialect).map_or(hook.event.name(), |column| column.name);

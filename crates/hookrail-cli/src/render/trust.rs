@@ -35,7 +35,7 @@ pub(crate) fn status(trusted: bool, hooks: &[Arc<Hook>], places: &Places) -> Str
     let word = if trusted { paint(GOOD, "trusted") } else { paint(CAREFUL, "not trusted") };
     let mut out = format!("{}: {word}\n", paint(HEADING, "project"));
     if hooks.is_empty() {
-        out.push_str("it brings no hooks\n");
+        out.push_str("the project has no hooks\n");
         return out;
     }
     let mut table = Table::default();
@@ -64,7 +64,8 @@ pub(crate) fn status(trusted: bool, hooks: &[Arc<Hook>], places: &Places) -> Str
 pub(crate) fn offer(trusted: bool, hooks: &[Arc<Hook>], places: &Places) -> String {
     let mut out = String::new();
     if !trusted {
-        let _ = writeln!(out, "{}: its own switches and lists will count", paint(HEADING, "project"));
+        let applies = "its settings will apply, including those that enable and disable hooks";
+        let _ = writeln!(out, "{}: {applies}", paint(HEADING, "project"));
     }
     for hook in hooks {
         let changed = if matches!(hook.trust, Trust::Changed(_)) {
@@ -84,28 +85,28 @@ pub(crate) fn described(hook: &Hook, places: &Places) -> String {
     let mut out = String::new();
     let pattern = hook.matcher.pattern().filter(|pattern| !pattern.is_empty());
     let matcher = pattern.map(|pattern| format!(" {}", one_line(pattern))).unwrap_or_default();
-    let event = hook.known_event().map_or("known only when it runs", EventKind::name);
+    let event = hook.known_event().map_or("not known until it runs", EventKind::name);
     line(&mut out, "event", &format!("{event}{matcher}"));
-    line(&mut out, "runs", &hanging(&visible(&command(&hook.action)), LABEL + 4));
+    line(&mut out, "command", &hanging(&visible(&command(&hook.action)), LABEL + 4));
     match &hook.capabilities {
         Some(capabilities) => line(&mut out, "may", &capabilities::described(capabilities)),
-        None if hook.sandbox.is_none() => line(&mut out, "may", "do everything that you can do: it has no sandbox"),
+        None if hook.sandbox.is_none() => line(&mut out, "may", "do everything that you can do (no sandbox)"),
         None => {}
     }
     if hook.exec != ExecOptions::default() {
-        line(&mut out, "lane", &hooks::lane(hook));
+        line(&mut out, "options", &hooks::lane(hook));
     }
     if let Some(sandbox) = sandboxed(hook) {
-        line(&mut out, "in", &sandbox);
+        line(&mut out, "sandbox", &sandbox);
     }
     if let Some(definition) = fingerprint(hook).map(Fingerprint::described) {
-        for (label, term) in [("fails", diff::on_failure(definition)), ("time", diff::timeout(definition))] {
+        for (label, term) in [("on failure", diff::on_failure(definition)), ("timeout", diff::timeout(definition))] {
             if !term.is_empty() {
                 line(&mut out, label, &term);
             }
         }
     }
-    line(&mut out, "from", &places.at(&hook.origin.location));
+    line(&mut out, "source", &places.at(&hook.origin.location));
     for file in fingerprint(hook).map(Fingerprint::files).unwrap_or_default() {
         let digest = file.digest.map_or_else(|| "cannot be read".to_owned(), |digest| beginning(&digest));
         // A link, or `..` behind one, leads elsewhere than it seems to.
@@ -113,9 +114,12 @@ pub(crate) fn described(hook: &Hook, places: &Places) -> String {
         line(&mut out, "file", &format!("{}{leads}  {}", places.path(&file.path), paint(QUIET, digest)));
     }
     if let Some((taken, why)) = fingerprint(hook).and_then(|taken| Some((taken, taken.open_end()?))) {
-        let which = if taken.files().is_empty() { "none" } else { "maybe more" };
-        let why = format!("{which}: it is open-ended ({why}), and only the text of its command is trusted");
-        line(&mut out, "file", &why);
+        let (which, covered) = if taken.files().is_empty() {
+            ("none", "only the text of the command")
+        } else {
+            ("possibly others", "the text of the command and the files above")
+        };
+        line(&mut out, "file", &format!("{which} (open-ended: {why}); the grant covers {covered}"));
     }
     out
 }
@@ -123,11 +127,11 @@ pub(crate) fn described(hook: &Hook, places: &Places) -> String {
 /// The sandbox in which its processes run, if it has one.
 fn sandboxed(hook: &Hook) -> Option<String> {
     let shown = |profile: &SandboxProfile| one_line(&profile.to_string());
-    let own = hook.sandbox.iter().map(|profile| format!("a sandbox: {}", shown(profile)));
-    let floors = hook.sandbox_floors.iter().map(|floor| format!("a floor for its processes: {}", shown(floor)));
+    let own = hook.sandbox.iter().map(|profile| shown(profile));
+    let floors = hook.sandbox_floors.iter().map(|floor| format!("at most: {}", shown(floor)));
     let mut text = own.chain(floors).collect::<Vec<_>>().join("; ");
     if matches!(hook.sandbox_requirement, SandboxRequirement::Required) {
-        text.push_str("; it does not run where that cannot be enforced");
+        text.push_str("; the hook does not run if the sandbox cannot be enforced");
     }
     (!text.is_empty()).then_some(text)
 }
@@ -136,7 +140,8 @@ fn beginning(digest: &Digest) -> String {
     digest.hex().chars().take(DIGEST).collect()
 }
 
-const LABEL: usize = 5;
+/// The width of the longest label, `on failure`.
+const LABEL: usize = 10;
 
 fn line(out: &mut String, label: &str, value: &str) {
     let _ = writeln!(out, "  {}  {value}", paint(QUIET, format!("{label:LABEL$}")));

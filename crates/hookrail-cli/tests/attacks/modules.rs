@@ -150,10 +150,10 @@ fn the_prompt_and_the_status_show_what_modules_may_do() {
     let lab = Lab::new();
     module(&lab, &[]);
     let offer = lab.run(&["trust", "grant"], "");
-    assert!(offer.stdout.contains("may    read, write, run (everything the user can do), env"), "{offer:?}");
+    assert!(offer.stdout.contains("may         read, write, run (everything the user can do), env"), "{offer:?}");
     let offer = lab.run(&["trust", "grant", "--allow", "read:src/**,network:api.example.com"], "");
     assert!(
-        offer.stdout.contains("may    read:src/**\n"),
+        offer.stdout.contains("may         read:src/**\n"),
         "what the user's configuration allows is the most: {offer:?}"
     );
     grant_with(&lab, "read:src/**,env:CI");

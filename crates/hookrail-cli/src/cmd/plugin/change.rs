@@ -23,7 +23,7 @@ pub(super) fn switch(args: &PluginSwitchArgs, enabled: bool) -> Result<Exit> {
         Scope::User => places.user_settings.ok_or_else(|| failure(&PluginError::NoPlace))?,
         Scope::Project if !named.any(|plugin| plugin.scope == PluginScope::Project) => {
             return Err(Failure::new(format!("`{}` is not a plugin of this project", args.id))
-                .hint("a project's settings count only for the plugins it brings; leave out `--scope project`"));
+                .hint("project settings apply only to plugins of the project; omit `--scope project`"));
         }
         Scope::Project => project.root().join(".x-code/settings.local.json"),
     };
@@ -37,7 +37,7 @@ pub(super) fn switch(args: &PluginSwitchArgs, enabled: bool) -> Result<Exit> {
     {
         text.push_str(&render::hooks::hint(&format!("it is still disabled by {}", project.places.sentence(by))));
     }
-    text.push_str(&render::hooks::hint("a running agent sees this when it is told to refresh its plugins"));
+    text.push_str(&render::hooks::hint("a running agent applies this after `/plugin refresh`"));
     output::text(&text)?;
     Ok(Exit::Fine)
 }
@@ -58,7 +58,8 @@ pub(super) fn install(args: &PluginInstallArgs) -> Result<Exit> {
     let mut text = format!("{}: {} {} in {at}\n", paint(GOOD, "installed"), plugin.id, plugin.version);
     for path in left_out {
         let shown = project.places.path(&path);
-        text.push_str(&render::hooks::hint(&format!("`{shown}` was left out: it is a link, or no regular file")));
+        let why = "it is a symbolic link or not a regular file";
+        text.push_str(&render::hooks::hint(&format!("`{shown}` was not installed: {why}")));
     }
     output::text(&text)?;
     Ok(Exit::Fine)
@@ -72,7 +73,7 @@ pub(super) fn uninstall(args: &PluginUninstallArgs) -> Result<Exit> {
             let survey = super::plugins(&project, &args.project);
             let of_project = |plugin: &xcode::Plugin| plugin.id == args.id && plugin.scope == PluginScope::Project;
             if let Some(plugin) = survey.plugins.iter().find(|plugin| of_project(plugin)) {
-                return Err(Failure::new(format!("`{}` is not installed: the project brings it", args.id))
+                return Err(Failure::new(format!("`{}` is not installed: it is part of the project", args.id))
                     .hint(format!("remove `{}` from the project", project.places.path(&plugin.dir))));
             }
             return Err(super::unknown(&args.id, &survey));
@@ -81,7 +82,7 @@ pub(super) fn uninstall(args: &PluginUninstallArgs) -> Result<Exit> {
     }
     let mut text = format!("{}: {}\n", paint(GOOD, "uninstalled"), args.id);
     if let Some(data) = places.data(&args.id).filter(|data| data.is_dir()) {
-        text.push_str(&render::hooks::hint(&format!("its data stays in {}", project.places.path(&data))));
+        text.push_str(&render::hooks::hint(&format!("its data remains in {}", project.places.path(&data))));
     }
     output::text(&text)?;
     Ok(Exit::Fine)
@@ -108,11 +109,11 @@ fn confirm(yes: bool) -> Result<()> {
 
 fn failure(error: &PluginError) -> Failure {
     let hint = match error {
-        PluginError::NotAPlugin(problem) => problem.hint.clone().unwrap_or_else(|| "repair its manifest".to_owned()),
+        PluginError::NotAPlugin(problem) => problem.hint.clone().unwrap_or_else(|| "fix its manifest".to_owned()),
         PluginError::NoPlace => "set `HOME` to your home directory".to_owned(),
         PluginError::Blocked(_) => "an administrator put it there".to_owned(),
-        PluginError::TooLarge(_) => "leave out what the plugin does not need to run".to_owned(),
-        PluginError::Broken { .. } => "repair the file first; nothing was changed".to_owned(),
+        PluginError::TooLarge(_) => "remove the files that the plugin does not need to run".to_owned(),
+        PluginError::Broken { .. } => "fix the file first; nothing was changed".to_owned(),
         _ => "check the permissions of the file and its folders".to_owned(),
     };
     Failure::new(error.to_string()).hint(hint)

@@ -54,8 +54,8 @@ fn listen(path: &std::path::Path) -> Result<transport::SocketListener> {
 
 #[cfg(unix)]
 fn lost_socket(error: &transport::BindError) -> Failure {
-    Failure::new(format!("the socket of this server was removed, and cannot be made again: {error}"))
-        .hint("clients now find what is at that path; start the server again if it is the one they shall find")
+    Failure::new(format!("the socket of this server was removed and cannot be created again: {error}"))
+        .hint("clients now connect to what is at that path; restart the server to serve them again")
 }
 
 #[cfg(unix)]

@@ -13,8 +13,9 @@ pub(super) fn open_ledger() -> Option<RunLedger> {
     match RunLedger::open(&directory) {
         Ok((ledger, left)) => {
             if left.ended > 0 {
+                let processes = if left.ended == 1 { "process" } else { "processes" };
                 logging::say(format!(
-                    "note: ended {} processes of hooks that a killed server had left running\n",
+                    "note: ended {} {processes} of hooks that a killed server had left running\n",
                     left.ended
                 ));
             }

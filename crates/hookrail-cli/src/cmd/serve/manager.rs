@@ -94,7 +94,7 @@ impl Manager {
 
     /// What runs is finished and nothing new is taken.
     pub(super) fn stopping(&self) {
-        self.tell("STOPPING=1\nSTATUS=finishing what runs");
+        self.tell("STOPPING=1\nSTATUS=finishing the requests that run");
     }
 
     #[cfg(unix)]

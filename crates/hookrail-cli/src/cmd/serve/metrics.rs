@@ -9,7 +9,7 @@ use crate::logging;
 
 pub(super) async fn offer_metrics(bus: &Bus, address: SocketAddr) -> Result<()> {
     let server = MetricsServer::bind(address).await.map_err(|error| {
-        Failure::new(format!("metrics cannot be offered at `{address}`: {error}"))
+        Failure::new(format!("metrics cannot be served at `{address}`: {error}"))
             .hint("choose another address, such as 127.0.0.1:0")
     })?;
     if let Ok(address) = server.address() {
@@ -26,6 +26,6 @@ pub(crate) fn metrics_address(text: &str) -> std::result::Result<SocketAddr, Str
     match (text.parse(), port.parse::<u16>()) {
         (Ok(address), _) => Ok(address),
         (_, Ok(port)) => Ok(SocketAddr::from(([127, 0, 0, 1], port))),
-        _ => Err("expected an address such as 127.0.0.1:9464, or a port of this machine".to_owned()),
+        _ => Err("expected an address such as 127.0.0.1:9464, or a port of the loopback interface".to_owned()),
     }
 }

@@ -62,8 +62,7 @@ fn styled(text: &str) -> String {
 
 async fn serve(args: &ServeArgs, settings: Settings, configured: BusSettings) -> Result<Exit> {
     let mut interrupts = Interrupts::listen().map_err(|error| {
-        Failure::new(format!("the server cannot be made interruptible: {error}"))
-            .hint("the system may be out of file descriptors")
+        Failure::new(format!("signals cannot be handled: {error}")).hint("the system may be out of file descriptors")
     })?;
     let manager = Arc::new(Manager::of_environment());
     let bus = Bus::new(settings);

@@ -43,14 +43,14 @@ pub(crate) fn review(project: &Project, hooks: &HookSystem) -> Result<()> {
         }
     };
     let (this, they) = (counted(changes.len(), "hook"), if changes.len() == 1 { "is" } else { "are" });
-    let heading = paint(CAREFUL, format!("this project brings {this} that {they} not trusted"));
-    let _ = writeln!(out, "{heading}: nothing of it runs before you say so\n");
+    let heading = paint(CAREFUL, format!("this project has {this} that {they} not trusted"));
+    let _ = writeln!(out, "{heading}: a hook runs only after you grant it\n");
     let mut chosen: Vec<&HookChange> = Vec::new();
     for (at, change) in changes.iter().enumerate() {
         show(&mut out, project, change);
         if !coverable(change) {
-            let _ =
-                writeln!(out, "{}: a file of it cannot be read or is too large\n", paint(BAD, "it cannot be granted"));
+            let refused = paint(BAD, "cannot be granted");
+            let _ = writeln!(out, "{refused}: one of its files cannot be read or is too large\n");
             continue;
         }
         match ask(&mut out, "let it run? [y]es, [N]o, [a]ll, [s]kip the rest: ") {
@@ -90,7 +90,7 @@ pub(crate) fn refuse(hooks: &HookSystem) {
         let they = if count == 1 { "is" } else { "are" };
         let _ = writeln!(
             anstream::stderr().lock(),
-            "{note}: {what} of this project {they} not trusted and will not run; `hookrail trust grant` shows what there is"
+            "{note}: {what} of this project {they} not trusted and will not run; run `hookrail trust grant` to review"
         );
     }
 }

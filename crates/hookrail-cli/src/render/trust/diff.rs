@@ -30,7 +30,7 @@ pub(crate) fn one(change: &HookChange, texts: &Texts<'_>, places: &Places) -> St
         (Some(hook), Some(grant)) => {
             let now = hook.trust.fingerprint().map(|taken| taken.described());
             definitions(&mut out, grant.described.as_ref(), now);
-            line(&mut out, "from", &places.at(&hook.origin.location));
+            line(&mut out, "source", &places.at(&hook.origin.location));
         }
         (None, Some(grant)) => definitions(&mut out, grant.described.as_ref(), None),
         (None, None) => {}
@@ -38,7 +38,7 @@ pub(crate) fn one(change: &HookChange, texts: &Texts<'_>, places: &Places) -> St
     for file in &change.files {
         let digests = match (&file.before, &file.after) {
             (FileState::Holds(before), FileState::Holds(after)) => format!("{} → {}", short(before), short(after)),
-            (_, FileState::Unreadable) => "it cannot be read".to_owned(),
+            (_, FileState::Unreadable) => "cannot be read".to_owned(),
             (_, FileState::Holds(after)) => short(after),
             _ => String::new(),
         };
@@ -72,20 +72,20 @@ pub(super) fn timeout(definition: &Definition) -> String {
 /// The parts of a definition that differ; all of it when there is only one.
 fn definitions(out: &mut String, before: Option<&Definition>, after: Option<&Definition>) {
     if before.is_none() && after.is_some() {
-        line(out, "was", "not kept: it was granted by an earlier version");
+        line(out, "before", "not stored: the grant was made with an earlier version of hookrail");
     }
     let parts: [(&str, Part); 9] = [
         ("event", |definition| definition.event.clone()),
-        ("match", |definition| definition.matcher.clone().unwrap_or_else(|| "*".to_owned())),
-        ("of", |definition| definition.package.clone().unwrap_or_default()),
-        ("life", |definition| definition.life.clone().unwrap_or_default()),
-        ("fails", on_failure),
-        ("time", timeout),
-        ("may", |definition| definition.sandbox.clone().unwrap_or_default()),
-        ("needs", |definition| {
-            definition.sandbox_required.as_ref().map(|_| "its sandbox".to_owned()).unwrap_or_default()
+        ("matcher", |definition| definition.matcher.clone().unwrap_or_else(|| "*".to_owned())),
+        ("plugin", |definition| definition.package.clone().unwrap_or_default()),
+        ("lifetime", |definition| definition.life.clone().unwrap_or_default()),
+        ("on failure", on_failure),
+        ("timeout", timeout),
+        ("sandbox", |definition| definition.sandbox.clone().unwrap_or_default()),
+        ("requires", |definition| {
+            definition.sandbox_required.as_ref().map(|_| "the sandbox".to_owned()).unwrap_or_default()
         }),
-        ("runs", |definition| definition.command.clone()),
+        ("command", |definition| definition.command.clone()),
     ];
     for (name, part) in parts {
         let (was, is) = (before.map(part), after.map(part));

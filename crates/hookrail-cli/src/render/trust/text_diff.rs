@@ -71,7 +71,7 @@ impl Row {
     fn new(sign: Sign, line: &str) -> Self {
         let (text, end) = match line.strip_suffix('\n') {
             Some(text) => (text, ""),
-            None => (line, "  (no line break at the end)"),
+            None => (line, "  (no newline at the end of the file)"),
         };
         Self { sign, text: format!("{}{end}", one_line(text)) }
     }
@@ -188,7 +188,7 @@ mod tests {
         let after = before.replace("6\n", "six\n").replace("12\n", "12");
         assert_eq!(
             shown(before, &after),
-            "@@ -3 +3 @@\n 3\n 4\n 5\n-6\n+six\n 7\n 8\n 9\n 10\n 11\n-12\n+12  (no line break at the end)\n"
+            "@@ -3 +3 @@\n 3\n 4\n 5\n-6\n+six\n 7\n 8\n 9\n 10\n 11\n-12\n+12  (no newline at the end of the file)\n"
         );
         assert_eq!(shown(before, before), "");
         assert_eq!(shown("", "a\n"), "@@ -1 +1 @@\n+a\n");
