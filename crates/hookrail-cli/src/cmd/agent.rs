@@ -1,4 +1,4 @@
-//! `hookrail agent`: the reference agent. This file only turns arguments into what the agent is made of.
+//! `hookrail agent`: the reference agent. This file only turns arguments into the agent's setup.
 
 use std::io::IsTerminal as _;
 use std::sync::Arc;
@@ -19,12 +19,12 @@ pub(crate) fn run(args: &AgentArgs) -> Result<Exit> {
         builder = builder.hooks_off("`--no-hooks` was given");
     }
     let hooks = builder.build();
-    let mode = mode(args);
+    let mode = choose_mode(args);
     if !args.no_hooks {
         Project::require_modules(&hooks)?;
         match mode {
-            Mode::Interactive => trust::review(&project, &hooks)?,
-            Mode::Prompt(_) | Mode::Headless(_) | Mode::Piped => trust::refuse(&hooks),
+            Mode::Interactive => trust::review_hooks(&project, &hooks)?,
+            Mode::Prompt(_) | Mode::Headless(_) | Mode::Piped => trust::report_untrusted(&hooks),
         }
     }
     let mut place = Place::new(&hooks).map_err(|error| Failure::new(format!("the project cannot be used: {error}")))?;
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &AgentArgs) -> Result<Exit> {
                 .hint("`--allow` takes a folder that exists")
         })?;
     }
-    let (sessions, history) = folders(args)?;
+    let (sessions, history) = session_folders(args)?;
     let store = SessionStore::new(&sessions, project.root());
     let mut setup = Setup::new(hooks, Arc::new(model), place, store);
     setup.settings.most_turns = args.max_turns;
@@ -60,18 +60,18 @@ pub(crate) fn run(args: &AgentArgs) -> Result<Exit> {
     })
 }
 
-fn mode(args: &AgentArgs) -> Mode {
-    let talks = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+fn choose_mode(args: &AgentArgs) -> Mode {
+    let is_interactive = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     match &args.prompt {
         prompt if args.headless => Mode::Headless(prompt.clone()),
         Some(prompt) => Mode::Prompt(prompt.clone()),
-        None if talks => Mode::Interactive,
+        None if is_interactive => Mode::Interactive,
         None => Mode::Piped,
     }
 }
 
-/// Where sessions and the typed lines are kept.
-fn folders(args: &AgentArgs) -> Result<(std::path::PathBuf, std::path::PathBuf)> {
+/// Returns the folder of sessions and the file of typed lines.
+fn session_folders(args: &AgentArgs) -> Result<(std::path::PathBuf, std::path::PathBuf)> {
     let state = std::env::var_os("XDG_STATE_HOME").map(std::path::PathBuf::from);
     let folder = args.session_dir.clone().or_else(|| SessionStore::default_folder(home().as_deref(), state.as_deref()));
     let folder = folder.ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! `hookrail check`: everything that is wrong with the configuration.
+//! `hookrail check`: all problems of the configuration.
 
 use hookrail::document::diagnostics_document;
 use hookrail::plan::Snapshot;

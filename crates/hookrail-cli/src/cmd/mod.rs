@@ -1,4 +1,4 @@
-//! The commands, one file each. A command reads its arguments, asks the engine, and hands the answer to `render` or
+//! The commands, one file each. A command reads its arguments, calls the engine, and passes the result to `render` or
 //! to the engine's JSON documents.
 
 mod agent;

@@ -1,4 +1,4 @@
-//! `hookrail reference`: pages of the reference, made from the tables the engine itself works with.
+//! `hookrail reference`: pages of the reference, generated from the tables that the engine itself uses.
 
 use std::fmt::Write as _;
 

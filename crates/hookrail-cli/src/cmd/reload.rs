@@ -1,4 +1,4 @@
-//! `hookrail reload`: has a running server read its configuration again.
+//! `hookrail reload`: makes a running server reload its configuration.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,8 +11,8 @@ use crate::output;
 use crate::render::counted;
 use crate::render::text::visible;
 
-/// How long the server may take. Reading configuration takes milliseconds; a module may take seconds to load.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The time that the server may take. Reading configuration takes milliseconds; a module may take seconds to load.
+const RELOAD_TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) fn run(args: &ReloadArgs) -> Result<Exit> {
     let path = match &args.socket {
@@ -20,10 +20,10 @@ pub(crate) fn run(args: &ReloadArgs) -> Result<Exit> {
         None => default_socket()?,
     };
     let runtime = super::runtime()?;
-    let answered = runtime.block_on(async { tokio::time::timeout(PATIENCE, ask(&path)).await });
+    let answered = runtime.block_on(async { tokio::time::timeout(RELOAD_TIMEOUT, request_reload(&path)).await });
     let reloaded = answered.unwrap_or_else(|_| {
         let shown = path.display();
-        Err(Failure::new(format!("the server at `{shown}` did not answer within {} s", PATIENCE.as_secs()))
+        Err(Failure::new(format!("the server at `{shown}` did not answer within {} s", RELOAD_TIMEOUT.as_secs()))
             .hint("read the server's log; restart the server if it hangs"))
     })?;
     if reloaded.success {
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &ReloadArgs) -> Result<Exit> {
     Err(failure.hint("fix the problems above, then reload again"))
 }
 
-async fn ask(path: &std::path::Path) -> Result<Reloaded> {
+async fn request_reload(path: &std::path::Path) -> Result<Reloaded> {
     let shown = path.display();
     let connection = transport::connect(path).await.map_err(|error| {
         Failure::new(format!("no server can be reached at `{shown}`: {error}"))
@@ -53,7 +53,7 @@ fn summary(reloaded: &Reloaded) -> String {
     format!("{projects}{revision}")
 }
 
-/// Where the systemd units have the socket.
+/// Returns the path of the socket in the packaged systemd units.
 fn default_socket() -> Result<PathBuf> {
     let folder = std::env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty());
     folder.map(|folder| PathBuf::from(folder).join("hookrail.sock")).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! What would happen if an event were fired.
+//! The plan of an event: which hooks would run, and why others would not.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use super::text::short;
 use super::{counted, diagnostic, outcome};
 use crate::style::{CAREFUL, GOOD, HEADING, QUIET, paint};
 
-/// The whole report.
+/// Renders the whole report.
 pub(crate) fn report(plan: &Plan, subject: &str, places: &Places) -> String {
     let changed = plan.hooks().filter(|(_, planned)| planned.is_changed()).count();
     let count = plan.hooks().count() - changed;
@@ -66,7 +66,7 @@ fn rows(part: &PartPlan, number: &mut usize, places: &Places) -> String {
             Cell::plain(format!("timeout: {}", outcome::duration(*timeout))),
             Cell::new(on_failure, CAREFUL),
             Cell::new(changed.to_owned(), CAREFUL),
-            Cell::plain(hooks::lane(hook)),
+            Cell::plain(hooks::exec_options(hook)),
             Cell::plain(hooks::sandbox(hook)),
             Cell::quiet(places.at(&hook.origin.location)),
         ]);

@@ -1,5 +1,5 @@
-//! What of a project is trusted, and what a grant would cover. Commands are shown whole: nobody can trust what was
-//! cut off.
+//! The trust in a project's hooks, and what a grant would cover. Commands are shown whole, because the grant covers all
+//! of their text.
 
 pub(crate) mod diff;
 pub(crate) mod text_diff;
@@ -18,10 +18,10 @@ use super::table::{Cell, Table};
 use super::text::{hanging, one_line, short, visible};
 use crate::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
 
-/// How much of a digest is enough to compare by eye.
+/// The number of digits of a digest that are shown, enough to compare by eye.
 const DIGEST: usize = 12;
 
-/// The state of a hook in a word or two.
+/// Returns the trust in a hook in a word or two.
 pub(crate) fn state(hook: &Hook) -> &'static str {
     match hook.trust {
         Trust::NotNeeded | Trust::ForThisRun(_) | Trust::Granted(_) => "granted",
@@ -30,7 +30,7 @@ pub(crate) fn state(hook: &Hook) -> &'static str {
     }
 }
 
-/// The project, then each hook.
+/// Renders the trust in the project, then in each hook.
 pub(crate) fn status(trusted: bool, hooks: &[Arc<Hook>], places: &Places) -> String {
     let word = if trusted { paint(GOOD, "trusted") } else { paint(CAREFUL, "not trusted") };
     let mut out = format!("{}: {word}\n", paint(HEADING, "project"));
@@ -60,7 +60,7 @@ pub(crate) fn status(trusted: bool, hooks: &[Arc<Hook>], places: &Places) -> Str
     if hint.is_empty() { out } else { format!("{out}\n{hint}") }
 }
 
-/// Everything a grant would cover.
+/// Shows everything that a grant would cover.
 pub(crate) fn offer(trusted: bool, hooks: &[Arc<Hook>], places: &Places) -> String {
     let mut out = String::new();
     if !trusted {
@@ -80,7 +80,7 @@ pub(crate) fn offer(trusted: bool, hooks: &[Arc<Hook>], places: &Places) -> Stri
     out
 }
 
-/// What a hook is and what a grant of it would cover.
+/// Describes a hook and what a grant of it would cover.
 pub(crate) fn described(hook: &Hook, places: &Places) -> String {
     let mut out = String::new();
     let pattern = hook.matcher.pattern().filter(|pattern| !pattern.is_empty());
@@ -94,7 +94,7 @@ pub(crate) fn described(hook: &Hook, places: &Places) -> String {
         None => {}
     }
     if hook.exec != ExecOptions::default() {
-        line(&mut out, "options", &hooks::lane(hook));
+        line(&mut out, "options", &hooks::exec_options(hook));
     }
     if let Some(sandbox) = sandboxed(hook) {
         line(&mut out, "sandbox", &sandbox);
@@ -108,8 +108,8 @@ pub(crate) fn described(hook: &Hook, places: &Places) -> String {
     }
     line(&mut out, "source", &places.at(&hook.origin.location));
     for file in fingerprint(hook).map(Fingerprint::files).unwrap_or_default() {
-        let digest = file.digest.map_or_else(|| "cannot be read".to_owned(), |digest| beginning(&digest));
-        // A link, or `..` behind one, leads elsewhere than it seems to.
+        let digest = file.digest.map_or_else(|| "cannot be read".to_owned(), |digest| short_digest(&digest));
+        // A link, or `..` after one, leads to another file than the path suggests, so both are shown.
         let leads = if file.real == file.path { String::new() } else { format!(" → {}", places.path(&file.real)) };
         line(&mut out, "file", &format!("{}{leads}  {}", places.path(&file.path), paint(QUIET, digest)));
     }
@@ -124,7 +124,7 @@ pub(crate) fn described(hook: &Hook, places: &Places) -> String {
     out
 }
 
-/// The sandbox in which its processes run, if it has one.
+/// Describes the sandbox in which the hook's processes run, if there is one.
 fn sandboxed(hook: &Hook) -> Option<String> {
     let shown = |profile: &SandboxProfile| one_line(&profile.to_string());
     let own = hook.sandbox.iter().map(|profile| shown(profile));
@@ -136,7 +136,7 @@ fn sandboxed(hook: &Hook) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-fn beginning(digest: &Digest) -> String {
+fn short_digest(digest: &Digest) -> String {
     digest.hex().chars().take(DIGEST).collect()
 }
 
@@ -147,7 +147,7 @@ fn line(out: &mut String, label: &str, value: &str) {
     let _ = writeln!(out, "  {}  {value}", paint(QUIET, format!("{label:LABEL$}")));
 }
 
-/// The files a grant covers, in a cell.
+/// Returns the files that a grant covers, in a cell.
 fn covered(hook: &Hook, places: &Places) -> String {
     let files = fingerprint(hook).map(Fingerprint::paths).unwrap_or_default();
     if files.is_empty() {
@@ -156,7 +156,7 @@ fn covered(hook: &Hook, places: &Places) -> String {
     files.iter().map(|file| places.path(file)).collect::<Vec<_>>().join(", ")
 }
 
-/// What a grant of the hook would cover; none for hooks that need no grant.
+/// Returns what a grant of the hook would cover; none for hooks that need no grant.
 pub(crate) fn fingerprint(hook: &Hook) -> Option<&Fingerprint> {
     hook.trust.fingerprint()
 }

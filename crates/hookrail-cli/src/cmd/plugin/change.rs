@@ -11,13 +11,13 @@ use crate::project::Project;
 use crate::style::{GOOD, paint};
 use crate::{output, render};
 
-pub(super) fn switch(args: &PluginSwitchArgs, enabled: bool) -> Result<Exit> {
+pub(super) fn set_enabled(args: &PluginSwitchArgs, enabled: bool) -> Result<Exit> {
     let project = Project::open(&args.project)?;
     let survey = super::plugins(&project, &args.project);
     let places = super::places(project.root());
     let mut named = survey.plugins.iter().filter(|plugin| plugin.id == args.id).peekable();
     if named.peek().is_none() {
-        return Err(super::unknown(&args.id, &survey));
+        return Err(super::unknown_plugin(&args.id, &survey));
     }
     let settings: PathBuf = match args.scope {
         Scope::User => places.user_settings.ok_or_else(|| failure(&PluginError::NoPlace))?,
@@ -76,7 +76,7 @@ pub(super) fn uninstall(args: &PluginUninstallArgs) -> Result<Exit> {
                 return Err(Failure::new(format!("`{}` is not installed: it is part of the project", args.id))
                     .hint(format!("remove `{}` from the project", project.places.path(&plugin.dir))));
             }
-            return Err(super::unknown(&args.id, &survey));
+            return Err(super::unknown_plugin(&args.id, &survey));
         }
         result => result.map_err(|error| failure(&error))?,
     }
@@ -88,7 +88,7 @@ pub(super) fn uninstall(args: &PluginUninstallArgs) -> Result<Exit> {
     Ok(Exit::Fine)
 }
 
-/// Asks on the terminal. Without a terminal the answer is no.
+/// Asks for confirmation on the terminal. Fails if there is no terminal or the answer is not yes.
 fn confirm(yes: bool) -> Result<()> {
     if yes {
         return Ok(());
