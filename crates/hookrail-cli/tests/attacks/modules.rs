@@ -116,7 +116,7 @@ attacks! { "Modules";
         }
     }
     a_store_with_a_malformed_capability Granted {
-        "The store of grants holds a capability that nobody knows, so that it is not known what the module was left."
+        "The store of grants holds an unknown capability, so that it is not known which capabilities the module keeps."
         => "Nothing is granted, and the place in the store is reported."
         |lab| {
             module(lab, &[trace_if(lab, "true")]);
@@ -187,7 +187,7 @@ fn the_process_is_closed_to_its_hooks_while_secrets_are_withheld() {
     let binary = lab.base.join("hookrail");
     fs::copy(env!("CARGO_BIN_EXE_hookrail"), &binary).unwrap();
     let fire = || {
-        // Root may read every process, so the test is made as somebody else.
+        // Root may read every process, so the test runs as another user.
         let mut command = if is_root() {
             let all = Command::new("chmod").args(["-R", "a+rwX"]).arg(&lab.base).status().unwrap();
             assert!(all.success());
