@@ -4,7 +4,9 @@ use std::io::IsTerminal as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hookrail_agent::{AgentError, Begin, Mode, Place, Rule, ScriptedModel, SessionStore, Setup, declare};
+use hookrail_agent::{
+    AgentError, AgentMode, AgentSetup, ScriptedModel, SessionOpening, SessionStore, StreamRule, Workspace, declare,
+};
 
 use super::trust;
 use crate::args::AgentArgs;
@@ -23,11 +25,12 @@ pub(crate) fn run(args: &AgentArgs) -> Result<Exit> {
     if !args.no_hooks {
         Project::require_modules(&hooks)?;
         match mode {
-            Mode::Interactive => trust::review_hooks(&project, &hooks)?,
-            Mode::Prompt(_) | Mode::Headless(_) | Mode::Piped => trust::report_untrusted(&hooks),
+            AgentMode::Interactive => trust::review_hooks(&project, &hooks)?,
+            AgentMode::Prompt(_) | AgentMode::Headless(_) | AgentMode::Piped => trust::report_untrusted(&hooks),
         }
     }
-    let mut place = Place::new(&hooks).map_err(|error| Failure::new(format!("the project cannot be used: {error}")))?;
+    let mut place =
+        Workspace::new(&hooks).map_err(|error| Failure::new(format!("the project cannot be used: {error}")))?;
     for folder in &args.allowed {
         place = place.allow(folder).map_err(|error| {
             Failure::new(format!("`{}` cannot be allowed: {error}", folder.display()))
@@ -36,37 +39,37 @@ pub(crate) fn run(args: &AgentArgs) -> Result<Exit> {
     }
     let (sessions, history) = session_folders(args)?;
     let store = SessionStore::new(&sessions, project.root());
-    let mut setup = Setup::new(hooks, Arc::new(model), place, store);
+    let mut setup = AgentSetup::new(hooks, Arc::new(model), place, store);
     setup.settings.most_turns = args.max_turns;
     setup.settings.retry_delay = Duration::from_millis(args.retry_delay_ms);
     setup.settings.plugins_off = args.project.no_plugins;
     if let Some(rules) = &args.rules {
-        setup.settings.rules = Rule::read(rules).map_err(|error| failure(&error))?;
+        setup.settings.rules = StreamRule::read(rules).map_err(|error| failure(&error))?;
     }
     let id = args.resume.clone().filter(|id| !id.is_empty());
     setup.begin = match (args.fork, &args.resume) {
-        (true, _) => Begin::Fork(id),
-        (false, Some(_)) => Begin::Resume(id),
-        (false, None) => Begin::New,
+        (true, _) => SessionOpening::Fork(id),
+        (false, Some(_)) => SessionOpening::Resume(id),
+        (false, None) => SessionOpening::New,
     };
     setup.history = Some(history);
     let ended = hookrail_agent::run(setup, mode).map_err(|error| failure(&error))?;
     Ok(match ended {
-        hookrail_agent::Exit::Fine => Exit::Fine,
-        hookrail_agent::Exit::Denied => Exit::Blocked,
-        hookrail_agent::Exit::Stopped => Exit::Stop,
-        hookrail_agent::Exit::Signalled(number) => Exit::Signalled(number),
-        hookrail_agent::Exit::Failed => Exit::Failed,
+        hookrail_agent::AgentExit::Fine => Exit::Fine,
+        hookrail_agent::AgentExit::Denied => Exit::Blocked,
+        hookrail_agent::AgentExit::Stopped => Exit::Stop,
+        hookrail_agent::AgentExit::Signalled(number) => Exit::Signalled(number),
+        hookrail_agent::AgentExit::Failed => Exit::Failed,
     })
 }
 
-fn choose_mode(args: &AgentArgs) -> Mode {
+fn choose_mode(args: &AgentArgs) -> AgentMode {
     let is_interactive = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     match &args.prompt {
-        prompt if args.headless => Mode::Headless(prompt.clone()),
-        Some(prompt) => Mode::Prompt(prompt.clone()),
-        None if is_interactive => Mode::Interactive,
-        None => Mode::Piped,
+        prompt if args.headless => AgentMode::Headless(prompt.clone()),
+        Some(prompt) => AgentMode::Prompt(prompt.clone()),
+        None if is_interactive => AgentMode::Interactive,
+        None => AgentMode::Piped,
     }
 }
 
