@@ -1,7 +1,7 @@
 //! Where tools may read and write.
 //!
 //! Paths are compared after every link is resolved, so a link that leads out of the project leads nowhere. A command line
-//! can do whatever its user can: for `run_shell_command` the hooks are the fence, not this module.
+//! can do everything that the user can do: hooks, not this module, limit `run_shell_command`.
 
 use std::ffi::OsStr;
 use std::io;
