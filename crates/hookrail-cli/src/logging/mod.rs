@@ -29,7 +29,7 @@ const NAMESPACES: [(&str, &[&str]); 7] = [
 /// The directive that logs breadcrumbs.
 const BREADCRUMBS: &str = "hookrail::breadcrumb=debug";
 
-/// What is logged, and how.
+/// The options of the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LogOptions {
     /// Whether the breadcrumbs of plugins and hooks are logged.
