@@ -149,6 +149,7 @@ impl CallState {
 }
 
 /// What a module sends to its session.
+#[derive(Clone, Copy)]
 pub(crate) enum Sent {
     Message,
     Entry,
@@ -255,7 +256,7 @@ impl Shared {
 
     /// Takes a message or an entry: as part of the call that is going on, or for the host itself between calls. What a
     /// call sends is kept here, outside the module's own memory, so it has a limit.
-    pub(crate) fn send(&self, what: &Sent, value: Json) -> Result<(), OpError> {
+    pub(crate) fn send(&self, what: Sent, value: Json) -> Result<(), OpError> {
         let most = self.config.limits.result;
         let mut state = self.state();
         let State { calls, between, host, .. } = &mut *state;

@@ -45,8 +45,8 @@ impl HostOp {
     pub(super) fn run(self, shared: &Shared) -> Result<Answer, OpError> {
         let host = |call| shared.host_of(call);
         match self {
-            Self::Message { message } => shared.send(&Sent::Message, message)?,
-            Self::Entry { entry } => shared.send(&Sent::Entry, entry)?,
+            Self::Message { message } => shared.send(Sent::Message, message)?,
+            Self::Entry { entry } => shared.send(Sent::Entry, entry)?,
             Self::Late { event } => {
                 let message =
                     format!("`pi.on(\"{event}\")` came after the factory had ended, so this handler is never called");
