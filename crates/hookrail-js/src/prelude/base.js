@@ -48,10 +48,9 @@
 
 	function hostError(about) {
 		const error = new (about.name === "TypeError" ? TypeError : Error)(about.message);
-		if (about.code !== undefined) error.code = about.code;
-		if (about.errno !== undefined) error.errno = about.errno;
-		if (about.syscall !== undefined) error.syscall = about.syscall;
-		if (about.path !== undefined) error.path = about.path;
+		if (about.code !== null) error.code = about.code;
+		if (about.syscall !== null) error.syscall = about.syscall;
+		if (about.path !== null) error.path = about.path;
 		return error;
 	}
 
