@@ -155,9 +155,9 @@ impl Firing {
         if !self.waiting.remove(&run) {
             return;
         }
-        if let Some(report) = end.module() {
-            self.outcome.effects.messages.extend(report.messages.iter().cloned());
-            self.outcome.effects.entries.extend(report.entries.iter().cloned());
+        if let Some(returned) = end.module() {
+            self.outcome.effects.messages.extend(returned.messages.iter().cloned());
+            self.outcome.effects.entries.extend(returned.entries.iter().cloned());
         }
         if let Phase::Part(at) | Phase::SecondLook(at) = self.phase
             && let Some((_, part)) = self.parts.get_mut(at)

@@ -153,7 +153,7 @@ impl<D: Dialect> Part<D> {
         }
         slot.asked_about = event.kind().spec().judged().and_then(|field| event.field(field).cloned());
         if let Some(how) = cannot_be_asked(&slot.planned) {
-            self.take(at, &RunEnd::new(how, std::time::Duration::ZERO), event);
+            self.take(at, &RunEnd::NotRun(how), event);
             return None;
         }
         let planned = slot.planned.clone();
@@ -167,7 +167,7 @@ impl<D: Dialect> Part<D> {
     /// Takes the end of the run at a place.
     fn take(&mut self, at: usize, end: &RunEnd, event: &mut Event) {
         let Some(slot) = self.slots.get_mut(at) else { return };
-        if end.how == How::ContentChanged && !slot.planned.guards(event.kind()) {
+        if *end.how() == How::ContentChanged && !slot.planned.guards(event.kind()) {
             slot.left_out = Some(LeftOut::ContentChanged);
             return;
         }
@@ -334,7 +334,7 @@ impl<D: Dialect> AnyPart for Part<D> {
 /// policy is about guards that looked and failed.
 fn policy_for(planned: &PlannedHook, end: &RunEnd) -> OnFailure {
     match planned.authority {
-        Authority::System if end.how.was_never_asked() => OnFailure::Block,
+        Authority::System if end.how().was_never_asked() => OnFailure::Block,
         Authority::System | Authority::User | Authority::Project => planned.on_failure,
     }
 }
@@ -356,7 +356,7 @@ fn value(event: &Event, field: &str) -> Json {
 }
 
 fn run_record<A>(reply: &Reply<A>, end: &RunEnd) -> HookRun {
-    let (exit_code, signal) = match end.how {
+    let (exit_code, signal) = match *end.how() {
         How::Exited(code) => (Some(code), None),
         How::Signalled(signal) => (None, Some(signal)),
         How::StatusUnknown
@@ -380,8 +380,8 @@ fn run_record<A>(reply: &Reply<A>, end: &RunEnd) -> HookRun {
         signal,
         decision: reply.decision,
         duration: reply.duration,
-        stdout: end.stdout.lossy(),
-        stderr: end.stderr.lossy(),
+        stdout: end.stdout().lossy(),
+        stderr: end.stderr().lossy(),
         judged: None,
     }
 }

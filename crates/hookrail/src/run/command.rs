@@ -8,7 +8,7 @@ use hookrail_spawn::{CancelToken, Captured, Command, End, Exit, Finished, Ladder
 
 #[cfg(unix)]
 use super::direct::direct;
-use super::end::{How, Output, ProcessReport, RunEnd, RunnerReport, SpawnFailure};
+use super::end::{How, Output, ProcessEnd, SpawnFailure};
 use super::ground::ModuleGround;
 use super::pool::{Environments, ProcessPool};
 use super::request::RunRequest;
@@ -72,13 +72,13 @@ pub(crate) struct ProcessRun<'r> {
 
 /// What came of running a command hook.
 pub(crate) struct ProcessResult {
-    pub(crate) end: RunEnd,
+    pub(crate) end: ProcessEnd,
     /// What is still to be done to end processes, so that the event need not wait for that.
     pub(crate) ladders: Vec<Ladder>,
 }
 
-impl From<RunEnd> for ProcessResult {
-    fn from(end: RunEnd) -> Self {
+impl From<ProcessEnd> for ProcessResult {
+    fn from(end: ProcessEnd) -> Self {
         Self { end, ladders: Vec::new() }
     }
 }
@@ -107,11 +107,11 @@ pub(super) async fn run_command(context: ProcessRun<'_>, request: &RunRequest) -
         return ended(finished, request);
     }
     let Some(command) = program(world, request) else {
-        return RunEnd::new(How::Unusable("it has no command".into()), began.elapsed()).into();
+        return ProcessEnd::new(How::Unusable("it has no command".into()), began.elapsed()).into();
     };
     match run(&clothed(command), wait, cancel).await {
         Ok(finished) => ended(finished, request),
-        Err(error) => RunEnd::new(How::SpawnFailed(failure(&error)), began.elapsed()).into(),
+        Err(error) => ProcessEnd::new(How::SpawnFailed(failure(&error)), began.elapsed()).into(),
     }
 }
 
@@ -139,9 +139,8 @@ pub(super) fn ended(finished: Finished, request: &RunRequest) -> ProcessResult {
         Survivors::Unknown => 1,
         Survivors::NoneSeen | Survivors::LeftToLadder => 0,
     };
-    let mut end = RunEnd::new(how, finished.elapsed).reported(RunnerReport::Process(ProcessReport { survivors }));
-    end.stdout = output(finished.stdout);
-    end.stderr = output(finished.stderr);
+    let (stdout, stderr) = (output(finished.stdout), output(finished.stderr));
+    let end = ProcessEnd { stdout, stderr, survivors, ..ProcessEnd::new(how, finished.elapsed) };
     ProcessResult { end, ladders: finished.ladder.into_iter().collect() }
 }
 

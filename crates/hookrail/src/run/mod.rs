@@ -24,7 +24,7 @@ mod terms;
 pub use capabilities::{CAPABILITY_NAMES, Capabilities, CapabilityError, CapabilityProblem, CapabilityScope};
 pub(crate) use end::joined as joined_protections;
 pub use end::{
-    How, ModuleReport, Output, ProcessReport, Relocation, RelocationReason, RunEnd, RunnerReport, SpawnFailure,
+    How, ModuleEnd, NativeEnd, Output, ProcessEnd, Relocation, RelocationReason, RunEnd, SpawnFailure, Surroundings,
 };
 pub(crate) use environment::for_hooks as environment_for_hooks;
 pub(crate) use ground::{ModuleGround, protected_places};

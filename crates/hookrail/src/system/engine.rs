@@ -5,7 +5,6 @@
 use std::io;
 use std::sync::Arc;
 use std::thread::{self, ThreadId};
-use std::time::Duration;
 
 use tokio::runtime::{self, Handle};
 use tokio::sync::{mpsc, oneshot};
@@ -121,7 +120,7 @@ pub(super) fn without_engine(mut firing: Firing, why: &str) -> Outcome {
             Step::Run(batch) => {
                 for request in batch.requests {
                     let failure = SpawnFailure::Other(format!("the engine could not be started: {why}"));
-                    firing.ended(request.id, &RunEnd::new(How::SpawnFailed(failure), Duration::ZERO));
+                    firing.ended(request.id, &RunEnd::NotRun(How::SpawnFailed(failure)));
                 }
             }
             Step::Done(outcome) => return *outcome,

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hookrail::hook::Action;
+use hookrail::module::ModuleReturn;
 use hookrail::plan::{Firing, Snapshot, Step};
-use hookrail::process::{How, RunEnd, RunRequest};
+use hookrail::process::{How, ModuleEnd, ProcessEnd, RunEnd, RunRequest};
 use hookrail::sources::{Origin, SourceKind};
 use hookrail::{DialectId, Event, EventKind, Hook, Json, Outcome};
 
@@ -45,7 +46,17 @@ pub(crate) fn json(text: &str) -> Json {
 
 /// A process that exited.
 pub(crate) fn exited(code: i32, stdout: &str, stderr: &str) -> RunEnd {
-    RunEnd::new(How::Exited(code), Duration::from_millis(1)).stdout(stdout).stderr(stderr)
+    ProcessEnd::new(How::Exited(code), Duration::from_millis(1)).stdout(stdout).stderr(stderr).into()
+}
+
+/// The end of a process without output.
+pub(crate) fn ended(how: How) -> RunEnd {
+    ProcessEnd::new(how, Duration::from_millis(1)).into()
+}
+
+/// The end of a module's handlers.
+pub(crate) fn module_end(how: How) -> RunEnd {
+    ModuleEnd::new(ModuleReturn::new(how), Duration::from_millis(1)).into()
 }
 
 /// Drives an event with the answers `end` gives, batch by batch, in the order `arrange` puts each batch in.
