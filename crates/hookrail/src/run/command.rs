@@ -13,7 +13,7 @@ use super::ground::ModuleGround;
 use super::pool::{Environments, ProcessPool};
 use super::request::RunRequest;
 use super::sandboxes::{SandboxPlace, Sandboxes};
-use super::shell::shell;
+use super::shell::{Shell, shell};
 use super::terms::{AllTerms, OutputLimits};
 use super::{Environment, RunLedger};
 #[cfg(unix)]
@@ -93,7 +93,7 @@ pub(super) async fn run_command(context: ProcessRun<'_>, request: &RunRequest) -
     let clothed = |command: Command| {
         let command = clothed(command, world, output, &environment, request).marker(RUN_ID, &run_id);
         let file = match request.hook.exec.stdin {
-            StdinKind::File => request.shared_input.file(&request.input),
+            StdinKind::File => request.input.file(),
             StdinKind::Pipe => None,
         };
         match file {
@@ -148,7 +148,7 @@ pub(super) fn ended(finished: Finished, request: &RunRequest) -> ProcessResult {
 fn program(world: &ProcessWorld, request: &RunRequest) -> Option<Command> {
     match &request.hook.action {
         Action::Shell(line) => {
-            let (program, flags) = shell(&world.environment);
+            let Shell { program, flags } = shell(&world.environment);
             let line = request.command.as_deref().unwrap_or(line);
             Some(Command::new(program).args(flags.iter().copied()).arg(line))
         }
@@ -168,7 +168,7 @@ fn without_shell(world: &ProcessWorld, request: &RunRequest, environment: &Envir
         return None;
     }
     let line = request.command.as_deref().unwrap_or(line);
-    let (shell, _) = shell(&world.environment);
+    let shell = shell(&world.environment).program;
     let plain = direct(line, &request.variables, environment, &request.cwd, &shell)?;
     Some(Command::new(plain.program).args(plain.arguments))
 }
@@ -228,7 +228,7 @@ fn working_directory(cwd: &Path) -> &Path {
 }
 
 pub(super) fn output(captured: Captured) -> Output {
-    Output::partial(captured.bytes, captured.total)
+    Output { bytes: captured.bytes, total: captured.total }
 }
 
 pub(super) fn failure(error: &SpawnError) -> SpawnFailure {

@@ -243,6 +243,16 @@ pub enum How {
 }
 
 impl How {
+    /// The exit status, if the process exited.
+    pub(crate) fn exit_code(&self) -> Option<i32> {
+        if let Self::Exited(code) = self { Some(*code) } else { None }
+    }
+
+    /// The signal, if one ended the process.
+    pub(crate) fn signal(&self) -> Option<i32> {
+        if let Self::Signalled(signal) = self { Some(*signal) } else { None }
+    }
+
     /// Whether the hook was never asked: it could not be started, not even by the shell, or was given up before.
     pub(crate) fn was_never_asked(&self) -> bool {
         match self {
@@ -318,12 +328,6 @@ impl Output {
     pub fn whole(bytes: impl Into<Vec<u8>>) -> Self {
         let bytes = bytes.into();
         let total = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        Self { bytes, total }
-    }
-
-    /// Output of which only a part may have been kept.
-    #[must_use]
-    pub fn partial(bytes: Vec<u8>, total: u64) -> Self {
         Self { bytes, total }
     }
 

@@ -31,7 +31,6 @@ pub(crate) use ground::{ModuleGround, protected_places};
 pub use hookrail_spawn::{CancelToken, Environment, LeftBehind, Network, Protection, Readable, RunLedger, Sandbox};
 pub use input::RunInput;
 pub(crate) use redaction::Redaction;
-pub(crate) use request::SharedInput;
 pub use request::{RunId, RunRequest};
 pub use runner::{
     HostFuture, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn,

@@ -18,7 +18,7 @@ use super::HookSystem;
 use super::background::Background;
 use super::host::Host;
 use super::notify::{FireId, Notification, Sender};
-use super::options::{Cancellation, Detached, cancelled_with};
+use super::options::{Detached, cancelled_with};
 use super::runtime_pool::InUse;
 use crate::breadcrumb::Trail;
 use crate::diagnostic::Diagnostic;
@@ -35,18 +35,17 @@ use crate::run::{
 };
 
 /// What hooks are run with.
-#[derive(Clone)]
 pub(super) struct Parts {
-    pub(super) world: Arc<ProcessWorld>,
+    pub(super) world: ProcessWorld,
     pub(super) modules: Option<Arc<dyn ModuleRunner>>,
     pub(super) notify: Sender,
     /// Places for processes, shared by everything that runs them.
-    pub(super) processes: Arc<Semaphore>,
+    pub(super) processes: Semaphore,
     pub(super) trail: Trail,
     /// Processes that are kept from one event to the next.
-    pub(super) pool: Arc<ProcessPool>,
+    pub(super) pool: ProcessPool,
     /// Threads for closures of the embedding program.
-    pub(super) closures: Arc<ClosureThreads>,
+    pub(super) closures: ClosureThreads,
 }
 
 /// An event that is about to be driven.
@@ -55,7 +54,10 @@ pub(super) struct Fired {
     pub(super) firing: Box<Firing>,
     pub(super) host: Arc<dyn Host>,
     pub(super) detached: Detached,
-    pub(super) cancellation: Cancellation,
+    /// The event's own token. It is cancelled when the future of the event is dropped.
+    pub(super) cancel: CancelToken,
+    /// The host's token, which may concern other events too, so it is never cancelled here.
+    pub(super) cancelled_by: Option<CancelToken>,
 }
 
 /// What the runs of one event have in common.
@@ -68,7 +70,7 @@ struct FireContext {
 
 /// Drives events.
 pub(super) struct Driver {
-    parts: Parts,
+    parts: Arc<Parts>,
     driven_by: DrivenBy,
 }
 
@@ -90,20 +92,20 @@ enum DrivenBy {
 
 impl Driver {
     /// A driver for the engine's thread.
-    pub(super) fn on_engine(parts: Parts) -> Self {
+    pub(super) fn on_engine(parts: Arc<Parts>) -> Self {
         Self { parts, driven_by: DrivenBy::Engine { ladders: Mutex::default(), background: Background::default() } }
     }
 
     /// A driver for one event on the thread that waits for it.
     pub(super) fn on_calling_thread(system: &HookSystem) -> Self {
         let driven_by = DrivenBy::CallingThread { system: system.clone(), ladders: Mutex::default() };
-        Self { parts: system.parts(), driven_by }
+        Self { parts: Arc::clone(system.parts()), driven_by }
     }
 
     /// A driver for one event in a task of the caller's multi-thread runtime.
     pub(super) fn in_task(system: &HookSystem, in_use: InUse) -> Self {
         let driven_by = DrivenBy::Task { system: system.clone(), in_use: Arc::new(in_use) };
-        Self { parts: system.parts(), driven_by }
+        Self { parts: Arc::clone(system.parts()), driven_by }
     }
 
     /// Lets everything end that outlived its event, and says what had to be cut off for that.
@@ -125,13 +127,13 @@ impl Driver {
 
     /// Takes an event from its plan to its outcome.
     pub(super) async fn drive(self: Arc<Self>, fired: Fired) -> Outcome {
-        let Fired { id, firing, host, detached, cancellation } = fired;
-        let context = FireContext { id, host, cancel: cancellation.own.clone() };
-        match &cancellation.host {
+        let Fired { id, firing, host, detached, cancel, cancelled_by } = fired;
+        let context = FireContext { id, host, cancel: cancel.clone() };
+        match cancelled_by {
             None => self.drive_all(firing, detached, context).await,
             Some(token) => {
                 let driving = Box::pin(self.drive_all(firing, detached, context));
-                cancelled_with(token, &cancellation.own, driving).await
+                cancelled_with(&token, &cancel, driving).await
             }
         }
     }
@@ -266,7 +268,7 @@ impl Driver {
         context: &FireContext,
         surroundings: &mut Surroundings,
     ) -> Result<ModuleReturn, How> {
-        let Parts { world: shared, modules, .. } = &self.parts;
+        let Parts { world: shared, modules, .. } = &*self.parts;
         let hook = &request.hook;
         if !hook.trust.still_holds(cwd) {
             return Err(How::ContentChanged);
@@ -299,7 +301,7 @@ impl Driver {
             return RunEnd::NotRun(How::Cancelled);
         };
         // Whether the hook is still what was granted is looked at inside, because a file can change while its hook waits.
-        let Parts { world, pool, .. } = &self.parts;
+        let Parts { world, pool, .. } = &*self.parts;
         let result = run_process(ProcessRun { world, pool, wait, cancel }, request).await;
         result.ladders.into_iter().for_each(|ladder| self.finish_later(ladder));
         RunEnd::Process(result.end)

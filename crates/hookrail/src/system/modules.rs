@@ -42,7 +42,7 @@ impl HookSystem {
         let snapshot = self.snapshot();
         let has_it = |module: &&LoadedModule| module.commands.iter().any(|command| command.name == name);
         let module = snapshot.modules().iter().find(has_it)?;
-        let runner = self.inner.settings.modules.clone()?;
+        let runner = self.parts().modules.clone()?;
         if !still_trusted(module) {
             return Some(ModuleReturn::new(How::ContentChanged));
         }
@@ -70,7 +70,7 @@ impl HookSystem {
         let kind = message.as_object()?.get("customType")?.as_str()?;
         let snapshot = self.snapshot();
         let module = snapshot.modules().iter().find(|module| module.renderers.contains(&kind))?;
-        let runner: Arc<dyn ModuleRunner> = self.inner.settings.modules.clone()?;
+        let runner: Arc<dyn ModuleRunner> = self.parts().modules.clone()?;
         if !still_trusted(module) {
             return None;
         }
@@ -79,7 +79,7 @@ impl HookSystem {
     }
 
     fn module_world(&self, snapshot: &Snapshot, module: &LoadedModule) -> Result<ModuleWorld, SpawnFailure> {
-        let world = &self.inner.settings.world;
+        let world = &self.parts().world;
         let authority = if module.trust == Trust::NotNeeded { Authority::User } else { Authority::Project };
         let floors = snapshot.policy().sandbox_floors.of(authority);
         let sandbox = world.sandboxes.with(authority, floors.iter(), world.sandbox_place())?;
