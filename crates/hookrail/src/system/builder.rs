@@ -334,12 +334,12 @@ impl Settings {
         for hook in &mut hooks {
             hook.sandbox_floors = policy.sandbox_floors.of(hook.authority());
         }
-        Snapshot::new(hooks, diagnostics)
-            .with_policy(policy)
-            .with_switch(self.described.switch.clone())
-            .with_dialects(self.described.dialects.clone())
+        let mut snapshot = Snapshot::new(hooks, diagnostics).with_policy(policy);
+        snapshot.switch = self.described.switch.clone();
+        snapshot.dialects.clone_from(&self.described.dialects);
+        snapshot.modules = loaded.modules;
+        snapshot
             .with_tools(self.described.tools.iter().cloned())
-            .with_modules(loaded.modules)
             .with_sources(loaded.sources, self.described.on_load_failure)
     }
 

@@ -203,19 +203,16 @@ impl HookSystem {
     }
 
     fn load_with(&self, loader: &mut Loader, mode: LoadMode) -> Vec<Diagnostic> {
-        let snapshot = {
-            let native = lock(&self.inner.native).clone();
-            self.inner.settings.load(loader, native, mode)
-        };
+        let native = lock(&self.inner.native).clone();
+        let mut snapshot = self.inner.settings.load(loader, native, mode);
         let before = self.snapshot();
-        let revision = if before.is_same_configuration(&snapshot) {
-            before.revision()
+        snapshot.revision = if before.is_same_configuration(&snapshot) {
+            before.revision
         } else {
-            Revision { number: before.revision().number + 1, loaded_at: SystemTime::now() }
+            Revision { number: before.revision.number + 1, loaded_at: SystemTime::now() }
         };
-        let snapshot = snapshot.with_revision(revision);
         let diagnostics = snapshot.diagnostics().to_vec();
-        let load_again = snapshot.sources().try_again;
+        let load_again = snapshot.sources.try_again;
         // An event that no hook wants has to load again all the same.
         let wanted = if load_again { u64::MAX } else { snapshot.wanted().bits() };
         self.parts().pool.retain_hooks(snapshot.hooks());
@@ -250,7 +247,7 @@ impl HookSystem {
     #[must_use]
     pub fn protected_paths(&self) -> Vec<PathBuf> {
         let snapshot = self.snapshot();
-        let looked_at = &snapshot.sources().looked_at;
+        let looked_at = &snapshot.sources.looked_at;
         let mut paths: Vec<PathBuf> = looked_at.iter().cloned().collect();
         // A file that is written under its real name is changed all the same.
         paths.extend(looked_at.iter().filter_map(|path| path.canonicalize().ok()));
