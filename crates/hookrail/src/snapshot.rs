@@ -336,10 +336,8 @@ fn stands(code: Code) -> bool {
 
 /// The events a hook takes part in.
 fn events_of(hook: &Hook) -> impl Iterator<Item = EventKind> {
-    let all = match hook.scope {
-        EventScope::One => None,
-        EventScope::Unknown => Some(EventKind::all().filter(|kind| kind.spec().column(hook.dialect).is_some())),
-    };
-    let one = (hook.scope == EventScope::One).then_some(hook.event);
-    one.into_iter().chain(all.into_iter().flatten())
+    EventKind::all().filter(|kind| match hook.scope {
+        EventScope::One => *kind == hook.event,
+        EventScope::Unknown => kind.spec().column(hook.dialect).is_some(),
+    })
 }

@@ -9,7 +9,7 @@ mod plans;
 use hookrail::dialect::llxprt::AggregatedHookResult;
 use hookrail::hook::GroupOrder;
 use hookrail::plan::SkipReason;
-use hookrail::process::{How, ProcessEnd};
+use hookrail::process::How;
 use hookrail::sources::SourceKind;
 use hookrail::{Code, Decision, DialectId, EndKind, EventKind, HookRun, Json, OnFailure, Outcome};
 use plans::{Scripted, dialects, document, failures, fire, fire_strictly, kinds, place, plans, scripted};
@@ -195,7 +195,7 @@ proptest! {
     fn what_a_hook_printed_before_it_failed_rewrites_nothing(kind in kinds(), plan in plans()) {
         let mut silent = plan.clone();
         for one in silent.iter_mut().filter(|one| matches!(one.end.how(), How::Exited(1..) | How::Signalled(_))) {
-            one.end = ProcessEnd::new(one.end.how().clone(), one.end.duration()).stderr("words").into();
+            one.end = common::process_end(one.end.how().clone(), "", "words");
         }
         let rewrites = |plan: &[Scripted]| {
             let effects = fire(kind, plan, None).effects;

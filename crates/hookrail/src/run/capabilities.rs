@@ -75,31 +75,18 @@ pub enum CapabilityProblem {
 
 impl Capabilities {
     /// Nothing at all.
-    pub const NONE: Self = Self {
-        read: CapabilityScope::Nothing,
-        write: CapabilityScope::Nothing,
-        run: false,
-        network: CapabilityScope::Nothing,
-        env: CapabilityScope::Nothing,
-    };
+    pub const NONE: Self = Self::seeing(CapabilityScope::Nothing, CapabilityScope::Nothing);
 
     /// Reading files, and nothing else.
-    pub const READ: Self = Self {
-        read: CapabilityScope::Everything,
-        write: CapabilityScope::Nothing,
-        run: false,
-        network: CapabilityScope::Nothing,
-        env: CapabilityScope::Nothing,
-    };
+    pub const READ: Self = Self::seeing(CapabilityScope::Everything, CapabilityScope::Nothing);
 
     /// Looking, but not touching: what a module has while it is only looked into. Nothing that it sees can leave it.
-    pub const LOOK: Self = Self {
-        read: CapabilityScope::Everything,
-        write: CapabilityScope::Nothing,
-        run: false,
-        network: CapabilityScope::Nothing,
-        env: CapabilityScope::Everything,
-    };
+    pub const LOOK: Self = Self::seeing(CapabilityScope::Everything, CapabilityScope::Everything);
+
+    /// Capabilities that change nothing.
+    const fn seeing(read: CapabilityScope, env: CapabilityScope) -> Self {
+        Self { read, write: CapabilityScope::Nothing, run: false, network: CapabilityScope::Nothing, env }
+    }
 
     /// What both allow.
     #[must_use]

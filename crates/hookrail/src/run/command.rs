@@ -14,7 +14,7 @@ use super::pool::{Environments, ProcessPool};
 use super::request::RunRequest;
 use super::sandboxes::{SandboxPlace, Sandboxes};
 use super::shell::{Shell, shell};
-use super::terms::{AllTerms, OutputLimits};
+use super::terms::AllTerms;
 use super::{Environment, RunLedger};
 #[cfg(unix)]
 use crate::exec_options::ShellUse;
@@ -89,9 +89,8 @@ pub(super) async fn run_command(context: ProcessRun<'_>, request: &RunRequest) -
     let began = Instant::now();
     let run_id = run_id();
     let environment = world.environments.for_request(world, request);
-    let output = world.terms.of(&request.hook.trust).output;
     let clothed = |command: Command| {
-        let command = clothed(command, world, output, &environment, request).marker(RUN_ID, &run_id);
+        let command = clothed(command, world, &environment, request).marker(RUN_ID, &run_id);
         let file = match request.hook.exec.stdin {
             StdinKind::File => request.input.file(),
             StdinKind::Pipe => None,
@@ -180,14 +179,8 @@ fn without_shell(_world: &ProcessWorld, _request: &RunRequest, _environment: &En
 }
 
 /// The command with everything a run gives it.
-fn clothed(
-    command: Command,
-    world: &ProcessWorld,
-    output: OutputLimits,
-    environment: &Arc<Environment>,
-    request: &RunRequest,
-) -> Command {
-    let mut command = bounded(command, output, request);
+fn clothed(command: Command, world: &ProcessWorld, environment: &Arc<Environment>, request: &RunRequest) -> Command {
+    let mut command = bounded(command, world, request);
     if let Some(ledger) = &world.ledger {
         command = command.recorded_in(ledger);
     }
@@ -198,13 +191,14 @@ fn clothed(
 }
 
 /// The command with every bound of a run.
-fn bounded(command: Command, output: OutputLimits, request: &RunRequest) -> Command {
-    command.timeout(request.timeout).grace(request.grace).cancel_grace(request.cancel_grace).limits(output.for_spawn())
+fn bounded(command: Command, world: &ProcessWorld, request: &RunRequest) -> Command {
+    let limits = world.terms.of(&request.hook.trust).output.for_spawn();
+    command.timeout(request.timeout).grace(request.grace).cancel_grace(request.cancel_grace).limits(limits)
 }
 
 /// The bounds of one use of a process that was started before.
 pub(super) fn use_of_a_process(world: &ProcessWorld, request: &RunRequest) -> Command {
-    bounded(Command::new(""), world.terms.of(&request.hook.trust).output, request)
+    bounded(Command::new(""), world, request)
 }
 
 /// What is started for a process that is kept: the first of these that can be. Each still needs a run number.
@@ -213,12 +207,11 @@ pub(super) fn commands(world: &ProcessWorld, request: &RunRequest) -> Vec<Comman
     if request.hook.exec.lifetime == ProcessLifetime::Worker {
         environment = Arc::new(Environment::clone(&environment).with("HOOKRAIL_WORKER", "1"));
     }
-    let output = world.terms.of(&request.hook.trust).output;
     let direct = without_shell(world, request, &environment);
     direct
         .into_iter()
         .chain(program(world, request))
-        .map(|command| clothed(command, world, output, &environment, request))
+        .map(|command| clothed(command, world, &environment, request))
         .collect()
 }
 

@@ -97,40 +97,6 @@ impl ProcessEnd {
         let (stdout, stderr) = (Output::default(), Output::default());
         Self { how, duration, stdout, stderr, survivors: 0, surroundings: Surroundings::default() }
     }
-
-    /// The end with standard output.
-    #[must_use]
-    pub fn stdout(mut self, bytes: impl Into<Vec<u8>>) -> Self {
-        self.stdout = Output::whole(bytes);
-        self
-    }
-
-    /// The end with standard error.
-    #[must_use]
-    pub fn stderr(mut self, bytes: impl Into<Vec<u8>>) -> Self {
-        self.stderr = Output::whole(bytes);
-        self
-    }
-}
-
-impl ModuleEnd {
-    /// The end of a call.
-    #[must_use]
-    pub fn new(returned: ModuleReturn, duration: Duration) -> Self {
-        Self { returned, duration, surroundings: Surroundings::default() }
-    }
-}
-
-impl From<ProcessEnd> for RunEnd {
-    fn from(end: ProcessEnd) -> Self {
-        Self::Process(end)
-    }
-}
-
-impl From<ModuleEnd> for RunEnd {
-    fn from(end: ModuleEnd) -> Self {
-        Self::Module(end)
-    }
 }
 
 /// The output of a hook that has none.

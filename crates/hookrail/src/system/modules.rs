@@ -50,7 +50,7 @@ impl HookSystem {
             Ok(world) => world,
             Err(why) => return Some(ModuleReturn::new(How::SpawnFailed(why))),
         };
-        Some(runner.command(ModuleCommand::new(&module.path, name, arguments, world, host)).await)
+        Some(runner.command(ModuleCommand { module: &module.path, name, arguments, world, host }).await)
     }
 
     /// Whether a module wants to draw messages of this type.
@@ -75,7 +75,7 @@ impl HookSystem {
             return None;
         }
         let world = self.module_world(&snapshot, module).ok()?;
-        runner.render(ModuleRender::new(&module.path, message, expanded, width, world, host)).await
+        runner.render(ModuleRender { module: &module.path, message, expanded, width, world, host }).await
     }
 
     fn module_world(&self, snapshot: &Snapshot, module: &LoadedModule) -> Result<ModuleWorld, SpawnFailure> {
