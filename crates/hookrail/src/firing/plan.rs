@@ -145,7 +145,7 @@ impl Asked {
             let field = event.kind().spec().matched_on(dialect)?;
             let text = dialect.contract().matcher_subject(event, field);
             let is_tool = field == "tool_name";
-            let in_dialect = is_tool.then(|| snapshot.tools().name_in(dialect, &text)).flatten().map(str::to_owned);
+            let in_dialect = is_tool.then(|| snapshot.tools.name_in(dialect, &text)).flatten().map(str::to_owned);
             Some((dialect, Subject { field, text, in_dialect }))
         };
         Self { event: event.kind(), subjects: DialectId::ORDER.into_iter().filter_map(subject).collect() }

@@ -135,7 +135,7 @@ pub(super) fn loaded(snapshot: &Snapshot) -> LoadHooksResult {
             });
         }
     }
-    for module in snapshot.modules() {
+    for module in &snapshot.modules {
         with_entry(&mut result.hooks, &module.path, |known| {
             known.commands.clone_from(&module.commands);
             known.renderers.clone_from(&module.renderers);

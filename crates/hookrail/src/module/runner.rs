@@ -178,7 +178,7 @@ impl HookRunner {
     pub fn message_renderer(&self, custom_type: &str) -> Option<Arc<Path>> {
         let snapshot = self.hooks.snapshot();
         let draws = |renderers: &[String]| renderers.iter().any(|known| known == custom_type);
-        snapshot.modules().iter().find(|module| draws(&module.renderers)).map(|module| Arc::clone(&module.path))
+        snapshot.modules.iter().find(|module| draws(&module.renderers)).map(|module| Arc::clone(&module.path))
     }
 
     /// Lets a module draw a message with a `customType`; none means that the default drawing is to be used.

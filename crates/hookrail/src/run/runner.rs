@@ -245,14 +245,6 @@ pub struct ModuleCommand<'a> {
     pub host: Arc<dyn Host>,
 }
 
-impl<'a> ModuleCommand<'a> {
-    /// A run from its parts.
-    #[must_use]
-    pub fn new(module: &'a Path, name: &'a str, arguments: &'a str, world: ModuleWorld, host: Arc<dyn Host>) -> Self {
-        Self { module, name, arguments, world, host }
-    }
-}
-
 /// A message to be drawn by a module.
 pub struct ModuleRender<'a> {
     /// The module's file.
@@ -267,21 +259,6 @@ pub struct ModuleRender<'a> {
     pub world: ModuleWorld,
     /// The way back to the embedding program.
     pub host: Arc<dyn Host>,
-}
-
-impl<'a> ModuleRender<'a> {
-    /// A request from its parts.
-    #[must_use]
-    pub fn new(
-        module: &'a Path,
-        message: &'a Json,
-        expanded: bool,
-        width: usize,
-        world: ModuleWorld,
-        host: Arc<dyn Host>,
-    ) -> Self {
-        Self { module, message, expanded, width, world, host }
-    }
 }
 
 /// What came of calling a module.

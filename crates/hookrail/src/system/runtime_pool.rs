@@ -51,7 +51,7 @@ impl RuntimePool {
             return None;
         }
         let in_use = self.enter()?;
-        let idle = self.idle().pop();
+        let idle = lock(&self.idle).pop();
         let runtime = idle.or_else(|| runtime().ok())?;
         Some(BorrowedRuntime { runtime, in_use })
     }
@@ -62,17 +62,13 @@ impl RuntimePool {
         self.end_idle();
     }
 
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Runtime>> {
-        lock(&self.idle)
-    }
-
     /// Ends the runtimes without waiting, because waiting is not allowed inside of another runtime.
     fn end_idle(&self) {
-        self.idle().drain(..).for_each(Runtime::shutdown_background);
+        lock(&self.idle).drain(..).for_each(Runtime::shutdown_background);
     }
 
     fn put_back(&self, runtime: Runtime) {
-        let mut idle = self.idle();
+        let mut idle = lock(&self.idle);
         if idle.len() < MOST_IDLE {
             idle.push(runtime);
         } else {

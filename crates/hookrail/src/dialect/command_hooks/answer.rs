@@ -94,21 +94,21 @@ pub(crate) fn read_answer<D: CommandDialect>(
     end: &RunEnd,
 ) -> Reply<Answer> {
     let failed = |as_what: EndKind| Reading::of(as_what, Answer::failure(hook, on_failure, as_what));
-    let mut reading = match (&end.how, end.failure()) {
+    let mut reading = match (end.how(), end.failure()) {
         (How::Exited(EXIT_CODE_BLOCKING_ERROR), _) => blocked::<D>(kind, end),
         (How::Exited(EXIT_CODE_SUCCESS), None) => said::<D>(hook, on_failure, kind, end),
         (_, Some(failure)) => failed(failure),
         // What only another runner returns is no answer of a command.
         (_, None) => failed(EndKind::BadOutput),
     };
-    let was_heard = matches!(end.how, How::Exited(EXIT_CODE_SUCCESS | EXIT_CODE_BLOCKING_ERROR));
-    if !was_heard && !end.stdout.is_truncated() {
+    let was_heard = matches!(end.how(), How::Exited(EXIT_CODE_SUCCESS | EXIT_CODE_BLOCKING_ERROR));
+    if !was_heard && !end.stdout().is_truncated() {
         reading.diagnostics.extend(discarded_decision(end));
     }
     let diagnostics = reading.diagnostics.into_iter().map(|diagnostic| attributed(hook, diagnostic)).collect();
     let decision =
         reading.answer.as_ref().and_then(|answer| answer.output.effective_decision()).map(HookDecision::decision);
-    let blocked_on_purpose = end.how == How::Exited(EXIT_CODE_BLOCKING_ERROR);
+    let blocked_on_purpose = *end.how() == How::Exited(EXIT_CODE_BLOCKING_ERROR);
     Reply {
         hook: Arc::clone(hook),
         end: reading.end,
@@ -116,7 +116,7 @@ pub(crate) fn read_answer<D: CommandDialect>(
         answer: reading.answer,
         health: if blocked_on_purpose { Health::Well } else { Health::of(reading.end) },
         authority: Authority::default(),
-        duration: end.duration,
+        duration: end.duration(),
         failure: None,
         diagnostics,
     }
@@ -130,10 +130,10 @@ fn attributed(hook: &Hook, diagnostic: Diagnostic) -> Diagnostic {
 
 /// Exit code 2 blocks, whatever else there is.
 fn blocked<D: CommandDialect>(kind: EventKind, end: &RunEnd) -> Reading {
-    let stdout = end.stdout.lossy();
+    let stdout = end.stdout().lossy();
     let mut diagnostics = Vec::new();
     let mut output = match parse(stdout.trim()) {
-        Parsed::Object(said) if !end.stdout.is_truncated() => {
+        Parsed::Object(said) if !end.stdout().is_truncated() => {
             let (output, found) = HookOutput::read(&said.object);
             diagnostics.extend(said.findings());
             diagnostics.extend(found);
@@ -149,7 +149,7 @@ fn blocked<D: CommandDialect>(kind: EventKind, end: &RunEnd) -> Reading {
         output.decision = Some(HookDecision::Deny);
     }
     if output.effective_reason().is_none() {
-        let stderr = end.stderr.lossy();
+        let stderr = end.stderr().lossy();
         let plain = if matches!(parse(stdout.trim()), Parsed::Object(_)) { "" } else { stdout.trim() };
         let reason = [stderr.trim(), plain].into_iter().find(|text| !text.is_empty());
         output.reason = Some(reason.unwrap_or("the hook blocked this with exit code 2 and gave no reason").to_owned());
@@ -162,8 +162,8 @@ fn blocked<D: CommandDialect>(kind: EventKind, end: &RunEnd) -> Reading {
 /// Exit code 0: standard output is the answer.
 fn said<D: CommandDialect>(hook: &Hook, on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reading {
     // Text that is not UTF-8 is read as well as it can be: a deny in it is still a deny.
-    let text = end.stdout.lossy();
-    let is_utf8 = end.stdout.text().is_some();
+    let text = end.stdout().lossy();
+    let is_utf8 = end.stdout().text().is_some();
     let text = text.trim_start_matches('\u{feff}').trim();
     let mut reading = read_text::<D>(hook, on_failure, kind, text);
     if !is_utf8 {
@@ -280,7 +280,7 @@ fn decision_in(text: &str) -> Option<Diagnostic> {
 
 /// Reports a decision that a hook printed before it failed, was ended or died.
 fn discarded_decision(end: &RunEnd) -> Option<Diagnostic> {
-    let Parsed::Object(said) = parse(end.stdout.lossy().trim()) else { return None };
+    let Parsed::Object(said) = parse(end.stdout().lossy().trim()) else { return None };
     let word = HookOutput::read(&said.object).0.effective_decision()?;
     let message = format!("it said `{}` but failed, so that does not count", word.word());
     Some(Diagnostic::new(Code::DecisionDiscarded, message).hint("exit with 0 to answer, or with 2 to block"))

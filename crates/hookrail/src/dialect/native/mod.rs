@@ -48,7 +48,7 @@ impl Dialect for Native {
 
     fn read(hook: &Arc<Hook>, on_failure: OnFailure, _kind: EventKind, end: &RunEnd) -> Reply<Effects> {
         let failed = |end: EndKind| (end, super::failure_effects(hook, on_failure, end));
-        let (kind, answer) = match (&end.how, end.failure()) {
+        let (kind, answer) = match (end.how(), end.failure()) {
             (How::Decided(effects), _) if **effects == Effects::default() => (EndKind::Silent, None),
             (How::Decided(effects), _) => (EndKind::Answered, Some((**effects).clone())),
             (_, Some(failure)) => failed(failure),
@@ -63,7 +63,7 @@ impl Dialect for Native {
             answer,
             health: Health::of(kind),
             authority: Authority::default(),
-            duration: end.duration,
+            duration: end.duration(),
             failure: None,
             diagnostics: Vec::new(),
         }

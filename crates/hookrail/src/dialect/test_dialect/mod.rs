@@ -88,18 +88,14 @@ impl Dialect for TestDialect {
 
     fn read(hook: &Arc<Hook>, on_failure: OnFailure, _kind: EventKind, end: &RunEnd) -> Reply<Answer> {
         let failed = |end: EndKind| (end, Answer::of_failure(hook, on_failure, end));
-        let (kind, answer) = match &end.how {
-            How::Exited(0) => match Answer::read(end.stdout.lossy().trim()) {
+        let (kind, answer) = match (end.how(), end.failure()) {
+            (How::Exited(0), None) => match Answer::read(end.stdout().lossy().trim()) {
                 Some(answer) => (EndKind::Answered, Some(answer)),
                 None => (EndKind::Silent, None),
             },
-            How::Exited(_) | How::StatusUnknown => failed(EndKind::Exited),
-            How::Signalled(_) => failed(EndKind::Signalled),
-            How::TimedOut(_) => failed(EndKind::TimedOut),
-            How::OutputLimit => failed(EndKind::OutputLimit),
-            How::SpawnFailed(_) => failed(EndKind::SpawnFailed),
-            How::ContentChanged | How::Unusable(_) => failed(EndKind::Unusable),
-            _ => failed(EndKind::Cancelled),
+            (_, Some(failure)) => failed(failure),
+            // What only another runner returns is no answer of a command.
+            (_, None) => failed(EndKind::BadOutput),
         };
         Reply {
             hook: Arc::clone(hook),
@@ -108,7 +104,7 @@ impl Dialect for TestDialect {
             answer,
             health: Health::of(kind),
             authority: Authority::default(),
-            duration: end.duration,
+            duration: end.duration(),
             failure: None,
             diagnostics: Vec::new(),
         }

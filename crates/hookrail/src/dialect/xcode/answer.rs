@@ -44,13 +44,13 @@ pub(super) enum Spoken {
 /// Makes an answer of a raw end. Exit codes have no special values: anything but zero is a failure.
 pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reply<Answer> {
     let mut found = Found { hook, diagnostics: Vec::new() };
-    let stdout = end.stdout.lossy();
-    if end.how == How::Exited(2) {
+    let stdout = end.stdout().lossy();
+    if *end.how() == How::Exited(2) {
         let message = format!("hook `{hook}` exited with 2, which has no meaning of its own for plugins");
         let hint = "print {\"decision\": \"deny\"} and exit with 0, or set `failurePolicy` to \"block\"";
         found.report_with_hint(Code::ExitStatusWithoutMeaning, message, hint);
     }
-    let (kind_of_end, answer) = match (&end.how, end.failure()) {
+    let (kind_of_end, answer) = match (end.how(), end.failure()) {
         (How::Exited(_), None) => match spoken(&stdout) {
             Spoken::Answer(answer) => {
                 found.without_effect(kind, &stdout);
@@ -67,8 +67,8 @@ pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end
         // What only another runner returns is no answer of a command.
         (_, None) => failed(hook, on_failure, EndKind::BadOutput),
     };
-    if end.how != How::Exited(0)
-        && !end.stdout.is_truncated()
+    if *end.how() != How::Exited(0)
+        && !end.stdout().is_truncated()
         && let Spoken::Answer(Answer { verdict: Verdict::Deny, .. }) = spoken(&stdout)
     {
         let message = format!("hook `{hook}` said `deny` but failed, so that does not count");
@@ -86,7 +86,7 @@ pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end
         answer: answer.filter(|_| decides),
         health: Health::of(kind_of_end),
         authority: Authority::default(),
-        duration: end.duration,
+        duration: end.duration(),
         failure: None,
         diagnostics: found.diagnostics,
     }

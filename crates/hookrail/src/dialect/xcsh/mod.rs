@@ -63,9 +63,9 @@ impl Dialect for Xcsh {
     }
 
     fn read(hook: &Arc<Hook>, _on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reply<Answer> {
-        let partial = end.module().and_then(|report| report.partial.as_ref()).and_then(result);
+        let partial = end.module().and_then(|returned| returned.partial.as_ref()).and_then(result);
         let failed = |why: &str| failed_closed(kind, why).or_else(|| partial.clone());
-        let (kind_of_end, result) = match (&end.how, end.failure()) {
+        let (kind_of_end, result) = match (end.how(), end.failure()) {
             (How::Returned(Some(value)), _) if is_truthy(value) => (EndKind::Answered, result(value)),
             (How::Returned(_), _) => (EndKind::Silent, None),
             (how, Some(failure)) => (failure, failed(&reason_of_failure(how))),
@@ -80,7 +80,7 @@ impl Dialect for Xcsh {
             answer: result.map(|result| Answer { result }),
             health: Health::of(kind_of_end),
             authority: Authority::default(),
-            duration: end.duration,
+            duration: end.duration(),
             failure: None,
             diagnostics: Vec::new(),
         }

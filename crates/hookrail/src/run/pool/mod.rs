@@ -156,14 +156,14 @@ impl CommandPools {
 
     /// The pool for a request. A pool that does not fit any more is given up.
     fn pool_for(&self, world: &ProcessWorld, request: &RunRequest) -> Arc<CommandPool> {
-        let found = lock(&self.pools).iter().find(|pool| pool.fits(world, request)).cloned();
+        let found = lock(&self.pools).iter().find(|pool| pool.recipe.fits(world, request)).cloned();
         if let Some(pool) = found.filter(|pool| pool.files.is_unchanged()) {
             return pool;
         }
         // The files are looked at before anything is started, so a change in between is not missed.
         let files = FileStamps::named_by(&request.hook, world, &request.cwd);
         let mut pools = lock(&self.pools);
-        if let Some(pool) = pools.iter().find(|pool| pool.fits(world, request) && pool.files == files) {
+        if let Some(pool) = pools.iter().find(|pool| pool.recipe.fits(world, request) && pool.files == files) {
             return Arc::clone(pool);
         }
         let (old, other) = pools.drain(..).partition(|pool| pool.is_for(&request.hook));
@@ -203,13 +203,10 @@ impl CommandPools {
 
     /// Starts what a pool lacks, as long as that is what would be started for the next event.
     fn fill(&self, pool: &CommandPool) {
-        let start = || {
-            if self.is_closed() {
-                return ControlFlow::Break(());
-            }
-            pool.add_with(|| self.start_process(pool))
-        };
-        while pool.may_be_started() && start().is_continue() {}
+        let mut added = ControlFlow::Continue(());
+        while added.is_continue() && pool.may_be_started() && !self.is_closed() {
+            added = pool.add_with(|| self.start_process(pool));
+        }
     }
 
     fn retain(&self, wanted: impl Fn(&CommandPool) -> bool) {
