@@ -6,24 +6,25 @@ use std::fmt;
 
 /// Calls a macro with every dialect, in the order in which they take part in an event. A line has the variant of
 /// [`DialectId`], the name, and the folder, which holds a type of the variant's name that implements
-/// [`Dialect`](super::Dialect). `configured` dialects are written in files; those of the `host` are not.
+/// [`Dialect`](super::Dialect). `configured` dialects are written in files, which they keep in folders of these names in a project and in the
+/// home directory; those of the `host` are not.
 macro_rules! with_dialects {
     ($callback:ident) => {
         $callback! {
             configured {
                 /// Command hooks in settings files.
-                Llxprt "llxprt" in llxprt;
+                Llxprt "llxprt" in llxprt keeping [".llxprt"];
                 /// Command hooks of plugins.
-                Xcode "xcode" in xcode;
+                Xcode "xcode" in xcode keeping [".x-code"];
                 /// Hooks that are JavaScript or TypeScript modules.
-                Xcsh "xcsh" in xcsh;
+                Xcsh "xcsh" in xcsh keeping [".xcsh"];
                 /// The smallest complete dialect, for the tests.
                 #[cfg(any(test, feature = "test-dialect"))]
-                TestDialect "test-dialect" in test_dialect;
+                TestDialect "test-dialect" in test_dialect keeping [];
             }
             host {
                 /// Closures of the embedding program.
-                Native "native" in native;
+                Native "native" in native keeping [];
             }
         }
     };
@@ -33,8 +34,9 @@ pub(super) use with_dialects;
 
 macro_rules! identities {
     (
-        configured { $($(#[doc = $doc:literal])+ $(#[cfg($($when:tt)*)])? $dialect:ident $name:literal in $folder:ident;)+ }
-        host { $($(#[doc = $host_doc:literal])+ $host:ident $host_name:literal in $host_folder:ident;)+ }
+        configured { $($(#[doc = $doc:literal])+ $(#[cfg($($when:tt)*)])? $dialect:ident $name:literal in $folder:ident
+            keeping [$($kept:literal),*];)+ }
+        host { $($(#[doc = $host_doc:literal])+ $host:ident $host_name:literal in $host_folder:ident keeping [];)+ }
     ) => {
         /// A family of hooks.
         ///
@@ -58,6 +60,9 @@ macro_rules! identities {
             /// The order in which dialects take part in an event.
             pub const ORDER: [Self; Self::CONFIGURED.len() + [$(Self::$host),+].len()] =
                 [$($(#[cfg($($when)*)])? Self::$dialect,)+ $(Self::$host),+];
+
+            /// The folders of a project and of a home directory in which dialects keep what belongs to their hooks.
+            pub(crate) const FOLDERS: &[&str] = &[$($($kept,)*)+];
 
             /// The name used in JSON, on the command line and in messages.
             #[must_use]

@@ -47,7 +47,7 @@ use crate::hook::{Action, Hook};
 use crate::native::ClosureThreads;
 use crate::outcome::Outcome;
 use crate::snapshot::{Configuration, Revision, Snapshot};
-use crate::trust::{Fingerprint, PROTECTED_FOLDERS};
+use crate::trust::{Fingerprint, protected_folders};
 use builder::Settings;
 use engine::{Engine, EngineRuntime};
 use options::Detached;
@@ -261,7 +261,7 @@ impl HookSystem {
         paths.extend(looked_at.iter().filter_map(|path| path.canonicalize().ok()));
         paths.extend(self.inner.settings.trust_files());
         let project = &self.inner.settings.project;
-        paths.extend(PROTECTED_FOLDERS.iter().map(|folder| project.join(folder)));
+        paths.extend(protected_folders().map(|folder| project.join(folder)));
         for hook in snapshot.hooks() {
             match (&hook.action, hook.trust.fingerprint()) {
                 // To find its imports a module has to be read, which a stranger could make slow.

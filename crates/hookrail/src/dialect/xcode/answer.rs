@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{DialectId, Reply, failure_reason};
 use crate::event::{Abilities, EventKind};
-use crate::hook::{Authority, Hook, OnFailure};
+use crate::hook::{Hook, OnFailure};
 use crate::json::Json;
-use crate::outcome::{Decision, EndKind, Health};
+use crate::outcome::{Decision, EndKind};
 use crate::run::{How, RunEnd};
 
 /// The reason of a deny that gives none.
@@ -79,17 +79,8 @@ pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end
         Verdict::Deny => Decision::Deny,
         Verdict::Allow | Verdict::Modify => Decision::Allow,
     });
-    Reply {
-        hook: Arc::clone(hook),
-        end: kind_of_end,
-        decision,
-        answer: answer.filter(|_| decides),
-        health: Health::of(kind_of_end),
-        authority: Authority::default(),
-        duration: end.duration,
-        failure: None,
-        diagnostics: found.diagnostics,
-    }
+    let diagnostics = found.diagnostics;
+    Reply { diagnostics, ..Reply::new(hook, end, kind_of_end, decision, answer.filter(|_| decides)) }
 }
 
 fn can(kind: EventKind) -> Abilities {
