@@ -27,9 +27,6 @@ use crate::snapshot::Policy;
 /// A method has a default only if nothing, or what the dialect's columns say, is the right answer for a dialect that has
 /// never heard of it.
 pub(crate) trait Dialect: Sync {
-    /// What its hooks are, for people, such as "command hooks in settings files".
-    fn title(&self) -> &'static str;
-
     /// The event as this dialect knows it; none if the dialect does not have it.
     fn column(&self, kind: EventKind) -> Option<&'static Column>;
 
@@ -229,7 +226,10 @@ pub(crate) trait OutcomeDetail: fmt::Debug + Send + Sync {
 }
 
 macro_rules! dispatch {
-    ($($group:ident { $($(#[doc = $doc:literal])+ $(#[cfg($($when:tt)*)])? $dialect:ident $name:literal in $folder:ident keeping [$($kept:literal),*];)+ })+) => {
+    ($($group:ident { $(
+        $(#[doc = $doc:literal])+ $(#[cfg($($when:tt)*)])?
+        $dialect:ident $name:literal, $title:literal, in $folder:ident keeping [$($kept:literal),*];
+    )+ })+) => {
         impl DialectId {
             /// The dialect itself.
             pub(crate) fn contract(self) -> &'static dyn Dialect {
@@ -263,11 +263,5 @@ impl DialectId {
     /// The variables that hold the project's directory, of all dialects.
     pub(crate) fn project_variables() -> impl Iterator<Item = &'static str> {
         Self::ORDER.into_iter().flat_map(|dialect| dialect.contract().project_variables()).copied()
-    }
-
-    /// What its hooks are, for people.
-    #[must_use]
-    pub fn title(self) -> &'static str {
-        self.contract().title()
     }
 }

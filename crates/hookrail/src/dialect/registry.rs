@@ -5,26 +5,26 @@
 use std::fmt;
 
 /// Calls a macro with every dialect, in the order in which they take part in an event. A line has the variant of
-/// [`DialectId`], the name, and the folder, which holds a type of the variant's name that implements
-/// [`Dialect`](super::Dialect). `configured` dialects are written in files, which they keep in folders of these names in a project and in the
-/// home directory; those of the `host` are not.
+/// [`DialectId`], the name, what its hooks are, the folder, which holds a type of the variant's name that implements
+/// [`Dialect`](super::Dialect) and [`Protocol`](super::Protocol), and the names of the folders in which agents keep its hooks, in
+/// a project and in the home directory. `configured` dialects are written in files; those of the `host` are not.
 macro_rules! with_dialects {
     ($callback:ident) => {
         $callback! {
             configured {
                 /// Command hooks in settings files.
-                Llxprt "llxprt" in llxprt keeping [".llxprt"];
+                Llxprt "llxprt", "command hooks in settings files", in llxprt keeping [".llxprt"];
                 /// Command hooks of plugins.
-                Xcode "xcode" in xcode keeping [".x-code"];
+                Xcode "xcode", "command hooks of plugins", in xcode keeping [".x-code"];
                 /// Hooks that are JavaScript or TypeScript modules.
-                Xcsh "xcsh" in xcsh keeping [".xcsh"];
+                Xcsh "xcsh", "JavaScript and TypeScript modules", in xcsh keeping [".xcsh"];
                 /// The smallest complete dialect, for the tests.
                 #[cfg(any(test, feature = "test-dialect"))]
-                TestDialect "test-dialect" in test_dialect keeping [];
+                TestDialect "test-dialect", "one-line hooks of the tests", in test_dialect keeping [];
             }
             host {
                 /// Closures of the embedding program.
-                Native "native" in native keeping [];
+                Native "native", "closures of the embedding program", in native keeping [];
             }
         }
     };
@@ -34,9 +34,14 @@ pub(super) use with_dialects;
 
 macro_rules! identities {
     (
-        configured { $($(#[doc = $doc:literal])+ $(#[cfg($($when:tt)*)])? $dialect:ident $name:literal in $folder:ident
-            keeping [$($kept:literal),*];)+ }
-        host { $($(#[doc = $host_doc:literal])+ $host:ident $host_name:literal in $host_folder:ident keeping [];)+ }
+        configured { $(
+            $(#[doc = $doc:literal])+ $(#[cfg($($when:tt)*)])?
+            $dialect:ident $name:literal, $title:literal, in $folder:ident keeping [$($kept:literal),*];
+        )+ }
+        host { $(
+            $(#[doc = $host_doc:literal])+
+            $host:ident $host_name:literal, $host_title:literal, in $host_folder:ident keeping [];
+        )+ }
     ) => {
         /// A family of hooks.
         ///
@@ -70,6 +75,15 @@ macro_rules! identities {
                 match self {
                     $($(#[cfg($($when)*)])? Self::$dialect => $name,)+
                     $(Self::$host => $host_name,)+
+                }
+            }
+
+            /// What its hooks are, for people.
+            #[must_use]
+            pub const fn title(self) -> &'static str {
+                match self {
+                    $($(#[cfg($($when)*)])? Self::$dialect => $title,)+
+                    $(Self::$host => $host_title,)+
                 }
             }
         }

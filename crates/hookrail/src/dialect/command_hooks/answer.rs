@@ -42,14 +42,6 @@ impl Provenance {
 }
 
 impl Answer {
-    pub(crate) fn to_json(&self) -> Json {
-        self.output.to_json()
-    }
-
-    fn explicit(output: HookOutput) -> Self {
-        Self { output, provenance: Provenance::Explicit }
-    }
-
     fn plain_text(text: &str) -> Self {
         let output = HookOutput {
             decision: Some(HookDecision::Allow),
@@ -174,7 +166,8 @@ fn read_text<D: CommandDialect>(hook: &Hook, on_failure: OnFailure, kind: EventK
             let (mut output, mut diagnostics) = HookOutput::read(&said.object);
             diagnostics.extend(said.findings());
             diagnostics.extend(D::check_specific(kind, &mut output));
-            Reading { end: EndKind::Answered, answer: Some(Answer::explicit(output)), diagnostics }
+            let answer = Some(Answer { output, provenance: Provenance::Explicit });
+            Reading { end: EndKind::Answered, answer, diagnostics }
         }
         Parsed::Text => Reading {
             end: EndKind::Answered,

@@ -1,6 +1,6 @@
 //! Command hooks in settings files.
 //!
-//! `command_hooks` reads their settings and answers. Here `settings` and `extension` find them, `input` and `stdin` write
+//! `command_hooks` reads their settings and answers. Here `settings` and `extension` find them, `input` holds
 //! what a hook receives, `fold` makes one of several answers, `model` keeps the two views of a model request in step, and
 //! `output` holds the documented output types.
 //!
@@ -28,19 +28,17 @@ mod layers;
 mod llm;
 mod model;
 mod output;
-mod processed;
 mod rewrite;
 mod schema;
 mod settings;
 mod specific;
-mod stdin;
 mod tools;
 
 pub use super::command_hooks::{
     BlockingError, EXIT_CODE_BLOCKING_ERROR, EXIT_CODE_NON_BLOCKING_ERROR, EXIT_CODE_SUCCESS, HookDecision, HookOutput,
 };
 pub use crate::payload::{request_with_changes as from_hook_request, response_with_changes as from_hook_response};
-pub use aggregate::AggregatedHookResult;
+pub use aggregate::{AggregatedHookResult, ProcessedHookResult};
 pub use input::{
     AfterAgentInput, AfterModelInput, AfterToolInput, AnyHookInput, BeforeAgentInput, BeforeModelInput,
     BeforeToolInput, BeforeToolSelectionInput, CompressTrigger, HookEventName, HookInput, NotificationInput,
@@ -51,7 +49,6 @@ pub use model::{to_hook_request, to_hook_response};
 pub use output::{
     AfterModelHookOutput, BeforeModelHookOutput, BeforeToolHookOutput, BeforeToolSelectionHookOutput, DefaultHookOutput,
 };
-pub use processed::ProcessedHookResult;
 pub use schema::{MATCHER_FORMAT, schemas};
 
 use std::sync::Arc;
@@ -66,19 +63,16 @@ use crate::diagnostic::Diagnostic;
 use crate::event::{Column, Event, EventKind, Stage};
 use crate::firing::Plan;
 use crate::hook::{Action, GroupOrder, Hook, OnFailure};
-use crate::json::Json;
+use crate::json::{Json, ObjectWriter};
 use crate::matcher::{Compiled, Language, Matcher, OnInvalid, Scope};
 use crate::outcome::{Effects, Outcome};
+use crate::payload::list;
 use crate::run::{RunEnd, RunInput};
 
 /// The dialect.
 pub(crate) struct Llxprt;
 
 impl Dialect for Llxprt {
-    fn title(&self) -> &'static str {
-        "command hooks in settings files"
-    }
-
     fn column(&self, kind: EventKind) -> Option<&'static Column> {
         events::column(kind)
     }
@@ -132,7 +126,16 @@ impl Protocol for Llxprt {
     const SAME_INPUT_FOR_ALL: bool = true;
 
     fn input(_hook: &Hook, event: &Event, before: &[Reply<Self::Answer>]) -> RunInput {
-        stdin::input(event, before)
+        let mut payload = ObjectWriter::new();
+        if let Some(input) = AnyHookInput::of_event(event) {
+            input.write(&mut payload);
+            // The links of a chain also see the answers so far.
+            if !before.is_empty() {
+                let outputs = before.iter().filter_map(|reply| Some(reply.answer.as_ref()?.output.to_json()));
+                payload.value("previous_outputs", list(outputs));
+            }
+        }
+        payload.finish().into()
     }
 
     fn launch(hook: &Hook, event: &Event) -> Launch {

@@ -103,8 +103,7 @@ pub(super) fn sanitize_request(answer: &mut JsonObject) -> Vec<String> {
             "config" | "generationConfig" | "toolConfig" if value.kind() != JsonKind::Object => {
                 Some("must be an object")
             }
-            "messages" if value.as_array().is_none() => Some("must be a list"),
-            "contents" if value.as_array().is_none() => Some("must be a list"),
+            "messages" | "contents" if value.as_array().is_none() => Some("must be a list"),
             "messages" if unreadable(value, |entry| ModelMessage::read(entry).is_some()) => {
                 Some("holds no readable message")
             }

@@ -15,10 +15,6 @@ use crate::run::{How, RunEnd, RunInput};
 pub(crate) struct Native;
 
 impl Dialect for Native {
-    fn title(&self) -> &'static str {
-        "closures of the embedding program"
-    }
-
     fn column(&self, kind: EventKind) -> Option<&'static Column> {
         events::column(kind)
     }

@@ -55,10 +55,6 @@ impl Answer {
 }
 
 impl Dialect for TestDialect {
-    fn title(&self) -> &'static str {
-        "one-line hooks of the tests"
-    }
-
     fn column(&self, kind: EventKind) -> Option<&'static Column> {
         events::column(kind)
     }

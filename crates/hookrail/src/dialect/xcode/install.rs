@@ -15,7 +15,8 @@ use super::registry::{Plugin, look_at};
 use crate::config::{Document, Node, read_file};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::event::timestamp;
-use crate::json::{Json, JsonObject};
+use crate::json::Json;
+use crate::payload::object;
 use crate::run::Environment;
 
 /// Files that have no business in an installed plugin.
@@ -323,10 +324,6 @@ fn write(file: &Path, text: &str) -> Result<(), PluginError> {
         fs::set_permissions(&beside, about.permissions()).map_err(|source| at(&beside, source))?;
     }
     fs::rename(&beside, file).map_err(|source| at(file, source))
-}
-
-fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
-    members.into_iter().collect::<JsonObject>().to_json()
 }
 
 fn at(path: &Path, source: io::Error) -> PluginError {

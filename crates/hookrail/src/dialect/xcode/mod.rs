@@ -50,10 +50,6 @@ use answer::{Answer, Verdict};
 pub(crate) struct Xcode;
 
 impl Dialect for Xcode {
-    fn title(&self) -> &'static str {
-        "command hooks of plugins"
-    }
-
     fn column(&self, kind: EventKind) -> Option<&'static Column> {
         events::column(kind)
     }

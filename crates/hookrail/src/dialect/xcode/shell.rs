@@ -379,16 +379,13 @@ impl Scan<'_> {
             if next == quote {
                 return self.copy(1);
             }
-            let escaped_quote = quote == '"' && next == '\\' && self.peek(1) == Some('"');
-            match (next, inner) {
-                ('\'', Quotes::None) => inner = Quotes::Single,
-                ('\'', Quotes::Single) => inner = Quotes::None,
-                ('"', Quotes::None) => inner = Quotes::Double,
-                ('"', Quotes::Double) => inner = Quotes::None,
-                _ if escaped_quote && inner == Quotes::None => inner = Quotes::Double,
-                _ if escaped_quote && inner == Quotes::Double => inner = Quotes::None,
-                _ => {}
-            }
+            let is_escaped_quote = quote == '"' && next == '\\' && self.peek(1) == Some('"');
+            inner = match (if is_escaped_quote { '"' } else { next }, inner) {
+                ('\'', Quotes::None) => Quotes::Single,
+                ('"', Quotes::None) => Quotes::Double,
+                ('\'', Quotes::Single) | ('"', Quotes::Double) => Quotes::None,
+                _ => inner,
+            };
             match next {
                 '$' if self.peek(1) == Some('{') => self.nested_braces(quote, inner),
                 '\\' if quote == '"' || inner != Quotes::Single => self.copy(2),

@@ -31,10 +31,6 @@ pub(crate) struct Answer {
 }
 
 impl Dialect for Xcsh {
-    fn title(&self) -> &'static str {
-        "JavaScript and TypeScript modules"
-    }
-
     fn column(&self, kind: EventKind) -> Option<&'static Column> {
         events::column(kind)
     }
@@ -65,10 +61,11 @@ impl Protocol for Xcsh {
     }
 
     fn read(hook: &Arc<Hook>, _on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reply<Answer> {
-        let partial = end.module().and_then(|report| report.partial.as_ref()).and_then(result);
+        let partial = end.module().and_then(|report| report.partial.as_ref()).and_then(Json::as_object);
         let failed = |why: &str| failed_closed(kind, why).or_else(|| partial.clone());
         let (kind_of_end, result) = match (&end.how, end.failure()) {
-            (How::Returned(Some(value)), _) if is_truthy(value) => (EndKind::Answered, result(value)),
+            // A result counts when it is an object; anything else a handler returns has no members to count.
+            (How::Returned(Some(value)), _) if is_truthy(value) => (EndKind::Answered, value.as_object()),
             (How::Returned(_), _) => (EndKind::Silent, None),
             (how, Some(failure)) => (failure, failed(&reason_of_failure(how))),
             // What only another runner returns is no answer of a module.
@@ -107,11 +104,6 @@ fn reason_of_failure(how: &How) -> String {
         | How::Decided(_) => "it gave no result of a module".to_owned(),
     };
     format!("Hook failed, blocking execution: {why}")
-}
-
-/// A result counts when it is an object; anything else a handler returns has no members to count.
-fn result(value: &Json) -> Option<JsonObject> {
-    value.as_object()
 }
 
 /// A guard of tool calls that fails blocks; everywhere else a failure is reported and the next handler runs.

@@ -3,7 +3,7 @@
 use crate::dialect::{DialectId, camel_case};
 use crate::event::{Event, EventKind};
 use crate::json::{Json, JsonObject};
-use crate::payload::{ModelRequest, ToolResponse, list};
+use crate::payload::{ModelRequest, ToolResponse, list, object};
 
 /// The event object, without what only exists inside the module's runtime.
 pub(super) fn payload(event: &Event) -> JsonObject {
@@ -63,8 +63,7 @@ pub(super) fn details(event: &Event) -> Option<Json> {
 }
 
 fn text_content(text: &str) -> Json {
-    let part: JsonObject = [("type", Json::string("text")), ("text", Json::string(text))].into_iter().collect();
-    list([part.to_json()])
+    list([object([("type", Json::string("text")), ("text", Json::string(text))])])
 }
 
 /// The messages of a model call: the host's own list, else those of the request.
@@ -83,7 +82,7 @@ pub(super) fn set_messages(event: &mut Event, new: &[Json]) {
     let Some(request) = request.map(ModelRequest::read) else {
         let messages = list(new.to_vec());
         event.set("messages", messages.clone());
-        event.set("llm_request", [("messages", messages)].into_iter().collect::<JsonObject>().to_json());
+        event.set("llm_request", object([("messages", messages)]));
         return;
     };
     let messages = list(new.iter().map(as_request_message));
@@ -121,7 +120,7 @@ fn as_request_message(message: &Json) -> Json {
         }),
         None => String::new(),
     };
-    [("role", Json::string(&role)), ("content", Json::string(&text))].into_iter().collect::<JsonObject>().to_json()
+    object([("role", Json::string(&role)), ("content", Json::string(&text))])
 }
 
 /// An ISO 8601 time in UTC as milliseconds since 1970; zero when it is not one.
