@@ -89,7 +89,7 @@ impl Firing {
         let mut next_run = 0;
         let mut parts = Vec::new();
         for part in &plan.parts {
-            parts.push((part.dialect, part.dialect.contract().part(part, next_run)));
+            parts.push((part.dialect, part.dialect.part(part, next_run)));
             next_run += part.hooks.len();
         }
         let outcome = before_any_hook(&snapshot, &plan, event.kind());
@@ -278,7 +278,7 @@ impl Firing {
             let later = self.parts.iter().skip(at + 1).filter_map(|(_, part)| part.least_changing()).min();
             for planned in part.unjudged(&in_their_words, later) {
                 let plan = PartPlan { dialect: *dialect, stage: Stage::Chain, hooks: vec![planned] };
-                again.push((*dialect, dialect.contract().part(&plan, self.next_run)));
+                again.push((*dialect, dialect.part(&plan, self.next_run)));
                 self.next_run += 1;
             }
         }

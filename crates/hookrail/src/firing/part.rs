@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::failure;
 use super::plan::{PartPlan, PlannedHook};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::{Dialect, Flow, FoldContext, Folded, Reply};
+use crate::dialect::{Flow, FoldContext, Folded, Protocol, Reply};
 use crate::event::{Event, Stage};
 use crate::hook::{Action, Authority, OnFailure, Trust};
 use crate::json::Json;
@@ -73,7 +73,7 @@ struct Accepted {
 }
 
 /// The part of one dialect.
-pub(crate) struct Part<D: Dialect> {
+pub(crate) struct Part<D: Protocol> {
     stage: Stage,
     slots: Vec<Slot>,
     first_run: usize,
@@ -87,7 +87,7 @@ pub(crate) struct Part<D: Dialect> {
     common_input: Option<RunInput>,
 }
 
-impl<D: Dialect> Part<D> {
+impl<D: Protocol> Part<D> {
     pub(crate) fn new(plan: &PartPlan, first_run: usize) -> Self {
         let slots: Vec<Slot> = plan
             .hooks
@@ -224,7 +224,7 @@ impl<D: Dialect> Part<D> {
     }
 }
 
-impl<D: Dialect> AnyPart for Part<D> {
+impl<D: Protocol> AnyPart for Part<D> {
     fn next(&mut self, event: &mut Event) -> Vec<RunRequest> {
         if self.before.is_none() {
             self.before = Some(event.clone());

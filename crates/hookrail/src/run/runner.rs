@@ -16,7 +16,7 @@ use crate::json::Json;
 use crate::run::How;
 use crate::system::host::Host;
 pub use crate::system::host::HostFuture;
-use crate::trust::{AGENT_FOLDERS, NamedFile};
+use crate::trust::{NamedFile, agent_folders};
 
 /// Runs the handlers of modules. The engine itself has no JavaScript engine; a host that wants module hooks
 /// registers a runner with the builder.
@@ -170,7 +170,7 @@ impl ModuleWorld {
     pub fn protects(&self, real: &Path) -> bool {
         let is_agents = |part: &std::ffi::OsStr| {
             // Some file systems do not tell upper from lower case.
-            part.to_str().is_some_and(|part| AGENT_FOLDERS.iter().any(|known| known.eq_ignore_ascii_case(part)))
+            part.to_str().is_some_and(|part| agent_folders().any(|known| known.eq_ignore_ascii_case(part)))
         };
         real.components().any(|part| is_agents(part.as_os_str()))
             || self.protected.iter().any(|place| real.starts_with(place))

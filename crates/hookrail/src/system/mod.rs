@@ -46,7 +46,7 @@ use crate::firing::{Firing, Plan};
 use crate::hook::{Action, Hook};
 use crate::outcome::Outcome;
 use crate::snapshot::{Configuration, Revision, Snapshot};
-use crate::trust::{Fingerprint, PROTECTED_FOLDERS};
+use crate::trust::{Fingerprint, protected_folders};
 use builder::Settings;
 use engine::{Engine, EngineRuntime};
 use options::Detached;
@@ -253,7 +253,7 @@ impl HookSystem {
         paths.extend(looked_at.iter().filter_map(|path| path.canonicalize().ok()));
         paths.extend(self.inner.settings.trust_files());
         let project = &self.parts().world.project;
-        paths.extend(PROTECTED_FOLDERS.iter().map(|folder| project.join(folder)));
+        paths.extend(protected_folders().map(|folder| project.join(folder)));
         for hook in snapshot.hooks() {
             match (&hook.action, hook.trust.fingerprint()) {
                 // To find its imports a module has to be read, which a stranger could make slow.

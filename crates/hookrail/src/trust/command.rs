@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use super::siblings::{Imports, importable_files};
 use crate::config::without_dots;
+use crate::dialect::registry::DialectId;
 use crate::hidden::is_hidden;
 
 /// Variables that mean the directory in which a command runs.
@@ -242,22 +243,23 @@ impl Closed {
     }
 }
 
-/// Folders in which agents keep what belongs to hooks.
-pub(crate) const AGENT_FOLDERS: [&str; 7] =
-    [".llxprt", ".x-code", ".xcsh", ".claude", ".gemini", ".codex", ".hookrail"];
+/// Folders in which agents keep what belongs to hooks: those of the dialects, of agents whose hooks are no dialect, and of
+/// hookrail itself.
+pub(crate) fn agent_folders() -> impl Iterator<Item = &'static str> {
+    DialectId::FOLDERS.iter().copied().chain([".claude", ".gemini", ".codex", ".hookrail"])
+}
 
 /// Folders of a project that an agent's tools must not change: those in which agents keep what belongs to hooks, and git's
 /// own, whose configuration and hooks run programs.
-pub const PROTECTED_FOLDERS: [&str; 8] = {
-    let [a, b, c, d, e, f, g] = AGENT_FOLDERS;
-    [a, b, c, d, e, f, g, ".git"]
-};
+pub fn protected_folders() -> impl Iterator<Item = &'static str> {
+    agent_folders().chain([".git"])
+}
 
 /// Whether the folder lies inside one of the folders that agents keep hooks in.
 fn is_hook_folder(root: &Path, folder: &Path) -> bool {
     let Ok(inside) = folder.strip_prefix(root) else { return false };
     let mut parts = inside.components().map(Component::as_os_str);
-    let is_agents = |part: &OsStr| AGENT_FOLDERS.iter().any(|known| part == *known);
+    let is_agents = |part: &OsStr| agent_folders().any(|known| part == known);
     parts.by_ref().any(is_agents) && parts.next().is_some()
 }
 

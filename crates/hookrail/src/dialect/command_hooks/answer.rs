@@ -9,7 +9,7 @@ use super::unambiguous::Unambiguous;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{Reply, failure_decision, failure_reason};
 use crate::event::EventKind;
-use crate::hook::{Authority, Hook, OnFailure};
+use crate::hook::{Hook, OnFailure};
 use crate::json::{Json, JsonKind, JsonObject};
 use crate::outcome::{Decision, EndKind, Health};
 use crate::run::{How, RunEnd};
@@ -42,14 +42,6 @@ impl Provenance {
 }
 
 impl Answer {
-    pub(crate) fn to_json(&self) -> Json {
-        self.output.to_json()
-    }
-
-    fn explicit(output: HookOutput) -> Self {
-        Self { output, provenance: Provenance::Explicit }
-    }
-
     fn plain_text(text: &str) -> Self {
         let output = HookOutput {
             decision: Some(HookDecision::Allow),
@@ -108,18 +100,12 @@ pub(crate) fn read_answer<D: CommandDialect>(
     let diagnostics = reading.diagnostics.into_iter().map(|diagnostic| attributed(hook, diagnostic)).collect();
     let decision =
         reading.answer.as_ref().and_then(|answer| answer.output.effective_decision()).map(HookDecision::decision);
-    let blocked_on_purpose = *end.how() == How::Exited(EXIT_CODE_BLOCKING_ERROR);
-    Reply {
-        hook: Arc::clone(hook),
-        end: reading.end,
-        decision,
-        answer: reading.answer,
-        health: if blocked_on_purpose { Health::Well } else { Health::of(reading.end) },
-        authority: Authority::default(),
-        duration: end.duration(),
-        failure: None,
-        diagnostics,
+    let mut reply = Reply { diagnostics, ..Reply::new(hook, end, reading.end, decision, reading.answer) };
+    if *end.how() == How::Exited(EXIT_CODE_BLOCKING_ERROR) {
+        // It blocked on purpose.
+        reply.health = Health::Well;
     }
+    reply
 }
 
 /// A finding about an answer, with the hook's name and place.
@@ -180,7 +166,8 @@ fn read_text<D: CommandDialect>(hook: &Hook, on_failure: OnFailure, kind: EventK
             let (mut output, mut diagnostics) = HookOutput::read(&said.object);
             diagnostics.extend(said.findings());
             diagnostics.extend(D::check_specific(kind, &mut output));
-            Reading { end: EndKind::Answered, answer: Some(Answer::explicit(output)), diagnostics }
+            let answer = Some(Answer { output, provenance: Provenance::Explicit });
+            Reading { end: EndKind::Answered, answer, diagnostics }
         }
         Parsed::Text => Reading {
             end: EndKind::Answered,
