@@ -92,7 +92,7 @@ pub use closed::close_to_other_processes;
 pub use command::{Command, Limits};
 pub use environment::Environment;
 pub use error::{NulPlace, SpawnError};
-pub use files::{append_to_regular, create_private_folder, is_ours_alone, open_regular};
+pub use files::{append_to_regular, create_private_folder, is_ours_alone, open_regular, private_file_options};
 #[cfg(unix)]
 pub use inherited::{inherited_descriptor, is_ignored};
 pub use ladder::Ladder;

@@ -67,9 +67,9 @@ pub(super) struct IdleProcess {
 
 impl IdleProcess {
     /// Begins to end it. One that was never asked has nothing to tidy up, and must not see the end of its input.
-    fn retire(self) -> Option<Ladder> {
+    fn retire(self) -> Ladder {
         let grace = if self.asked == 0 { Duration::ZERO } else { GRACE };
-        self.parked.retire(grace).ok()
+        self.parked.retire(grace)
     }
 }
 
@@ -128,7 +128,7 @@ impl ProcessPool {
     /// Begins to end the processes that were discarded. What is still to be done for that comes back.
     pub(super) fn end_discarded(&self) -> Vec<Ladder> {
         let discarded = std::mem::take(&mut *lock(&self.commands.discarded));
-        discarded.into_iter().filter_map(IdleProcess::retire).collect()
+        discarded.into_iter().map(IdleProcess::retire).collect()
     }
 }
 

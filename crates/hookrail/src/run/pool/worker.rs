@@ -111,7 +111,7 @@ fn conclude(
             Ok(answer) => answer.end(stderr, began.elapsed()),
             Err(why) => {
                 // It cannot be told what its next line would be an answer to.
-                ladder = ladder.or(parked.take().and_then(|parked| parked.retire(request.grace).ok()));
+                ladder = ladder.or(parked.take().map(|parked| parked.retire(request.grace)));
                 broken(why, stderr, began)
             }
         },
