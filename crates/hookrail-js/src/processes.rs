@@ -172,9 +172,9 @@ impl Processes {
                 }
             };
             if let Ok(finished) = &mut finished
-                && let Some(ladder) = finished.ladder.take()
+                && let Some(termination) = finished.termination.take()
             {
-                ladder.finish().await;
+                termination.finish().await;
             }
             tell(Ended { how: finished, _place: place });
             drop(counted);

@@ -60,6 +60,7 @@ pub fn is_ours_alone(about: &std::fs::Metadata) -> bool {
 /// Options that make a new file its owner's alone.
 #[must_use]
 pub fn private_file_options() -> OpenOptions {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "there are no modes"))]
     let mut options = OpenOptions::new();
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
@@ -68,6 +69,7 @@ pub fn private_file_options() -> OpenOptions {
 
 /// Options with which opening a file never waits.
 fn options() -> OpenOptions {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "there are no such flags"))]
     let mut options = private_file_options();
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK | libc::O_NOCTTY);
@@ -76,6 +78,7 @@ fn options() -> OpenOptions {
 
 /// A builder of folders that are their owner's alone.
 pub(crate) fn private_folders() -> DirBuilder {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "there are no modes"))]
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
@@ -88,15 +91,13 @@ mod tests {
 
     #[test]
     fn only_regular_files_are_opened_and_nothing_is_waited_for() {
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("file");
-        std::fs::write(&file, "x").unwrap();
-        assert!(open_regular(&file).is_ok());
-        assert!(open_regular(dir.path()).is_err());
-        assert!(open_regular(&dir.path().join("missing")).is_err());
+        let place = hookrail_testkit::TestProject::new();
+        assert!(open_regular(&place.write("file", "x")).is_ok());
+        assert!(open_regular(&place.project).is_err());
+        assert!(open_regular(&place.project.join("missing")).is_err());
         #[cfg(unix)]
         {
-            let pipe = dir.path().join("pipe");
+            let pipe = place.project.join("pipe");
             let made = std::process::Command::new("mkfifo").arg(&pipe).status();
             if made.is_ok_and(|status| status.success()) {
                 assert!(open_regular(&pipe).is_err(), "a pipe without a writer is not waited for");

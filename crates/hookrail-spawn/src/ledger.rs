@@ -6,6 +6,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
@@ -146,7 +147,7 @@ impl Record {
         if let Some(last) = line.last_mut() {
             *last = b'\n';
         }
-        recorded::write_at(&self.file, &line, place * ENTRY as u64)
+        self.file.write_all_at(&line, place * ENTRY as u64)
     }
 }
 

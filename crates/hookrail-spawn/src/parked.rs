@@ -15,10 +15,10 @@ use crate::cancel::CancelToken;
 use crate::capture::Captured;
 use crate::command::Command;
 use crate::error::SpawnError;
-use crate::ladder::Ladder;
 use crate::outcome::{End, Exit, Finished};
 use crate::run::{Stop, deadline, drive, without_child};
 use crate::sys;
+use crate::termination::Termination;
 
 /// How long an answer counts as a quick one.
 const QUICK: Duration = Duration::from_millis(2);
@@ -120,17 +120,17 @@ impl Parked {
         Ok(talking.conclude(reply, begun))
     }
 
-    /// Ends the child: its stdin ends, and the ladder does the rest.
+    /// Ends the child: its stdin ends, and the termination does the rest.
     ///
     /// # Panics
     ///
     /// Outside a tokio runtime with the I/O and time drivers.
-    pub fn retire(self, grace: Duration) -> Ladder {
+    pub fn retire(self, grace: Duration) -> Termination {
         let sys::Started { child, stdin, stdout, stderr } = self.0;
-        let ladder = Ladder::start(child, [stdout, stderr], grace);
+        let termination = Termination::start(child, [stdout, stderr], grace);
         // Only now: a child that was not asked must not take the end for an empty input.
         drop(stdin);
-        ladder
+        termination
     }
 }
 
@@ -146,7 +146,7 @@ pub struct Exchange {
     /// The child, when it can be asked again.
     pub parked: Option<Parked>,
     /// What is still to be done to end the child, when it cannot; dropping it kills at once.
-    pub ladder: Option<Ladder>,
+    pub termination: Option<Termination>,
 }
 
 /// How an exchange ended.
@@ -276,11 +276,11 @@ impl Talking<'_> {
             _ => self.command.grace,
         };
         if matches!(reply, Reply::Line(_)) && !self.line.more && self.started.park() {
-            return Exchange { reply, stderr, elapsed, parked: Some(Parked(self.started)), ladder: None };
+            return Exchange { reply, stderr, elapsed, parked: Some(Parked(self.started)), termination: None };
         }
         self.started.stdin.close();
-        let ladder = Parked(self.started).retire(grace);
-        Exchange { reply, stderr, elapsed, parked: None, ladder: Some(ladder) }
+        let termination = Parked(self.started).retire(grace);
+        Exchange { reply, stderr, elapsed, parked: None, termination: Some(termination) }
     }
 }
 

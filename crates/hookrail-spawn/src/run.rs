@@ -16,9 +16,9 @@ use crate::cancel::CancelToken;
 use crate::capture::{Captured, Truncation};
 use crate::command::{Command, Limits};
 use crate::error::SpawnError;
-use crate::ladder::Ladder;
 use crate::outcome::{End, Exit, Finished, Survivors};
 use crate::sys;
+use crate::termination::Termination;
 
 /// How long to wait between attempts to start a program that is being written.
 ///
@@ -42,8 +42,8 @@ const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 /// Starts the command, feeds it, reads it, and says how it ended.
 ///
 /// At the deadline or on cancellation the result is returned at once, with
-/// what was read so far, and [`Finished::ladder`] holds what remains to be
-/// done. SIGTERM has been sent by then; drive [`Ladder::finish`] in the
+/// what was read so far, and [`Finished::termination`] holds what remains to be
+/// done. SIGTERM has been sent by then; drive [`Termination::finish`] in the
 /// background for the rest.
 ///
 /// Dropping the future, at any moment, kills the child's group and everything
@@ -334,11 +334,11 @@ impl Running {
         self.stdout.drain();
         self.stderr.drain();
         let pid = self.child.pid();
-        let ladder = Ladder::start(self.child, [self.stdout.output, self.stderr.output], grace);
+        let termination = Termination::start(self.child, [self.stdout.output, self.stderr.output], grace);
         let (stdout, stderr) = (self.stdout.captured, self.stderr.captured);
-        let survivors = Survivors::LeftToLadder;
-        let ladder = Some(ladder);
-        Finished { exit, stdout, stderr, pid: Some(pid), survivors, ladder, ..without_child(end, self.begun) }
+        let survivors = Survivors::LeftToTermination;
+        let termination = Some(termination);
+        Finished { exit, stdout, stderr, pid: Some(pid), survivors, termination, ..without_child(end, self.begun) }
     }
 }
 
@@ -372,7 +372,7 @@ pub(crate) fn without_child(end: End, begun: Instant) -> Finished {
         elapsed: begun.elapsed(),
         pid: None,
         survivors: Survivors::NoneSeen,
-        ladder: None,
+        termination: None,
     }
 }
 

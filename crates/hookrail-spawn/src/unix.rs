@@ -19,10 +19,10 @@
 #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
 compile_error!("hookrail-spawn knows Linux, macOS and Windows");
 
+#[cfg(all(target_os = "linux", feature = "bare-spawn"))]
+pub(crate) mod bare_spawn;
 mod blame;
 mod child;
-#[cfg(all(target_os = "linux", feature = "floor"))]
-pub(crate) mod floor;
 mod image;
 mod leader;
 mod memory;

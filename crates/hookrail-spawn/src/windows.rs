@@ -111,28 +111,33 @@ pub(crate) fn start(command: &Command) -> Result<Started, SpawnError> {
 }
 
 /// Running children are not recorded here.
-pub(crate) mod recorded {
-    use std::fs::File;
+pub(crate) mod ledger {
+    use std::convert::Infallible;
     use std::io;
+    use std::path::Path;
 
-    pub(crate) fn world() -> io::Result<String> {
-        Err(io::ErrorKind::Unsupported.into())
+    /// The record of the running children of this program, which there is on Linux only.
+    #[derive(Clone, Debug)]
+    pub struct RunLedger(Infallible);
+
+    impl RunLedger {
+        /// Fails, because nothing can be recorded here.
+        ///
+        /// # Errors
+        ///
+        /// Always.
+        pub fn open(_directory: &Path) -> io::Result<(Self, LeftBehind)> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
     }
 
-    pub(crate) fn is_of_another_container(_record: &[u8], _world: &str) -> bool {
-        true
-    }
-
-    pub(crate) fn start_time(_pid: u32) -> Option<u64> {
-        None
-    }
-
-    pub(crate) fn write_at(_file: &File, _bytes: &[u8], _offset: u64) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
-    pub(crate) fn end(_child: Option<(u32, u64)>, _marker: Option<Vec<u8>>) -> u32 {
-        0
+    /// What programs that are gone had left.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct LeftBehind {
+        /// The number of records of such programs.
+        pub records: u32,
+        /// The number of processes that were ended.
+        pub ended: u32,
     }
 }
 

@@ -1,9 +1,7 @@
 //! What a record of running children means on this system, and how those are ended that were left.
 
-use std::fs::File;
 use std::io;
 use std::os::fd::AsFd as _;
-use std::os::unix::fs::FileExt as _;
 
 use libc::pid_t;
 
@@ -29,10 +27,6 @@ pub(crate) fn is_of_another_container(record: &[u8], world: &str) -> bool {
 /// When a process was started, in ticks since the boot.
 pub(crate) fn start_time(pid: u32) -> Option<u64> {
     Stat::read(pid.cast_signed()).map(|stat| stat.started)
-}
-
-pub(crate) fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
-    file.write_all_at(bytes, offset)
 }
 
 /// Ends a child that was left, and everything that belongs to it; returns how many processes that were.

@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 
 use super::HookSystem;
 use super::engine::EngineRuntime;
-use crate::breadcrumb::Trail;
+use crate::breadcrumb::DebugLog;
 use crate::config::{KeptReason, KeptSource, LoadMode, Place, is_absence, kept_finding};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{self, DialectId, Inspector, Loader, Plugins, Sources, path_in, text_in};
@@ -89,7 +89,7 @@ pub(super) struct Settings {
     pub(super) world: Arc<ProcessWorld>,
     pub(super) modules: Option<Arc<dyn ModuleRunner>>,
     pub(super) processes: Arc<Semaphore>,
-    pub(super) trail: Trail,
+    pub(super) debug_log: DebugLog,
     pub(super) pool: Arc<ProcessPool>,
     pub(super) engine_runtime: EngineRuntime,
     tools: Vec<ToolNames>,
@@ -297,7 +297,7 @@ impl Builder {
             other => other,
         };
         let trust = self.trust.or_else(|| default_store(&environment));
-        let trail = Trail::new(dialect::log_files(&environment));
+        let debug_log = DebugLog::new(dialect::log_files(&environment));
         let project = std::path::absolute(&self.project).unwrap_or(self.project);
         let environment = Arc::new(environment);
         HookSystem::new(Settings {
@@ -314,7 +314,7 @@ impl Builder {
             project,
             modules: self.modules,
             processes: Arc::new(Semaphore::new(self.most_processes)),
-            trail,
+            debug_log,
             pool: Arc::default(),
             engine_runtime: self.engine_runtime,
             tools: self.tools,
@@ -365,7 +365,7 @@ impl Settings {
         loaded.sources.looked_at.extend(self.files.iter().cloned());
         loaded.sources.kept.extend(kept);
         loaded.sources.try_again |= grants.try_again;
-        self.trail.leave(&loaded.breadcrumbs);
+        self.debug_log.append(&loaded.breadcrumbs);
         log!(debug, target: "hookrail::registry", hooks = loaded.hooks.len(), findings = loaded.diagnostics.len(), "loaded");
         diagnostics.extend(loaded.diagnostics);
         let mut hooks = loaded.hooks;

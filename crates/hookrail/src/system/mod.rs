@@ -443,7 +443,7 @@ impl HookSystem {
             modules: self.inner.settings.modules.clone(),
             notify: self.inner.notify.clone(),
             processes: Arc::clone(&self.inner.settings.processes),
-            trail: self.inner.settings.trail.clone(),
+            debug_log: self.inner.settings.debug_log.clone(),
             pool: Arc::clone(&self.inner.settings.pool),
             closures: Arc::clone(&self.inner.closures),
         }
