@@ -78,7 +78,7 @@ fn definitions(out: &mut String, before: Option<&Definition>, after: Option<&Def
         ("event", |definition| definition.event.clone()),
         ("match", |definition| definition.matcher.clone().unwrap_or_else(|| "*".to_owned())),
         ("of", |definition| definition.package.clone().unwrap_or_default()),
-        ("life", |definition| definition.life.clone().unwrap_or_default()),
+        ("life", |definition| definition.lifetime.clone().unwrap_or_default()),
         ("fails", on_failure),
         ("time", timeout),
         ("may", |definition| definition.sandbox.clone().unwrap_or_default()),
