@@ -24,7 +24,7 @@ fn all_went_as_it_should() {
        ran          guard-secrets  silent  [TIME]
        did not run  spell-check  disabled by the list of disabled hooks in the project settings (.llxprt/settings.json)
        did not run  gentle-push  `^run_shell_command$` does not match tool_name `write_file`
-       verdict      go on
+       verdict      allowed
        so the host  goes on as if there were no hooks
 
     3. the agent wants to push by force
@@ -32,20 +32,20 @@ fn all_went_as_it_should() {
        ran          gentle-push  answered  [TIME]:  {"hookSpecificOutput": {"hookEventName": "BeforeTool", "tool_input": {"command": "git push --force-with-lease"}}}
        did not run  guard-secrets  `^(write_file|replace)$` does not match tool_name `run_shell_command`
        did not run  spell-check  disabled by the list of disabled hooks in the project settings (.llxprt/settings.json)
-       verdict      go on
+       verdict      allowed
        so the host  runs it with {"command":"git push --force-with-lease"} instead
 
     4. the agent ran the tests, and one failed
        fires        after-tool run_shell_command {"command":"make test"}
        ran          test-advice  answered  [TIME]:  {"hookSpecificOutput": {"hookEventName": "AfterTool", "additionalContext": "test_login is known to be flaky: run it again before you change code"}}
        did not run  read-log  `^read_file$` does not match tool_name `run_shell_command`
-       verdict      go on
+       verdict      allowed
        so the host  adds to what the model reads: test_login is known to be flaky: run it again before you change code
 
     5. the agent is about to choose tools for a review
        fires        tool-selection
        ran          review-mode  answered  [TIME]:  {"hookSpecificOutput": {"hookEventName": "BeforeToolSelection", "toolConfig": {"mode": "ANY", "allowedFunctionNames": ["read_file", "list_directory"]}}}
-       verdict      go on
+       verdict      allowed
        so the host  gives the model only these tools: {"mode":"ANY","allowedFunctionNames":["list_directory","read_file"]}
 
     6. the model has answered, and the money is gone

@@ -101,5 +101,5 @@ fn a_slow_hook_is_named_and_the_line_is_erased() {
     let shown = on_terminal(&sandbox, "fire BeforeTool --trust-project", "").ends_with(0).stdout;
     let (before, after) = shown.split_once("running hook sample … ").unwrap_or_else(|| panic!("{shown:?}"));
     assert!(before.ends_with("\r\u{1b}[2K"), "{shown:?}");
-    assert!(after.contains("\r\u{1b}[2K\u{1b}[1m\u{1b}[32mgo on"), "{shown:?}");
+    assert!(after.contains("\r\u{1b}[2K\u{1b}[1m\u{1b}[32mallowed"), "{shown:?}");
 }

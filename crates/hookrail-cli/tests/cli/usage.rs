@@ -54,7 +54,7 @@ fn a_broken_payload() {
       |
     2 |  "b": 2}
       |  ^
-    hint: names and texts stand in double quotes; in a shell, put the whole in single quotes
+    hint: write names and strings in double quotes; in a shell, put the whole argument in single quotes
     "#);
     insta::assert_snapshot!(error(&["fire", "BeforeTool", "--tool-input", "{path: 1}"]), @r"
     error: `--tool-input` is not valid JSON: key must be a string at line 1 column 2
@@ -62,7 +62,7 @@ fn a_broken_payload() {
       |
     1 | {path: 1}
       |  ^
-    hint: names and texts stand in double quotes; in a shell, put the whole in single quotes
+    hint: write names and strings in double quotes; in a shell, put the whole argument in single quotes
     ");
     insta::assert_snapshot!(error(&["fire", "BeforeTool", "--payload", "[1]"]), @r#"
     error: the payload must be an object, not a list
@@ -84,7 +84,7 @@ fn a_broken_payload() {
       |
     1 | {
       | ^
-    hint: names and texts stand in double quotes; in a shell, put the whole in single quotes
+    hint: write names and strings in double quotes; in a shell, put the whole argument in single quotes
     ");
     assert_eq!(ran.stdout, "");
 }

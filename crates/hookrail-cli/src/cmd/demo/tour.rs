@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex};
 use hookrail::guard::Approval;
 use hookrail::{Environment, HookSystem, Json, lock};
 use hookrail_agent::{
-    Agent, AgentError, Begin, EndReason, Parts, Place, ScriptedModel, SessionStore, Shown, TurnEnd, User, UserFuture,
-    View, declare,
+    Agent, AgentError, AgentParts as Parts, EndReason, ScriptedModel, SessionOpening as Begin, SessionStore, TurnEnd,
+    User, UserFuture, View, ViewEvent as Shown, Workspace as Place, declare,
 };
 
 use crate::render::text::{limited, short};
