@@ -5,6 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use hookrail_testkit::conformance::RULES;
+
 /// The name of a page in citations, and its file.
 const PAGES: [(&str, &str); 5] = [
     ("engine", "engine.md"),
@@ -111,6 +113,14 @@ fn a_rule_has_its_number_alone() {
         assert_eq!(all.len(), different.len(), "a number of {name} stands twice");
         assert!(all.len() > 10, "{name} has {} rules", all.len());
     }
+}
+
+#[test]
+fn every_rule_of_the_coverage_table_is_on_its_page() {
+    let known = &all_rules()["llxprt"];
+    let missing: Vec<String> =
+        (1..=RULES).map(|number| format!("R{number}")).filter(|rule| !known.contains(rule)).collect();
+    assert!(missing.is_empty(), "docs/specification/llxprt.md lacks {missing:?}");
 }
 
 #[test]

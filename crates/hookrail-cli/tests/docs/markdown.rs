@@ -14,7 +14,7 @@ pub(super) fn document(name: &str) -> String {
 }
 
 /// The documents whose blocks are executed by the modules beside this one. Others have tests of their own.
-pub(super) const DOCUMENTS: [&str; 18] = [
+pub(super) const DOCUMENTS: [&str; 19] = [
     "hooks.md",
     "cookbook.md",
     "embedding.md",
@@ -24,6 +24,7 @@ pub(super) const DOCUMENTS: [&str; 18] = [
     "tutorial/module-hook.md",
     "tutorial/embedding.md",
     "how-to/debug-hooks.md",
+    "how-to/editor-support.md",
     "how-to/faster-hooks.md",
     "how-to/keep-secrets.md",
     "how-to/sandbox-hooks.md",
