@@ -85,7 +85,7 @@ fn folders(args: &AgentArgs) -> Result<(std::path::PathBuf, std::path::PathBuf)>
 fn failure(error: &AgentError) -> Failure {
     let failure = Failure::new(error.to_string());
     match error {
-        AgentError::Script { .. } => failure.hint("docs/agent.md describes the form of a script"),
+        AgentError::Script { .. } => failure.hint("`hookrail docs agent` describes the form of a script"),
         AgentError::Rules { .. } => failure.hint("rules are a JSON list of {\"name\", \"pattern\", \"message\"}"),
         AgentError::Output(_) => failure.hint("the session has the whole conversation; `--resume` goes on with it"),
         AgentError::NoSession(_) => failure.hint("leave out `--resume` to begin a new session"),

@@ -9,6 +9,7 @@
 mod check;
 mod config;
 mod demo;
+mod docs;
 mod exhausted;
 mod explain;
 mod fire;

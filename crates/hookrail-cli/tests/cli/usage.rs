@@ -147,6 +147,7 @@ fn help_has_examples_and_goes_to_standard_output() {
         &["trust", "grant"],
         &["trust", "revoke"],
         &["init"],
+        &["docs"],
         &["completions"],
         &["serve"],
     ];
