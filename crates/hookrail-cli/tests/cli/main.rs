@@ -17,6 +17,8 @@ mod init;
 mod list;
 mod plugin;
 mod pseudo_terminal;
+mod readme;
+mod recording;
 mod reference;
 mod sandbox;
 mod signals;
