@@ -22,11 +22,24 @@ pub(super) fn are_wanted() -> bool {
 ///
 /// The terminal is as it was before when the future has ended or was dropped.
 pub(super) async fn ask() -> Choice {
-    say(QUESTION);
     // A terminal that cannot be read key by key is no reason to fail: the rest is shown without pauses.
-    let choice = keyboard::choice().await.unwrap_or(Choice::Next);
-    say(ERASE_LINE);
-    choice
+    keyboard::choice().await.unwrap_or(Choice::Next)
+}
+
+/// The line with the question, which is erased when this value is dropped.
+struct QuestionLine;
+
+impl QuestionLine {
+    fn show() -> Self {
+        say(QUESTION);
+        Self
+    }
+}
+
+impl Drop for QuestionLine {
+    fn drop(&mut self) {
+        say(ERASE_LINE);
+    }
 }
 
 /// Writes past the stream that removes styles, because the line has to go without colours too.
@@ -43,7 +56,7 @@ mod keyboard {
     use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
     use tokio::sync::oneshot;
 
-    use super::Choice;
+    use super::{Choice, QuestionLine};
 
     /// A terminal that gives each key at once and does not show it. Signals of the keyboard stay, so that Ctrl-C ends the
     /// demonstration as it ends every command.
@@ -70,7 +83,9 @@ mod keyboard {
     }
 
     pub(super) async fn choice() -> io::Result<Choice> {
+        // In this order: a key that is pressed as soon as the question is there must not be shown.
         let _modes = KeyByKey::start()?;
+        let _line = QuestionLine::show();
         let (sender, receiver) = oneshot::channel();
         // A thread of its own, because a runtime waits for its own threads when it ends: after a signal this one still
         // reads, and the program has to end nevertheless.
@@ -96,9 +111,10 @@ mod keyboard {
 mod keyboard {
     use std::io;
 
-    use super::Choice;
+    use super::{Choice, QuestionLine};
 
     pub(super) async fn choice() -> io::Result<Choice> {
+        let _line = QuestionLine::show();
         let mut line = String::new();
         let count = io::stdin().read_line(&mut line)?;
         Ok(if count == 0 || line.trim().eq_ignore_ascii_case("q") { Choice::Quit } else { Choice::Next })
