@@ -121,7 +121,7 @@
 			if (typeof key === "symbol" || key in target || key === "then" || key === "default" || key === "__esModule" || key === "toJSON") {
 				return read(target, key, self);
 			}
-			throw new Error(`${name}.${key} is not available to module hooks; docs/modules.md lists what there is`);
+			throw new Error(`${name}.${key} is not available to module hooks; \`hookrail docs modules\` lists what there is`);
 		};
 		return new Proxy(members, { __proto__: null, get });
 	}
