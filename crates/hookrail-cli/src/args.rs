@@ -116,6 +116,9 @@ pub(crate) enum Command {
     /// Print a page of the reference as Markdown
     #[command(after_help = examples::REFERENCE)]
     Reference(ReferenceArgs),
+    /// Print a page of the documentation, or the list of topics
+    #[command(after_help = examples::DOCS)]
+    Docs(DocsArgs),
     /// Print a completion script for a shell
     #[command(after_help = examples::COMPLETIONS)]
     Completions(CompletionsArgs),
@@ -288,6 +291,13 @@ pub(crate) enum ReferencePage {
     Bus,
     /// Every setting of hookrail's own configuration
     Configuration,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DocsArgs {
+    /// The topic [default: list all topics]
+    #[arg(value_name = "TOPIC", value_parser = crate::cmd::docs::topics())]
+    pub(crate) topic: Option<String>,
 }
 
 #[derive(Debug, Args)]

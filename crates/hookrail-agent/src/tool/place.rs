@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 
 use hookrail::HookSystem;
 use hookrail::guard::ToolFailure;
-use hookrail::trust::PROTECTED_FOLDERS;
+use hookrail::trust::protected_folders;
 
 /// The project's folder, and other folders that tools may use.
 #[derive(Clone, Debug)]
@@ -91,7 +91,7 @@ impl Workspace {
 /// Returns whether agents keep hooks, or git its configuration, in folders with this name. Case is ignored, because some
 /// file systems ignore it.
 fn is_protected_folder(name: &OsStr) -> bool {
-    PROTECTED_FOLDERS.iter().any(|known| name.eq_ignore_ascii_case(known))
+    protected_folders().any(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// Resolves every link of a path. The end of the path need not exist yet.

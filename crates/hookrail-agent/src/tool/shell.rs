@@ -37,9 +37,9 @@ pub(super) async fn run(
     if !errors.trim().is_empty() {
         let _ = write!(out, "{}[stderr]\n{errors}", if out.is_empty() || out.ends_with('\n') { "" } else { "\n" });
     }
-    if let Some(ladder) = finished.ladder {
+    if let Some(termination) = finished.termination {
         // The result must not be returned while processes of the command still run.
-        ladder.finish().await;
+        termination.finish().await;
     }
     let failed = |how: String| Err(ToolFailure(format!("{how}\n{out}").trim_end().to_owned()));
     match finished.end {

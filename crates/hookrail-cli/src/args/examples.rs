@@ -135,6 +135,12 @@ EXAMPLES:
   hookrail reference diagnostics
   hookrail reference bus";
 
+pub(super) const DOCS: &str = "\
+EXAMPLES:
+  hookrail docs                            the topics
+  hookrail docs cookbook
+  hookrail docs hooks | less";
+
 pub(super) const COMPLETIONS: &str = "\
 EXAMPLES:
   hookrail completions bash > ~/.local/share/bash-completion/completions/hookrail

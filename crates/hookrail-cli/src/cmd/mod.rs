@@ -5,6 +5,7 @@ mod agent;
 mod check;
 mod completions;
 mod demo;
+pub(crate) mod docs;
 mod explain;
 mod fire;
 mod init;
@@ -35,6 +36,7 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Init(args) => init::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Reference(args) => reference::run(&args),
+        Command::Docs(args) => docs::run(&args),
         Command::Completions(args) => completions::run(&args),
     }
 }

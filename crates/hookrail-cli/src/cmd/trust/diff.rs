@@ -82,7 +82,7 @@ fn definition(definition: Option<&Definition>) -> Json {
         ("matcher", value(&definition.matcher)),
         ("kind", Json::string(&definition.kind)),
         ("command", Json::string(&definition.command)),
-        ("life", value(&definition.life)),
+        ("life", value(&definition.lifetime)),
         ("plugin", value(&definition.package)),
         ("onFailure", value(&definition.on_failure)),
         ("timeout", value(&definition.timeout)),

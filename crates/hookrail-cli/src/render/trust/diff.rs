@@ -78,7 +78,7 @@ fn definitions(out: &mut String, before: Option<&Definition>, after: Option<&Def
         ("event", |definition| definition.event.clone()),
         ("matcher", |definition| definition.matcher.clone().unwrap_or_else(|| "*".to_owned())),
         ("plugin", |definition| definition.package.clone().unwrap_or_default()),
-        ("lifetime", |definition| definition.life.clone().unwrap_or_default()),
+        ("lifetime", |definition| definition.lifetime.clone().unwrap_or_default()),
         ("on failure", on_failure),
         ("timeout", timeout),
         ("sandbox", |definition| definition.sandbox.clone().unwrap_or_default()),
