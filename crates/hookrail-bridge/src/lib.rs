@@ -20,6 +20,7 @@ mod agent;
 pub mod answer;
 mod effect;
 mod events;
+pub mod install;
 mod loss;
 pub mod patch;
 pub mod request;
