@@ -107,6 +107,14 @@ pub(crate) enum Command {
     /// Exit status: 0 everything is in force as it is written, 1 something cannot be used, or there is no server.
     #[command(after_help = examples::RELOAD)]
     Reload(ReloadArgs),
+    /// Answer an agent that calls hookrail as its hook
+    ///
+    /// Reads the agent's payload from standard input, fires the event, and answers in the form that this agent honours.
+    /// `hookrail install AGENT` configures it.
+    ///
+    /// Exit status: 0 the answer is on standard output, 2 denied with the reason on standard error.
+    #[command(after_help = examples::BRIDGE)]
+    Bridge(BridgeArgs),
     /// Create a first hook in a project
     #[command(after_help = examples::INIT)]
     Init(InitArgs),
@@ -384,11 +392,13 @@ fn dialect_parser() -> impl TypedValueParser<Value = DialectId> {
 }
 
 mod agent;
+mod bridge;
 mod examples;
 mod plugin;
 mod quick;
 
 pub(crate) use agent::AgentArgs;
+pub(crate) use bridge::BridgeArgs;
 pub(crate) use plugin::{
     PluginArgs, PluginCommand, PluginInstallArgs, PluginListArgs, PluginSwitchArgs, PluginUninstallArgs, Scope,
 };

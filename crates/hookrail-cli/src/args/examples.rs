@@ -140,3 +140,8 @@ EXAMPLES:
   hookrail completions bash > ~/.local/share/bash-completion/completions/hookrail
   hookrail completions zsh > ~/.zfunc/_hookrail
   hookrail completions fish > ~/.config/fish/completions/hookrail.fish";
+
+pub(super) const BRIDGE: &str = "\
+EXAMPLES:
+  hookrail bridge claude < payload.json
+  hookrail bridge copilot --event preToolUse --deadline 24000 < payload.json";

@@ -2,6 +2,7 @@
 //! to the engine's JSON documents.
 
 mod agent;
+mod bridge;
 mod check;
 mod completions;
 mod demo;
@@ -32,6 +33,7 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Plugin(args) => plugin::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Reload(args) => reload::run(&args),
+        Command::Bridge(args) => bridge::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Reference(args) => reference::run(&args),
