@@ -3,12 +3,14 @@
 //! Nothing here touches a file: a function gets the text that a settings file has and returns the text it should have. The
 //! command line shows the difference, writes it and records it.
 
+mod codex_trust;
 mod edit;
 mod entries;
 mod places;
 
+pub use codex_trust::{CodexTrust, codex_trust};
 pub use edit::{EditError, Insertion, insert_entries, remove_entries};
-pub use entries::{Entry, InstallOptions, SettingsFile, settings_files};
+pub use entries::{Entry, InstallOptions, SettingsFile, SettingsSyntax, settings_files};
 pub use places::{Locations, Scope, UnsupportedScope};
 
 /// Whether a command of a settings file calls the bridge.

@@ -115,6 +115,18 @@ pub(crate) enum Command {
     /// Exit status: 0 the answer is on standard output, 2 denied with the reason on standard error.
     #[command(after_help = examples::BRIDGE)]
     Bridge(BridgeArgs),
+    /// Make a coding agent call hookrail as its hook
+    ///
+    /// Shows the change of the agent's settings first and asks. Every other byte of a settings file stays as it is.
+    ///
+    /// Exit status: 0 installed or nothing to change, 1 nothing was changed.
+    #[command(after_help = examples::INSTALL)]
+    Install(InstallArgs),
+    /// Take back what `install` wrote
+    ///
+    /// Exit status: 0 removed or nothing to remove, 1 nothing was changed.
+    #[command(after_help = examples::UNINSTALL)]
+    Uninstall(UninstallArgs),
     /// Create a first hook in a project
     #[command(after_help = examples::INIT)]
     Init(InitArgs),
@@ -398,7 +410,7 @@ mod plugin;
 mod quick;
 
 pub(crate) use agent::AgentArgs;
-pub(crate) use bridge::BridgeArgs;
+pub(crate) use bridge::{BridgeArgs, InstallArgs, ScopeArg, UninstallArgs};
 pub(crate) use plugin::{
     PluginArgs, PluginCommand, PluginInstallArgs, PluginListArgs, PluginSwitchArgs, PluginUninstallArgs, Scope,
 };

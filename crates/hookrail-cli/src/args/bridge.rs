@@ -1,7 +1,7 @@
 //! The arguments of the commands that connect agents.
 
-use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
 use hookrail_bridge::Agent;
 
 fn agent_parser() -> impl TypedValueParser<Value = Agent> {
@@ -35,4 +35,52 @@ pub(crate) struct BridgeArgs {
     /// Do not use a running server
     #[arg(long)]
     pub(crate) alone: bool,
+}
+/// Whose sessions an installation takes part in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScopeArg {
+    /// All sessions of the user
+    User,
+    /// The sessions in this project
+    Project,
+    /// All sessions of all users of this machine
+    System,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstallArgs {
+    /// The agent
+    #[arg(value_name = "AGENT", value_parser = agent_parser())]
+    pub(crate) agent: Agent,
+    /// Whose sessions the hooks take part in
+    #[arg(long, value_enum, default_value = "user")]
+    pub(crate) scope: ScopeArg,
+    /// How long the agent waits for hooks, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(2..=600))]
+    pub(crate) timeout: u32,
+    /// Show the change and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// Also record the hooks as trusted (Codex CLI runs no others)
+    #[arg(long)]
+    pub(crate) trust: bool,
+    /// The project [default: found upwards from the current directory]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Option<std::path::PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UninstallArgs {
+    /// The agent
+    #[arg(value_name = "AGENT", value_parser = agent_parser())]
+    pub(crate) agent: Agent,
+    /// Show the change and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
 }

@@ -145,3 +145,15 @@ pub(super) const BRIDGE: &str = "\
 EXAMPLES:
   hookrail bridge claude < payload.json
   hookrail bridge copilot --event preToolUse --deadline 24000 < payload.json";
+
+pub(super) const INSTALL: &str = "\
+EXAMPLES:
+  hookrail install claude                       for all sessions of this user
+  hookrail install gemini --scope project       for the sessions in this project
+  hookrail install codex --trust                and record the hooks as reviewed
+  hookrail install qwen --dry-run               show the change and write nothing";
+
+pub(super) const UNINSTALL: &str = "\
+EXAMPLES:
+  hookrail uninstall claude
+  hookrail uninstall codex --yes";

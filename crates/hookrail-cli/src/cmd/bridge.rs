@@ -227,7 +227,8 @@ async fn fire_each(system: &HookSystem, request: &Request, fired: &mut Fired) {
     }
 }
 
-fn state_folder() -> Option<PathBuf> {
+/// Where the state of this user is kept.
+pub(crate) fn state_folder() -> Option<PathBuf> {
     let named = std::env::var_os("XDG_STATE_HOME").filter(|folder| !folder.is_empty()).map(PathBuf::from);
     named.filter(|folder| folder.is_absolute()).or_else(|| Some(home()?.join(".local/state")))
 }

@@ -9,6 +9,7 @@ mod demo;
 mod explain;
 mod fire;
 mod init;
+mod install;
 mod list;
 mod plugin;
 mod reference;
@@ -34,6 +35,8 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Serve(args) => serve::run(&args),
         Command::Reload(args) => reload::run(&args),
         Command::Bridge(args) => bridge::run(&args),
+        Command::Install(args) => install::install(&args),
+        Command::Uninstall(args) => install::uninstall(&args),
         Command::Init(args) => init::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Reference(args) => reference::run(&args),
