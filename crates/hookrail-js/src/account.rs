@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 #[derive(Clone, Debug)]
 pub(crate) struct Account {
     used: Arc<AtomicUsize>,
-    most: usize,
+    /// How much one thing may take at most.
+    pub(crate) most: usize,
 }
 
 /// A part of an account, which is given back when this is dropped.
@@ -23,11 +24,6 @@ pub(crate) struct Held {
 impl Account {
     pub(crate) fn new(most: usize) -> Self {
         Self { used: Arc::default(), most }
-    }
-
-    /// How much one thing may take at most.
-    pub(crate) fn most(&self) -> usize {
-        self.most
     }
 
     /// Takes so many bytes; none when there are not so many left.

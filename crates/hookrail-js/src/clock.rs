@@ -2,17 +2,17 @@
 
 use std::future::Future;
 use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use hookrail_spawn::lock;
-use tokio::sync::Notify;
+use tokio::sync::watch;
 
 use crate::limits::Limits;
 
 /// How long a module may still work without giving way. The engine asks it every few thousand steps.
+#[derive(Default)]
 pub(crate) struct Budget {
     length: Duration,
     /// How long the host's functions may take in one turn.
@@ -49,17 +49,7 @@ pub(crate) enum Stop {
 
 impl Budget {
     pub(crate) fn new(limits: &Limits, retired: Arc<AtomicBool>) -> Self {
-        Self {
-            length: limits.cpu,
-            host: limits.host,
-            retired,
-            began: None,
-            deadline: None,
-            seen: None,
-            wall: None,
-            host_left: Duration::ZERO,
-            stopped: None,
-        }
+        Self { length: limits.cpu, host: limits.host, retired, ..Self::default() }
     }
 
     /// The module begins to work.
@@ -151,12 +141,14 @@ fn thread_time() -> Option<Duration> {
 }
 
 /// Time on the wall, which stands still while a person is asked, though not for ever.
+///
+/// The caller waits for it on a thread of its own while dialogs open and close on the module's, so it is not behind the
+/// module's lock but a channel of its own.
 #[derive(Debug)]
 pub(crate) struct WallClock {
     /// All the time there was.
     pub(crate) length: Duration,
-    time: Mutex<Time>,
-    changed: Notify,
+    time: watch::Sender<Time>,
 }
 
 #[derive(Debug)]
@@ -191,29 +183,24 @@ impl WallClock {
     /// A clock with so much time, which stands still for `dialogs` at most.
     pub(crate) fn new(length: Duration, dialogs: Duration) -> Arc<Self> {
         let time = Time { left: length, still_left: dialogs, since: Instant::now(), dialogs: 0 };
-        Arc::new(Self { length, time: Mutex::new(time), changed: Notify::new() })
+        Arc::new(Self { length, time: watch::Sender::new(time) })
     }
 
     /// A dialog is open until the guard is gone.
     pub(crate) fn stand_still(self: &Arc<Self>) -> Standstill {
-        {
-            let mut time = lock(&self.time);
-            let dialogs = time.dialogs + 1;
-            time.change(dialogs);
-        }
-        self.changed.notify_waiters();
+        self.time.send_modify(|time| time.change(time.dialogs + 1));
         Standstill(Arc::clone(self))
     }
 
     /// How long it takes until the time is up, if nothing changes.
-    fn left(&self) -> Duration {
-        let time = lock(&self.time);
+    pub(crate) fn left(&self) -> Duration {
+        let time = self.time.borrow();
         let (left, still_left) = time.now();
         if time.dialogs == 0 { left } else { left.saturating_add(still_left) }
     }
 
     /// Whether the time is up.
-    fn is_up(&self) -> bool {
+    pub(crate) fn is_up(&self) -> bool {
         self.left().is_zero()
     }
 
@@ -224,33 +211,18 @@ impl WallClock {
         if let Poll::Ready(output) = std::future::poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await {
             return Some(output);
         }
+        // Every change after this is seen, so the time is read after it.
+        let mut changes = self.time.subscribe();
         loop {
-            // The order matters: a listener that exists before the time is read hears every change after that.
-            let mut changed = pin!(self.changed.notified());
-            changed.as_mut().enable();
-            let mut up = pin!(tokio::time::sleep(self.left()));
-            let step = std::future::poll_fn(|context| {
-                if let Poll::Ready(output) = work.as_mut().poll(context) {
-                    return Poll::Ready(Step::Done(output));
-                }
-                if changed.as_mut().poll(context).is_ready() {
-                    return Poll::Ready(Step::Changed);
-                }
-                up.as_mut().poll(context).map(|()| Step::Up)
-            });
-            match step.await {
-                Step::Done(output) => return Some(output),
-                Step::Changed => {}
-                Step::Up => return None,
+            tokio::select! {
+                biased;
+                output = &mut work => return Some(output),
+                // The sender is part of this clock.
+                _ = changes.changed() => {}
+                () = tokio::time::sleep(self.left()) => return None,
             }
         }
     }
-}
-
-enum Step<T> {
-    Done(T),
-    Changed,
-    Up,
 }
 
 /// While this exists the clock stands still.
@@ -259,12 +231,7 @@ pub(crate) struct Standstill(Arc<WallClock>);
 
 impl Drop for Standstill {
     fn drop(&mut self) {
-        {
-            let mut time = lock(&self.0.time);
-            let dialogs = time.dialogs.saturating_sub(1);
-            time.change(dialogs);
-        }
-        self.0.changed.notify_waiters();
+        self.0.time.send_modify(|time| time.change(time.dialogs.saturating_sub(1)));
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hookrail::host::{Component, HostFuture};
+use hookrail::process::How;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::worker::Message;
@@ -37,7 +38,11 @@ impl Component for Remote {
             let (reply, lines) = oneshot::channel();
             // A module that is gone has nothing to draw.
             let _ = self.to.send(Message::Draw { component: self.id, width, reply });
-            lines.await.unwrap_or_default()
+            let drawn = lines.await.ok().and_then(|returned| match returned.how {
+                How::Returned(lines) => lines,
+                _ => returned.partial,
+            });
+            drawn.and_then(|lines| lines.decode()).unwrap_or_default()
         })
     }
 

@@ -12,6 +12,20 @@
 //!
 //! An instance is one runtime with the module in it. There is at most one for each module, and one lock around it
 //! (`Mutex<ModuleHost>`): the thread that holds it has the turn, which is the module's own thread or that of a caller.
+//! Nothing in an instance has a lock of its own: for the length of a turn its state is lent to the thread that has the turn,
+//! and that is where the functions that JavaScript calls find it. A thread without the turn sends a message to the module's
+//! thread, except for what cannot wait until the turn is over, which is atomic: the flag that retires a module, the
+//! token that cancels a call, and the counts of queued work, of changed files and of memory held outside the heap.
+//!
+//! ```text
+//!   caller ── call, on its own thread ──► try_lock ─┐
+//!   caller ── call ─────────────┐                   ▼
+//!   task ──── end ──────────────┤          Mutex<ModuleHost> ── Instance: the runtime and its state
+//!   watcher ─ change of a file ─┼─► inbox ─► lock ──▲
+//!   host ──── key, draw ────────┘    (the module's thread)
+//!
+//!   any thread ── retired, cancelled (atomic) ──► what runs under the lock is interrupted
+//! ```
 //!
 //! ```text
 //!                  loading

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::clock::Stop;
+
 /// What one module may use. A module that goes over a limit fails alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -58,6 +60,31 @@ impl Limits {
     /// The module's own stack, which is never without a limit.
     pub(crate) fn own_stack(&self) -> usize {
         self.stack.clamp(LEAST_STACK, MOST_STACK)
+    }
+
+    /// The limits that a message names.
+    pub(crate) fn of_memory(&self) -> String {
+        format!("memory limit of {} MiB", self.memory >> 20)
+    }
+
+    pub(crate) fn of_source(&self) -> String {
+        format!("source limit of {} MiB", self.source >> 20)
+    }
+
+    pub(crate) fn of_stack(&self) -> String {
+        format!("stack limit of {} KiB", self.own_stack() >> 10)
+    }
+
+    /// Why loading was stopped, in words.
+    pub(crate) fn why_stopped(&self, stop: Stop) -> String {
+        match stop {
+            Stop::Work => format!("it worked for {} s without giving way", self.cpu.as_secs_f64()),
+            Stop::Host => format!("it stood still for {} s", self.host.as_secs_f64()),
+            Stop::Wall(length) => format!("it took longer than {} s", length.as_secs_f64()),
+            Stop::Memory => format!("it went over its {}", self.of_memory()),
+            Stop::Source => format!("it went over its {}", self.of_source()),
+            Stop::Panic => "a function of the host panicked".to_owned(),
+        }
     }
 
     /// The stack of a module's thread.

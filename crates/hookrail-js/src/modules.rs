@@ -5,20 +5,22 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use hookrail::ModuleRunner;
 use hookrail::host::HostFuture;
 use hookrail::module::{ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleWorld};
 use hookrail::process::{How, SpawnFailure};
 use hookrail::trust::NamedFile;
-use hookrail::{Host, ModuleRunner};
 use hookrail_spawn::{CancelToken, lock};
 use tokio::sync::oneshot;
 
 use crate::clock::WallClock;
 use crate::limits::Limits;
+use crate::module_host::ended;
 use crate::processes::{Processes, SharedProcesses};
+use crate::shared::CallState;
 use crate::source::Version;
 use crate::stack;
-use crate::worker::{Job, Looked, Message, Work, Worker, look_into};
+use crate::worker::{Job, Looked, Message, Work, Worker, look_into, send};
 
 /// Runs module hooks, for [`Builder::runner`](hookrail::Builder::runner).
 #[must_use]
@@ -58,14 +60,14 @@ impl Known {
     fn retire(&mut self, module: &Path) {
         if let Some(worker) = self.workers.remove(module) {
             self.ending.retain(|processes| !processes.are_gone());
-            self.ending.push(worker.processes.clone());
+            self.ending.push(worker.config.processes.clone());
         }
     }
 
     /// Likewise, and ends whatever the module is doing.
     fn retire_now(&mut self, module: &Path) {
         if let Some(worker) = self.workers.get(module) {
-            worker.retired.store(true, Ordering::Relaxed);
+            worker.config.retired.store(true, Ordering::Relaxed);
         }
         self.retire(module);
     }
@@ -74,9 +76,9 @@ impl Known {
     fn remember(&mut self, module: &Path, looked: &Looked) {
         let known = self.inspected.entry(module.to_owned()).or_default();
         if looked.can_run() {
-            known.good = Some(Arc::new(looked.sources.clone()));
+            known.good = Some(Arc::new(looked.version.clone()));
         }
-        let read = looked.files.iter().map(|(path, digest)| NamedFile::new(path, Some(*digest)));
+        let read = looked.version.files().iter().map(|file| NamedFile::new(&file.path, Some(file.digest)));
         let files: Vec<NamedFile> = read.chain(looked.missing.iter().map(|path| NamedFile::new(path, None))).collect();
         // A module that was not even begun says nothing about its files.
         if !files.is_empty() {
@@ -130,14 +132,15 @@ impl Modules {
             let Ok(mut host) = host.try_lock() else { return Some(work) };
             (host.work_on_caller(work), host.take_answers())
         };
-        answers.send();
+        send(answers);
         left
     }
 
     async fn event(&self, call: ModuleCall<'_>, thread: Thread) -> ModuleReturn {
         let job = Job::Event { name: call.event.to_owned(), payload: call.payload.to_owned() };
-        let clock = WallClock::new(call.timeout, self.limits.dialogs);
-        self.work(call.module, job, call.world, call.host, Some(clock), thread).await
+        let clock = Some(WallClock::new(call.timeout, self.limits.dialogs));
+        let state = CallState { event: Some(call.event.to_owned()), clock, ..CallState::new(call.host) };
+        self.work(call.module, job, call.world, state, thread).await
     }
 
     async fn work(
@@ -145,14 +148,14 @@ impl Modules {
         module: &Path,
         job: Job,
         world: ModuleWorld,
-        host: Arc<dyn Host>,
-        clock: Option<Arc<WallClock>>,
+        mut call: CallState,
         thread: Thread,
     ) -> ModuleReturn {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let (reply, answer) = oneshot::channel();
-        let over = CancelToken::new();
-        let work = Work { number, job, world, host, clock: clock.clone(), over: over.clone(), reply };
+        call.reply = Some(reply);
+        let (clock, over) = (call.clock.clone(), call.over.clone());
+        let work = Work { number, job, world, call };
         let left = match thread {
             Thread::Caller => self.work_on_caller(module, work),
             Thread::Own => Some(work),
@@ -163,19 +166,17 @@ impl Modules {
         }
         let mut waiting = Waiting { modules: self, module, number, over, answered: false };
         let answer = match clock {
-            Some(clock) => match clock.limit(answer).await {
-                Some(answer) => answer,
-                None => {
-                    waiting.answered = true;
-                    self.known().retire_now(module);
-                    return ModuleReturn::new(How::TimedOut(clock.length));
-                }
-            },
-            None => answer.await,
+            Some(clock) => clock.limit(answer).await.ok_or(clock.length),
+            None => Ok(answer.await),
         };
         waiting.answered = true;
-        answer
-            .unwrap_or_else(|_| ModuleReturn::new(How::Threw("its runtime was ended while it was at work".to_owned())))
+        match answer {
+            Ok(answer) => answer.unwrap_or_else(|_| ModuleReturn::new(ended())),
+            Err(length) => {
+                self.known().retire_now(module);
+                ModuleReturn::new(How::TimedOut(length))
+            }
+        }
     }
 }
 
@@ -227,8 +228,9 @@ impl ModuleRunner for Modules {
         let mut known = self.known();
         known.remember(module, &looked);
         // One that cannot be loaded any more goes on as it was, and so does one that is still made of the same files.
-        let is_other = |version: &Arc<Version>| !version.is_made_of(&looked.files);
-        let is_stale = known.workers.get(module).is_some_and(|worker| worker.version.as_ref().is_none_or(is_other));
+        let is_other = |version: &Arc<Version>| !version.is_same(&looked.version);
+        let is_stale =
+            known.workers.get(module).is_some_and(|worker| worker.config.version.as_ref().is_none_or(is_other));
         if looked.can_run() && is_stale {
             known.retire(module);
         }
@@ -262,14 +264,16 @@ impl ModuleRunner for Modules {
     fn command<'a>(&'a self, command: ModuleCommand<'a>) -> HostFuture<'a, ModuleReturn> {
         let job = Job::Command { name: command.name.to_owned(), arguments: command.arguments.to_owned() };
         // A command waits for models and people as long as it takes.
-        Box::pin(self.work(command.module, job, command.world, command.host, None, Thread::Own))
+        let state = CallState { event: Some("command".to_owned()), ..CallState::new(command.host) };
+        Box::pin(self.work(command.module, job, command.world, state, Thread::Own))
     }
 
     fn render<'a>(&'a self, render: ModuleRender<'a>) -> HostFuture<'a, Option<Vec<String>>> {
         let job =
             Job::Render { message: render.message.text().to_owned(), expanded: render.expanded, width: render.width };
+        let state = CallState { event: Some("render".to_owned()), ..CallState::new(render.host) };
         Box::pin(async move {
-            let returned = self.work(render.module, job, render.world, render.host, None, Thread::Own).await;
+            let returned = self.work(render.module, job, render.world, state, Thread::Own).await;
             match returned.how {
                 How::Returned(Some(lines)) => lines.decode(),
                 // The default drawing is used, however the module failed.

@@ -1,7 +1,5 @@
 //! From what the prelude says about a call to what the engine is told.
 
-use std::sync::Arc;
-
 use hookrail::Json;
 use hookrail::host::HookFailure;
 use hookrail::module::{LoadFailure, ModuleReturn, RegisteredCommand, Registrations};
@@ -50,7 +48,7 @@ pub(crate) enum FailureKind {
 
 /// What is said about a rejected promise that no handler took.
 pub(crate) fn unhandled(message: &str) -> String {
-    format!("a promise was rejected and nobody handled it: {message}")
+    format!("a promise was rejected and the rejection was not handled: {message}")
 }
 
 impl Failure {
@@ -78,28 +76,26 @@ impl Report {
 }
 
 /// What the engine is told about a call.
-pub(crate) fn returned(shared: &Shared, limits: &Limits, mut call: CallState, mut report: Report) -> ModuleReturn {
+pub(crate) fn returned(shared: &mut Shared, mut call: CallState, mut report: Report) -> ModuleReturn {
     if let Some(message) = call.lost.take() {
         report.failures.push(Failure::new(unhandled(&message)));
     }
+    // The original does not tell its listeners of a guard that failed: the caller of the tool gets the error.
+    let is_guard = |event: &String| Rule::of_event(event).is_some_and(|rule| rule.combine == Combine::Block);
+    let heard = call.event.filter(|event| !is_guard(event));
     for failure in &report.failures {
-        let stack = shared.lock().maps.stack(&failure.stack);
+        let stack = shared.state_mut().sources.maps.stack(&failure.stack);
         let text = format!("{}{}{stack}\n", failure.message, if stack.is_empty() { "" } else { "\n" });
         call.stderr.extend(text.bytes());
-        // The original does not tell its listeners of a guard that failed: the caller of the tool gets the error.
-        if Rule::of_event(&call.event).is_none_or(|rule| rule.combine != Combine::Block) {
-            let heard = HookFailure::new(shared.module.to_string_lossy(), &call.event, &failure.message);
-            Arc::clone(&call.host).hook_failed(&heard);
+        if let Some(event) = &heard {
+            let module = shared.config.module.to_string_lossy();
+            call.host.hook_failed(&HookFailure::new(module, event, &failure.message));
         }
     }
     let result = report.result.filter(|result| result.text() != "null");
     let mut failures = report.failures.into_iter();
     let mut out = match failures.next() {
-        Some(first) => {
-            let mut out = ModuleReturn::new(how(limits, first));
-            out.partial = result;
-            out
-        }
+        Some(first) => ModuleReturn { partial: result, ..ModuleReturn::new(how(&shared.config.limits, first)) },
         None => ModuleReturn::new(How::Returned(result)),
     };
     out.failures = failures.map(|failure| failure.message).collect();
@@ -110,23 +106,18 @@ pub(crate) fn returned(shared: &Shared, limits: &Limits, mut call: CallState, mu
 
 fn how(limits: &Limits, failure: Failure) -> How {
     match failure.kind {
-        FailureKind::Memory => How::OverLimit(format!("memory limit of {} MiB", limits.memory >> 20)),
-        FailureKind::Stack => How::OverLimit(format!("stack limit of {} KiB", limits.own_stack() >> 10)),
+        FailureKind::Memory => How::OverLimit(limits.of_memory()),
+        FailureKind::Stack => How::OverLimit(limits.of_stack()),
         FailureKind::Result => How::OverLimit(format!("result limit of {} KiB", limits.result >> 10)),
         FailureKind::Error | FailureKind::Value | FailureKind::Shape => How::Threw(failure.message),
     }
 }
 
 /// What a module registered, or why it cannot be loaded.
-pub(crate) fn loaded(
-    shared: &Shared,
-    limits: &Limits,
-    report: &Report,
-    lost: Option<String>,
-) -> Result<Registrations, LoadFailure> {
+pub(crate) fn loaded(shared: &mut Shared, report: &Report, lost: Option<String>) -> Result<Registrations, LoadFailure> {
     let lost = lost.map(|message| Failure::new(unhandled(&message)));
     if let Some(failure) = report.failures.first().or(lost.as_ref()) {
-        return Err(load_failure(shared, limits, failure));
+        return Err(load_failure(shared, failure));
     }
     let members = report.result.as_ref().and_then(Json::as_object).unwrap_or_default();
     let names = |key: &str| members.get(key).and_then(Json::decode::<Vec<String>>).unwrap_or_default();
@@ -141,23 +132,19 @@ struct Offer {
     description: Option<String>,
 }
 
-fn load_failure(shared: &Shared, limits: &Limits, failure: &Failure) -> LoadFailure {
+fn load_failure(shared: &mut Shared, failure: &Failure) -> LoadFailure {
+    let limits = &shared.config.limits;
     let message = match failure.kind {
         FailureKind::Shape => return LoadFailure::new(failure.message.clone()),
-        FailureKind::Memory => format!("it went over its memory limit of {} MiB", limits.memory >> 20),
-        FailureKind::Stack => format!("it went over its stack limit of {} KiB", limits.own_stack() >> 10),
+        FailureKind::Memory => format!("it went over its {}", limits.of_memory()),
+        FailureKind::Stack => format!("it went over its {}", limits.of_stack()),
         FailureKind::Error | FailureKind::Value | FailureKind::Result => explained(&failure.message),
     };
     let mut out = LoadFailure::new(format!("Failed to load hook: {message}"));
+    let sources = &mut shared.state_mut().sources;
     // A failure that the module caught, on the way to another one, has nothing to say about that.
-    if let Some(known) = shared.lock().load_failure.take().filter(|known| known.message == failure.message) {
-        out.place = known.place;
-    }
-    if out.place.is_none()
-        && let Some(place) = shared.lock().maps.first_place(&failure.stack)
-    {
-        out = out.at(place.file, place.line, place.column);
-    }
+    let known = sources.failure.take().filter(|known| known.message == failure.message);
+    out.place = known.and_then(|known| known.place).or_else(|| sources.maps.first_place(&failure.stack));
     out
 }
 
@@ -178,5 +165,5 @@ fn explained(message: &str) -> String {
     if named == message && !message.contains("'node:") {
         return named;
     }
-    format!("{named}: it is not available to module hooks; docs/modules.md lists what there is")
+    format!("{named}: it is not available to module hooks; `hookrail docs modules` lists what there is")
 }

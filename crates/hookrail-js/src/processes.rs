@@ -4,8 +4,8 @@
 //! the middle of something, must not keep its processes from being ended properly. This does not know what a module
 //! wants of a process.
 
+use std::convert::Infallible;
 use std::io;
-use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
@@ -33,17 +33,11 @@ impl SharedProcesses {
     }
 }
 
-/// The places that a process takes: of its module, and of all modules.
-struct Taken {
-    _own: OwnedSemaphorePermit,
-    _shared: Option<OwnedSemaphorePermit>,
-}
-
 /// How a process ended. Whatever had to be done to end it has been done by then.
 pub(crate) struct Ended {
     pub(crate) how: Result<Finished, SpawnError>,
     /// Its place is taken until its output has been read, because that is kept until then.
-    _place: Option<Taken>,
+    _places: Vec<OwnedSemaphorePermit>,
 }
 
 /// The processes of one module. Clones are the same.
@@ -127,56 +121,49 @@ impl Processes {
     ) -> Result<(), NotDriven> {
         let thread = thread_of_processes().map_err(NotDriven::NoThread)?;
         let inner = Arc::clone(&self.inner);
-        let place = inner.try_take(wanted.places);
-        if place.is_none() && wanted.when_full == WhenFull::Refuse {
+        let taken = inner.try_take(wanted.places);
+        if taken.is_none() && wanted.when_full == WhenFull::Refuse {
             return Err(NotDriven::Full);
         }
-        self.inner.any.store(true, Ordering::Relaxed);
+        inner.any.store(true, Ordering::Relaxed);
         let Owner { generation, call, over } = wanted.owner;
-        let environment = Environment::clone(&wanted.environment)
-            .with(left::MARK, format!("{}{generation}.{call}.", self.inner.mark));
+        let environment =
+            Environment::clone(&wanted.environment).with(left::MARK, format!("{}{generation}.{call}.", inner.mark));
         let command = wanted.command.env(Arc::new(environment));
-        let (counted, module_over) = (Counted::new(&self.inner), self.inner.over.clone());
+        let counted = Counted::new(&inner);
         thread.spawn(async move {
-            let stopped = async {
+            let stopping = async {
                 tokio::select! {
-                    () = module_over.cancelled() => {}
+                    () = inner.over.cancelled() => {}
                     () = over.cancelled() => {}
                     () = cancel.cancelled() => {}
                 }
+                cancel.cancel();
+                std::future::pending::<Infallible>().await
             };
-            let mut stopped = pin!(stopped);
-            let place = match place {
-                Some(place) => Some(place),
-                // When it was stopped before it had a place, it is not started at all.
-                None => tokio::select! {
-                    biased;
-                    () = &mut stopped => {
-                        cancel.cancel();
-                        None
-                    }
-                    place = inner.take(wanted.places) => place,
-                },
-            };
-            let mut running = pin!(hookrail_spawn::run(&command, &cancel));
-            let mut finished = if cancel.is_cancelled() {
-                running.await
-            } else {
-                tokio::select! {
-                    biased;
-                    () = &mut stopped => {
-                        cancel.cancel();
-                        running.await
-                    }
-                    finished = &mut running => finished,
+            let running = async {
+                let places = match taken {
+                    Some(places) => places,
+                    // When it was stopped before it had its places, it is not started at all.
+                    None => tokio::select! {
+                        () = cancel.cancelled() => Vec::new(),
+                        places = inner.take(wanted.places) => places,
+                    },
+                };
+                let mut how = hookrail_spawn::run(&command, &cancel).await;
+                if let Ok(finished) = &mut how
+                    && let Some(termination) = finished.termination.take()
+                {
+                    termination.finish().await;
                 }
+                Ended { how, _places: places }
             };
-            if let Ok(finished) = &mut finished
-                && let Some(ladder) = finished.ladder.take()
-            {
-                ladder.finish().await;
-            }
-            tell(Ended { how: finished, _place: place });
+            let ended = tokio::select! {
+                biased;
+                never = stopping => match never {},
+                ended = running => ended,
+            };
+            tell(ended);
             drop(counted);
         });
         Ok(())
@@ -222,28 +209,24 @@ impl Processes {
 }
 
 impl Inner {
-    /// How many places of all modules a process takes. One that wants more than there are takes all of them.
-    fn share(shared: &SharedProcesses, places: u32) -> u32 {
-        places.min(shared.most)
+    /// Where a process takes how many places. Those of the module itself come first, so that a module that waits takes
+    /// nothing from the others. A process that wants more than all modules have takes all of those.
+    fn places(&self, places: u32) -> impl Iterator<Item = (Arc<Semaphore>, u32)> {
+        let shared = self.shared.as_ref().map(|all| (Arc::clone(&all.places), places.min(all.most)));
+        std::iter::once((Arc::clone(&self.places), places)).chain(shared)
     }
 
-    fn try_take(&self, places: u32) -> Option<Taken> {
-        let own = Arc::clone(&self.places).try_acquire_many_owned(places).ok()?;
-        let shared = match &self.shared {
-            Some(all) => Some(Arc::clone(&all.places).try_acquire_many_owned(Self::share(all, places)).ok()?),
-            None => None,
-        };
-        Some(Taken { _own: own, _shared: shared })
+    fn try_take(&self, places: u32) -> Option<Vec<OwnedSemaphorePermit>> {
+        self.places(places).map(|(all, count)| all.try_acquire_many_owned(count).ok()).collect()
     }
 
-    /// Waits for places. Those of the module itself come first, so that a module that waits takes nothing from the others.
-    async fn take(&self, places: u32) -> Option<Taken> {
-        let own = Arc::clone(&self.places).acquire_many_owned(places).await.ok()?;
-        let shared = match &self.shared {
-            Some(all) => Some(Arc::clone(&all.places).acquire_many_owned(Self::share(all, places)).await.ok()?),
-            None => None,
-        };
-        Some(Taken { _own: own, _shared: shared })
+    /// Waits for places. The semaphores are never closed.
+    async fn take(&self, places: u32) -> Vec<OwnedSemaphorePermit> {
+        let mut taken = Vec::new();
+        for (all, count) in self.places(places) {
+            taken.extend(all.acquire_many_owned(count).await);
+        }
+        taken
     }
 }
 

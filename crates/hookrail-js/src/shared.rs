@@ -1,56 +1,41 @@
 //! What an instance and the functions that its JavaScript calls have in common.
 
+use std::cell::{RefCell, RefMut};
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::future::Future;
-use std::path::PathBuf;
-use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hookrail::host::HookFailure;
-use hookrail::module::{LoadFailure, ModuleWorld};
-use hookrail::trust::Digest;
+use hookrail::module::{LoadFailure, ModuleReturn, ModuleWorld};
 use hookrail::{Host, Json};
 use hookrail_spawn::CancelToken;
-use tokio::runtime::Handle;
-use tokio::sync::{mpsc, watch};
-use tokio::task::AbortHandle;
+use notify::Watcher;
+use tokio::sync::{oneshot, watch};
 
 use crate::account::{Account, Held};
 use crate::clock::{Budget, Stop, WallClock};
 use crate::component::State as ComponentState;
-use crate::ops::OpError;
-use crate::processes::{Owner, Processes};
+use crate::ops::{OpError, PendingOp};
+use crate::processes::Owner;
 use crate::source::{Maps, Version};
-use crate::worker::{Message, ModuleConfig};
-
-/// Something the host does for a module that takes time; it ends in an answer as JSON text.
-pub(crate) type PendingOp = Pin<Box<dyn Future<Output = String> + Send>>;
+use crate::worker::ModuleConfig;
 
 /// What one instance and the functions that its JavaScript calls have in common.
 ///
-/// JavaScript cannot be handed `&mut Instance`, so everything that changes is in one [`State`] behind one lock. Only the thread
-/// that has the turn uses it, beside the end of a task, which takes it for a moment; it is never held while code of the
-/// module or of the embedding program runs.
+/// It is part of the instance, behind the lock of its module. JavaScript cannot be handed a reference to it, so while a
+/// thread runs the module's code, the value is lent to that thread, where those functions find it: see [`Shared::lend`].
+/// No other thread reaches it. What ends elsewhere sends a message.
 pub(crate) struct Shared {
-    pub(crate) module: PathBuf,
-    pub(crate) processes: Processes,
+    pub(crate) config: Arc<ModuleConfig>,
     /// The how manieth instance of the module this is.
     generation: u32,
-    /// What the host holds for the module.
+    /// What the host holds for the module. Tasks on the module's thread count in it, too, so it is made of atomics.
     pub(crate) account: Account,
-    most_source: usize,
-    /// The limit on what a call may hand over.
-    pub(crate) most_result: usize,
     /// How many changes of watched files the module was not told of yet. Watchers count them on threads of their own.
     pub(crate) changes: Arc<AtomicUsize>,
-    /// What the module was made of when it was inspected; none during an inspection.
-    pub(crate) version: Option<Arc<Version>>,
-    pub(crate) inbox: mpsc::WeakUnboundedSender<Message>,
-    /// The loop of the module's own thread.
-    pub(crate) runtime: Handle,
-    state: Mutex<State>,
+    state: RefCell<State>,
 }
 
 /// Everything about an instance that changes.
@@ -66,14 +51,12 @@ pub(crate) struct State {
     /// Tasks that were begun and are not yet being polled.
     pub(crate) begun: Vec<Begun>,
     pub(crate) cancels: HashMap<u32, CancelToken>,
-    /// How many bytes of source it is made of so far.
-    source: usize,
     /// How many bytes it has sent since the last call began, while none was going on.
     between: usize,
-    /// Calls that were given up and have not ended, each with what ends it when its time is up.
-    pub(crate) abandoned: HashMap<u32, AbortHandle>,
+    /// Calls that were given up and have not ended, each with the rest of its time.
+    pub(crate) abandoned: HashMap<u32, Arc<WallClock>>,
     pub(crate) timers: Timers,
-    pub(crate) watchers: HashMap<u32, AbortHandle>,
+    pub(crate) watchers: HashMap<u32, Box<dyn Watcher + Send>>,
     pub(crate) components: HashMap<u32, Shown>,
     /// Rejected promises that are not handled yet.
     pub(crate) rejections: Vec<Rejection>,
@@ -81,17 +64,23 @@ pub(crate) struct State {
     pub(crate) refused: bool,
     /// Whether the machine ran out of something that the module needed.
     pub(crate) exhausted: bool,
+    pub(crate) sources: Sources,
+    next: u32,
+}
+
+/// What a module is made of, as far as it is loaded.
+#[derive(Default)]
+pub(crate) struct Sources {
+    /// How many bytes of source it is made of so far.
+    pub(crate) bytes: usize,
     pub(crate) maps: Maps,
     /// What the import declarations of its files name, each with the file that it stands in.
     pub(crate) static_imports: HashSet<(String, String)>,
     /// The files the module is made of.
-    pub(crate) files: Vec<(PathBuf, Digest)>,
-    /// The bytes of those files.
-    pub(crate) sources: Version,
+    pub(crate) version: Version,
     /// Files that were looked for and could not be read.
-    pub(crate) missing: Vec<PathBuf>,
-    pub(crate) load_failure: Option<LoadFailure>,
-    next: u32,
+    pub(crate) missing: Vec<std::path::PathBuf>,
+    pub(crate) failure: Option<LoadFailure>,
 }
 
 /// A task that was begun and is not yet being polled.
@@ -123,15 +112,17 @@ pub(crate) struct Finished {
 
 /// One call while it is being worked on.
 pub(crate) struct CallState {
-    pub(crate) event: String,
+    /// What its failures are reported under; none for a call whose failures the host is not told of.
+    pub(crate) event: Option<String>,
     pub(crate) host: Arc<dyn Host>,
     pub(crate) clock: Option<Arc<WallClock>>,
     /// Cancelled when the call is given up.
     pub(crate) over: CancelToken,
+    pub(crate) reply: Option<oneshot::Sender<ModuleReturn>>,
     pub(crate) messages: Vec<Json>,
     pub(crate) entries: Vec<Json>,
     /// How many bytes the messages and entries have.
-    taken: usize,
+    pub(crate) taken: usize,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: Vec<u8>,
     /// A rejection that was not handled while the call was going on.
@@ -139,12 +130,14 @@ pub(crate) struct CallState {
 }
 
 impl CallState {
-    pub(crate) fn new(event: &str, host: Arc<dyn Host>, clock: Option<Arc<WallClock>>, over: CancelToken) -> Self {
+    /// A call that has no limit on its time and is not answered.
+    pub(crate) fn new(host: Arc<dyn Host>) -> Self {
         Self {
-            event: event.to_owned(),
+            event: None,
             host,
-            clock,
-            over,
+            clock: None,
+            over: CancelToken::new(),
+            reply: None,
             messages: Vec::new(),
             entries: Vec::new(),
             taken: 0,
@@ -153,40 +146,39 @@ impl CallState {
             lost: None,
         }
     }
-
-    /// Makes room for a message or an entry, or refuses it: they are kept here, outside the module's own memory.
-    pub(crate) fn take(&mut self, value: &Json, most: usize) -> Result<(), OpError> {
-        self.taken = self.taken.saturating_add(value.text().len());
-        if self.taken > most {
-            return Err(OpError::new(format!("one call sends no more than {} KiB", most >> 10)));
-        }
-        Ok(())
-    }
 }
 
-/// What every file counts as source at least, because something is kept of each.
-const LEAST_SOURCE: usize = 1 << 10;
+/// What a module sends to its session.
+#[derive(Clone, Copy)]
+pub(crate) enum Sent {
+    Message,
+    Entry,
+}
 
 /// How much of what a module prints is kept for one call.
 const MOST_OUTPUT: usize = 64 * 1024;
 
+thread_local! {
+    /// What belongs to the module whose code this thread runs.
+    static LENT: RefCell<Option<Rc<Shared>>> = const { RefCell::new(None) };
+}
+
+/// What belongs to the module whose code this thread runs. It must be let go of before the turn is over.
+pub(crate) fn lent() -> Option<Rc<Shared>> {
+    LENT.with_borrow(Clone::clone)
+}
+
 impl Shared {
-    pub(crate) fn new(
-        config: &ModuleConfig,
-        generation: u32,
-        world: ModuleWorld,
-        host: Arc<dyn Host>,
-        runtime: Handle,
-    ) -> Arc<Self> {
+    pub(crate) fn new(config: &Arc<ModuleConfig>, generation: u32, world: ModuleWorld, host: Arc<dyn Host>) -> Self {
+        let loading = CallState::new(Arc::clone(&host));
         let state = State {
             world: Arc::new(world),
             budget: Budget::new(&config.limits, Arc::clone(&config.retired)),
-            calls: BTreeMap::new(),
+            calls: BTreeMap::from([(0, loading)]),
             host,
             finished: Vec::new(),
             begun: Vec::new(),
             cancels: HashMap::new(),
-            source: 0,
             between: 0,
             abandoned: HashMap::new(),
             timers: Timers::default(),
@@ -195,57 +187,59 @@ impl Shared {
             rejections: Vec::new(),
             refused: false,
             exhausted: false,
-            maps: Maps::default(),
-            static_imports: HashSet::new(),
-            files: Vec::new(),
-            sources: Version::default(),
-            missing: Vec::new(),
-            load_failure: None,
+            sources: Sources::default(),
             next: 1,
         };
-        Arc::new(Self {
-            module: config.module.clone(),
-            processes: config.processes.clone(),
-            generation,
-            account: Account::new(config.limits.memory),
-            most_source: config.limits.source,
-            most_result: config.limits.result,
-            changes: Arc::default(),
-            version: config.version.clone(),
-            inbox: config.inbox.clone(),
-            runtime,
-            state: Mutex::new(state),
-        })
+        let account = Account::new(config.limits.memory);
+        let config = Arc::clone(config);
+        Self { config, generation, account, changes: Arc::default(), state: RefCell::new(state) }
     }
 
-    /// The state. It must not be locked while something is called that may lock it again.
-    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Lends this to the thread while it runs the module's code, and gives it back; none when something still holds it,
+    /// which ends the instance. A function of the host may run another module on the same thread, so what was lent
+    /// before is put aside. The work must not panic.
+    pub(crate) fn lend<T>(self, work: impl FnOnce(&Self) -> T) -> (Option<Self>, T) {
+        let shared = Rc::new(self);
+        let outer = LENT.replace(Some(Rc::clone(&shared)));
+        let done = work(&shared);
+        LENT.set(outer);
+        (Rc::into_inner(shared), done)
+    }
+
+    /// The state, for the functions that JavaScript calls. It must not be held while something is called that may ask for
+    /// it again.
+    pub(crate) fn state(&self) -> RefMut<'_, State> {
+        self.state.borrow_mut()
+    }
+
+    /// The state, between turns.
+    pub(crate) fn state_mut(&mut self) -> &mut State {
+        self.state.get_mut()
     }
 
     /// What surrounds the module now.
     pub(crate) fn world(&self) -> Arc<ModuleWorld> {
-        Arc::clone(&self.lock().world)
+        Arc::clone(&self.state().world)
     }
 
     /// The module has to stop, for this reason.
     pub(crate) fn stop(&self, why: Stop) {
-        self.lock().budget.stop(why);
+        self.state().budget.stop(why);
     }
 
     /// Why the module had to be stopped.
     pub(crate) fn stopped(&self) -> Option<Stop> {
-        self.lock().budget.stopped()
+        self.state().budget.stopped()
     }
 
     /// Whether the module has to stop now. The engine asks this while the module works.
     pub(crate) fn is_over(&self) -> bool {
-        self.lock().budget.is_over()
+        self.state().budget.is_over()
     }
 
     /// A number that was not used before.
     pub(crate) fn next_number(&self) -> u32 {
-        let mut state = self.lock();
+        let mut state = self.state();
         let number = state.next;
         state.next = number.wrapping_add(1);
         number
@@ -260,40 +254,40 @@ impl Shared {
         held
     }
 
-    /// How many bytes of source may still be added.
-    pub(crate) fn source_left(&self) -> usize {
-        self.most_source.saturating_sub(self.lock().source)
-    }
-
-    /// The module is made of so much more source. None is too small to count.
-    pub(crate) fn add_source(&self, bytes: usize) {
-        let mut state = self.lock();
-        state.source = state.source.saturating_add(bytes.max(LEAST_SOURCE));
-    }
-
-    /// Makes room for a message or an entry while no call is going on, or refuses it.
-    pub(crate) fn take_between(&self, value: &Json) -> Result<(), OpError> {
-        let mut state = self.lock();
-        state.between = state.between.saturating_add(value.text().len());
-        if state.between > self.most_result {
-            return Err(OpError::new(format!(
-                "between two calls no more than {} KiB are sent",
-                self.most_result >> 10
-            )));
+    /// Takes a message or an entry: as part of the call that is going on, or for the host itself between calls. What a
+    /// call sends is kept here, outside the module's own memory, so it has a limit.
+    pub(crate) fn send(&self, what: Sent, value: Json) -> Result<(), OpError> {
+        let most = self.config.limits.result;
+        let mut state = self.state();
+        let State { calls, between, host, .. } = &mut *state;
+        let mut call = calls.values_mut().next_back();
+        let taken = call.as_mut().map_or(between, |call| &mut call.taken);
+        *taken = taken.saturating_add(value.text().len());
+        if *taken > most {
+            let kib = most >> 10;
+            return Err(OpError::new(match call {
+                Some(_) => format!("one call sends no more than {kib} KiB"),
+                None => format!("between two calls no more than {kib} KiB are sent"),
+            }));
+        }
+        match (call, what) {
+            (Some(call), Sent::Message) => call.messages.push(value),
+            (Some(call), Sent::Entry) => call.entries.push(value),
+            (None, _) => {
+                let host = Arc::clone(host);
+                drop(state);
+                match what {
+                    Sent::Message => host.send_message(&value),
+                    Sent::Entry => host.append_entry(&value),
+                }
+            }
         }
         Ok(())
     }
 
-    /// A call begins.
-    pub(crate) fn begin_call(&self, number: u32, call: CallState) {
-        let mut state = self.lock();
-        state.between = 0;
-        state.calls.insert(number, call);
-    }
-
     /// Whose a process is that is started now: the call's that was begun last, or the module's own.
     pub(crate) fn owner(&self) -> Result<Owner, OpError> {
-        let state = self.lock();
+        let state = self.state();
         let cancelled = || OpError::new("the call was cancelled").code("ECANCELED");
         match state.calls.last_key_value() {
             Some((_, call)) if call.over.is_cancelled() => Err(cancelled()),
@@ -303,72 +297,79 @@ impl Shared {
         }
     }
 
-    /// What is cancelled when a call is given up.
-    pub(crate) fn over_of(&self, call: u32) -> CancelToken {
-        self.lock().calls.get(&call).map_or_else(CancelToken::new, |call| call.over.clone())
-    }
-
     /// The host of a call, or of the last one.
     pub(crate) fn host_of(&self, call: u32) -> Arc<dyn Host> {
-        let state = self.lock();
+        let state = self.state();
         Arc::clone(state.calls.get(&call).map_or(&state.host, |call| &call.host))
     }
 
-    /// The clock of a call, if it has one.
-    pub(crate) fn clock_of(&self, call: u32) -> Option<Arc<WallClock>> {
-        self.lock().calls.get(&call).and_then(|call| call.clock.clone())
-    }
-
-    /// Does something with the call that was begun last.
-    pub(crate) fn with_current<T>(&self, work: impl FnOnce(&mut CallState) -> T) -> Option<T> {
-        self.lock().calls.values_mut().next_back().map(work)
+    /// Something was thrown, or a promise rejected, and not handled: that is a failure of the call that was begun last, or
+    /// else of none, and the host is told.
+    pub(crate) fn unhandled(&self, event: &str, message: String) {
+        let mut state = self.state();
+        match state.calls.values_mut().next_back() {
+            Some(call) => call.lost = Some(message),
+            None => {
+                drop(state);
+                self.report(event, &message);
+            }
+        }
     }
 
     /// Sets a timer, if there is room for it.
     pub(crate) fn set_timer(&self, number: u32, wait: Duration) {
         if let Some(held) = self.hold(TIMER) {
-            self.lock().timers.set(number, wait, held);
+            self.state().timers.set(number, wait, held);
         }
     }
 
     /// Keeps what a module prints.
     pub(crate) fn print(&self, stream: u32, text: &str) {
-        self.with_current(|call| {
+        if let Some(call) = self.state().calls.values_mut().next_back() {
             let kept = if stream == 1 { &mut call.stdout } else { &mut call.stderr };
             let room = MOST_OUTPUT.saturating_sub(kept.len());
             kept.extend(text.bytes().take(room));
-        });
+        }
     }
 
     /// Tells the host of a failure that no call can be blamed for.
     pub(crate) fn report(&self, event: &str, message: &str) {
-        let failure = HookFailure::new(self.module.to_string_lossy(), event, message);
-        let host = Arc::clone(&self.lock().host);
-        host.hook_failed(&failure);
+        let failure = HookFailure::new(self.config.module.to_string_lossy(), event, message);
+        self.host_of(0).hook_failed(&failure);
     }
 }
 
 impl State {
+    /// A call begins.
+    pub(crate) fn begin_call(&mut self, number: u32, call: CallState) {
+        self.between = 0;
+        self.calls.insert(number, call);
+    }
+
+    /// Whether the module is still being loaded.
+    pub(crate) fn is_loading(&self) -> bool {
+        self.calls.contains_key(&0)
+    }
+
     /// Whether anything is outstanding that could still settle a promise.
     pub(crate) fn can_go_on(&self) -> bool {
-        !(self.timers.is_empty() && self.watchers.is_empty() && self.begun.is_empty())
+        !(self.timers.due.is_empty() && self.watchers.is_empty() && self.begun.is_empty())
     }
-}
 
-impl Drop for Shared {
-    fn drop(&mut self) {
-        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for task in state.watchers.values().chain(state.abandoned.values()) {
-            task.abort();
-        }
+    /// When the module has to be looked after, if nothing happens before: a timer is due, or the time is up of a call that
+    /// was given up.
+    pub(crate) fn next_due(&self) -> Option<Instant> {
+        let timer = self.timers.due.keys().next().map(|(at, _)| *at);
+        let overdue = self.abandoned.values().filter_map(|clock| Instant::now().checked_add(clock.left()));
+        overdue.chain(timer).min()
     }
 }
 
 /// Timers by when they are due.
 #[derive(Debug, Default)]
 pub(crate) struct Timers {
-    due: BTreeMap<(Instant, u32), ()>,
-    by_number: HashMap<u32, (Instant, Held)>,
+    due: BTreeMap<(Instant, u32), Held>,
+    by_number: HashMap<u32, Instant>,
 }
 
 /// What a timer takes.
@@ -378,24 +379,15 @@ impl Timers {
     fn set(&mut self, number: u32, wait: Duration, held: Held) {
         self.clear(number);
         if let Some(at) = Instant::now().checked_add(wait) {
-            self.due.insert((at, number), ());
-            self.by_number.insert(number, (at, held));
+            self.due.insert((at, number), held);
+            self.by_number.insert(number, at);
         }
     }
 
     pub(crate) fn clear(&mut self, number: u32) {
-        if let Some((at, _)) = self.by_number.remove(&number) {
+        if let Some(at) = self.by_number.remove(&number) {
             self.due.remove(&(at, number));
         }
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.due.is_empty()
-    }
-
-    /// When the next one is due.
-    pub(crate) fn next(&self) -> Option<Instant> {
-        self.due.keys().next().map(|(at, _)| *at)
     }
 
     /// Takes one that is due.

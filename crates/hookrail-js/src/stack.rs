@@ -12,20 +12,16 @@ const READING: usize = 2 << 20;
 
 /// Whether a module can be entered here without ever coming near the end of the stack.
 pub(crate) fn has_room(limits: &Limits) -> bool {
-    left().is_some_and(|left| left >= limits.own_stack() + MARGIN)
+    stacker::remaining_stack().is_some_and(|left| left >= limits.own_stack() + MARGIN)
 }
 
 /// Does something that goes deep: here, or where there is more room. None means that there is no room anywhere.
 pub(crate) fn deep<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
-    if left().is_some_and(|left| left >= READING) {
+    if stacker::remaining_stack().is_some_and(|left| left >= READING) {
         return Some(work());
     }
     thread::scope(|scope| {
         let builder = thread::Builder::new().name("hookrail-module".to_owned()).stack_size(2 * READING);
         builder.spawn_scoped(scope, work).ok()?.join().ok()
     })
-}
-
-fn left() -> Option<usize> {
-    stacker::remaining_stack()
 }

@@ -5,8 +5,6 @@
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use rquickjs::context::EvalOptions;
@@ -14,17 +12,15 @@ use rquickjs::function::{Func, IntoArgs};
 use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Exception, Function, Object, Runtime, Value};
 
 use crate::clock::Stop;
-use crate::limits::Limits;
 use crate::ops;
 use crate::rules;
-use crate::shared::{Finished, Rejection, Shared};
+use crate::shared::{Finished, Rejection, Shared, lent};
 use crate::source::{FileLoader, FileResolver, script};
 
 /// A runtime with the prelude in it.
 pub(crate) struct Vm {
     context: Context,
     runtime: Runtime,
-    shared: Arc<Shared>,
     memory: usize,
 }
 
@@ -53,78 +49,52 @@ impl Entry {
 const SPARE_MEMORY: usize = 1 << 20;
 
 impl Vm {
-    /// A runtime in which nothing of the module has run yet.
-    pub(crate) fn new(shared: &Arc<Shared>, limits: &Limits) -> Result<Self, String> {
+    /// A runtime in which nothing of the module has run yet. What is shared must be lent to this thread.
+    pub(crate) fn new(shared: &Shared) -> Result<Self, String> {
+        let limits = &shared.config.limits;
         let runtime = Runtime::new().map_err(|error| {
             // Nothing is limited before there is a runtime, so the machine itself had no memory for it.
-            shared.lock().exhausted = true;
+            shared.state().exhausted = true;
             error.to_string()
         })?;
         runtime.set_memory_limit(limits.memory);
         runtime.set_max_stack_size(limits.own_stack());
-        let asked = Arc::clone(shared);
-        runtime.set_interrupt_handler(Some(Box::new(move || asked.is_over())));
-        runtime.set_loader(FileResolver { shared: Arc::clone(shared) }, FileLoader { shared: Arc::clone(shared) });
-        let tracked = Arc::clone(shared);
-        runtime.set_host_promise_rejection_tracker(Some(Box::new(move |ctx, promise, reason, handled| {
-            track(&tracked, &ctx, &promise, &reason, handled);
+        runtime.set_interrupt_handler(Some(Box::new(|| lent().is_none_or(|shared| shared.is_over()))));
+        runtime.set_loader(FileResolver, FileLoader);
+        runtime.set_host_promise_rejection_tracker(Some(Box::new(|ctx, promise, reason, handled| {
+            if let Some(shared) = lent() {
+                track(&shared, &ctx, &promise, &reason, handled);
+            }
         })));
         let context = Context::full(&runtime).map_err(|error| error.to_string())?;
-        shared.lock().budget.begin();
-        let ready = context.with(|ctx| prelude(&ctx, shared).catch(&ctx).map_err(|error| described(&error)));
-        shared.lock().budget.end();
-        ready.map(|()| Self { context, runtime, shared: Arc::clone(shared), memory: limits.memory })
-    }
-
-    /// Begins to load the module; its end is reported as that of call zero.
-    pub(crate) fn load(&self, module: &Path) {
-        self.turn(Entry::Open, (module.to_string_lossy().into_owned(),));
+        shared.state().budget.begin();
+        let longest = limits.result;
+        let ready = context.with(|ctx| prelude(&ctx, longest).catch(&ctx).map_err(|error| described(&error)));
+        shared.state().budget.end();
+        ready.map(|()| Self { context, runtime, memory: limits.memory })
     }
 
     /// Enters the module's code, and runs everything that becomes ready. What was thrown on the way is a failure that
     /// no call can be blamed for; the prelude catches all others.
-    pub(crate) fn turn<A>(&self, entry: Entry, args: A)
+    pub(crate) fn turn<A>(&self, shared: Shared, entry: Entry, args: A) -> Option<Shared>
     where
         A: for<'js> IntoArgs<'js>,
     {
-        self.shared.lock().budget.begin();
-        // A panic must not leave the runtime's lock poisoned, nor reach a thread that is not the module's own.
-        let turned = self.context.with(|ctx| catch_unwind(AssertUnwindSafe(|| self.run(&ctx, entry, args))));
-        self.shared.lock().budget.end();
-        let thrown = turned.unwrap_or_else(|_| {
-            self.shared.stop(Stop::Panic);
-            None
+        let (shared, thrown) = shared.lend(|shared| {
+            shared.state().budget.begin();
+            // A panic must not leave the runtime's lock poisoned, nor reach a thread that is not the module's own.
+            let turned = self.context.with(|ctx| catch_unwind(AssertUnwindSafe(|| run(&ctx, shared, entry, args))));
+            shared.state().budget.end();
+            turned.unwrap_or_else(|_| {
+                shared.stop(Stop::Panic);
+                None
+            })
         });
-        if let Some(message) = thrown.filter(|_| self.shared.stopped().is_none()) {
-            let lost = self.shared.with_current(|call| call.lost = Some(message.clone()));
-            if lost.is_none() {
-                self.shared.report("callback", &message);
-            }
+        let shared = shared?;
+        if let Some(message) = thrown.filter(|_| shared.stopped().is_none()) {
+            shared.unhandled("callback", message);
         }
-    }
-
-    /// Calls a function and runs what becomes ready; gives what was thrown.
-    fn run<A>(&self, ctx: &Ctx<'_>, entry: Entry, args: A) -> Option<String>
-    where
-        A: for<'js> IntoArgs<'js>,
-    {
-        let function = ctx.userdata::<Vec<Function<'_>>>().and_then(|all| all.get(entry as usize).cloned());
-        let thrown = match function {
-            Some(function) => function.call::<_, ()>(args).catch(ctx).err().map(|error| {
-                if is_out_of_memory(&error) {
-                    // What could not be done then is not done later, and a call that waits for it would wait for ever.
-                    self.shared.stop(Stop::Memory);
-                }
-                described(&error)
-            }),
-            None => Some(format!("the prelude has no {entry:?}")),
-        };
-        while self.shared.stopped().is_none() && ctx.execute_pending_job() {
-            if self.shared.is_over() {
-                break;
-            }
-        }
-        thrown
+        Some(shared)
     }
 
     /// Whether more work is ready without anything from outside.
@@ -151,6 +121,30 @@ impl Vm {
     }
 }
 
+/// Calls a function and runs what becomes ready; gives what was thrown.
+fn run<A>(ctx: &Ctx<'_>, shared: &Shared, entry: Entry, args: A) -> Option<String>
+where
+    A: for<'js> IntoArgs<'js>,
+{
+    let function = ctx.userdata::<Vec<Function<'_>>>().and_then(|all| all.get(entry as usize).cloned());
+    let thrown = match function {
+        Some(function) => function.call::<_, ()>(args).catch(ctx).err().map(|error| {
+            if is_out_of_memory(&error) {
+                // What could not be done then is not done later, and a call that waits for it would wait for ever.
+                shared.stop(Stop::Memory);
+            }
+            described(&error)
+        }),
+        None => Some(format!("the prelude has no {entry:?}")),
+    };
+    while shared.stopped().is_none() && ctx.execute_pending_job() {
+        if shared.is_over() {
+            break;
+        }
+    }
+    thrown
+}
+
 /// Keeps the rejections that are not handled. One that is handled a moment later is taken out again.
 fn track<'js>(shared: &Shared, ctx: &Ctx<'js>, promise: &Value<'js>, reason: &Value<'js>, handled: bool) {
     // The address stands for the promise: only whether it is the same one matters, and it lives until the turn is over.
@@ -158,16 +152,16 @@ fn track<'js>(shared: &Shared, ctx: &Ctx<'js>, promise: &Value<'js>, reason: &Va
     promise.hash(&mut hasher);
     let key = hasher.finish();
     if handled {
-        shared.lock().rejections.retain(|known| known.promise != key);
+        shared.state().rejections.retain(|known| known.promise != key);
     } else {
-        // Before the lock: a getter of the module may run here, and lose a promise of its own.
+        // Before the state is asked for: a getter of the module may run here, and lose a promise of its own.
         let message = match Exception::from_object(reason.clone().into_object().unwrap_or_else(|| ctx.globals())) {
             Some(error) => error.message().unwrap_or_default(),
             None => text_of(reason),
         };
         let message = beginning(message);
         if let Some(held) = shared.hold(message.len() + REJECTION) {
-            shared.lock().rejections.push(Rejection { promise: key, message, _held: held });
+            shared.state().rejections.push(Rejection { promise: key, message, _held: held });
         }
     }
 }
@@ -214,8 +208,9 @@ fn is_out_of_memory(error: &CaughtError<'_>) -> bool {
 }
 
 /// Runs the prelude, and keeps what the host calls it by.
-fn prelude<'js>(ctx: &Ctx<'js>, shared: &Arc<Shared>) -> rquickjs::Result<()> {
-    let native = natives(ctx, shared)?;
+fn prelude<'js>(ctx: &Ctx<'js>, longest: usize) -> rquickjs::Result<()> {
+    let native = natives(ctx)?;
+    native.set("longest", longest)?;
     let base: Function<'js> = part(ctx, "base.js")?;
     let entry: Object<'js> = base.call((native,))?;
     let entries = Entry::NAMES.iter().map(|name| entry.get(*name)).collect::<rquickjs::Result<Vec<Function<'js>>>>()?;
@@ -233,49 +228,42 @@ fn part<'js>(ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Function<'js>> {
 }
 
 /// The functions that the prelude stands on.
-fn natives<'js>(ctx: &Ctx<'js>, shared: &Arc<Shared>) -> rquickjs::Result<Object<'js>> {
+fn natives<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
     let native = Object::new(ctx.clone())?;
-    let state = Arc::clone(shared);
-    native.set("sync", Func::from(move |op: String| ops::sync(&state, &op)))?;
-    let state = Arc::clone(shared);
-    native.set("start", Func::from(move |call: u32, task: String| ops::start(&state, call, &task)))?;
-    let state = Arc::clone(shared);
-    native.set(
-        "finished",
-        Func::from(move |call: u32, result: Option<String>, failures: Option<String>| {
-            finished(&state, call, result, failures);
-        }),
-    )?;
-    let state = Arc::clone(shared);
-    native.set("write", Func::from(move |stream: u32, text: String| state.print(stream, &text)))?;
-    let state = Arc::clone(shared);
-    native.set(
-        "timer",
-        Func::from(move |wait: f64| {
-            let number = state.next_number();
-            state.set_timer(number, milliseconds(wait));
-            number
-        }),
-    )?;
-    let state = Arc::clone(shared);
-    native.set("again", Func::from(move |number: u32, wait: f64| state.set_timer(number, milliseconds(wait))))?;
-    let state = Arc::clone(shared);
-    native.set("clear", Func::from(move |number: u32| state.lock().timers.clear(number)))?;
-    native.set("longest", shared.most_result)?;
+    native.set("sync", Func::from(|op: String| with(|shared| ops::sync(shared, &op))))?;
+    native.set("start", Func::from(|call: u32, task: String| with(|shared| ops::start(shared, call, &task))))?;
+    let finished = |call: u32, result: Option<String>, failures: Option<String>| {
+        with(|shared| finished(shared, call, result, failures));
+    };
+    native.set("finished", Func::from(finished))?;
+    native.set("write", Func::from(|stream: u32, text: String| with(|shared| shared.print(stream, &text))))?;
+    let again = |shared: &Shared, number: u32, wait: f64| {
+        shared.set_timer(number, milliseconds(wait));
+        number
+    };
+    native.set("timer", Func::from(move |wait: f64| with(|shared| again(shared, shared.next_number(), wait))))?;
+    native.set("again", Func::from(move |number: u32, wait: f64| with(|shared| again(shared, number, wait))))?;
+    native.set("clear", Func::from(|number: u32| with(|shared| shared.state().timers.clear(number))))?;
     native.set("rules", rules::table())?;
     native.set("script", Func::from(|ctx: Ctx<'js>, name: String| part(&ctx, &name)))?;
     Ok(native)
 }
 
+/// Does something for the module whose code runs.
+fn with<T: Default>(work: impl FnOnce(&Shared) -> T) -> T {
+    lent().map(|shared| work(&shared)).unwrap_or_default()
+}
+
 /// A call has ended, if it is one that is going on. The prelude keeps to the limits here; a module that calls this itself
 /// may not.
 fn finished(shared: &Shared, call: u32, result: Option<String>, failures: Option<String>) {
-    let mut state = shared.lock();
+    let most = shared.config.limits.result;
+    let mut state = shared.state();
     let is_going_on = state.calls.contains_key(&call) || state.abandoned.contains_key(&call);
     if !is_going_on || state.finished.iter().any(|known| known.call == call) {
         return;
     }
-    let is_long = |text: &String| text.len() > shared.most_result && text.chars().count() > shared.most_result;
+    let is_long = |text: &String| text.len() > most && text.chars().count() > most;
     let (result, failures) = if result.as_ref().is_some_and(is_long) || failures.as_ref().is_some_and(is_long) {
         (None, Some(r#"[{"message":"its result is too long","kind":"result"}]"#.to_owned()))
     } else {

@@ -8,20 +8,17 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use hookrail::Host;
 use hookrail::host::NoHost;
 use hookrail::module::{LoadFailure, ModuleInspection, ModuleReturn, ModuleWorld};
-use hookrail::trust::Digest;
-use hookrail_spawn::{CancelToken, lock};
+use hookrail_spawn::lock;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::account::Held;
-use crate::clock::WallClock;
 use crate::limits::Limits;
 use crate::machine::EventLoop;
-use crate::module_host::ModuleHost;
+use crate::module_host::{Answers, ModuleHost, Settled};
 use crate::processes::{Processes, SharedProcesses};
+use crate::shared::CallState;
 use crate::source::Version;
 
 /// What a module's thread is told.
@@ -31,13 +28,11 @@ pub(crate) enum Message {
     /// A call is given up.
     Abandon(u32),
     /// An operation has ended; without an answer when it was broken off.
-    Settled { generation: u32, number: u32, answer: Option<(String, Held)> },
-    /// A call that was given up has not ended in its time.
-    Overdue { generation: u32, call: u32 },
+    Settled { generation: u32, number: u32, answer: Option<Settled> },
     /// A watched file has changed.
     Changed { watcher: u32, kind: &'static str, name: String },
     /// Draw a component.
-    Draw { component: u32, width: usize, reply: oneshot::Sender<Vec<String>> },
+    Draw { component: u32, width: usize, reply: oneshot::Sender<ModuleReturn> },
     /// Give a component a key press.
     Key { component: u32, data: String },
     /// The next timer is another one than the thread waits for.
@@ -49,11 +44,7 @@ pub(crate) struct Work {
     pub(crate) number: u32,
     pub(crate) job: Job,
     pub(crate) world: ModuleWorld,
-    pub(crate) host: Arc<dyn Host>,
-    pub(crate) clock: Option<Arc<WallClock>>,
-    /// Cancelled when the call is given up.
-    pub(crate) over: CancelToken,
-    pub(crate) reply: oneshot::Sender<ModuleReturn>,
+    pub(crate) call: CallState,
 }
 
 pub(crate) enum Job {
@@ -65,15 +56,9 @@ pub(crate) enum Job {
 /// A module's thread, seen from outside. It ends when this is gone.
 pub(crate) struct Worker {
     pub(crate) to: mpsc::UnboundedSender<Message>,
-    /// Set to end whatever the module is doing.
-    pub(crate) retired: Arc<AtomicBool>,
-    /// What it has started.
-    pub(crate) processes: Processes,
-    /// The turn.
+    /// The module behind its one lock, which is the turn.
     pub(crate) host: Arc<Mutex<ModuleHost>>,
-    /// What the module is made of, if it was inspected before.
-    pub(crate) version: Option<Arc<Version>>,
-    queued: Arc<AtomicUsize>,
+    pub(crate) config: Arc<ModuleConfig>,
 }
 
 impl Worker {
@@ -84,41 +69,40 @@ impl Worker {
         version: Option<Arc<Version>>,
     ) -> std::io::Result<Self> {
         let (to, inbox) = mpsc::unbounded_channel();
-        let config = ModuleConfig { version: version.clone(), ..ModuleConfig::new(module, limits, shared, &to) };
-        let (retired, processes) = (Arc::clone(&config.retired), config.processes.clone());
-        let queued = Arc::clone(&config.queued);
+        let config = ModuleConfig::new(module, limits, shared, version, &to);
         let events = EventLoop::new()?;
-        let host = Arc::new(Mutex::new(ModuleHost::new(config, events.handle()?)));
+        let host = Arc::new(Mutex::new(ModuleHost::new(Arc::clone(&config), events.handle()?)));
         let own = Arc::clone(&host);
         spawn(&limits, move || events.run(serve(own, inbox)))?;
-        Ok(Self { to, retired, processes, host, version, queued })
+        Ok(Self { to, host, config })
     }
 
     /// Gives work to the thread.
     pub(crate) fn send(&self, work: Work) {
-        self.queued.fetch_add(1, Ordering::Relaxed);
+        self.config.queued.fetch_add(1, Ordering::Relaxed);
         // The receiver lives as long as the thread, and the thread as long as this sender.
         let _ = self.to.send(Message::Work(Box::new(work)));
     }
 }
 
-/// What holds for every instance of a module.
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.config.processes.end();
+    }
+}
+
+/// What holds for every instance of a module. It is outside of the lock, so what changes in it is atomic.
 pub(crate) struct ModuleConfig {
     pub(crate) module: PathBuf,
     pub(crate) limits: Limits,
     pub(crate) inbox: mpsc::WeakUnboundedSender<Message>,
+    /// Set to end whatever the module is doing, by a thread that does not have the turn.
     pub(crate) retired: Arc<AtomicBool>,
     pub(crate) processes: Processes,
     /// What the module is made of, if it was inspected before.
     pub(crate) version: Option<Arc<Version>>,
     /// How much work was sent and has not been taken by the module's thread.
-    pub(crate) queued: Arc<AtomicUsize>,
-}
-
-impl Drop for Worker {
-    fn drop(&mut self) {
-        self.processes.end();
-    }
+    pub(crate) queued: AtomicUsize,
 }
 
 impl ModuleConfig {
@@ -126,17 +110,18 @@ impl ModuleConfig {
         module: &Path,
         limits: Limits,
         shared: Option<SharedProcesses>,
+        version: Option<Arc<Version>>,
         to: &mpsc::UnboundedSender<Message>,
-    ) -> Self {
-        Self {
+    ) -> Arc<Self> {
+        Arc::new(Self {
             module: module.to_owned(),
             limits,
             inbox: to.downgrade(),
             retired: Arc::default(),
             processes: Processes::new(limits.processes, shared),
-            version: None,
-            queued: Arc::default(),
-        }
+            version,
+            queued: AtomicUsize::default(),
+        })
     }
 }
 
@@ -152,7 +137,7 @@ pub(crate) fn look_into(module: &Path, world: ModuleWorld, limits: Limits) -> Lo
     let (send, receive) = std::sync::mpsc::channel();
     let (to, inbox) = mpsc::unbounded_channel();
     // While it is looked into, it can start no process.
-    let config = ModuleConfig::new(module, limits, None, &to);
+    let config = ModuleConfig::new(module, limits, None, None, &to);
     let retired = Arc::clone(&config.retired);
     let started = EventLoop::new().and_then(|events| {
         let runtime = events.handle()?;
@@ -170,27 +155,22 @@ pub(crate) fn look_into(module: &Path, world: ModuleWorld, limits: Limits) -> Lo
     }
     receive.recv_timeout(limits.load).unwrap_or_else(|_| {
         retired.store(true, Ordering::Relaxed);
-        Looked::failed(failure(format!("it took longer than {} s", limits.load.as_secs())))
+        let failure = failure(format!("it took longer than {} s", limits.load.as_secs()));
+        Looked::without_files(ModuleInspection::Failed(failure))
     })
 }
 
 /// What looking into a module found.
 pub(crate) struct Looked {
     pub(crate) found: ModuleInspection,
-    pub(crate) files: Vec<(PathBuf, Digest)>,
-    /// The bytes of those files.
-    pub(crate) sources: Version,
+    pub(crate) version: Version,
     /// Files that were looked for and could not be read.
     pub(crate) missing: Vec<PathBuf>,
 }
 
 impl Looked {
-    pub(crate) fn failed(failure: LoadFailure) -> Self {
-        Self::without_files(ModuleInspection::Failed(failure))
-    }
-
     pub(crate) fn without_files(found: ModuleInspection) -> Self {
-        Self { found, files: Vec::new(), sources: Version::default(), missing: Vec::new() }
+        Self { found, version: Version::default(), missing: Vec::new() }
     }
 
     /// Whether the module can be asked, as far as looking into it could tell.
@@ -204,7 +184,7 @@ impl Looked {
 
 /// Drives a runtime until the module is loaded or cannot be.
 async fn look(
-    config: ModuleConfig,
+    config: Arc<ModuleConfig>,
     runtime: Handle,
     world: ModuleWorld,
     mut inbox: mpsc::UnboundedReceiver<Message>,
@@ -217,13 +197,14 @@ async fn look(
             return looked;
         }
         let due = host.arm();
-        if due.is_none() && !host.has_ops() {
-            return Looked::failed(LoadFailure::new("Failed to load hook: its factory never ends"));
-        }
+        let goes_on = due.is_some() || host.has_ops();
         tokio::select! {
-            Some(message) = inbox.recv() => host.take(message),
-            () = sleep_until(due), if due.is_some() => host.fire_timers(),
-            else => return Looked::failed(LoadFailure::new("Failed to load hook: its factory never ends")),
+            Some(message) = inbox.recv(), if goes_on => host.take(message),
+            () = sleep_until(due), if due.is_some() => host.look_after(),
+            else => {
+                let failure = LoadFailure::new("Failed to load hook: its factory never ends");
+                return Looked::without_files(ModuleInspection::Failed(failure));
+            }
         }
     }
 }
@@ -241,7 +222,7 @@ async fn serve(host: Arc<Mutex<ModuleHost>>, mut inbox: mpsc::UnboundedReceiver<
         turn(&host, |host| {
             match message {
                 Some(message) => host.take(message),
-                None => host.fire_timers(),
+                None => host.look_after(),
             }
             host.after_turn();
         });
@@ -258,7 +239,14 @@ fn turn(host: &Mutex<ModuleHost>, work: impl FnOnce(&mut ModuleHost)) {
         work(&mut host);
         host.take_answers()
     };
-    answers.send();
+    send(answers);
+}
+
+/// Sends answers, after the turn. A caller may be gone by now.
+pub(crate) fn send(answers: Answers) {
+    for (reply, returned) in answers {
+        let _ = reply.send(returned);
+    }
 }
 
 async fn sleep_until(due: Option<std::time::Instant>) {

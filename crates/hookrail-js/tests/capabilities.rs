@@ -14,31 +14,24 @@ use hookrail::module::Capabilities;
 use hookrail::trust::FileTrustStore;
 use hookrail::{Environment, HookSystem};
 use hookrail_js::{Modules, SharedProcesses};
-use tempfile::TempDir;
+use hookrail_testkit::TestProject;
 
 /// A project, a home directory and a store of grants in one folder.
-struct Lab {
-    folder: TempDir,
-}
+struct Lab(TestProject);
 
 impl Lab {
     fn new() -> Self {
-        let lab = Self { folder: tempfile::tempdir().unwrap() };
-        for made in ["project", "home", "state/hookrail"] {
-            fs::create_dir_all(lab.at(made)).unwrap();
-        }
+        let lab = Self(TestProject::new());
+        fs::create_dir_all(lab.at("state/hookrail")).unwrap();
         lab
     }
 
     fn at(&self, name: &str) -> PathBuf {
-        self.folder.path().canonicalize().unwrap().join(name)
+        self.0.path(name)
     }
 
     fn write(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.at(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, text).unwrap();
-        path
+        self.0.write_at(name, text)
     }
 
     /// A module that does each of these, and says how each ended: `ok` with what it gave, or the code of the error.
@@ -287,7 +280,7 @@ fn all_modules_together_have_no_more_processes_than_there_may_be() {
             assert!(!common::block_on(fire).is_denied());
         }
         system.shutdown_blocking();
-        let log = project.dir.path().join("log");
+        let log = project.project.join("log");
         let text = fs::read_to_string(&log).unwrap();
         let mut now = 0;
         let highest = text

@@ -30,9 +30,9 @@ fn command(name: &str, says: &str) -> Hook {
 #[test]
 fn delays_of_modules_and_commands_change_nothing() {
     let project = Project::new();
-    project.write("a.ts", &module("a", "console.log(JSON.stringify(event.input)); return undefined;"));
-    project.write("b.ts", &module("b", "throw new Error('guard');"));
-    project.write("c.ts", &module("c", "return { block: true, reason: 'never asked' };"));
+    project.write("a.ts", module("a", "console.log(JSON.stringify(event.input)); return undefined;"));
+    project.write("b.ts", module("b", "throw new Error('guard');"));
+    project.write("c.ts", module("c", "return { block: true, reason: 'never asked' };"));
     let names = ["a", "b", "c", "d", "e"];
     let rewrites = [command("d", r#"{"hookSpecificOutput":{"tool_input":{"command":"d"}}}"#)];
     let asks = [command("e", r#"{"decision":"ask","reason":"e","systemMessage":"e"}"#)];
@@ -41,7 +41,7 @@ fn delays_of_modules_and_commands_change_nothing() {
     let mut seen: Vec<Value> = Vec::new();
     for turn in 0..5 {
         for (at, name) in names.iter().enumerate() {
-            project.write(&format!("{name}.delay"), &((at + turn) % names.len() * 15).to_string());
+            project.write(&format!("{name}.delay"), ((at + turn) % names.len() * 15).to_string());
         }
         let mut document = outcome_document(&system.fire_blocking(tool_call(&system))).to_value();
         document["aggregated"]["totalDuration"] = Value::Null;

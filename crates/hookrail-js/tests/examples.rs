@@ -12,11 +12,11 @@ use hookrail::{EventKind, FireOptions, HookSystem, Host, Outcome};
 fn example(name: &str) -> HookSystem {
     let path = format!("{}/../../examples/modules/{name}", env!("CARGO_MANIFEST_DIR"));
     let project = Project::new();
-    project.write("x.ts", &std::fs::read_to_string(path).unwrap());
+    project.write("x.ts", std::fs::read_to_string(path).unwrap());
     let system = project.system(&["x.ts"]);
     assert!(system.snapshot().diagnostics().is_empty(), "{:?}", system.snapshot().diagnostics());
     // The folder has to outlive the system, which opens it again at the first call.
-    std::mem::forget(project.dir);
+    std::mem::forget(project);
     system
 }
 

@@ -178,3 +178,62 @@ fn tasks_that_ask_at_once_get_their_answers_whatever_thread_gives_them() {
     let task = untimed.spawn(asked_in_place(Arc::clone(&modules), file));
     assert!(untimed.block_on(task).unwrap().0);
 }
+
+/// A host that asks another module, on the same thread, whenever it is spoken to.
+struct Relay {
+    modules: Modules,
+    other: PathBuf,
+    heard: Mutex<Vec<String>>,
+}
+
+impl Host for Relay {
+    fn has_user(&self) -> bool {
+        true
+    }
+
+    fn notify(&self, text: &str, _level: NoticeLevel) {
+        let world = ModuleWorld::new("/", Arc::new(Environment::default()));
+        let (time, host) = (Duration::from_secs(20), Arc::new(Listener::default()));
+        let call = ModuleCall::new(&self.other, "tool_call", "{}", time, world, host);
+        let returned = common::block_on(self.modules.call_here(call));
+        let How::Returned(Some(result)) = returned.how else { panic!("{returned:?}") };
+        self.heard.lock().unwrap().push(format!("{text}: {}", result.text()));
+    }
+}
+
+#[test]
+fn a_module_goes_on_as_itself_after_another_one_ran_on_its_thread() {
+    let project = Project::new();
+    let outer = project.write(
+        "outer.ts",
+        "export default (pi) => { pi.on('tool_call', (_, ctx) => { console.log('before'); ctx.ui.notify('first'); \
+         console.log('between'); ctx.ui.notify('second'); console.log('after'); \
+         return { block: true, reason: 'outer' }; }); };",
+    );
+    let inner = project.write(
+        "inner.ts",
+        "let calls = 0; export default (pi) => { pi.on('tool_call', () => { console.log('inner'); \
+         return { block: true, reason: `inner ${++calls}` }; }); };",
+    );
+    let modules = hookrail_js::modules();
+    asked(&modules, &inner, "{}");
+    let relay = Arc::new(Relay { modules, other: inner, heard: Mutex::default() });
+    let world = ModuleWorld::new("/", Arc::new(Environment::default()));
+    for count in [2, 4] {
+        // The first time it is loaded and asked on its own thread, the second time here.
+        let host = Arc::clone(&relay) as Arc<dyn Host>;
+        let time = Duration::from_secs(20);
+        let call = ModuleCall::new(&outer, "tool_call", "{}", time, world.clone(), host);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let returned = runtime.block_on(relay.modules.call_here(call));
+        let printed = String::from_utf8(returned.stdout.bytes.clone()).unwrap();
+        assert_eq!(printed, "before\nbetween\nafter\n", "{returned:?}");
+        assert!(
+            matches!(&returned.how, How::Returned(Some(result)) if result.text().contains("outer")),
+            "{returned:?}"
+        );
+        let heard = relay.heard.lock().unwrap();
+        assert_eq!(heard.len(), count);
+        assert!(heard.last().unwrap().contains(&format!("inner {}", count + 1)), "{heard:?}");
+    }
+}

@@ -95,7 +95,7 @@ fn the_agent_and_its_models() {
 fn a_command_with_a_new_session_and_its_setup() {
     let project = Project::new();
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/modules/handoff-command.ts");
-    project.write("x.ts", &std::fs::read_to_string(path).unwrap());
+    project.write("x.ts", std::fs::read_to_string(path).unwrap());
     let system = project.system(&["x.ts"]);
     let offers = system.commands();
     assert_eq!(offers.len(), 1);
@@ -176,8 +176,8 @@ fn the_first_command_and_the_first_renderer_of_a_name_count() {
              pi.registerMessageRenderer('t', (message, {{ expanded }}, theme) => new Text(`{name} ${{theme.bold(message.content)}} ${{expanded}}`, 0, 0)); }};"
         )
     };
-    project.write("a.ts", &module("a"));
-    project.write("b.ts", &module("b"));
+    project.write("a.ts", module("a"));
+    project.write("b.ts", module("b"));
     let system = project.system(&["a.ts", "b.ts"]);
     let names: Vec<_> = system.commands().into_iter().map(|offer| offer.description.unwrap()).collect();
     assert_eq!(names, ["a", "b"], "all commands are listed");
@@ -305,7 +305,7 @@ fn a_file_that_is_replaced_is_still_watched_and_a_folder_too() {
     let host = Scripted::new(&[]);
     block_on(system.fire_with(system.event(EventKind::SessionStart), FireOptions::new().host(host.clone())));
     let fresh = project.write("fresh.txt", "replaced");
-    std::fs::rename(fresh, project.dir.path().join("d/watched.txt")).unwrap();
+    std::fs::rename(fresh, project.project.join("d/watched.txt")).unwrap();
     let heard = |kind: &str, what: &str| {
         let kind = format!("\"customType\":\"{kind}\"");
         host.heard().iter().any(|heard| heard.contains(&kind) && heard.contains(what))

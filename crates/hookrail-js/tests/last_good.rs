@@ -80,7 +80,7 @@ fn a_module_or_an_import_that_is_gone_stays_in_force() {
     for file in ["guard.ts", "lib.ts"] {
         let project = project();
         let system = build(&project);
-        fs::remove_file(project.dir.path().join(file)).unwrap();
+        fs::remove_file(project.project.join(file)).unwrap();
         system.refresh();
         let outcome = fire(&system);
         assert_eq!(outcome.effects.reason.as_deref(), Some("old"), "{file}");
@@ -92,7 +92,7 @@ fn a_module_or_an_import_that_is_gone_stays_in_force() {
 #[test]
 fn a_module_in_a_folder_is_gone_when_that_is_accepted() {
     let project = Project::new();
-    let file = project.write(".xcsh/hooks/pre/guard.ts", &GUARD.replace("./lib", "../../../lib"));
+    let file = project.write(".xcsh/hooks/pre/guard.ts", GUARD.replace("./lib", "../../../lib"));
     project.write("lib.ts", LIBRARY);
     let system = project.builder(&[]).runner(hookrail_js::modules()).trust_project().build();
     assert!(fire(&system).is_denied());
@@ -147,7 +147,7 @@ fn a_module_and_everything_it_imports_are_watched_also_what_is_missing() {
     let system = build(&project);
     let watched = system.watched_paths();
     for name in ["guard.ts", "lib.ts", "missing.js", "missing.ts"] {
-        assert!(watched.contains(&project.dir.path().join(name)), "{name}: {watched:#?}");
+        assert!(watched.contains(&project.project.join(name)), "{name}: {watched:#?}");
     }
     let before = system.configuration();
     project.write("missing.ts", "");

@@ -138,7 +138,7 @@ fn an_error_that_cannot_be_shown() {
 /// A tool call with a time limit, of a module that has been loaded before.
 fn with_time(project: &Project, source: &str, time: Duration, limits: Limits) -> HookSystem {
     let path =
-        project.write("x.ts", &format!("export default (pi) => {{ pi.on('turn_start', () => {{}}); {source} }};"));
+        project.write("x.ts", format!("export default (pi) => {{ pi.on('turn_start', () => {{}}); {source} }};"));
     let found = project.system(&["x.ts"]);
     let mut builder = project.builder(&[]).runner(runner(limits));
     for hook in found.snapshot().hooks() {
@@ -247,7 +247,7 @@ fn error_listeners_hear_the_path_the_event_and_the_message() {
     assert_eq!(host.heard(), ["failed x.ts turn_end: broken"]);
     assert!(outcome.diagnostics.iter().any(|found| found.code == Code::HookThrew && found.message.contains("broken")));
     assert_eq!(reason(&ask(&system, &host)), "guard");
-    assert_eq!(host.heard().len(), 1, "a guard that failed is heard of by whoever called the tool");
+    assert_eq!(host.heard().len(), 1, "the caller of the tool is told of a guard that failed, and the host is not");
 }
 
 #[test]

@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use common::{Project, reason, tool_call};
+use hookrail_testkit::TestProject;
 use serde_json::{Value, json};
 
 /// A server that answers what its paths say, and remembers what it was asked.
@@ -62,7 +63,7 @@ fn serve(stream: TcpStream, heard: &Mutex<Vec<String>>) {
         "/missing" => ("404 Not Found", "", b"nothing here"),
         "/bytes" => ("200 OK", "Set-Cookie: a=1\r\nSet-Cookie: b=2\r\n", &[0, 255, 13, 10, 13, 10]),
         "/hang" => {
-            // Until whoever asked goes away.
+            // Until the client closes the connection.
             let _ = reader.read(&mut [0]);
             heard.lock().unwrap().push("gone".to_owned());
             return;
@@ -92,7 +93,7 @@ fn says_with(capabilities: &[&str], search: Option<&str>, body: &str) -> Value {
     let project = Project::new();
     project.write(
         "x.ts",
-        &format!("export default (pi) => {{ pi.on('tool_call', async () => {{ try {{ return {{ block: true, reason: JSON.stringify(await (async () => {{ {body} }})()) }}; }} catch (e) {{ return {{ block: true, reason: JSON.stringify([e.name, e.message]) }}; }} }}); }};"),
+        format!("export default (pi) => {{ pi.on('tool_call', async () => {{ try {{ return {{ block: true, reason: JSON.stringify(await (async () => {{ {body} }})()) }}; }} catch (e) {{ return {{ block: true, reason: JSON.stringify([e.name, e.message]) }}; }} }}); }};"),
     );
     let mut builder = project.builder(&["x.ts"]);
     if let Some(search) = search {
@@ -256,7 +257,7 @@ fn what_cannot_work_says_why() {
     let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let refused = says(None, &format!("await fetch('http://{gone}/');"));
     assert!(refused[1].as_str().unwrap().contains("onnect"), "{refused}");
-    // Where TLS is spoken to somebody who does not speak it.
+    // TLS is spoken to a server that does not know it.
     let plain = says(None, &format!("await fetch('{}/json');", server.address.replace("http:", "https:")));
     assert!(plain[1].as_str().unwrap().starts_with("fetch failed: (35)"), "{plain}");
     let scheme = says(None, "await fetch('file:///etc/passwd');");
@@ -267,20 +268,20 @@ fn what_cannot_work_says_why() {
     assert!(no_curl[1].as_str().unwrap().contains("the program `curl`, which was not found"), "{no_curl}");
 }
 
-/// A server that speaks TLS with a certificate nobody vouches for.
+/// A server that speaks TLS with a certificate that no authority has signed.
 struct Unvouched {
     address: String,
     process: Child,
-    _certificate: tempfile::TempDir,
+    _certificate: TestProject,
 }
 
 impl Unvouched {
     /// None where there is no `openssl` to be it.
     fn start() -> Option<Self> {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = TestProject::new();
         let openssl = |arguments: &str| {
             let mut command = Command::new("openssl");
-            command.args(arguments.split(' ')).current_dir(folder.path()).stdin(Stdio::null()).stderr(Stdio::null());
+            command.args(arguments.split(' ')).current_dir(&folder.project).stdin(Stdio::null()).stderr(Stdio::null());
             command
         };
         let mut made =
@@ -339,10 +340,9 @@ fn nothing_of_a_request_is_read_as_an_option_or_as_a_file() {
     }
     let server = Server::start();
     let url = &server.address;
-    let folder = tempfile::tempdir().unwrap();
-    let secret = folder.path().join("secret");
-    std::fs::write(&secret, "X-Key: the-secret").unwrap();
-    let (secret, out) = (secret.display(), folder.path().join("out"));
+    let folder = TestProject::new();
+    let secret = folder.write("secret", "X-Key: the-secret");
+    let (secret, out) = (secret.display(), folder.project.join("out"));
     let shown = out.display();
     for request in [
         format!("'{url}/a', {{ headers: [['@{secret}', 'x']] }}"),

@@ -28,7 +28,7 @@ fn cancelled(start: &str) {
          pi.on('tool_call', async () => {{ calls++; {start} }}); }};"
     ));
     let fire = system.fire(tool_call(&system));
-    let file = project.dir.path().join("pid");
+    let file = project.project.join("pid");
     eventually("the process is there", || pid_in(&file).is_some());
     let pid = pid_in(&file).unwrap();
     assert!(is_alive(pid));
@@ -41,10 +41,8 @@ fn cancelled(start: &str) {
 #[test]
 fn processes_run_in_the_sandbox_that_the_system_layer_imposes() {
     let project = Project::new();
-    let outside = tempfile::tempdir().unwrap();
-    let settings = outside.path().join("system.json");
-    std::fs::write(&settings, r#"{"hooksConfig": {"sandbox": {"write": ["out"]}}}"#).unwrap();
-    std::fs::create_dir(project.dir.path().join("out")).unwrap();
+    std::fs::write(project.system_settings(), r#"{"hooksConfig": {"sandbox": {"write": ["out"]}}}"#).unwrap();
+    std::fs::create_dir(project.project.join("out")).unwrap();
     project.write(
         "x.ts",
         "import { execSync } from 'node:child_process';
@@ -56,16 +54,14 @@ fn processes_run_in_the_sandbox_that_the_system_layer_imposes() {
            return { block: true, reason: codes.map((code) => code === 0 ? 'worked' : 'refused').join() + ',' + sync };
          }); };",
     );
-    let environment: hookrail::Environment = std::env::vars_os().filter(|(name, _)| name == "PATH").collect();
-    let environment = environment.with("HOME", outside.path()).with("LLXPRT_SYSTEM_SETTINGS_PATH", &settings);
-    let system = project.builder(&["x.ts"]).environment(environment).runner(common::runner(common::limits())).build();
+    let system = project.system(&["x.ts"]);
     let outcome = system.fire_blocking(tool_call(&system));
     if outcome.diagnostics.iter().any(|finding| finding.code == hookrail::Code::SandboxNotEnforced) {
         eprintln!("skipped: the kernel cannot enforce a sandbox");
         return;
     }
     assert_eq!(common::reason(&outcome), "refused,worked,worked,refused,refused");
-    assert!(!project.dir.path().join("new").exists());
+    assert!(!project.project.join("new").exists());
 }
 
 #[test]
@@ -93,14 +89,14 @@ fn a_cancelled_call_starts_no_more_processes() {
          try { await pi.exec('sh', ['-c', 'echo yes > second']); } catch (e) { writeFileSync('refused', e.code); } }); };",
     );
     let fire = system.fire(tool_call(&system));
-    eventually("the process is there", || pid_in(&project.dir.path().join("pid")).is_some());
+    eventually("the process is there", || pid_in(&project.project.join("pid")).is_some());
     drop(fire);
-    let refused = project.dir.path().join("refused");
+    let refused = project.project.join("refused");
     eventually("it is told so", || std::fs::read_to_string(&refused).is_ok_and(|code| code == "ECANCELED"));
-    assert!(!project.dir.path().join("second").exists());
+    assert!(!project.project.join("second").exists());
 }
 
-/// A daemon that its module has started and that nobody waits for.
+/// A daemon that its module has started and does not wait for.
 const DAEMON: &str = "import { execSync } from 'node:child_process';\nexport default (pi) => { pi.on('tool_call', () => { \
                       execSync(\"setsid sh -c 'echo $$ > pid; exec sleep 600' >/dev/null 2>&1 </dev/null & exit 0\"); }); };";
 
@@ -108,7 +104,7 @@ const DAEMON: &str = "import { execSync } from 'node:child_process';\nexport def
 fn a_daemon_ends_when_its_module_is_loaded_anew_and_when_the_host_shuts_down() {
     let project = Project::new();
     let system = project.module(DAEMON);
-    let file = project.dir.path().join("pid");
+    let file = project.project.join("pid");
     let start = || {
         let _ = std::fs::remove_file(&file);
         assert!(!system.fire_blocking(tool_call(&system)).is_denied());
@@ -116,7 +112,7 @@ fn a_daemon_ends_when_its_module_is_loaded_anew_and_when_the_host_shuts_down() {
         pid_in(&file).unwrap()
     };
     let first = start();
-    project.write("x.ts", &format!("{DAEMON} // another version"));
+    project.write("x.ts", format!("{DAEMON} // another version"));
     system.reload();
     eventually("the old version's daemon has ended", || !is_alive(first));
     let second = start();

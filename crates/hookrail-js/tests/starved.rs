@@ -67,8 +67,8 @@ fn a_machine_without_threads_fails_a_guard_closed_and_nothing_is_kept_of_that() 
     assert_eq!(block_on(system.fire(system.event(EventKind::BeforeModel))).runs.len(), 1);
 
     let modules = Modules::with_limits(large);
-    let world = ModuleWorld::new(project.dir.path(), Environment::default().into());
-    let file = project.dir.path().join("x.ts");
+    let world = ModuleWorld::new(&project.project, Environment::default().into());
+    let file = project.project.join("x.ts");
     {
         let _starved = Starved::begin();
         for _ in 0..2 {

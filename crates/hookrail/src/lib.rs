@@ -115,8 +115,9 @@ pub mod plan {
 /// How processes of hooks are run, and how they end.
 pub mod process {
     pub use crate::run::{
-        How, LeftBehind, ModuleReport, Network, Output, OutputLimits, ProcessReport, Protection, Readable, Relocation,
-        RelocationReason, RunEnd, RunId, RunInput, RunLedger, RunRequest, RunnerReport, Sandbox, SpawnFailure, Terms,
+        How, LeftBehind, ModuleEnd, NativeEnd, Network, Output, OutputLimits, ProcessEnd, Protection, Readable,
+        Relocation, RelocationReason, RunEnd, RunId, RunInput, RunLedger, RunRequest, Sandbox, SpawnFailure,
+        Surroundings, Terms,
     };
 }
 

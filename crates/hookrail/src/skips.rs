@@ -61,15 +61,7 @@ impl Skipped {
 }
 
 /// Reasons that are worked out when they are first asked for.
-trait LazyReasons: Send + Sync {
-    fn reasons(&self) -> &[Skipped];
-}
-
-impl<F: FnOnce() -> Vec<Skipped> + Send> LazyReasons for LazyLock<Vec<Skipped>, F> {
-    fn reasons(&self) -> &[Skipped] {
-        self
-    }
-}
+type LazyReasons = LazyLock<Vec<Skipped>, Box<dyn FnOnce() -> Vec<Skipped> + Send>>;
 
 /// The hooks that did not run, in order: first those that were planned and whose turn never came, then those that were
 /// not planned.
@@ -78,18 +70,18 @@ pub struct Skips {
     /// Hooks whose turn never came.
     known: Vec<Skipped>,
     /// Hooks that were not planned. One shared value, because a plan is made for every event about a new tool.
-    unplanned: Option<Arc<dyn LazyReasons>>,
+    unplanned: Option<Arc<LazyReasons>>,
 }
 
 impl Skips {
     /// Reasons that are worked out when they are first asked for.
     pub(crate) fn later(work: impl FnOnce() -> Vec<Skipped> + Send + 'static) -> Self {
-        Self { known: Vec::new(), unplanned: Some(Arc::new(LazyLock::new(work))) }
+        Self { known: Vec::new(), unplanned: Some(Arc::new(LazyLock::new(Box::new(work)))) }
     }
 
     /// Every hook that did not run. Where there are very many hooks the first look takes a moment.
     pub fn iter(&self) -> impl Iterator<Item = &Skipped> {
-        self.known.iter().chain(self.unplanned.iter().flat_map(|unplanned| unplanned.reasons()))
+        self.known.iter().chain(self.unplanned.iter().flat_map(|unplanned| unplanned.iter()))
     }
 
     /// The first one.
@@ -121,7 +113,7 @@ impl Skips {
         match (&self.unplanned, &other.unplanned) {
             (None, unplanned) => self.unplanned.clone_from(unplanned),
             // An outcome has one plan; if it had two, nothing may be lost.
-            (Some(_), Some(unplanned)) => self.known.extend(unplanned.reasons().iter().cloned()),
+            (Some(_), Some(unplanned)) => self.known.extend(unplanned.iter().cloned()),
             (Some(_), None) => {}
         }
     }

@@ -24,18 +24,21 @@ pub struct Snapshot {
     /// By the number of the event: the dialects that have hooks for it. Every plan looks here, so this is no map.
     by_event: Vec<Vec<(DialectId, Audience)>>,
     diagnostics: Vec<Diagnostic>,
-    policy: Policy,
-    switch: Switch,
-    dialects: Option<Vec<DialectId>>,
-    tools: Tools,
-    sources: SourceReport,
+    pub(crate) policy: Policy,
+    pub(crate) switch: Switch,
+    /// The only dialects that take part, if not all do.
+    pub(crate) dialects: Option<Vec<DialectId>>,
+    pub(crate) tools: Tools,
+    pub(crate) sources: SourceReport,
     /// Everything that has to be watched, once somebody has asked for it.
     files: OnceLock<Vec<PathBuf>>,
-    modules: Vec<LoadedModule>,
+    /// Modules that have more than handlers to offer, in load order.
+    pub(crate) modules: Vec<LoadedModule>,
     /// What is reported with every outcome.
-    standing: Vec<Diagnostic>,
-    refusal: Option<Refused>,
-    revision: Revision,
+    pub(crate) standing: Vec<Diagnostic>,
+    /// What the engine itself says about events that can be denied.
+    pub(crate) refusal: Option<Refused>,
+    pub(crate) revision: Revision,
     digest: OnceLock<Digest>,
 }
 
@@ -183,20 +186,6 @@ impl Snapshot {
         self
     }
 
-    /// The snapshot with hooks switched on or off.
-    #[must_use]
-    pub fn with_switch(mut self, switch: Switch) -> Self {
-        self.switch = switch;
-        self
-    }
-
-    /// The snapshot in which only these dialects take part.
-    #[must_use]
-    pub fn with_dialects(mut self, dialects: Option<Vec<DialectId>>) -> Self {
-        self.dialects = dialects;
-        self
-    }
-
     /// The snapshot with what became of its sources, and what unusable ones do to events that can be denied.
     #[must_use]
     pub(crate) fn with_sources(mut self, sources: SourceReport, on_load_failure: OnFailure) -> Self {
@@ -239,16 +228,6 @@ impl Snapshot {
         self.files.get_or_init(|| with_links(&self.sources.looked_at, &self.sources.roots))
     }
 
-    /// The snapshot as that revision of the configuration.
-    pub(crate) fn with_revision(mut self, revision: Revision) -> Self {
-        self.revision = revision;
-        self
-    }
-
-    pub(crate) fn revision(&self) -> Revision {
-        self.revision
-    }
-
     /// Whether another snapshot was made of the same sources and trust, and came to the same hooks.
     pub(crate) fn is_same_configuration(&self, other: &Self) -> bool {
         let same_hook = |(one, other): (&Arc<Hook>, &Arc<Hook>)| {
@@ -280,31 +259,6 @@ impl Snapshot {
             unusable: self.sources.unusable.clone(),
             is_incomplete: self.sources.try_again,
         }
-    }
-
-    /// What is reported with every outcome.
-    pub(crate) fn standing(&self) -> &[Diagnostic] {
-        &self.standing
-    }
-
-    /// What the engine itself says about events that can be denied.
-    pub(crate) fn refusal(&self) -> Option<&Refused> {
-        self.refusal.as_ref()
-    }
-
-    pub(crate) fn sources(&self) -> &SourceReport {
-        &self.sources
-    }
-
-    /// The snapshot with modules that have more than handlers to offer.
-    pub(crate) fn with_modules(mut self, modules: Vec<LoadedModule>) -> Self {
-        self.modules = modules;
-        self
-    }
-
-    /// Modules that have more than handlers to offer, in load order.
-    pub(crate) fn modules(&self) -> &[LoadedModule] {
-        &self.modules
     }
 
     /// The snapshot with the names that the host's tools have in the dialects.
@@ -360,18 +314,6 @@ impl Snapshot {
         self.takes_part(dialect).then_some(audience)
     }
 
-    pub(crate) fn policy(&self) -> &Policy {
-        &self.policy
-    }
-
-    pub(crate) fn tools(&self) -> &Tools {
-        &self.tools
-    }
-
-    pub(crate) fn switch(&self) -> &Switch {
-        &self.switch
-    }
-
     fn takes_part(&self, dialect: DialectId) -> bool {
         self.dialects.as_ref().is_none_or(|only| only.contains(&dialect))
     }
@@ -394,10 +336,8 @@ fn stands(code: Code) -> bool {
 
 /// The events a hook takes part in.
 fn events_of(hook: &Hook) -> impl Iterator<Item = EventKind> {
-    let all = match hook.scope {
-        EventScope::One => None,
-        EventScope::Unknown => Some(EventKind::all().filter(|kind| kind.spec().column(hook.dialect).is_some())),
-    };
-    let one = (hook.scope == EventScope::One).then_some(hook.event);
-    one.into_iter().chain(all.into_iter().flatten())
+    EventKind::all().filter(|kind| match hook.scope {
+        EventScope::One => *kind == hook.event,
+        EventScope::Unknown => kind.spec().column(hook.dialect).is_some(),
+    })
 }

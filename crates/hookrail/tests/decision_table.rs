@@ -7,7 +7,7 @@ mod common;
 
 use std::time::Duration;
 
-use common::{drive, exited, hook, json};
+use common::{drive, exited, hook, json, process_end};
 use hookrail::dialect::llxprt::AggregatedHookResult;
 use hookrail::hook::GroupOrder;
 use hookrail::process::{How, RunEnd, SpawnFailure};
@@ -163,7 +163,7 @@ fn every_other_end_is_a_failure_and_only_its_policy_decides() {
         for (_, text, _) in OUTPUTS {
             for (kind, gating) in EVENTS {
                 for (policy, on_failure) in POLICIES {
-                    let end = RunEnd::new(how.clone(), Duration::ZERO).stdout(*text).stderr("stderr");
+                    let end = process_end(how.clone(), text, "stderr");
                     let outcome = one_hook(kind, policy, &end);
                     check(&format!("{name} / {text} / {kind} / {policy:?}"), &outcome, gating, end_name, on_failure);
                     assert!(!AggregatedHookResult::of(&outcome).success);
@@ -187,7 +187,7 @@ fn a_deny_that_does_not_count_is_reported_whatever_kept_it_from_counting() {
         hook
     };
     for (name, how, _) in other_ends() {
-        let end = RunEnd::new(how, Duration::ZERO).stdout(r#"{"decision":"deny"}"#);
+        let end = process_end(how, r#"{"decision":"deny"}"#, "");
         for (policy, _) in POLICIES {
             let settings = one_hook(EventKind::BeforeTool, policy, &end);
             let plugin = drive(vec![plugin(policy)], event(EventKind::BeforeTool), |_| end.clone());

@@ -11,6 +11,7 @@ use std::time::Duration;
 use common::{hook, json};
 use hookrail::document::outcome_document;
 use hookrail::hook::Action;
+use hookrail::process::RunEnd;
 use hookrail::sources::{Origin, SourceKind};
 use hookrail::{DialectId, Effects, Environment, EventKind, Hook, HookSystem, NativeHook};
 use plans::{Choices, document, failures, fire, fire_and_repeat, kinds, plans, scripted};
@@ -30,7 +31,13 @@ proptest! {
         let mut choices = Choices(seed);
         let mut other = plan.clone();
         for scripted in &mut other {
-            scripted.end.duration = Duration::from_millis(choices.below(1000) as u64);
+            let other = Duration::from_millis(choices.below(1000) as u64);
+            match &mut scripted.end {
+                RunEnd::Process(end) => end.duration = other,
+                RunEnd::Module(end) => end.duration = other,
+                RunEnd::Native(end) => end.duration = other,
+                RunEnd::NotRun(_) => {}
+            }
         }
         let timeless = |plan| without_times(outcome_document(&fire(kind, plan, None)).to_value());
         prop_assert_eq!(timeless(&plan), timeless(&other));

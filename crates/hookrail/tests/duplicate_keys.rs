@@ -5,9 +5,9 @@
 
 mod common;
 
-use common::{drive, exited, hook, json, module_hook, plugin_hook, skipped, tool_call};
+use common::{drive, exited, hook, json, module_end, module_hook, plugin_hook, skipped, tool_call};
 use hookrail::dialect::llxprt::AggregatedHookResult;
-use hookrail::process::{How, RunEnd};
+use hookrail::process::How;
 use hookrail::sources::SourceKind;
 use hookrail::{Code, Decision, Event, EventKind, Hook, OnFailure, Outcome};
 
@@ -149,7 +149,7 @@ fn an_event_that_cannot_be_denied_is_only_reported() {
 fn a_rewrite_that_brings_a_key_twice_is_denied_where_a_guard_is_asked() {
     let answer = |request: &hookrail::process::RunRequest| match &*request.hook.label {
         "rewrites" => exited(0, r#"{"hookSpecificOutput":{"tool_input":{"x":{"path":"a","path":"b"}}}}"#, ""),
-        "module" => RunEnd::new(How::Returned(None), std::time::Duration::ZERO),
+        "module" => module_end(How::Returned(None)),
         _ => exited(0, "", ""),
     };
     let rewrites = || hook(KIND, "rewrites", SourceKind::User);
@@ -158,6 +158,15 @@ fn a_rewrite_that_brings_a_key_twice_is_denied_where_a_guard_is_asked() {
     assert_eq!(skipped(&outcome), [("module".to_owned(), "chain-ended")]);
     let outcome = drive(vec![rewrites()], tool_call("{}"), answer);
     assert!(!outcome.is_denied() && reports(&outcome, Code::InputDuplicateKey));
+}
+
+/// The outcome of an event that is over when it is fired.
+fn at_once(mut fire: hookrail::Fire) -> Outcome {
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    match std::pin::Pin::new(&mut fire).poll(&mut context) {
+        std::task::Poll::Ready(outcome) => outcome,
+        std::task::Poll::Pending => panic!("no hook runs"),
+    }
 }
 
 /// Most events concern no hook, so the engine does not make a machine for those. It must come to the same outcome.
@@ -185,7 +194,13 @@ fn an_event_that_no_hook_matches_ends_as_the_machine_would_end_it() {
         assert_eq!(format!("{fired:?}"), format!("{expected:?}"));
         assert_eq!(fired.skipped.len(), 1);
         assert_eq!(reports(&fired, Code::InputDuplicateKey), input != "{}");
+        // The plan is known by now, so this makes not even the event.
+        let tool = tool_call(input).text("tool_name").unwrap();
+        assert_eq!(format!("{:?}", at_once(system.fire_before_tool(&tool, json(input)))), format!("{expected:?}"));
     }
+    system.shutdown_blocking();
+    let tool = tool_call("{}").text("tool_name").unwrap();
+    assert!(at_once(system.fire_before_tool(&tool, json("{}"))).is_denied(), "silence must not pass for consent");
 }
 
 #[test]

@@ -7,9 +7,8 @@ mod common;
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Duration;
 
-use common::{drive, exited, hook, json, module_hook, plugin_hook, skipped, stdin, tool_call};
+use common::{drive, exited, hook, json, module_end, module_hook, plugin_hook, skipped, stdin, tool_call};
 use hookrail::hook::GroupOrder;
 use hookrail::module::{ModuleCall, ModuleReturn};
 use hookrail::process::{How, RunEnd};
@@ -29,7 +28,7 @@ fn hooks_of_three_dialects() -> Vec<Hook> {
 }
 
 fn returned(result: Option<&str>) -> RunEnd {
-    RunEnd::new(How::Returned(result.map(json)), Duration::from_millis(1))
+    module_end(How::Returned(result.map(json)))
 }
 
 /// What each hook was shown as the tool's input.
@@ -105,7 +104,7 @@ fn a_stop_without_a_deny_lets_the_later_dialects_run() {
 #[test]
 fn a_module_that_fails_blocks_the_tool() {
     let outcome = drive(hooks_of_three_dialects(), tool_call("{}"), |request| match &*request.hook.label {
-        "module.ts" => RunEnd::new(How::Threw("boom".to_owned()), Duration::ZERO),
+        "module.ts" => module_end(How::Threw("boom".to_owned())),
         _ => exited(0, "", ""),
     });
     assert_eq!(outcome.effects.decision, Some(Decision::Deny));

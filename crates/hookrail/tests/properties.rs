@@ -6,7 +6,7 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{drive, drive_arranged, exited, hook, json, stdin, tool_call};
+use common::{drive, drive_arranged, ended, exited, hook, json, stdin, tool_call};
 use hookrail::dialect::llxprt::AnyHookInput;
 use hookrail::document::outcome_document;
 use hookrail::event::FieldKind;
@@ -76,8 +76,8 @@ fn ends() -> impl Strategy<Value = RunEnd> {
         1 => Just(exited(0, "", "")),
         1 => Just(exited(1, r#"{"decision":"deny"}"#, "oops")),
         1 => Just(exited(2, "", "no")),
-        1 => Just(RunEnd::new(How::TimedOut(std::time::Duration::from_millis(1)), std::time::Duration::ZERO)),
-        1 => Just(RunEnd::new(How::Signalled(11), std::time::Duration::ZERO)),
+        1 => Just(ended(How::TimedOut(std::time::Duration::from_millis(1)))),
+        1 => Just(ended(How::Signalled(11))),
     ]
 }
 

@@ -10,9 +10,9 @@ use std::num::NonZeroU8;
 use std::path::Path;
 use std::process::Command;
 
-use common::{drive, exited, hook, json, tool_call};
+use common::{drive, ended, exited, hook, json, tool_call};
 use hookrail::hook::{Action, ProcessLifetime};
-use hookrail::process::{How, RunEnd, SpawnFailure};
+use hookrail::process::{How, SpawnFailure};
 use hookrail::sources::SourceKind;
 use hookrail::{Code, Decision, Environment, Event, EventKind, Hook, HookSystem, OnFailure, Outcome};
 
@@ -126,7 +126,7 @@ fn no_other_word_lifts_the_deny_of_a_system_guard_that_was_not_asked() {
             let event = Event::new(kind, "/project").session("s").with("tool_input", json("{}"));
             let event = if kind == KIND { tool_call("{}") } else { event };
             let outcome = drive(hooks, event, |request| match &*request.hook.label {
-                "guard" => RunEnd::new(how.clone(), std::time::Duration::ZERO),
+                "guard" => ended(how.clone()),
                 _ => exited(0, r#"{"decision":"allow"}"#, ""),
             });
             assert!(outcome.is_denied(), "{kind} {how:?}: {:?}", outcome.effects);

@@ -5,9 +5,8 @@
 mod common;
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use common::{drive_snapshot, exited, hook, module_hook, plugin_hook, stdin, tool_call};
+use common::{drive_snapshot, exited, hook, module_end, module_hook, plugin_hook, stdin, tool_call};
 use hookrail::matcher::{Language, Matcher, OnInvalid, Scope};
 use hookrail::plan::Snapshot;
 use hookrail::process::{How, RunEnd, RunRequest};
@@ -37,7 +36,7 @@ fn matching(mut hook: Hook, pattern: &str) -> Hook {
 }
 
 fn nothing() -> RunEnd {
-    RunEnd::new(How::Returned(None), Duration::ZERO)
+    module_end(How::Returned(None))
 }
 
 #[test]

@@ -5,9 +5,9 @@
 
 mod common;
 
-use common::{drive, exited, hook, json, module_hook, plugin_hook, stdin, tool_call};
+use common::{drive, exited, hook, json, module_end, module_hook, plugin_hook, stdin, tool_call};
 use hookrail::hook::{Action, GroupOrder};
-use hookrail::process::{How, RunEnd};
+use hookrail::process::{How, NativeEnd, RunEnd};
 use hookrail::sources::{Origin, SourceKind};
 use hookrail::{Code, DialectId, Effects, Event, EventKind, Hook, NativeHook, OnFailure, Outcome};
 
@@ -54,7 +54,8 @@ fn asked(hooks: Vec<Hook>, mut answer: impl FnMut(usize) -> RunEnd) -> (Vec<Stri
             DialectId::Xcode => exited(0, &modify(r#"{"path":"b"}"#), ""),
             DialectId::Native => {
                 let effects = Effects::none().with_tool_input(json(r#"{"path":"b"}"#));
-                RunEnd::new(How::Decided(Box::new(effects)), std::time::Duration::ZERO)
+                let how = How::Decided(Box::new(effects));
+                RunEnd::Native(NativeEnd { how, duration: std::time::Duration::ZERO })
             }
             _ => exited(0, &rewrite("b"), ""),
         }
@@ -105,7 +106,7 @@ fn a_module_that_handles_tool_calls_is_a_guard() {
     );
     let mut module = module_hook(KIND, "guard");
     module.event = KIND;
-    let returned = |text: &str| RunEnd::new(How::Returned(Some(json(text))), std::time::Duration::ZERO);
+    let returned = |text: &str| module_end(How::Returned(Some(json(text))));
     let blocks = |round: usize| returned(if round == 1 { "{}" } else { r#"{"block":true,"reason":"no"}"# });
     let (seen, outcome) = asked(vec![module.clone(), late.clone()], blocks);
     assert_eq!(seen, ["a", "b"]);

@@ -9,7 +9,7 @@ mod plans;
 use hookrail::dialect::llxprt::AggregatedHookResult;
 use hookrail::hook::GroupOrder;
 use hookrail::plan::SkipReason;
-use hookrail::process::{How, RunEnd};
+use hookrail::process::How;
 use hookrail::sources::SourceKind;
 use hookrail::{Code, Decision, DialectId, EndKind, EventKind, HookRun, Json, OnFailure, Outcome};
 use plans::{Scripted, dialects, document, failures, fire, fire_strictly, kinds, place, plans, scripted};
@@ -154,7 +154,7 @@ proptest! {
         let outcome = fire(kind, &plan, None);
         // A guard of the system layer that was not asked denies, whatever its policy is.
         let not_asked = matches!(
-            plan[at].end.how,
+            plan[at].end.how(),
             How::SpawnFailed(_) | How::Unusable(_) | How::Cancelled | How::Exited(126 | 127)
         );
         let is_system = dialect == DialectId::Llxprt && plan[at].layer == SourceKind::System;
@@ -179,7 +179,7 @@ proptest! {
         plan in plans(),
         at in any::<prop::sample::Index>(),
     ) {
-        let end = RunEnd::new(How::Exited(0), std::time::Duration::ZERO).stdout("words");
+        let end = common::exited(0, "words", "");
         let (layer, order, on_failure) = (SourceKind::User, GroupOrder::Parallel, OnFailure::Allow);
         let talking = Scripted { dialect: DialectId::Llxprt, layer, order, on_failure, end };
         let (before, after) = (fire(kind, &plan, None), fire(kind, &with(&plan, at, talking).1, None));
@@ -194,8 +194,8 @@ proptest! {
     #[test]
     fn what_a_hook_printed_before_it_failed_rewrites_nothing(kind in kinds(), plan in plans()) {
         let mut silent = plan.clone();
-        for one in silent.iter_mut().filter(|one| matches!(one.end.how, How::Exited(1..) | How::Signalled(_))) {
-            one.end = RunEnd::new(one.end.how.clone(), one.end.duration).stderr("words");
+        for one in silent.iter_mut().filter(|one| matches!(one.end.how(), How::Exited(1..) | How::Signalled(_))) {
+            one.end = common::process_end(one.end.how().clone(), "", "words");
         }
         let rewrites = |plan: &[Scripted]| {
             let effects = fire(kind, plan, None).effects;

@@ -9,17 +9,17 @@ use std::path::{Component, Path, PathBuf};
 
 use hookrail::HookSystem;
 use hookrail::guard::ToolFailure;
-use hookrail::trust::PROTECTED_FOLDERS;
+use hookrail::trust::protected_folders;
 
 /// The project, and what else tools may touch.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct Workspace {
     root: PathBuf,
     allowed: Vec<PathBuf>,
     hooks: HookSystem,
 }
 
-impl Place {
+impl Workspace {
     /// The project of these hooks, and nothing else.
     ///
     /// # Errors
@@ -90,7 +90,7 @@ impl Place {
 
 /// Whether agents keep hooks in folders of that name, or git its configuration. Some file systems do not tell cases apart.
 fn is_protected_folder(name: &OsStr) -> bool {
-    PROTECTED_FOLDERS.iter().any(|known| name.eq_ignore_ascii_case(known))
+    protected_folders().any(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// A path with every link resolved, of which the end need not exist yet.

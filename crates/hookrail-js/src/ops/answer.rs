@@ -1,9 +1,10 @@
 //! The answer of an operation as JSON text, made without a copy that could be many times as large.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Display, Formatter};
+use std::io;
 
 use hookrail::Json;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::OpError;
@@ -20,34 +21,21 @@ impl Answer {
 
     /// A value of known size.
     pub(super) fn of(value: &(impl Serialize + ?Sized)) -> Result<Self, OpError> {
-        serde_json::to_string(value).map(Self).map_err(|error| OpError::new(error.to_string()))
+        Self::within(usize::MAX, value)
     }
 
-    /// Bytes, as text with one character for each.
-    pub(super) fn bytes(bytes: &[u8], most: usize) -> Result<Self, OpError> {
-        let mut text = String::new();
-        quote_bytes(&mut text, bytes, most)?;
-        Ok(Self(text))
+    /// A value whose text has no more than so many bytes. It is given up as soon as it has more.
+    pub(super) fn within(most: usize, value: &(impl Serialize + ?Sized)) -> Result<Self, OpError> {
+        let mut text = Limited { bytes: Vec::new(), most };
+        match serde_json::to_writer(&mut text, value) {
+            Ok(()) => String::from_utf8(text.bytes).map(Self).map_err(|error| OpError::new(error.to_string())),
+            Err(error) if error.is_io() => Err(OpError::over_memory()),
+            Err(error) => Err(OpError::new(error.to_string())),
+        }
     }
 
-    /// A text that may be long.
-    pub(super) fn text(text: &str, most: usize) -> Result<Self, OpError> {
-        let mut out = String::new();
-        quote_text(&mut out, text, most)?;
-        Ok(Self(out))
-    }
-
-    /// Text that is JSON already.
-    pub(super) fn written(text: String) -> Self {
-        Self(text)
-    }
-
-    pub(super) fn into_text(self) -> String {
-        self.0
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
+    pub(crate) fn text(&self) -> &str {
+        &self.0
     }
 }
 
@@ -63,47 +51,41 @@ impl From<Json> for Answer {
     }
 }
 
-/// Adds bytes as a JSON string with one character for each, when they take no more than `most` bytes that way.
-pub(super) fn quote_bytes(out: &mut String, bytes: &[u8], most: usize) -> Result<(), OpError> {
-    let length: usize = bytes.iter().map(|byte| length_of(*byte)).sum();
-    if length > most {
-        return Err(OpError::over_memory());
-    }
-    out.reserve(length + 2);
-    out.push('"');
-    for byte in bytes {
-        match byte {
-            b'"' | b'\\' => out.extend(['\\', char::from(*byte)]),
-            b'\n' => out.push_str("\\n"),
-            b'\r' => out.push_str("\\r"),
-            b'\t' => out.push_str("\\t"),
-            0..0x20 => {
-                // Writing to a text does not fail.
-                let _ = write!(out, "\\u{byte:04x}");
-            }
-            other => out.push(char::from(*other)),
+/// A text that is written, up to a limit.
+struct Limited {
+    bytes: Vec<u8>,
+    most: usize,
+}
+
+impl io::Write for Limited {
+    fn write(&mut self, more: &[u8]) -> io::Result<usize> {
+        if more.len() > self.most.saturating_sub(self.bytes.len()) {
+            return Err(io::ErrorKind::OutOfMemory.into());
         }
+        self.bytes.write(more)
     }
-    out.push('"');
-    Ok(())
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
-/// Adds a text as a JSON string, likewise.
-pub(super) fn quote_text(out: &mut String, text: &str, most: usize) -> Result<(), OpError> {
-    let length = |byte: u8| if byte < 0x80 { length_of(byte) } else { 1 };
-    if text.bytes().map(length).sum::<usize>() > most {
-        return Err(OpError::over_memory());
+/// Bytes, which are written as text with one character for each.
+pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
+
+impl Serialize for Bytes<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
-    let quoted = serde_json::to_string(text).map_err(|error| OpError::new(error.to_string()))?;
-    out.push_str(&quoted);
-    Ok(())
 }
 
-fn length_of(byte: u8) -> usize {
-    match byte {
-        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x80.. => 2,
-        0..0x20 => 6,
-        _ => 1,
+impl Display for Bytes<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        // In parts, because the characters take up to twice as much memory as the bytes.
+        self.0.chunks(1 << 12).try_for_each(|part| {
+            let text: String = part.iter().copied().map(char::from).collect();
+            f.write_str(&text)
+        })
     }
 }
 
@@ -114,10 +96,10 @@ mod tests {
     #[test]
     fn every_byte_reads_as_the_character_of_its_number() {
         let all: Vec<u8> = (0..=255).collect();
-        let text = Answer::bytes(&all, 1 << 20).unwrap().into_text();
-        assert_eq!(text.len(), all.iter().map(|byte| length_of(*byte)).sum::<usize>() + 2);
-        let read: String = serde_json::from_str(&text).unwrap();
+        let answer = Answer::within(1 << 20, &Bytes(&all)).unwrap();
+        let read: String = serde_json::from_str(answer.text()).unwrap();
         assert!(read.chars().map(u32::from).eq(0..256));
-        assert!(Answer::bytes(&[0; 100], 599).is_err(), "it is refused before it is made");
+        assert!(Answer::within(599, &Bytes(&[0; 100])).is_err(), "it is given up on the way");
+        assert!(Answer::within(602, &Bytes(&[0; 100])).is_ok());
     }
 }

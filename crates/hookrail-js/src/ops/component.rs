@@ -1,6 +1,7 @@
 //! Components that a module draws, as the module tells of them.
 
 use serde::Deserialize;
+use tokio::sync::watch;
 
 use super::{Answer, OpError};
 use crate::component::State;
@@ -22,14 +23,13 @@ impl ComponentOp {
     pub(super) fn run(self, shared: &Shared) -> Result<Answer, OpError> {
         match self {
             Self::Made { id } => {
-                let (state, _) = tokio::sync::watch::channel(State::Shown(0));
                 let held = shared.hold(COMPONENT).ok_or_else(OpError::over_memory)?;
-                shared.lock().components.insert(id, Shown { state, _held: held });
+                let state = watch::Sender::new(State::Shown(0));
+                shared.state().components.insert(id, Shown { state, _held: held });
             }
             Self::Changed { id } => {
-                let state = shared.lock().components.get(&id).map(|shown| shown.state.clone());
-                if let Some(state) = state {
-                    state.send_modify(|state| {
+                if let Some(shown) = shared.state().components.get(&id) {
+                    shown.state.send_modify(|state| {
                         if let State::Shown(count) = state {
                             *count += 1;
                         }
@@ -37,8 +37,7 @@ impl ComponentOp {
                 }
             }
             Self::Done { id } => {
-                let shown = shared.lock().components.remove(&id);
-                if let Some(shown) = shown {
+                if let Some(shown) = shared.state().components.remove(&id) {
                     shown.state.send_replace(State::Done);
                 }
             }

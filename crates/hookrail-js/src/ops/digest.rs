@@ -1,7 +1,8 @@
-//! Hashes. The two old ones are here because git and many caches name things by them, not to protect anything.
+//! Hashes. MD5 and SHA-1 are here because git and many caches name things by them, not to protect anything.
 
 use sha2::{Digest as _, Sha224, Sha256, Sha384, Sha512};
 
+use super::answer::Bytes;
 use super::text::bytes;
 use super::{Answer, OpError};
 
@@ -12,7 +13,7 @@ pub(super) fn hash(algorithm: &str, input: &str) -> Result<Answer, OpError> {
         "sha256" => Sha256::digest(&input).to_vec(),
         "sha384" => Sha384::digest(&input).to_vec(),
         "sha512" => Sha512::digest(&input).to_vec(),
-        "sha1" => sha1(&input),
+        "sha1" => hmac_sha1_compact::Hash::hash(&input).to_vec(),
         "md5" => md5(&input),
         other => {
             let message =
@@ -20,60 +21,25 @@ pub(super) fn hash(algorithm: &str, input: &str) -> Result<Answer, OpError> {
             return Err(OpError::new(message));
         }
     };
-    Answer::bytes(&digest, usize::MAX)
+    Answer::of(&Bytes(&digest))
 }
 
 /// The message with its padding: a one, zeros, and the length in bits.
-fn padded(input: &[u8], length: [u8; 8]) -> Vec<u8> {
+fn padded(input: &[u8]) -> Vec<u8> {
     let mut message = input.to_vec();
     message.push(0x80);
     while message.len() % 64 != 56 {
         message.push(0);
     }
-    message.extend(length);
+    message.extend(u64::try_from(input.len()).unwrap_or(0).wrapping_mul(8).to_le_bytes());
     message
-}
-
-fn bits(input: &[u8]) -> u64 {
-    u64::try_from(input.len()).unwrap_or(0).wrapping_mul(8)
-}
-
-fn words(block: &[u8], word: fn([u8; 4]) -> u32) -> Vec<u32> {
-    block.as_chunks::<4>().0.iter().map(|bytes| word(*bytes)).collect()
-}
-
-fn sha1(input: &[u8]) -> Vec<u8> {
-    let mut state: [u32; 5] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0];
-    for block in padded(input, bits(input).to_be_bytes()).chunks(64) {
-        let mut schedule = words(block, u32::from_be_bytes);
-        for at in 16..80 {
-            let word = |back: usize| schedule.get(at - back).copied().unwrap_or(0);
-            let next = (word(3) ^ word(8) ^ word(14) ^ word(16)).rotate_left(1);
-            schedule.push(next);
-        }
-        let [mut a, mut b, mut c, mut d, mut e] = state;
-        for (at, word) in schedule.into_iter().enumerate() {
-            let (mixed, constant) = match at {
-                0..20 => ((b & c) | (!b & d), 0x5a82_7999),
-                20..40 => (b ^ c ^ d, 0x6ed9_eba1),
-                40..60 => ((b & c) | (b & d) | (c & d), 0x8f1b_bcdc),
-                _ => (b ^ c ^ d, 0xca62_c1d6),
-            };
-            let next = a.rotate_left(5).wrapping_add(mixed).wrapping_add(e).wrapping_add(constant).wrapping_add(word);
-            (e, d, c, b, a) = (d, c, b.rotate_left(30), a, next);
-        }
-        for (old, new) in state.iter_mut().zip([a, b, c, d, e]) {
-            *old = old.wrapping_add(new);
-        }
-    }
-    state.iter().flat_map(|word| word.to_be_bytes()).collect()
 }
 
 fn md5(input: &[u8]) -> Vec<u8> {
     const SHIFTS: [[u32; 4]; 4] = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]];
     let mut state: [u32; 4] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476];
-    for block in padded(input, bits(input).to_le_bytes()).chunks(64) {
-        let block = words(block, u32::from_le_bytes);
+    for block in padded(input).chunks(64) {
+        let block: Vec<u32> = block.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect();
         let [mut a, mut b, mut c, mut d] = state;
         for (round, shifts) in SHIFTS.iter().enumerate() {
             for step in 0..16 {
@@ -113,8 +79,9 @@ mod tests {
 
     #[test]
     fn known_digests() {
-        assert_eq!(hex(&sha1(b"abc")), "a9993e364706816aba3e25717850c26c9cd0d89d");
-        assert_eq!(hex(&sha1(&[b'a'; 100])), "7f9000257a4918d7072655ea468540cdcbd42e0c");
+        let sha1 = |input: &[u8]| hex(&hmac_sha1_compact::Hash::hash(input));
+        assert_eq!(sha1(b"abc"), "a9993e364706816aba3e25717850c26c9cd0d89d");
+        assert_eq!(sha1(&[b'a'; 100]), "7f9000257a4918d7072655ea468540cdcbd42e0c");
         assert_eq!(hex(&md5(b"")), "d41d8cd98f00b204e9800998ecf8427e");
         assert_eq!(hex(&md5(b"abc")), "900150983cd24fb0d6963f7d28e17f72");
     }

@@ -3,19 +3,20 @@
 use std::io;
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::machine::is_exhausted;
 
-/// Why an operation failed.
-#[derive(Debug)]
+/// Why an operation failed, as the prelude is told of it.
+#[derive(Debug, Serialize)]
 pub(crate) struct OpError {
     message: String,
     code: Option<&'static str>,
     syscall: Option<&'static str>,
     path: Option<String>,
     name: Option<&'static str>,
-    cause: Cause,
+    #[serde(skip)]
+    pub(super) cause: Cause,
 }
 
 /// Whose fault it is.
@@ -47,10 +48,6 @@ impl OpError {
         &self.message
     }
 
-    pub(super) fn cause(&self) -> Cause {
-        self.cause
-    }
-
     pub(crate) fn code(mut self, code: &'static str) -> Self {
         self.code = Some(code);
         self
@@ -79,19 +76,5 @@ impl OpError {
             name: None,
             cause: if is_exhausted(error) { Cause::Machine } else { Cause::Ordinary },
         }
-    }
-
-    pub(super) fn to_value(&self) -> Value {
-        let mut about = json!({ "message": self.message });
-        if let Some(members) = about.as_object_mut() {
-            let known = [("code", self.code), ("syscall", self.syscall), ("name", self.name)];
-            for (key, value) in known.into_iter().filter_map(|(key, value)| Some((key, value?))) {
-                members.insert(key.to_owned(), json!(value));
-            }
-            if let Some(path) = &self.path {
-                members.insert("path".to_owned(), json!(path));
-            }
-        }
-        about
     }
 }

@@ -1,25 +1,25 @@
 //! Processes, through the same control as command hooks: in a group of their own, with limits on what they write, and
 //! gone when their time is up.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, Command, End, Environment, Limits, Sandbox, SpawnError, run_id};
-use serde::Deserialize;
+use hookrail_spawn::{CancelToken, Command, End, Environment, Limits, SpawnError, run_id};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
-use super::answer::{quote_bytes, quote_text};
+use super::answer::Bytes;
 use super::permission::require_run;
 use super::text::bytes;
-use super::{Answer, OpError, decode, pending, text};
-use crate::processes::{Ended, NotDriven, Processes, Wanted, WhenFull};
-use crate::shared::{PendingOp, Shared};
+use super::{Answer, OpError, PendingOp, decode, text};
+use crate::processes::{Ended, NotDriven, Wanted, WhenFull};
+use crate::shared::Shared;
 
 /// As good as no limit.
 const NO_TIMEOUT: Duration = Duration::from_secs(60 * 60 * 24 * 365);
@@ -42,41 +42,34 @@ struct About {
 /// What a module asks about processes and about the one it is in: the working directory, the variables that it sees, whether
 /// another process is there. `Cancel` ends a task that was begun; `Wait` runs a process while the module stands still.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, bound(deserialize = "'de: 'a"))]
-pub(super) enum ProcessOp<'a> {
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) enum ProcessOp {
     Cwd {},
     About {},
     Env {},
     Alive { pid: u32 },
     Cancel { task: u32 },
-    Wait(Exec<'a>),
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub(super) enum ProcessTask<'a> {
-    Exec(Exec<'a>),
+    Wait(Exec),
 }
 
 /// A process that a module wants.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, bound(deserialize = "'de: 'a"))]
-pub(super) struct Exec<'a> {
+#[serde(deny_unknown_fields)]
+pub(super) struct Exec {
     program: String,
-    args: &'a RawValue,
-    options: Option<Options<'a>>,
+    args: Box<RawValue>,
+    options: Option<Options>,
 }
 
-impl ProcessOp<'_> {
-    pub(super) fn run(self, shared: &Arc<Shared>) -> Result<Answer, OpError> {
+impl ProcessOp {
+    pub(super) fn run(self, shared: &Shared) -> Result<Answer, OpError> {
         match self {
             Self::Cwd {} => Answer::of(&shared.world().cwd.to_string_lossy()),
             Self::About {} => Ok(text::about_process().into()),
             Self::Env {} => Ok(text::environment(&shared.world()).into()),
             Self::Alive { pid } => text::is_alive(pid),
             Self::Cancel { task } => {
-                let cancel = shared.lock().cancels.get(&task).cloned();
-                if let Some(cancel) = cancel {
+                if let Some(cancel) = shared.state().cancels.get(&task) {
                     cancel.cancel();
                 }
                 Ok(Answer::nothing())
@@ -86,26 +79,21 @@ impl ProcessOp<'_> {
     }
 }
 
-impl Exec<'_> {
-    pub(super) fn begin(self, shared: &Arc<Shared>, number: u32) -> Result<PendingOp, OpError> {
+impl Exec {
+    pub(super) fn begin(self, shared: &Shared, number: u32) -> Result<PendingOp, OpError> {
         let (wanted, about) = self.wanted(shared, WhenFull::Wait)?;
-        let cancel = CancelToken::new();
-        shared.lock().cancels.insert(number, cancel.clone());
-        let processes = shared.processes.clone();
-        Ok(pending(shared, async move {
-            let ended = driven(&processes, wanted, cancel).await?;
-            result(&about, ended)
-        }))
+        let driven = driven(shared, wanted, number);
+        Ok(Box::pin(async move { result(&about, driven.await?) }))
     }
 
-    fn wait(self, shared: &Arc<Shared>) -> Result<Answer, OpError> {
+    fn wait(self, shared: &Shared) -> Result<Answer, OpError> {
         // A place may be one that only the module itself could make free, and it stands still.
         let (wanted, about) = self.wanted(shared, WhenFull::Refuse)?;
         let (reply, ended) = mpsc::channel();
         let tell = move |ended| drop(reply.send(ended));
         let cancel = CancelToken::new();
-        shared.processes.start(wanted, cancel.clone(), tell).map_err(not_driven)?;
-        let (left, stop) = shared.lock().budget.waiting_left();
+        shared.config.processes.start(wanted, cancel.clone(), tell)?;
+        let (left, stop) = shared.state().budget.waiting_left();
         let ended = ended.recv_timeout(left);
         if ended.as_ref().is_err_and(|why| *why == mpsc::RecvTimeoutError::Timeout) {
             // The thread that has the turn waits here, so nothing else notices that the time is up.
@@ -160,31 +148,33 @@ impl Exec<'_> {
             .grace(GRACE)
             .limits(limits)
             .marker("HOOKRAIL_RUN_ID", run_id());
-        let command = in_sandbox(command, world.sandbox.as_ref());
-        let command = match options.input.map(|input| serde_json::from_str::<Option<String>>(input.get())) {
-            Some(Ok(Some(input))) => command.stdin(bytes(&input)?),
-            Some(Err(error)) => return Err(OpError::type_error(format!("the input is not text: {error}"))),
-            Some(Ok(None)) | None => command,
+        let command = world.sandbox.iter().cloned().fold(command, Command::sandbox);
+        let command = match options.input {
+            Some(input) => command.stdin(bytes(&input)?),
+            None => command,
         };
         let wanted = Wanted { command, environment: Arc::new(environment), owner, places: 1, when_full };
-        Ok((wanted, About { program, as_bytes: options.bytes, most: shared.account.most() }))
+        Ok((wanted, About { program, as_bytes: options.bytes, most: shared.account.most }))
     }
 }
 
-/// Starts a process and waits for its end; none when that was not reported. The process ends when the waiting is given up.
-pub(super) async fn driven(
-    processes: &Processes,
+/// Starts a process as the task of this number and waits for its end; none when that was not reported. The process ends
+/// when the task is cancelled, and when the waiting is given up.
+pub(super) fn driven(
+    shared: &Shared,
     wanted: Wanted,
-    cancel: CancelToken,
-) -> Result<Option<Ended>, OpError> {
-    let unwanted = CancelOnDrop(cancel.clone());
-    let (reply, ended) = oneshot::channel();
-    // The receiver may be gone by then, here and below.
-    let tell = |ended| drop(reply.send(ended));
-    processes.start(wanted, cancel, tell).map_err(not_driven)?;
-    let ended = ended.await;
-    drop(unwanted);
-    Ok(ended.ok())
+    number: u32,
+) -> impl Future<Output = Result<Option<Ended>, OpError>> + Send + use<> {
+    let cancel = CancelToken::new();
+    shared.state().cancels.insert(number, cancel.clone());
+    let processes = shared.config.processes.clone();
+    async move {
+        let _unwanted = CancelOnDrop(cancel.clone());
+        let (reply, ended) = oneshot::channel();
+        // The receiver may be gone by then.
+        processes.start(wanted, cancel, |ended| drop(reply.send(ended)))?;
+        Ok(ended.await.ok())
+    }
 }
 
 /// Ends a process when the waiting for it is given up.
@@ -196,32 +186,25 @@ impl Drop for CancelOnDrop {
     }
 }
 
-fn not_driven(why: NotDriven) -> OpError {
-    match why {
-        NotDriven::NoThread(error) => OpError::new(format!("there is no thread for processes: {error}")).code("EAGAIN"),
-        NotDriven::Full => OpError::new("as many processes of the module are running as there may be").code("EAGAIN"),
+impl From<NotDriven> for OpError {
+    fn from(why: NotDriven) -> Self {
+        let message = match why {
+            NotDriven::NoThread(error) => format!("there is no thread for processes: {error}"),
+            NotDriven::Full => "as many processes of the module are running as there may be".to_owned(),
+        };
+        Self::new(message).code("EAGAIN")
     }
 }
 
 /// What a module says about a process. What can be large stays text.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Options<'a> {
+pub(super) struct Options {
     cwd: Option<String>,
     timeout: Option<f64>,
-    #[serde(borrow)]
-    env: Option<&'a RawValue>,
-    #[serde(borrow)]
-    input: Option<&'a RawValue>,
+    env: Option<Box<RawValue>>,
+    input: Option<String>,
     bytes: bool,
-}
-
-/// The command in the sandbox that the module's processes run in, if there is one.
-pub(super) fn in_sandbox(command: Command, sandbox: Option<&Arc<Sandbox>>) -> Command {
-    match sandbox {
-        Some(sandbox) => command.sandbox(Arc::clone(sandbox)),
-        None => command,
-    }
 }
 
 fn result(about: &About, ended: Option<Ended>) -> Result<Answer, OpError> {
@@ -237,22 +220,27 @@ fn result(about: &About, ended: Option<Ended>) -> Result<Answer, OpError> {
         // Ended by its time or by its signal.
         End::TimedOut | End::Cancelled => (143, true),
     };
-    let mut out = String::from("{");
-    for (name, written) in [("stdout", finished.stdout.bytes), ("stderr", finished.stderr.bytes)] {
-        // Writing to a text does not fail.
-        let _ = write!(out, "\"{name}\":");
-        let left = about.most.saturating_sub(out.len());
-        if about.as_bytes {
-            quote_bytes(&mut out, &written, left)?;
-        } else {
-            let text = String::from_utf8(written)
-                .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-            quote_text(&mut out, &text, left)?;
-        }
-        out.push(',');
-    }
-    let _ = write!(out, "\"code\":{code},\"killed\":{killed}}}");
-    Ok(Answer::written(out))
+    let written = |bytes| {
+        if about.as_bytes { Written::Bytes(Bytes(bytes)) } else { Written::Text(String::from_utf8_lossy(bytes)) }
+    };
+    let (stdout, stderr) = (written(&finished.stdout.bytes), written(&finished.stderr.bytes));
+    Answer::within(about.most, &Told { stdout, stderr, code, killed })
+}
+
+/// What a module is told about a process that has ended.
+#[derive(Serialize)]
+struct Told<'a> {
+    stdout: Written<'a>,
+    stderr: Written<'a>,
+    code: i32,
+    killed: bool,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Written<'a> {
+    Bytes(Bytes<'a>),
+    Text(Cow<'a, str>),
 }
 
 fn failure(about: &About, error: &SpawnError) -> OpError {

@@ -5,23 +5,23 @@
 //! there, because it has NUL bytes, is in a file that no other user can read and that is gone with the request. What `curl`
 //! says about the answer comes on standard error, so that nothing in an answer can pass for it.
 
-use std::fmt::Write as _;
 use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, Command, End, Finished, Limits, SpawnError, run_id};
-use serde::Deserialize;
+use hookrail_spawn::{Command, End, Finished, Limits, SpawnError, run_id};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+
 use tempfile::NamedTempFile;
 
-use super::answer::quote_bytes;
+use super::answer::Bytes;
 use super::permission::{Redirections, require_network};
 use super::text::bytes;
-use super::{Answer, OpError, decode, exec, pending};
+use super::{Answer, OpError, PendingOp, decode, exec};
 use crate::processes::{Wanted, WhenFull};
-use crate::shared::{PendingOp, Shared};
+use crate::shared::Shared;
 
 /// How long an answer may take.
 const LONGEST: Duration = Duration::from_secs(60);
@@ -32,14 +32,8 @@ const LARGEST: usize = 16 << 20;
 /// What `curl` tells when it is done.
 const ABOUT: &str = "%{stderr}\\n%{http_code} %{size_header} %{num_redirects} %{url_effective}";
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub(super) enum NetworkTask<'a> {
-    Fetch(Request<'a>),
-}
-
-impl Request<'_> {
-    pub(super) fn begin(&self, shared: &Arc<Shared>, number: u32) -> Result<PendingOp, OpError> {
+impl Request {
+    pub(super) fn begin(&self, shared: &Shared, number: u32) -> Result<PendingOp, OpError> {
         let url = &self.url;
         let redirections = require_network(shared, url)?;
         if !(url.starts_with("https://") || url.starts_with("http://")) {
@@ -55,26 +49,18 @@ impl Request<'_> {
             .grace(Duration::ZERO)
             .limits(Limits { stdout_keep: LARGEST, ..Limits::default() })
             .marker("HOOKRAIL_RUN_ID", run_id());
-        let cancel = CancelToken::new();
-        shared.lock().cancels.insert(number, cancel.clone());
-        let processes = shared.processes.clone();
-        let body = asked.body;
-        let (environment, sandbox) = {
-            let world = shared.world();
-            (Arc::clone(&world.environment), world.sandbox.clone())
-        };
-        let command = exec::in_sandbox(command, sandbox.as_ref());
+        let world = shared.world();
+        let command = world.sandbox.iter().cloned().fold(command, Command::sandbox);
+        let environment = Arc::clone(&world.environment);
         // Its answer may be twice as large as the output of another process.
         let wanted = Wanted { command, environment, owner, places: 2, when_full: WhenFull::Wait };
-        let most = shared.account.most();
-        let follows = self.redirect.as_deref().unwrap_or("follow") == "follow";
-        let stops_at_redirection = follows && redirections == Redirections::Refused;
-        Ok(pending(shared, async move {
+        let driven = exec::driven(shared, wanted, number);
+        let (body, most) = (asked.body, shared.account.most);
+        let stops_at_redirection = self.follows() && redirections == Redirections::Refused;
+        Ok(Box::pin(async move {
             // It is there until the request has ended, however that is.
             let _body = body;
-            let Some(ended) = exec::driven(&processes, wanted, cancel).await? else {
-                return Err(failed("it was given up"));
-            };
+            let ended = driven.await?.ok_or_else(|| failed("it was given up"))?;
             match &ended.how {
                 Ok(finished) => answer(finished, most, stops_at_redirection),
                 Err(SpawnError::ProgramNotFound { .. }) => {
@@ -83,6 +69,10 @@ impl Request<'_> {
                 Err(error) => Err(failed(&error.to_string())),
             }
         }))
+    }
+
+    fn follows(&self) -> bool {
+        self.redirect.as_deref().unwrap_or("follow") == "follow"
     }
 }
 
@@ -93,14 +83,12 @@ fn failed(why: &str) -> OpError {
 /// A request as the prelude describes it. What can be large stays text.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Request<'a> {
+pub(super) struct Request {
     url: String,
     method: Option<String>,
     redirect: Option<String>,
-    #[serde(borrow)]
-    headers: Option<&'a RawValue>,
-    #[serde(borrow)]
-    body: Option<&'a RawValue>,
+    headers: Option<Box<RawValue>>,
+    body: Option<String>,
 }
 
 /// A request as `curl` takes it.
@@ -116,16 +104,13 @@ fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }
 
-fn asked(request: &Request<'_>, redirections: Redirections) -> Result<Asked, OpError> {
+fn asked(request: &Request, redirections: Redirections) -> Result<Asked, OpError> {
     let method = request.method.as_deref().unwrap_or("GET").to_uppercase();
-    let mut lines = String::from("silent\nshow-error\ninclude\nsuppress-connect-headers\ngloboff\nmax-redirs = 20\n");
-    lines.push_str("proto = \"=http,https\"\nproto-redir = \"=http,https\"\n");
-    let mut set = |name: &str, value: &str| {
-        let _ = writeln!(lines, "{name} = {}", quoted(value));
-    };
-    set("url", &request.url);
-    set("write-out", ABOUT);
-    let headers = request.headers.map_or("null", RawValue::get);
+    let mut lines = b"silent\nshow-error\ninclude\nsuppress-connect-headers\ngloboff\nmax-redirs = 20\n".to_vec();
+    lines.extend(b"proto = \"=http,https\"\nproto-redir = \"=http,https\"\n");
+    set(&mut lines, "url", request.url.as_bytes());
+    set(&mut lines, "write-out", ABOUT.as_bytes());
+    let headers = request.headers.as_deref().map_or("null", RawValue::get);
     for header in &decode::<Vec<Value>>(headers, "the list of headers")? {
         let part = |at: usize| header.get(at).and_then(Value::as_str).unwrap_or_default();
         let (name, value) = (part(0), part(1));
@@ -133,43 +118,33 @@ fn asked(request: &Request<'_>, redirections: Redirections) -> Result<Asked, OpE
             return Err(OpError::type_error(format!("`{name}` cannot be a header with that value")));
         }
         // A header without a value is one that is left out, unless it says that it is meant to be empty.
-        set("header", &if value.is_empty() { format!("{name};") } else { format!("{name}: {value}") });
+        let header = if value.is_empty() { format!("{name};") } else { format!("{name}: {value}") };
+        set(&mut lines, "header", header.as_bytes());
     }
     // After a redirection a POST becomes a GET where the standard wants that, but only if it is not forced.
     match method.as_str() {
         "GET" | "POST" => {}
-        "HEAD" => lines.push_str("head\n"),
-        other if other.chars().all(|letter| letter.is_ascii_alphabetic()) => set("request", other),
+        "HEAD" => lines.extend(b"head\n"),
+        other if other.chars().all(|letter| letter.is_ascii_alphabetic()) => {
+            set(&mut lines, "request", other.as_bytes());
+        }
         other => return Err(OpError::type_error(format!("`{other}` is not a method"))),
     }
-    if request.redirect.as_deref().unwrap_or("follow") == "follow" && redirections == Redirections::Free {
-        lines.push_str("location\n");
+    if request.follows() && redirections == Redirections::Free {
+        lines.extend(b"location\n");
     }
-    let body = request.body.and_then(|body| serde_json::from_str::<String>(body.get()).ok());
-    let body = body.as_deref().map(bytes).transpose()?.or_else(|| (method == "POST").then(Vec::new));
-    let mut asked = Asked { configuration: lines.into_bytes(), body: None };
+    let body = request.body.as_deref().map(bytes).transpose()?.or_else(|| (method == "POST").then(Vec::new));
+    let mut file = None;
     match body {
         Some(body) if body.contains(&0) => {
-            let file = kept(&body).map_err(|error| failed(&format!("its body cannot be kept: {error}")))?;
-            let line = format!("data-binary = {}\n", quoted(&format!("@{}", file.path().display())));
-            asked.configuration.extend(line.bytes());
-            asked.body = Some(file);
+            let kept = kept(&body).map_err(|error| failed(&format!("its body cannot be kept: {error}")))?;
+            set(&mut lines, "data-binary", format!("@{}", kept.path().display()).as_bytes());
+            file = Some(kept);
         }
-        Some(body) => {
-            asked.configuration.extend(b"data-raw = \"");
-            for byte in body {
-                match byte {
-                    b'\\' | b'"' => asked.configuration.extend([b'\\', byte]),
-                    b'\n' => asked.configuration.extend(b"\\n"),
-                    b'\r' => asked.configuration.extend(b"\\r"),
-                    other => asked.configuration.push(other),
-                }
-            }
-            asked.configuration.extend(b"\"\n");
-        }
+        Some(body) => set(&mut lines, "data-raw", &body),
         None => {}
     }
-    Ok(asked)
+    Ok(Asked { configuration: lines, body: file })
 }
 
 /// A body in a file of its own.
@@ -179,10 +154,19 @@ fn kept(body: &[u8]) -> std::io::Result<NamedTempFile> {
     Ok(file)
 }
 
-/// A value as the configuration of `curl` wants it.
-fn quoted(value: &str) -> String {
-    let escaped = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\r', "\\r");
-    format!("\"{escaped}\"")
+/// Adds a line to a configuration, with the value as `curl` wants it.
+fn set(lines: &mut Vec<u8>, name: &str, value: &[u8]) {
+    lines.extend(name.bytes());
+    lines.extend(b" = \"");
+    for byte in value {
+        match byte {
+            b'\\' | b'"' => lines.extend([b'\\', *byte]),
+            b'\n' => lines.extend(b"\\n"),
+            b'\r' => lines.extend(b"\\r"),
+            other => lines.push(*other),
+        }
+    }
+    lines.extend(b"\"\n");
 }
 
 fn answer(finished: &Finished, most: usize, stops_at_redirection: bool) -> Result<Answer, OpError> {
@@ -194,7 +178,7 @@ fn answer(finished: &Finished, most: usize, stops_at_redirection: bool) -> Resul
              `redirect: \"manual\"`",
         )),
         End::Exited(0) => {
-            response(&finished.stdout.bytes, about, most)?.ok_or_else(|| failed("the answer is not HTTP"))
+            response(&finished.stdout.bytes, about, most).unwrap_or_else(|| Err(failed("the answer is not HTTP")))
         }
         End::Cancelled => Err(failed("it was aborted")),
         End::TimedOut => Err(failed(&format!("it took longer than {} s", LONGEST.as_secs()))),
@@ -211,19 +195,20 @@ fn is_redirection(about: &str) -> bool {
     matches!(about.split(' ').next(), Some("301" | "302" | "303" | "307" | "308"))
 }
 
-/// The answer, taken apart: all headers on the way come first, and how long they are was told. None when it is no HTTP.
-fn response(bytes: &[u8], about: &str, most: usize) -> Result<Option<Answer>, OpError> {
-    let Some((head, body)) = head(bytes, about) else { return Ok(None) };
-    let mut out = head.to_string();
-    out.pop();
-    out.push_str(",\"body\":");
-    quote_bytes(&mut out, body, most)?;
-    out.push('}');
-    Ok(Some(Answer::written(out)))
+/// An answer as the prelude reads it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Response<'a> {
+    status: u16,
+    status_text: &'a str,
+    headers: Vec<(&'a str, &'a str)>,
+    url: &'a str,
+    redirected: bool,
+    body: Bytes<'a>,
 }
 
-/// Everything but the body, and the body.
-fn head<'a>(bytes: &'a [u8], about: &str) -> Option<(Value, &'a [u8])> {
+/// The answer, taken apart: all headers on the way come first, and how long they are was told. None when it is no HTTP.
+fn response(bytes: &[u8], about: &str, most: usize) -> Option<Result<Answer, OpError>> {
     let mut about = about.splitn(4, ' ');
     let status: u16 = about.next()?.parse().ok()?;
     let length: usize = about.next()?.parse().ok()?;
@@ -233,21 +218,17 @@ fn head<'a>(bytes: &'a [u8], about: &str) -> Option<(Value, &'a [u8])> {
     let heads = String::from_utf8_lossy(heads);
     let last = heads.trim_end().rsplit("\r\n\r\n").next()?;
     let mut lines = last.lines();
-    let reason = lines.next()?.splitn(3, ' ').nth(2).unwrap_or_default().to_owned();
-    let headers: Vec<Value> =
-        lines.filter_map(|line| line.split_once(':')).map(|(name, value)| json!([name.trim(), value.trim()])).collect();
-    let head = json!({
-        "status": status,
-        "statusText": reason,
-        "headers": headers,
-        "url": url,
-        "redirected": redirections > 0,
-    });
-    Some((head, body))
+    let status_text = lines.next()?.splitn(3, ' ').nth(2).unwrap_or_default();
+    let headers = lines.filter_map(|line| line.split_once(':'));
+    let headers = headers.map(|(name, value)| (name.trim(), value.trim())).collect();
+    let redirected = redirections > 0;
+    Some(Answer::within(most, &Response { status, status_text, headers, url, redirected, body: Bytes(body) }))
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -255,8 +236,8 @@ mod tests {
         let heads = "HTTP/1.1 302 Found\r\nLocation: /x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n";
         let body = "HTTP/1.1 500 No\r\n\r\nhello";
         let about = format!("200 {} 1 http://h/x", heads.len());
-        let answer = response(format!("{heads}{body}").as_bytes(), &about, 1 << 20).unwrap().unwrap().into_text();
-        let answer: Value = serde_json::from_str(&answer).unwrap();
+        let answer = response(format!("{heads}{body}").as_bytes(), &about, 1 << 20).unwrap().unwrap();
+        let answer: Value = serde_json::from_str(answer.text()).unwrap();
         assert_eq!(
             (&answer["status"], &answer["statusText"], &answer["body"]),
             (&json!(200), &json!("OK"), &json!(body))

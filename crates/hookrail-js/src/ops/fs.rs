@@ -3,11 +3,11 @@
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
+use super::answer::Bytes;
 use super::permission::{Change, Last, require_read, require_write};
 use super::text::bytes;
 use super::{Answer, OpError, watch};
@@ -43,25 +43,25 @@ pub(super) enum FsOp {
 }
 
 impl FsOp {
-    pub(super) fn run(self, shared: &Arc<Shared>) -> Result<Answer, OpError> {
+    pub(super) fn run(self, shared: &Shared) -> Result<Answer, OpError> {
         let readable = |path: &str, last| Target::new(shared, path, |path| require_read(shared, path, last));
         let writable =
             |path: &str, last, change| Target::new(shared, path, |path| require_write(shared, path, last, change));
         match self {
-            Self::Read { path } => Answer::bytes(&read(&readable(&path, Last::Followed)?.real)?, shared.account.most()),
+            Self::Read { path } => {
+                let content = read(&readable(&path, Last::Followed)?.real)?;
+                Answer::within(shared.account.most, &Bytes(&content))
+            }
             Self::Write { path, bytes: content, flag, make_folder } => {
                 let target = writable(&path, Last::Followed, Change::One)?;
                 write(&target.real, &bytes(&content)?, &flag, make_folder.unwrap_or_default())
             }
             Self::Exists { path } => Answer::of(&readable(&path, Last::Followed)?.real.exists()),
             Self::Access { path, mode } => access(&readable(&path, Last::Followed)?.real, mode),
-            Self::Stat { path, follow: true } => {
-                let target = readable(&path, Last::Followed)?;
-                Answer::of(&describe(&target.done("stat", fs::metadata(&target.real))?))
-            }
-            Self::Stat { path, follow: false } => {
-                let target = readable(&path, Last::Name)?;
-                Answer::of(&describe(&target.done("stat", fs::symlink_metadata(&target.real))?))
+            Self::Stat { path, follow } => {
+                let target = readable(&path, if follow { Last::Followed } else { Last::Name })?;
+                let about = if follow { fs::metadata(&target.real) } else { fs::symlink_metadata(&target.real) };
+                Answer::of(&describe(&target.done("stat", about)?))
             }
             Self::Readdir { path, recursive } => {
                 let target = readable(&path, Last::Followed)?;
@@ -116,7 +116,7 @@ impl FsOp {
                 watch::begin(shared, watcher, readable(&path, Last::Followed)?.real, recursive)
             }
             Self::Unwatch { watcher } => {
-                watch::end(shared, watcher);
+                shared.state().watchers.remove(&watcher);
                 Ok(Answer::nothing())
             }
         }
@@ -216,19 +216,15 @@ fn access(path: &Path, _mode: u32) -> Result<Answer, OpError> {
 
 fn kind_of(kind: fs::FileType) -> &'static str {
     #[cfg(unix)]
-    {
-        use std::os::unix::fs::FileTypeExt as _;
-        if kind.is_fifo() {
-            return "fifo";
-        }
-        if kind.is_socket() {
-            return "socket";
-        }
-    }
+    use std::os::unix::fs::FileTypeExt as _;
     match () {
         () if kind.is_dir() => "directory",
         () if kind.is_symlink() => "link",
         () if kind.is_file() => "file",
+        #[cfg(unix)]
+        () if kind.is_fifo() => "fifo",
+        #[cfg(unix)]
+        () if kind.is_socket() => "socket",
         () => "other",
     }
 }

@@ -9,9 +9,9 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::{Answer, OpError, decode, pending};
+use super::{Answer, OpError, PendingOp, decode};
 use crate::component::Remote;
-use crate::shared::{PendingOp, Shared};
+use crate::shared::{Sent, Shared};
 
 impl From<HostError> for OpError {
     fn from(error: HostError) -> Self {
@@ -23,10 +23,10 @@ impl From<HostError> for OpError {
 /// the last call. A message or an entry is part of the outcome of a call, or for the host itself between calls; `Late` tells
 /// of a handler that was registered too late to be called.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, bound(deserialize = "'de: 'a"))]
-pub(super) enum HostOp<'a> {
-    Message { message: &'a RawValue },
-    Entry { entry: &'a RawValue },
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) enum HostOp {
+    Message { message: Json },
+    Entry { entry: Json },
     Late { event: String },
     HasUser { call: u32 },
     Notify { call: u32, message: String, level: String },
@@ -38,18 +38,15 @@ pub(super) enum HostOp<'a> {
     IsIdle { call: u32 },
     HasQueuedMessages { call: u32 },
     Abort { call: u32 },
-    CurrentModel { call: u32 },
-    FindModel { call: u32, provider: String, id: String },
-    AllModels { call: u32 },
-    AvailableModels { call: u32 },
+    Models { call: u32, query: ModelQuery },
 }
 
-impl HostOp<'_> {
-    pub(super) fn run(self, shared: &Arc<Shared>) -> Result<Answer, OpError> {
+impl HostOp {
+    pub(super) fn run(self, shared: &Shared) -> Result<Answer, OpError> {
         let host = |call| shared.host_of(call);
         match self {
-            Self::Message { message } => send(shared, &json(message))?,
-            Self::Entry { entry } => append(shared, &json(entry))?,
+            Self::Message { message } => shared.send(Sent::Message, message)?,
+            Self::Entry { entry } => shared.send(Sent::Entry, entry)?,
             Self::Late { event } => {
                 let message =
                     format!("`pi.on(\"{event}\")` came after the factory had ended, so this handler is never called");
@@ -65,34 +62,9 @@ impl HostOp<'_> {
             Self::IsIdle { call } => return Answer::of(&host(call).is_idle()),
             Self::HasQueuedMessages { call } => return Answer::of(&host(call).has_queued_messages()),
             Self::Abort { call } => host(call).abort(),
-            Self::CurrentModel { call } => return Ok(host(call).models(&ModelQuery::Current).into()),
-            Self::FindModel { call, provider, id } => {
-                return Ok(host(call).models(&ModelQuery::Find { provider, id }).into());
-            }
-            Self::AllModels { call } => return Ok(host(call).models(&ModelQuery::All).into()),
-            Self::AvailableModels { call } => return Ok(host(call).models(&ModelQuery::Available).into()),
+            Self::Models { call, query } => return Ok(host(call).models(&query).into()),
         }
         Ok(Answer::nothing())
-    }
-}
-
-fn json(raw: &RawValue) -> Json {
-    Json::parse(raw.get()).unwrap_or_else(|_| Json::null())
-}
-
-fn send(shared: &Shared, message: &Json) -> Result<(), OpError> {
-    match shared
-        .with_current(|call| call.take(message, shared.most_result).map(|()| call.messages.push(message.clone())))
-    {
-        Some(taken) => taken,
-        None => shared.take_between(message).map(|()| shared.host_of(0).send_message(message)),
-    }
-}
-
-fn append(shared: &Shared, entry: &Json) -> Result<(), OpError> {
-    match shared.with_current(|call| call.take(entry, shared.most_result).map(|()| call.entries.push(entry.clone()))) {
-        Some(taken) => taken,
-        None => shared.take_between(entry).map(|()| shared.host_of(0).append_entry(entry)),
     }
 }
 
@@ -106,11 +78,11 @@ fn level_of(name: &str) -> NoticeLevel {
     }
 }
 
-/// Questions that take time. Those to a person stop the call's clock.
+/// Questions that take time.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, bound(deserialize = "'de: 'a"))]
-pub(super) enum HostTask<'a> {
-    Select { title: String, options: &'a RawValue },
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) enum HostTask {
+    Select { title: String, options: Box<RawValue> },
     Confirm { title: String, message: String },
     Input { title: String, placeholder: Option<String> },
     Edit { title: String, text: Option<String> },
@@ -119,11 +91,12 @@ pub(super) enum HostTask<'a> {
     NewSession { parent: Option<String> },
     Branch { entry: String },
     Navigate { target: String, summarize: bool },
-    ApiKey { model: Option<&'a RawValue> },
-    Complete { request: &'a RawValue },
+    ApiKey { model: Option<Json> },
+    Complete { request: Json },
 }
 
-impl HostTask<'_> {
+impl HostTask {
+    /// Whether a person is asked, which stops the call's clock.
     fn is_dialog(&self) -> bool {
         match self {
             Self::Select { .. } | Self::Confirm { .. } | Self::Input { .. } | Self::Edit { .. } | Self::Show { .. } => {
@@ -138,80 +111,70 @@ impl HostTask<'_> {
         }
     }
 
-    pub(super) fn begin(self, shared: &Arc<Shared>, call: u32, number: u32) -> Result<PendingOp, OpError> {
-        let clock = if self.is_dialog() { shared.clock_of(call) } else { None };
+    pub(super) fn begin(self, shared: &Shared, call: u32, number: u32) -> Result<PendingOp, OpError> {
+        let host = shared.host_of(call);
+        let mut state = shared.state();
+        let asking = state.calls.get(&call);
+        let clock = asking.and_then(|call| call.clock.clone()).filter(|_| self.is_dialog());
+        let over = asking.map_or_else(CancelToken::new, |call| call.over.clone());
+        let cancel = CancelToken::new();
+        state.cancels.insert(number, cancel.clone());
+        let mut remote = None;
+        if let Self::Show { component } = &self {
+            let gone = || OpError::new("the component is gone");
+            let shown = state.components.get(component).ok_or_else(gone)?.state.subscribe();
+            let inbox = shared.config.inbox.upgrade().ok_or_else(gone)?;
+            remote = Some(Arc::new(Remote::new(*component, inbox, shown)));
+        }
         let standstill = clock.map(|clock| clock.stand_still());
-        let asked = self.ask(shared, shared.host_of(call), number)?;
-        // A question of a call that was given up is not asked any longer.
-        let over = shared.over_of(call);
         Ok(Box::pin(async move {
             let answer = tokio::select! {
-                answer = asked => answer,
-                () = over.cancelled() => "[0,null]".to_owned(),
+                answer = self.ask(host, remote, cancel) => answer,
+                // A question of a call that was given up is not asked any longer.
+                () = over.cancelled() => Ok(Answer::nothing()),
             };
             drop(standstill);
             answer
         }))
     }
 
-    fn ask(self, shared: &Arc<Shared>, host: Arc<dyn Host>, number: u32) -> Result<PendingOp, OpError> {
-        Ok(match self {
+    async fn ask(
+        self,
+        host: Arc<dyn Host>,
+        remote: Option<Arc<Remote>>,
+        cancel: CancelToken,
+    ) -> Result<Answer, OpError> {
+        let moved = |result: Result<SessionMove, HostError>| {
+            Ok(json!({ "cancelled": result? == SessionMove::Cancelled }).into())
+        };
+        match self {
             Self::Select { title, options } => {
                 let options: Vec<String> = decode(options.get(), "the list of options")?;
-                pending(shared, async move { Answer::of(&host.select(&title, &options).await) })
+                Answer::of(&host.select(&title, &options).await)
             }
-            Self::Confirm { title, message } => {
-                pending(shared, async move { Answer::of(&host.confirm(&title, &message).await) })
+            Self::Confirm { title, message } => Answer::of(&host.confirm(&title, &message).await),
+            Self::Input { title, placeholder } => Answer::of(&host.input(&title, placeholder.as_deref()).await),
+            Self::Edit { title, text } => Answer::of(&host.edit(&title, text.as_deref()).await),
+            Self::Show { .. } => {
+                if let Some(remote) = remote {
+                    host.show(remote).await?;
+                }
+                Ok(Answer::nothing())
             }
-            Self::Input { title, placeholder } => {
-                pending(shared, async move { Answer::of(&host.input(&title, placeholder.as_deref()).await) })
-            }
-            Self::Edit { title, text } => {
-                pending(shared, async move { Answer::of(&host.edit(&title, text.as_deref()).await) })
-            }
-            Self::Show { component } => show(shared, host, component)?,
-            Self::WaitForIdle {} => pending(shared, async move {
+            Self::WaitForIdle {} => {
                 host.wait_for_idle().await;
                 Ok(Answer::nothing())
-            }),
-            Self::NewSession { parent } => {
-                pending(shared, async move { moved(host.new_session(parent.as_deref()).await) })
             }
-            Self::Branch { entry } => pending(shared, async move { moved(host.branch(&entry).await) }),
-            Self::Navigate { target, summarize } => {
-                pending(shared, async move { moved(host.navigate(&target, summarize).await) })
-            }
-            Self::ApiKey { model } => {
-                let model = model.map_or_else(Json::null, json);
-                pending(shared, async move { Answer::of(&host.api_key(&model).await) })
-            }
-            Self::Complete { request } => complete(shared, number, host, json(request)),
-        })
-    }
-}
-
-fn moved(result: Result<SessionMove, HostError>) -> Result<Answer, OpError> {
-    Ok(json!({ "cancelled": result? == SessionMove::Cancelled }).into())
-}
-
-fn complete(shared: &Arc<Shared>, number: u32, host: Arc<dyn Host>, request: Json) -> PendingOp {
-    let cancel = CancelToken::new();
-    shared.lock().cancels.insert(number, cancel.clone());
-    pending(shared, async move {
-        tokio::select! {
-            answer = host.complete(&request) => Ok(answer?.into()),
-            () = cancel.cancelled() => Ok(json!({ "role": "assistant", "content": [], "stopReason": "aborted" }).into()),
+            Self::NewSession { parent } => moved(host.new_session(parent.as_deref()).await),
+            Self::Branch { entry } => moved(host.branch(&entry).await),
+            Self::Navigate { target, summarize } => moved(host.navigate(&target, summarize).await),
+            Self::ApiKey { model } => Answer::of(&host.api_key(&model.unwrap_or_else(Json::null)).await),
+            Self::Complete { request } => tokio::select! {
+                answer = host.complete(&request) => Ok(answer?.into()),
+                () = cancel.cancelled() => {
+                    Ok(json!({ "role": "assistant", "content": [], "stopReason": "aborted" }).into())
+                }
+            },
         }
-    })
-}
-
-fn show(shared: &Arc<Shared>, host: Arc<dyn Host>, component: u32) -> Result<PendingOp, OpError> {
-    let gone = || OpError::new("the component is gone");
-    let state = shared.lock().components.get(&component).ok_or_else(gone)?.state.subscribe();
-    let inbox = shared.inbox.upgrade().ok_or_else(gone)?;
-    let remote = Arc::new(Remote::new(component, inbox, state));
-    Ok(pending(shared, async move {
-        host.show(remote).await?;
-        Ok(Answer::nothing())
-    }))
+    }
 }

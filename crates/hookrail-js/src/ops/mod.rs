@@ -22,44 +22,54 @@ mod text;
 mod watch;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::pin::Pin;
 use std::time::Instant;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use answer::Answer;
+pub(crate) use answer::Answer;
 use error::Cause;
 pub(crate) use error::OpError;
 pub(crate) use permission::{Last, require_read};
 
 use crate::clock::Stop;
-use crate::shared::{Begun, PendingOp, Shared};
+use crate::shared::{Begun, Shared};
+
+/// Something the host does for a module that takes time.
+pub(crate) type PendingOp = Pin<Box<dyn Future<Output = Result<Answer, OpError>> + Send>>;
 
 /// An operation that is answered at once.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-enum Op<'a> {
+#[serde(rename_all = "camelCase")]
+enum Op {
     Fs(fs::FsOp),
-    Host(host::HostOp<'a>),
-    Session(session::SessionOp<'a>),
-    Process(exec::ProcessOp<'a>),
+    Host(host::HostOp),
+    Session(session::SessionOp),
+    Process(exec::ProcessOp),
     Component(component::ComponentOp),
     Text(text::TextOp),
 }
 
 /// An operation that takes time.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-enum Task<'a> {
-    Process(exec::ProcessTask<'a>),
-    Network(fetch::NetworkTask<'a>),
-    Host(host::HostTask<'a>),
+#[serde(rename_all = "camelCase")]
+enum Task {
+    Process(ProcessTask),
+    Host(host::HostTask),
 }
 
-impl Op<'_> {
-    fn run(self, shared: &Arc<Shared>) -> Result<Answer, OpError> {
+/// A process that is started: one that the module names, or the one that makes a request to the network.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum ProcessTask {
+    Exec(exec::Exec),
+    Fetch(fetch::Request),
+}
+
+impl Op {
+    fn run(self, shared: &Shared) -> Result<Answer, OpError> {
         let began = Instant::now();
         let (answer, is_own_work) = match self {
             Self::Fs(op) => (op.run(shared), false),
@@ -71,29 +81,29 @@ impl Op<'_> {
         };
         // Waiting for the machine or the host is not the module's own work, up to a limit.
         if !is_own_work {
-            shared.lock().budget.forgive(began.elapsed());
+            shared.state().budget.forgive(began.elapsed());
         }
         answer
     }
 }
 
-impl Task<'_> {
+impl Task {
     /// Begins the task, which has this number, for a call.
-    fn begin(self, shared: &Arc<Shared>, call: u32, number: u32) -> Result<PendingOp, OpError> {
+    fn begin(self, shared: &Shared, call: u32, number: u32) -> Result<PendingOp, OpError> {
         match self {
-            Self::Process(exec::ProcessTask::Exec(exec)) => exec.begin(shared, number),
-            Self::Network(fetch::NetworkTask::Fetch(request)) => request.begin(shared, number),
+            Self::Process(ProcessTask::Exec(exec)) => exec.begin(shared, number),
+            Self::Process(ProcessTask::Fetch(request)) => request.begin(shared, number),
             Self::Host(task) => task.begin(shared, call, number),
         }
     }
 }
 
 /// Does something at once.
-pub(crate) fn sync(shared: &Arc<Shared>, op: &str) -> String {
+pub(crate) fn sync(shared: &Shared, op: &str) -> String {
     if shared.stopped().is_some() {
         return encode(shared, Err(OpError::new("its time is up")));
     }
-    encode(shared, caught(op, || read::<Op<'_>>(op)?.run(shared)))
+    encode(shared, caught(op, || read::<Op>(op)?.run(shared)))
 }
 
 /// What a task takes that is begun, beside its fields.
@@ -103,19 +113,16 @@ const TASK: usize = 2 << 10;
 const NOT_BEGUN: u32 = 0;
 
 /// Begins something that takes time; gives its number, or [`NOT_BEGUN`] when the module has to stop.
-pub(crate) fn start(shared: &Arc<Shared>, call: u32, task: &str) -> u32 {
+pub(crate) fn start(shared: &Shared, call: u32, task: &str) -> u32 {
     if shared.stopped().is_some() {
         return NOT_BEGUN;
     }
     let number = shared.next_number();
     // The fields are kept until it has ended, some of them twice.
     let Some(held) = shared.hold(task.len().saturating_mul(2).saturating_add(TASK)) else { return NOT_BEGUN };
-    let op = caught(task, || read::<Task<'_>>(task)?.begin(shared, call, number));
-    let op = op.unwrap_or_else(|error| {
-        let answer = encode(shared, Err(error));
-        Box::pin(std::future::ready(answer))
-    });
-    shared.lock().begun.push(Begun { number, op, held });
+    let op = caught(task, || read::<Task>(task)?.begin(shared, call, number));
+    let op = op.unwrap_or_else(|error| Box::pin(std::future::ready(Err(error))));
+    shared.state().begun.push(Begun { number, op, held });
     number
 }
 
@@ -147,37 +154,20 @@ fn caught<T>(op: &str, work: impl FnOnce() -> Result<T, OpError>) -> Result<T, O
 }
 
 /// An answer as the prelude reads it. What the module is to be stopped for is told to its budget.
-fn encode(shared: &Shared, answer: Result<Answer, OpError>) -> String {
-    let answer = answer.and_then(|answer| {
-        // It would not fit into the module's heap.
-        if answer.len() > shared.account.most() { Err(OpError::over_memory()) } else { Ok(answer) }
-    });
-    match answer {
-        Ok(answer) => {
-            let mut text = answer.into_text();
-            text.insert_str(0, "[0,");
-            text.push(']');
-            text
-        }
+pub(crate) fn encode(shared: &Shared, answer: Result<Answer, OpError>) -> String {
+    // A longer one would not fit into the module's heap.
+    let is_too_long = |answer: &Answer| answer.text().len() > shared.account.most;
+    match answer.and_then(|answer| if is_too_long(&answer) { Err(OpError::over_memory()) } else { Ok(answer) }) {
+        Ok(answer) => format!("[0,{}]", answer.text()),
         Err(error) => {
-            match error.cause() {
+            match error.cause {
                 Cause::Ordinary => {}
-                Cause::Machine => shared.lock().exhausted = true,
+                Cause::Machine => shared.state().exhausted = true,
                 Cause::Memory => shared.stop(Stop::Memory),
             }
-            json!([1, error.to_value()]).to_string()
+            json!([1, error]).to_string()
         }
     }
-}
-
-/// A task that ends in an answer.
-fn pending(shared: &Arc<Shared>, work: impl Future<Output = Result<Answer, OpError>> + Send + 'static) -> PendingOp {
-    let shared = Arc::downgrade(shared);
-    Box::pin(async move {
-        let answer = work.await;
-        // Nothing reads the answer when the runtime is gone.
-        shared.upgrade().map_or_else(String::new, |shared| encode(&shared, answer))
-    })
 }
 
 #[cfg(test)]
@@ -207,7 +197,7 @@ mod tests {
                     let line = source[at..].lines().next().unwrap_or_default();
                     let Some((group, name)) = named(line) else { continue };
                     let text: &'static str = Box::leak(format!("{{\"{group}\":{{\"{name}\":{{}}}}}}").into_boxed_str());
-                    let known = if is_task { is_known::<Task<'_>>(text) } else { is_known::<Op<'_>>(text) };
+                    let known = if is_task { is_known::<Task>(text) } else { is_known::<Op>(text) };
                     assert!(known, "{line}");
                     seen += 1;
                 }
@@ -218,7 +208,7 @@ mod tests {
 
     #[test]
     fn fields_are_named_and_typed() {
-        let read = |text: &'static str| read::<Op<'_>>(text).map(drop).map_err(|error| error.message().to_owned());
+        let read = |text: &'static str| read::<Op>(text).map(drop).map_err(|error| error.message().to_owned());
         assert_eq!(read(r#"{"fs":{"read":{"path":"/x\u0000"}}}"#), Ok(()));
         assert!(read(r#"{"fs":{"read":{}}}"#).unwrap_err().contains("missing field `path`"));
         assert!(read(r#"{"fs":{"read":{"path":7}}}"#).unwrap_err().contains("expected a string"));

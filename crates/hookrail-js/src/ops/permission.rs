@@ -47,9 +47,7 @@ pub(crate) fn require_read(shared: &Shared, path: &Path, last: Last) -> Result<P
     let world = shared.world();
     match &world.capabilities.read {
         CapabilityScope::Everything => return Ok(path.to_owned()),
-        CapabilityScope::Nothing => {
-            return Err(missing(shared, &what(), "read"));
-        }
+        CapabilityScope::Nothing => return Err(missing(shared, &what(), "read")),
         CapabilityScope::Within(_) => {}
     }
     let real = real(path, last).map_err(|error| OpError::io(&error, "open", path))?;
@@ -68,9 +66,8 @@ pub(super) fn require_write(shared: &Shared, path: &Path, last: Last, change: Ch
     }
     let real = real(path, last).map_err(|error| OpError::io(&error, "open", path))?;
     if is_protected(&world, &real, change) {
-        shared.lock().refused = true;
         let message = format!("{} is refused: it decides which hooks run, and no module changes that", what());
-        return Err(OpError::new(message).code("EACCES"));
+        return Err(refused(shared, message));
     }
     if allows(&world, &world.capabilities.write, &real) {
         return Ok(real);
@@ -125,13 +122,16 @@ fn host_of(url: &str) -> Option<(&str, u16)> {
 }
 
 fn missing(shared: &Shared, what: &str, name: &str) -> OpError {
-    shared.lock().refused = true;
-    OpError::new(format!("{what} is refused: the module has no `{name}` capability here")).code("EACCES")
+    refused(shared, format!("{what} is refused: the module has no `{name}` capability here"))
 }
 
 fn outside(shared: &Shared, what: &str, name: &str) -> OpError {
-    shared.lock().refused = true;
-    OpError::new(format!("{what} is refused: the module's `{name}` capability does not cover it")).code("EACCES")
+    refused(shared, format!("{what} is refused: the module's `{name}` capability does not cover it"))
+}
+
+fn refused(shared: &Shared, message: String) -> OpError {
+    shared.state().refused = true;
+    OpError::new(message).code("EACCES")
 }
 
 fn allows(world: &ModuleWorld, scope: &CapabilityScope, real: &Path) -> bool {

@@ -2,15 +2,15 @@
 //!
 //! Bytes cross as text with one character for each byte, which JSON can carry.
 
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Read as _;
 
 use hookrail::module::ModuleWorld;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
+use super::answer::Bytes;
 use super::{Answer, OpError, digest};
 use crate::shared::Shared;
 
@@ -30,17 +30,17 @@ pub(super) enum TextOp {
 
 impl TextOp {
     pub(super) fn run(self, shared: &Shared) -> Result<Answer, OpError> {
-        let most = shared.account.most();
+        let most = shared.account.most;
         match self {
             Self::Width { text } => Answer::of(&text.width()),
-            Self::Letters { text } => letters(&text, most),
-            Self::Encode { text } => Answer::bytes(text.as_bytes(), most),
+            Self::Letters { text } => Answer::within(most, &Letters(&text)),
+            Self::Encode { text } => Answer::within(most, &Bytes(text.as_bytes())),
             Self::Decode { bytes, fatal, keep_mark } => {
                 decode(&bytes, fatal.unwrap_or_default(), keep_mark.unwrap_or_default(), most)
             }
             Self::Hash { algorithm, bytes } => digest::hash(&algorithm, &bytes),
             Self::Uuid {} => Answer::of(&uuid()?),
-            Self::Random { count } => Answer::bytes(&random_bytes(count)?, usize::MAX),
+            Self::Random { count } => Answer::of(&Bytes(&random_bytes(count)?)),
         }
     }
 }
@@ -58,30 +58,24 @@ fn decode(text: &str, fatal: bool, keep_mark: bool, most: usize) -> Result<Answe
         Err(_) if fatal => return Err(OpError::type_error("the bytes are not UTF-8")),
         Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
     };
-    Answer::text(if keep_mark { text.as_str() } else { text.strip_prefix('\u{feff}').unwrap_or(&text) }, most)
+    Answer::within(most, if keep_mark { text.as_str() } else { text.strip_prefix('\u{feff}').unwrap_or(&text) })
 }
 
 /// What a reader sees as letters, each with its width: what has no width of its own belongs to what stands before it.
-fn letters(text: &str, most: usize) -> Result<Answer, OpError> {
-    let mut out = String::from("[");
-    let mut rest = text.chars().peekable();
-    let mut letter = String::new();
-    while let Some(first) = rest.next() {
-        letter.clear();
-        letter.push(first);
-        while let Some(next) = rest.next_if(|next| next.width().unwrap_or(0) == 0) {
-            letter.push(next);
-        }
-        let width = first.width().unwrap_or(0);
-        let separator = if out.len() > 1 { "," } else { "" };
-        // Writing to a text does not fail.
-        let _ = write!(out, "{separator}[{},{width}]", Value::from(letter.as_str()));
-        if out.len() > most {
-            return Err(OpError::over_memory());
-        }
+struct Letters<'a>(&'a str);
+
+impl Serialize for Letters<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let width = |letter: char| letter.width().unwrap_or(0);
+        let mut rest = self.0;
+        serializer.collect_seq(std::iter::from_fn(|| {
+            let first = rest.chars().next()?;
+            let next = rest.char_indices().skip(1).find(|(_, next)| width(*next) > 0);
+            let (letter, after) = rest.split_at(next.map_or(rest.len(), |(at, _)| at));
+            rest = after;
+            Some((letter, width(first)))
+        }))
     }
-    out.push(']');
-    Ok(Answer::written(out))
 }
 
 /// Whether there is a process of this number, of any user.
@@ -144,13 +138,8 @@ fn random_bytes(count: u32) -> Result<Vec<u8>, OpError> {
 
 /// A random identifier of version 4.
 pub(super) fn uuid() -> Result<String, OpError> {
-    let mut bytes = random_bytes(16)?;
-    for (at, keep, set) in [(6, 0x0f, 0x40), (8, 0x3f, 0x80)] {
-        if let Some(byte) = bytes.get_mut(at) {
-            *byte = (*byte & keep) | set;
-        }
-    }
-    let hex: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    let part = |range: std::ops::Range<usize>| hex.get(range).unwrap_or_default().concat();
-    Ok([part(0..4), part(4..6), part(6..8), part(8..10), part(10..16)].join("-"))
+    let random = random_bytes(16)?.iter().fold(0_u128, |all, byte| all << 8 | u128::from(*byte));
+    let part = |from: u32, bits: u32| (random >> from) & ((1 << bits) - 1);
+    let (version, variant) = (0x4000 | part(64, 12), 0x8000 | part(48, 14));
+    Ok(format!("{:08x}-{:04x}-{version:04x}-{variant:04x}-{:012x}", part(96, 32), part(80, 16), part(0, 48)))
 }

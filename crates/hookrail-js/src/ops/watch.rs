@@ -22,12 +22,12 @@ const MOST: usize = 32;
 /// How many files and folders are watched at a time, because something is kept of each.
 const MOST_WATCHED: usize = 20_000;
 
-/// How many changes may wait for a module to hear of them. Of what comes after that it does not hear.
+/// How many changes may wait for a module to be told of them. Later ones are dropped.
 const MOST_CHANGES: usize = 1024;
 
-pub(super) fn begin(shared: &Arc<Shared>, watcher: u32, target: PathBuf, recursive: bool) -> Result<Answer, OpError> {
+pub(super) fn begin(shared: &Shared, watcher: u32, target: PathBuf, recursive: bool) -> Result<Answer, OpError> {
     let refused = |why: String| OpError::new(format!("`{}` cannot be watched: {why}", target.display())).code("EMFILE");
-    if shared.lock().watchers.len() >= MOST {
+    if shared.state().watchers.len() >= MOST {
         return Err(refused(format!("a module has at most {MOST} watchers")));
     }
     if count(&target, recursive) > MOST_WATCHED {
@@ -45,15 +45,7 @@ pub(super) fn begin(shared: &Arc<Shared>, watcher: u32, target: PathBuf, recursi
     };
     let watched = watch(shared, watcher, &folder, only, recursive)
         .map_err(|error| OpError::new(format!("`{}` cannot be watched: {error}", folder.display())))?;
-    // Ending the task drops the watcher.
-    let task = shared.runtime.spawn(async move {
-        let _watched = watched;
-        std::future::pending::<()>().await;
-    });
-    let old = shared.lock().watchers.insert(watcher, task.abort_handle());
-    if let Some(old) = old {
-        old.abort();
-    }
+    shared.state().watchers.insert(watcher, watched);
     Ok(Answer::nothing())
 }
 
@@ -75,15 +67,8 @@ fn count(target: &Path, recursive: bool) -> usize {
     found
 }
 
-pub(super) fn end(shared: &Shared, watcher: u32) {
-    let task = shared.lock().watchers.remove(&watcher);
-    if let Some(task) = task {
-        task.abort();
-    }
-}
-
 fn watch(
-    shared: &Arc<Shared>,
+    shared: &Shared,
     watcher: u32,
     folder: &Path,
     only: Option<PathBuf>,
@@ -91,7 +76,7 @@ fn watch(
 ) -> notify::Result<Box<dyn Watcher + Send>> {
     let mode = if recursive { RecursiveMode::Recursive } else { RecursiveMode::NonRecursive };
     let heard = || {
-        let (inbox, folder, only) = (shared.inbox.clone(), folder.to_owned(), only.clone());
+        let (inbox, folder, only) = (shared.config.inbox.clone(), folder.to_owned(), only.clone());
         let changes = Arc::clone(&shared.changes);
         move |event: notify::Result<Event>| {
             let Ok(event) = event else { return };
@@ -101,8 +86,9 @@ fn watch(
                     changes.fetch_sub(1, Ordering::Relaxed);
                     continue;
                 }
-                // A module that is gone does not hear of anything.
-                let _ = inbox.send(Message::Changed { watcher, kind, name: name(&folder, path) });
+                let name = path.strip_prefix(&folder).unwrap_or(path).to_string_lossy().into_owned();
+                // A module that is gone is told of nothing.
+                let _ = inbox.send(Message::Changed { watcher, kind, name });
             }
         }
     };
@@ -132,9 +118,4 @@ fn kind(kind: EventKind) -> Option<&'static str> {
         EventKind::Modify(_) => Some("change"),
         _ => None,
     }
-}
-
-/// The name of a file below the folder that is watched.
-fn name(folder: &Path, path: &Path) -> String {
-    path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned()
 }

@@ -48,10 +48,9 @@
 
 	function hostError(about) {
 		const error = new (about.name === "TypeError" ? TypeError : Error)(about.message);
-		if (about.code !== undefined) error.code = about.code;
-		if (about.errno !== undefined) error.errno = about.errno;
-		if (about.syscall !== undefined) error.syscall = about.syscall;
-		if (about.path !== undefined) error.path = about.path;
+		if (about.code !== null) error.code = about.code;
+		if (about.syscall !== null) error.syscall = about.syscall;
+		if (about.path !== null) error.path = about.path;
 		return error;
 	}
 
@@ -122,7 +121,7 @@
 			if (typeof key === "symbol" || key in target || key === "then" || key === "default" || key === "__esModule" || key === "toJSON") {
 				return read(target, key, self);
 			}
-			throw new Error(`${name}.${key} is not available to module hooks; docs/modules.md lists what there is`);
+			throw new Error(`${name}.${key} is not available to module hooks; \`hookrail docs modules\` lists what there is`);
 		};
 		return new Proxy(members, { __proto__: null, get });
 	}

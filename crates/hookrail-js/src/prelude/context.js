@@ -112,37 +112,37 @@
 			this.#call = call;
 		}
 		getEntry(id) {
-			return sync("session", "read", { call: this.#call, part: "entry", id: text(id) });
+			return sync("session", "read", { call: this.#call, query: { __proto__: null, entry: text(id) } });
 		}
 		getLabel(id) {
-			return sync("session", "read", { call: this.#call, part: "label", id: text(id) });
+			return sync("session", "read", { call: this.#call, query: { __proto__: null, label: text(id) } });
 		}
 		getArtifactPath(id) {
-			return sync("session", "read", { call: this.#call, part: "artifactPath", id: text(id) });
+			return sync("session", "read", { call: this.#call, query: { __proto__: null, artifactPath: text(id) } });
 		}
 		getBranch(leaf) {
-			return sync("session", "read", { call: this.#call, part: "branch", id: leaf === undefined ? null : text(leaf) }) ?? [];
+			return sync("session", "read", { call: this.#call, query: { __proto__: null, branch: leaf === undefined ? null : text(leaf) } }) ?? [];
 		}
 		saveArtifact(content, type) {
-			return sync("session", "write", { call: this.#call, part: "artifact", value: { content: text(content), type } });
+			return sync("session", "write", { call: this.#call, change: { __proto__: null, artifact: { content: text(content), type } } });
 		}
 		static read(name) {
 			return function () {
-				return sync("session", "read", { call: this.#call, part: name }) ?? empty[name];
+				return sync("session", "read", { call: this.#call, query: name }) ?? empty[name];
 			};
 		}
 		static write(name, shape) {
 			return function (...args) {
-				return sync("session", "write", { call: this.#call, part: name, value: plain(apply(shape, undefined, args), "a session entry") });
+				return sync("session", "write", { call: this.#call, change: { __proto__: null, [name]: plain(apply(shape, undefined, args), "a session entry") ?? null } });
 			};
 		}
 	}
 
 	// Each with what the host calls it.
 	const reads = [
-		"getCwd", "cwd", "getSessionDir", "sessionDir", "getSessionId", "sessionId", "getSessionFile", "sessionFile", "getSessionName", "sessionName",
+		"getCwd", "cwd", "getSessionDir", "dir", "getSessionId", "id", "getSessionFile", "file", "getSessionName", "name",
 		"getLeafId", "leafId", "getLeafEntry", "leafEntry", "getHeader", "header", "getEntries", "entries", "getTree", "tree",
-		"getUsageStatistics", "usageStatistics", "getArtifactsDir", "artifactsDir",
+		"getUsageStatistics", "usage", "getArtifactsDir", "artifactsDir",
 	];
 	for (let at = 0; at < reads.length; at += 2) member(SessionManager, reads[at], SessionManager.read(reads[at + 1]));
 	member(SessionManager, "allocateArtifactPath", missing("ctx.sessionManager.allocateArtifactPath", "the host keeps artifacts; use saveArtifact"));
@@ -162,13 +162,13 @@
 			this.#call = call;
 		}
 		find(provider, id) {
-			return sync("host", "findModel", { call: this.#call, provider: text(provider), id: text(id) });
+			return sync("host", "models", { call: this.#call, query: { __proto__: null, find: { __proto__: null, provider: text(provider), id: text(id) } } });
 		}
 		getAll() {
-			return sync("host", "allModels", { call: this.#call }) ?? [];
+			return sync("host", "models", { call: this.#call, query: "all" }) ?? [];
 		}
 		getAvailable() {
-			return sync("host", "availableModels", { call: this.#call }) ?? [];
+			return sync("host", "models", { call: this.#call, query: "available" }) ?? [];
 		}
 		getApiKey(model) {
 			return begin(this.#call, "host", "apiKey", { model: plain(model, "a model") });

@@ -39,7 +39,7 @@
 			return ((this.#parts ??= create(null)).models ??= new (inContext().ModelRegistry)(this.#call));
 		}
 		get model() {
-			return ((this.#parts ??= create(null)).model ??= ({ value: sync("host", "currentModel", { call: this.#call }) })).value;
+			return ((this.#parts ??= create(null)).model ??= ({ value: sync("host", "models", { call: this.#call, query: "current" }) })).value;
 		}
 		isIdle() {
 			return sync("host", "isIdle", { call: this.#call });

@@ -112,7 +112,7 @@
 		const body = request.raw === null ? undefined : data(request.raw instanceof URLSearchParams ? String(request.raw) : await request.bytes());
 		if (body !== undefined && (method === "GET" || method === "HEAD")) throw new TypeError(`Request with ${method} method cannot have body`);
 		let stop;
-		const begun = begin(0, "network", "fetch", { url, method, headers: [...headers], redirect, body }, (id) => (stop = () => sync("process", "cancel", { task: id })));
+		const begun = begin(0, "process", "fetch", { url, method, headers: [...headers], redirect, body }, (id) => (stop = () => sync("process", "cancel", { task: id })));
 		signal?.addEventListener("abort", stop);
 		let answer;
 		try {

@@ -10,8 +10,8 @@ export const complete = (model, context, options = {}) => {
 	}).finally(() => signal?.removeEventListener("abort", stop));
 };
 export const completeSimple = complete;
-export const getModel = (provider, id) => sync("host", "findModel", { call: 0, provider: String(provider), id: String(id) });
-export const getModels = () => sync("host", "allModels", { call: 0 }) ?? [];
+export const getModel = (provider, id) => sync("host", "models", { call: 0, query: { find: { provider: String(provider), id: String(id) } } });
+export const getModels = () => sync("host", "models", { call: 0, query: "all" }) ?? [];
 export const { Type, StringEnum } = part("typebox.js");
 export const stream = missing("stream of pi-ai", "use complete");
 export const streamSimple = missing("streamSimple of pi-ai", "use complete");

@@ -6,7 +6,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hookrail::module::LoadFailure;
-use hookrail::trust::Digest;
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::Declared;
 use rquickjs::{Ctx, Error, Exception, Module};
@@ -14,14 +13,12 @@ use rquickjs::{Ctx, Error, Exception, Module};
 use super::{resolve, transpile, virtuals};
 use crate::clock::Stop;
 use crate::machine::is_exhausted;
-use crate::ops::{Last, require_read};
-use crate::shared::Shared;
+use crate::ops::{Last, OpError, require_read};
+use crate::shared::{Shared, lent};
 use crate::stack;
 
 /// Answers which module an import means.
-pub(crate) struct FileResolver {
-    pub(crate) shared: Arc<Shared>,
-}
+pub(crate) struct FileResolver;
 
 impl Resolver for FileResolver {
     fn resolve<'js>(
@@ -35,45 +32,50 @@ impl Resolver for FileResolver {
         if virtuals::script(base).is_some() {
             return Ok(name.to_owned());
         }
-        let base = if base.starts_with('/') { base } else { "/" };
-        let kept = |file: &Path| self.shared.version.as_ref().is_some_and(|version| version.has(file));
-        let resolved = resolve::resolve(base, name, kept).map_err(|message| {
-            // The module is loaded again when one of these appears.
-            let candidates = resolve::candidates_of(base, name).into_iter();
-            self.shared.lock().missing.extend(candidates.filter(|path| !path.is_dir()));
-            let mut failure = LoadFailure::new(&message);
-            if let Some((line, column)) = place_of(Path::new(base), name) {
-                failure = failure.at(base, line, column);
-            }
-            self.shared.lock().load_failure = Some(failure);
-            Exception::throw_message(ctx, &message)
-        })?;
-        self.permitted(base, name, &resolved).map_err(|message| {
-            self.shared.lock().load_failure = Some(LoadFailure::new(&message));
-            Exception::throw_message(ctx, &message)
-        })?;
-        Ok(resolved)
+        let shared = lent().ok_or_else(|| Error::new_resolving(base, name))?;
+        resolved(&shared, base, name).map_err(|failure| {
+            let thrown = Exception::throw_message(ctx, &failure.message);
+            shared.state().sources.failure = Some(failure);
+            thrown
+        })
     }
 }
 
-impl FileResolver {
-    /// Whether a file may be imported. What a module is made of is known before it runs: the files of its import declarations,
-    /// and those that its grant covers. Everything else is chosen while it runs, and is reading a file.
-    fn permitted(&self, base: &str, name: &str, resolved: &str) -> Result<(), String> {
-        let path = Path::new(resolved);
-        if !path.is_absolute() || self.shared.lock().static_imports.contains(&(base.to_owned(), name.to_owned())) {
-            return Ok(());
+fn resolved(shared: &Shared, base: &str, name: &str) -> Result<String, LoadFailure> {
+    let base = if base.starts_with('/') { base } else { "/" };
+    let kept = |file: &Path| shared.config.version.as_ref().is_some_and(|version| version.bytes(file).is_some());
+    let resolved = resolve::resolve(base, name, kept).map_err(|message| {
+        // The module is loaded again when one of these appears.
+        let candidates = resolve::candidates_of(base, name).into_iter();
+        shared.state().sources.missing.extend(candidates.filter(|path| !path.is_dir()));
+        let failure = LoadFailure::new(message);
+        match place_of(Path::new(base), name) {
+            Some((line, column)) => failure.at(base, line, column),
+            None => failure,
         }
-        let covered = self.shared.world().covered.clone();
-        if covered.is_some_and(|covered| covered.iter().any(|file| file.path == path)) {
-            return Ok(());
-        }
-        require_read(&self.shared, path, Last::Followed).map(drop).map_err(|error| error.message().to_owned())
+    })?;
+    permitted(shared, base, name, Path::new(&resolved)).map_err(|error| LoadFailure::new(error.message()))?;
+    Ok(resolved)
+}
+
+/// Whether a file may be imported. What a module is made of is known before it runs: the files of its import declarations,
+/// and those that its grant covers. Everything else is chosen while it runs, and is reading a file.
+fn permitted(shared: &Shared, base: &str, name: &str, path: &Path) -> Result<(), OpError> {
+    let import = (base.to_owned(), name.to_owned());
+    if !path.is_absolute() || shared.state().sources.static_imports.contains(&import) {
+        return Ok(());
     }
+    if shared.world().covered.as_ref().is_some_and(|covered| covered.iter().any(|file| file.path == path)) {
+        return Ok(());
+    }
+    require_read(shared, path, Last::Followed).map(drop)
 }
 
 /// How large a file may be that is read by the front end.
 const LARGEST_PARSED: usize = 2 << 20;
+
+/// What every file counts as source at least, because something is kept of each.
+const LEAST_SOURCE: usize = 1 << 10;
 
 /// How much of a file is looked through for the place of an import.
 const LONGEST_SHOWN: usize = 8 << 20;
@@ -98,9 +100,7 @@ fn place_of(file: &Path, specifier: &str) -> Option<(u32, u32)> {
 }
 
 /// Answers what is in a module.
-pub(crate) struct FileLoader {
-    pub(crate) shared: Arc<Shared>,
-}
+pub(crate) struct FileLoader;
 
 impl Loader for FileLoader {
     fn load<'js>(
@@ -112,110 +112,100 @@ impl Loader for FileLoader {
         if let Some(source) = virtuals::module(name) {
             return Module::declare(ctx.clone(), name, source);
         }
-        let code = self.code(name).map_err(|failure| self.failed(ctx, failure))?;
+        let shared = lent().ok_or_else(|| Error::new_loading(name))?;
+        let code = code(&shared, name).map_err(|failure| {
+            let thrown = Exception::throw_syntax(ctx, &failure.message);
+            shared.state().sources.failure = Some(failure);
+            thrown
+        })?;
         let module = Module::declare(ctx.clone(), name, code)?;
-        let path = Path::new(name);
         let meta = module.meta()?;
         meta.set("url", format!("file://{name}"))?;
         for key in ["filename", "path"] {
             meta.set(key, name)?;
         }
-        let folder = path.parent().map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default();
+        let folder = Path::new(name).parent().unwrap_or(Path::new("")).to_string_lossy();
         for key in ["dirname", "dir"] {
-            meta.set(key, folder.as_str())?;
+            meta.set(key, folder.as_ref())?;
         }
         Ok(module)
     }
 }
 
-impl FileLoader {
-    fn code(&self, name: &str) -> Result<String, LoadFailure> {
-        let path = Path::new(name);
-        let bytes = self.bytes(path)?;
-        self.check(path, &bytes)?;
-        let source =
-            String::from_utf8(bytes.to_vec()).map_err(|_| LoadFailure::new(format!("'{name}' is not UTF-8")))?;
-        if path.extension().is_some_and(|ending| ending == "json") {
-            serde_json::from_str::<serde::de::IgnoredAny>(&source).map_err(|error| {
-                let place = |count: usize| u32::try_from(count).unwrap_or(1).max(1);
-                LoadFailure::new(format!("'{name}' is not valid JSON: {error}")).at(
-                    path,
-                    place(error.line()),
-                    place(error.column()),
-                )
-            })?;
-            let text = serde_json::Value::from(source).to_string();
-            // Not as a literal, in which the key `__proto__` would mean something else.
-            return Ok(format!("export default JSON.parse({text});"));
-        }
-        if source.len() > LARGEST_PARSED {
-            return self.unparsed(name, source);
-        }
-        let code = stack::deep(|| transpile::transpile(path, &source)).unwrap_or_else(|| {
-            self.shared.lock().exhausted = true;
-            Err(LoadFailure::new(format!("there is no thread to read '{name}' on")))
+fn code(shared: &Shared, name: &str) -> Result<String, LoadFailure> {
+    let path = Path::new(name);
+    let bytes = bytes(shared, path)?;
+    check(shared, path, &bytes)?;
+    let source = String::from_utf8(bytes.to_vec()).map_err(|_| LoadFailure::new(format!("'{name}' is not UTF-8")))?;
+    if path.extension().is_some_and(|ending| ending == "json") {
+        serde_json::from_str::<serde::de::IgnoredAny>(&source).map_err(|error| {
+            let place = |count: usize| u32::try_from(count).unwrap_or(1).max(1);
+            let failure = LoadFailure::new(format!("'{name}' is not valid JSON: {error}"));
+            failure.at(path, place(error.line()), place(error.column()))
         })?;
-        self.shared.lock().static_imports.extend(code.imports.into_iter().map(|import| (name.to_owned(), import)));
-        self.shared.lock().maps.add(name, code.map);
-        Ok(code.text)
+        let text = serde_json::Value::from(source).to_string();
+        // Not as a literal, in which the key `__proto__` would mean something else.
+        return Ok(format!("export default JSON.parse({text});"));
     }
-
-    /// The code of a file that is too large for the front end, which takes up to fifty times as much memory as it reads.
-    /// JavaScript can do without it: the engine finds errors, too.
-    fn unparsed(&self, name: &str, source: String) -> Result<String, LoadFailure> {
-        if name.ends_with("ts") {
-            self.shared.stop(Stop::Source);
-            let most = LARGEST_PARSED >> 20;
-            return Err(LoadFailure::new(format!(
-                "'{name}' has more than {most} MiB of TypeScript; compile it to JavaScript"
-            )));
-        }
-        self.shared.lock().maps.add(name, None);
-        Ok(source)
+    if source.len() > LARGEST_PARSED {
+        return unparsed(shared, name, source);
     }
+    let code = stack::deep(|| transpile::transpile(path, &source)).unwrap_or_else(|| {
+        shared.state().exhausted = true;
+        Err(LoadFailure::new(format!("there is no thread to read '{name}' on")))
+    })?;
+    let sources = &mut shared.state().sources;
+    sources.static_imports.extend(code.imports.into_iter().map(|import| (name.to_owned(), import)));
+    sources.maps.add(name, code.map);
+    Ok(code.text)
+}
 
-    /// What is in a file, as far as there is room for it: as it was when the module was looked into, else as it is now.
-    fn bytes(&self, path: &Path) -> Result<Arc<[u8]>, LoadFailure> {
-        if let Some(bytes) = self.shared.version.as_ref().and_then(|version| version.bytes(path)) {
-            return Ok(bytes);
-        }
-        let left = self.shared.source_left();
-        let bytes = read(path, left).map_err(|error| {
-            // A file that cannot be read is looked at again when it changes.
-            self.shared.lock().missing.push(path.to_owned());
-            if is_exhausted(&error) {
-                self.shared.lock().exhausted = true;
-            }
-            LoadFailure::new(format!("'{}' cannot be read: {error}", path.display()))
-        })?;
-        if bytes.len() > left {
-            self.shared.stop(Stop::Source);
-            return Err(LoadFailure::new(format!("'{}' is too large", path.display())));
-        }
-        self.shared.add_source(bytes.len());
-        Ok(bytes.into())
+/// The code of a file that is too large for the front end, which takes up to fifty times as much memory as it reads.
+/// JavaScript can do without it: the engine finds errors, too.
+fn unparsed(shared: &Shared, name: &str, source: String) -> Result<String, LoadFailure> {
+    if name.ends_with("ts") {
+        shared.stop(Stop::Source);
+        let most = LARGEST_PARSED >> 20;
+        let message = format!("'{name}' has more than {most} MiB of TypeScript; compile it to JavaScript");
+        return Err(LoadFailure::new(message));
     }
+    shared.state().sources.maps.add(name, None);
+    Ok(source)
+}
 
-    /// A module is made of what was looked at when it was trusted, and of nothing else.
-    fn check(&self, path: &Path, bytes: &Arc<[u8]>) -> Result<(), LoadFailure> {
-        let digest = Digest::of(bytes);
-        self.shared.lock().sources.add(path, Arc::clone(bytes));
-        self.shared.lock().files.push((path.to_owned(), digest));
-        let world = self.shared.world();
-        let Some(covered) = &world.covered else { return Ok(()) };
-        match covered.iter().find(|file| file.path == path) {
-            Some(file) if file.digest == Some(digest) => Ok(()),
-            Some(_) => Err(LoadFailure::new(format!("'{}' has changed since it was trusted", path.display()))),
-            None => Err(LoadFailure::new(format!(
-                "'{}' was not looked at when the module was trusted; import it by a path that stands in the source",
-                path.display()
-            ))),
-        }
+/// What is in a file, as far as there is room for it: as it was when the module was looked into, else as it is now.
+fn bytes(shared: &Shared, path: &Path) -> Result<Arc<[u8]>, LoadFailure> {
+    if let Some(bytes) = shared.config.version.as_ref().and_then(|version| version.bytes(path)) {
+        return Ok(bytes);
     }
+    let left = shared.config.limits.source.saturating_sub(shared.state().sources.bytes);
+    let bytes = read(path, left).map_err(|error| {
+        let mut state = shared.state();
+        // A file that cannot be read is looked at again when it changes.
+        state.sources.missing.push(path.to_owned());
+        state.exhausted |= is_exhausted(&error);
+        LoadFailure::new(format!("'{}' cannot be read: {error}", path.display()))
+    })?;
+    if bytes.len() > left {
+        shared.stop(Stop::Source);
+        return Err(LoadFailure::new(format!("'{}' is too large", path.display())));
+    }
+    let sources = &mut shared.state().sources;
+    sources.bytes = sources.bytes.saturating_add(bytes.len().max(LEAST_SOURCE));
+    Ok(bytes.into())
+}
 
-    fn failed(&self, ctx: &Ctx<'_>, failure: LoadFailure) -> Error {
-        let message = failure.message.clone();
-        self.shared.lock().load_failure = Some(failure);
-        Exception::throw_syntax(ctx, &message)
+/// A module is made of what was looked at when it was trusted, and of nothing else.
+fn check(shared: &Shared, path: &Path, bytes: &Arc<[u8]>) -> Result<(), LoadFailure> {
+    let digest = shared.state().sources.version.add(path, bytes);
+    let world = shared.world();
+    let Some(covered) = &world.covered else { return Ok(()) };
+    match covered.iter().find(|file| file.path == path) {
+        Some(file) if file.digest == Some(digest) => Ok(()),
+        Some(_) => Err(LoadFailure::new(format!("'{}' has changed since it was trusted", path.display()))),
+        None => Err(LoadFailure::new(format!(
+            "'{}' was not looked at when the module was trusted; import it by a path that stands in the source",
+            path.display()
+        ))),
     }
 }

@@ -3,33 +3,18 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+use hookrail::module::LoadPlace;
+
 /// The maps of every file that was rewritten, and the names of those that were not.
 #[derive(Debug, Default)]
-pub(crate) struct Maps {
-    files: HashMap<String, Map>,
-}
+pub(crate) struct Maps(HashMap<String, Map>);
 
 /// Pairs of places, in the order of the code: `(line, column)` from zero, there and here.
-#[derive(Debug, Default)]
-pub(crate) struct Map(Vec<((u32, u32), (u32, u32))>);
-
-impl Map {
-    pub(crate) fn new(pairs: Vec<((u32, u32), (u32, u32))>) -> Self {
-        Self(pairs)
-    }
-}
-
-/// A place in a file, counted from one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    pub(crate) file: PathBuf,
-    pub(crate) line: u32,
-    pub(crate) column: u32,
-}
+pub(crate) type Map = Vec<((u32, u32), (u32, u32))>;
 
 impl Maps {
     pub(crate) fn add(&mut self, file: &str, map: Option<Map>) {
-        self.files.insert(file.to_owned(), map.unwrap_or_default());
+        self.0.insert(file.to_owned(), map.unwrap_or_default());
     }
 
     /// The stack with places in the files, without the frames of the prelude.
@@ -43,29 +28,27 @@ impl Maps {
     }
 
     /// The first place of a stack that is in one of the module's files.
-    pub(crate) fn first_place(&self, stack: &str) -> Option<Place> {
+    pub(crate) fn first_place(&self, stack: &str) -> Option<LoadPlace> {
         stack.lines().find_map(|frame| self.place(split_frame(frame)?.1))
     }
 
-    fn place(&self, place: &str) -> Option<Place> {
+    fn place(&self, place: &str) -> Option<LoadPlace> {
         let mut parts = place.rsplitn(3, ':');
         let column = parts.next()?.parse::<u32>().ok()?;
         let line = parts.next()?.parse::<u32>().ok()?;
         let file = parts.next()?;
-        let map = self.files.get(file)?;
-        let (line, column) = map.back(line, column);
-        Some(Place { file: PathBuf::from(file), line, column })
+        let (line, column) = back(self.0.get(file)?, line, column);
+        Some(LoadPlace { file: PathBuf::from(file), line, column })
     }
 }
 
-impl Map {
-    fn back(&self, line: u32, column: u32) -> (u32, u32) {
-        let sought = (line.saturating_sub(1), column.saturating_sub(1));
-        let at = self.0.partition_point(|(there, _)| *there <= sought);
-        match at.checked_sub(1).and_then(|at| self.0.get(at)) {
-            Some((_, here)) => (here.0 + 1, here.1 + 1),
-            None => (line, column),
-        }
+/// The place in the file of a place in the code, both counted from one.
+fn back(map: &Map, line: u32, column: u32) -> (u32, u32) {
+    let sought = (line.saturating_sub(1), column.saturating_sub(1));
+    let at = map.partition_point(|(there, _)| *there <= sought);
+    match at.checked_sub(1).and_then(|at| map.get(at)) {
+        Some((_, here)) => (here.0 + 1, here.1 + 1),
+        None => (line, column),
     }
 }
 
@@ -87,9 +70,9 @@ mod tests {
     #[test]
     fn frames_lead_back_to_the_file() {
         let mut maps = Maps::default();
-        maps.add("/p/x.ts", Some(Map::new(vec![((0, 0), (2, 4)), ((1, 0), (9, 1))])));
+        maps.add("/p/x.ts", Some(vec![((0, 0), (2, 4)), ((1, 0), (9, 1))]));
         let stack = "    at handler (/p/x.ts:1:3)\n    at run (api.js:5:1)\n    at /p/x.ts:2:1\n";
-        assert_eq!(maps.first_place(stack).unwrap(), Place { file: "/p/x.ts".into(), line: 3, column: 5 });
+        assert_eq!(maps.first_place(stack).unwrap(), LoadPlace { file: "/p/x.ts".into(), line: 3, column: 5 });
         assert_eq!(maps.stack(stack), "    at handler (/p/x.ts:3:5)\n    at /p/x.ts:10:2");
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn resolve(base: &str, specifier: &str, kept: impl Fn(&Path) -> bool)
     }
     if specifier.starts_with("node:") {
         return Err(format!(
-            "`{specifier}` is not available to module hooks; docs/modules.md lists the modules there are"
+            "`{specifier}` is not available to module hooks; `hookrail docs modules` lists the modules there are"
         ));
     }
     let candidates = candidates_of(base, specifier);
@@ -67,20 +67,20 @@ fn candidates(wanted: &Path) -> Vec<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use hookrail_testkit::TestProject;
+
     use super::resolve;
 
     #[test]
     fn imports_are_found_as_authors_write_them() {
-        let dir = tempfile::tempdir().unwrap();
+        let folder = TestProject::new();
         for name in ["a.ts", "b.mjs", "c.json", "d/index.ts", "e.ts"] {
-            let path = dir.path().join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, "").unwrap();
+            folder.write(name, "");
         }
-        let base = dir.path().join("hook.ts").to_string_lossy().into_owned();
+        let base = folder.project.join("hook.ts").to_string_lossy().into_owned();
         let of = |specifier: &str| {
             let found = resolve(&base, specifier, |_| false).unwrap();
-            found.strip_prefix(&format!("{}/", dir.path().display())).unwrap_or(&found).to_owned()
+            found.strip_prefix(&format!("{}/", folder.project.display())).unwrap_or(&found).to_owned()
         };
         assert_eq!(of("./a"), "a.ts");
         assert_eq!(of("./e.js"), "e.ts");

@@ -49,10 +49,10 @@ pub(super) fn transpile(path: &Path, source: &str) -> Result<Code, LoadFailure> 
     let options = CodegenOptions { source_map_path: Some(path.to_owned()), ..CodegenOptions::default() };
     let printed = Codegen::new().with_options(options).build(&program);
     let map = printed.map.as_ref().map(|map| {
-        let pairs = map
-            .get_tokens()
-            .map(|token| ((token.get_dst_line(), token.get_dst_col()), (token.get_src_line(), token.get_src_col())));
-        Map::new(pairs.collect())
+        let tokens = map.get_tokens();
+        tokens
+            .map(|token| ((token.get_dst_line(), token.get_dst_col()), (token.get_src_line(), token.get_src_col())))
+            .collect()
     });
     Ok(Code { text: printed.code, imports, map })
 }

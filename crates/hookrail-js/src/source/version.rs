@@ -3,34 +3,43 @@
 //! A module's runtime is made when it is needed and may have to be made again at any time, also when a file is being
 //! written, broken or gone by then. So what was looked into is kept, and that is what runs.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hookrail::trust::Digest;
 
-/// The files of a module, with their bytes.
+/// The files of a module with their bytes, in the order in which they were loaded.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Version(BTreeMap<PathBuf, Arc<[u8]>>);
+pub(crate) struct Version(Vec<SourceFile>);
+
+#[derive(Clone, Debug)]
+pub(crate) struct SourceFile {
+    pub(crate) path: PathBuf,
+    pub(crate) digest: Digest,
+    bytes: Arc<[u8]>,
+}
 
 impl Version {
-    pub(crate) fn add(&mut self, path: &Path, bytes: Arc<[u8]>) {
-        self.0.insert(path.to_owned(), bytes);
+    /// Adds a file, and returns its digest.
+    pub(crate) fn add(&mut self, path: &Path, bytes: &Arc<[u8]>) -> Digest {
+        let digest = Digest::of(bytes);
+        self.0.retain(|file| file.path != path);
+        self.0.push(SourceFile { path: path.to_owned(), digest, bytes: Arc::clone(bytes) });
+        digest
+    }
+
+    pub(crate) fn files(&self) -> &[SourceFile] {
+        &self.0
     }
 
     /// The bytes that a file had.
     pub(crate) fn bytes(&self, path: &Path) -> Option<Arc<[u8]>> {
-        self.0.get(path).map(Arc::clone)
+        self.0.iter().find(|file| file.path == path).map(|file| Arc::clone(&file.bytes))
     }
 
-    pub(crate) fn has(&self, path: &Path) -> bool {
-        self.0.contains_key(path)
-    }
-
-    /// Whether this is made of exactly these files.
-    pub(crate) fn is_made_of(&self, files: &[(PathBuf, Digest)]) -> bool {
-        let has =
-            |(path, digest): &(PathBuf, Digest)| self.bytes(path).is_some_and(|bytes| Digest::of(&bytes) == *digest);
-        files.len() == self.0.len() && files.iter().all(has)
+    /// Whether this is made of the same files as another one.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let is_in = |file: &SourceFile| other.0.iter().any(|it| (&it.path, it.digest) == (&file.path, file.digest));
+        self.0.len() == other.0.len() && self.0.iter().all(is_in)
     }
 }

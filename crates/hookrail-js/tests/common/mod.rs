@@ -4,7 +4,8 @@
 
 use std::collections::VecDeque;
 use std::future::Future;
-use std::path::{Path, PathBuf};
+use std::ops::Deref;
+use std::path::Path;
 use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
@@ -17,32 +18,28 @@ use hookrail::host::{
 use hookrail::module::{ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleWorld};
 use hookrail::{Environment, Event, EventKind, FireOptions, HookSystem, Host, HostError, Json, ModuleRunner, Outcome};
 use hookrail_js::{Limits, Modules};
-use tempfile::TempDir;
+use hookrail_testkit::TestProject;
 
-/// A temporary project.
-pub struct Project {
-    pub dir: TempDir,
-    /// Somewhere else: what lies in a project counts as the project's.
-    home: TempDir,
+/// The sandbox of a test, and hook systems with modules in it.
+pub struct Project(TestProject);
+
+impl Deref for Project {
+    type Target = TestProject;
+
+    fn deref(&self) -> &TestProject {
+        &self.0
+    }
 }
 
 impl Project {
     pub fn new() -> Self {
-        Self { dir: TempDir::with_prefix("modules-").unwrap(), home: TempDir::with_prefix("home-").unwrap() }
-    }
-
-    pub fn write(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.dir.path().join(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, text).unwrap();
-        path
+        Self(TestProject::new())
     }
 
     pub fn builder(&self, modules: &[&str]) -> hookrail::Builder {
-        let environment: Environment = std::env::vars_os().filter(|(name, _)| name == "PATH").collect();
-        let environment = environment.with("HOME", self.home.path().as_os_str());
-        let builder = HookSystem::builder(self.dir.path()).environment(environment);
-        modules.iter().fold(builder, |builder, module| builder.module(self.dir.path().join(module)))
+        let environment: Environment = self.variables().into_iter().collect();
+        let builder = HookSystem::builder(&self.project).environment(environment);
+        modules.iter().fold(builder, |builder, module| builder.module(self.project.join(module)))
     }
 
     /// A hook system with these modules.
@@ -177,13 +174,13 @@ impl Scripted {
         self.heard.lock().unwrap().clone()
     }
 
-    fn hear(&self, what: String) {
+    fn record(&self, what: String) {
         self.heard.lock().unwrap().push(what);
     }
 
     /// Answers after the time a person needs, without a runtime of any kind.
     fn answer(&self, question: String) -> HostFuture<'_, Option<String>> {
-        self.hear(question);
+        self.record(question);
         let answer = self.answers.lock().unwrap().pop_front();
         let thinks = self.thinks;
         Box::pin(async move {
@@ -222,19 +219,19 @@ impl Host for Scripted {
 
     fn show(&self, component: Arc<dyn Component>) -> HostFuture<'_, Result<(), HostError>> {
         Box::pin(async move {
-            self.hear(format!("drew {:?}", component.render(20).await));
+            self.record(format!("drew {:?}", component.render(20).await));
             component.key("x");
             while component.changed().await {
-                self.hear(format!("drew {:?}", component.render(20).await));
+                self.record(format!("drew {:?}", component.render(20).await));
                 component.key("q");
             }
-            self.hear("closed".to_owned());
+            self.record("closed".to_owned());
             Ok(())
         })
     }
 
     fn notify(&self, text: &str, level: NoticeLevel) {
-        self.hear(format!("notify {level:?} {text}"));
+        self.record(format!("notify {level:?} {text}"));
         assert!(text != "panic", "as it was told");
     }
 
@@ -247,7 +244,7 @@ impl Host for Scripted {
     }
 
     fn set_editor_text(&self, text: &str) {
-        self.hear(format!("editor {text}"));
+        self.record(format!("editor {text}"));
     }
 
     fn styled(&self, style: &str, text: &str) -> String {
@@ -269,7 +266,7 @@ impl Host for Scripted {
     fn write_session(&self, change: &SessionChange) -> Result<Json, HostError> {
         match change {
             SessionChange::Message(message) => {
-                self.hear(format!("message {}", message.text()));
+                self.record(format!("message {}", message.text()));
                 Ok(Json::string("new-id"))
             }
             other => Err(HostError::new(format!("no {other:?}"))),
@@ -277,27 +274,27 @@ impl Host for Scripted {
     }
 
     fn new_session<'a>(&'a self, parent: Option<&'a str>) -> HostFuture<'a, Result<SessionMove, HostError>> {
-        self.hear(format!("new session after {parent:?}"));
+        self.record(format!("new session after {parent:?}"));
         let moved = self.on_new_session.lock().unwrap().as_ref().map_or(SessionMove::Done, |work| work());
         Box::pin(std::future::ready(Ok(moved)))
     }
 
     fn branch<'a>(&'a self, entry: &'a str) -> HostFuture<'a, Result<SessionMove, HostError>> {
-        self.hear(format!("branch {entry}"));
+        self.record(format!("branch {entry}"));
         Box::pin(std::future::ready(Err(HostError::new("Invalid entry ID for branching"))))
     }
 
     fn navigate<'a>(&'a self, target: &'a str, summarize: bool) -> HostFuture<'a, Result<SessionMove, HostError>> {
-        self.hear(format!("navigate {target} {summarize}"));
+        self.record(format!("navigate {target} {summarize}"));
         Box::pin(std::future::ready(Ok(SessionMove::Cancelled)))
     }
 
     fn send_message(&self, message: &Json) {
-        self.hear(format!("sent {}", message.text()));
+        self.record(format!("sent {}", message.text()));
     }
 
     fn append_entry(&self, entry: &Json) {
-        self.hear(format!("entry {}", entry.text()));
+        self.record(format!("entry {}", entry.text()));
     }
 
     fn is_idle(&self) -> bool {
@@ -309,7 +306,7 @@ impl Host for Scripted {
     }
 
     fn abort(&self) {
-        self.hear("abort".to_owned());
+        self.record("abort".to_owned());
     }
 
     fn models(&self, query: &ModelQuery) -> Json {
@@ -326,17 +323,17 @@ impl Host for Scripted {
     }
 
     fn complete<'a>(&'a self, request: &'a Json) -> HostFuture<'a, Result<Json, HostError>> {
-        self.hear(format!("complete {}", request.text()));
+        self.record(format!("complete {}", request.text()));
         let answer = r#"{"role":"assistant","content":[{"type":"text","text":"summary"}],"stopReason":"stop"}"#;
         Box::pin(std::future::ready(Ok(json(answer))))
     }
 
     fn hook_failed(&self, failure: &HookFailure) {
         let name = failure.hook.rsplit('/').next().unwrap_or_default();
-        self.hear(format!("failed {name} {}: {}", failure.event, failure.message));
+        self.record(format!("failed {name} {}: {}", failure.event, failure.message));
     }
 
     fn log(&self, level: NoticeLevel, text: &str) {
-        self.hear(format!("log {level:?} {text}"));
+        self.record(format!("log {level:?} {text}"));
     }
 }

@@ -9,6 +9,7 @@ use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
 use crate::diagnostic::{Code, Diagnostic};
+use crate::json::{Json, JsonObject};
 use crate::source::{LineIndex, Location};
 
 /// A file with its text and its tree.
@@ -93,6 +94,19 @@ impl Document {
         Diagnostic::new(code, message).at(self.location(span))
     }
 
+    /// A finding about a value that is of another kind than the message says it must be.
+    pub(crate) fn mismatch(&self, code: Code, node: &Node, message: impl std::fmt::Display) -> Diagnostic {
+        self.finding(code, &node.span, format!("{message}, not {}", node.described()))
+    }
+
+    /// Reports keys of an object that are not known.
+    pub(crate) fn unknown_keys(&self, members: &[(Key, Node)], known: &[&str], of: &str, found: &mut Vec<Diagnostic>) {
+        for (key, _) in members.iter().filter(|(key, _)| !known.contains(&key.name.as_str())) {
+            let message = format!("`{}` is not a key of {of} and has no effect", key.name);
+            found.push(self.finding(Code::UnknownKey, &key.span, message).suggest(&key.name, known.iter().copied()));
+        }
+    }
+
     /// Reports keys that stand twice in one object, anywhere below a node. The last one counts.
     pub(crate) fn duplicate_keys(&self, node: &Node, found: &mut Vec<Diagnostic>) {
         match &node.shape {
@@ -149,6 +163,22 @@ impl Node {
             Shape::Array(elements) => Some(elements),
             _ => None,
         }
+    }
+
+    /// The value without its place.
+    pub(crate) fn to_json(&self) -> Json {
+        let json = match &self.shape {
+            Shape::Object(members) => {
+                let members = members.iter().map(|(key, value)| (key.name.clone(), value.to_json()));
+                return members.collect::<JsonObject>().to_json();
+            }
+            Shape::Array(elements) => Json::of(&elements.iter().map(Self::to_json).collect::<Vec<_>>()),
+            Shape::Number(number) => Json::parse(number),
+            Shape::Text(text) => Json::of(text),
+            Shape::Flag(flag) => Json::of(flag),
+            Shape::Null => Ok(Json::null()),
+        };
+        json.unwrap_or_else(|_| Json::null())
     }
 
     /// The text, when this is a string.

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::document::Document;
 use super::file::{ReadProblem, read_file};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::registry::DialectId;
@@ -282,6 +283,19 @@ impl<'s> Reading<'s> {
         found.append(&mut parsed.problems);
         self.unusable(place, problem);
         Source::Unusable(parsed.value)
+    }
+
+    /// Reads a source that is JSON with comments.
+    pub(crate) fn read_document<T>(
+        &mut self,
+        place: Place<'_>,
+        found: &mut Vec<Diagnostic>,
+        read: impl Fn(Document) -> Parsed<T>,
+    ) -> Source<T> {
+        self.read(place, found, |text| match Document::parse(place.path, text.to_owned()) {
+            Ok(document) => read(document),
+            Err(problem) => Parsed::broken(problem),
+        })
     }
 
     /// The last good text of a source, for a reader that cannot even look at the current one.

@@ -1,5 +1,7 @@
 //! "Did you mean …?"
 
+use crate::diagnostic::Diagnostic;
+
 /// The candidate that is closest to what was written, when one is close enough to be meant.
 #[must_use]
 pub fn nearest<'c>(written: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
@@ -16,6 +18,16 @@ pub fn nearest<'c>(written: &str, candidates: impl IntoIterator<Item = &'c str>)
 /// Case and separators are what people get wrong most.
 fn fold(name: &str) -> String {
     name.chars().filter(|character| !matches!(character, '-' | '_' | ' ' | '.')).flat_map(char::to_lowercase).collect()
+}
+
+impl Diagnostic {
+    /// The finding with the known name that is nearest to what was written as a hint, if one is near.
+    pub(crate) fn suggest<'c>(self, written: &str, known: impl IntoIterator<Item = &'c str>) -> Self {
+        match nearest(written, known) {
+            Some(name) => self.hint(format!("did you mean `{name}`?")),
+            None => self,
+        }
+    }
 }
 
 #[cfg(test)]

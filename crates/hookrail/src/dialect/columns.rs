@@ -77,7 +77,7 @@ pub(super) fn event_names(dialect: DialectId) -> impl Iterator<Item = &'static s
 }
 
 /// Finds an event by its name in a dialect.
-pub(super) fn event_named(dialect: DialectId, name: &str) -> Option<EventKind> {
+pub(crate) fn event_named(dialect: DialectId, name: &str) -> Option<EventKind> {
     EventKind::all().find(|kind| kind.spec().column(dialect).is_some_and(|column| column.name == name))
 }
 

@@ -1,9 +1,8 @@
 //! The contract: everything the engine wants to know of a dialect, and the way from a [`DialectId`] to the dialect.
 //!
-//! A dialect implements [`Dialect`]. The engine holds dialects as [`AnyDialect`], which is made from it; neither knows a
-//! dialect by name.
+//! A dialect implements [`Dialect`], which the engine holds as an object, and [`Protocol`], for which the part of an event is
+//! made. Neither knows a dialect by name.
 
-use std::any::Any;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,51 +21,81 @@ use crate::outcome::{Decision, Effects, EndKind, Health, Outcome};
 use crate::run::{Environment, RunEnd, RunInput};
 use crate::snapshot::Policy;
 
-/// One dialect. All of it is pure, apart from [`Dialect::load`].
+/// What a dialect is: its events, its configuration, and what it adds to documents and logs. All of it is pure, apart from
+/// [`Dialect::load`].
 ///
 /// A method has a default only if nothing, or what the dialect's columns say, is the right answer for a dialect that has
 /// never heard of it.
-pub(crate) trait Dialect: Send + Sync + 'static {
-    /// Which one it is in the registry, which also gives its name.
-    const ID: DialectId;
-
-    /// What its hooks are, for people, such as "command hooks in settings files".
-    const TITLE: &'static str;
-
+pub(crate) trait Dialect: Sync {
     /// The event as this dialect knows it; none if the dialect does not have it.
-    fn column(kind: EventKind) -> Option<&'static Column>;
-
-    /// What loading remembers from one load to the next.
-    type Memory: Default + Send + fmt::Debug + 'static;
+    fn column(&self, kind: EventKind) -> Option<&'static Column>;
 
     /// Loads every hook of this dialect. What was read or looked for is told to the reading, which is what is watched.
-    fn load(context: &mut LoadContext<'_, '_>, memory: &mut Self::Memory) -> Loaded;
+    fn load(&self, context: &mut LoadContext<'_, '_>, memory: &mut LoadMemory) -> Loaded;
 
     /// Folders that the environment names for what this dialect keeps. Modules must not change what is in them.
-    fn folders(_environment: &Environment) -> Vec<PathBuf> {
+    fn folders(&self, _environment: &Environment) -> Vec<PathBuf> {
         Vec::new()
     }
 
     /// Variables that hold the project's directory in the environment of its hooks. What commands name through others is
     /// not known before they run, so a grant cannot cover it.
-    const PROJECT_VARIABLES: &'static [&'static str] = &[];
+    fn project_variables(&self) -> &'static [&'static str] {
+        &[]
+    }
 
     /// How the hooks run in an event, given those that match.
-    fn stage(kind: EventKind, _matching: &[&Arc<Hook>]) -> Stage {
-        Self::column(kind).map_or(Stage::Chain, |column| column.stage)
+    fn stage(&self, kind: EventKind, _matching: &[&Arc<Hook>]) -> Stage {
+        self.column(kind).map_or(Stage::Chain, |column| column.stage)
     }
 
     /// The text a matcher is compared with, in the dialect's own words.
-    fn matcher_subject(event: &Event, field: &str) -> String {
+    fn matcher_subject(&self, event: &Event, field: &str) -> String {
         event.text(field).unwrap_or_default()
     }
 
     /// The matcher that a hook with that pattern has. A pattern that cannot be read matches everything, because hooks that
     /// guard are asked for it.
-    fn matcher(kind: EventKind, pattern: &str) -> Matcher;
+    fn matcher(&self, kind: EventKind, pattern: &str) -> Matcher;
 
     /// What makes two hooks of one event the same work, if the dialect runs the same work only once.
-    fn same_work(hook: &Hook) -> Option<String>;
+    fn same_work(&self, _hook: &Hook) -> Option<String> {
+        None
+    }
+
+    /// Records in the dialect's own detail of an outcome that the engine itself refused the event, with these effects.
+    fn refused(&self, _outcome: &mut Outcome, _effects: &Effects) {}
+
+    /// What only this dialect puts into the document of an outcome.
+    fn outcome_members(&self, _outcome: &Outcome) -> Vec<(&'static str, Json)> {
+        Vec::new()
+    }
+
+    /// What only this dialect puts into the document of a plan.
+    fn plan_members(&self, _plan: &Plan) -> Vec<(&'static str, Json)> {
+        Vec::new()
+    }
+
+    /// What a run leaves in the log of this dialect.
+    fn run_log(&self, _hook: &Hook, _kind: EventKind, _end: &RunEnd) -> Vec<Breadcrumb> {
+        Vec::new()
+    }
+
+    /// What an error of the engine itself leaves in the log of this dialect.
+    fn engine_log(&self, _kind: EventKind, _why: &str) -> Vec<Breadcrumb> {
+        Vec::new()
+    }
+
+    /// The file in which the log is kept, if the environment asks for that.
+    fn log_file(&self, _environment: &Environment) -> Option<PathBuf> {
+        None
+    }
+}
+
+/// What the engine and a hook of a dialect say to each other, and what several answers come to. All of it is pure.
+pub(crate) trait Protocol: Dialect + 'static {
+    /// Which one it is in the registry, which also gives its name.
+    const ID: DialectId;
 
     /// A parsed answer.
     type Answer: Send + Sync + 'static;
@@ -109,34 +138,6 @@ pub(crate) trait Dialect: Send + Sync + 'static {
     /// Makes one of all answers, in plan order, and applies their rewrites to the event. In a chain the rewrites
     /// were passed on already.
     fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Reply<Self::Answer>]) -> Folded;
-
-    /// Records in the dialect's own detail of an outcome that the engine itself refused the event, with these effects.
-    fn refused(_outcome: &mut Outcome, _effects: &Effects) {}
-
-    /// What only this dialect puts into the document of an outcome.
-    fn outcome_members(_outcome: &Outcome) -> Vec<(&'static str, Json)> {
-        Vec::new()
-    }
-
-    /// What only this dialect puts into the document of a plan.
-    fn plan_members(_plan: &Plan) -> Vec<(&'static str, Json)> {
-        Vec::new()
-    }
-
-    /// What a run leaves in the log of this dialect.
-    fn run_log(_hook: &Hook, _kind: EventKind, _end: &RunEnd) -> Vec<Breadcrumb> {
-        Vec::new()
-    }
-
-    /// What an error of the engine itself leaves in the log of this dialect.
-    fn engine_log(_kind: EventKind, _why: &str) -> Vec<Breadcrumb> {
-        Vec::new()
-    }
-
-    /// The file in which the log is kept, if the environment asks for that.
-    fn log_file(_environment: &Environment) -> Option<PathBuf> {
-        None
-    }
 }
 
 /// How a hook is started.
@@ -166,6 +167,29 @@ pub(crate) struct Reply<A> {
     /// What kept the hook from answering, in words; the machine fills it in.
     pub(crate) failure: Option<String>,
     pub(crate) diagnostics: Vec<Diagnostic>,
+}
+
+impl<A> Reply<A> {
+    /// What a dialect made of a raw end.
+    pub(crate) fn new(
+        hook: &Arc<Hook>,
+        end: &RunEnd,
+        kind: EndKind,
+        decision: Option<Decision>,
+        answer: Option<A>,
+    ) -> Self {
+        Self {
+            hook: Arc::clone(hook),
+            end: kind,
+            decision,
+            answer,
+            health: Health::of(kind),
+            authority: Authority::default(),
+            duration: end.duration(),
+            failure: None,
+            diagnostics: Vec::new(),
+        }
+    }
 }
 
 /// Whether a chain goes on after a link.
@@ -201,110 +225,32 @@ pub(crate) trait OutcomeDetail: fmt::Debug + Send + Sync {
     fn amend(self: Box<Self>, outcome: &mut Outcome, effects: &Effects);
 }
 
-/// A dialect whose types are not known any more. Every method is the one of [`Dialect`] with the same name.
-pub(crate) trait AnyDialect: Sync {
-    fn title(&self) -> &'static str;
-    fn column(&self, kind: EventKind) -> Option<&'static Column>;
-    fn load(&self, context: &mut LoadContext<'_, '_>, memory: &mut LoadMemory) -> Loaded;
-    fn folders(&self, environment: &Environment) -> Vec<PathBuf>;
-    fn project_variables(&self) -> &'static [&'static str];
-    fn stage(&self, kind: EventKind, matching: &[&Arc<Hook>]) -> Stage;
-    fn matcher_subject(&self, event: &Event, field: &str) -> String;
-    fn matcher(&self, kind: EventKind, pattern: &str) -> Matcher;
-    fn same_work(&self, hook: &Hook) -> Option<String>;
-    /// The state machine that runs the dialect's part of an event.
-    fn part(&self, plan: &PartPlan, first_run: usize) -> Box<dyn AnyPart>;
-    fn refused(&self, outcome: &mut Outcome, effects: &Effects);
-    fn outcome_members(&self, outcome: &Outcome) -> Vec<(&'static str, Json)>;
-    fn plan_members(&self, plan: &Plan) -> Vec<(&'static str, Json)>;
-    fn run_log(&self, hook: &Hook, kind: EventKind, end: &RunEnd) -> Vec<Breadcrumb>;
-    fn engine_log(&self, kind: EventKind, why: &str) -> Vec<Breadcrumb>;
-    fn log_file(&self, environment: &Environment) -> Option<PathBuf>;
-}
-
-impl<D: Dialect> AnyDialect for D {
-    fn title(&self) -> &'static str {
-        D::TITLE
-    }
-
-    fn column(&self, kind: EventKind) -> Option<&'static Column> {
-        <D as Dialect>::column(kind)
-    }
-
-    fn load(&self, context: &mut LoadContext<'_, '_>, memory: &mut LoadMemory) -> Loaded {
-        let kept = memory.entry(D::ID).or_insert_with(|| Box::new(D::Memory::default()) as Box<dyn Any + Send>);
-        // The entry was made by this dialect; if it were not, a load that remembers nothing would be right as well.
-        let mut nothing = D::Memory::default();
-        <D as Dialect>::load(context, kept.downcast_mut().unwrap_or(&mut nothing))
-    }
-
-    fn folders(&self, environment: &Environment) -> Vec<PathBuf> {
-        <D as Dialect>::folders(environment)
-    }
-
-    fn project_variables(&self) -> &'static [&'static str] {
-        D::PROJECT_VARIABLES
-    }
-
-    fn stage(&self, kind: EventKind, matching: &[&Arc<Hook>]) -> Stage {
-        <D as Dialect>::stage(kind, matching)
-    }
-
-    fn matcher_subject(&self, event: &Event, field: &str) -> String {
-        <D as Dialect>::matcher_subject(event, field)
-    }
-
-    fn matcher(&self, kind: EventKind, pattern: &str) -> Matcher {
-        <D as Dialect>::matcher(kind, pattern)
-    }
-
-    fn same_work(&self, hook: &Hook) -> Option<String> {
-        <D as Dialect>::same_work(hook)
-    }
-
-    fn part(&self, plan: &PartPlan, first_run: usize) -> Box<dyn AnyPart> {
-        Box::new(Part::<D>::new(plan, first_run))
-    }
-
-    fn refused(&self, outcome: &mut Outcome, effects: &Effects) {
-        <D as Dialect>::refused(outcome, effects);
-    }
-
-    fn outcome_members(&self, outcome: &Outcome) -> Vec<(&'static str, Json)> {
-        <D as Dialect>::outcome_members(outcome)
-    }
-
-    fn plan_members(&self, plan: &Plan) -> Vec<(&'static str, Json)> {
-        <D as Dialect>::plan_members(plan)
-    }
-
-    fn run_log(&self, hook: &Hook, kind: EventKind, end: &RunEnd) -> Vec<Breadcrumb> {
-        <D as Dialect>::run_log(hook, kind, end)
-    }
-
-    fn engine_log(&self, kind: EventKind, why: &str) -> Vec<Breadcrumb> {
-        <D as Dialect>::engine_log(kind, why)
-    }
-
-    fn log_file(&self, environment: &Environment) -> Option<PathBuf> {
-        <D as Dialect>::log_file(environment)
-    }
-}
-
 macro_rules! dispatch {
-    ($($group:ident { $($(#[doc = $doc:literal])+ $(#[cfg($($when:tt)*)])? $dialect:ident $name:literal in $folder:ident;)+ })+) => {
+    ($($group:ident { $(
+        $(#[doc = $doc:literal])+ $(#[cfg($($when:tt)*)])?
+        $dialect:ident $name:literal, $title:literal, in $folder:ident keeping [$($kept:literal),*];
+    )+ })+) => {
         impl DialectId {
             /// The dialect itself.
-            pub(crate) fn contract(self) -> &'static dyn AnyDialect {
+            pub(crate) fn contract(self) -> &'static dyn Dialect {
                 match self {
                     $($($(#[cfg($($when)*)])? Self::$dialect => &super::$folder::$dialect,)+)+
+                }
+            }
+
+            /// The state machine that runs the dialect's part of an event.
+            pub(crate) fn part(self, plan: &PartPlan, first_run: usize) -> Box<dyn AnyPart> {
+                match self {
+                    $($($(#[cfg($($when)*)])?
+                        Self::$dialect => Box::new(Part::<super::$folder::$dialect>::new(plan, first_run)),
+                    )+)+
                 }
             }
         }
 
         $($($(#[cfg($($when)*)])?
             const _: () = assert!(
-                <super::$folder::$dialect as Dialect>::ID as usize == DialectId::$dialect as usize,
+                <super::$folder::$dialect as Protocol>::ID as usize == DialectId::$dialect as usize,
                 "a dialect stands in the registry under the name of another one"
             );
         )+)+
@@ -317,11 +263,5 @@ impl DialectId {
     /// The variables that hold the project's directory, of all dialects.
     pub(crate) fn project_variables() -> impl Iterator<Item = &'static str> {
         Self::ORDER.into_iter().flat_map(|dialect| dialect.contract().project_variables()).copied()
-    }
-
-    /// What its hooks are, for people.
-    #[must_use]
-    pub fn title(self) -> &'static str {
-        self.contract().title()
     }
 }

@@ -100,8 +100,8 @@ impl Sources {
     }
 }
 
-/// What the dialects remember from one load to the next, each in a type of its own.
-pub(crate) type LoadMemory = HashMap<DialectId, Box<dyn Any + Send>>;
+/// What a dialect remembers from one load to the next, in a type of its own.
+pub(crate) type LoadMemory = Option<Box<dyn Any + Send>>;
 
 /// What a dialect loads with.
 pub(crate) struct LoadContext<'a, 'r> {
@@ -131,7 +131,7 @@ impl LoadContext<'_, '_> {
 #[derive(Debug, Default)]
 pub(crate) struct Loader {
     sources: SourceStore,
-    memory: LoadMemory,
+    memory: HashMap<DialectId, LoadMemory>,
     /// What was granted for the project when the store could last be read.
     pub(crate) grants: Option<Grants>,
     /// When an event loaded again last, because the load before it lacked resources.
@@ -172,7 +172,7 @@ impl Loader {
         let mut common = Common::default();
         for dialect in DialectId::ORDER {
             let mut context = LoadContext { sources, reading: &mut reading, common: &mut common };
-            let next = dialect.contract().load(&mut context, &mut self.memory);
+            let next = dialect.contract().load(&mut context, self.memory.entry(dialect).or_default());
             loaded.absorb(next);
         }
         loaded.common = common;

@@ -1,7 +1,7 @@
 //! Dialects: how one agent family writes hooks down, what it puts on a hook's standard input, how a hook answers,
 //! and how several answers combine.
 //!
-//! Wire shapes live here and nowhere else. A dialect is a folder with a type that implements `contract::Dialect`, and a
+//! Wire shapes live here and nowhere else. A dialect is a folder with a type that implements the traits of `contract`, and a
 //! line in `registry`; the compiler names everything that is missing. It neither starts processes nor knows when or
 //! where its hooks run, nor any other dialect.
 
@@ -18,11 +18,12 @@ mod test_dialect;
 pub mod xcode;
 pub(crate) mod xcsh;
 
+pub(crate) use columns::event_named;
 pub use columns::find_event;
 pub use registry::DialectId;
 
-pub(crate) use contract::{Dialect, Flow, FoldContext, Folded, Launch, OutcomeDetail, Reply};
-pub(crate) use load::{Inspector, LoadContext, Loaded, Loader, Plugins, Sources, path_in, text_in};
+pub(crate) use contract::{Dialect, Flow, FoldContext, Folded, Launch, OutcomeDetail, Protocol, Reply};
+pub(crate) use load::{Inspector, LoadContext, LoadMemory, Loaded, Loader, Plugins, Sources, path_in, text_in};
 
 use std::path::PathBuf;
 

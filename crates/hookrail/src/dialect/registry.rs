@@ -5,25 +5,26 @@
 use std::fmt;
 
 /// Calls a macro with every dialect, in the order in which they take part in an event. A line has the variant of
-/// [`DialectId`], the name, and the folder, which holds a type of the variant's name that implements
-/// [`Dialect`](super::Dialect). `configured` dialects are written in files; those of the `host` are not.
+/// [`DialectId`], the name, what its hooks are, the folder, which holds a type of the variant's name that implements
+/// [`Dialect`](super::Dialect) and [`Protocol`](super::Protocol), and the names of the folders in which agents keep its hooks, in
+/// a project and in the home directory. `configured` dialects are written in files; those of the `host` are not.
 macro_rules! with_dialects {
     ($callback:ident) => {
         $callback! {
             configured {
                 /// Command hooks in settings files.
-                Llxprt "llxprt" in llxprt;
+                Llxprt "llxprt", "command hooks in settings files", in llxprt keeping [".llxprt"];
                 /// Command hooks of plugins.
-                Xcode "xcode" in xcode;
+                Xcode "xcode", "command hooks of plugins", in xcode keeping [".x-code"];
                 /// Hooks that are JavaScript or TypeScript modules.
-                Xcsh "xcsh" in xcsh;
+                Xcsh "xcsh", "JavaScript and TypeScript modules", in xcsh keeping [".xcsh"];
                 /// The smallest complete dialect, for the tests.
                 #[cfg(any(test, feature = "test-dialect"))]
-                TestDialect "test-dialect" in test_dialect;
+                TestDialect "test-dialect", "one-line hooks of the tests", in test_dialect keeping [];
             }
             host {
                 /// Closures of the embedding program.
-                Native "native" in native;
+                Native "native", "closures of the embedding program", in native keeping [];
             }
         }
     };
@@ -33,8 +34,14 @@ pub(super) use with_dialects;
 
 macro_rules! identities {
     (
-        configured { $($(#[doc = $doc:literal])+ $(#[cfg($($when:tt)*)])? $dialect:ident $name:literal in $folder:ident;)+ }
-        host { $($(#[doc = $host_doc:literal])+ $host:ident $host_name:literal in $host_folder:ident;)+ }
+        configured { $(
+            $(#[doc = $doc:literal])+ $(#[cfg($($when:tt)*)])?
+            $dialect:ident $name:literal, $title:literal, in $folder:ident keeping [$($kept:literal),*];
+        )+ }
+        host { $(
+            $(#[doc = $host_doc:literal])+
+            $host:ident $host_name:literal, $host_title:literal, in $host_folder:ident keeping [];
+        )+ }
     ) => {
         /// A family of hooks.
         ///
@@ -59,12 +66,24 @@ macro_rules! identities {
             pub const ORDER: [Self; Self::CONFIGURED.len() + [$(Self::$host),+].len()] =
                 [$($(#[cfg($($when)*)])? Self::$dialect,)+ $(Self::$host),+];
 
+            /// The folders of a project and of a home directory in which dialects keep what belongs to their hooks.
+            pub(crate) const FOLDERS: &[&str] = &[$($($kept,)*)+];
+
             /// The name used in JSON, on the command line and in messages.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
                     $($(#[cfg($($when)*)])? Self::$dialect => $name,)+
                     $(Self::$host => $host_name,)+
+                }
+            }
+
+            /// What its hooks are, for people.
+            #[must_use]
+            pub const fn title(self) -> &'static str {
+                match self {
+                    $($(#[cfg($($when)*)])? Self::$dialect => $title,)+
+                    $(Self::$host => $host_title,)+
                 }
             }
         }

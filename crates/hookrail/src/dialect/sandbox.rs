@@ -5,8 +5,6 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use crate::config::{Document, Node, Shape, nearest};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hook::{Action, Hook};
@@ -70,7 +68,7 @@ fn profile(
     value: &Node,
     found: &mut Vec<Diagnostic>,
 ) -> Result<Option<SandboxProfile>, Unreadable> {
-    SandboxProfile::from_json(&json(value)).map_err(|problem| {
+    SandboxProfile::from_json(&value.to_json().to_value()).map_err(|problem| {
         let part = problem.key.as_deref().and_then(|key| value.member(key));
         let span =
             part.map_or(&value.span, |(key, part)| if KEYS.contains(&&*key.name) { &part.span } else { &key.span });
@@ -82,16 +80,4 @@ fn profile(
         found.push(finding.hint(known.map_or(HINT.to_owned(), |name| format!("did you mean `{name}`?"))));
         Unreadable
     })
-}
-
-/// The value without its place. What a number is does not matter here: no part of a profile is one.
-fn json(node: &Node) -> Value {
-    match &node.shape {
-        Shape::Object(members) => members.iter().map(|(key, value)| (key.name.clone(), json(value))).collect(),
-        Shape::Array(elements) => elements.iter().map(json).collect(),
-        Shape::Text(text) => text.as_str().into(),
-        Shape::Flag(flag) => (*flag).into(),
-        Shape::Number(_) => 0.into(),
-        Shape::Null => Value::Null,
-    }
 }

@@ -7,7 +7,7 @@ use super::part::{AnyPart, PartEnd};
 use super::plan::{PartPlan, Plan};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::registry::DialectId;
-use crate::event::{Event, EventKind, Stage};
+use crate::event::{Event, Stage};
 use crate::json::Json;
 use crate::outcome::{Decision, Effects, Outcome};
 use crate::run::{RunEnd, RunId, RunRequest};
@@ -15,7 +15,7 @@ use crate::snapshot::{Snapshot, Switch};
 use crate::tools::Spoken;
 
 /// The arguments of a tool call.
-const TOOL_INPUT: &str = "tool_input";
+pub(crate) const TOOL_INPUT: &str = "tool_input";
 
 /// One event on its way through the hooks.
 pub struct Firing {
@@ -44,6 +44,16 @@ enum Phase {
     /// Guards look at the final input once more; those parts follow the planned ones.
     SecondLook(usize),
     Done,
+}
+
+impl Phase {
+    /// The number of the part that is under way.
+    fn part(self) -> Option<usize> {
+        match self {
+            Self::Part(at) | Self::SecondLook(at) => Some(at),
+            Self::Done => None,
+        }
+    }
 }
 
 /// What to do next.
@@ -79,10 +89,10 @@ impl Firing {
         let mut next_run = 0;
         let mut parts = Vec::new();
         for part in &plan.parts {
-            parts.push((part.dialect, part.dialect.contract().part(part, next_run)));
+            parts.push((part.dialect, part.dialect.part(part, next_run)));
             next_run += part.hooks.len();
         }
-        let outcome = before_any_hook(&snapshot, &plan, event.kind());
+        let outcome = before_any_hook(&snapshot, &plan);
         let mut firing = Self {
             snapshot,
             plan,
@@ -103,9 +113,9 @@ impl Firing {
 
     /// The outcome of an event for which no hook runs: what the machine would come to, without making one, because most
     /// events of a session concern no hook.
-    pub(crate) fn without_hooks(snapshot: &Snapshot, plan: &Plan, event: &Event) -> Outcome {
-        let mut outcome = before_any_hook(snapshot, plan, event.kind());
-        outcome.diagnostics.extend(repeated_key(event).map(repeated_key_finding));
+    pub(crate) fn without_hooks(snapshot: &Snapshot, plan: &Plan, tool_input: Option<&Json>) -> Outcome {
+        let mut outcome = before_any_hook(snapshot, plan);
+        outcome.diagnostics.extend(tool_input.and_then(Json::repeated_key).map(repeated_key_finding));
         outcome.skipped.append(&plan.skipped);
         outcome
     }
@@ -119,21 +129,19 @@ impl Firing {
     /// What to do next. After [`Step::Done`] there is nothing more to do.
     pub fn step(&mut self) -> Step {
         // Guards that are missing are not made up for by those that are there.
-        if self.phase == Phase::Part(0) && self.waiting.is_empty() && self.is_denied() {
+        if self.phase == Phase::Part(0) && self.waiting.is_empty() && self.outcome.is_denied() {
             self.end_early(0, "the engine denied the event");
         }
-        while self.waiting.is_empty() {
-            let at = match self.phase {
-                Phase::Part(at) | Phase::SecondLook(at) => at,
-                Phase::Done => break,
-            };
+        while self.waiting.is_empty()
+            && let Some(at) = self.phase.part()
+        {
             let Some((dialect, part)) = self.parts.get_mut(at) else {
                 self.after_last_part();
                 continue;
             };
             if self.spoken.is_none() {
                 self.before_part = self.event.field(TOOL_INPUT).cloned();
-                self.spoken = Some(self.snapshot.tools().speak(*dialect, &mut self.event));
+                self.spoken = Some(self.snapshot.tools.speak(*dialect, &mut self.event));
             }
             let requests = part.next(&mut self.event);
             if requests.is_empty() {
@@ -143,11 +151,11 @@ impl Firing {
             self.waiting.extend(requests.iter().map(|request| request.id));
             return Step::Run(Batch { stage: self.stage_of(at), requests });
         }
-        if self.phase == Phase::Done { Step::Done(Box::new(self.take_outcome())) } else { Step::Wait }
-    }
-
-    fn take_outcome(&mut self) -> Outcome {
-        std::mem::replace(&mut self.outcome, Outcome::untouched(self.event.kind()))
+        if self.phase != Phase::Done {
+            return Step::Wait;
+        }
+        let outcome = std::mem::replace(&mut self.outcome, Outcome::untouched(self.event.kind()));
+        Step::Done(Box::new(outcome))
     }
 
     /// Takes the end of a run. Ends may come in any order; an end nobody waits for is ignored.
@@ -155,13 +163,11 @@ impl Firing {
         if !self.waiting.remove(&run) {
             return;
         }
-        if let Some(report) = end.module() {
-            self.outcome.effects.messages.extend(report.messages.iter().cloned());
-            self.outcome.effects.entries.extend(report.entries.iter().cloned());
+        if let Some(returned) = end.module() {
+            self.outcome.effects.messages.extend(returned.messages.iter().cloned());
+            self.outcome.effects.entries.extend(returned.entries.iter().cloned());
         }
-        if let Phase::Part(at) | Phase::SecondLook(at) = self.phase
-            && let Some((_, part)) = self.parts.get_mut(at)
-        {
+        if let Some((_, part)) = self.phase.part().and_then(|at| self.parts.get_mut(at)) {
             part.ended(run, end, &mut self.event);
         }
     }
@@ -171,9 +177,7 @@ impl Firing {
         if !self.waiting.remove(&run) {
             return;
         }
-        if let Phase::Part(at) | Phase::SecondLook(at) = self.phase
-            && let Some((_, part)) = self.parts.get_mut(at)
-        {
+        if let Some((_, part)) = self.phase.part().and_then(|at| self.parts.get_mut(at)) {
             part.left_out(run);
         }
     }
@@ -186,7 +190,7 @@ impl Firing {
         let before = self.before_part.take();
         let Some((dialect, part)) = self.parts.get_mut(at) else { return };
         let dialect = *dialect;
-        let end = part.finish(&mut self.event, self.snapshot.policy());
+        let end = part.finish(&mut self.event, &self.snapshot.policy);
         if let Some(spoken) = self.spoken.take() {
             spoken.hear(&mut self.event);
         }
@@ -197,7 +201,7 @@ impl Firing {
         }
         self.take_part(dialect, end);
         self.phase = Phase::Part(at + 1);
-        if self.is_denied() {
+        if self.outcome.is_denied() {
             self.end_early(at + 1, "an earlier hook denied the event");
         } else if self.event.field(TOOL_INPUT) != before.as_ref() {
             self.refuse_repeated_keys(at + 1);
@@ -207,7 +211,7 @@ impl Firing {
     /// Denies a tool call whose input has a key twice, if a guard is asked about it: the guard may read one value and the
     /// tool another.
     fn refuse_repeated_keys(&mut self, from: usize) {
-        let Some(key) = repeated_key(&self.event) else { return };
+        let Some(key) = self.event.field(TOOL_INPUT).and_then(Json::repeated_key) else { return };
         let kind = self.event.kind();
         let finding = repeated_key_finding(key);
         let message = finding.message.clone();
@@ -224,24 +228,9 @@ impl Firing {
 
     /// Records what a part came to.
     fn take_part(&mut self, dialect: DialectId, mut end: PartEnd) {
-        let gates = self.event.kind().spec().gated_by(dialect);
-        if !gates {
+        if !self.event.kind().spec().gated_by(dialect) {
             self.without_effect(&mut end.folded.effects);
         }
-        self.record(end);
-    }
-
-    /// In an event that cannot be denied a deny stays visible, and has no effect.
-    fn without_effect(&mut self, effects: &mut Effects) {
-        if effects.decision == Some(Decision::Deny) {
-            let reason = effects.reason.as_deref().unwrap_or("no reason given");
-            let message = format!("{} cannot be denied; a hook tried to: {reason}", self.event.kind());
-            self.outcome.diagnostics.push(Diagnostic::new(Code::DenyWithoutEffect, message));
-        }
-        effects.decision = None;
-    }
-
-    fn record(&mut self, end: PartEnd) {
         self.outcome.runs.extend(end.runs);
         self.outcome.skipped.extend(end.skipped);
         self.outcome.diagnostics.extend(end.diagnostics);
@@ -252,8 +241,14 @@ impl Firing {
         self.outcome.effects.absorb(end.folded.effects);
     }
 
-    fn is_denied(&self) -> bool {
-        self.outcome.is_denied()
+    /// In an event that cannot be denied a deny stays visible, and has no effect.
+    fn without_effect(&mut self, effects: &mut Effects) {
+        if effects.decision == Some(Decision::Deny) {
+            let reason = effects.reason.as_deref().unwrap_or("no reason given");
+            let message = format!("{} cannot be denied; a hook tried to: {reason}", self.event.kind());
+            self.outcome.diagnostics.push(Diagnostic::new(Code::DenyWithoutEffect, message));
+        }
+        effects.decision = None;
     }
 
     /// Once denied, the parts that have not started are recorded as not run.
@@ -270,7 +265,7 @@ impl Firing {
             self.finish();
             return;
         }
-        let tools = self.snapshot.tools();
+        let tools = &self.snapshot.tools;
         for (dialect, part) in &self.parts {
             let spoken = tools.speak(*dialect, &mut self.event);
             part.reapply_floor(&mut self.event);
@@ -283,7 +278,7 @@ impl Firing {
             let later = self.parts.iter().skip(at + 1).filter_map(|(_, part)| part.least_changing()).min();
             for planned in part.unjudged(&in_their_words, later) {
                 let plan = PartPlan { dialect: *dialect, stage: Stage::Chain, hooks: vec![planned] };
-                again.push((*dialect, dialect.contract().part(&plan, self.next_run)));
+                again.push((*dialect, dialect.part(&plan, self.next_run)));
                 self.next_run += 1;
             }
         }
@@ -365,24 +360,19 @@ impl Firing {
 }
 
 /// What is said about an event before any hook is asked.
-fn before_any_hook(snapshot: &Snapshot, plan: &Plan, kind: EventKind) -> Outcome {
-    let mut outcome = Outcome::untouched(kind);
+fn before_any_hook(snapshot: &Snapshot, plan: &Plan) -> Outcome {
+    let mut outcome = Outcome::untouched(plan.event);
     outcome.diagnostics.extend(plan.diagnostics.iter().cloned());
-    if let Switch::SystemOnly(why) = snapshot.switch() {
+    if let Switch::SystemOnly(why) = &snapshot.switch {
         outcome.diagnostics.push(Diagnostic::new(Code::HooksDisabled, why.to_string()));
     }
-    outcome.diagnostics.extend(snapshot.standing().iter().cloned());
-    if let Some(refused) = snapshot.refusal().filter(|_| kind.spec().is_gating()) {
+    outcome.diagnostics.extend(snapshot.standing.iter().cloned());
+    if let Some(refused) = snapshot.refusal.as_ref().filter(|_| plan.event.spec().is_gating()) {
         outcome.refusal = Some(refused.refusal);
         outcome.effects.decision = Some(refused.refusal.decision());
         outcome.effects.reason = Some(refused.reason.to_string());
     }
     outcome
-}
-
-/// A key that the tool's input has twice.
-fn repeated_key(event: &Event) -> Option<String> {
-    event.field(TOOL_INPUT).and_then(Json::repeated_key)
 }
 
 fn repeated_key_finding(key: String) -> Diagnostic {

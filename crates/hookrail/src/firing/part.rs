@@ -6,12 +6,12 @@ use std::sync::Arc;
 use super::failure;
 use super::plan::{PartPlan, PlannedHook};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::{Dialect, Flow, FoldContext, Folded, Reply};
+use crate::dialect::{Flow, FoldContext, Folded, Protocol, Reply};
 use crate::event::{Event, Stage};
 use crate::hook::{Action, Authority, OnFailure, Trust};
 use crate::json::Json;
 use crate::outcome::{EndKind, Health, HookRun};
-use crate::run::{How, RunEnd, RunId, RunInput, RunRequest, SharedInput};
+use crate::run::{How, RunEnd, RunId, RunInput, RunRequest};
 use crate::skips::{SkipReason, Skipped};
 use crate::snapshot::Policy;
 
@@ -66,8 +66,14 @@ enum LeftOut {
     ContentChanged,
 }
 
+/// A field that a guard was asked about: as it was then, and as the guard left it.
+struct Accepted {
+    judged: Json,
+    after: Json,
+}
+
 /// The part of one dialect.
-pub(crate) struct Part<D: Dialect> {
+pub(crate) struct Part<D: Protocol> {
     stage: Stage,
     slots: Vec<Slot>,
     first_run: usize,
@@ -78,10 +84,10 @@ pub(crate) struct Part<D: Dialect> {
     chain: Vec<Reply<D::Answer>>,
     before: Option<Event>,
     /// What every hook receives, where that is the same for all; let go when all have been handed out.
-    common_input: Option<(RunInput, SharedInput)>,
+    common_input: Option<RunInput>,
 }
 
-impl<D: Dialect> Part<D> {
+impl<D: Protocol> Part<D> {
     pub(crate) fn new(plan: &PartPlan, first_run: usize) -> Self {
         let slots: Vec<Slot> = plan
             .hooks
@@ -111,13 +117,11 @@ impl<D: Dialect> Part<D> {
 
     fn request(&mut self, at: usize, planned: &PlannedHook, event: &Event) -> RunRequest {
         let launch = D::launch(&planned.hook, event);
-        let (input, shared_input) = self.input(planned, event);
         RunRequest {
             id: RunId(self.first_run + at),
             event: Arc::new(event.clone()),
             hook: Arc::clone(&planned.hook),
-            input,
-            shared_input,
+            input: self.input(planned, event),
             timeout: planned.timeout,
             grace: D::GRACE,
             cancel_grace: D::CANCEL_GRACE,
@@ -132,11 +136,11 @@ impl<D: Dialect> Part<D> {
 
     /// What a hook receives. Outside of a chain nothing changes between one hook and the next, so where all hooks of the
     /// dialect receive the same it is written once.
-    fn input(&mut self, planned: &PlannedHook, event: &Event) -> (RunInput, SharedInput) {
-        if let Some((bytes, shared)) = &self.common_input {
-            return (bytes.clone(), shared.clone());
+    fn input(&mut self, planned: &PlannedHook, event: &Event) -> RunInput {
+        if let Some(input) = &self.common_input {
+            return input.clone();
         }
-        let input = (D::input(&planned.hook, event, &self.chain), SharedInput::default());
+        let input = D::input(&planned.hook, event, &self.chain);
         if D::SAME_INPUT_FOR_ALL && self.stage != Stage::Chain {
             self.common_input = Some(input.clone());
         }
@@ -153,7 +157,7 @@ impl<D: Dialect> Part<D> {
         }
         slot.asked_about = event.kind().spec().judged().and_then(|field| event.field(field).cloned());
         if let Some(how) = cannot_be_asked(&slot.planned) {
-            self.take(at, &RunEnd::new(how, std::time::Duration::ZERO), event);
+            self.take(at, &RunEnd::NotRun(how), event);
             return None;
         }
         let planned = slot.planned.clone();
@@ -167,7 +171,7 @@ impl<D: Dialect> Part<D> {
     /// Takes the end of the run at a place.
     fn take(&mut self, at: usize, end: &RunEnd, event: &mut Event) {
         let Some(slot) = self.slots.get_mut(at) else { return };
-        if end.how == How::ContentChanged && !slot.planned.guards(event.kind()) {
+        if *end.how() == How::ContentChanged && !slot.planned.guards(event.kind()) {
             slot.left_out = Some(LeftOut::ContentChanged);
             return;
         }
@@ -205,14 +209,14 @@ impl<D: Dialect> Part<D> {
     }
 
     /// The field a guard is asked about, as the guard left it: what it judged, or its own rewrite of that.
-    fn accepted(&self, at: usize, slot: &Slot, field: &str) -> Option<(Json, Json)> {
+    fn accepted(&self, at: usize, slot: &Slot, field: &str) -> Option<Accepted> {
         let judged = slot.judged.as_ref()?;
         let reply = self.chain.iter().find(|reply| Arc::ptr_eq(&reply.hook, &slot.planned.hook));
         let mut after = judged.clone();
         if let Some(reply) = reply.or(self.replies.get(at).and_then(Option::as_ref)) {
             D::pass_on(&mut after, self.stage, reply);
         }
-        Some((value(judged, field), value(&after, field)))
+        Some(Accepted { judged: value(judged, field), after: value(&after, field) })
     }
 
     fn local(&self, run: RunId) -> Option<usize> {
@@ -220,7 +224,7 @@ impl<D: Dialect> Part<D> {
     }
 }
 
-impl<D: Dialect> AnyPart for Part<D> {
+impl<D: Protocol> AnyPart for Part<D> {
     fn next(&mut self, event: &mut Event) -> Vec<RunRequest> {
         if self.before.is_none() {
             self.before = Some(event.clone());
@@ -295,7 +299,7 @@ impl<D: Dialect> AnyPart for Part<D> {
         let Some(field) = event.kind().spec().rewritable() else { return };
         let of_system = |(_, slot): &(usize, &Slot)| slot.planned.authority == Authority::System;
         for (at, slot) in self.slots.iter().enumerate().filter(of_system) {
-            let Some((judged, after)) = self.accepted(at, slot, field) else { continue };
+            let Some(Accepted { judged, after }) = self.accepted(at, slot, field) else { continue };
             // Only what the hook itself rewrote is put back; a hook that merely looked has nothing to put back.
             if judged != after
                 && value(event, field) != after
@@ -314,7 +318,8 @@ impl<D: Dialect> AnyPart for Part<D> {
         let Some(field) = event.kind().spec().guarded() else { return Vec::new() };
         let now = value(event, field);
         // A hook that rewrote what it judged has not accepted that, even where the event has come back to it.
-        let changed = |at: usize, slot: &Slot| self.accepted(at, slot, field).is_some_and(|(_, after)| now != after);
+        let changed =
+            |at: usize, slot: &Slot| self.accepted(at, slot, field).is_some_and(|accepted| now != accepted.after);
         // The system layer sees the final input whoever changed it; others see what less authoritative hooks made of it.
         let talked_past = |at: usize, slot: &Slot| {
             let least = [later, self.least_changing_after(at)].into_iter().flatten().min();
@@ -334,7 +339,7 @@ impl<D: Dialect> AnyPart for Part<D> {
 /// policy is about guards that looked and failed.
 fn policy_for(planned: &PlannedHook, end: &RunEnd) -> OnFailure {
     match planned.authority {
-        Authority::System if end.how.was_never_asked() => OnFailure::Block,
+        Authority::System if end.how().was_never_asked() => OnFailure::Block,
         Authority::System | Authority::User | Authority::Project => planned.on_failure,
     }
 }
@@ -356,32 +361,16 @@ fn value(event: &Event, field: &str) -> Json {
 }
 
 fn run_record<A>(reply: &Reply<A>, end: &RunEnd) -> HookRun {
-    let (exit_code, signal) = match end.how {
-        How::Exited(code) => (Some(code), None),
-        How::Signalled(signal) => (None, Some(signal)),
-        How::StatusUnknown
-        | How::TimedOut(_)
-        | How::Cancelled
-        | How::OutputLimit
-        | How::SpawnFailed(_)
-        | How::Returned(_)
-        | How::Decided(_)
-        | How::Threw(_)
-        | How::OverLimit(_)
-        | How::BrokeProtocol(_)
-        | How::Unusable(_)
-        | How::ContentChanged => (None, None),
-    };
     HookRun {
         hook: Arc::clone(&reply.hook),
         end: reply.end,
         health: reply.health,
-        exit_code,
-        signal,
+        exit_code: end.how().exit_code(),
+        signal: end.how().signal(),
         decision: reply.decision,
         duration: reply.duration,
-        stdout: end.stdout.lossy(),
-        stderr: end.stderr.lossy(),
+        stdout: end.stdout().lossy(),
+        stderr: end.stderr().lossy(),
         judged: None,
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn of_all(snapshot: &Snapshot, asked: &Asked) -> Vec<Skipped> {
 
 /// What keeps a hook from running whatever the event is about.
 pub(super) fn against(snapshot: &Snapshot, hook: &Hook, event: EventKind) -> Option<(SkipReason, String)> {
-    match snapshot.switch() {
+    match &snapshot.switch {
         Switch::Off(why) => return Some((SkipReason::HooksOff, why.to_string())),
         Switch::SystemOnly(why) if hook.origin.kind != SourceKind::System => {
             return Some((SkipReason::HooksOff, why.to_string()));

@@ -1,9 +1,9 @@
 //! Asking the host's user.
 
-use std::future::Future;
-use std::pin::Pin;
-
+use super::Guard;
 use crate::json::Json;
+use crate::outcome::{Decision, Effects};
+use crate::system::host::HostFuture;
 
 /// What the user said.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,12 +19,7 @@ pub enum Approval {
 /// Asks the host's user. Nothing a hook prints is ever taken for their answer.
 pub trait Approver: Send + Sync {
     /// Asks whether an operation may go on, with the final input in front of the user.
-    fn approve<'a>(
-        &'a self,
-        operation: &'a str,
-        input: &'a Json,
-        reason: Option<&'a str>,
-    ) -> Pin<Box<dyn Future<Output = Approval> + Send + 'a>>;
+    fn approve<'a>(&'a self, operation: &'a str, input: &'a Json, reason: Option<&'a str>) -> HostFuture<'a, Approval>;
 }
 
 /// Where nobody can be asked, a question is a deny.
@@ -37,13 +32,39 @@ impl Approver for Nobody {
         _operation: &'a str,
         _input: &'a Json,
         _reason: Option<&'a str>,
-    ) -> Pin<Box<dyn Future<Output = Approval> + Send + 'a>> {
+    ) -> HostFuture<'a, Approval> {
         Box::pin(std::future::ready(Approval::NobodyThere))
     }
 }
 
+/// What is about to happen.
+#[derive(Clone, Copy)]
+pub(super) struct Operation<'o> {
+    pub(super) name: &'o str,
+    /// The reason of a deny for which a hook gave none.
+    pub(super) denied: &'static str,
+}
+
+impl<'o> Operation<'o> {
+    pub(super) fn named(name: &'o str) -> Self {
+        Self { name, denied: "a hook denied this" }
+    }
+}
+
+impl Guard {
+    /// Why an operation must not happen, after the user was asked where hooks want that.
+    pub(super) async fn refused(&self, what: Operation<'_>, input: &Json, effects: &Effects) -> Option<String> {
+        let reason = effects.reason.as_deref();
+        match effects.decision {
+            Some(Decision::Deny) => Some(reason.unwrap_or(what.denied).to_owned()),
+            Some(Decision::Ask) => refusal(self.approver.approve(what.name, input, reason).await, reason),
+            Some(Decision::Allow) | None => None,
+        }
+    }
+}
+
 /// The reason of a deny that stands for a question nobody could answer, or that was answered with no.
-pub(super) fn refusal(approval: Approval, reason: Option<&str>) -> Option<String> {
+fn refusal(approval: Approval, reason: Option<&str>) -> Option<String> {
     let asked = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
     match approval {
         Approval::Granted => None,

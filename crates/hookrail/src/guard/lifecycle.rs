@@ -1,11 +1,12 @@
 //! Sessions, compaction, sub-agents and notifications: events that mostly tell, and sometimes ask.
 
 use super::Guard;
+use super::approval::Operation;
 use super::notes::Notes;
 use super::receipt::Receipt;
 use crate::event::EventKind;
 use crate::json::Json;
-use crate::outcome::{Outcome, Stop};
+use crate::outcome::{Effects, Stop};
 
 /// What came of telling hooks something.
 #[derive(Clone, Debug)]
@@ -53,8 +54,11 @@ impl Guard {
     pub async fn tell(&self, kind: EventKind, fields: &[(&str, Json)]) -> Notified {
         let event = fields.iter().fold(self.event(kind), |event, (name, value)| event.with(*name, value.clone()));
         let outcome = self.fire(event).await;
-        let cancelled = self.refused(kind.name(), &Json::null(), &outcome.effects).await;
-        Notified::of(outcome, cancelled)
+        let cancelled = self.refused(Operation::named(kind.name()), &Json::null(), &outcome.effects).await;
+        let receipt = Receipt::of(&outcome);
+        let notes = Notes::of(&outcome.effects);
+        let Effects { additional_context, result, stop, .. } = outcome.effects;
+        Notified { additional_context, notes, result, stop, cancelled, receipt }
     }
 
     /// Asks hooks about a compaction: whether it may happen, whether one of them brings it, and what the summary needs.
@@ -77,22 +81,5 @@ impl Guard {
             guard.plan = CompactionPlan::Summarise(compacting.result);
         }
         guard
-    }
-}
-
-impl Notified {
-    fn of(outcome: Outcome, cancelled: Option<String>) -> Self {
-        let mut receipt = Receipt::default();
-        receipt.add(&outcome);
-        let notes = Notes::of(&outcome.effects);
-        let effects = outcome.effects;
-        Self {
-            additional_context: effects.additional_context,
-            notes,
-            result: effects.result,
-            stop: effects.stop,
-            cancelled,
-            receipt,
-        }
     }
 }

@@ -3,14 +3,14 @@
 use std::future::Future;
 
 use super::Guard;
-use super::approval::refusal;
+use super::approval::Operation;
 use super::model_tools::restrict;
 use super::notes::Notes;
 use super::receipt::{Receipt, digest};
 use super::tool::Visibility;
 use crate::event::EventKind;
 use crate::json::Json;
-use crate::outcome::{Decision, Effects, Stop};
+use crate::outcome::{Effects, Stop};
 use crate::payload::{ModelResponse, request_with_changes, response_with_changes};
 
 /// The permission to call a model once, with exactly this request. Only a guard makes one. Retries of the same logical
@@ -97,14 +97,12 @@ impl Guard {
             Some(changed) => request_with_changes(changed, &request),
             None => request,
         };
-        if let Some(reason) = self.model_refused(&request, &before.effects).await {
+        let operation = Operation { name: "model call", denied: "a hook denied this model call" };
+        if let Some(reason) = self.refused(operation, &request, &before.effects).await {
             return Ok(result.not_called(before.effects.llm_response.as_ref(), Some(reason)));
         }
-        if let Some(response) = &before.effects.llm_response {
-            return Ok(result.synthetic(response));
-        }
-        if result.stop.is_some() {
-            return Ok(result.not_called(None, None));
+        if before.effects.llm_response.is_some() || result.stop.is_some() {
+            return Ok(result.not_called(before.effects.llm_response.as_ref(), None));
         }
         result.receipt.input = Some(digest(&request));
         let may_stream = self.may_stream() && result.visibility == Visibility::Shown;
@@ -123,19 +121,6 @@ impl Guard {
             result.response = ModelResponse::of_text(&stop.reason).to_json();
         }
         Ok(result)
-    }
-
-    async fn model_refused(&self, request: &Json, effects: &Effects) -> Option<String> {
-        match effects.decision {
-            Some(Decision::Deny) => {
-                Some(effects.reason.clone().unwrap_or_else(|| "a hook denied this model call".to_owned()))
-            }
-            Some(Decision::Ask) => {
-                let reason = effects.reason.as_deref();
-                refusal(self.approver.approve("model call", request, reason).await, reason)
-            }
-            Some(Decision::Allow) | None => None,
-        }
     }
 }
 
@@ -160,12 +145,6 @@ impl ModelResult {
         if self.stop.is_none() {
             self.stop.clone_from(&effects.stop);
         }
-    }
-
-    fn synthetic(mut self, response: &Json) -> Self {
-        self.end = ModelEnd::Synthetic;
-        self.response = response.clone();
-        self
     }
 
     /// A blocked call gives the response the hook brought, or one that says nothing.

@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::Guard;
+use super::approval::Operation;
 use super::notes::Notes;
 use super::receipt::Receipt;
 use crate::event::EventKind;
@@ -77,12 +78,11 @@ impl Guard {
     pub async fn prompt(&self, prompt: &str) -> PromptEnd {
         self.sent_back.store(0, Ordering::Relaxed);
         let outcome = self.fire(self.event(EventKind::Prompt).with_text("prompt", prompt)).await;
-        let mut receipt = Receipt::default();
-        receipt.add(&outcome);
+        let receipt = Receipt::of(&outcome);
         let effects = outcome.effects;
         let notes = Notes::of(&effects);
         let shown = effects.prompt.clone().unwrap_or_else(|| prompt.to_owned());
-        match self.refused("prompt", &Json::string(&shown), &effects).await {
+        match self.refused(Operation::named("prompt"), &Json::string(&shown), &effects).await {
             Some(message) => PromptEnd::Denied { message, notes, stop: effects.stop, receipt },
             None => PromptEnd::Accepted { prompt: shown, notes, stop: effects.stop, receipt },
         }
@@ -101,8 +101,7 @@ impl Guard {
             .with("messages", messages)
             .with("stop_hook_active", Json::boolean(times > 0));
         let outcome = self.fire(event).await;
-        let mut receipt = Receipt::default();
-        receipt.add(&outcome);
+        let receipt = Receipt::of(&outcome);
         let effects = outcome.effects;
         let clear_context = effects.clear_context;
         let notes = Notes::of(&effects);

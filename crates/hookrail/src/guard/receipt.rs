@@ -51,6 +51,13 @@ impl Receipt {
         names
     }
 
+    /// What one event came to.
+    pub(super) fn of(outcome: &Outcome) -> Self {
+        let mut receipt = Self::default();
+        receipt.add(outcome);
+        receipt
+    }
+
     /// Adds what an event came to.
     pub(super) fn add(&mut self, outcome: &Outcome) {
         self.decision = self.decision.max(outcome.effects.decision);

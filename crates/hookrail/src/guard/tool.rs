@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use super::Guard;
-use super::approval::refusal;
+use super::approval::Operation;
 use super::notes::Notes;
 use super::receipt::{Receipt, digest};
 use crate::event::EventKind;
@@ -143,7 +143,7 @@ impl Guard {
         if let Some(input) = before.effects.tool_input.clone() {
             result.input = input;
         }
-        if let Some(reason) = self.refused(&call.tool, &result.input, &before.effects).await {
+        if let Some(reason) = self.refused(Operation::named(&call.tool), &result.input, &before.effects).await {
             return result.denied(&reason);
         }
         // An agent that must stop starts nothing more.
@@ -183,18 +183,6 @@ impl Guard {
         match &call.mcp_context {
             Some(context) => event.with("mcp_context", context.clone()),
             None => event,
-        }
-    }
-
-    /// Why an operation must not happen, after the user was asked where hooks want that.
-    pub(super) async fn refused(&self, operation: &str, input: &Json, effects: &Effects) -> Option<String> {
-        match effects.decision {
-            Some(Decision::Deny) => Some(effects.reason.clone().unwrap_or_else(|| "a hook denied this".to_owned())),
-            Some(Decision::Ask) => {
-                let reason = effects.reason.as_deref();
-                refusal(self.approver.approve(operation, input, reason).await, reason)
-            }
-            Some(Decision::Allow) | None => None,
         }
     }
 }

@@ -14,21 +14,6 @@ pub struct ExecCommandOptions {
     pub timeout: Option<Duration>,
 }
 
-impl ExecCommandOptions {
-    /// Options with a working directory.
-    #[must_use]
-    pub fn in_directory(cwd: impl Into<PathBuf>) -> Self {
-        Self { cwd: Some(cwd.into()), ..Self::default() }
-    }
-
-    /// The options with a time limit.
-    #[must_use]
-    pub fn with_timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout);
-        self
-    }
-}
-
 /// What a program wrote and how it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExecResult {
@@ -88,8 +73,8 @@ pub async fn exec_command(program: &str, args: &[&str], options: &ExecCommandOpt
     };
     let mut finished =
         hookrail_spawn::run(&command, &CancelToken::new()).await.map_err(|error| failed(error.to_string()))?;
-    if let Some(ladder) = finished.ladder.take() {
-        ladder.finish().await;
+    if let Some(termination) = finished.termination.take() {
+        termination.finish().await;
     }
     let (code, killed) = match finished.end {
         End::Exited(code) => (code, false),

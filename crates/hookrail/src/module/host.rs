@@ -1,7 +1,8 @@
 //! A host that also tells listeners of failures.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, Weak};
+
+use hookrail_spawn::lock;
 
 use crate::json::Json;
 use crate::run::HostFuture;
@@ -9,40 +10,25 @@ use crate::system::{
     Component, HookFailure, Host, HostError, ModelQuery, NoticeLevel, SessionChange, SessionMove, SessionQuery,
 };
 
-type Listener = Arc<dyn Fn(&HookFailure) + Send + Sync>;
+/// A function that is told of failures.
+pub(super) type Listener = dyn Fn(&HookFailure) + Send + Sync;
 
-/// Functions that are told of failures, each by a number.
+/// The functions that are told of failures, for as long as their subscriptions hold them.
 #[derive(Default)]
-pub(super) struct Listeners {
-    all: Mutex<Vec<(u64, Listener)>>,
-    next: AtomicU64,
-}
+pub(super) struct Listeners(Mutex<Vec<Weak<Listener>>>);
 
 impl Listeners {
-    pub(super) fn add(&self, listener: Listener) -> u64 {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        self.all().push((number, listener));
-        number
-    }
-
-    pub(super) fn remove(&self, number: u64) {
-        self.all().retain(|(known, _)| *known != number);
+    pub(super) fn add(&self, listener: &Arc<Listener>) {
+        lock(&self.0).push(Arc::downgrade(listener));
     }
 
     pub(super) fn tell(&self, failure: &HookFailure) {
+        let mut all = lock(&self.0);
+        all.retain(|listener| listener.strong_count() > 0);
+        let heard: Vec<Arc<Listener>> = all.iter().filter_map(Weak::upgrade).collect();
         // No lock is held while code of others runs: a listener may add or remove one.
-        let all: Vec<Listener> = self.all().iter().map(|(_, listener)| Arc::clone(listener)).collect();
-        all.iter().for_each(|listener| listener(failure));
-    }
-
-    fn all(&self) -> MutexGuard<'_, Vec<(u64, Listener)>> {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl std::fmt::Debug for Listeners {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Listeners").field("count", &self.all().len()).finish()
+        drop(all);
+        heard.iter().for_each(|listener| listener(failure));
     }
 }
 

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::HookRunner;
 use crate::diagnostic::Code;
-use crate::dialect::DialectId;
 use crate::dialect::xcsh::resolve_module_path;
+use crate::dialect::{DialectId, event_named};
 use crate::event::EventKind;
 use crate::hook::{Action, EventScope, Hook, Standing};
 use crate::run::{ModuleInspection, ModuleRunner, ModuleWorld, RegisteredCommand};
@@ -83,7 +83,7 @@ pub fn load_hooks<P: AsRef<Path>>(
         seen.push(path.clone());
         match runner.inspect(&path, world) {
             ModuleInspection::Registered(registered) => {
-                let events = registered.events.iter().filter_map(|name| event_of(name)).collect();
+                let events = registered.events.iter().filter_map(|name| event_named(DialectId::Xcsh, name)).collect();
                 let (commands, renderers) = (registered.commands, registered.renderers);
                 result.hooks.push(LoadedHook { path, events, commands, renderers });
             }
@@ -135,7 +135,7 @@ pub(super) fn loaded(snapshot: &Snapshot) -> LoadHooksResult {
             });
         }
     }
-    for module in snapshot.modules() {
+    for module in &snapshot.modules {
         with_entry(&mut result.hooks, &module.path, |known| {
             known.commands.clone_from(&module.commands);
             known.renderers.clone_from(&module.renderers);
@@ -166,8 +166,4 @@ fn with_entry(hooks: &mut Vec<LoadedHook>, path: &Path, change: impl FnOnce(&mut
     let mut hook = LoadedHook { path, events: Vec::new(), commands: Vec::new(), renderers: Vec::new() };
     change(&mut hook);
     hooks.push(hook);
-}
-
-fn event_of(name: &str) -> Option<EventKind> {
-    EventKind::all().find(|kind| kind.spec().column(DialectId::Xcsh).is_some_and(|column| column.name == name))
 }

@@ -1,9 +1,9 @@
 //! Asking modules about events, and what else they offer.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
-use super::host::{Listeners, ListeningHost};
+use super::host::{Listener, Listeners, ListeningHost};
 use super::{CommandOffer, HookFailure, LoadHooksResult, ModuleReturn, loader};
 use crate::event::{Event, EventKind};
 use crate::json::Json;
@@ -47,17 +47,13 @@ pub struct Blocked {
 
 /// A listener for failures, which is called until this is dropped.
 #[must_use = "dropping it ends the subscription"]
-#[derive(Debug)]
 pub struct ErrorSubscription {
-    listeners: Weak<Listeners>,
-    number: u64,
+    _listener: Arc<Listener>,
 }
 
-impl Drop for ErrorSubscription {
-    fn drop(&mut self) {
-        if let Some(listeners) = self.listeners.upgrade() {
-            listeners.remove(self.number);
-        }
+impl std::fmt::Debug for ErrorSubscription {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ErrorSubscription")
     }
 }
 
@@ -103,8 +99,9 @@ impl HookRunner {
     /// fails is not among them: it blocks the call, and the reason says so. The listener is called on a thread of the hook's
     /// own and must not block it.
     pub fn on_error(&self, listener: impl Fn(&HookFailure) + Send + Sync + 'static) -> ErrorSubscription {
-        let number = self.listeners.add(Arc::new(listener));
-        ErrorSubscription { listeners: Arc::downgrade(&self.listeners), number }
+        let listener: Arc<Listener> = Arc::new(listener);
+        self.listeners.add(&listener);
+        ErrorSubscription { _listener: listener }
     }
 
     /// Tells the listeners of a failure.
@@ -178,7 +175,7 @@ impl HookRunner {
     pub fn message_renderer(&self, custom_type: &str) -> Option<Arc<Path>> {
         let snapshot = self.hooks.snapshot();
         let draws = |renderers: &[String]| renderers.iter().any(|known| known == custom_type);
-        snapshot.modules().iter().find(|module| draws(&module.renderers)).map(|module| Arc::clone(&module.path))
+        snapshot.modules.iter().find(|module| draws(&module.renderers)).map(|module| Arc::clone(&module.path))
     }
 
     /// Lets a module draw a message with a `customType`; none means that the default drawing is to be used.

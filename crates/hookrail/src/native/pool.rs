@@ -30,16 +30,16 @@ const IDLE: Duration = Duration::from_secs(5);
 pub(crate) struct Panicked;
 
 /// The threads. They are started when they are needed, and end when they are not.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct ClosureThreads(Arc<Shared>);
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Shared {
     state: Mutex<State>,
     work: Condvar,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct State {
     queue: VecDeque<Arc<Call>>,
     threads: usize,
@@ -277,12 +277,6 @@ impl Future for Answer {
 impl Drop for Answer {
     fn drop(&mut self) {
         self.call.give_up();
-    }
-}
-
-impl std::fmt::Debug for Call {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Call")
     }
 }
 

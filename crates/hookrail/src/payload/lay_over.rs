@@ -67,13 +67,6 @@ fn merged_config(base: Option<&Json>, sent: Option<&Json>, new: &JsonObject) -> 
     config.to_json()
 }
 
-/// A message as hooks see it, and where it comes from.
-struct Visible {
-    message: ModelMessage,
-    /// Its place among the host's contents.
-    at: usize,
-}
-
 fn set_messages(request: &mut JsonObject, messages: &[Json]) {
     let new: Vec<ModelMessage> = messages.iter().filter_map(ModelMessage::read).collect();
     let Some(contents) = request.get("contents").and_then(Json::as_array) else {
@@ -83,8 +76,7 @@ fn set_messages(request: &mut JsonObject, messages: &[Json]) {
     };
     let (system, rest): (Vec<_>, Vec<_>) = new.into_iter().partition(|message| message.role == ModelRole::System);
     set_system(request, &system);
-    let aligned = align(&contents, &rest);
-    request.set("contents", list(aligned.into_iter()));
+    request.set("contents", list(align(&contents, &rest)));
 }
 
 fn set_system(request: &mut JsonObject, system: &[ModelMessage]) {
@@ -104,31 +96,25 @@ fn set_system(request: &mut JsonObject, system: &[ModelMessage]) {
 
 /// The host's contents with the new messages in the place of the old ones.
 fn align(contents: &[Json], new: &[ModelMessage]) -> Vec<Json> {
-    let visible: Vec<Visible> = contents
-        .iter()
-        .enumerate()
-        .filter_map(|(at, entry)| Some(Visible { message: ModelMessage::read_content(entry)?, at }))
-        .collect();
-    let fates = fates(&visible, new);
+    let visible: Vec<Option<ModelMessage>> = contents.iter().map(ModelMessage::read_content).collect();
+    let sent: Vec<&ModelMessage> = visible.iter().flatten().collect();
+    let mut became = became(&sent, new).into_iter();
     let mut result = Vec::new();
     let mut inserted = 0;
-    let mut place = 0;
-    for (at, entry) in contents.iter().enumerate() {
-        let Some(fate) = visible.get(place).filter(|visible| visible.at == at).and_then(|_| fates.get(place)) else {
+    for (entry, visible) in contents.iter().zip(&visible) {
+        let Some(old) = visible else {
             result.push(entry.clone());
             continue;
         };
-        place += 1;
-        match fate {
-            Fate::Kept(to) | Fate::Changed(to) => {
-                // Messages that are new come before the one they were written before.
-                result.extend(new.get(inserted..*to).unwrap_or_default().iter().map(message));
-                inserted = to + 1;
-                let text = new.get(*to).map(|message| message.text.as_str()).unwrap_or_default();
-                result.push(if *fate == Fate::Kept(*to) { entry.clone() } else { with_text(entry, text) });
-            }
-            Fate::Removed => result.extend(without_text(entry)),
-        }
+        let Some(to) = became.next().flatten() else {
+            result.extend(without_text(entry));
+            continue;
+        };
+        // Messages that are new come before the one they were written before.
+        result.extend(new.get(inserted..to).unwrap_or_default().iter().map(message));
+        inserted = to + 1;
+        let changed = new.get(to).filter(|new| *new != old);
+        result.push(changed.map_or_else(|| entry.clone(), |new| with_text(entry, &new.text)));
     }
     result.extend(new.get(inserted..).unwrap_or_default().iter().map(message));
     result
@@ -142,56 +128,39 @@ fn text_of_content(entry: &Json) -> Option<String> {
     ModelMessage::read_content(entry).map(|message| message.text)
 }
 
-/// What becomes of a message that was sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
-    /// It is the new message of that number.
-    Kept(usize),
-    /// It became the new message of that number, with another text.
-    Changed(usize),
-    Removed,
-}
-
-/// Matches the sent messages with the new ones: first those that are equal, by the longest common subsequence, then,
-/// between two of those, the ones of the same role in order.
-fn fates(sent: &[Visible], new: &[ModelMessage]) -> Vec<Fate> {
-    let mut fates = vec![Fate::Removed; sent.len()];
+/// Which new message each of the sent ones became; none if it was removed. First those that are equal are matched, by the
+/// longest common subsequence, then, between two of those, the ones of the same role in order.
+fn became(sent: &[&ModelMessage], new: &[ModelMessage]) -> Vec<Option<usize>> {
+    let mut became = vec![None; sent.len()];
     let mut anchors = common(sent, new);
     anchors.push((sent.len(), new.len()));
     let (mut from_sent, mut from_new) = (0, 0);
     for (to_sent, to_new) in anchors {
         let mut candidates = from_new..to_new;
-        for at in from_sent..to_sent {
-            let same_role = |to: &usize| new.get(*to).map(|new| new.role) == sent.get(at).map(|sent| sent.message.role);
-            if let (Some(to), Some(fate)) = (candidates.find(same_role), fates.get_mut(at)) {
-                *fate = Fate::Changed(to);
-            }
+        for (place, sent) in became.iter_mut().zip(sent).take(to_sent).skip(from_sent) {
+            *place = candidates.find(|to| new.get(*to).is_some_and(|new| new.role == sent.role));
         }
-        if let Some(fate) = fates.get_mut(to_sent) {
-            *fate = Fate::Kept(to_new);
+        if let Some(place) = became.get_mut(to_sent) {
+            *place = Some(to_new);
         }
         (from_sent, from_new) = (to_sent + 1, to_new + 1);
     }
-    fates
+    became
 }
 
 /// The longest common subsequence of role and text, as pairs of places. Equal ends are taken off first, so that the
 /// usual change in one place costs nothing; what is left is bounded.
-fn common(sent: &[Visible], new: &[ModelMessage]) -> Vec<(usize, usize)> {
+fn common(sent: &[&ModelMessage], new: &[ModelMessage]) -> Vec<(usize, usize)> {
     const MOST_CELLS: usize = 4_000_000;
-    let equal = |a: usize, b: usize| match (sent.get(a), new.get(b)) {
-        (Some(sent), Some(new)) => sent.message == *new,
-        _ => false,
-    };
+    let equal = |a: usize, b: usize| sent.get(a).copied() == new.get(b);
     let shortest = sent.len().min(new.len());
     let head = (0..shortest).take_while(|at| equal(*at, *at)).count();
     let tail = (0..shortest - head).take_while(|at| equal(sent.len() - 1 - at, new.len() - 1 - at)).count();
     let mut pairs: Vec<(usize, usize)> = (0..head).map(|at| (at, at)).collect();
     let (rows, columns) = (sent.len() - head - tail, new.len() - head - tail);
     if rows.saturating_mul(columns) <= MOST_CELLS {
-        pairs.extend(
-            longest(rows, columns, |a, b| equal(head + a, head + b)).into_iter().map(|(a, b)| (head + a, head + b)),
-        );
+        let middle = longest(rows, columns, |a, b| equal(head + a, head + b));
+        pairs.extend(middle.into_iter().map(|(a, b)| (head + a, head + b)));
     }
     pairs.extend((0..tail).rev().map(|at| (sent.len() - 1 - at, new.len() - 1 - at)));
     pairs
@@ -246,7 +215,7 @@ fn with_text(entry: &Json, text: &str) -> Json {
     if !placed {
         kept.insert(0, Json::string(text));
     }
-    object.set("parts", list(kept.into_iter()));
+    object.set("parts", list(kept));
     object.to_json()
 }
 
@@ -271,7 +240,7 @@ fn without_text(entry: &Json) -> Option<Json> {
     };
     let kept: Vec<Json> = parts.into_iter().filter(paired).collect();
     (!kept.is_empty()).then(|| {
-        object.set("parts", list(kept.into_iter()));
+        object.set("parts", list(kept));
         object.to_json()
     })
 }

@@ -16,4 +16,4 @@ pub use model_response::ModelResponse;
 pub use tool_response::ToolResponse;
 
 pub(crate) use model_response::{candidate_with_text, response_in_step};
-pub(crate) use parts::{content_of_texts, list};
+pub(crate) use parts::{content_of_texts, list, object};

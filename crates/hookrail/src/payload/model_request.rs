@@ -1,7 +1,5 @@
 //! A request to a model, as text.
 
-use std::fmt;
-
 use super::parts::{list, object, text_of_parts};
 use crate::json::{Json, JsonObject};
 
@@ -75,12 +73,6 @@ impl ModelRole {
             Some("system") => Self::System,
             _ => Self::User,
         }
-    }
-}
-
-impl fmt::Display for ModelRole {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

@@ -26,7 +26,7 @@ impl ModelResponse {
     pub fn of_text(text: &str) -> Self {
         let candidate =
             object([("content", content_of_texts("model", &[text])), ("finishReason", Json::string("STOP"))]);
-        Self(object([("text", Json::string(text)), ("candidates", list(std::iter::once(candidate)))]))
+        Self(object([("text", Json::string(text)), ("candidates", list([candidate]))]))
     }
 
     /// The text of the first candidate.
@@ -51,11 +51,11 @@ pub(crate) fn response_in_step(response: &Json) -> Option<Json> {
             candidates.iter().enumerate().map(|(at, candidate)| plain_candidate(candidate, at)).collect();
         let text = plain.first().and_then(candidate_text).unwrap_or_default();
         set_first(&mut members, "text", Json::string(&text));
-        members.set("candidates", list(plain.into_iter()));
+        members.set("candidates", list(plain));
         return Some(members.to_json());
     }
     let text = members.get("text").and_then(Json::as_str)?;
-    members.set("candidates", list(std::iter::once(candidate_of_text(&text))));
+    members.set("candidates", list([candidate_of_text(&text)]));
     Some(members.to_json())
 }
 

@@ -27,6 +27,6 @@ pub(crate) fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
 }
 
 /// A list of these values.
-pub(crate) fn list(values: impl Iterator<Item = Json>) -> Json {
-    Json::of(&values.collect::<Vec<_>>()).unwrap_or_else(|_| Json::null())
+pub(crate) fn list(values: impl IntoIterator<Item = Json>) -> Json {
+    Json::of(&values.into_iter().collect::<Vec<_>>()).unwrap_or_else(|_| Json::null())
 }

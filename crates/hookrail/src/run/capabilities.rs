@@ -2,7 +2,6 @@
 //!
 //! Nothing here touches the machine but to resolve the folders that a scope names. Who asks what is known by the runner.
 
-use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
 use super::environment::is_harmless;
@@ -48,63 +47,46 @@ pub struct CapabilityError {
 }
 
 /// What is wrong with the text of a capability.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CapabilityProblem {
     /// No capability has this name.
+    #[error("there are `read`, `write`, `run`, `network` and `env`")]
     UnknownName,
     /// This capability cannot be narrowed.
+    #[error("`run` takes no scope, because a process can do everything that the user can do")]
     TakesNoScope,
     /// The path of a scope is malformed.
+    #[error(
+        "the path must be relative to the project or begin with `/` or `~/`, without `.` and `..`, and have no \
+         wildcard but `*` and `**`, as in `read:src/**`"
+    )]
     BadPath,
     /// The host of a scope is malformed.
+    #[error(
+        "the host must be a name or an address, as in `network:api.example.com`, `network:*.example.com` or \
+         `network:localhost:8080`"
+    )]
     BadHost,
     /// The variable of a scope is malformed.
+    #[error("the variable must be a name, as in `env:GITHUB_SHA` or `env:NPM_*`")]
     BadVariable,
-}
-
-impl fmt::Display for CapabilityProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::UnknownName => "there are `read`, `write`, `run`, `network` and `env`",
-            Self::TakesNoScope => "`run` takes no scope, because a process can do everything that the user can do",
-            Self::BadPath => {
-                "the path must be relative to the project or begin with `/` or `~/`, without `.` and `..`, and have no \
-                 wildcard but `*` and `**`, as in `read:src/**`"
-            }
-            Self::BadHost => "the host must be a name or an address, as in `network:api.example.com`, `network:*.example.com` or `network:localhost:8080`",
-            Self::BadVariable => "the variable must be a name, as in `env:GITHUB_SHA` or `env:NPM_*`",
-        })
-    }
 }
 
 impl Capabilities {
     /// Nothing at all.
-    pub const NONE: Self = Self {
-        read: CapabilityScope::Nothing,
-        write: CapabilityScope::Nothing,
-        run: false,
-        network: CapabilityScope::Nothing,
-        env: CapabilityScope::Nothing,
-    };
+    pub const NONE: Self = Self::seeing(CapabilityScope::Nothing, CapabilityScope::Nothing);
 
     /// Reading files, and nothing else.
-    pub const READ: Self = Self {
-        read: CapabilityScope::Everything,
-        write: CapabilityScope::Nothing,
-        run: false,
-        network: CapabilityScope::Nothing,
-        env: CapabilityScope::Nothing,
-    };
+    pub const READ: Self = Self::seeing(CapabilityScope::Everything, CapabilityScope::Nothing);
 
     /// Looking, but not touching: what a module has while it is only looked into. Nothing that it sees can leave it.
-    pub const LOOK: Self = Self {
-        read: CapabilityScope::Everything,
-        write: CapabilityScope::Nothing,
-        run: false,
-        network: CapabilityScope::Nothing,
-        env: CapabilityScope::Everything,
-    };
+    pub const LOOK: Self = Self::seeing(CapabilityScope::Everything, CapabilityScope::Everything);
+
+    /// Capabilities that change nothing.
+    const fn seeing(read: CapabilityScope, env: CapabilityScope) -> Self {
+        Self { read, write: CapabilityScope::Nothing, run: false, network: CapabilityScope::Nothing, env }
+    }
 
     /// What both allow.
     #[must_use]

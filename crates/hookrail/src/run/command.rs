@@ -4,17 +4,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use hookrail_spawn::{CancelToken, Captured, Command, End, Exit, Finished, Ladder, SpawnError, Survivors, run_id};
+use hookrail_spawn::{CancelToken, Captured, Command, End, Exit, Finished, SpawnError, Survivors, Termination, run_id};
 
 #[cfg(unix)]
 use super::direct::direct;
-use super::end::{How, Output, ProcessReport, RunEnd, RunnerReport, SpawnFailure};
+use super::end::{How, Output, ProcessEnd, SpawnFailure};
 use super::ground::ModuleGround;
 use super::pool::{Environments, ProcessPool};
 use super::request::RunRequest;
 use super::sandboxes::{SandboxPlace, Sandboxes};
-use super::shell::shell;
-use super::terms::{AllTerms, OutputLimits};
+use super::shell::{Shell, shell};
+use super::terms::AllTerms;
 use super::{Environment, RunLedger};
 #[cfg(unix)]
 use crate::exec_options::ShellUse;
@@ -72,14 +72,14 @@ pub(crate) struct ProcessRun<'r> {
 
 /// What came of running a command hook.
 pub(crate) struct ProcessResult {
-    pub(crate) end: RunEnd,
+    pub(crate) end: ProcessEnd,
     /// What is still to be done to end processes, so that the event need not wait for that.
-    pub(crate) ladders: Vec<Ladder>,
+    pub(crate) terminations: Vec<Termination>,
 }
 
-impl From<RunEnd> for ProcessResult {
-    fn from(end: RunEnd) -> Self {
-        Self { end, ladders: Vec::new() }
+impl From<ProcessEnd> for ProcessResult {
+    fn from(end: ProcessEnd) -> Self {
+        Self { end, terminations: Vec::new() }
     }
 }
 
@@ -89,11 +89,10 @@ pub(super) async fn run_command(context: ProcessRun<'_>, request: &RunRequest) -
     let began = Instant::now();
     let run_id = run_id();
     let environment = world.environments.for_request(world, request);
-    let output = world.terms.of(&request.hook.trust).output;
     let clothed = |command: Command| {
-        let command = clothed(command, world, output, &environment, request).marker(RUN_ID, &run_id);
+        let command = clothed(command, world, &environment, request).marker(RUN_ID, &run_id);
         let file = match request.hook.exec.stdin {
-            StdinKind::File => request.shared_input.file(&request.input),
+            StdinKind::File => request.input.file(),
             StdinKind::Pipe => None,
         };
         match file {
@@ -107,11 +106,11 @@ pub(super) async fn run_command(context: ProcessRun<'_>, request: &RunRequest) -
         return ended(finished, request);
     }
     let Some(command) = program(world, request) else {
-        return RunEnd::new(How::Unusable("it has no command".into()), began.elapsed()).into();
+        return ProcessEnd::new(How::Unusable("it has no command".into()), began.elapsed()).into();
     };
     match run(&clothed(command), wait, cancel).await {
         Ok(finished) => ended(finished, request),
-        Err(error) => RunEnd::new(How::SpawnFailed(failure(&error)), began.elapsed()).into(),
+        Err(error) => ProcessEnd::new(How::SpawnFailed(failure(&error)), began.elapsed()).into(),
     }
 }
 
@@ -126,7 +125,7 @@ pub(super) fn ended(finished: Finished, request: &RunRequest) -> ProcessResult {
     let how = match (finished.end, finished.exit) {
         // A hook that wrote too much and then exited has still said something with its exit code.
         (End::OutputLimit, Some(Exit::Code(code))) if code != 0 => How::Exited(code),
-        (End::OutputLimit, Some(Exit::Signal(signal))) if finished.ladder.is_none() => How::Signalled(signal),
+        (End::OutputLimit, Some(Exit::Signal(signal))) if finished.termination.is_none() => How::Signalled(signal),
         (End::Exited(code), _) => How::Exited(code),
         (End::Signalled(signal), _) => How::Signalled(signal),
         (End::TimedOut, _) => How::TimedOut(request.timeout),
@@ -137,19 +136,18 @@ pub(super) fn ended(finished: Finished, request: &RunRequest) -> ProcessResult {
     let survivors = match finished.survivors {
         Survivors::Seen(count) => count,
         Survivors::Unknown => 1,
-        Survivors::NoneSeen | Survivors::LeftToLadder => 0,
+        Survivors::NoneSeen | Survivors::LeftToTermination => 0,
     };
-    let mut end = RunEnd::new(how, finished.elapsed).reported(RunnerReport::Process(ProcessReport { survivors }));
-    end.stdout = output(finished.stdout);
-    end.stderr = output(finished.stderr);
-    ProcessResult { end, ladders: finished.ladder.into_iter().collect() }
+    let (stdout, stderr) = (output(finished.stdout), output(finished.stderr));
+    let end = ProcessEnd { stdout, stderr, survivors, ..ProcessEnd::new(how, finished.elapsed) };
+    ProcessResult { end, terminations: finished.termination.into_iter().collect() }
 }
 
 /// What the hook's entry names: a shell with a command line, or a program with arguments.
 fn program(world: &ProcessWorld, request: &RunRequest) -> Option<Command> {
     match &request.hook.action {
         Action::Shell(line) => {
-            let (program, flags) = shell(&world.environment);
+            let Shell { program, flags } = shell(&world.environment);
             let line = request.command.as_deref().unwrap_or(line);
             Some(Command::new(program).args(flags.iter().copied()).arg(line))
         }
@@ -169,7 +167,7 @@ fn without_shell(world: &ProcessWorld, request: &RunRequest, environment: &Envir
         return None;
     }
     let line = request.command.as_deref().unwrap_or(line);
-    let (shell, _) = shell(&world.environment);
+    let shell = shell(&world.environment).program;
     let plain = direct(line, &request.variables, environment, &request.cwd, &shell)?;
     Some(Command::new(plain.program).args(plain.arguments))
 }
@@ -181,14 +179,8 @@ fn without_shell(_world: &ProcessWorld, _request: &RunRequest, _environment: &En
 }
 
 /// The command with everything a run gives it.
-fn clothed(
-    command: Command,
-    world: &ProcessWorld,
-    output: OutputLimits,
-    environment: &Arc<Environment>,
-    request: &RunRequest,
-) -> Command {
-    let mut command = bounded(command, output, request);
+fn clothed(command: Command, world: &ProcessWorld, environment: &Arc<Environment>, request: &RunRequest) -> Command {
+    let mut command = bounded(command, world, request);
     if let Some(ledger) = &world.ledger {
         command = command.recorded_in(ledger);
     }
@@ -199,13 +191,14 @@ fn clothed(
 }
 
 /// The command with every bound of a run.
-fn bounded(command: Command, output: OutputLimits, request: &RunRequest) -> Command {
-    command.timeout(request.timeout).grace(request.grace).cancel_grace(request.cancel_grace).limits(output.for_spawn())
+fn bounded(command: Command, world: &ProcessWorld, request: &RunRequest) -> Command {
+    let limits = world.terms.of(&request.hook.trust).output.for_spawn();
+    command.timeout(request.timeout).grace(request.grace).cancel_grace(request.cancel_grace).limits(limits)
 }
 
 /// The bounds of one use of a process that was started before.
 pub(super) fn use_of_a_process(world: &ProcessWorld, request: &RunRequest) -> Command {
-    bounded(Command::new(""), world.terms.of(&request.hook.trust).output, request)
+    bounded(Command::new(""), world, request)
 }
 
 /// What is started for a process that is kept: the first of these that can be. Each still needs a run number.
@@ -214,12 +207,11 @@ pub(super) fn commands(world: &ProcessWorld, request: &RunRequest) -> Vec<Comman
     if request.hook.exec.lifetime == ProcessLifetime::Worker {
         environment = Arc::new(Environment::clone(&environment).with("HOOKRAIL_WORKER", "1"));
     }
-    let output = world.terms.of(&request.hook.trust).output;
     let direct = without_shell(world, request, &environment);
     direct
         .into_iter()
         .chain(program(world, request))
-        .map(|command| clothed(command, world, output, &environment, request))
+        .map(|command| clothed(command, world, &environment, request))
         .collect()
 }
 
@@ -229,7 +221,7 @@ fn working_directory(cwd: &Path) -> &Path {
 }
 
 pub(super) fn output(captured: Captured) -> Output {
-    Output::partial(captured.bytes, captured.total)
+    Output { bytes: captured.bytes, total: captured.total }
 }
 
 pub(super) fn failure(error: &SpawnError) -> SpawnFailure {

@@ -6,6 +6,7 @@
 use std::path::{Component, Path};
 
 use super::Environment;
+use super::environment::is_word_of;
 use super::plain::{Plain, plain};
 
 /// The program and words of a command line that may be started directly in that environment and directory.
@@ -24,35 +25,11 @@ pub(super) fn direct(
 }
 
 /// Variables that a shell reads before its first command, or sets whatever it was given.
-const OF_SHELLS: [&str; 27] = [
-    "COMP_WORDBREAKS",
-    "DIRSTACK",
-    "ENV",
-    "EPOCHREALTIME",
-    "EPOCHSECONDS",
-    "EUID",
-    "EXECIGNORE",
-    "FPATH",
-    "FUNCNAME",
-    "FUNCNEST",
-    "GLOBIGNORE",
-    "GROUPS",
-    "HISTCMD",
-    "IFS",
-    "LINENO",
-    "OPTARG",
-    "OPTERR",
-    "OPTIND",
-    "PIPESTATUS",
-    "POSIXLY_CORRECT",
-    "PPID",
-    "PS4",
-    "RANDOM",
-    "SECONDS",
-    "SHELLOPTS",
-    "SRANDOM",
-    "UID",
-];
+const OF_SHELLS: &str = "
+    COMP_WORDBREAKS DIRSTACK ENV EPOCHREALTIME EPOCHSECONDS EUID EXECIGNORE FPATH FUNCNAME FUNCNEST GLOBIGNORE
+    GROUPS HISTCMD IFS LINENO OPTARG OPTERR OPTIND PIPESTATUS POSIXLY_CORRECT PPID PS4 RANDOM SECONDS SHELLOPTS
+    SRANDOM UID
+";
 
 /// Whether a shell would do something because of a variable, or pass another value on than it was given. What it does to
 /// `_` and `SHLVL` is known and told in the guide.
@@ -62,7 +39,7 @@ fn changes_the_environment(environment: &Environment) -> bool {
         let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
             && name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_');
         // Functions, start files and settings of bash all begin alike.
-        !is_name || name.starts_with("BASH") || OF_SHELLS.contains(&name)
+        !is_name || name.starts_with("BASH") || is_word_of(OF_SHELLS, name)
     })
 }
 

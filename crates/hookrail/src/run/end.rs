@@ -9,74 +9,65 @@ use hookrail_spawn::Protection;
 use crate::effects::Effects;
 use crate::json::Json;
 use crate::outcome::EndKind;
+use crate::run::ModuleReturn;
 
-/// How a run ended and what it left behind.
+/// How a run ended and what it left behind, as the runner of the hook reports it.
 #[derive(Clone, Debug)]
-pub struct RunEnd {
+pub enum RunEnd {
+    /// The runner of processes had the hook.
+    Process(ProcessEnd),
+    /// The runner of modules had the hook.
+    Module(ModuleEnd),
+    /// A closure of the embedding program was called.
+    Native(NativeEnd),
+    /// No runner had the hook, for this reason.
+    NotRun(How),
+}
+
+/// The end of a process, or of the attempt to start it.
+#[derive(Clone, Debug)]
+pub struct ProcessEnd {
     /// The end itself.
     pub how: How,
+    /// From before the start to the end.
+    pub duration: Duration,
     /// What it wrote to standard output.
     pub stdout: Output,
     /// What it wrote to standard error.
     pub stderr: Output,
-    /// From before the start to the end.
+    /// How many processes it left running in the background.
+    pub survivors: u32,
+    /// What surrounded it otherwise than was asked for.
+    pub surroundings: Surroundings,
+}
+
+/// The end of a module's handlers, or of the attempt to call them.
+#[derive(Clone, Debug)]
+pub struct ModuleEnd {
+    /// What came of the call.
+    pub returned: ModuleReturn,
+    /// From before the call to the end.
     pub duration: Duration,
-    /// What only the runner of this hook reports.
-    pub report: RunnerReport,
+    /// What surrounded it otherwise than was asked for.
+    pub surroundings: Surroundings,
+}
+
+/// The end of a closure.
+#[derive(Clone, Debug)]
+pub struct NativeEnd {
+    /// The end itself.
+    pub how: How,
+    /// From before the call to the end.
+    pub duration: Duration,
+}
+
+/// What surrounded a run otherwise than its event and its entry ask for.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
     /// Where it ran in place of the event's working directory.
     pub relocated: Option<Relocation>,
     /// The protections of its sandbox that this system could not enforce.
     pub unenforced: Vec<Protection>,
-}
-
-/// What each runner reports beside the end. A hook is run by one of them.
-#[derive(Clone, Debug)]
-pub enum RunnerReport {
-    /// The hook was not run.
-    NotRun,
-    /// A process was run.
-    Process(ProcessReport),
-    /// The handlers of a module were called.
-    Module(ModuleReport),
-    /// A closure of the embedding program was called.
-    Native,
-}
-
-/// What is known of a process beside its end.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ProcessReport {
-    /// How many processes it left running in the background.
-    pub survivors: u32,
-}
-
-/// What is known of a module's handlers beside their end.
-#[derive(Clone, Debug, Default)]
-pub struct ModuleReport {
-    /// What they returned although one of them failed.
-    pub partial: Option<Json>,
-    /// What else failed, in words.
-    pub failures: Vec<String>,
-    /// Messages they sent to the conversation.
-    pub messages: Vec<Json>,
-    /// Entries they added to the session.
-    pub entries: Vec<Json>,
-}
-
-impl RunnerReport {
-    /// An empty report of the runner whose hooks end in this way. An end that several runners have is taken for one of a
-    /// hook that was not run.
-    fn for_end(how: &How) -> Self {
-        match how {
-            How::Exited(_) | How::Signalled(_) | How::StatusUnknown | How::OutputLimit | How::BrokeProtocol(_) => {
-                Self::Process(ProcessReport::default())
-            }
-            How::Returned(_) | How::Threw(_) | How::OverLimit(_) => Self::Module(ModuleReport::default()),
-            How::Decided(_) => Self::Native,
-            How::TimedOut(_) | How::Cancelled | How::SpawnFailed(_) | How::Unusable(_) | How::ContentChanged => {
-                Self::NotRun
-            }
-        }
-    }
 }
 
 /// A working directory that was not used, and the one in its place.
@@ -99,45 +90,75 @@ pub enum RelocationReason {
     OutsideProject,
 }
 
-impl RunEnd {
+impl ProcessEnd {
     /// An end without output.
     #[must_use]
     pub fn new(how: How, duration: Duration) -> Self {
-        let report = RunnerReport::for_end(&how);
         let (stdout, stderr) = (Output::default(), Output::default());
-        Self { how, stdout, stderr, duration, report, relocated: None, unenforced: Vec::new() }
+        Self { how, duration, stdout, stderr, survivors: 0, surroundings: Surroundings::default() }
     }
+}
 
-    /// The end with what its runner reports.
-    #[must_use]
-    pub fn reported(mut self, report: RunnerReport) -> Self {
-        self.report = report;
-        self
-    }
+/// The output of a hook that has none.
+static NO_OUTPUT: Output = Output { bytes: Vec::new(), total: 0 };
 
-    /// What a module's handlers reported, if the hook is one.
+impl RunEnd {
+    /// The end itself.
     #[must_use]
-    pub fn module(&self) -> Option<&ModuleReport> {
-        match &self.report {
-            RunnerReport::Module(report) => Some(report),
-            RunnerReport::NotRun | RunnerReport::Process(_) | RunnerReport::Native => None,
+    pub fn how(&self) -> &How {
+        match self {
+            Self::Process(end) => &end.how,
+            Self::Module(end) => &end.returned.how,
+            Self::Native(end) => &end.how,
+            Self::NotRun(how) => how,
         }
     }
 
-    /// What a process reported, if the hook is one.
+    /// How long it took; nothing for a hook that was not run.
     #[must_use]
-    pub fn process(&self) -> Option<&ProcessReport> {
-        match &self.report {
-            RunnerReport::Process(report) => Some(report),
-            RunnerReport::NotRun | RunnerReport::Module(_) | RunnerReport::Native => None,
+    pub fn duration(&self) -> Duration {
+        match self {
+            Self::Process(end) => end.duration,
+            Self::Module(end) => end.duration,
+            Self::Native(end) => end.duration,
+            Self::NotRun(_) => Duration::ZERO,
+        }
+    }
+
+    /// What was written to standard output, or printed by a module.
+    #[must_use]
+    pub fn stdout(&self) -> &Output {
+        match self {
+            Self::Process(end) => &end.stdout,
+            Self::Module(end) => &end.returned.stdout,
+            Self::Native(_) | Self::NotRun(_) => &NO_OUTPUT,
+        }
+    }
+
+    /// What was written to standard error, or printed as errors by a module.
+    #[must_use]
+    pub fn stderr(&self) -> &Output {
+        match self {
+            Self::Process(end) => &end.stderr,
+            Self::Module(end) => &end.returned.stderr,
+            Self::Native(_) | Self::NotRun(_) => &NO_OUTPUT,
+        }
+    }
+
+    /// What came of calling a module, if the hook is one.
+    #[must_use]
+    pub fn module(&self) -> Option<&ModuleReturn> {
+        match self {
+            Self::Module(end) => Some(&end.returned),
+            Self::Process(_) | Self::Native(_) | Self::NotRun(_) => None,
         }
     }
 
     /// The kind of an end without an answer; nothing if there is an answer, or silence, for the dialect to read. This is the
     /// only place where a raw end becomes a kind.
     pub(crate) fn failure(&self) -> Option<EndKind> {
-        match &self.how {
-            How::Exited(0) if self.stdout.is_truncated() => Some(EndKind::OutputLimit),
+        match self.how() {
+            How::Exited(0) if self.stdout().is_truncated() => Some(EndKind::OutputLimit),
             How::Exited(0) | How::Returned(_) | How::Decided(_) => None,
             How::Exited(_) | How::StatusUnknown => Some(EndKind::Exited),
             How::Signalled(_) => Some(EndKind::Signalled),
@@ -150,20 +171,6 @@ impl RunEnd {
             How::BrokeProtocol(_) => Some(EndKind::BadOutput),
             How::Unusable(_) | How::ContentChanged => Some(EndKind::Unusable),
         }
-    }
-
-    /// The end with standard output.
-    #[must_use]
-    pub fn stdout(mut self, bytes: impl Into<Vec<u8>>) -> Self {
-        self.stdout = Output::whole(bytes);
-        self
-    }
-
-    /// The end with standard error.
-    #[must_use]
-    pub fn stderr(mut self, bytes: impl Into<Vec<u8>>) -> Self {
-        self.stderr = Output::whole(bytes);
-        self
     }
 }
 
@@ -202,6 +209,16 @@ pub enum How {
 }
 
 impl How {
+    /// The exit status, if the process exited.
+    pub(crate) fn exit_code(&self) -> Option<i32> {
+        if let Self::Exited(code) = self { Some(*code) } else { None }
+    }
+
+    /// The signal, if one ended the process.
+    pub(crate) fn signal(&self) -> Option<i32> {
+        if let Self::Signalled(signal) = self { Some(*signal) } else { None }
+    }
+
     /// Whether the hook was never asked: it could not be started, not even by the shell, or was given up before.
     pub(crate) fn was_never_asked(&self) -> bool {
         match self {
@@ -277,12 +294,6 @@ impl Output {
     pub fn whole(bytes: impl Into<Vec<u8>>) -> Self {
         let bytes = bytes.into();
         let total = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        Self { bytes, total }
-    }
-
-    /// Output of which only a part may have been kept.
-    #[must_use]
-    pub fn partial(bytes: Vec<u8>, total: u64) -> Self {
         Self { bytes, total }
     }
 

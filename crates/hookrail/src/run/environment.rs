@@ -13,37 +13,19 @@ const SEARCH_PATH: &str = "PATH";
 const PYTHON_BYTE_CODE: &str = "PYTHONPYCACHEPREFIX";
 
 /// Variables without which little works, and which hold no secrets.
-const HARMLESS: [&str; 25] = [
-    "PATH",
-    "HOME",
-    "SHELL",
-    "USER",
-    "LOGNAME",
-    "PWD",
-    "OLDPWD",
-    "TERM",
-    "COLORTERM",
-    "LANG",
-    "LANGUAGE",
-    "TZ",
-    "TMPDIR",
-    "TEMP",
-    "TMP",
-    "HOSTNAME",
-    "EDITOR",
-    "PAGER",
-    "DISPLAY",
-    "SYSTEMROOT",
-    "COMSPEC",
-    "PATHEXT",
-    "USERPROFILE",
-    "NO_COLOR",
-    PYTHON_BYTE_CODE,
-];
+const HARMLESS: &str = "
+    PATH HOME SHELL USER LOGNAME PWD OLDPWD TERM COLORTERM LANG LANGUAGE TZ TMPDIR TEMP TMP HOSTNAME EDITOR PAGER
+    DISPLAY SYSTEMROOT COMSPEC PATHEXT USERPROFILE NO_COLOR PYTHONPYCACHEPREFIX
+";
+
+/// Whether a list of words, separated by blanks and line breaks, has this word.
+pub(super) fn is_word_of(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|known| known == word)
+}
 
 /// Whether the variable of this name holds no secret, so that every hook sees it.
 pub(super) fn is_harmless(name: &str) -> bool {
-    HARMLESS.contains(&name) || name.starts_with("LC_") || name.starts_with("HOOKRAIL_")
+    is_word_of(HARMLESS, name) || name.starts_with("LC_") || name.starts_with("HOOKRAIL_")
 }
 
 /// The environment for hooks: relative and empty parts of the search path are left out, because they mean the directory in

@@ -8,7 +8,7 @@ use hookrail_spawn::lock;
 
 use super::Environment;
 use super::runner::ModuleWorld;
-use crate::trust::AGENT_FOLDERS;
+use crate::trust::agent_folders;
 
 /// What surrounds modules. A load replaces it.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ pub(crate) fn protected_places(
     home: Option<&Path>,
 ) -> Arc<[PathBuf]> {
     let roots: Vec<&Path> = [Some(project), home].into_iter().flatten().collect();
-    let folders = roots.iter().flat_map(|root| AGENT_FOLDERS.map(|folder| root.join(folder)));
+    let folders = roots.iter().flat_map(|root| agent_folders().map(|folder| root.join(folder)));
     let mut places: Vec<PathBuf> = named.into_iter().chain(folders).collect();
     places.extend(places.clone().iter().filter_map(|place| real_path(place)));
     let real: Vec<PathBuf> = roots.iter().filter_map(|root| root.canonicalize().ok()).collect();

@@ -4,17 +4,23 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
+use hookrail_spawn::SealedInput;
+
 use crate::json::Written;
+use crate::log::log;
 
 /// What a hook receives on its standard input, or as its argument. It can be used like a slice of bytes.
 ///
 /// It is put together when it is first needed whole, and then once: a large event that goes into a file is never copied here.
+/// Clones share what was made, so that hooks that receive the same receive it as one file.
 #[derive(Clone)]
 pub struct RunInput(Arc<Inner>);
 
 struct Inner {
     written: Option<Written>,
     whole: OnceLock<Arc<[u8]>>,
+    /// The file, once a hook asked for one; none where the system has no such files.
+    file: OnceLock<Option<Arc<SealedInput>>>,
 }
 
 impl RunInput {
@@ -39,8 +45,20 @@ impl RunInput {
         self.0.whole.get_or_init(|| self.0.written.as_ref().map_or_else(Arc::default, Written::whole))
     }
 
+    /// The same as a file; none where the system has no such files, and then the hook reads a pipe.
+    pub(super) fn file(&self) -> Option<Arc<SealedInput>> {
+        let made = self.0.file.get_or_init(|| match SealedInput::new(self.pieces()) {
+            Ok(file) => Some(Arc::new(file)),
+            Err(error) => {
+                log!(debug, target: "hookrail::runner", %error, "the input cannot be a file and is a pipe");
+                None
+            }
+        });
+        made.clone()
+    }
+
     /// The pieces it consists of, in order.
-    pub(super) fn pieces(&self) -> impl Iterator<Item = &[u8]> {
+    fn pieces(&self) -> impl Iterator<Item = &[u8]> {
         let written = self.0.written.iter().flat_map(Written::pieces);
         let whole = self.0.written.is_none().then(|| &**self.shared());
         written.chain(whole)
@@ -64,13 +82,13 @@ impl fmt::Debug for RunInput {
 
 impl From<Arc<[u8]>> for RunInput {
     fn from(whole: Arc<[u8]>) -> Self {
-        Self(Arc::new(Inner { written: None, whole: OnceLock::from(whole) }))
+        Self(Arc::new(Inner { written: None, whole: OnceLock::from(whole), file: OnceLock::new() }))
     }
 }
 
 impl From<Written> for RunInput {
     fn from(written: Written) -> Self {
-        Self(Arc::new(Inner { written: Some(written), whole: OnceLock::new() }))
+        Self(Arc::new(Inner { written: Some(written), whole: OnceLock::new(), file: OnceLock::new() }))
     }
 }
 

@@ -24,14 +24,13 @@ mod terms;
 pub use capabilities::{CAPABILITY_NAMES, Capabilities, CapabilityError, CapabilityProblem, CapabilityScope};
 pub(crate) use end::joined as joined_protections;
 pub use end::{
-    How, ModuleReport, Output, ProcessReport, Relocation, RelocationReason, RunEnd, RunnerReport, SpawnFailure,
+    How, ModuleEnd, NativeEnd, Output, ProcessEnd, Relocation, RelocationReason, RunEnd, SpawnFailure, Surroundings,
 };
 pub(crate) use environment::for_hooks as environment_for_hooks;
 pub(crate) use ground::{ModuleGround, protected_places};
 pub use hookrail_spawn::{CancelToken, Environment, LeftBehind, Network, Protection, Readable, RunLedger, Sandbox};
 pub use input::RunInput;
 pub(crate) use redaction::Redaction;
-pub(crate) use request::SharedInput;
 pub use request::{RunId, RunRequest};
 pub use runner::{
     HostFuture, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn,

@@ -2,84 +2,23 @@
 //!
 //! Pure. What is not understood here in every shell is no plain line: the shell then does what only it can do.
 
+use super::environment::is_word_of;
+
 /// Longer lines are left to the shell, which has limits of its own.
 const LONGEST: usize = 4096;
 
 /// What a shell understands itself at the beginning of a command.
-const RESERVED: [&str; 17] = [
-    "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in", "select", "then",
-    "time", "until", "while",
-];
+const RESERVED: &str = "
+    case coproc do done elif else esac fi for function if in select then time until while
+";
 
 /// What bash or dash execute without starting a program.
-const BUILTINS: [&str; 66] = [
-    ".",
-    ":",
-    "[",
-    "alias",
-    "bg",
-    "bind",
-    "break",
-    "builtin",
-    "caller",
-    "cd",
-    "chdir",
-    "command",
-    "compgen",
-    "complete",
-    "compopt",
-    "continue",
-    "declare",
-    "dirs",
-    "disown",
-    "echo",
-    "enable",
-    "eval",
-    "exec",
-    "exit",
-    "export",
-    "false",
-    "fc",
-    "fg",
-    "getopts",
-    "hash",
-    "help",
-    "history",
-    "jobs",
-    "kill",
-    "let",
-    "local",
-    "logout",
-    "mapfile",
-    "newgrp",
-    "popd",
-    "print",
-    "printf",
-    "pushd",
-    "pwd",
-    "read",
-    "readarray",
-    "readonly",
-    "return",
-    "set",
-    "shift",
-    "shopt",
-    "sleep",
-    "source",
-    "suspend",
-    "test",
-    "times",
-    "trap",
-    "true",
-    "type",
-    "typeset",
-    "ulimit",
-    "umask",
-    "unalias",
-    "unset",
-    "wait",
-    "whence",
-];
+const BUILTINS: &str = "
+    . : [ alias bg bind break builtin caller cd chdir command compgen complete compopt continue declare dirs
+    disown echo enable eval exec exit export false fc fg getopts hash help history jobs kill let local logout
+    mapfile newgrp popd print printf pushd pwd read readarray readonly return set shift shopt sleep source suspend
+    test times trap true type typeset ulimit umask unalias unset wait whence
+";
 
 /// A plain command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,7 +48,7 @@ pub(super) fn plain(line: &str, variables: &[(String, String)]) -> Option<Plain>
     let program = words.next()?;
     // An assignment, a job, an option of the shell itself, a comment: none of them is a program's name.
     let starts_well = program.starts_with(|first: char| first.is_ascii_alphanumeric() || "./_".contains(first));
-    let is_the_shells = RESERVED.contains(&program.as_str()) || BUILTINS.contains(&program.as_str());
+    let is_the_shells = is_word_of(RESERVED, &program) || is_word_of(BUILTINS, &program);
     if !starts_well || program.contains('=') || is_the_shells {
         return None;
     }

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use super::command::{ProcessResult, ProcessRun, run_command};
-use super::end::{How, Relocation, RelocationReason, RunEnd, SpawnFailure};
+use super::end::{How, ProcessEnd, Relocation, RelocationReason, SpawnFailure};
 use super::pool::{FileStamps, spare, worker};
 use super::request::RunRequest;
 use crate::exec_options::ProcessLifetime;
@@ -23,10 +23,10 @@ pub(crate) async fn run_process(context: ProcessRun<'_>, request: &RunRequest) -
             let unenforced = sandbox.missing().to_vec();
             let inside = RunRequest { sandbox: Some(sandbox), ..request.clone() };
             let mut result = run_in_project(context, &inside).await;
-            result.end.unenforced = unenforced;
+            result.end.surroundings.unenforced = unenforced;
             result
         }
-        Err(why) => RunEnd::new(How::SpawnFailed(why), Duration::ZERO).into(),
+        Err(why) => ProcessEnd::new(How::SpawnFailed(why), Duration::ZERO).into(),
     }
 }
 
@@ -36,7 +36,7 @@ async fn run_in_project(context: ProcessRun<'_>, request: &RunRequest) -> Proces
         let inside = RunRequest { cwd: used.clone(), ..request.clone() };
         let mut result = run_where_asked(context, &inside).await;
         let why = RelocationReason::OutsideProject;
-        result.end.relocated = Some(Relocation { why, unusable: request.cwd.clone(), used });
+        result.end.surroundings.relocated = Some(Relocation { why, unusable: request.cwd.clone(), used });
         return result;
     }
     let first = run_where_asked(context, request).await;
@@ -46,9 +46,9 @@ async fn run_in_project(context: ProcessRun<'_>, request: &RunRequest) -> Proces
     let used = existing_directory(&request.cwd, project);
     let elsewhere = RunRequest { cwd: used.clone(), ..request.clone() };
     let mut result = run_where_asked(context, &elsewhere).await;
-    result.ladders.extend(first.ladders);
+    result.terminations.extend(first.terminations);
     let why = RelocationReason::Unusable;
-    result.end.relocated = Some(Relocation { why, unusable: request.cwd.clone(), used });
+    result.end.surroundings.relocated = Some(Relocation { why, unusable: request.cwd.clone(), used });
     result
 }
 
@@ -58,7 +58,7 @@ async fn run_where_asked(context: ProcessRun<'_>, request: &RunRequest) -> Proce
     // In another directory the same words may name other files.
     if request.has_changed() {
         context.pool.remove_hook(&request.hook);
-        return RunEnd::new(How::ContentChanged, Duration::ZERO).into();
+        return ProcessEnd::new(How::ContentChanged, Duration::ZERO).into();
     }
     for folder in &request.folders {
         if let Err(error) = std::fs::create_dir_all(folder) {
@@ -68,12 +68,12 @@ async fn run_where_asked(context: ProcessRun<'_>, request: &RunRequest) -> Proce
     let mut result = match request.hook.exec.lifetime {
         ProcessLifetime::Once => {
             let ended = unless_changed(run_command(context, request), covered).await;
-            return ended.unwrap_or_else(|| RunEnd::new(How::ContentChanged, Duration::ZERO).into());
+            return ended.unwrap_or_else(|| ProcessEnd::new(How::ContentChanged, Duration::ZERO).into());
         }
         ProcessLifetime::Worker => worker::ask(context, request).await,
         ProcessLifetime::Prewarmed(_) => spare::run(context, request).await,
     };
-    result.ladders.extend(context.pool.end_discarded());
+    result.terminations.extend(context.pool.end_discarded());
     result
 }
 

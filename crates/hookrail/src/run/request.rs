@@ -1,15 +1,14 @@
 //! What a runner is asked to do.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
-use hookrail_spawn::{Sandbox, SealedInput};
+use hookrail_spawn::Sandbox;
 
 use super::input::RunInput;
 use crate::event::Event;
 use crate::hook::{Authority, Hook};
-use crate::log::log;
 
 /// The number of a run inside one fired event, in plan order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,24 +19,6 @@ impl RunId {
     #[must_use]
     pub fn index(self) -> usize {
         self.0
-    }
-}
-
-/// The input of several hooks as one file, made when the first of them needs it.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct SharedInput(Arc<OnceLock<Option<Arc<SealedInput>>>>);
-
-impl SharedInput {
-    /// The file; none where the system has no such files, and then the hook reads a pipe.
-    pub(super) fn file(&self, input: &RunInput) -> Option<Arc<SealedInput>> {
-        let made = self.0.get_or_init(|| match SealedInput::new(input.pieces()) {
-            Ok(file) => Some(Arc::new(file)),
-            Err(error) => {
-                log!(debug, target: "hookrail::runner", %error, "the input cannot be a file and is a pipe");
-                None
-            }
-        });
-        made.clone()
     }
 }
 
@@ -52,8 +33,6 @@ pub struct RunRequest {
     pub hook: Arc<Hook>,
     /// What it gets on standard input, or as its argument.
     pub input: RunInput,
-    /// The same as a file, for every hook that gets the same and asked for one.
-    pub(crate) shared_input: SharedInput,
     /// The time it has.
     pub timeout: Duration,
     /// How long it may tidy up after it was told to end.

@@ -16,7 +16,7 @@ use crate::json::Json;
 use crate::run::How;
 use crate::system::host::Host;
 pub use crate::system::host::HostFuture;
-use crate::trust::{AGENT_FOLDERS, NamedFile};
+use crate::trust::{NamedFile, agent_folders};
 
 /// Runs the handlers of modules. The engine itself has no JavaScript engine; a host that wants module hooks
 /// registers a runner with the builder.
@@ -170,7 +170,7 @@ impl ModuleWorld {
     pub fn protects(&self, real: &Path) -> bool {
         let is_agents = |part: &std::ffi::OsStr| {
             // Some file systems do not tell upper from lower case.
-            part.to_str().is_some_and(|part| AGENT_FOLDERS.iter().any(|known| known.eq_ignore_ascii_case(part)))
+            part.to_str().is_some_and(|part| agent_folders().any(|known| known.eq_ignore_ascii_case(part)))
         };
         real.components().any(|part| is_agents(part.as_os_str()))
             || self.protected.iter().any(|place| real.starts_with(place))
@@ -245,14 +245,6 @@ pub struct ModuleCommand<'a> {
     pub host: Arc<dyn Host>,
 }
 
-impl<'a> ModuleCommand<'a> {
-    /// A run from its parts.
-    #[must_use]
-    pub fn new(module: &'a Path, name: &'a str, arguments: &'a str, world: ModuleWorld, host: Arc<dyn Host>) -> Self {
-        Self { module, name, arguments, world, host }
-    }
-}
-
 /// A message to be drawn by a module.
 pub struct ModuleRender<'a> {
     /// The module's file.
@@ -267,21 +259,6 @@ pub struct ModuleRender<'a> {
     pub world: ModuleWorld,
     /// The way back to the embedding program.
     pub host: Arc<dyn Host>,
-}
-
-impl<'a> ModuleRender<'a> {
-    /// A request from its parts.
-    #[must_use]
-    pub fn new(
-        module: &'a Path,
-        message: &'a Json,
-        expanded: bool,
-        width: usize,
-        world: ModuleWorld,
-        host: Arc<dyn Host>,
-    ) -> Self {
-        Self { module, message, expanded, width, world, host }
-    }
 }
 
 /// What came of calling a module.

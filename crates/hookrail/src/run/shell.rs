@@ -5,23 +5,28 @@ use std::path::{Path, PathBuf};
 
 use super::Environment;
 
-/// The program and the flags that come before the command line.
+/// A shell, and the flags that come before the command line.
+pub(super) struct Shell {
+    pub(super) program: PathBuf,
+    pub(super) flags: &'static [&'static str],
+}
+
+/// The shell of hooks.
 ///
 /// Hooks are written for bash, so it is taken where the hook's own `PATH` has it; `sh` is everywhere else. Profile
 /// files are never read.
 #[cfg(unix)]
-pub(super) fn shell(environment: &Environment) -> (PathBuf, &'static [&'static str]) {
-    match find_program("bash", environment.get("PATH")) {
-        Some(bash) => (bash, &["-c"]),
-        None => (PathBuf::from("/bin/sh"), &["-c"]),
-    }
+pub(super) fn shell(environment: &Environment) -> Shell {
+    let bash = find_program("bash", environment.get("PATH"));
+    Shell { program: bash.unwrap_or_else(|| PathBuf::from("/bin/sh")), flags: &["-c"] }
 }
 
-/// The program and the flags that come before the command line.
+/// The shell of hooks.
 #[cfg(windows)]
-pub(super) fn shell(environment: &Environment) -> (PathBuf, &'static [&'static str]) {
+pub(super) fn shell(environment: &Environment) -> Shell {
     let found = find_program("powershell.exe", environment.get("PATH"));
-    (found.unwrap_or_else(|| PathBuf::from("powershell.exe")), &["-NoProfile", "-NonInteractive", "-Command"])
+    let program = found.unwrap_or_else(|| PathBuf::from("powershell.exe"));
+    Shell { program, flags: &["-NoProfile", "-NonInteractive", "-Command"] }
 }
 
 /// The first regular file of that name on a search path. Relative parts of the path are left out: they would mean

@@ -9,13 +9,16 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 use super::HookSystem;
+use super::drive::Parts;
 use super::engine::EngineRuntime;
-use crate::breadcrumb::Trail;
+use super::notify::Sender;
+use crate::breadcrumb::DebugLog;
 use crate::config::{KeptReason, KeptSource, LoadMode, Place, is_absence, kept_finding};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{self, DialectId, Inspector, Loader, Plugins, Sources, path_in, text_in};
 use crate::hook::{Action, Hook, OnFailure};
 use crate::log::log;
+use crate::native::ClosureThreads;
 use crate::run::{
     AllTerms, Capabilities, Environment, Environments, ModuleGround, ModuleRunner, OutputLimits, ProcessPool,
     ProcessWorld, RunLedger, Sandboxes, Terms, environment_for_hooks, protected_places,
@@ -38,6 +41,7 @@ use crate::trust::{FileTrustStore, Fingerprint, Grants, TrustError, TrustStore};
 ///     .build();
 /// assert!(hooks.snapshot().hooks().is_empty());
 /// ```
+#[derive(Default)]
 #[must_use = "a builder does nothing until it is built"]
 pub struct Builder {
     project: PathBuf,
@@ -77,63 +81,23 @@ struct OwnSource {
 }
 
 /// How far the project is trusted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum ProjectTrust {
+    #[default]
     AsGranted,
     ForThisRun,
 }
 
 /// A built description.
 pub(super) struct Settings {
-    pub(super) project: PathBuf,
-    pub(super) world: Arc<ProcessWorld>,
-    pub(super) modules: Option<Arc<dyn ModuleRunner>>,
-    pub(super) processes: Arc<Semaphore>,
-    pub(super) trail: Trail,
-    pub(super) pool: Arc<ProcessPool>,
-    pub(super) engine_runtime: EngineRuntime,
-    tools: Vec<ToolNames>,
-    trust: Option<Arc<dyn TrustStore>>,
-    project_trust: ProjectTrust,
-    switch: Switch,
-    dialects: Option<Vec<DialectId>>,
-    hooks: Vec<Hook>,
-    plugins: Plugins,
-    module_files: Vec<PathBuf>,
-    findings: Vec<Diagnostic>,
-    files: Vec<PathBuf>,
-    own_sources: Vec<OwnSource>,
-    on_load_failure: OnFailure,
-    sandbox_floors: Vec<Arc<SandboxProfile>>,
-    on_redaction: Option<OnRedaction>,
+    described: Builder,
+    pub(super) parts: Arc<Parts>,
     disabled: disabled::Disabled,
 }
 
 impl Builder {
     pub(super) fn new(project: PathBuf) -> Self {
-        Self {
-            project,
-            environment: None,
-            trust: None,
-            project_trust: ProjectTrust::AsGranted,
-            switch: Switch::On,
-            dialects: None,
-            modules: None,
-            hooks: Vec::new(),
-            plugins: Plugins::Loaded,
-            module_files: Vec::new(),
-            terms: AllTerms::default(),
-            most_processes: 64,
-            ledger: None,
-            tools: Vec::new(),
-            findings: Vec::new(),
-            files: Vec::new(),
-            own_sources: Vec::new(),
-            on_load_failure: OnFailure::Allow,
-            sandbox_floors: Vec::new(),
-            on_redaction: None,
-            engine_runtime: EngineRuntime::default(),
-        }
+        Self { project, most_processes: 64, ..Self::default() }
     }
 
     /// The environment that hooks inherit and that says where configuration is. By default it is taken from this
@@ -286,73 +250,62 @@ impl Builder {
     }
 
     /// Loads all configuration. What is wrong with it is in the snapshot's diagnostics; nothing fails.
-    pub fn build(self) -> HookSystem {
-        let environment = self.environment.unwrap_or_else(|| std::env::vars_os().collect());
+    pub fn build(mut self) -> HookSystem {
+        let environment = self.environment.take().unwrap_or_else(|| std::env::vars_os().collect());
         let environment = environment_for_hooks(environment);
+        if self.switch == Switch::On && text_in(&environment, "HOOKRAIL_DISABLE") == Some("1") {
+            let why = "HOOKRAIL_DISABLE=1 turns off all hooks but the system layer's";
+            self.switch = Switch::SystemOnly(why.into());
+        }
+        self.trust = self.trust.or_else(|| default_store(&environment));
+        self.project = std::path::absolute(&self.project).unwrap_or(self.project);
+        let debug_log = DebugLog::new(dialect::log_files(&environment));
         let depth = text_in(&environment, "HOOKRAIL_DEPTH").and_then(|depth| depth.parse().ok()).unwrap_or(0);
-        let switch = match self.switch {
-            Switch::On if text_in(&environment, "HOOKRAIL_DISABLE") == Some("1") => {
-                Switch::SystemOnly("HOOKRAIL_DISABLE=1 turns off all hooks but the system layer's".into())
-            }
-            other => other,
-        };
-        let trust = self.trust.or_else(|| default_store(&environment));
-        let trail = Trail::new(dialect::log_files(&environment));
-        let project = std::path::absolute(&self.project).unwrap_or(self.project);
         let environment = Arc::new(environment);
-        HookSystem::new(Settings {
-            world: Arc::new(ProcessWorld {
+        let parts = Parts {
+            world: ProcessWorld {
                 module_ground: ModuleGround::new(&environment),
                 environment,
                 depth,
-                project: project.clone(),
-                terms: self.terms,
-                ledger: self.ledger,
+                project: self.project.clone(),
+                terms: std::mem::take(&mut self.terms),
+                ledger: self.ledger.take(),
                 sandboxes: Sandboxes::default(),
                 environments: Environments::default(),
-            }),
-            project,
-            modules: self.modules,
-            processes: Arc::new(Semaphore::new(self.most_processes)),
-            trail,
-            pool: Arc::default(),
-            engine_runtime: self.engine_runtime,
-            tools: self.tools,
-            trust,
-            project_trust: self.project_trust,
-            switch,
-            dialects: self.dialects,
-            hooks: self.hooks,
-            plugins: self.plugins,
-            module_files: self.module_files,
-            findings: self.findings,
-            files: self.files,
-            own_sources: self.own_sources,
-            on_load_failure: self.on_load_failure,
-            sandbox_floors: self.sandbox_floors,
-            on_redaction: self.on_redaction,
-            disabled: disabled::Disabled::default(),
-        })
+            },
+            modules: self.modules.take(),
+            notify: Sender::default(),
+            processes: Semaphore::new(self.most_processes),
+            debug_log,
+            pool: ProcessPool::default(),
+            closures: ClosureThreads::default(),
+        };
+        HookSystem::new(Settings { described: self, parts: Arc::new(parts), disabled: disabled::Disabled::default() })
     }
 }
 
 impl Settings {
+    /// The runtime that the engine is started on.
+    pub(super) fn engine_runtime(&self) -> EngineRuntime {
+        self.described.engine_runtime
+    }
+
     /// Loads everything once.
     pub(super) fn load(&self, loader: &mut Loader, native: Vec<Hook>, mode: LoadMode) -> Snapshot {
-        let mut diagnostics = self.findings.clone();
+        let mut diagnostics = self.described.findings.clone();
         let mut kept = Vec::new();
         let grants = self.grants(loader, mode, &mut kept, &mut diagnostics);
         let sources = Sources {
-            project: self.project.clone(),
-            environment: Arc::clone(&self.world.environment),
+            project: self.described.project.clone(),
+            environment: Arc::clone(&self.parts.world.environment),
             grants: grants.grants.clone(),
-            trust_all: self.project_trust == ProjectTrust::ForThisRun,
-            plugins: self.plugins,
-            modules: self.module_files.clone(),
+            trust_all: self.described.project_trust == ProjectTrust::ForThisRun,
+            plugins: self.described.plugins,
+            modules: self.described.module_files.clone(),
             inspector: self.inspector(),
         };
         let mut loaded = loader.load(&sources, mode, |reading, found| {
-            for source in &self.own_sources {
+            for source in &self.described.own_sources {
                 let place = Place { path: &source.file, kind: SourceKind::User, dialect: None };
                 let mut problems = Vec::new();
                 reading.read(place, &mut problems, |text| (source.check)(text).into());
@@ -362,32 +315,32 @@ impl Settings {
                 }
             }
         });
-        loaded.sources.looked_at.extend(self.files.iter().cloned());
+        loaded.sources.looked_at.extend(self.described.files.iter().cloned());
         loaded.sources.kept.extend(kept);
         loaded.sources.try_again |= grants.try_again;
-        self.trail.leave(&loaded.breadcrumbs);
+        self.parts.debug_log.append(&loaded.breadcrumbs);
         log!(debug, target: "hookrail::registry", hooks = loaded.hooks.len(), findings = loaded.diagnostics.len(), "loaded");
         diagnostics.extend(loaded.diagnostics);
         let mut hooks = loaded.hooks;
         let mut trusted = sources.grants.clone();
         trusted.hooks.extend(loader.guards_for_this_run(&sources.grants));
         trusted.recognise_guards(&mut hooks);
-        hooks.extend(self.hooks.iter().cloned());
+        hooks.extend(self.described.hooks.iter().cloned());
         hooks.extend(native);
         self.prepare_for_hooks(&mut hooks, &sources, loaded.common.redacted.as_ref(), &loaded.sources.looked_at);
         self.disabled.apply(&mut hooks);
         let mut policy = loaded.common.policy;
-        policy.sandbox_floors.user.extend(self.sandbox_floors.iter().cloned());
+        policy.sandbox_floors.user.extend(self.described.sandbox_floors.iter().cloned());
         for hook in &mut hooks {
             hook.sandbox_floors = policy.sandbox_floors.of(hook.authority());
         }
-        Snapshot::new(hooks, diagnostics)
-            .with_policy(policy)
-            .with_switch(self.switch.clone())
-            .with_dialects(self.dialects.clone())
-            .with_tools(self.tools.iter().cloned())
-            .with_modules(loaded.modules)
-            .with_sources(loaded.sources, self.on_load_failure)
+        let mut snapshot = Snapshot::new(hooks, diagnostics).with_policy(policy);
+        snapshot.switch = self.described.switch.clone();
+        snapshot.dialects.clone_from(&self.described.dialects);
+        snapshot.modules = loaded.modules;
+        snapshot
+            .with_tools(self.described.tools.iter().cloned())
+            .with_sources(loaded.sources, self.described.on_load_failure)
     }
 
     /// Withholds secrets from every hook, and tells modules what they must not change.
@@ -402,7 +355,7 @@ impl Settings {
             for hook in hooks.iter_mut() {
                 hook.environment.get_or_insert_with(|| Arc::clone(redacted));
             }
-            if let Some(withholding) = &self.on_redaction {
+            if let Some(withholding) = &self.described.on_redaction {
                 withholding();
             }
         }
@@ -411,7 +364,7 @@ impl Settings {
             return;
         }
         for module in modules {
-            let allowed = self.world.terms.of(&module.trust).capabilities;
+            let allowed = self.parts.world.terms.of(&module.trust).capabilities;
             let granted = module.trust.fingerprint().and_then(Fingerprint::capabilities);
             module.capabilities = Some(granted.map_or_else(|| allowed.clone(), |granted| allowed.and(granted)));
         }
@@ -419,14 +372,15 @@ impl Settings {
         let store_folders = store.iter().filter_map(|file| file.parent()).map(Path::to_owned);
         let named = looked_at.iter().chain(&store).cloned().chain(store_folders.collect::<Vec<_>>());
         let home = sources.home();
-        let protected = protected_places(named.chain(sources.named_folders()), &self.project, home.as_deref());
-        let environment = redacted.unwrap_or(&self.world.environment);
-        self.world.module_ground.replace(Arc::clone(environment), protected);
+        let protected =
+            protected_places(named.chain(sources.named_folders()), &self.described.project, home.as_deref());
+        let environment = redacted.unwrap_or(&self.parts.world.environment);
+        self.parts.world.module_ground.replace(Arc::clone(environment), protected);
     }
 
     /// While hooks are off nothing of a module may run, not even to learn what it registers.
     fn inspector(&self) -> Inspector {
-        match (&self.modules, &self.switch) {
+        match (&self.parts.modules, &self.described.switch) {
             (Some(runner), Switch::On) => Inspector::Runner(Arc::clone(runner)),
             (Some(_), _) => Inspector::HeldBack,
             (None, _) => Inspector::Missing,
@@ -435,7 +389,7 @@ impl Settings {
 
     /// The files behind the store of grants.
     pub(super) fn trust_files(&self) -> Vec<PathBuf> {
-        self.trust.as_ref().map(|store| store.files()).unwrap_or_default()
+        self.described.trust.as_ref().map(|store| store.files()).unwrap_or_default()
     }
 
     /// What was granted for the project. A store that cannot be relied on grants nothing to a process that begins; one
@@ -447,8 +401,8 @@ impl Settings {
         kept: &mut Vec<KeptSource>,
         found: &mut Vec<Diagnostic>,
     ) -> KnownGrants {
-        let Some(store) = &self.trust else { return KnownGrants::default() };
-        let project = self.project.canonicalize().unwrap_or_else(|_| self.project.clone());
+        let Some(store) = &self.described.trust else { return KnownGrants::default() };
+        let project = self.described.project.canonicalize().unwrap_or_else(|_| self.described.project.clone());
         let files = store.files();
         let is_gone = |file: &PathBuf| file.symlink_metadata().is_err_and(|error| is_absence(&error));
         let gone = !files.is_empty() && files.iter().all(is_gone);

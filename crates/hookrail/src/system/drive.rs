@@ -4,12 +4,13 @@
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
+use std::path::Path;
 use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use hookrail_spawn::{CancelToken, Ladder, lock};
+use hookrail_spawn::{CancelToken, Termination, lock};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -17,9 +18,9 @@ use super::HookSystem;
 use super::background::Background;
 use super::host::Host;
 use super::notify::{FireId, Notification, Sender};
-use super::options::{Cancellation, Detached, cancelled_with};
+use super::options::{Detached, cancelled_with};
 use super::runtime_pool::InUse;
-use crate::breadcrumb::Trail;
+use crate::breadcrumb::DebugLog;
 use crate::diagnostic::Diagnostic;
 use crate::dialect;
 use crate::event::Stage;
@@ -29,23 +30,22 @@ use crate::log::log;
 use crate::native::{ClosureThreads, NativeCall, NativeHook, Panicked};
 use crate::outcome::Outcome;
 use crate::run::{
-    How, ModuleCall, ModuleReport, ModuleReturn, ModuleRunner, ProcessPool, ProcessRun, ProcessWorld, Relocation,
-    RelocationReason, RunEnd, RunRequest, RunnerReport, SpawnFailure, Wait, run_process,
+    How, ModuleCall, ModuleEnd, ModuleReturn, ModuleRunner, NativeEnd, ProcessPool, ProcessRun, ProcessWorld,
+    Relocation, RelocationReason, RunEnd, RunRequest, SpawnFailure, Surroundings, Wait, run_process,
 };
 
 /// What hooks are run with.
-#[derive(Clone)]
 pub(super) struct Parts {
-    pub(super) world: Arc<ProcessWorld>,
+    pub(super) world: ProcessWorld,
     pub(super) modules: Option<Arc<dyn ModuleRunner>>,
     pub(super) notify: Sender,
     /// Places for processes, shared by everything that runs them.
-    pub(super) processes: Arc<Semaphore>,
-    pub(super) trail: Trail,
+    pub(super) processes: Semaphore,
+    pub(super) debug_log: DebugLog,
     /// Processes that are kept from one event to the next.
-    pub(super) pool: Arc<ProcessPool>,
+    pub(super) pool: ProcessPool,
     /// Threads for closures of the embedding program.
-    pub(super) closures: Arc<ClosureThreads>,
+    pub(super) closures: ClosureThreads,
 }
 
 /// An event that is about to be driven.
@@ -54,7 +54,10 @@ pub(super) struct Fired {
     pub(super) firing: Box<Firing>,
     pub(super) host: Arc<dyn Host>,
     pub(super) detached: Detached,
-    pub(super) cancellation: Cancellation,
+    /// The event's own token. It is cancelled when the future of the event is dropped.
+    pub(super) cancel: CancelToken,
+    /// The host's token, which may concern other events too, so it is never cancelled here.
+    pub(super) cancelled_by: Option<CancelToken>,
 }
 
 /// What the runs of one event have in common.
@@ -67,7 +70,7 @@ struct FireContext {
 
 /// Drives events.
 pub(super) struct Driver {
-    parts: Parts,
+    parts: Arc<Parts>,
     driven_by: DrivenBy,
 }
 
@@ -76,12 +79,12 @@ enum DrivenBy {
     /// The engine's own thread or the runtime that was lent: it stays, and ends everything itself.
     Engine {
         /// Processes that were told to end and have not yet.
-        ladders: Mutex<JoinSet<()>>,
+        terminations: Mutex<JoinSet<()>>,
         /// Runs that no event waits for.
         background: Background,
     },
     /// The thread of the caller, which waits for this one event and then has other things to do.
-    CallingThread { system: HookSystem, ladders: Mutex<Vec<Ladder>> },
+    CallingThread { system: HookSystem, terminations: Mutex<Vec<Termination>> },
     /// A task of the caller's multi-thread runtime. Processes end in further tasks; detached hooks go to the engine, because
     /// the caller has not promised that its runtime lives as long as they do.
     Task { system: HookSystem, in_use: Arc<InUse> },
@@ -89,48 +92,51 @@ enum DrivenBy {
 
 impl Driver {
     /// A driver for the engine's thread.
-    pub(super) fn on_engine(parts: Parts) -> Self {
-        Self { parts, driven_by: DrivenBy::Engine { ladders: Mutex::default(), background: Background::default() } }
+    pub(super) fn on_engine(parts: Arc<Parts>) -> Self {
+        Self {
+            parts,
+            driven_by: DrivenBy::Engine { terminations: Mutex::default(), background: Background::default() },
+        }
     }
 
     /// A driver for one event on the thread that waits for it.
     pub(super) fn on_calling_thread(system: &HookSystem) -> Self {
-        let driven_by = DrivenBy::CallingThread { system: system.clone(), ladders: Mutex::default() };
-        Self { parts: system.parts(), driven_by }
+        let driven_by = DrivenBy::CallingThread { system: system.clone(), terminations: Mutex::default() };
+        Self { parts: Arc::clone(system.parts()), driven_by }
     }
 
     /// A driver for one event in a task of the caller's multi-thread runtime.
     pub(super) fn in_task(system: &HookSystem, in_use: InUse) -> Self {
         let driven_by = DrivenBy::Task { system: system.clone(), in_use: Arc::new(in_use) };
-        Self { parts: system.parts(), driven_by }
+        Self { parts: Arc::clone(system.parts()), driven_by }
     }
 
     /// Lets everything end that outlived its event, and says what had to be cut off for that.
     pub(super) async fn close(&self) -> Vec<Diagnostic> {
-        let DrivenBy::Engine { ladders, background } = &self.driven_by else { return Vec::new() };
+        let DrivenBy::Engine { terminations, background } = &self.driven_by else { return Vec::new() };
         let cut_off = background.close().await;
         self.parts.pool.close().await;
-        join_all(ladders).await;
+        join_all(terminations).await;
         cut_off
     }
 
     /// What a host's thread has to hand on when its event is over.
-    pub(super) fn take_ladders(&self) -> Vec<Ladder> {
+    pub(super) fn take_terminations(&self) -> Vec<Termination> {
         match &self.driven_by {
-            DrivenBy::CallingThread { ladders, .. } => std::mem::take(&mut *lock(ladders)),
+            DrivenBy::CallingThread { terminations, .. } => std::mem::take(&mut *lock(terminations)),
             DrivenBy::Engine { .. } | DrivenBy::Task { .. } => Vec::new(),
         }
     }
 
     /// Takes an event from its plan to its outcome.
     pub(super) async fn drive(self: Arc<Self>, fired: Fired) -> Outcome {
-        let Fired { id, firing, host, detached, cancellation } = fired;
-        let context = FireContext { id, host, cancel: cancellation.own.clone() };
-        match &cancellation.host {
+        let Fired { id, firing, host, detached, cancel, cancelled_by } = fired;
+        let context = FireContext { id, host, cancel: cancel.clone() };
+        match cancelled_by {
             None => self.drive_all(firing, detached, context).await,
             Some(token) => {
                 let driving = Box::pin(self.drive_all(firing, detached, context));
-                cancelled_with(token, &cancellation.own, driving).await
+                cancelled_with(&token, &cancel, driving).await
             }
         }
     }
@@ -164,7 +170,7 @@ impl Driver {
                 }
                 Step::Wait => {
                     let why = "a run was lost before it had ended";
-                    self.parts.trail.leave(&dialect::engine_log(event, why));
+                    self.parts.debug_log.append(&dialect::engine_log(event, why));
                     return Outcome::abandoned(event);
                 }
             }
@@ -220,60 +226,74 @@ impl Driver {
         log!(trace, target: "hookrail::runner", %hook, input = %String::from_utf8_lossy(&request.input), "input");
         self.parts.notify.tell(|| Notification::Started { fire, run, hook: Arc::clone(&hook) });
         let end = self.run_action(&request, context, wait).await;
-        log!(debug, target: "hookrail::runner", %hook, how = ?end.how, duration = ?end.duration, "ended");
-        log!(trace, target: "hookrail::runner", %hook, stdout = %end.stdout.lossy(), stderr = %end.stderr.lossy(), "output");
-        self.parts.trail.leave(&hook.dialect.contract().run_log(&hook, request.event.kind(), &end));
-        let (how, duration) = (end.how.clone(), end.duration);
+        log!(debug, target: "hookrail::runner", %hook, how = ?end.how(), duration = ?end.duration(), "ended");
+        log!(trace, target: "hookrail::runner", %hook, stdout = %end.stdout().lossy(), stderr = %end.stderr().lossy(), "output");
+        self.parts.debug_log.append(&hook.dialect.contract().run_log(&hook, request.event.kind(), &end));
+        let (how, duration) = (end.how().clone(), end.duration());
         self.parts.notify.tell(|| Notification::Ended { fire, run, hook, how, duration });
         end
     }
 
     async fn run_action(&self, request: &RunRequest, context: &FireContext, wait: Wait) -> RunEnd {
-        let began = Instant::now();
         match &request.hook.action {
             Action::Native(native) => {
+                let began = Instant::now();
                 let how = call_native(&self.parts.closures, native, request, context).await;
-                RunEnd::new(how, began.elapsed()).reported(RunnerReport::Native)
+                RunEnd::Native(NativeEnd { how, duration: began.elapsed() })
             }
-            Action::Module(_) if request.directory_in_project(&self.parts.world.project).is_some() => {
-                // A module finds the project in its working directory, as a command does.
-                let inside = RunRequest { cwd: self.parts.world.project.clone(), ..request.clone() };
-                let mut end = Box::pin(self.run_action(&inside, context, wait)).await;
-                let (why, unusable) = (RelocationReason::OutsideProject, request.cwd.clone());
-                end.relocated = Some(Relocation { why, unusable, used: inside.cwd });
-                end
+            Action::Module(path) => RunEnd::Module(self.run_module(path, request, context).await),
+            Action::Shell(_) | Action::Program(_) | Action::NotExecutable(_) | Action::Unusable(_) => {
+                self.run_process(request, wait, &context.cancel).await
             }
-            Action::Module(_) if request.has_changed() => RunEnd::new(How::ContentChanged, began.elapsed()),
-            Action::Module(path) => {
-                let shared = &self.parts.world;
-                let sandbox = match shared.sandboxes.of(&request.hook, shared.sandbox_place()) {
-                    Ok(sandbox) => sandbox,
-                    Err(why) => return RunEnd::new(How::SpawnFailed(why), began.elapsed()),
-                };
-                let unenforced = sandbox.as_ref().map(|sandbox| sandbox.missing().to_vec()).unwrap_or_default();
-                let Some(runner) = &self.parts.modules else {
-                    return RunEnd::new(How::SpawnFailed(SpawnFailure::NoRunner), began.elapsed());
-                };
-                let payload = String::from_utf8_lossy(&request.input);
-                let event = request.event.kind().spec().column(request.hook.dialect).map_or("", |column| column.name);
-                let world = self.parts.world.module_ground.world(&request.cwd, &self.parts.world.project);
-                let world = world
-                    .with_capabilities(self.parts.world.terms.of(&request.hook.trust).capabilities)
-                    .covering(&request.hook.trust)
-                    .in_sandbox(sandbox);
-                let call = ModuleCall::new(path, event, &payload, request.timeout, world, Arc::clone(&context.host));
-                // The runner keeps the time, because it stands still while a person is asked.
-                let cancel = &context.cancel;
-                let returned = match self.driven_by {
-                    DrivenBy::Engine { .. } => guarded(runner.call(call), None, cancel).await,
-                    DrivenBy::CallingThread { .. } => guarded(runner.call_here(call), None, cancel).await,
-                    DrivenBy::Task { .. } => guarded(blocking_in_place(runner.call_here(call)), None, cancel).await,
-                };
-                let mut end = module_end(returned.unwrap_or_else(ModuleReturn::new), began);
-                end.unenforced = unenforced;
-                end
-            }
-            _ => self.run_process(request, wait, &context.cancel).await,
+        }
+    }
+
+    /// Calls a module. It finds the project in its working directory, as a command does.
+    async fn run_module(&self, path: &Path, request: &RunRequest, context: &FireContext) -> ModuleEnd {
+        let began = Instant::now();
+        let outside = request.directory_in_project(&self.parts.world.project);
+        let cwd = outside.as_deref().unwrap_or(&request.cwd);
+        let mut surroundings = Surroundings::default();
+        let called = self.call_module(path, cwd, request, context, &mut surroundings).await;
+        surroundings.relocated = outside.map(|used| {
+            let (why, unusable) = (RelocationReason::OutsideProject, request.cwd.clone());
+            Relocation { why, unusable, used }
+        });
+        let returned = called.unwrap_or_else(ModuleReturn::new);
+        ModuleEnd { returned, duration: began.elapsed(), surroundings }
+    }
+
+    async fn call_module(
+        &self,
+        path: &Path,
+        cwd: &Path,
+        request: &RunRequest,
+        context: &FireContext,
+        surroundings: &mut Surroundings,
+    ) -> Result<ModuleReturn, How> {
+        let Parts { world: shared, modules, .. } = &*self.parts;
+        let hook = &request.hook;
+        if !hook.trust.still_holds(cwd) {
+            return Err(How::ContentChanged);
+        }
+        let sandbox = shared.sandboxes.of(hook, shared.sandbox_place()).map_err(How::SpawnFailed)?;
+        let runner = modules.as_ref().ok_or(How::SpawnFailed(SpawnFailure::NoRunner))?;
+        surroundings.unenforced = sandbox.as_ref().map(|sandbox| sandbox.missing().to_vec()).unwrap_or_default();
+        let payload = String::from_utf8_lossy(&request.input);
+        let event = request.event.kind().spec().column(hook.dialect).map_or("", |column| column.name);
+        let world = shared
+            .module_ground
+            .world(cwd, &shared.project)
+            .with_capabilities(shared.terms.of(&hook.trust).capabilities)
+            .covering(&hook.trust)
+            .in_sandbox(sandbox);
+        let call = ModuleCall::new(path, event, &payload, request.timeout, world, Arc::clone(&context.host));
+        // The runner keeps the time, because it stands still while a person is asked.
+        let cancel = &context.cancel;
+        match self.driven_by {
+            DrivenBy::Engine { .. } => guarded(runner.call(call), None, cancel).await,
+            DrivenBy::CallingThread { .. } => guarded(runner.call_here(call), None, cancel).await,
+            DrivenBy::Task { .. } => guarded(blocking_in_place(runner.call_here(call)), None, cancel).await,
         }
     }
 
@@ -281,29 +301,29 @@ impl Driver {
         // Waiting for a place does not count against the hook's time, which starts inside.
         let place = guarded(self.parts.processes.acquire(), None, cancel);
         let Ok(Ok(_place)) = place.await else {
-            return RunEnd::new(How::Cancelled, Duration::ZERO);
+            return RunEnd::NotRun(How::Cancelled);
         };
         // Whether the hook is still what was granted is looked at inside, because a file can change while its hook waits.
-        let Parts { world, pool, .. } = &self.parts;
+        let Parts { world, pool, .. } = &*self.parts;
         let result = run_process(ProcessRun { world, pool, wait, cancel }, request).await;
-        result.ladders.into_iter().for_each(|ladder| self.finish_later(ladder));
-        result.end
+        result.terminations.into_iter().for_each(|termination| self.finish_later(termination));
+        RunEnd::Process(result.end)
     }
 
-    fn finish_later(&self, ladder: Ladder) {
+    fn finish_later(&self, termination: Termination) {
         match &self.driven_by {
-            DrivenBy::Engine { ladders, .. } => {
-                let mut ladders = lock(ladders);
-                while ladders.try_join_next().is_some() {}
-                ladders.spawn(async move {
-                    ladder.finish().await;
+            DrivenBy::Engine { terminations, .. } => {
+                let mut terminations = lock(terminations);
+                while terminations.try_join_next().is_some() {}
+                terminations.spawn(async move {
+                    termination.finish().await;
                 });
             }
-            DrivenBy::CallingThread { ladders, .. } => lock(ladders).push(ladder),
+            DrivenBy::CallingThread { terminations, .. } => lock(terminations).push(termination),
             DrivenBy::Task { in_use, .. } => {
                 let in_use = Arc::clone(in_use);
                 tokio::spawn(async move {
-                    ladder.finish().await;
+                    termination.finish().await;
                     drop(in_use);
                 });
             }
@@ -373,12 +393,4 @@ async fn guarded<F: Future>(work: F, timeout: Option<Duration>, cancel: &CancelT
 async fn blocking_in_place<F: Future>(work: F) -> F::Output {
     let mut work = pin!(work);
     std::future::poll_fn(|context| tokio::task::block_in_place(|| work.as_mut().poll(context))).await
-}
-
-fn module_end(returned: ModuleReturn, began: Instant) -> RunEnd {
-    let ModuleReturn { how, partial, failures, messages, entries, stdout, stderr } = returned;
-    let report = RunnerReport::Module(ModuleReport { partial, failures, messages, entries });
-    let mut end = RunEnd::new(how, began.elapsed()).reported(report);
-    (end.stdout, end.stderr) = (stdout, stderr);
-    end
 }

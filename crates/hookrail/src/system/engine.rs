@@ -5,7 +5,6 @@
 use std::io;
 use std::sync::Arc;
 use std::thread::{self, ThreadId};
-use std::time::Duration;
 
 use tokio::runtime::{self, Handle};
 use tokio::sync::{mpsc, oneshot};
@@ -62,7 +61,7 @@ impl Engine {
     ///
     /// # Errors
     /// If the system has no thread or no descriptors for it at the moment.
-    pub(super) fn start(parts: Parts, kind: EngineRuntime) -> io::Result<Self> {
+    pub(super) fn start(parts: Arc<Parts>, kind: EngineRuntime) -> io::Result<Self> {
         let (jobs, inbox) = mpsc::unbounded_channel();
         if kind == EngineRuntime::Lent
             && let Ok(lent) = Handle::try_current()
@@ -85,7 +84,7 @@ impl Engine {
     }
 
     pub(super) fn fire(&self, fired: Fired) -> Fire {
-        let (id, kind, cancel) = (fired.id, fired.firing.plan().event, fired.cancellation.own.clone());
+        let (id, kind, cancel) = (fired.id, fired.firing.plan().event, fired.cancel.clone());
         let (reply, outcome) = oneshot::channel();
         // A send can fail only when the thread is gone; the dropped reply then says so.
         let _ = self.jobs.send(Job::Fire { fired, reply });
@@ -115,13 +114,13 @@ pub(super) fn runtime() -> io::Result<tokio::runtime::Runtime> {
 }
 
 /// When there is no thread to be had, every hook fails to start, and its failure policy decides.
-pub(super) fn without_engine(mut firing: Firing, why: &str) -> Outcome {
+pub(super) fn without_engine(mut firing: Box<Firing>, why: &str) -> Outcome {
     loop {
         match firing.step() {
             Step::Run(batch) => {
                 for request in batch.requests {
                     let failure = SpawnFailure::Other(format!("the engine could not be started: {why}"));
-                    firing.ended(request.id, &RunEnd::new(How::SpawnFailed(failure), Duration::ZERO));
+                    firing.ended(request.id, &RunEnd::NotRun(How::SpawnFailed(failure)));
                 }
             }
             Step::Done(outcome) => return *outcome,
@@ -130,7 +129,7 @@ pub(super) fn without_engine(mut firing: Firing, why: &str) -> Outcome {
     }
 }
 
-async fn main_loop(parts: Parts, mut inbox: mpsc::UnboundedReceiver<Job>) {
+async fn main_loop(parts: Arc<Parts>, mut inbox: mpsc::UnboundedReceiver<Job>) {
     let driver = Arc::new(Driver::on_engine(parts));
     let mut fires = JoinSet::new();
     while let Some(job) = inbox.recv().await {

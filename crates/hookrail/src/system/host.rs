@@ -194,7 +194,8 @@ pub enum NoticeLevel {
 }
 
 /// What is asked of the session.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum SessionQuery {
     /// The working directory.
     Cwd,
@@ -231,7 +232,8 @@ pub enum SessionQuery {
 }
 
 /// What is added to the session.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum SessionChange {
     /// A message of the conversation.
     Message(Json),
@@ -253,7 +255,8 @@ pub enum SessionMove {
 }
 
 /// What is asked about models.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum ModelQuery {
     /// The current one.
     Current,

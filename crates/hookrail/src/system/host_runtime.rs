@@ -71,7 +71,7 @@ thread_local! {
 /// Drives an event in a runtime of the host. If the runtime ends before the event, the future of the event says that it was
 /// abandoned.
 pub(super) fn drive(system: &HookSystem, runtime: Handle, fired: Fired, in_use: InUse) -> Fire {
-    let (id, kind, cancel) = (fired.id, fired.firing.plan().event, fired.cancellation.own.clone());
+    let (id, kind, cancel) = (fired.id, fired.firing.plan().event, fired.cancel.clone());
     let is_module = |hook: &Hook| matches!(hook.action, Action::Module(_));
     let only_modules = fired.firing.plan().hooks().all(|(_, planned)| is_module(&planned.hook));
     let driving: Driving = Box::pin(Arc::new(Driver::in_task(system, in_use)).drive(fired));

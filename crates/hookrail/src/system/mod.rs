@@ -30,24 +30,25 @@ pub use notify::{FireId, Notification, Notifications};
 pub use options::FireOptions;
 pub use status::StatusLine;
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use arc_swap::ArcSwap;
-use hookrail_spawn::lock;
+use hookrail_spawn::{CancelToken, lock};
 
 use crate::config::LoadMode;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Loader;
 use crate::event::{Event, EventKind, EventSet};
-use crate::firing::{Firing, Plan};
+use crate::firing::{Firing, Plan, TOOL_INPUT};
 use crate::hook::{Action, Hook};
-use crate::native::ClosureThreads;
+use crate::json::Json;
 use crate::outcome::Outcome;
 use crate::snapshot::{Configuration, Revision, Snapshot};
-use crate::trust::{Fingerprint, PROTECTED_FOLDERS};
+use crate::trust::{Fingerprint, protected_folders};
 use builder::Settings;
 use engine::{Engine, EngineRuntime};
 use options::Detached;
@@ -108,11 +109,9 @@ struct Inner {
     engine: OnceLock<Engine>,
     /// Held while the engine is started, so that it is started once.
     engine_start: Mutex<()>,
-    closures: Arc<ClosureThreads>,
     runtimes: runtime_pool::RuntimePool,
     host_runtimes: host_runtime::HostRuntimes,
     shut_down: AtomicBool,
-    notify: notify::Sender,
 }
 
 impl HookSystem {
@@ -131,11 +130,9 @@ impl HookSystem {
             load_again: AtomicBool::new(false),
             engine: OnceLock::new(),
             engine_start: Mutex::default(),
-            closures: Arc::default(),
             runtimes: runtime_pool::RuntimePool::default(),
             host_runtimes: host_runtime::HostRuntimes::default(),
             shut_down: AtomicBool::new(false),
-            notify: notify::Sender::new(),
         };
         let system = Self { inner: Arc::new(inner), used_by: UsedBy::Session };
         system.load(LoadMode::First);
@@ -145,7 +142,7 @@ impl HookSystem {
     /// The project's directory.
     #[must_use]
     pub fn project(&self) -> &Path {
-        &self.inner.settings.project
+        &self.parts().world.project
     }
 
     /// The same hooks for a sub-agent of this session: they take part in everything it does, but its beginning and
@@ -208,22 +205,19 @@ impl HookSystem {
     }
 
     fn load_with(&self, loader: &mut Loader, mode: LoadMode) -> Vec<Diagnostic> {
-        let snapshot = {
-            let native = lock(&self.inner.native).clone();
-            self.inner.settings.load(loader, native, mode)
-        };
+        let native = lock(&self.inner.native).clone();
+        let mut snapshot = self.inner.settings.load(loader, native, mode);
         let before = self.snapshot();
-        let revision = if before.is_same_configuration(&snapshot) {
-            before.revision()
+        snapshot.revision = if before.is_same_configuration(&snapshot) {
+            before.revision
         } else {
-            Revision { number: before.revision().number + 1, loaded_at: SystemTime::now() }
+            Revision { number: before.revision.number + 1, loaded_at: SystemTime::now() }
         };
-        let snapshot = snapshot.with_revision(revision);
         let diagnostics = snapshot.diagnostics().to_vec();
-        let load_again = snapshot.sources().try_again;
+        let load_again = snapshot.sources.try_again;
         // An event that no hook wants has to load again all the same.
         let wanted = if load_again { u64::MAX } else { snapshot.wanted().bits() };
-        self.inner.settings.pool.retain_hooks(snapshot.hooks());
+        self.parts().pool.retain_hooks(snapshot.hooks());
         self.inner.in_force.store(Arc::new(plans::InForce::new(snapshot)));
         self.inner.wanted.store(wanted, Ordering::Relaxed);
         self.inner.load_again.store(load_again, Ordering::Relaxed);
@@ -255,13 +249,13 @@ impl HookSystem {
     #[must_use]
     pub fn protected_paths(&self) -> Vec<PathBuf> {
         let snapshot = self.snapshot();
-        let looked_at = &snapshot.sources().looked_at;
+        let looked_at = &snapshot.sources.looked_at;
         let mut paths: Vec<PathBuf> = looked_at.iter().cloned().collect();
         // A file that is written under its real name is changed all the same.
         paths.extend(looked_at.iter().filter_map(|path| path.canonicalize().ok()));
         paths.extend(self.inner.settings.trust_files());
-        let project = &self.inner.settings.project;
-        paths.extend(PROTECTED_FOLDERS.iter().map(|folder| project.join(folder)));
+        let project = &self.parts().world.project;
+        paths.extend(protected_folders().map(|folder| project.join(folder)));
         for hook in snapshot.hooks() {
             match (&hook.action, hook.trust.fingerprint()) {
                 // To find its imports a module has to be read, which a stranger could make slow.
@@ -298,14 +292,14 @@ impl HookSystem {
 
     /// [`HookSystem::fire`] with options.
     pub fn fire_with(&self, event: Event, options: FireOptions) -> Fire {
-        if options.detached() == Detached::LeftAlone && !self.wants(event.kind()) {
+        if options.detached == Detached::LeftAlone && !self.wants(event.kind()) {
             return Fire::untouched(event.kind());
         }
         let firing = match self.admit(event) {
-            Ok(firing) => firing,
-            Err(outcome) => return Fire::ready(*outcome),
+            ControlFlow::Continue(firing) => firing,
+            ControlFlow::Break(outcome) => return Fire::ready(outcome),
         };
-        if self.inner.settings.engine_runtime == EngineRuntime::Lent {
+        if self.inner.settings.engine_runtime() == EngineRuntime::Lent {
             // The runtime of the first event is the one that was lent, whatever drives that event.
             let _ = self.engine();
         }
@@ -333,12 +327,12 @@ impl HookSystem {
     /// [`HookSystem::fire_blocking`] with options.
     pub fn fire_blocking_with(&self, event: Event, options: FireOptions) -> Outcome {
         let kind = event.kind();
-        if options.detached() == Detached::LeftAlone && !self.wants(kind) {
+        if options.detached == Detached::LeftAlone && !self.wants(kind) {
             return Outcome::untouched(kind);
         }
         let firing = match self.admit(event) {
-            Ok(firing) => firing,
-            Err(outcome) => return *outcome,
+            ControlFlow::Continue(firing) => firing,
+            ControlFlow::Break(outcome) => return outcome,
         };
         match self.inner.runtimes.borrow() {
             // The shutdown may have come and gone since the event was admitted.
@@ -359,7 +353,7 @@ impl HookSystem {
     /// What happens to hooks, as it happens.
     #[must_use]
     pub fn subscribe(&self) -> Notifications {
-        self.inner.notify.subscribe()
+        self.parts().notify.subscribe()
     }
 
     /// Waits until nothing of any hook is left that has to end, and fires nothing from now on. Hooks that run detached
@@ -372,16 +366,16 @@ impl HookSystem {
         self.inner.shut_down.store(true, Ordering::Relaxed);
         self.inner.runtimes.close().await;
         // Ending the processes that were kept takes a runtime, also where all events were driven by their callers.
-        let engine = if self.inner.settings.pool.is_empty() { self.inner.engine.get() } else { self.engine().ok() };
+        let engine = if self.parts().pool.is_empty() { self.inner.engine.get() } else { self.engine().ok() };
         let cut_off = match engine {
             Some(engine) => engine.drain().await,
             None => Vec::new(),
         };
-        if let Some(modules) = &self.inner.settings.modules {
+        if let Some(modules) = &self.parts().modules {
             modules.shutdown().await;
         }
         // One that blocks cannot be ended, and is not waited for.
-        self.inner.closures.close();
+        self.parts().closures.close();
         cut_off
     }
 
@@ -391,34 +385,49 @@ impl HookSystem {
     }
 
     /// An event that is about to be driven.
-    fn fired(&self, firing: Firing, options: FireOptions) -> drive::Fired {
-        let (host, detached, cancellation) = options.into_parts();
-        drive::Fired { id: self.inner.notify.next_id(), firing: Box::new(firing), host, detached, cancellation }
+    fn fired(&self, firing: Box<Firing>, options: FireOptions) -> drive::Fired {
+        drive::Fired {
+            id: self.parts().notify.next_id(),
+            firing,
+            host: options.host.unwrap_or_else(|| Arc::new(NoHost)),
+            detached: options.detached,
+            cancel: CancelToken::new(),
+            cancelled_by: options.cancelled_by,
+        }
+    }
+
+    /// The outcome of an event about a tool, where it is known before the event is made: its plan is kept, and no hook runs.
+    fn known_outcome(&self, kind: EventKind, tool: &str, input: &Json) -> Option<Outcome> {
+        if self.inner.load_again.load(Ordering::Relaxed) || self.inner.shut_down.load(Ordering::Relaxed) {
+            return None;
+        }
+        let in_force = self.inner.in_force.load();
+        let plan = in_force.kept(kind, tool).filter(|plan| plan.parts.is_empty())?;
+        Some(Firing::without_hooks(&in_force.snapshot, &plan, Some(input)))
     }
 
     /// Plans an event, unless its outcome is known without asking anybody.
-    fn admit(&self, event: Event) -> Result<Firing, Box<Outcome>> {
+    fn admit(&self, event: Event) -> ControlFlow<Outcome, Box<Firing>> {
         self.load_what_was_missed();
         let kind = event.kind();
         if !self.used_by.may_fire(kind) {
-            return Err(Box::new(Outcome::untouched(kind)));
+            return ControlFlow::Break(Outcome::untouched(kind));
         }
         if self.inner.shut_down.load(Ordering::Relaxed) {
             // A host that still asks must not take silence for consent.
-            return Err(Box::new(Outcome::abandoned(kind)));
+            return ControlFlow::Break(Outcome::abandoned(kind));
         }
         let in_force = self.inner.in_force.load();
         let plan = in_force.plan(&event);
-        let is_idle = plan.parts.is_empty();
-        let depth = self.inner.settings.world.depth;
         // Where no hook would run there is no recursion to end.
-        if depth >= DEEPEST && !is_idle {
-            return Err(Box::new(Outcome::too_deep(kind, depth)));
+        if plan.parts.is_empty() {
+            return ControlFlow::Break(Firing::without_hooks(&in_force.snapshot, &plan, event.field(TOOL_INPUT)));
         }
-        if is_idle {
-            return Err(Box::new(Firing::without_hooks(&in_force.snapshot, &plan, &event)));
+        let depth = self.parts().world.depth;
+        if depth >= DEEPEST {
+            return ControlFlow::Break(Outcome::too_deep(kind, depth));
         }
-        Ok(Firing::planned(Arc::clone(&in_force.snapshot), plan, event))
+        ControlFlow::Continue(Box::new(Firing::planned(Arc::clone(&in_force.snapshot), plan, event)))
     }
 
     /// The engine's thread, which is started when it is first needed. A start that failed is tried again for the next
@@ -431,22 +440,14 @@ impl HookSystem {
         if let Some(engine) = self.inner.engine.get() {
             return Ok(engine);
         }
-        match Engine::start(self.parts(), self.inner.settings.engine_runtime) {
+        match Engine::start(Arc::clone(self.parts()), self.inner.settings.engine_runtime()) {
             Ok(engine) => Ok(self.inner.engine.get_or_init(|| engine)),
             Err(error) => Err(error.to_string()),
         }
     }
 
-    fn parts(&self) -> drive::Parts {
-        drive::Parts {
-            world: Arc::clone(&self.inner.settings.world),
-            modules: self.inner.settings.modules.clone(),
-            notify: self.inner.notify.clone(),
-            processes: Arc::clone(&self.inner.settings.processes),
-            trail: self.inner.settings.trail.clone(),
-            pool: Arc::clone(&self.inner.settings.pool),
-            closures: Arc::clone(&self.inner.closures),
-        }
+    fn parts(&self) -> &Arc<drive::Parts> {
+        &self.inner.settings.parts
     }
 }
 

@@ -27,7 +27,7 @@ impl HookSystem {
     #[must_use]
     pub fn commands(&self) -> Vec<CommandOffer> {
         let snapshot = self.snapshot();
-        let offers = snapshot.modules().iter().flat_map(|module| {
+        let offers = snapshot.modules.iter().flat_map(|module| {
             module.commands.iter().map(|command| CommandOffer {
                 name: command.name.clone(),
                 description: command.description.clone(),
@@ -41,8 +41,8 @@ impl HookSystem {
     pub async fn run_command(&self, name: &str, arguments: &str, host: Arc<dyn Host>) -> Option<ModuleReturn> {
         let snapshot = self.snapshot();
         let has_it = |module: &&LoadedModule| module.commands.iter().any(|command| command.name == name);
-        let module = snapshot.modules().iter().find(has_it)?;
-        let runner = self.inner.settings.modules.clone()?;
+        let module = snapshot.modules.iter().find(has_it)?;
+        let runner = self.parts().modules.clone()?;
         if !still_trusted(module) {
             return Some(ModuleReturn::new(How::ContentChanged));
         }
@@ -50,13 +50,13 @@ impl HookSystem {
             Ok(world) => world,
             Err(why) => return Some(ModuleReturn::new(How::SpawnFailed(why))),
         };
-        Some(runner.command(ModuleCommand::new(&module.path, name, arguments, world, host)).await)
+        Some(runner.command(ModuleCommand { module: &module.path, name, arguments, world, host }).await)
     }
 
     /// Whether a module wants to draw messages of this type.
     #[must_use]
     pub fn draws_message(&self, custom_type: &str) -> bool {
-        self.snapshot().modules().iter().any(|module| module.renderers.iter().any(|known| known == custom_type))
+        self.snapshot().modules.iter().any(|module| module.renderers.iter().any(|known| known == custom_type))
     }
 
     /// Lets a module draw a message with a `customType`; none means that the default drawing is to be used.
@@ -69,19 +69,19 @@ impl HookSystem {
     ) -> Option<Vec<String>> {
         let kind = message.as_object()?.get("customType")?.as_str()?;
         let snapshot = self.snapshot();
-        let module = snapshot.modules().iter().find(|module| module.renderers.contains(&kind))?;
-        let runner: Arc<dyn ModuleRunner> = self.inner.settings.modules.clone()?;
+        let module = snapshot.modules.iter().find(|module| module.renderers.contains(&kind))?;
+        let runner: Arc<dyn ModuleRunner> = self.parts().modules.clone()?;
         if !still_trusted(module) {
             return None;
         }
         let world = self.module_world(&snapshot, module).ok()?;
-        runner.render(ModuleRender::new(&module.path, message, expanded, width, world, host)).await
+        runner.render(ModuleRender { module: &module.path, message, expanded, width, world, host }).await
     }
 
     fn module_world(&self, snapshot: &Snapshot, module: &LoadedModule) -> Result<ModuleWorld, SpawnFailure> {
-        let world = &self.inner.settings.world;
+        let world = &self.parts().world;
         let authority = if module.trust == Trust::NotNeeded { Authority::User } else { Authority::Project };
-        let floors = snapshot.policy().sandbox_floors.of(authority);
+        let floors = snapshot.policy.sandbox_floors.of(authority);
         let sandbox = world.sandboxes.with(authority, floors.iter(), world.sandbox_place())?;
         let module_world = world.module_ground.world(self.project(), self.project());
         Ok(module_world

@@ -64,33 +64,27 @@ pub enum Notification {
 /// How many notifications wait for a slow listener before the oldest are lost.
 const CAPACITY: usize = 1024;
 
-#[derive(Clone, Debug, Default)]
-pub(super) struct Sender(Arc<Shared>);
-
+/// Where notifications come from.
 #[derive(Debug, Default)]
-struct Shared {
+pub(super) struct Sender {
     /// Made when a host first listens: its places take memory, and most hosts never look.
     channel: OnceLock<broadcast::Sender<Notification>>,
     next: AtomicU64,
 }
 
 impl Sender {
-    pub(super) fn new() -> Self {
-        Self::default()
-    }
-
     pub(super) fn subscribe(&self) -> Notifications {
-        let channel = self.0.channel.get_or_init(|| broadcast::Sender::new(CAPACITY));
+        let channel = self.channel.get_or_init(|| broadcast::Sender::new(CAPACITY));
         Notifications { channel: channel.subscribe(), lost: 0 }
     }
 
     pub(super) fn next_id(&self) -> FireId {
-        FireId(self.0.next.fetch_add(1, Ordering::Relaxed))
+        FireId(self.next.fetch_add(1, Ordering::Relaxed))
     }
 
     /// Tells every listener. Without a listener the notification is not even made.
     pub(super) fn tell(&self, notification: impl FnOnce() -> Notification) {
-        if let Some(channel) = self.0.channel.get()
+        if let Some(channel) = self.channel.get()
             && channel.receiver_count() > 0
         {
             let _ = channel.send(notification());

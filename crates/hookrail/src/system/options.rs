@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use hookrail_spawn::CancelToken;
 
-use super::host::{Host, NoHost};
+use super::host::Host;
 
 /// How one event is fired, for [`HookSystem::fire_with`](super::HookSystem::fire_with) and its blocking form.
 ///
@@ -25,9 +25,9 @@ use super::host::{Host, NoHost};
 /// ```
 #[derive(Clone, Default)]
 pub struct FireOptions {
-    host: Option<Arc<dyn Host>>,
-    detached: Detached,
-    cancellation: Option<CancelToken>,
+    pub(super) host: Option<Arc<dyn Host>>,
+    pub(super) detached: Detached,
+    pub(super) cancelled_by: Option<CancelToken>,
 }
 
 /// What happens to hooks that the host does not have to wait for.
@@ -66,38 +66,15 @@ impl FireOptions {
     /// several events.
     #[must_use]
     pub fn cancelled_by(mut self, token: &CancelToken) -> Self {
-        self.cancellation = Some(token.clone());
+        self.cancelled_by = Some(token.clone());
         self
-    }
-
-    pub(super) fn detached(&self) -> Detached {
-        self.detached
-    }
-
-    pub(super) fn into_parts(self) -> (Arc<dyn Host>, Detached, Cancellation) {
-        let host = self.host.unwrap_or_else(|| Arc::new(NoHost));
-        (host, self.detached, Cancellation { own: CancelToken::new(), host: self.cancellation })
     }
 }
 
 impl fmt::Debug for FireOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { host, detached, cancellation } = self;
-        f.debug_struct("FireOptions")
-            .field("host", &host.is_some())
-            .field("detached", detached)
-            .field("cancellation", cancellation)
-            .finish()
+        f.debug_struct("FireOptions").field("detached", &self.detached).finish_non_exhaustive()
     }
-}
-
-/// What cancels one event.
-#[derive(Clone, Debug)]
-pub(super) struct Cancellation {
-    /// The event's own token. It is cancelled when the future of the event is dropped.
-    pub(super) own: CancelToken,
-    /// The host's token, which may concern other events too, so it is never cancelled here.
-    pub(super) host: Option<CancelToken>,
 }
 
 /// Drives an event, and cancels it when the token of the host is cancelled.

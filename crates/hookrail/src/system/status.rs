@@ -35,21 +35,23 @@ impl StatusLine {
 /// Controls and line breaks become blanks, runs of blanks collapse, colour sequences survive.
 fn sanitized(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(character) = rest.chars().next() {
-        if let Some(length) = colour_sequence(rest) {
-            let (sequence, after) = rest.split_at(length);
-            out.push_str(sequence);
-            rest = after;
-            continue;
-        }
-        rest = rest.get(character.len_utf8()..).unwrap_or_default();
-        let character = if character.is_control() { ' ' } else { character };
-        if character != ' ' || !out.ends_with(' ') {
-            out.push(character);
+    for piece in pieces(text) {
+        let piece = if piece.chars().all(char::is_control) { " " } else { piece };
+        if piece != " " || !out.ends_with(' ') {
+            out.push_str(piece);
         }
     }
     out.trim().to_owned()
+}
+
+/// The colour sequences of a text and its other characters, in order.
+fn pieces(mut text: &str) -> impl Iterator<Item = &str> {
+    std::iter::from_fn(move || {
+        let length = colour_sequence(text).or_else(|| text.chars().next().map(char::len_utf8))?;
+        let (piece, rest) = text.split_at_checked(length)?;
+        text = rest;
+        Some(piece)
+    })
 }
 
 /// The length of the colour sequence (`ESC [ … m`) at the beginning of a text.
@@ -63,24 +65,16 @@ fn cut(text: &str, columns: usize) -> String {
     let mut out = String::new();
     let mut used = 0;
     let mut coloured = false;
-    let mut rest = text;
-    while let Some(character) = rest.chars().next() {
-        if let Some(length) = colour_sequence(rest) {
-            let (sequence, after) = rest.split_at(length);
-            out.push_str(sequence);
+    for piece in pieces(text) {
+        if colour_sequence(piece).is_some() {
             coloured = true;
-            rest = after;
-            continue;
-        }
-        if used == columns {
-            if coloured {
-                out.push_str("\u{1b}[0m");
-            }
+        } else if used == columns {
+            out.push_str(if coloured { "\u{1b}[0m" } else { "" });
             return out;
+        } else {
+            used += 1;
         }
-        used += 1;
-        out.push(character);
-        rest = rest.get(character.len_utf8()..).unwrap_or_default();
+        out.push_str(piece);
     }
     out
 }

@@ -14,8 +14,8 @@ mod siblings;
 mod store;
 mod texts;
 
-pub(crate) use command::AGENT_FOLDERS;
-pub use command::{OpenEnd, PROTECTED_FOLDERS};
+pub(crate) use command::agent_folders;
+pub use command::{OpenEnd, protected_folders};
 pub(crate) use coverage::Coverage;
 pub use diff::{ChangeKind, FileChange, FileState, HookChange};
 pub(crate) use fingerprint::files_named_by;

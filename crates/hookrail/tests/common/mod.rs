@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hookrail::hook::Action;
+use hookrail::module::ModuleReturn;
 use hookrail::plan::{Firing, Snapshot, Step};
-use hookrail::process::{How, RunEnd, RunRequest};
+use hookrail::process::{How, ModuleEnd, Output, ProcessEnd, RunEnd, RunRequest, Surroundings};
 use hookrail::sources::{Origin, SourceKind};
 use hookrail::{DialectId, Event, EventKind, Hook, Json, Outcome};
 
@@ -45,7 +46,24 @@ pub(crate) fn json(text: &str) -> Json {
 
 /// A process that exited.
 pub(crate) fn exited(code: i32, stdout: &str, stderr: &str) -> RunEnd {
-    RunEnd::new(How::Exited(code), Duration::from_millis(1)).stdout(stdout).stderr(stderr)
+    process_end(How::Exited(code), stdout, stderr)
+}
+
+/// The end of a process without output.
+pub(crate) fn ended(how: How) -> RunEnd {
+    process_end(how, "", "")
+}
+
+/// The end of a process that wrote this.
+pub(crate) fn process_end(how: How, stdout: &str, stderr: &str) -> RunEnd {
+    let (stdout, stderr) = (Output::whole(stdout), Output::whole(stderr));
+    RunEnd::Process(ProcessEnd { stdout, stderr, ..ProcessEnd::new(how, Duration::from_millis(1)) })
+}
+
+/// The end of a module's handlers.
+pub(crate) fn module_end(how: How) -> RunEnd {
+    let (returned, duration) = (ModuleReturn::new(how), Duration::from_millis(1));
+    RunEnd::Module(ModuleEnd { returned, duration, surroundings: Surroundings::default() })
 }
 
 /// Drives an event with the answers `end` gives, batch by batch, in the order `arrange` puts each batch in.

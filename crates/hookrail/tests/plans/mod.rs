@@ -9,13 +9,13 @@ use std::time::Duration;
 use hookrail::document::outcome_document;
 use hookrail::hook::{Action, GroupOrder};
 use hookrail::plan::{Firing, ModelDecisions, Policy, Snapshot, Step};
-use hookrail::process::{How, RunEnd, RunRequest, SpawnFailure};
+use hookrail::process::{How, NativeEnd, RunEnd, RunRequest, SpawnFailure};
 use hookrail::sources::{Origin, SourceKind};
 use hookrail::{DialectId, Effects, Event, EventKind, Hook, NativeHook, OnFailure, Outcome};
 use proptest::prelude::*;
 use serde_json::{Value, json as value};
 
-use crate::common::{hook, json, module_hook, plugin_hook};
+use crate::common::{exited, hook, json, module_end, module_hook, plugin_hook, process_end};
 
 /// A hook of any dialect, and how each of its runs ends.
 #[derive(Clone, Debug)]
@@ -60,10 +60,6 @@ impl Scripted {
     }
 }
 
-pub(crate) fn end(how: How) -> RunEnd {
-    RunEnd::new(how, Duration::from_millis(1))
-}
-
 /// Every way to fail, with a decision on standard output that must not count.
 pub(crate) fn failures() -> impl Strategy<Value = RunEnd> {
     let how = prop_oneof![
@@ -80,7 +76,7 @@ pub(crate) fn failures() -> impl Strategy<Value = RunEnd> {
         Just(How::OverLimit("memory".into())),
     ];
     let said = prop::sample::select(vec!["", "text", r#"{"decision":"allow"}"#, r#"{"decision":"deny"}"#, "{"]);
-    (how, said).prop_map(|(how, said)| end(how).stdout(said).stderr("words"))
+    (how, said).prop_map(|(how, said)| process_end(how, said, "words"))
 }
 
 pub(crate) fn command_answers() -> impl Strategy<Value = RunEnd> {
@@ -106,12 +102,12 @@ pub(crate) fn command_answers() -> impl Strategy<Value = RunEnd> {
             answer["suppressOutput"] = value!(style % 3 == 0);
         }
         match style {
-            0 => end(How::Exited(0)).stdout("plain text"),
-            1 => end(How::Exited(0)).stdout(r#"{"decision":"#),
-            2 => end(How::Exited(2)).stderr("no"),
-            3 => end(How::Exited(0)),
-            4 => end(How::Exited(2)).stdout(answer.to_string()),
-            _ => end(How::Exited(0)).stdout(answer.to_string()),
+            0 => exited(0, "plain text", ""),
+            1 => exited(0, r#"{"decision":"#, ""),
+            2 => exited(2, "", "no"),
+            3 => exited(0, "", ""),
+            4 => exited(2, &answer.to_string(), ""),
+            _ => exited(0, &answer.to_string(), ""),
         }
     })
 }
@@ -126,7 +122,7 @@ pub(crate) fn plugin_answers() -> impl Strategy<Value = RunEnd> {
         "noise",
         "",
     ];
-    prop::sample::select(said).prop_map(|said| end(How::Exited(0)).stdout(said))
+    prop::sample::select(said).prop_map(|said| exited(0, said, ""))
 }
 
 pub(crate) fn module_answers() -> impl Strategy<Value = RunEnd> {
@@ -140,7 +136,7 @@ pub(crate) fn module_answers() -> impl Strategy<Value = RunEnd> {
         Some(r#"{"messages":[{"role":"user","content":"u"}]}"#),
         Some(r#""text""#),
     ];
-    prop::sample::select(said).prop_map(|said| end(How::Returned(said.map(json))))
+    prop::sample::select(said).prop_map(|said| module_end(How::Returned(said.map(json))))
 }
 
 pub(crate) fn native_answers() -> impl Strategy<Value = RunEnd> {
@@ -152,7 +148,10 @@ pub(crate) fn native_answers() -> impl Strategy<Value = RunEnd> {
         Effects::deny("native").with_tool_input(json(r#"{"native":2}"#)),
         Effects::none().with_tool_input(json(r#"{"native":1}"#)),
     ];
-    prop::sample::select(effects).prop_map(|effects| end(How::Decided(Box::new(effects))))
+    prop::sample::select(effects).prop_map(|effects| {
+        let how = How::Decided(Box::new(effects));
+        RunEnd::Native(NativeEnd { how, duration: Duration::from_millis(1) })
+    })
 }
 
 pub(crate) fn scripted() -> impl Strategy<Value = Scripted> {

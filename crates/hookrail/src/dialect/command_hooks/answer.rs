@@ -9,7 +9,7 @@ use super::unambiguous::Unambiguous;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{Reply, failure_decision, failure_reason};
 use crate::event::EventKind;
-use crate::hook::{Authority, Hook, OnFailure};
+use crate::hook::{Hook, OnFailure};
 use crate::json::{Json, JsonKind, JsonObject};
 use crate::outcome::{Decision, EndKind, Health};
 use crate::run::{How, RunEnd};
@@ -42,14 +42,6 @@ impl Provenance {
 }
 
 impl Answer {
-    pub(crate) fn to_json(&self) -> Json {
-        self.output.to_json()
-    }
-
-    fn explicit(output: HookOutput) -> Self {
-        Self { output, provenance: Provenance::Explicit }
-    }
-
     fn plain_text(text: &str) -> Self {
         let output = HookOutput {
             decision: Some(HookDecision::Allow),
@@ -94,32 +86,26 @@ pub(crate) fn read_answer<D: CommandDialect>(
     end: &RunEnd,
 ) -> Reply<Answer> {
     let failed = |as_what: EndKind| Reading::of(as_what, Answer::failure(hook, on_failure, as_what));
-    let mut reading = match (&end.how, end.failure()) {
+    let mut reading = match (end.how(), end.failure()) {
         (How::Exited(EXIT_CODE_BLOCKING_ERROR), _) => blocked::<D>(kind, end),
         (How::Exited(EXIT_CODE_SUCCESS), None) => said::<D>(hook, on_failure, kind, end),
         (_, Some(failure)) => failed(failure),
         // What only another runner returns is no answer of a command.
         (_, None) => failed(EndKind::BadOutput),
     };
-    let was_heard = matches!(end.how, How::Exited(EXIT_CODE_SUCCESS | EXIT_CODE_BLOCKING_ERROR));
-    if !was_heard && !end.stdout.is_truncated() {
+    let was_heard = matches!(end.how(), How::Exited(EXIT_CODE_SUCCESS | EXIT_CODE_BLOCKING_ERROR));
+    if !was_heard && !end.stdout().is_truncated() {
         reading.diagnostics.extend(discarded_decision(end));
     }
     let diagnostics = reading.diagnostics.into_iter().map(|diagnostic| attributed(hook, diagnostic)).collect();
     let decision =
         reading.answer.as_ref().and_then(|answer| answer.output.effective_decision()).map(HookDecision::decision);
-    let blocked_on_purpose = end.how == How::Exited(EXIT_CODE_BLOCKING_ERROR);
-    Reply {
-        hook: Arc::clone(hook),
-        end: reading.end,
-        decision,
-        answer: reading.answer,
-        health: if blocked_on_purpose { Health::Well } else { Health::of(reading.end) },
-        authority: Authority::default(),
-        duration: end.duration,
-        failure: None,
-        diagnostics,
+    let mut reply = Reply { diagnostics, ..Reply::new(hook, end, reading.end, decision, reading.answer) };
+    if *end.how() == How::Exited(EXIT_CODE_BLOCKING_ERROR) {
+        // It blocked on purpose.
+        reply.health = Health::Well;
     }
+    reply
 }
 
 /// A finding about an answer, with the hook's name and place.
@@ -130,10 +116,10 @@ fn attributed(hook: &Hook, diagnostic: Diagnostic) -> Diagnostic {
 
 /// Exit code 2 blocks, whatever else there is.
 fn blocked<D: CommandDialect>(kind: EventKind, end: &RunEnd) -> Reading {
-    let stdout = end.stdout.lossy();
+    let stdout = end.stdout().lossy();
     let mut diagnostics = Vec::new();
     let mut output = match parse(stdout.trim()) {
-        Parsed::Object(said) if !end.stdout.is_truncated() => {
+        Parsed::Object(said) if !end.stdout().is_truncated() => {
             let (output, found) = HookOutput::read(&said.object);
             diagnostics.extend(said.findings());
             diagnostics.extend(found);
@@ -149,7 +135,7 @@ fn blocked<D: CommandDialect>(kind: EventKind, end: &RunEnd) -> Reading {
         output.decision = Some(HookDecision::Deny);
     }
     if output.effective_reason().is_none() {
-        let stderr = end.stderr.lossy();
+        let stderr = end.stderr().lossy();
         let plain = if matches!(parse(stdout.trim()), Parsed::Object(_)) { "" } else { stdout.trim() };
         let reason = [stderr.trim(), plain].into_iter().find(|text| !text.is_empty());
         output.reason = Some(reason.unwrap_or("the hook blocked this with exit code 2 and gave no reason").to_owned());
@@ -162,8 +148,8 @@ fn blocked<D: CommandDialect>(kind: EventKind, end: &RunEnd) -> Reading {
 /// Exit code 0: standard output is the answer.
 fn said<D: CommandDialect>(hook: &Hook, on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reading {
     // Text that is not UTF-8 is read as well as it can be: a deny in it is still a deny.
-    let text = end.stdout.lossy();
-    let is_utf8 = end.stdout.text().is_some();
+    let text = end.stdout().lossy();
+    let is_utf8 = end.stdout().text().is_some();
     let text = text.trim_start_matches('\u{feff}').trim();
     let mut reading = read_text::<D>(hook, on_failure, kind, text);
     if !is_utf8 {
@@ -180,7 +166,8 @@ fn read_text<D: CommandDialect>(hook: &Hook, on_failure: OnFailure, kind: EventK
             let (mut output, mut diagnostics) = HookOutput::read(&said.object);
             diagnostics.extend(said.findings());
             diagnostics.extend(D::check_specific(kind, &mut output));
-            Reading { end: EndKind::Answered, answer: Some(Answer::explicit(output)), diagnostics }
+            let answer = Some(Answer { output, provenance: Provenance::Explicit });
+            Reading { end: EndKind::Answered, answer, diagnostics }
         }
         Parsed::Text => Reading {
             end: EndKind::Answered,
@@ -280,7 +267,7 @@ fn decision_in(text: &str) -> Option<Diagnostic> {
 
 /// Reports a decision that a hook printed before it failed, was ended or died.
 fn discarded_decision(end: &RunEnd) -> Option<Diagnostic> {
-    let Parsed::Object(said) = parse(end.stdout.lossy().trim()) else { return None };
+    let Parsed::Object(said) = parse(end.stdout().lossy().trim()) else { return None };
     let word = HookOutput::read(&said.object).0.effective_decision()?;
     let message = format!("it said `{}` but failed, so that does not count", word.word());
     Some(Diagnostic::new(Code::DecisionDiscarded, message).hint("exit with 0 to answer, or with 2 to block"))

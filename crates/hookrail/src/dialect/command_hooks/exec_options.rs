@@ -2,7 +2,6 @@
 
 use std::num::NonZeroU8;
 
-use super::with_suggestion;
 use crate::config::{Document, Node, Shape};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::exec_options::{ExecOptions, ProcessLifetime, ShellUse, StdinKind};
@@ -65,7 +64,7 @@ impl Reader<'_> {
         let default = names.first().copied().unwrap_or_default();
         let message = format!("`{key}` must be {list}; \"{default}\" applies");
         let finding = self.document.finding(Code::SettingValue, &value.span, message);
-        self.found.push(with_suggestion(finding, written, names));
+        self.found.push(finding.suggest(written, names));
         T::default()
     }
 }

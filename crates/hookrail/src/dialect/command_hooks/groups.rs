@@ -6,8 +6,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::CommandDialect;
-use crate::config::{Document, Key, Node, Shape, nearest};
+use super::{CommandDialect, TimeoutUnit};
+use crate::config::{Document, Key, Node, Shape};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::columns::{event_named, event_names};
 use crate::dialect::sandbox;
@@ -49,15 +49,15 @@ pub(crate) fn read_event<D: CommandDialect>(
     let Some(event) = event_named(D::DIALECT, &key.name) else {
         let message = format!("`{}` is not an event; its hooks will not run", key.name);
         let finding = document.finding(Code::UnknownEvent, &key.span, message);
-        found.push(with_suggestion(finding, &key.name, event_names(D::DIALECT)));
+        found.push(finding.suggest(&key.name, event_names(D::DIALECT)));
         return (Vec::new(), found);
     };
     let mut reader = Reader::<D> { document, kind, event, found, hooks: Vec::new(), dialect: PhantomData };
     match value.elements() {
         Some(groups) => groups.iter().for_each(|group| reader.group(group)),
         None => {
-            let message = format!("the hooks of {} must be a list of groups, not {}", key.name, value.described());
-            reader.report(Code::EventShape, &value.span, message);
+            let message = format!("the hooks of {} must be a list of groups", key.name);
+            reader.found.push(document.mismatch(Code::EventShape, value, message));
             reader.salvage(value);
         }
     }
@@ -98,22 +98,17 @@ impl<D: CommandDialect> Reader<'_, D> {
 
     fn group(&mut self, node: &Node) {
         let Some(members) = node.members() else {
-            let message = format!("a group of hooks must be an object, not {}", node.described());
-            self.report(Code::GroupShape, &node.span, message);
-            self.salvage(node);
-            return;
+            self.found.push(self.document.mismatch(Code::GroupShape, node, "a group of hooks must be an object"));
+            return self.salvage(node);
         };
-        self.unknown_keys(members, &GROUP_KEYS, "a group");
+        self.document.unknown_keys(members, &GROUP_KEYS, "a group", &mut self.found);
         let Some(hooks) = node.get("hooks") else {
             self.report(Code::GroupShape, &node.span, "a group needs a list `hooks`");
-            self.salvage(node);
-            return;
+            return self.salvage(node);
         };
         let Some(entries) = hooks.elements() else {
-            let message = format!("`hooks` must be a list, not {}", hooks.described());
-            self.report(Code::GroupShape, &hooks.span, message);
-            self.salvage(hooks);
-            return;
+            self.found.push(self.document.mismatch(Code::GroupShape, hooks, "`hooks` must be a list"));
+            return self.salvage(hooks);
         };
         let group = Group { matcher: self.group_matcher(node), order: self.order(node) };
         for entry in entries {
@@ -155,16 +150,6 @@ impl<D: CommandDialect> Reader<'_, D> {
         if self.kind == SourceKind::System { OnFailure::Block } else { said }
     }
 
-    fn unknown_keys(&mut self, members: &[(Key, Node)], known: &[&'static str], of: &str) {
-        for (key, _) in members {
-            if !known.contains(&key.name.as_str()) {
-                let message = format!("`{}` is not a key of {of} and has no effect", key.name);
-                let finding = self.document.finding(Code::UnknownKey, &key.span, message);
-                self.found.push(with_suggestion(finding, &key.name, known.iter().copied()));
-            }
-        }
-    }
-
     fn group_matcher<'n>(&mut self, node: &'n Node) -> GroupMatcher<'n> {
         let Some((key, matcher)) = node.member("matcher") else { return GroupMatcher::Missing };
         let Some(text) = matcher.text() else {
@@ -193,15 +178,13 @@ impl<D: CommandDialect> Reader<'_, D> {
     }
 
     fn order(&mut self, node: &Node) -> GroupOrder {
-        match node.get("sequential").map(|node| (&node.shape, node)) {
-            Some((Shape::Flag(true), _)) => GroupOrder::Sequential,
-            None | Some((Shape::Flag(false), _)) => GroupOrder::Parallel,
-            Some((_, node)) => {
-                let message = format!("`sequential` must be true or false, not {}", node.described());
-                self.report(Code::SettingType, &node.span, message);
-                GroupOrder::Parallel
-            }
+        let Some(node) = node.get("sequential") else { return GroupOrder::Parallel };
+        match node.shape {
+            Shape::Flag(true) => return GroupOrder::Sequential,
+            Shape::Flag(false) => {}
+            _ => self.found.push(self.document.mismatch(Code::SettingType, node, "`sequential` must be true or false")),
         }
+        GroupOrder::Parallel
     }
 
     fn entry(&mut self, group: &Group<'_>, node: &Node) {
@@ -213,7 +196,7 @@ impl<D: CommandDialect> Reader<'_, D> {
             }
             return;
         };
-        self.unknown_keys(members, &HOOK_KEYS, "a hook");
+        self.document.unknown_keys(members, &HOOK_KEYS, "a hook", &mut self.found);
         let mut on_failure = self.on_failure(node);
         let action = self.action(node).and_then(|action| match &group.matcher {
             GroupMatcher::Broken(why) => Err(why.clone()),
@@ -262,8 +245,7 @@ impl<D: CommandDialect> Reader<'_, D> {
         let value = node.get(key)?;
         let text = value.text().map(str::to_owned);
         if text.is_none() {
-            let message = format!("`{key}` must be a string, not {}", value.described());
-            self.report(Code::SettingType, &value.span, message);
+            self.found.push(self.document.mismatch(Code::SettingType, value, format!("`{key}` must be a string")));
         }
         text
     }
@@ -285,27 +267,23 @@ impl<D: CommandDialect> Reader<'_, D> {
 
     fn action(&mut self, node: &Node) -> Result<Action, String> {
         let kind = node.get("type");
+        let span = kind.map_or(&node.span, |kind| &kind.span);
         match kind.and_then(Node::text) {
             Some("command") => self.command(node),
             Some("plugin") => {
                 let message = "hooks of type `plugin` are listed but not executed here";
-                let span = kind.map_or(&node.span, |kind| &kind.span);
                 self.report(Code::NotExecutable, span, message);
                 Ok(Action::NotExecutable("hooks of type `plugin` cannot be executed here".into()))
             }
             Some(other) => {
                 let message = format!("`type` must be \"command\" or \"plugin\", not \"{other}\"");
-                let finding = self.document.finding(
-                    Code::HookType,
-                    &kind.map_or(&node.span, |kind| &kind.span).clone(),
-                    &message,
-                );
-                self.found.push(with_suggestion(finding, other, ["command", "plugin"]));
+                let finding = self.document.finding(Code::HookType, span, &message);
+                self.found.push(finding.suggest(other, ["command", "plugin"]));
                 Err(message)
             }
             None => {
                 let message = "a hook needs a `type`, which is \"command\"";
-                self.report(Code::HookType, kind.map_or(&node.span, |kind| &kind.span), message);
+                self.report(Code::HookType, span, message);
                 Err(message.to_owned())
             }
         }
@@ -347,11 +325,8 @@ impl<D: CommandDialect> Reader<'_, D> {
             Shape::Number(number) => number.parse::<f64>().ok(),
             _ => None,
         };
-        let default = self.event.spec().column(D::DIALECT).map_or(Duration::ZERO, |column| column.timeout);
-        match given
-            .filter(|number| number.is_finite() && *number > 0.0)
-            .map(|number| D::TIMEOUT_UNIT.in_seconds(number))
-        {
+        let TimeoutUnit { name, in_a_second } = D::TIMEOUT_UNIT;
+        match given.filter(|number| number.is_finite() && *number > 0.0).map(|number| number / in_a_second) {
             Some(seconds) if seconds > LONGEST_TIMEOUT.as_secs_f64() => {
                 let message = "`timeout` is longer than a day and was cut to that";
                 self.report(Code::TimeoutInvalid, &value.span, message);
@@ -359,25 +334,13 @@ impl<D: CommandDialect> Reader<'_, D> {
             }
             Some(seconds) => Some(Duration::from_secs_f64(seconds.max(0.000_001))),
             None => {
-                let unit = D::TIMEOUT_UNIT;
-                let default = unit.of(default);
+                let default = self.event.spec().column(D::DIALECT).map_or(Duration::ZERO, |column| column.timeout);
+                let default = default.as_secs_f64() * in_a_second;
                 let message =
-                    format!("`timeout` must be a positive number of {}; the default of {default} applies", unit.name());
+                    format!("`timeout` must be a positive number of {name}; the default of {default} applies");
                 self.report(Code::TimeoutInvalid, &value.span, message);
                 None
             }
         }
-    }
-}
-
-/// The finding with the nearest known name as a hint, if one is near.
-pub(crate) fn with_suggestion<'c>(
-    finding: Diagnostic,
-    written: &str,
-    known: impl IntoIterator<Item = &'c str>,
-) -> Diagnostic {
-    match nearest(written, known) {
-        Some(name) => finding.hint(format!("did you mean `{name}`?")),
-        None => finding,
     }
 }

@@ -12,7 +12,7 @@ mod output;
 mod unambiguous;
 
 pub(crate) use answer::{Answer, Provenance, read_answer};
-pub(crate) use groups::{GROUP_KEYS, HOOK_KEYS, LONGEST_TIMEOUT, read_event, with_suggestion};
+pub(crate) use groups::{GROUP_KEYS, HOOK_KEYS, LONGEST_TIMEOUT, read_event};
 pub use output::{
     BlockingError, EXIT_CODE_BLOCKING_ERROR, EXIT_CODE_NON_BLOCKING_ERROR, EXIT_CODE_SUCCESS, HookDecision, HookOutput,
 };
@@ -38,38 +38,17 @@ pub(crate) trait CommandDialect {
 }
 
 /// The unit of a timeout in settings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TimeoutUnit {
-    /// Thousandths of a second.
-    Milliseconds,
-    /// Seconds, as the settings of other agents have them.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for the dialects of agents that count in seconds"))]
-    Seconds,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TimeoutUnit {
+    /// The name in messages.
+    name: &'static str,
+    /// How many of them make a second.
+    in_a_second: f64,
 }
 
 impl TimeoutUnit {
-    /// The name in messages.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Milliseconds => "milliseconds",
-            Self::Seconds => "seconds",
-        }
-    }
-
-    /// How many of this unit a time is.
-    fn of(self, time: std::time::Duration) -> u128 {
-        match self {
-            Self::Milliseconds => time.as_millis(),
-            Self::Seconds => u128::from(time.as_secs()),
-        }
-    }
-
-    fn in_seconds(self, number: f64) -> f64 {
-        match self {
-            Self::Milliseconds => number / 1_000.0,
-            Self::Seconds => number,
-        }
-    }
+    /// Thousandths of a second.
+    pub(crate) const MILLISECONDS: Self = Self { name: "milliseconds", in_a_second: 1_000.0 };
 }
 
 #[cfg(test)]
@@ -87,7 +66,7 @@ mod tests {
 
     impl CommandDialect for InSeconds {
         const DIALECT: DialectId = DialectId::Llxprt;
-        const TIMEOUT_UNIT: TimeoutUnit = TimeoutUnit::Seconds;
+        const TIMEOUT_UNIT: TimeoutUnit = TimeoutUnit { name: "seconds", in_a_second: 1.0 };
 
         fn compile_matcher(_event: EventKind, pattern: &str, on_invalid: OnInvalid) -> Compiled {
             Matcher::compile(pattern, Language::GlobOrRegex, Scope::Whole, on_invalid)

@@ -2,9 +2,12 @@
 //!
 //! Fields are read one by one: a wrong one is reported and left out, and never costs the hook its decision.
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use crate::diagnostic::{Code, Diagnostic};
 use crate::event::EventKind;
-use crate::json::{Json, JsonKind, JsonObject};
+use crate::json::{Json, JsonObject};
 use crate::outcome::Decision;
 
 /// Exit status of a hook that ended well.
@@ -15,7 +18,8 @@ pub const EXIT_CODE_NON_BLOCKING_ERROR: i32 = 1;
 pub const EXIT_CODE_BLOCKING_ERROR: i32 = 2;
 
 /// The five words a hook may decide with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the words are the documentation's own")]
 pub enum HookDecision {
     Ask,
@@ -59,21 +63,29 @@ impl HookDecision {
 }
 
 /// The output of one hook, or the merged output of several.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct HookOutput {
     /// `false` stops the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub r#continue: Option<bool>,
     /// Why the agent stops.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
     /// Whether output is hidden from the user.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub suppress_output: Option<bool>,
     /// A message for the conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub system_message: Option<String>,
     /// The decision.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<HookDecision>,
     /// Why.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// What only this event has.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hook_specific_output: Option<JsonObject>,
 }
 
@@ -95,13 +107,13 @@ impl HookOutput {
         let mut problems = Problems::default();
         for (key, value) in object.iter() {
             match key {
-                "continue" => output.r#continue = problems.flag(key, value),
-                "stopReason" => output.stop_reason = problems.text(key, value),
-                "suppressOutput" => output.suppress_output = problems.flag(key, value),
-                "systemMessage" => output.system_message = problems.text(key, value),
+                "continue" => output.r#continue = problems.read(key, "true or false", value),
+                "stopReason" => output.stop_reason = problems.read(key, "a string", value),
+                "suppressOutput" => output.suppress_output = problems.read(key, "true or false", value),
+                "systemMessage" => output.system_message = problems.read(key, "a string", value),
                 "decision" => output.decision = problems.decision(key, value),
-                "reason" => output.reason = problems.text(key, value),
-                "hookSpecificOutput" => output.hook_specific_output = problems.object(key, value),
+                "reason" => output.reason = problems.read(key, "a string", value),
+                "hookSpecificOutput" => output.hook_specific_output = problems.read(key, "an object", value),
                 _ => problems.unknown(key),
             }
         }
@@ -185,23 +197,7 @@ impl HookOutput {
     /// The output as JSON, in the order the documentation lists its fields.
     #[must_use]
     pub fn to_json(&self) -> Json {
-        let mut object = JsonObject::new();
-        let text = |text: &Option<String>| text.as_deref().map(Json::string);
-        let members = [
-            ("continue", self.r#continue.map(Json::boolean)),
-            ("stopReason", text(&self.stop_reason)),
-            ("suppressOutput", self.suppress_output.map(Json::boolean)),
-            ("systemMessage", text(&self.system_message)),
-            ("decision", self.decision.map(|decision| Json::string(decision.word()))),
-            ("reason", text(&self.reason)),
-            ("hookSpecificOutput", self.hook_specific_output.as_ref().map(JsonObject::to_json)),
-        ];
-        for (key, value) in members {
-            if let Some(value) = value {
-                object.set(key, value);
-            }
-        }
-        object.to_json()
+        Json::of(self).unwrap_or_else(|_| Json::null())
     }
 }
 
@@ -213,46 +209,18 @@ struct Problems {
 }
 
 impl Problems {
-    fn wrong(&mut self, key: &str, expected: &str, value: &Json) {
-        let message = format!("`{key}` must be {expected}, not {}; it was left out", value.kind().described());
-        self.found.push(Diagnostic::new(Code::AnswerField, message));
-    }
-
-    fn flag(&mut self, key: &str, value: &Json) -> Option<bool> {
-        match value.kind() {
-            JsonKind::Boolean => value.as_bool(),
-            JsonKind::Null => None,
-            _ => {
-                self.wrong(key, "true or false", value);
-                None
-            }
+    /// A value of the type that its key must have; null counts as none.
+    fn read<T: DeserializeOwned>(&mut self, key: &str, expected: &str, value: &Json) -> Option<T> {
+        let read = value.decode::<Option<T>>();
+        if read.is_none() {
+            let message = format!("`{key}` must be {expected}, not {}; it was left out", value.kind().described());
+            self.found.push(Diagnostic::new(Code::AnswerField, message));
         }
-    }
-
-    fn text(&mut self, key: &str, value: &Json) -> Option<String> {
-        match value.kind() {
-            JsonKind::String => value.as_str(),
-            JsonKind::Null => None,
-            _ => {
-                self.wrong(key, "a string", value);
-                None
-            }
-        }
-    }
-
-    fn object(&mut self, key: &str, value: &Json) -> Option<JsonObject> {
-        match value.kind() {
-            JsonKind::Object => value.as_object(),
-            JsonKind::Null => None,
-            _ => {
-                self.wrong(key, "an object", value);
-                None
-            }
-        }
+        read.flatten()
     }
 
     fn decision(&mut self, key: &str, value: &Json) -> Option<HookDecision> {
-        let word = self.text(key, value)?;
+        let word: String = self.read(key, "a string", value)?;
         let decision = HookDecision::from_word(&word);
         if decision.is_none() {
             let message = format!(

@@ -89,17 +89,15 @@ pub(super) fn with_quoted_project(line: &str) -> Option<Arc<str>> {
 
 /// The reference to the project that the text begins with.
 fn project_reference(text: &str) -> Option<&str> {
-    let reference = PROJECT_VARIABLES.iter().find_map(|name| {
-        let is_name = |next: char| next.is_ascii_alphanumeric() || next == '_';
-        let braced = format!("${{{name}}}");
-        let plain = format!("${name}");
-        if text.starts_with(&braced) {
-            Some(braced)
-        } else {
-            text.strip_prefix(&plain).filter(|rest| !rest.starts_with(is_name)).map(|_| plain.clone())
+    let rest = text.strip_prefix('$')?;
+    let (name, signs) = match rest.strip_prefix('{') {
+        Some(braced) => (braced.split_once('}')?.0, "${}".len()),
+        None => {
+            let is_other = |next: char| !(next.is_ascii_alphanumeric() || next == '_');
+            (rest.split(is_other).next()?, "$".len())
         }
-    })?;
-    text.get(..reference.len())
+    };
+    text.get(..name.len() + signs).filter(|_| PROJECT_VARIABLES.contains(&name))
 }
 
 #[cfg(test)]

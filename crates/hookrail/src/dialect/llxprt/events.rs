@@ -79,25 +79,9 @@ columns! {
         fold: Fold::LastWins,
     }
     [
-        AgentStart,
-        TurnStart,
-        TurnEnd,
-        ModelRoundEnd,
-        Compacting,
-        AfterCompact,
-        AutoCompactionStart,
-        AutoCompactionEnd,
-        AutoRetryStart,
-        AutoRetryEnd,
-        SubagentStart,
-        SubagentStop,
-        SessionBeforeSwitch,
-        SessionSwitch,
-        SessionBeforeBranch,
-        SessionBranch,
-        SessionBeforeTree,
-        SessionTree,
-        RuleTriggered,
+        AgentStart, TurnStart, TurnEnd, ModelRoundEnd, Compacting, AfterCompact, AutoCompactionStart,
+        AutoCompactionEnd, AutoRetryStart, AutoRetryEnd, SubagentStart, SubagentStop, SessionBeforeSwitch,
+        SessionSwitch, SessionBeforeBranch, SessionBranch, SessionBeforeTree, SessionTree, RuleTriggered,
         TodoReminder,
     ] => None
 }

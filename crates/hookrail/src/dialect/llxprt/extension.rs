@@ -34,20 +34,33 @@ fn load(dir: &Path, reading: &mut Reading<'_>, found: &mut Vec<Diagnostic>) -> V
     let Some(manifest) = reading.first_of(MANIFESTS.iter().map(|name| dir.join(name))) else { return Vec::new() };
     // A file of its own wins over the manifest, which then only gives the name.
     let own_file = Some(dir.join("hooks/hooks.json")).filter(|file| reading.is_there(file));
-    let before = found.len();
-    let about = reading.read(place(&manifest), found, |text| {
-        read_manifest(dir, &manifest, text, if own_file.is_some() { HooksIn::OtherFile } else { HooksIn::Manifest })
+    let about = reading.read_document(place(&manifest), found, |document| {
+        let mut problems = Vec::new();
+        let root = must_be_an_object(&document, &mut problems);
+        let name = root.and_then(|root| root.get("name")).and_then(Node::text).map(str::to_owned);
+        let owner = Arc::new(Owner::new(name.unwrap_or_else(|| folder_name(dir)), dir));
+        let hooks = root.filter(|_| own_file.is_none()).and_then(|root| root.get("hooks"));
+        let hooks = hooks.map(|hooks| read_hooks(&document, hooks, &owner, &mut problems));
+        judged((owner, hooks.unwrap_or_default()), problems)
     });
     let mut broken = matches!(about, Source::Unusable(_));
-    let Some(Manifest { owner, mut hooks }) = about.any() else {
+    let Some((owner, mut hooks)) = about.any() else {
         return if broken { not_loaded(dir, &manifest, Vec::new(), found) } else { Vec::new() };
     };
     if let Some(file) = &own_file {
-        let own = reading.read(place(file), found, |text| read_own_file(dir, file, text, &owner));
+        let own = reading.read_document(place(file), found, |document| {
+            let mut problems = Vec::new();
+            let root = must_be_an_object(&document, &mut problems);
+            let hooks = root.and_then(|root| root.get("hooks"));
+            if root.is_some() && hooks.is_none() {
+                problems.push(document.finding(Code::FileShape, &(0..0), "`hooks/hooks.json` needs a key `hooks`"));
+            }
+            let hooks = hooks.map(|hooks| read_hooks(&document, hooks, &owner, &mut problems));
+            judged(hooks.unwrap_or_default(), problems)
+        });
         broken |= matches!(own, Source::Unusable(_));
         hooks = own.any().unwrap_or_default();
     }
-    debug_assert!(!broken || found.len() > before, "what is broken has a reason");
     if broken { not_loaded(dir, &manifest, hooks, found) } else { hooks }
 }
 
@@ -62,59 +75,11 @@ fn not_loaded(dir: &Path, manifest: &Path, hooks: Vec<Hook>, found: &mut Vec<Dia
     guards.collect()
 }
 
-/// What a manifest says.
-struct Manifest {
-    owner: Arc<Owner>,
-    hooks: Vec<Hook>,
-}
-
-/// Where the hooks of an extension are.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum HooksIn {
-    Manifest,
-    OtherFile,
-}
-
-fn read_manifest(dir: &Path, file: &Path, text: &str, hooks_in: HooksIn) -> Parsed<Manifest> {
-    let document = match Document::parse(file, text.to_owned()) {
-        Ok(document) => document,
-        Err(problem) => return Parsed::broken(problem),
-    };
-    let name = document.root().and_then(|root| root.get("name")).and_then(Node::text).map(str::to_owned);
-    let owner = Arc::new(Owner::new(name.unwrap_or_else(|| folder_name(dir)), dir));
-    let mut problems = Vec::new();
-    let hooks = match hooks_in {
-        HooksIn::Manifest => read_hooks(dir, &document, &owner, HooksKey::Optional, &mut problems),
-        HooksIn::OtherFile => {
-            must_be_an_object(&document, &mut problems);
-            Vec::new()
-        }
-    };
-    judged(Manifest { owner, hooks }, problems)
-}
-
-fn read_own_file(dir: &Path, file: &Path, text: &str, owner: &Arc<Owner>) -> Parsed<Vec<Hook>> {
-    let document = match Document::parse(file, text.to_owned()) {
-        Ok(document) => document,
-        Err(problem) => return Parsed::broken(problem),
-    };
-    let mut problems = Vec::new();
-    let hooks = read_hooks(dir, &document, owner, HooksKey::Required, &mut problems);
-    judged(hooks, problems)
-}
-
 /// Whatever is wrong in a file of an extension makes it useless.
 fn judged<T>(value: T, problems: Vec<Diagnostic>) -> Parsed<T> {
     let broken = problems.iter().any(|problem| problem.level == Level::Error || problem.code == Code::UnknownEvent);
     let verdict = if broken { Verdict::Broken } else { Verdict::Usable };
     Parsed { value: Some(value), problems, verdict }
-}
-
-/// Whether a file must have a key `hooks`.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum HooksKey {
-    Required,
-    Optional,
 }
 
 fn must_be_an_object<'d>(source: &'d Document, found: &mut Vec<Diagnostic>) -> Option<&'d Node> {
@@ -127,23 +92,9 @@ fn must_be_an_object<'d>(source: &'d Document, found: &mut Vec<Diagnostic>) -> O
     root
 }
 
-fn read_hooks(
-    dir: &Path,
-    source: &Document,
-    owner: &Arc<Owner>,
-    key: HooksKey,
-    found: &mut Vec<Diagnostic>,
-) -> Vec<Hook> {
-    let Some(root) = must_be_an_object(source, found) else { return Vec::new() };
-    let Some(hooks) = root.get("hooks") else {
-        if key == HooksKey::Required {
-            found.push(source.finding(Code::FileShape, &(0..0), "`hooks/hooks.json` needs a key `hooks`"));
-        }
-        return Vec::new();
-    };
+fn read_hooks(source: &Document, hooks: &Node, owner: &Arc<Owner>, found: &mut Vec<Diagnostic>) -> Vec<Hook> {
     let Some(events) = hooks.members() else {
-        let message = format!("`hooks` must be an object, not {}", hooks.described());
-        found.push(source.finding(Code::SettingType, &hooks.span, message));
+        found.push(source.mismatch(Code::SettingType, hooks, "`hooks` must be an object"));
         return Vec::new();
     };
     source.duplicate_keys(hooks, found);
@@ -169,7 +120,9 @@ fn read_hooks(
                 // The other variables are valid in a shell as they stand and are handed over in the environment.
                 Action::Shell(command) => Action::Shell(command.replace("${/}", std::path::MAIN_SEPARATOR_STR).into()),
                 // Without a shell nobody else would expand them, and a whole word can hold any path.
-                Action::Program(words) => Action::Program(words.iter().map(|word| expanded(word, dir)).collect()),
+                Action::Program(words) => {
+                    Action::Program(words.iter().map(|word| expanded(word, &owner.dir)).collect())
+                }
                 other => other,
             };
             hook.owner = Some(Arc::clone(owner));

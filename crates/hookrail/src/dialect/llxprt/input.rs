@@ -1,10 +1,10 @@
-//! What hooks of this dialect receive, as types. The engine writes a hook's standard input from them.
+//! The events of this dialect and what their hooks receive, as types. The engine writes a hook's standard input from them.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::event_name::HookEventName;
 use super::llm::{LlmRequest, LlmResponse};
-use crate::event::{Event, EventError};
+use crate::event::{Event, EventError, EventKind};
 use crate::json::{Json, ObjectWriter};
 
 /// The fields that every hook receives.
@@ -157,14 +157,50 @@ impl Field for CompressTrigger {
     }
 }
 
-/// Declares the input of each event: a struct, its way from and to an event, and a case of [`AnyHookInput`].
-macro_rules! inputs {
-    ($($(#[doc = $doc:literal])+ $name:ident => $input:ident {
+/// Declares each event: its name, the neutral event behind it, and its input, which is a struct, its way from and to an
+/// event, and a case of [`AnyHookInput`].
+macro_rules! events {
+    ($($(#[doc = $doc:literal])+ $name:ident for $kind:ident => $input:ident {
         $($(#[doc = $field_doc:literal])+ $field:ident: $type:ty,)*
         $(optional { $($(#[doc = $optional_doc:literal])+ $optional:ident,)+ })?
     })+) => {
+        /// The events of this dialect, by the names its settings and hooks use.
+        ///
+        /// ```
+        /// use hookrail::dialect::llxprt::HookEventName;
+        /// use hookrail::EventKind;
+        ///
+        /// assert_eq!(HookEventName::from_name("BeforeTool"), Some(HookEventName::BeforeTool));
+        /// assert_eq!(HookEventName::BeforeAgent.kind(), EventKind::Prompt);
+        /// ```
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum HookEventName {
+            $(#[doc = concat!("Fires", $($doc),+)] $name,)+
+        }
+
+        impl HookEventName {
+            /// Every event of this dialect.
+            pub const ALL: &[Self] = &[$(Self::$name),+];
+
+            /// The name as it is written.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$name => stringify!($name),)+
+                }
+            }
+
+            /// The neutral event.
+            #[must_use]
+            pub fn kind(self) -> EventKind {
+                match self {
+                    $(Self::$name => EventKind::$kind,)+
+                }
+            }
+        }
+
         $(
-            $(#[doc = $doc])+
+            #[doc = concat!("What a hook receives", $($doc),+)]
             #[derive(Clone, Debug)]
             pub struct $input {
                 /// The fields that every hook receives.
@@ -188,30 +224,19 @@ macro_rules! inputs {
                     }
                 }
 
-                fn write(&self, object: &mut ObjectWriter) {
-                    self.base.write(HookEventName::$name, object);
-                    let fields: &[(&str, Option<Json>)] = &[
+                /// The fields of this event that are there.
+                fn fields(&self) -> Vec<(&'static str, Json)> {
+                    let fields = [
                         $((stringify!($field), Field::to_json(&self.$field)),)*
                         $($((stringify!($optional), Field::to_json(&self.$optional)),)+)?
                     ];
-                    for (name, value) in fields {
-                        if let Some(value) = value {
-                            object.value(name, value.clone());
-                        }
-                    }
+                    fields.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
                 }
             }
 
             impl From<$input> for Event {
                 fn from(input: $input) -> Self {
-                    let mut event = input.base.to_event(HookEventName::$name);
-                    $(if let Some(value) = Field::to_json(&input.$field) {
-                        event = event.with(stringify!($field), value);
-                    })*
-                    $($(if let Some(value) = Field::to_json(&input.$optional) {
-                        event = event.with(stringify!($optional), value);
-                    })+)?
-                    event
+                    AnyHookInput::$name(input).into()
                 }
             }
         )+
@@ -219,7 +244,7 @@ macro_rules! inputs {
         /// The input of any event of this dialect.
         #[derive(Clone, Debug)]
         pub enum AnyHookInput {
-            $($(#[doc = $doc])+ $name($input),)+
+            $(#[doc = concat!("What a hook receives", $($doc),+)] $name($input),)+
         }
 
         impl AnyHookInput {
@@ -231,34 +256,19 @@ macro_rules! inputs {
                 })
             }
 
-            /// The event's name.
-            #[must_use]
-            pub fn event_name(&self) -> HookEventName {
+            /// The name of the event, the fields that every hook receives, and those of this event.
+            fn parts(&self) -> (HookEventName, &HookInput, Vec<(&'static str, Json)>) {
                 match self {
-                    $(Self::$name(_) => HookEventName::$name,)+
-                }
-            }
-
-            pub(super) fn write(&self, object: &mut ObjectWriter) {
-                match self {
-                    $(Self::$name(input) => input.write(object),)+
-                }
-            }
-        }
-
-        impl From<AnyHookInput> for Event {
-            fn from(input: AnyHookInput) -> Self {
-                match input {
-                    $(AnyHookInput::$name(input) => input.into(),)+
+                    $(Self::$name(input) => (HookEventName::$name, &input.base, input.fields()),)+
                 }
             }
         }
     };
 }
 
-inputs! {
-    /// What a hook receives immediately before a tool runs.
-    BeforeTool => BeforeToolInput {
+events! {
+    /// immediately before a tool runs.
+    BeforeTool for BeforeTool => BeforeToolInput {
         /// The tool.
         tool_name: String,
         /// Its arguments, an object.
@@ -268,8 +278,8 @@ inputs! {
             mcp_context,
         }
     }
-    /// What a hook receives immediately after a tool has run.
-    AfterTool => AfterToolInput {
+    /// immediately after a tool has run.
+    AfterTool for AfterTool => AfterToolInput {
         /// The tool.
         tool_name: String,
         /// The arguments it ran with, an object.
@@ -281,13 +291,13 @@ inputs! {
             mcp_context,
         }
     }
-    /// What a hook receives before the user's prompt is processed.
-    BeforeAgent => BeforeAgentInput {
+    /// before the user's prompt is processed.
+    BeforeAgent for Prompt => BeforeAgentInput {
         /// The prompt.
         prompt: String,
     }
-    /// What a hook receives when the agent has finished its answer.
-    AfterAgent => AfterAgentInput {
+    /// when the agent has finished its answer.
+    AfterAgent for AgentEnd => AfterAgentInput {
         /// The prompt.
         prompt: String,
         /// The agent's answer.
@@ -295,46 +305,66 @@ inputs! {
         /// Whether the agent goes on because an earlier hook of this event wanted it to.
         stop_hook_active: bool,
     }
-    /// What a hook receives before a model is called.
-    BeforeModel => BeforeModelInput {
+    /// before a model is called.
+    BeforeModel for BeforeModel => BeforeModelInput {
         /// The request.
         llm_request: LlmRequest,
     }
-    /// What a hook receives after a model has answered.
-    AfterModel => AfterModelInput {
+    /// after a model has answered.
+    AfterModel for AfterModel => AfterModelInput {
         /// The request.
         llm_request: LlmRequest,
         /// The response.
         llm_response: LlmResponse,
     }
-    /// What a hook receives before a request with tool definitions is sent.
-    BeforeToolSelection => BeforeToolSelectionInput {
+    /// before a request with tool definitions is sent.
+    BeforeToolSelection for ToolSelection => BeforeToolSelectionInput {
         /// The request.
         llm_request: LlmRequest,
     }
-    /// What a hook receives when a session begins.
-    SessionStart => SessionStartInput {
+    /// when a session begins.
+    SessionStart for SessionStart => SessionStartInput {
         /// How it began: `startup`, `resume`, `clear` or `compress`.
         source: String,
     }
-    /// What a hook receives when a session ends.
-    SessionEnd => SessionEndInput {
+    /// when a session ends.
+    SessionEnd for SessionEnd => SessionEndInput {
         /// Why it ended: `exit`, `clear`, `logout`, `prompt_input_exit` or `other`.
         reason: String,
     }
-    /// What a hook receives before the conversation is compressed.
-    PreCompress => PreCompressInput {
+    /// before the conversation is compressed.
+    PreCompress for BeforeCompact => PreCompressInput {
         /// What started it.
         trigger: CompressTrigger,
     }
-    /// What a hook receives when the user is about to be notified.
-    Notification => NotificationInput {
+    /// when the user is about to be notified.
+    Notification for Notification => NotificationInput {
         /// The kind of notification, such as `ToolPermission`.
         notification_type: String,
         /// Its text.
         message: String,
         /// What it is about, an object.
         details: Json,
+    }
+}
+
+impl HookEventName {
+    /// The event of that name. Case matters.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|event| event.name() == name)
+    }
+
+    /// The name of a neutral event in this dialect, if the dialect has it.
+    #[must_use]
+    pub fn of_kind(kind: EventKind) -> Option<Self> {
+        Self::ALL.iter().copied().find(|event| event.kind() == kind)
+    }
+}
+
+impl fmt::Display for HookEventName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
@@ -360,6 +390,20 @@ impl AnyHookInput {
         Ok(Self::of_event(&event))
     }
 
+    /// The event's name.
+    #[must_use]
+    pub fn event_name(&self) -> HookEventName {
+        self.parts().0
+    }
+
+    pub(super) fn write(&self, object: &mut ObjectWriter) {
+        let (name, base, fields) = self.parts();
+        base.write(name, object);
+        for (field, value) in fields {
+            object.value(field, value);
+        }
+    }
+
     /// The object that a hook receives.
     #[must_use]
     pub fn to_json(&self) -> Json {
@@ -367,5 +411,26 @@ impl AnyHookInput {
         self.write(&mut object);
         let text = object.finish().whole();
         Json::parse(&String::from_utf8_lossy(&text)).unwrap_or_else(|_| Json::empty_object())
+    }
+}
+
+impl From<AnyHookInput> for Event {
+    fn from(input: AnyHookInput) -> Self {
+        let (name, base, fields) = input.parts();
+        fields.into_iter().fold(base.to_event(name), |event, (field, value)| event.with(field, value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::DialectId;
+
+    #[test]
+    fn the_names_are_those_of_the_event_table() {
+        for kind in EventKind::all() {
+            let column = kind.spec().column(DialectId::Llxprt).map(|column| column.name);
+            assert_eq!(HookEventName::of_kind(kind).map(HookEventName::name), column, "{kind}");
+        }
     }
 }

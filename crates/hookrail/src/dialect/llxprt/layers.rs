@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::command::PROJECT_VARIABLES;
 use super::extension;
 use super::settings::{self, SettingsFile, Switch};
-use crate::config::{Document, KeptReason, Parsed, Place, Reading, Verdict, is_absence, same_place};
+use crate::config::{Document, KeptReason, Place, Reading, is_absence, same_place};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{DialectId, LoadContext, Loaded, Sources, path_in};
 use crate::hook::{Hook, Standing};
@@ -31,12 +31,9 @@ pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
     let mut loaded = Loaded::default();
     let mut read: Vec<Layer> = Vec::new();
     for (kind, file) in files(sources) {
-        let settings = load_file(kind, &file, reading, &mut loaded.diagnostics);
-        read.push(Layer { kind, file, settings });
+        read.push(layer(kind, file, reading, &mut loaded.diagnostics));
     }
-    let system = system_file(sources);
-    let settings = load_system_file(sources, &system, reading, &mut loaded.diagnostics);
-    read.push(Layer { kind: SourceKind::System, file: system.path, settings });
+    read.push(system_layer(sources, reading, &mut loaded.diagnostics));
     let extensions = sources.home().map(|home| home.join(".llxprt/extensions"));
     if let Some(folder) = extensions {
         let (hooks, problems) = extension::load_all(&folder, reading);
@@ -82,68 +79,39 @@ fn files(sources: &Sources) -> Vec<(SourceKind, PathBuf)> {
     files
 }
 
-/// The file of the system layer.
-struct SystemFile {
-    path: PathBuf,
-    named: Named,
-}
-
-/// Who says where the system layer's file is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Named {
-    /// The environment, which is taken as its invoker gave it.
-    ByEnvironment,
-    /// Nobody: it is at its default place.
-    ByDefault,
-}
-
-fn system_file(sources: &Sources) -> SystemFile {
-    match path_in(&sources.environment, "LLXPRT_SYSTEM_SETTINGS_PATH") {
-        Some(path) => SystemFile { path, named: Named::ByEnvironment },
-        None => SystemFile { path: DEFAULT_SYSTEM_FILE.into(), named: Named::ByDefault },
-    }
-}
-
-fn load_system_file(
-    sources: &Sources,
-    file: &SystemFile,
-    reading: &mut Reading<'_>,
-    found: &mut Vec<Diagnostic>,
-) -> SettingsFile {
-    let problem = match file.named {
-        Named::ByEnvironment => misplaced_system_file(&file.path, &sources.project),
-        Named::ByDefault => unsafe_system_file(&file.path),
+/// The layer of the system. Its file is named by the environment, which is taken as its invoker gave it, or at its default
+/// place.
+fn system_layer(sources: &Sources, reading: &mut Reading<'_>, found: &mut Vec<Diagnostic>) -> Layer {
+    let kind = SourceKind::System;
+    let (file, problem) = match path_in(&sources.environment, "LLXPRT_SYSTEM_SETTINGS_PATH") {
+        Some(file) => (file.clone(), misplaced_system_file(&file, &sources.project)),
+        None => (DEFAULT_SYSTEM_FILE.into(), unsafe_system_file(Path::new(DEFAULT_SYSTEM_FILE))),
     };
-    let Some(problem) = problem else { return load_file(SourceKind::System, &file.path, reading, found) };
-    let place = place(SourceKind::System, &file.path);
+    let Some(problem) = problem else { return layer(kind, file, reading, found) };
     let message = problem.message.clone();
     found.push(problem);
-    if let Some(text) = reading.last_good(&file.path) {
-        reading.keep(&file.path, KeptReason::Unusable, found);
-        return parse(&file.path, SourceKind::System, &text).value.unwrap_or_default();
-    }
-    reading.look_at(&file.path);
-    reading.unusable(place, message);
-    SettingsFile::default()
+    let settings = match reading.last_good(&file) {
+        Some(text) => {
+            reading.keep(&file, KeptReason::Unusable, found);
+            let document = Document::parse(&file, text.to_string()).ok();
+            document.and_then(|document| settings::read(&document, kind).value).unwrap_or_default()
+        }
+        None => {
+            reading.look_at(&file);
+            reading.unusable(place(kind, &file), message);
+            SettingsFile::default()
+        }
+    };
+    Layer { kind, file, settings }
 }
 
 fn place(kind: SourceKind, path: &Path) -> Place<'_> {
     Place { path, kind, dialect: Some(DialectId::Llxprt) }
 }
 
-fn load_file(kind: SourceKind, file: &Path, reading: &mut Reading<'_>, found: &mut Vec<Diagnostic>) -> SettingsFile {
-    reading.read(place(kind, file), found, |text| parse(file, kind, text)).any().unwrap_or_default()
-}
-
-/// Reads a text. If its own shape, or that of a section or a switch, is wrong, nobody can say which hooks it means.
-fn parse(file: &Path, kind: SourceKind, text: &str) -> Parsed<SettingsFile> {
-    let document = match Document::parse(file, text.to_owned()) {
-        Ok(document) => document,
-        Err(problem) => return Parsed::broken(problem),
-    };
-    let (settings, problems) = settings::read(&document, kind);
-    let verdict = if settings.is_whole { Verdict::Usable } else { Verdict::Broken };
-    Parsed { value: Some(settings), problems, verdict }
+fn layer(kind: SourceKind, file: PathBuf, reading: &mut Reading<'_>, found: &mut Vec<Diagnostic>) -> Layer {
+    let read = reading.read_document(place(kind, &file), found, |document| settings::read(&document, kind));
+    Layer { kind, file, settings: read.any().unwrap_or_default() }
 }
 
 /// A switch or a list acts on its own layer and on those with less authority; what a project brings acts on the

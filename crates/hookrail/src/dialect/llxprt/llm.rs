@@ -1,5 +1,7 @@
 //! Model requests and responses as hooks of this dialect see them: text only.
 
+use serde::{Deserialize, Serialize};
+
 use super::model;
 use crate::json::{Json, JsonObject};
 use crate::payload::{ModelMessage, ModelRequest, ModelRole};
@@ -85,7 +87,7 @@ impl LlmResponse {
     /// Reads a response. One without `text` and `candidates` is kept as it is.
     #[must_use]
     pub fn read(response: &Json) -> Self {
-        Self(model::response_on_stdin(response))
+        Self(model::to_hook_response(response))
     }
 
     /// The text of the first candidate.
@@ -108,16 +110,20 @@ impl LlmResponse {
 }
 
 /// Which tools a model may call.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct HookToolConfig {
     /// How the model chooses.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<HookToolMode>,
     /// The only tools it may call; none does not restrict it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub allowed_function_names: Option<Vec<String>>,
 }
 
 /// How a model chooses tools, from the least to the most restrictive mode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
 pub enum HookToolMode {
     /// It may call tools.
     Auto,
@@ -127,32 +133,12 @@ pub enum HookToolMode {
     None,
 }
 
-impl HookToolMode {
-    const ALL: [Self; 3] = [Self::Auto, Self::Any, Self::None];
-
-    /// The word as it is written.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Auto => "AUTO",
-            Self::Any => "ANY",
-            Self::None => "NONE",
-        }
-    }
-
-    /// The mode of that spelling.
-    #[must_use]
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|mode| mode.word() == word)
-    }
-}
-
 impl HookToolConfig {
     /// Reads a configuration; what cannot be read is left out.
     #[must_use]
     pub fn read(config: &JsonObject) -> Self {
         Self {
-            mode: config.get("mode").and_then(Json::as_str).as_deref().and_then(HookToolMode::from_word),
+            mode: config.get("mode").and_then(Json::decode),
             allowed_function_names: config.get("allowedFunctionNames").and_then(Json::decode),
         }
     }
@@ -160,14 +146,6 @@ impl HookToolConfig {
     /// The configuration as JSON.
     #[must_use]
     pub fn to_json(&self) -> Json {
-        let Self { mode, allowed_function_names } = self;
-        let mut members = JsonObject::new();
-        if let Some(mode) = mode {
-            members.set("mode", Json::string(mode.word()));
-        }
-        if let Some(names) = allowed_function_names {
-            members.set("allowedFunctionNames", Json::of(names).unwrap_or_else(|_| Json::null()));
-        }
-        members.to_json()
+        Json::of(self).unwrap_or_else(|_| Json::null())
     }
 }

@@ -1,6 +1,6 @@
 //! Command hooks in settings files.
 //!
-//! `command_hooks` reads their settings and answers. Here `settings` and `extension` find them, `input` and `stdin` write
+//! `command_hooks` reads their settings and answers. Here `settings` and `extension` find them, `input` holds
 //! what a hook receives, `fold` makes one of several answers, `model` keeps the two views of a model request in step, and
 //! `output` holds the documented output types.
 //!
@@ -20,7 +20,6 @@
 
 mod aggregate;
 mod command;
-mod event_name;
 mod events;
 mod extension;
 mod fold;
@@ -29,85 +28,97 @@ mod layers;
 mod llm;
 mod model;
 mod output;
-mod processed;
 mod rewrite;
 mod schema;
 mod settings;
 mod specific;
-mod stdin;
 mod tools;
-mod translate;
 
 pub use super::command_hooks::{
     BlockingError, EXIT_CODE_BLOCKING_ERROR, EXIT_CODE_NON_BLOCKING_ERROR, EXIT_CODE_SUCCESS, HookDecision, HookOutput,
 };
-pub use aggregate::AggregatedHookResult;
-pub use event_name::HookEventName;
+pub use crate::payload::{request_with_changes as from_hook_request, response_with_changes as from_hook_response};
+pub use aggregate::{AggregatedHookResult, ProcessedHookResult};
 pub use input::{
     AfterAgentInput, AfterModelInput, AfterToolInput, AnyHookInput, BeforeAgentInput, BeforeModelInput,
-    BeforeToolInput, BeforeToolSelectionInput, CompressTrigger, HookInput, NotificationInput, PreCompressInput,
-    SessionEndInput, SessionStartInput,
+    BeforeToolInput, BeforeToolSelectionInput, CompressTrigger, HookEventName, HookInput, NotificationInput,
+    PreCompressInput, SessionEndInput, SessionStartInput,
 };
 pub use llm::{HookToolConfig, HookToolMode, LlmRequest, LlmResponse};
+pub use model::{to_hook_request, to_hook_response};
 pub use output::{
     AfterModelHookOutput, BeforeModelHookOutput, BeforeToolHookOutput, BeforeToolSelectionHookOutput, DefaultHookOutput,
 };
-pub use processed::ProcessedHookResult;
 pub use schema::{MATCHER_FORMAT, schemas};
-pub use translate::{from_hook_request, from_hook_response, to_hook_request, to_hook_response};
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::command_hooks::{Answer, CommandDialect, TimeoutUnit, read_answer};
-use super::{Dialect, DialectId, Flow, FoldContext, Folded, Launch, LoadContext, Loaded, OutcomeDetail, Reply};
+use super::{
+    Dialect, DialectId, Flow, FoldContext, Folded, Launch, LoadContext, LoadMemory, Loaded, OutcomeDetail, Protocol,
+    Reply,
+};
 use crate::diagnostic::Diagnostic;
 use crate::event::{Column, Event, EventKind, Stage};
 use crate::firing::Plan;
 use crate::hook::{Action, GroupOrder, Hook, OnFailure};
-use crate::json::Json;
+use crate::json::{Json, ObjectWriter};
 use crate::matcher::{Compiled, Language, Matcher, OnInvalid, Scope};
 use crate::outcome::{Effects, Outcome};
+use crate::payload::list;
 use crate::run::{RunEnd, RunInput};
 
 /// The dialect.
 pub(crate) struct Llxprt;
 
 impl Dialect for Llxprt {
-    const ID: DialectId = DialectId::Llxprt;
-
-    const TITLE: &'static str = "command hooks in settings files";
-
-    fn column(kind: EventKind) -> Option<&'static Column> {
+    fn column(&self, kind: EventKind) -> Option<&'static Column> {
         events::column(kind)
     }
 
-    type Memory = ();
-
-    fn load(context: &mut LoadContext<'_, '_>, _memory: &mut ()) -> Loaded {
+    fn load(&self, context: &mut LoadContext<'_, '_>, _memory: &mut LoadMemory) -> Loaded {
         layers::load(context)
     }
 
-    const PROJECT_VARIABLES: &'static [&'static str] = &command::PROJECT_VARIABLES;
+    fn project_variables(&self) -> &'static [&'static str] {
+        &command::PROJECT_VARIABLES
+    }
 
     /// One sequential group makes the whole event sequential.
-    fn stage(_kind: EventKind, matching: &[&Arc<Hook>]) -> Stage {
+    fn stage(&self, _kind: EventKind, matching: &[&Arc<Hook>]) -> Stage {
         let sequential = matching.iter().any(|hook| hook.order == GroupOrder::Sequential);
         if sequential { Stage::Chain } else { Stage::Parallel }
     }
 
     /// A matcher is compared with what the hook would see.
-    fn matcher_subject(event: &Event, field: &str) -> String {
+    fn matcher_subject(&self, event: &Event, field: &str) -> String {
         input::matched_text(event, field)
     }
 
-    fn matcher(kind: EventKind, pattern: &str) -> Matcher {
+    fn matcher(&self, kind: EventKind, pattern: &str) -> Matcher {
         Self::compile_matcher(kind, pattern, OnInvalid::MatchAll).matcher
     }
 
-    fn same_work(hook: &Hook) -> Option<String> {
+    fn same_work(&self, hook: &Hook) -> Option<String> {
         command::same_work(hook)
     }
+
+    fn refused(&self, outcome: &mut Outcome, effects: &Effects) {
+        OutcomeDetail::amend(Box::new(AggregatedHookResult::empty()), outcome, effects);
+    }
+
+    fn outcome_members(&self, outcome: &Outcome) -> Vec<(&'static str, Json)> {
+        vec![("aggregated", AggregatedHookResult::of(outcome).to_json())]
+    }
+
+    fn plan_members(&self, plan: &Plan) -> Vec<(&'static str, Json)> {
+        vec![("mode", Json::string(plan.stage_of(Self::ID).name()))]
+    }
+}
+
+impl Protocol for Llxprt {
+    const ID: DialectId = DialectId::Llxprt;
 
     type Answer = Answer;
 
@@ -115,7 +126,16 @@ impl Dialect for Llxprt {
     const SAME_INPUT_FOR_ALL: bool = true;
 
     fn input(_hook: &Hook, event: &Event, before: &[Reply<Self::Answer>]) -> RunInput {
-        stdin::input(event, before)
+        let mut payload = ObjectWriter::new();
+        if let Some(input) = AnyHookInput::of_event(event) {
+            input.write(&mut payload);
+            // The links of a chain also see the answers so far.
+            if !before.is_empty() {
+                let outputs = before.iter().filter_map(|reply| Some(reply.answer.as_ref()?.output.to_json()));
+                payload.value("previous_outputs", list(outputs));
+            }
+        }
+        payload.finish().into()
     }
 
     fn launch(hook: &Hook, event: &Event) -> Launch {
@@ -137,23 +157,11 @@ impl Dialect for Llxprt {
     fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Reply<Self::Answer>]) -> Folded {
         fold::fold(context, event, replies)
     }
-
-    fn refused(outcome: &mut Outcome, effects: &Effects) {
-        OutcomeDetail::amend(Box::new(AggregatedHookResult::empty()), outcome, effects);
-    }
-
-    fn outcome_members(outcome: &Outcome) -> Vec<(&'static str, Json)> {
-        vec![("aggregated", AggregatedHookResult::of(outcome).to_json())]
-    }
-
-    fn plan_members(plan: &Plan) -> Vec<(&'static str, Json)> {
-        vec![("mode", Json::string(plan.stage_of(Self::ID).name()))]
-    }
 }
 
 impl CommandDialect for Llxprt {
     const DIALECT: DialectId = DialectId::Llxprt;
-    const TIMEOUT_UNIT: TimeoutUnit = TimeoutUnit::Milliseconds;
+    const TIMEOUT_UNIT: TimeoutUnit = TimeoutUnit::MILLISECONDS;
 
     fn compile_matcher(event: EventKind, pattern: &str, on_invalid: OnInvalid) -> Compiled {
         let names_a_tool = event.spec().matched_on(DialectId::Llxprt) == Some("tool_name");

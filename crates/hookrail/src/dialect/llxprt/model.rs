@@ -18,18 +18,21 @@ pub(super) struct RequestChange {
     tool_config: Option<Json>,
 }
 
-/// The response as a hook receives it: text only, with the metadata that is documented.
-pub(super) fn response_on_stdin(response: &Json) -> Json {
+/// The request as hooks know it: `model`, `messages`, `config`, `toolConfig`.
+#[must_use]
+pub fn to_hook_request(request: &Json) -> Json {
+    ModelRequest::read(request).without_others().to_json()
+}
+
+/// The response as hooks know it: `text`, `candidates`, `usageMetadata`, and text only.
+#[must_use]
+pub fn to_hook_response(response: &Json) -> Json {
     let Some(object) = response_in_step(response).and_then(|response| response.as_object()) else {
         return response.clone();
     };
     let known = ["text", "candidates", "usageMetadata"];
-    object
-        .iter()
-        .filter(|(key, _)| known.contains(key))
-        .map(|(key, value)| (key, value.clone()))
-        .collect::<JsonObject>()
-        .to_json()
+    let shown = object.iter().filter(|(key, _)| known.contains(key));
+    shown.map(|(key, value)| (key, value.clone())).collect::<JsonObject>().to_json()
 }
 
 /// Works out what an answer changes. Of the two views the one that differs from what was sent counts, and the first
@@ -100,8 +103,7 @@ pub(super) fn sanitize_request(answer: &mut JsonObject) -> Vec<String> {
             "config" | "generationConfig" | "toolConfig" if value.kind() != JsonKind::Object => {
                 Some("must be an object")
             }
-            "messages" if value.as_array().is_none() => Some("must be a list"),
-            "contents" if value.as_array().is_none() => Some("must be a list"),
+            "messages" | "contents" if value.as_array().is_none() => Some("must be a list"),
             "messages" if unreadable(value, |entry| ModelMessage::read(entry).is_some()) => {
                 Some("holds no readable message")
             }

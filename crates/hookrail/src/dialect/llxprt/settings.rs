@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::Llxprt;
-use crate::config::{Document, Node, Shape};
+use crate::config::{Document, Node, Parsed, Shape, Verdict};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::command_hooks::{read_event, with_suggestion};
+use crate::dialect::command_hooks::read_event;
 use crate::dialect::sandbox;
 use crate::hook::Hook;
 use crate::run::Redaction;
@@ -15,10 +15,8 @@ use crate::snapshot::ModelDecisions;
 use crate::source::SourceKind;
 
 /// What one file says.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct SettingsFile {
-    /// Whether the file and its sections have the shape they must have, so that it says which hooks it means.
-    pub(super) is_whole: bool,
     /// Whether it switches hooks on or off, and with which key.
     pub(super) switch: Option<Switch>,
     /// Identities of hooks it disables.
@@ -29,20 +27,6 @@ pub(crate) struct SettingsFile {
     /// What processes of hooks with less authority may do at most.
     pub(super) sandbox_floor: Option<Arc<SandboxProfile>>,
     pub(super) hooks: Vec<Hook>,
-}
-
-impl Default for SettingsFile {
-    fn default() -> Self {
-        Self {
-            is_whole: true,
-            switch: None,
-            disabled: Vec::new(),
-            model_decisions: None,
-            redaction: None,
-            sandbox_floor: None,
-            hooks: Vec::new(),
-        }
-    }
 }
 
 /// A switch in a file.
@@ -59,20 +43,21 @@ pub(super) const CONFIG_KEYS: [&str; 5] =
 /// Keys that once stood under `hooks`.
 const LEGACY_KEYS: [&str; 3] = ["enabled", "disabled", "notifications"];
 
-/// Reads the parts of a settings file that concern hooks. Keys of the file's other readers are left alone.
-pub(super) fn read(document: &Document, kind: SourceKind) -> (SettingsFile, Vec<Diagnostic>) {
-    let mut reader = Reader { document, kind, found: Vec::new(), settings: SettingsFile::default() };
+/// Reads the parts of a settings file that concern hooks. Keys of the file's other readers are left alone. A file is broken
+/// if its own shape, or that of a section or a switch, is wrong, because it does not say which hooks it means then.
+pub(super) fn read(document: &Document, kind: SourceKind) -> Parsed<SettingsFile> {
+    let (settings, verdict) = (SettingsFile::default(), Verdict::Usable);
+    let mut reader = Reader { document, kind, found: Vec::new(), settings, verdict };
     match document.root() {
         Some(root) if root.members().is_some() => reader.root(root),
         Some(root) => {
-            let message = format!("settings must be an object, not {}", root.described());
-            reader.report(Code::FileShape, root, message);
-            reader.settings.is_whole = false;
+            reader.mismatch(Code::FileShape, root, "settings must be an object");
+            reader.verdict = Verdict::Broken;
         }
         // A file of comments says nothing, and is not wrong.
         None => {}
     }
-    (reader.settings, reader.found)
+    Parsed { value: Some(reader.settings), problems: reader.found, verdict: reader.verdict }
 }
 
 struct Reader<'d> {
@@ -80,11 +65,13 @@ struct Reader<'d> {
     kind: SourceKind,
     found: Vec<Diagnostic>,
     settings: SettingsFile,
+    verdict: Verdict,
 }
 
 impl Reader<'_> {
-    fn report(&mut self, code: Code, node: &Node, message: impl Into<String>) {
-        self.found.push(self.document.finding(code, &node.span, message));
+    /// Reports a value of the wrong kind.
+    fn mismatch(&mut self, code: Code, node: &Node, message: impl std::fmt::Display) {
+        self.found.push(self.document.mismatch(code, node, message));
     }
 
     fn root(&mut self, root: &Node) {
@@ -131,8 +118,7 @@ impl Reader<'_> {
 
     fn redaction(&mut self, node: &Node) {
         if node.members().is_none() {
-            let message = format!("`environmentVariableRedaction` must be an object, not {}", node.described());
-            self.report(Code::SettingType, node, message);
+            self.mismatch(Code::SettingType, node, "`environmentVariableRedaction` must be an object");
             return;
         }
         let enabled =
@@ -164,10 +150,11 @@ impl Reader<'_> {
         if node.members().is_some() {
             return Some(node);
         }
-        let message = format!("`{name}` must be an object, not {}", node.described());
-        self.report(Code::SettingType, node, message);
+        self.mismatch(Code::SettingType, node, format!("`{name}` must be an object"));
         // What stood there may have been a guard, or what switched guards on.
-        self.settings.is_whole &= !["tools", "hooksConfig", "hooks"].contains(&name);
+        if ["tools", "hooksConfig", "hooks"].contains(&name) {
+            self.verdict = Verdict::Broken;
+        }
         None
     }
 
@@ -176,7 +163,7 @@ impl Reader<'_> {
             if !CONFIG_KEYS.contains(&key.name.as_str()) {
                 let message = format!("`hooksConfig.{}` is not known and has no effect", key.name);
                 let finding = self.document.finding(Code::UnknownKey, &key.span, message);
-                self.found.push(with_suggestion(finding, &key.name, CONFIG_KEYS));
+                self.found.push(finding.suggest(&key.name, CONFIG_KEYS));
             }
         }
     }
@@ -184,13 +171,12 @@ impl Reader<'_> {
     /// Off if any key says so, on if at least one does, else silent.
     fn switch(&mut self, keys: [(&'static str, Option<&Node>); 3]) {
         for (name, node) in keys {
-            let flag = node.and_then(|node| self.flag(name, node));
-            // A switch that cannot be read may be the one that arms the guards.
-            self.settings.is_whole &= node.is_none() || flag.is_some();
-            match flag {
+            let Some(node) = node else { continue };
+            match self.flag(name, node) {
                 Some(false) => self.settings.switch = Some(Switch::Off(name)),
-                Some(true) if self.settings.switch.is_none() => self.settings.switch = Some(Switch::On),
-                _ => {}
+                Some(true) => _ = self.settings.switch.get_or_insert(Switch::On),
+                // A switch that cannot be read may be the one that arms the guards.
+                None => self.verdict = Verdict::Broken,
             }
         }
     }
@@ -199,26 +185,21 @@ impl Reader<'_> {
         if let Shape::Flag(flag) = node.shape {
             return Some(flag);
         }
-        let message = format!("`{name}` must be true or false, not {}", node.described());
-        self.report(Code::SettingType, node, message);
+        self.mismatch(Code::SettingType, node, format!("`{name}` must be true or false"));
         None
     }
 
     /// A list of names; what is not a name is reported and left out.
     fn names(&mut self, what: &str, list: &Node) -> Vec<String> {
         let Some(elements) = list.elements() else {
-            let message = format!("the list of {what} must be a list of names, not {}", list.described());
-            self.report(Code::SettingType, list, message);
+            self.mismatch(Code::SettingType, list, format!("the list of {what} must be a list of names"));
             return Vec::new();
         };
         let mut names = Vec::new();
         for element in elements {
             match element.text() {
                 Some(name) => names.push(name.to_owned()),
-                None => {
-                    let message = format!("the list of {what} must hold strings, not {}", element.described());
-                    self.report(Code::SettingType, element, message);
-                }
+                None => self.mismatch(Code::SettingType, element, format!("the list of {what} must hold strings")),
             }
         }
         names
@@ -230,7 +211,7 @@ impl Reader<'_> {
             Some("last-wins") => self.settings.model_decisions = Some(ModelDecisions::LastWins),
             _ => {
                 let message = "`hooksConfig.modelDecisions` must be \"strict\" or \"last-wins\"";
-                self.report(Code::SettingValue, node, message);
+                self.found.push(self.document.finding(Code::SettingValue, &node.span, message));
             }
         }
     }

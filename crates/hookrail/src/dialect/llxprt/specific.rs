@@ -1,7 +1,7 @@
 //! The members of `hookSpecificOutput`: which there are, what they must be, and on which events they do something.
 
+use super::llm::HookToolMode;
 use super::model;
-use crate::config::nearest;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::DialectId;
 use crate::dialect::command_hooks::HookOutput;
@@ -29,14 +29,9 @@ pub(super) fn check(kind: EventKind, output: &mut HookOutput) -> Vec<Diagnostic>
     let mut wrong = Vec::new();
     for (key, value) in specific.iter() {
         let Some((_, expected, ability)) = MEMBERS.iter().find(|(name, ..)| *name == key) else {
-            let diagnostic = Diagnostic::new(
-                Code::AnswerUnknownField,
-                format!("`hookSpecificOutput.{key}` is not known and has no effect"),
-            );
-            found.push(match nearest(key, MEMBERS.iter().map(|(name, ..)| *name)) {
-                Some(name) => diagnostic.hint(format!("did you mean `{name}`?")),
-                None => diagnostic,
-            });
+            let message = format!("`hookSpecificOutput.{key}` is not known and has no effect");
+            let diagnostic = Diagnostic::new(Code::AnswerUnknownField, message);
+            found.push(diagnostic.suggest(key, MEMBERS.iter().map(|(name, ..)| *name)));
             continue;
         };
         if value.kind() != *expected {
@@ -83,7 +78,7 @@ fn tool_config(given: &JsonObject) -> (JsonObject, Vec<Diagnostic>) {
     let mut config = given.clone();
     let mut found = Vec::new();
     if let Some(mode) = given.get("mode")
-        && !matches!(mode.as_str().as_deref(), Some("AUTO" | "ANY" | "NONE"))
+        && mode.decode::<HookToolMode>().is_none()
     {
         config.remove("mode");
         let message = format!("`toolConfig.mode` must be `AUTO`, `ANY` or `NONE`, not {}", mode.text());

@@ -5,38 +5,32 @@ mod events;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Dialect, DialectId, Flow, FoldContext, Folded, LoadContext, Loaded, Reply};
+use super::{Dialect, DialectId, Flow, FoldContext, Folded, LoadContext, LoadMemory, Loaded, Protocol, Reply};
 use crate::event::{Column, Event, EventKind, Stage};
-use crate::hook::{Authority, Hook, OnFailure};
+use crate::hook::{Hook, OnFailure};
 use crate::matcher::Matcher;
-use crate::outcome::{Decision, Effects, EndKind, Health};
+use crate::outcome::{Decision, Effects, EndKind};
 use crate::run::{How, RunEnd, RunInput};
 
 pub(crate) struct Native;
 
 impl Dialect for Native {
-    const ID: DialectId = DialectId::Native;
-
-    const TITLE: &'static str = "closures of the embedding program";
-
-    fn column(kind: EventKind) -> Option<&'static Column> {
+    fn column(&self, kind: EventKind) -> Option<&'static Column> {
         events::column(kind)
     }
 
-    type Memory = ();
-
     /// Closures are given to the builder, not read from files.
-    fn load(_context: &mut LoadContext<'_, '_>, _memory: &mut ()) -> Loaded {
+    fn load(&self, _context: &mut LoadContext<'_, '_>, _memory: &mut LoadMemory) -> Loaded {
         Loaded::default()
     }
 
-    fn matcher(_kind: EventKind, _pattern: &str) -> Matcher {
+    fn matcher(&self, _kind: EventKind, _pattern: &str) -> Matcher {
         Matcher::everything()
     }
+}
 
-    fn same_work(_hook: &Hook) -> Option<String> {
-        None
-    }
+impl Protocol for Native {
+    const ID: DialectId = DialectId::Native;
 
     type Answer = Effects;
 
@@ -48,7 +42,7 @@ impl Dialect for Native {
 
     fn read(hook: &Arc<Hook>, on_failure: OnFailure, _kind: EventKind, end: &RunEnd) -> Reply<Effects> {
         let failed = |end: EndKind| (end, super::failure_effects(hook, on_failure, end));
-        let (kind, answer) = match (&end.how, end.failure()) {
+        let (kind, answer) = match (end.how(), end.failure()) {
             (How::Decided(effects), _) if **effects == Effects::default() => (EndKind::Silent, None),
             (How::Decided(effects), _) => (EndKind::Answered, Some((**effects).clone())),
             (_, Some(failure)) => failed(failure),
@@ -56,17 +50,7 @@ impl Dialect for Native {
             (_, None) => failed(EndKind::BadOutput),
         };
         let decision = answer.as_ref().and_then(|effects| effects.decision);
-        Reply {
-            hook: Arc::clone(hook),
-            end: kind,
-            decision,
-            answer,
-            health: Health::of(kind),
-            authority: Authority::default(),
-            duration: end.duration,
-            failure: None,
-            diagnostics: Vec::new(),
-        }
+        Reply::new(hook, end, kind, decision, answer)
     }
 
     fn pass_on(event: &mut Event, _stage: Stage, reply: &Reply<Effects>) -> Flow {

@@ -1,13 +1,12 @@
 //! Loads `.test-dialect.json` of the project and of the user: a list of `{"on": event, "only": tool, "run": command}`.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use super::TestDialect;
 use crate::config::{Document, Node, Parsed, Place, same_place};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::columns::event_named;
-use crate::dialect::{Dialect, LoadContext, Loaded};
+use crate::dialect::{Dialect, LoadContext, Loaded, Protocol};
 use crate::hook::{Action, Hook};
 use crate::source::{Origin, SourceKind};
 
@@ -22,7 +21,7 @@ pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
     for (kind, folder) in folders.into_iter().flatten() {
         let file = folder.join(FILE);
         let place = Place { path: &file, kind, dialect: Some(TestDialect::ID) };
-        let read = reading.read(place, &mut loaded.diagnostics, |text| parse(&file, kind, text));
+        let read = reading.read_document(place, &mut loaded.diagnostics, |document| parse(&document, kind));
         for mut hook in read.any().unwrap_or_default() {
             hook.environment = Some(Arc::clone(&environment));
             if kind == SourceKind::Project {
@@ -34,20 +33,15 @@ pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
     loaded
 }
 
-fn parse(file: &Path, kind: SourceKind, text: &str) -> Parsed<Vec<Hook>> {
-    let document = match Document::parse(file, text.to_owned()) {
-        Ok(document) => document,
-        Err(problem) => return Parsed::broken(problem),
-    };
+fn parse(document: &Document, kind: SourceKind) -> Parsed<Vec<Hook>> {
     let Some(root) = document.root() else { return Parsed::usable(Vec::new(), Vec::new()) };
     let Some(entries) = root.elements() else {
-        let message = format!("the file must be a list of hooks, not {}", root.described());
-        return Parsed::broken(document.finding(Code::FileShape, &root.span, message));
+        return Parsed::broken(document.mismatch(Code::FileShape, root, "the file must be a list of hooks"));
     };
     let mut problems = Vec::new();
     let mut hooks = Vec::new();
     for entry in entries {
-        match hook(&document, kind, entry) {
+        match hook(document, kind, entry) {
             Ok(hook) => hooks.push(hook),
             Err(problem) => problems.push(problem),
         }
@@ -64,7 +58,7 @@ fn hook(document: &Document, kind: SourceKind, entry: &Node) -> Result<Hook, Dia
     let origin = Origin::new(kind, document.location(&entry.span));
     let mut hook = Hook::new(event, TestDialect::ID, command, Action::Shell(command.into()), origin);
     if let Some(pattern) = text("only") {
-        hook.matcher = TestDialect::matcher(event, pattern);
+        hook.matcher = TestDialect.matcher(event, pattern);
     }
     Ok(hook)
 }

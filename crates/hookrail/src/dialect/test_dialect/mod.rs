@@ -9,12 +9,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{
-    Dialect, DialectId, Flow, FoldContext, Folded, LoadContext, Loaded, Reply, failure_decision, failure_reason,
+    Dialect, DialectId, Flow, FoldContext, Folded, LoadContext, LoadMemory, Loaded, Protocol, Reply, failure_decision,
+    failure_reason,
 };
 use crate::event::{Column, Event, EventKind, Stage};
-use crate::hook::{Authority, Hook, OnFailure};
+use crate::hook::{Hook, OnFailure};
 use crate::matcher::{Language, Matcher, OnInvalid, Scope};
-use crate::outcome::{Decision, Effects, EndKind, Health};
+use crate::outcome::{Decision, Effects, EndKind};
 use crate::run::{How, RunEnd, RunInput};
 
 /// The dialect.
@@ -54,64 +55,45 @@ impl Answer {
 }
 
 impl Dialect for TestDialect {
-    const ID: DialectId = DialectId::TestDialect;
-
-    const TITLE: &'static str = "one-line hooks of the tests";
-
-    fn column(kind: EventKind) -> Option<&'static Column> {
+    fn column(&self, kind: EventKind) -> Option<&'static Column> {
         events::column(kind)
     }
 
-    type Memory = ();
-
-    fn load(context: &mut LoadContext<'_, '_>, _memory: &mut ()) -> Loaded {
+    fn load(&self, context: &mut LoadContext<'_, '_>, _memory: &mut LoadMemory) -> Loaded {
         load::load(context)
     }
 
-    fn matcher(_kind: EventKind, pattern: &str) -> Matcher {
+    fn matcher(&self, _kind: EventKind, pattern: &str) -> Matcher {
         Matcher::compile(pattern, Language::GlobOrRegex, Scope::Whole, OnInvalid::MatchAll).matcher
     }
+}
 
-    fn same_work(_hook: &Hook) -> Option<String> {
-        None
-    }
+impl Protocol for TestDialect {
+    const ID: DialectId = DialectId::TestDialect;
 
     type Answer = Answer;
 
     const GRACE: Duration = Duration::from_millis(500);
 
     fn input(_hook: &Hook, event: &Event, _before: &[Reply<Answer>]) -> RunInput {
-        let name = Self::column(event.kind()).map_or("", |column| column.name);
+        let name = Self.column(event.kind()).map_or("", |column| column.name);
         let line = format!("{name} {}\n", event.text("tool_name").unwrap_or_default());
         Arc::<[u8]>::from(line.into_bytes()).into()
     }
 
     fn read(hook: &Arc<Hook>, on_failure: OnFailure, _kind: EventKind, end: &RunEnd) -> Reply<Answer> {
         let failed = |end: EndKind| (end, Answer::of_failure(hook, on_failure, end));
-        let (kind, answer) = match &end.how {
-            How::Exited(0) => match Answer::read(end.stdout.lossy().trim()) {
+        let (kind, answer) = match (end.how(), end.failure()) {
+            (How::Exited(0), None) => match Answer::read(end.stdout().lossy().trim()) {
                 Some(answer) => (EndKind::Answered, Some(answer)),
                 None => (EndKind::Silent, None),
             },
-            How::Exited(_) | How::StatusUnknown => failed(EndKind::Exited),
-            How::Signalled(_) => failed(EndKind::Signalled),
-            How::TimedOut(_) => failed(EndKind::TimedOut),
-            How::OutputLimit => failed(EndKind::OutputLimit),
-            How::SpawnFailed(_) => failed(EndKind::SpawnFailed),
-            How::ContentChanged | How::Unusable(_) => failed(EndKind::Unusable),
-            _ => failed(EndKind::Cancelled),
+            (_, Some(failure)) => failed(failure),
+            // What only another runner returns is no answer of a command.
+            (_, None) => failed(EndKind::BadOutput),
         };
-        Reply {
-            hook: Arc::clone(hook),
-            end: kind,
-            decision: answer.as_ref().and_then(|answer| answer.effects().decision),
-            answer,
-            health: Health::of(kind),
-            authority: Authority::default(),
-            duration: end.duration,
-            failure: None,
-            diagnostics: Vec::new(),
-        }
+        let decision = answer.as_ref().and_then(|answer| answer.effects().decision);
+        Reply::new(hook, end, kind, decision, answer)
     }
 
     /// No answer rewrites anything.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{DialectId, Reply, failure_reason};
 use crate::event::{Abilities, EventKind};
-use crate::hook::{Authority, Hook, OnFailure};
-use crate::json::Json;
-use crate::outcome::{Decision, EndKind, Health};
+use crate::hook::{Hook, OnFailure};
+use crate::json::{Json, JsonKind};
+use crate::outcome::{Decision, EndKind};
 use crate::run::{How, RunEnd};
 
 /// The reason of a deny that gives none.
@@ -43,23 +43,23 @@ pub(super) enum Spoken {
 
 /// Makes an answer of a raw end. Exit codes have no special values: anything but zero is a failure.
 pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reply<Answer> {
-    let mut found = Found { hook, diagnostics: Vec::new() };
-    let stdout = end.stdout.lossy();
-    if end.how == How::Exited(2) {
+    let mut diagnostics = Vec::new();
+    let stdout = end.stdout().lossy();
+    if *end.how() == How::Exited(2) {
         let message = format!("hook `{hook}` exited with 2, which has no meaning of its own for plugins");
         let hint = "print {\"decision\": \"deny\"} and exit with 0, or set `failurePolicy` to \"block\"";
-        found.report_with_hint(Code::ExitStatusWithoutMeaning, message, hint);
+        diagnostics.push(about(hook, Code::ExitStatusWithoutMeaning, message).hint(hint));
     }
-    let (kind_of_end, answer) = match (&end.how, end.failure()) {
+    let (kind_of_end, answer) = match (end.how(), end.failure()) {
         (How::Exited(_), None) => match spoken(&stdout) {
             Spoken::Answer(answer) => {
-                found.without_effect(kind, &stdout);
+                diagnostics.extend(without_effect(hook, kind, &stdout));
                 (EndKind::Answered, Some(answer))
             }
             Spoken::Nothing => (EndKind::Silent, None),
             Spoken::NotJson(why) | Spoken::Invalid(why) => {
                 let message = format!("hook `{hook}` gave no valid decision and counts as allow: {why}");
-                found.report(Code::BadOutput, message);
+                diagnostics.push(about(hook, Code::BadOutput, message));
                 (EndKind::BadOutput, None)
             }
         },
@@ -67,29 +67,19 @@ pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end
         // What only another runner returns is no answer of a command.
         (_, None) => failed(hook, on_failure, EndKind::BadOutput),
     };
-    if end.how != How::Exited(0)
-        && !end.stdout.is_truncated()
+    if *end.how() != How::Exited(0)
+        && !end.stdout().is_truncated()
         && let Spoken::Answer(Answer { verdict: Verdict::Deny, .. }) = spoken(&stdout)
     {
         let message = format!("hook `{hook}` said `deny` but failed, so that does not count");
-        found.report(Code::DecisionDiscarded, message);
+        diagnostics.push(about(hook, Code::DecisionDiscarded, message));
     }
     let decides = can(kind) != Abilities::NONE;
     let decision = answer.as_ref().filter(|_| decides).map(|answer| match answer.verdict {
         Verdict::Deny => Decision::Deny,
         Verdict::Allow | Verdict::Modify => Decision::Allow,
     });
-    Reply {
-        hook: Arc::clone(hook),
-        end: kind_of_end,
-        decision,
-        answer: answer.filter(|_| decides),
-        health: Health::of(kind_of_end),
-        authority: Authority::default(),
-        duration: end.duration,
-        failure: None,
-        diagnostics: found.diagnostics,
-    }
+    Reply { diagnostics, ..Reply::new(hook, end, kind_of_end, decision, answer.filter(|_| decides)) }
 }
 
 fn can(kind: EventKind) -> Abilities {
@@ -107,53 +97,40 @@ fn failed(hook: &Hook, on_failure: OnFailure, end: EndKind) -> (EndKind, Option<
     (end, answer)
 }
 
-/// What there is to say about an answer.
-struct Found<'h> {
-    hook: &'h Arc<Hook>,
-    diagnostics: Vec<Diagnostic>,
+fn about(hook: &Hook, code: Code, message: String) -> Diagnostic {
+    Diagnostic::new(code, message).at(hook.origin.location.clone())
 }
 
-impl Found<'_> {
-    fn report(&mut self, code: Code, message: String) {
-        self.diagnostics.push(Diagnostic::new(code, message).at(self.hook.origin.location.clone()));
+/// The parts of a valid answer that do nothing: of the wrong type, or for another event.
+fn without_effect(hook: &Hook, kind: EventKind, stdout: &str) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let Ok(value) = Json::parse(trimmed(stdout)) else { return found };
+    let Some(object) = value.as_object() else { return found };
+    if let Some(key) = value.repeated_member() {
+        let used = if key == "decision" { "strictest" } else { "last" };
+        let message = format!("hook `{hook}`: duplicate key `{key}` in its answer; the {used} value is used");
+        found.push(about(hook, Code::AnswerDuplicateKey, message).hint("write every key once"));
     }
-
-    fn report_with_hint(&mut self, code: Code, message: String, hint: &str) {
-        let finding = Diagnostic::new(code, message).at(self.hook.origin.location.clone());
-        self.diagnostics.push(finding.hint(hint));
+    let modifies = object.get("decision").and_then(Json::as_str).as_deref() == Some("modify");
+    let fields = [
+        ("args", Abilities::REWRITE_TOOL_INPUT, JsonKind::Object),
+        ("output", Abilities::REPLACE_TOOL_OUTPUT, JsonKind::String),
+        ("context", Abilities::ADD_CONTEXT, JsonKind::String),
+    ];
+    for (field, needs, expected) in fields {
+        let Some(value) = object.get(field) else { continue };
+        let (code, problem) = if !can(kind).includes(needs) {
+            (Code::AnswerIgnored, format!("has no effect on {kind}"))
+        } else if value.kind() != expected {
+            (Code::AnswerField, format!("must be {}; it was left out", expected.described()))
+        } else if field != "context" && !modifies {
+            (Code::AnswerIgnored, "counts only with the decision `modify`".to_owned())
+        } else {
+            continue;
+        };
+        found.push(about(hook, code, format!("`{field}` of hook `{hook}` {problem}")));
     }
-
-    /// Reports the parts of a valid answer that do nothing: of the wrong type, or for another event.
-    fn without_effect(&mut self, kind: EventKind, stdout: &str) {
-        let Ok(value) = Json::parse(trimmed(stdout)) else { return };
-        let Some(object) = value.as_object() else { return };
-        let hook = self.hook;
-        if let Some(key) = value.repeated_member() {
-            let used = if key == "decision" { "strictest" } else { "last" };
-            let message = format!("hook `{hook}`: duplicate key `{key}` in its answer; the {used} value is used");
-            self.report_with_hint(Code::AnswerDuplicateKey, message, "write every key once");
-        }
-        let modifies = object.get("decision").and_then(Json::as_str).as_deref() == Some("modify");
-        let fields = [
-            ("args", Abilities::REWRITE_TOOL_INPUT, "an object"),
-            ("output", Abilities::REPLACE_TOOL_OUTPUT, "a string"),
-            ("context", Abilities::ADD_CONTEXT, "a string"),
-        ];
-        for (field, needs, expected) in fields {
-            let Some(value) = object.get(field) else { continue };
-            let fits = if field == "args" { value.as_object().is_some() } else { value.as_str().is_some() };
-            if !can(kind).includes(needs) {
-                let message = format!("`{field}` of hook `{hook}` has no effect on {kind}");
-                self.report(Code::AnswerIgnored, message);
-            } else if !fits {
-                let message = format!("`{field}` of hook `{hook}` must be {expected}; it was left out");
-                self.report(Code::AnswerField, message);
-            } else if field != "context" && !modifies {
-                let message = format!("`{field}` of hook `{hook}` counts only with the decision `modify`");
-                self.report(Code::AnswerIgnored, message);
-            }
-        }
-    }
+    found
 }
 
 /// The text without the blanks around it, and without a byte order mark.

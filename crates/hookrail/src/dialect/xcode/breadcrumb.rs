@@ -17,19 +17,19 @@ pub(super) fn of_run(hook: &Hook, kind: EventKind, end: &RunEnd) -> Vec<Breadcru
     let plugin = hook.owner.as_ref().map_or("?", |owner| owner.id.as_str());
     let crumb = |tag, rest: String| Breadcrumb::new(DialectId::Xcode, tag, format!("{plugin} {event}: {rest}"));
     let failed = |rest: String| vec![crumb("hooks.exec-error", rest)];
-    match &end.how {
-        How::Exited(0) if end.stdout.is_truncated() => failed("too much output".to_owned()),
+    match end.how() {
+        How::Exited(0) if end.stdout().is_truncated() => failed("too much output".to_owned()),
         How::Exited(0) => {
-            let (decision, problem) = match spoken(&end.stdout.lossy()) {
+            let (decision, problem) = match spoken(&end.stdout().lossy()) {
                 Spoken::Answer(answer) => (word(&answer), None),
                 Spoken::Nothing => ("allow", None),
-                Spoken::NotJson(_) => ("allow", Some(crumb("hooks.decision-not-json", quoted(&end.stdout.lossy())))),
-                Spoken::Invalid(_) => ("allow", Some(crumb("hooks.decision-invalid", quoted(&end.stdout.lossy())))),
+                Spoken::NotJson(_) => ("allow", Some(crumb("hooks.decision-not-json", quoted(&end.stdout().lossy())))),
+                Spoken::Invalid(_) => ("allow", Some(crumb("hooks.decision-invalid", quoted(&end.stdout().lossy())))),
             };
             problem.into_iter().chain([crumb("hooks.exec-ran", format!("decision={decision}"))]).collect()
         }
         How::Exited(code) => {
-            let said = quoted(&end.stderr.lossy());
+            let said = quoted(&end.stderr().lossy());
             let said = if said.is_empty() { said } else { format!(" stderr={said}") };
             vec![crumb("hooks.exec-nonzero", format!("exit={code}{said}"))]
         }

@@ -57,8 +57,7 @@ pub(super) fn read(context: &Context<'_>, document: &Document, map: &Node) -> (V
 pub(super) fn read_file(context: &Context<'_>, document: &Document) -> (Vec<Hook>, Vec<Diagnostic>) {
     let Some(root) = document.root() else { return Default::default() };
     if root.members().is_none() {
-        let message = format!("a file of hooks must be an object, not {}", root.described());
-        return (Vec::new(), vec![document.finding(Code::FileShape, &root.span, message)]);
+        return (Vec::new(), vec![document.mismatch(Code::FileShape, root, "a file of hooks must be an object")]);
     }
     // The map itself has no event of that name, so this can only be the other format's wrapper.
     let Some((key, inner)) = root.member("hooks").filter(|(_, inner)| inner.members().is_some()) else {
@@ -89,12 +88,12 @@ impl Reader<'_> {
         let Some(event) = event_named(DialectId::Xcode, &key.name) else {
             let message = format!("`{}` is not an event; its hooks will not run", key.name);
             let finding = self.document.finding(Code::UnknownEvent, &key.span, message);
-            self.found.push(with_suggestion(finding, &key.name, event_names(DialectId::Xcode)));
+            self.found.push(finding.suggest(&key.name, event_names(DialectId::Xcode)));
             return;
         };
         let Some(entries) = value.elements() else {
-            let message = format!("the hooks of {} must be a list, not {}", key.name, value.described());
-            self.report(Code::EventShape, &value.span, message);
+            let message = format!("the hooks of {} must be a list", key.name);
+            self.found.push(self.document.mismatch(Code::EventShape, value, message));
             return;
         };
         for entry in entries {
@@ -104,8 +103,7 @@ impl Reader<'_> {
 
     fn entry(&mut self, event: EventKind, event_name: &str, node: &Node) {
         let Some(members) = node.members() else {
-            let message = format!("a hook must be an object, not {}", node.described());
-            self.report(Code::HookShape, &node.span, message);
+            self.found.push(self.document.mismatch(Code::HookShape, node, "a hook must be an object"));
             return;
         };
         if node.get("command").is_none() && node.get("hooks").is_some_and(|hooks| hooks.elements().is_some()) {
@@ -116,27 +114,18 @@ impl Reader<'_> {
             self.found.push(finding.hint(hint));
             return;
         }
-        for (key, _) in members {
-            if !KEYS.contains(&key.name.as_str()) {
-                let message = format!("`{}` is not a key of a hook and has no effect", key.name);
-                let finding = self.document.finding(Code::UnknownKey, &key.span, message);
-                self.found.push(with_suggestion(finding, &key.name, KEYS));
-            }
-        }
+        self.document.unknown_keys(members, &KEYS, "a hook", &mut self.found);
         let on_failure = self.failure_policy(node);
         let command = self.command(node);
         let timeout = self.timeout(node);
         let matcher = self.matcher(event, event_name, node);
-        let usable = (command.as_ref().map(|_| ()).map_err(Clone::clone))
-            .and_then(|()| timeout.as_ref().map(|_| ()).map_err(Clone::clone))
-            .and_then(|()| matcher.as_ref().map(|_| ()).map_err(Clone::clone));
-        let action = match (usable, &command) {
-            (Ok(()), Ok(command)) => Action::Shell(command.as_str().into()),
+        let action = match (&command, &timeout, &matcher) {
+            (Ok(command), Ok(_), Ok(_)) => Action::Shell(command.as_str().into()),
             // A guard that asked to have its failure count never disappears silently.
-            (Err(why), _) if on_failure == OnFailure::Block => {
+            (Err(why), _, _) | (_, Err(why), _) | (_, _, Err(why)) if on_failure == OnFailure::Block => {
                 let message = "this guard cannot be used, so its event ends as its `failurePolicy` says";
                 self.report(Code::GuardUnusable, &node.span, message);
-                Action::Unusable(why.into())
+                Action::Unusable(why.as_str().into())
             }
             _ => return,
         };
@@ -254,8 +243,7 @@ impl Reader<'_> {
     fn description(&mut self, node: &Node) -> Option<Arc<str>> {
         let value = node.get("description")?;
         if value.text().is_none() {
-            let message = format!("`description` must be a string, not {}", value.described());
-            self.report(Code::SettingType, &value.span, message);
+            self.found.push(self.document.mismatch(Code::SettingType, value, "`description` must be a string"));
         }
         value.text().map(Arc::from)
     }
@@ -283,14 +271,6 @@ impl Reader<'_> {
             self.found.push(self.document.finding(Code::VariableUnsafe, span, message.clone()).hint(hint));
             hook.action = Action::Unusable(message.into());
         }
-    }
-}
-
-/// The finding with a suggestion, when a known name is close.
-fn with_suggestion<'c>(finding: Diagnostic, written: &str, known: impl IntoIterator<Item = &'c str>) -> Diagnostic {
-    match nearest(written, known) {
-        Some(name) => finding.hint(format!("did you mean `{name}`?")),
-        None => finding,
     }
 }
 

@@ -47,26 +47,9 @@ columns! {
     SubagentStart => NEWS { name: "SubagentStart", fields: [agent] }
     SubagentStop => NEWS { name: "SubagentStop", fields: [agent, duration_ms, outcome, token_usage] }
     [
-        AgentStart,
-        AgentEnd,
-        TurnStart,
-        TurnEnd,
-        BeforeModel,
-        AfterModel,
-        ToolSelection,
-        Compacting,
-        AutoCompactionStart,
-        AutoCompactionEnd,
-        AutoRetryStart,
-        AutoRetryEnd,
-        SessionBeforeSwitch,
-        SessionSwitch,
-        SessionBeforeBranch,
-        SessionBranch,
-        SessionBeforeTree,
-        SessionTree,
-        RuleTriggered,
-        TodoReminder,
-        Notification,
+        AgentStart, AgentEnd, TurnStart, TurnEnd, BeforeModel, AfterModel, ToolSelection, Compacting,
+        AutoCompactionStart, AutoCompactionEnd, AutoRetryStart, AutoRetryEnd, SessionBeforeSwitch,
+        SessionSwitch, SessionBeforeBranch, SessionBranch, SessionBeforeTree, SessionTree, RuleTriggered,
+        TodoReminder, Notification,
     ] => None
 }

@@ -12,10 +12,11 @@ use std::time::SystemTime;
 
 use super::places::PluginPlaces;
 use super::registry::{Plugin, look_at};
-use crate::config::{Document, Node, Shape, read_file};
+use crate::config::{Document, Node, read_file};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::event::timestamp;
-use crate::json::{Json, JsonObject};
+use crate::json::Json;
+use crate::payload::object;
 use crate::run::Environment;
 
 /// Files that have no business in an installed plugin.
@@ -155,8 +156,7 @@ pub fn set_enabled(settings: &Path, id: &str, enabled: bool) -> Result<(), Plugi
         return write(settings, &format!("{{\n  \"enabledPlugins\": {{{key}: {enabled}}}\n}}\n"));
     };
     let broken = |node: &Node, what: &str| {
-        let message = format!("{what} must be an object, not {}", node.described());
-        let problem = Box::new(document.finding(Code::FileShape, &node.span, message));
+        let problem = Box::new(document.mismatch(Code::FileShape, node, format!("{what} must be an object")));
         PluginError::Broken { path: settings.to_owned(), problem }
     };
     // The text is changed where it must be and nowhere else, so that comments and order survive.
@@ -290,7 +290,7 @@ fn records(registry: &Path) -> Result<Vec<(String, Json)>, PluginError> {
     let Some(document) = parsed(registry)? else { return Ok(Vec::new()) };
     let records = document.root().and_then(|root| root.get("plugins")).and_then(Node::elements).unwrap_or_default();
     let id = |record: &Node| record.get("id").and_then(Node::text).unwrap_or_default().to_owned();
-    Ok(records.iter().map(|record| (id(record), json(record))).collect())
+    Ok(records.iter().map(|record| (id(record), record.to_json())).collect())
 }
 
 fn write_records(registry: &Path, records: &[(String, Json)]) -> Result<(), PluginError> {
@@ -324,26 +324,6 @@ fn write(file: &Path, text: &str) -> Result<(), PluginError> {
         fs::set_permissions(&beside, about.permissions()).map_err(|source| at(&beside, source))?;
     }
     fs::rename(&beside, file).map_err(|source| at(file, source))
-}
-
-/// The value without its positions.
-fn json(node: &Node) -> Json {
-    match &node.shape {
-        Shape::Object(members) => {
-            members.iter().map(|(key, value)| (key.name.clone(), json(value))).collect::<JsonObject>().to_json()
-        }
-        Shape::Array(elements) => {
-            Json::of(&elements.iter().map(json).collect::<Vec<_>>()).unwrap_or_else(|_| Json::null())
-        }
-        Shape::Text(text) => Json::string(text),
-        Shape::Number(number) => Json::parse(number).unwrap_or_else(|_| Json::null()),
-        Shape::Flag(flag) => Json::boolean(*flag),
-        Shape::Null => Json::null(),
-    }
-}
-
-fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
-    members.into_iter().collect::<JsonObject>().to_json()
 }
 
 fn at(path: &Path, source: io::Error) -> PluginError {

@@ -58,15 +58,14 @@ pub(super) fn read(
             return None;
         }
     };
-    match reading.read(place(&file, kind), found, |text| parse(&file, text).into()) {
+    match reading.read_document(place(&file, kind), found, |document| parse(&file, document).into()) {
         Source::InForce(manifest) => Some(manifest),
         Source::Unusable(_) => None,
         Source::Absent => missing(reading, found),
     }
 }
 
-fn parse(file: &Path, text: &str) -> Result<Manifest, Diagnostic> {
-    let document = Document::parse(file, text.to_owned())?;
+fn parse(file: &Path, document: Document) -> Result<Manifest, Diagnostic> {
     let at = |node: &Node, message: String| document.finding(Code::PluginManifest, &node.span, message);
     let root = document.root().filter(|root| root.members().is_some()).ok_or_else(|| {
         let message = format!("the manifest `{}` must be an object", file.display());
@@ -90,8 +89,7 @@ fn parse(file: &Path, text: &str) -> Result<Manifest, Diagnostic> {
         None => "0.0.0".to_owned(),
     };
     if let Some(hooks) = root.get("hooks").filter(|hooks| !matches!(hooks.shape, Shape::Object(_) | Shape::Text(_))) {
-        let message = format!("`hooks` must be an object or a path, not {}", hooks.described());
-        return Err(document.finding(Code::SettingType, &hooks.span, message));
+        return Err(document.mismatch(Code::SettingType, hooks, "`hooks` must be an object or a path"));
     }
     let description = root.get("description").and_then(Node::text).map(str::to_owned);
     let slips = root.members().unwrap_or_default().iter().filter_map(|(key, _)| slip(&document, key)).collect();
@@ -132,11 +130,7 @@ impl Manifest {
                 return Vec::new();
             }
         };
-        let read = reading.read(place(&file, context.kind), found, |text| {
-            let document = match Document::parse(&file, text.to_owned()) {
-                Ok(document) => document,
-                Err(problem) => return Parsed::broken(problem),
-            };
+        let read = reading.read_document(place(&file, context.kind), found, |document| {
             let (hooks, problems) = entries::read_file(context, &document);
             let is_map = document.root().is_none_or(|root| root.members().is_some());
             let verdict = if is_map { Verdict::Usable } else { Verdict::Broken };

@@ -32,7 +32,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Dialect, DialectId, Flow, FoldContext, Folded, Launch, LoadContext, Loaded, Reply, path_in, text_in};
+use super::{
+    Dialect, DialectId, Flow, FoldContext, Folded, Launch, LoadContext, LoadMemory, Loaded, Protocol, Reply, path_in,
+    text_in,
+};
 use crate::breadcrumb::Breadcrumb;
 use crate::event::{Abilities, Column, Event, EventKind, Stage};
 use crate::hook::{Hook, OnFailure};
@@ -47,31 +50,39 @@ use answer::{Answer, Verdict};
 pub(crate) struct Xcode;
 
 impl Dialect for Xcode {
-    const ID: DialectId = DialectId::Xcode;
-
-    const TITLE: &'static str = "command hooks of plugins";
-
-    fn column(kind: EventKind) -> Option<&'static Column> {
+    fn column(&self, kind: EventKind) -> Option<&'static Column> {
         events::column(kind)
     }
 
-    type Memory = ();
-
-    fn load(context: &mut LoadContext<'_, '_>, _memory: &mut ()) -> Loaded {
+    fn load(&self, context: &mut LoadContext<'_, '_>, _memory: &mut LoadMemory) -> Loaded {
         load::load(context)
     }
 
-    fn folders(environment: &Environment) -> Vec<PathBuf> {
+    fn folders(&self, environment: &Environment) -> Vec<PathBuf> {
         ["X_CODE_HOME", "XC_PLUGINS_DIR"].into_iter().filter_map(|name| path_in(environment, name)).collect()
     }
 
-    fn matcher(_kind: EventKind, pattern: &str) -> Matcher {
+    fn matcher(&self, _kind: EventKind, pattern: &str) -> Matcher {
         entries::compile_matcher(pattern).matcher
     }
 
-    fn same_work(_hook: &Hook) -> Option<String> {
-        None
+    fn run_log(&self, hook: &Hook, kind: EventKind, end: &RunEnd) -> Vec<Breadcrumb> {
+        breadcrumb::of_run(hook, kind, end)
     }
+
+    fn engine_log(&self, kind: EventKind, why: &str) -> Vec<Breadcrumb> {
+        vec![breadcrumb::of_engine(kind, why)]
+    }
+
+    /// The debug log, where the environment asks for it.
+    fn log_file(&self, environment: &Environment) -> Option<PathBuf> {
+        let wanted = text_in(environment, "DEBUG_STDOUT") == Some("1");
+        PluginPlaces::new(std::path::Path::new(""), environment).log.filter(|_| wanted)
+    }
+}
+
+impl Protocol for Xcode {
+    const ID: DialectId = DialectId::Xcode;
 
     type Answer = Answer;
 
@@ -97,7 +108,7 @@ impl Dialect for Xcode {
     }
 
     fn pass_on(event: &mut Event, _stage: Stage, reply: &Reply<Answer>) -> Flow {
-        let Some(column) = Self::column(event.kind()) else { return Flow::On };
+        let Some(column) = Self.column(event.kind()) else { return Flow::On };
         let Some(answer) = &reply.answer else { return Flow::On };
         if answer.verdict == Verdict::Deny && column.can.includes(Abilities::DENY) {
             return Flow::Over;
@@ -116,7 +127,7 @@ impl Dialect for Xcode {
     }
 
     fn changes(event: &Event, _stage: Stage, reply: &Reply<Answer>, field: &str) -> bool {
-        let Some(column) = Self::column(event.kind()) else { return false };
+        let Some(column) = Self.column(event.kind()) else { return false };
         let Some(answer) = &reply.answer else { return false };
         match field {
             "tool_input" => answer.args.is_some() && column.can.includes(Abilities::REWRITE_TOOL_INPUT),
@@ -128,7 +139,7 @@ impl Dialect for Xcode {
 
     fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Reply<Answer>]) -> Folded {
         let mut folded = Folded::default();
-        let Some(column) = Self::column(event.kind()) else { return folded };
+        let Some(column) = Self.column(event.kind()) else { return folded };
         let effects = &mut folded.effects;
         let mut context_text = None;
         for reply in replies {
@@ -154,19 +165,5 @@ impl Dialect for Xcode {
             effects.additional_context = Some(text);
         }
         folded
-    }
-
-    fn run_log(hook: &Hook, kind: EventKind, end: &RunEnd) -> Vec<Breadcrumb> {
-        breadcrumb::of_run(hook, kind, end)
-    }
-
-    fn engine_log(kind: EventKind, why: &str) -> Vec<Breadcrumb> {
-        vec![breadcrumb::of_engine(kind, why)]
-    }
-
-    /// The debug log, where the environment asks for it.
-    fn log_file(environment: &Environment) -> Option<PathBuf> {
-        let wanted = text_in(environment, "DEBUG_STDOUT") == Some("1");
-        PluginPlaces::new(std::path::Path::new(""), environment).log.filter(|_| wanted)
     }
 }

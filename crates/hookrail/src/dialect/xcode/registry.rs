@@ -111,11 +111,7 @@ pub(super) fn survey_through(
 /// The list of installed plugins, in its order.
 fn installed(places: &PluginPlaces, reading: &mut Reading<'_>, found: &mut Vec<Diagnostic>) -> Vec<Candidate> {
     let Some(file) = places.registry() else { return Vec::new() };
-    let read = reading.read(manifest::place(&file, SourceKind::Plugin), found, |text| {
-        let document = match Document::parse(&file, text.to_owned()) {
-            Ok(document) => document,
-            Err(problem) => return Parsed::broken(problem),
-        };
+    let read = reading.read_document(manifest::place(&file, SourceKind::Plugin), found, |document| {
         let Some(root) = document.root() else { return Parsed::usable(Vec::new(), Vec::new()) };
         let Some(records) = root.get("plugins").and_then(Node::elements) else {
             let message = "the list of installed plugins must be an object with a list `plugins`";

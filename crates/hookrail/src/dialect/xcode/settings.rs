@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::manifest::place;
 use super::places::PluginPlaces;
 use super::registry::PluginScope;
-use crate::config::{Document, Node, Reading, Shape};
+use crate::config::{Document, Node, Parsed, Reading, Shape};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hook::Standing;
 use crate::run::Environment;
@@ -94,8 +94,8 @@ fn enabled(from: PluginScope, file: &Path, reading: &mut Reading<'_>, found: &mu
                     plugins.insert(id, flag);
                 }
                 _ => {
-                    let message = format!("`enabledPlugins.{id}` must be true or false, not {}", value.described());
-                    found.push(document.finding(Code::SettingType, &value.span, message));
+                    let message = format!("`enabledPlugins.{id}` must be true or false");
+                    found.push(document.mismatch(Code::SettingType, value, message));
                 }
             }
         }
@@ -107,8 +107,7 @@ fn blocked(file: &Path, reading: &mut Reading<'_>, found: &mut Vec<Diagnostic>) 
     let Some(document) = document(file, SourceKind::User, reading, found) else { return Vec::new() };
     let Some(list) = document.root().and_then(|root| root.get("blockedPlugins")) else { return Vec::new() };
     if list.elements().is_none() {
-        let message = format!("`blockedPlugins` must be a list, not {}", list.described());
-        found.push(document.finding(Code::SettingType, &list.span, message));
+        found.push(document.mismatch(Code::SettingType, list, "`blockedPlugins` must be a list"));
     }
     list.elements().unwrap_or_default().iter().filter_map(Node::text).map(str::to_owned).collect()
 }
@@ -147,13 +146,12 @@ fn members<'n>(
     found: &mut Vec<Diagnostic>,
 ) -> impl Iterator<Item = (String, &'n Node)> + use<'n> {
     if node.members().is_none() {
-        let message = format!("`{what}` must be an object, not {}", node.described());
-        found.push(document.finding(Code::SettingType, &node.span, message));
+        found.push(document.mismatch(Code::SettingType, node, format!("`{what}` must be an object")));
     }
     node.members().unwrap_or_default().iter().map(|(key, value)| (key.name.clone(), value))
 }
 
 /// A file of settings; one that is not there says nothing.
 fn document(file: &Path, kind: SourceKind, reading: &mut Reading<'_>, found: &mut Vec<Diagnostic>) -> Option<Document> {
-    reading.read(place(file, kind), found, |text| Document::parse(file, text.to_owned()).into()).any()
+    reading.read_document(place(file, kind), found, |document| Parsed::usable(document, Vec::new())).any()
 }

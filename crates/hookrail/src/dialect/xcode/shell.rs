@@ -64,6 +64,11 @@ enum Quotes {
 }
 
 impl Quotes {
+    /// Whether the shell takes everything in them for text.
+    fn is_single(self) -> bool {
+        matches!(self, Self::Single | Self::Escaped)
+    }
+
     /// A reference that gives the whole value as one word, whatever is in it.
     #[cfg(not(windows))]
     fn reference(self, variable: &str) -> String {
@@ -293,47 +298,41 @@ impl Scan<'_> {
         self.copy(1);
     }
 
-    fn single(&mut self) {
-        self.copy(1);
+    /// What stands between quotes, or in an expansion of the shell's own, up to its end.
+    fn quoted(&mut self, quotes: Quotes, end: char, in_expansion: bool) {
         while let Some(next) = self.peek(0) {
             match next {
-                '\'' => return self.copy(1),
-                '$' if self.peek(1) == Some('{') => self.braces(Quotes::Single, false),
+                _ if next == end => return self.copy(1),
+                '\\' if quotes != Quotes::Single => self.copy(2),
+                '$' => self.dollar(quotes, in_expansion),
+                '`' if !quotes.is_single() => self.backtick(),
+                '\'' if in_expansion && quotes == Quotes::None => self.single(),
+                '"' if in_expansion && quotes != Quotes::Document => self.double(),
                 _ => self.copy(1),
             }
         }
     }
 
+    fn single(&mut self) {
+        self.copy(1);
+        self.quoted(Quotes::Single, '\'', false);
+    }
+
     fn double(&mut self) {
         self.copy(1);
-        while let Some(next) = self.peek(0) {
-            match next {
-                '"' => return self.copy(1),
-                '\\' => self.copy(2),
-                '$' => self.dollar(Quotes::Double, false),
-                '`' => self.backtick(),
-                _ => self.copy(1),
-            }
-        }
+        self.quoted(Quotes::Double, '"', false);
     }
 
     /// `$'…'`
     fn escaped(&mut self) {
         self.copy(2);
-        while let Some(next) = self.peek(0) {
-            match next {
-                '\'' => return self.copy(1),
-                '\\' => self.copy(2),
-                '$' if self.peek(1) == Some('{') => self.braces(Quotes::Escaped, false),
-                _ => self.copy(1),
-            }
-        }
+        self.quoted(Quotes::Escaped, '\'', false);
     }
 
     fn dollar(&mut self, quotes: Quotes, in_expansion: bool) {
         match self.peek(1) {
             Some('{') => self.braces(quotes, in_expansion),
-            Some('(') => {
+            Some('(') if !quotes.is_single() => {
                 self.copy(1);
                 self.parenthesis();
             }
@@ -367,22 +366,8 @@ impl Scan<'_> {
     /// An expansion of the shell's own, in which others may stand.
     fn expansion(&mut self, quotes: Quotes) {
         self.copy(2);
-        if !matches!(quotes, Quotes::Single | Quotes::Escaped) {
-            self.deeper(|scan| scan.inside_expansion(quotes));
-        }
-    }
-
-    fn inside_expansion(&mut self, quotes: Quotes) {
-        while let Some(next) = self.peek(0) {
-            match next {
-                '}' => return self.copy(1),
-                '\\' => self.copy(2),
-                '\'' if quotes == Quotes::None => self.single(),
-                '"' if quotes != Quotes::Document => self.double(),
-                '$' => self.dollar(quotes, true),
-                '`' => self.backtick(),
-                _ => self.copy(1),
-            }
+        if !quotes.is_single() {
+            self.deeper(|scan| scan.quoted(quotes, '}', true));
         }
     }
 
@@ -394,16 +379,13 @@ impl Scan<'_> {
             if next == quote {
                 return self.copy(1);
             }
-            let escaped_quote = quote == '"' && next == '\\' && self.peek(1) == Some('"');
-            match (next, inner) {
-                ('\'', Quotes::None) => inner = Quotes::Single,
-                ('\'', Quotes::Single) => inner = Quotes::None,
-                ('"', Quotes::None) => inner = Quotes::Double,
-                ('"', Quotes::Double) => inner = Quotes::None,
-                _ if escaped_quote && inner == Quotes::None => inner = Quotes::Double,
-                _ if escaped_quote && inner == Quotes::Double => inner = Quotes::None,
-                _ => {}
-            }
+            let is_escaped_quote = quote == '"' && next == '\\' && self.peek(1) == Some('"');
+            inner = match (if is_escaped_quote { '"' } else { next }, inner) {
+                ('\'', Quotes::None) => Quotes::Single,
+                ('"', Quotes::None) => Quotes::Double,
+                ('\'', Quotes::Single) | ('"', Quotes::Double) => Quotes::None,
+                _ => inner,
+            };
             match next {
                 '$' if self.peek(1) == Some('{') => self.nested_braces(quote, inner),
                 '\\' if quote == '"' || inner != Quotes::Single => self.copy(2),

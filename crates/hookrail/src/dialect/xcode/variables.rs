@@ -24,34 +24,12 @@ const OF_THE_SHELL: &str = "BASH BASHPID BASH_ARGC BASH_ARGV BASH_COMMAND BASH_L
     HOSTTYPE IFS LINENO LINES MACHTYPE OLDPWD OPTARG OPTERR OPTIND OSTYPE PATH PIPESTATUS PPID PWD RANDOM REPLY \
     SECONDS SHELLOPTS SHLVL UID";
 
-/// A variable of this dialect.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Known {
-    PluginDir,
-    PluginDataDir,
-    Cwd,
-    HomeDir,
-    Separator,
-    Env(String),
-}
-
-impl Known {
-    fn of(name: &str) -> Option<Self> {
-        Some(match name {
-            "pluginDir" => Self::PluginDir,
-            "pluginDataDir" => Self::PluginDataDir,
-            "cwd" => Self::Cwd,
-            "homedir" => Self::HomeDir,
-            "sep" => Self::Separator,
-            _ => {
-                let name = name.strip_prefix("env:")?;
-                let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'(' | b')');
-                // What begins otherwise is the shell's own: a default (`-`) or a part (a digit) of its variable.
-                let begins = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
-                (begins && name.bytes().all(fits)).then(|| Self::Env(name.to_owned()))?
-            }
-        })
-    }
+/// Whether a name is a variable of this dialect.
+fn is_known(name: &str) -> bool {
+    let Some(name) = name.strip_prefix("env:") else { return NAMES.contains(&name) };
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'(' | b')');
+    // What begins otherwise is the shell's own: a default (`-`) or a part (a digit) of its variable.
+    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') && name.bytes().all(fits)
 }
 
 /// How a command is started for an event: its text, its variables, and the folders it needs.
@@ -60,9 +38,11 @@ pub(super) fn launch(hook: &Hook, event: &Event) -> Launch {
     let environment = hook.environment.as_deref();
     let mut handed = Handed { hook, event, environment, variables: Vec::new(), folders: Vec::new(), named: Vec::new() };
     let mut known_before = HashMap::new();
-    let translated = shell::translate(command, &mut |content| match Known::of(content) {
-        Some(known) => handed.over(&known).map_or(Meaning::Verbatim, Meaning::Known),
-        None => once(&mut known_before, content, || meaning(command, content, environment)),
+    let translated = shell::translate(command, &mut |content| {
+        if is_known(content) {
+            return handed.over(content).map_or(Meaning::Verbatim, Meaning::Known);
+        }
+        once(&mut known_before, content, || meaning(command, content, environment))
     });
     let text = translated.text;
     Launch { command: Some(text.into()), variables: handed.variables.into(), folders: handed.folders }
@@ -81,7 +61,7 @@ pub(super) fn look_at(command: &str, environment: Option<&Environment>) -> Findi
     let mut found: Vec<String> = Vec::new();
     let mut known_before = HashMap::new();
     let translated = shell::translate(command, &mut |content| {
-        if Known::of(content).is_some() {
+        if is_known(content) {
             return Meaning::Known(String::new());
         }
         once(&mut known_before, content, || {
@@ -140,26 +120,27 @@ struct Handed<'h> {
 
 impl Handed<'_> {
     /// Hands a value over and names the variable that holds it; nothing when there is no such value.
-    fn over(&mut self, known: &Known) -> Option<String> {
+    fn over(&mut self, known: &str) -> Option<String> {
         let owner = self.hook.owner.as_ref();
         let (name, value) = match known {
-            Known::PluginDir => ("HOOKRAIL_PLUGIN_DIR".to_owned(), text(owner?.dir.clone())),
-            Known::PluginDataDir => {
+            "pluginDir" => ("HOOKRAIL_PLUGIN_DIR".to_owned(), text(owner?.dir.clone())),
+            "pluginDataDir" => {
                 let folder = owner?.data_dir.clone()?;
                 if !self.folders.contains(&folder) {
                     self.folders.push(folder.clone());
                 }
                 ("HOOKRAIL_PLUGIN_DATA_DIR".to_owned(), text(folder))
             }
-            Known::Cwd => ("HOOKRAIL_CWD".to_owned(), text(self.event.cwd().to_owned())),
-            Known::HomeDir => ("HOOKRAIL_HOMEDIR".to_owned(), self.variable("HOME").filter(|home| !home.is_empty())?),
-            Known::Separator => ("HOOKRAIL_SEP".to_owned(), std::path::MAIN_SEPARATOR_STR.to_owned()),
-            Known::Env(name) => {
+            "cwd" => ("HOOKRAIL_CWD".to_owned(), text(self.event.cwd().to_owned())),
+            "homedir" => ("HOOKRAIL_HOMEDIR".to_owned(), self.variable("HOME").filter(|home| !home.is_empty())?),
+            "sep" => ("HOOKRAIL_SEP".to_owned(), std::path::MAIN_SEPARATOR_STR.to_owned()),
+            _ => {
+                let name = known.strip_prefix("env:")?;
                 let value = self.variable(name).unwrap_or_default();
                 // A name may hold what a shell's names cannot, so they are numbered.
                 let at = self.named.iter().position(|known| known == name).unwrap_or(self.named.len());
                 if at == self.named.len() {
-                    self.named.push(name.clone());
+                    self.named.push(name.to_owned());
                 }
                 (format!("HOOKRAIL_ENV_{at}"), value)
             }

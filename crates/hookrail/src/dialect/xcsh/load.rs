@@ -239,11 +239,7 @@ fn take_registered(registered: Registrations, hook: &Hook, loaded: &mut Loaded) 
             None => {
                 let message = format!("`{hook}` has a handler for `{name}`, which is not an event");
                 let finding = Diagnostic::new(Code::ModuleEvent, message).at(hook.origin.location.clone());
-                let suggested = crate::config::nearest(name, event_names(DialectId::Xcsh));
-                loaded.diagnostics.push(match suggested {
-                    Some(known) => finding.hint(format!("did you mean `{known}`?")),
-                    None => finding,
-                });
+                loaded.diagnostics.push(finding.suggest(name, event_names(DialectId::Xcsh)));
             }
         }
     }

@@ -14,12 +14,12 @@ pub(crate) use discover::resolve as resolve_module_path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Dialect, DialectId, Flow, FoldContext, Folded, LoadContext, Loaded, Reply};
+use super::{Dialect, DialectId, Flow, FoldContext, Folded, LoadContext, LoadMemory, Loaded, Protocol, Reply};
 use crate::event::{Abilities, Column, Event, EventKind, Stage};
-use crate::hook::{Authority, Hook, OnFailure};
+use crate::hook::{Hook, OnFailure};
 use crate::json::{Json, JsonObject};
 use crate::matcher::Matcher;
-use crate::outcome::{Decision, EndKind, Health};
+use crate::outcome::{Decision, EndKind};
 use crate::run::{How, RunEnd, RunInput};
 
 /// The dialect.
@@ -31,28 +31,26 @@ pub(crate) struct Answer {
 }
 
 impl Dialect for Xcsh {
-    const ID: DialectId = DialectId::Xcsh;
-
-    const TITLE: &'static str = "JavaScript and TypeScript modules";
-
-    fn column(kind: EventKind) -> Option<&'static Column> {
+    fn column(&self, kind: EventKind) -> Option<&'static Column> {
         events::column(kind)
     }
 
-    type Memory = load::LastGood;
-
-    fn load(context: &mut LoadContext<'_, '_>, memory: &mut load::LastGood) -> Loaded {
-        load::load(context, memory)
+    fn load(&self, context: &mut LoadContext<'_, '_>, memory: &mut LoadMemory) -> Loaded {
+        let kept = memory.take().and_then(|kept| kept.downcast::<load::LastGood>().ok());
+        let mut last_good = kept.unwrap_or_default();
+        let loaded = load::load(context, &mut last_good);
+        *memory = Some(last_good);
+        loaded
     }
 
     /// Handlers have no matchers.
-    fn matcher(_kind: EventKind, _pattern: &str) -> Matcher {
+    fn matcher(&self, _kind: EventKind, _pattern: &str) -> Matcher {
         Matcher::everything()
     }
+}
 
-    fn same_work(_hook: &Hook) -> Option<String> {
-        None
-    }
+impl Protocol for Xcsh {
+    const ID: DialectId = DialectId::Xcsh;
 
     type Answer = Answer;
 
@@ -63,27 +61,19 @@ impl Dialect for Xcsh {
     }
 
     fn read(hook: &Arc<Hook>, _on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reply<Answer> {
-        let partial = end.module().and_then(|report| report.partial.as_ref()).and_then(result);
+        let partial = end.module().and_then(|report| report.partial.as_ref()).and_then(Json::as_object);
         let failed = |why: &str| failed_closed(kind, why).or_else(|| partial.clone());
-        let (kind_of_end, result) = match (&end.how, end.failure()) {
-            (How::Returned(Some(value)), _) if is_truthy(value) => (EndKind::Answered, result(value)),
+        let (kind_of_end, result) = match (end.how(), end.failure()) {
+            // A result counts when it is an object; anything else a handler returns has no members to count.
+            (How::Returned(Some(value)), _) if is_truthy(value) => (EndKind::Answered, value.as_object()),
             (How::Returned(_), _) => (EndKind::Silent, None),
             (how, Some(failure)) => (failure, failed(&reason_of_failure(how))),
             // What only another runner returns is no answer of a module.
             (how, None) => (EndKind::BadOutput, failed(&reason_of_failure(how))),
         };
         let denies = result.as_ref().is_some_and(|result| blocks(kind, result));
-        Reply {
-            hook: Arc::clone(hook),
-            end: kind_of_end,
-            decision: denies.then_some(Decision::Deny),
-            answer: result.map(|result| Answer { result }),
-            health: Health::of(kind_of_end),
-            authority: Authority::default(),
-            duration: end.duration,
-            failure: None,
-            diagnostics: Vec::new(),
-        }
+        let answer = result.map(|result| Answer { result });
+        Reply::new(hook, end, kind_of_end, denies.then_some(Decision::Deny), answer)
     }
 
     fn pass_on(event: &mut Event, _stage: Stage, reply: &Reply<Answer>) -> Flow {
@@ -114,11 +104,6 @@ fn reason_of_failure(how: &How) -> String {
         | How::Decided(_) => "it gave no result of a module".to_owned(),
     };
     format!("Hook failed, blocking execution: {why}")
-}
-
-/// A result counts when it is an object; anything else a handler returns has no members to count.
-fn result(value: &Json) -> Option<JsonObject> {
-    value.as_object()
 }
 
 /// A guard of tool calls that fails blocks; everywhere else a failure is reported and the next handler runs.

@@ -3,7 +3,7 @@
 use crate::dialect::{DialectId, camel_case};
 use crate::event::{Event, EventKind};
 use crate::json::{Json, JsonObject};
-use crate::payload::{ModelRequest, ToolResponse};
+use crate::payload::{ModelRequest, ToolResponse, list, object};
 
 /// The event object, without what only exists inside the module's runtime.
 pub(super) fn payload(event: &Event) -> JsonObject {
@@ -13,25 +13,21 @@ pub(super) fn payload(event: &Event) -> JsonObject {
     for field in column.fields {
         match (event.kind(), field.name) {
             (EventKind::AfterTool, "tool_response") => tool_result(event, &mut payload),
-            (EventKind::BeforeModel, "messages") => payload.set("messages", list(&messages(event))),
+            (EventKind::BeforeModel, "messages") => payload.set("messages", list(messages(event))),
             // The base fields of an event are kept apart from its own.
             (_, "session_id") => payload.set("sessionId", Json::string(event.session_id())),
             (_, "timestamp") if event.field("timestamp").is_none() => {
                 payload.set("timestamp", Json::of(&milliseconds(event.timestamp())).unwrap_or_else(|_| Json::null()));
             }
             (_, name) => {
+                let own_name = if name == "tool_input" { "input".to_owned() } else { camel_case(name) };
                 if let Some(value) = event.field_or_empty(field) {
-                    payload.set(own_name(name), value);
+                    payload.set(own_name, value);
                 }
             }
         }
     }
     payload
-}
-
-/// The module's word for a field.
-fn own_name(name: &str) -> String {
-    if name == "tool_input" { "input".to_owned() } else { camel_case(name) }
 }
 
 /// Whether the tool failed.
@@ -53,10 +49,10 @@ pub(super) fn content(event: &Event) -> Json {
     if let Some(replaced) = event.field("tool_output") {
         return match replaced.as_object().and_then(|output| output.get("content").cloned()) {
             Some(content) => content,
-            None => text_content(&as_text(replaced)),
+            None => text_content(&replaced.as_str().unwrap_or_else(|| replaced.text().to_owned())),
         };
     }
-    let Some(response) = event.field("tool_response") else { return list(&[]) };
+    let Some(response) = event.field("tool_response") else { return list([]) };
     text_content(&ToolResponse::read(response).content_text().unwrap_or_else(|| response.text().to_owned()))
 }
 
@@ -66,17 +62,8 @@ pub(super) fn details(event: &Event) -> Option<Json> {
     replaced.or_else(|| ToolResponse::read(event.field("tool_response")?).display)
 }
 
-fn as_text(value: &Json) -> String {
-    value.as_str().unwrap_or_else(|| value.text().to_owned())
-}
-
 fn text_content(text: &str) -> Json {
-    let part: JsonObject = [("type", Json::string("text")), ("text", Json::string(text))].into_iter().collect();
-    list(&[part.to_json()])
-}
-
-fn list(values: &[Json]) -> Json {
-    Json::of(values).unwrap_or_else(|_| Json::null())
+    list([object([("type", Json::string("text")), ("text", Json::string(text))])])
 }
 
 /// The messages of a model call: the host's own list, else those of the request.
@@ -84,28 +71,24 @@ pub(super) fn messages(event: &Event) -> Vec<Json> {
     if let Some(messages) = event.field("messages").and_then(Json::as_array) {
         return messages;
     }
-    sent(event).iter().map(as_agent_message).collect()
-}
-
-/// The messages of the request, in the request's own shape.
-fn sent(event: &Event) -> Vec<Json> {
-    let messages = event.field("llm_request").map(|request| ModelRequest::read(request).messages);
-    ModelRequest::message_list(&messages.unwrap_or_default()).as_array().unwrap_or_default()
+    let request = event.field("llm_request").map(ModelRequest::read).unwrap_or_default();
+    let sent = ModelRequest::message_list(&request.messages).as_array().unwrap_or_default();
+    sent.iter().map(as_agent_message).collect()
 }
 
 /// Puts a new list in the place of the old one, so that whoever comes next is asked about that.
 pub(super) fn set_messages(event: &mut Event, new: &[Json]) {
-    if event.field("messages").is_some() || event.field("llm_request").is_none() {
-        event.set("messages", list(new));
-        let request: JsonObject = [("messages", list(new))].into_iter().collect();
-        event.set("llm_request", request.to_json());
+    let request = event.field("llm_request").filter(|_| event.field("messages").is_none());
+    let Some(request) = request.map(ModelRequest::read) else {
+        let messages = list(new.to_vec());
+        event.set("messages", messages.clone());
+        event.set("llm_request", object([("messages", messages)]));
         return;
-    }
-    let new: Vec<Json> = new.iter().map(as_request_message).collect();
-    if !list(&new).same_as(&list(&sent(event))) {
-        let request = event.field("llm_request").map(ModelRequest::read).unwrap_or_default();
+    };
+    let messages = list(new.iter().map(as_request_message));
+    if !messages.same_as(&ModelRequest::message_list(&request.messages)) {
         let mut request = request.without_others().to_object();
-        request.set("messages", list(&new));
+        request.set("messages", messages);
         event.set("llm_request", request.to_json());
     }
 }
@@ -137,7 +120,7 @@ fn as_request_message(message: &Json) -> Json {
         }),
         None => String::new(),
     };
-    [("role", Json::string(&role)), ("content", Json::string(&text))].into_iter().collect::<JsonObject>().to_json()
+    object([("role", Json::string(&role)), ("content", Json::string(&text))])
 }
 
 /// An ISO 8601 time in UTC as milliseconds since 1970; zero when it is not one.

@@ -26,7 +26,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(in crate::run) struct CommandPool {
     hook: Arc<Hook>,
-    recipe: Recipe,
+    pub(super) recipe: Recipe,
     pub(super) files: FileStamps,
     /// What is started: the first that can be.
     pub(super) commands: Vec<Command>,
@@ -55,11 +55,6 @@ impl CommandPool {
             places: Semaphore::new(MOST_AT_ONCE),
             state: Mutex::default(),
         }
-    }
-
-    /// Whether a request would be started in just this way.
-    pub(super) fn fits(&self, world: &ProcessWorld, request: &RunRequest) -> bool {
-        self.recipe.fits(world, request)
     }
 
     /// Whether its processes are those of that entry of a configuration, however they were started.
@@ -137,7 +132,7 @@ impl CommandPool {
 
     /// Whether what would be started now is what was looked at, and what was trusted.
     pub(super) fn may_be_started(&self) -> bool {
-        self.hook.trust.still_holds(self.recipe.cwd()) && self.files.is_unchanged()
+        self.hook.trust.still_holds(&self.recipe.cwd) && self.files.is_unchanged()
     }
 
     /// When a process may be started again after crashes.

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use hookrail_spawn::{Ladder, Parked, SpawnError, lock, run_id};
+use hookrail_spawn::{Parked, SpawnError, Termination, lock, run_id};
 use tokio::task::JoinSet;
 
 pub(crate) use environments::Environments;
@@ -67,9 +67,9 @@ pub(super) struct IdleProcess {
 
 impl IdleProcess {
     /// Begins to end it. One that was never asked has nothing to tidy up, and must not see the end of its input.
-    fn retire(self) -> Option<Ladder> {
+    fn retire(self) -> Termination {
         let grace = if self.asked == 0 { Duration::ZERO } else { GRACE };
-        self.parked.retire(grace).ok()
+        self.parked.retire(grace)
     }
 }
 
@@ -119,16 +119,16 @@ impl ProcessPool {
         let old = std::mem::take(&mut *lock(&self.commands.pools));
         lock(&self.commands.discarded).extend(give_up_all(old));
         let mut ending = JoinSet::new();
-        for ladder in self.end_discarded() {
-            ending.spawn(ladder.finish());
+        for termination in self.end_discarded() {
+            ending.spawn(termination.finish());
         }
         while ending.join_next().await.is_some() {}
     }
 
     /// Begins to end the processes that were discarded. What is still to be done for that comes back.
-    pub(super) fn end_discarded(&self) -> Vec<Ladder> {
+    pub(super) fn end_discarded(&self) -> Vec<Termination> {
         let discarded = std::mem::take(&mut *lock(&self.commands.discarded));
-        discarded.into_iter().filter_map(IdleProcess::retire).collect()
+        discarded.into_iter().map(IdleProcess::retire).collect()
     }
 }
 
@@ -156,14 +156,14 @@ impl CommandPools {
 
     /// The pool for a request. A pool that does not fit any more is given up.
     fn pool_for(&self, world: &ProcessWorld, request: &RunRequest) -> Arc<CommandPool> {
-        let found = lock(&self.pools).iter().find(|pool| pool.fits(world, request)).cloned();
+        let found = lock(&self.pools).iter().find(|pool| pool.recipe.fits(world, request)).cloned();
         if let Some(pool) = found.filter(|pool| pool.files.is_unchanged()) {
             return pool;
         }
         // The files are looked at before anything is started, so a change in between is not missed.
         let files = FileStamps::named_by(&request.hook, world, &request.cwd);
         let mut pools = lock(&self.pools);
-        if let Some(pool) = pools.iter().find(|pool| pool.fits(world, request) && pool.files == files) {
+        if let Some(pool) = pools.iter().find(|pool| pool.recipe.fits(world, request) && pool.files == files) {
             return Arc::clone(pool);
         }
         let (old, other) = pools.drain(..).partition(|pool| pool.is_for(&request.hook));
@@ -203,13 +203,10 @@ impl CommandPools {
 
     /// Starts what a pool lacks, as long as that is what would be started for the next event.
     fn fill(&self, pool: &CommandPool) {
-        let start = || {
-            if self.is_closed() {
-                return ControlFlow::Break(());
-            }
-            pool.add_with(|| self.start_process(pool))
-        };
-        while pool.may_be_started() && start().is_continue() {}
+        let mut added = ControlFlow::Continue(());
+        while added.is_continue() && pool.may_be_started() && !self.is_closed() {
+            added = pool.add_with(|| self.start_process(pool));
+        }
     }
 
     fn retain(&self, wanted: impl Fn(&CommandPool) -> bool) {

@@ -18,14 +18,15 @@ use crate::trust;
 pub(super) struct Recipe {
     what: What,
     exec: ExecOptions,
-    cwd: PathBuf,
+    /// The directory a process is started in.
+    pub(super) cwd: PathBuf,
     inherited: Arc<Environment>,
     variables: Vec<(String, String)>,
     sandbox: Option<Arc<Sandbox>>,
 }
 
 /// A command line or a program with its words.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 enum What {
     Line(Arc<str>),
     Words(Arc<[String]>),
@@ -33,35 +34,26 @@ enum What {
 }
 
 impl What {
-    fn of(request: &RunRequest) -> Self {
-        match (&request.command, &request.hook.action) {
+    /// What an action is with the command line that stands in place of its own, if there is one.
+    fn of(action: &Action, command: Option<&Arc<str>>) -> Self {
+        match (command, action) {
             (Some(line), _) | (None, Action::Shell(line)) => Self::Line(Arc::clone(line)),
             (None, Action::Program(words)) => Self::Words(Arc::clone(words)),
-            _ => Self::Nothing,
+            (None, Action::Module(_) | Action::Native(_) | Action::NotExecutable(_) | Action::Unusable(_)) => {
+                Self::Nothing
+            }
         }
     }
 
-    fn is_of(&self, action: &Action) -> bool {
-        match (self, action) {
-            (Self::Line(known), Action::Shell(line)) => known == line,
-            (Self::Words(known), Action::Program(words)) => known == words,
-            _ => false,
-        }
-    }
-
-    fn fits(&self, request: &RunRequest) -> bool {
-        match (self, &request.command, &request.hook.action) {
-            (Self::Line(known), Some(line), _) | (Self::Line(known), None, Action::Shell(line)) => known == line,
-            (Self::Words(known), None, Action::Program(words)) => known == words,
-            _ => false,
-        }
+    fn of_request(request: &RunRequest) -> Self {
+        Self::of(&request.hook.action, request.command.as_ref())
     }
 }
 
 impl Recipe {
     pub(super) fn of(world: &ProcessWorld, request: &RunRequest) -> Self {
         Self {
-            what: What::of(request),
+            what: What::of_request(request),
             exec: request.hook.exec,
             cwd: request.cwd.clone(),
             inherited: Arc::clone(inherited(world, request)),
@@ -70,20 +62,15 @@ impl Recipe {
         }
     }
 
-    /// The directory a process is started in.
-    pub(super) fn cwd(&self) -> &Path {
-        &self.cwd
-    }
-
     /// Whether the hook still asks for this.
     pub(super) fn is_of(&self, hook: &Hook) -> bool {
-        self.what.is_of(&hook.action) && self.exec.lifetime == hook.exec.lifetime
+        self.what == What::of(&hook.action, None) && self.exec.lifetime == hook.exec.lifetime
     }
 
-    /// Whether the request would be started in just this way. This is asked for every event, so it copies nothing.
+    /// Whether the request would be started in just this way. This is asked for every event, so it copies no text.
     pub(super) fn fits(&self, world: &ProcessWorld, request: &RunRequest) -> bool {
         let theirs = inherited(world, request);
-        self.what.fits(request)
+        self.what == What::of_request(request)
             && self.exec == request.hook.exec
             && self.cwd == request.cwd
             && (Arc::ptr_eq(&self.inherited, theirs) || self.inherited == *theirs)
@@ -119,7 +106,7 @@ impl FileStamps {
         let environment = hook.environment.as_ref().unwrap_or(&world.environment);
         let home = environment.get("HOME").map(Path::new);
         let files = trust::files_named_by(hook, cwd, home);
-        Self(files.into_iter().map(|file| (stamp(&file), file)).map(|(stamp, file)| (file, stamp)).collect())
+        Self(files.into_iter().map(|file| (file.clone(), stamp(&file))).collect())
     }
 
     /// Looks at the files that a grant covers.

@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::{CommandPool, CommandPools, IdleProcess};
 use crate::run::command::{ProcessResult, ProcessRun, failure, output, use_of_a_process};
-use crate::run::end::{How, Output, ProcessReport, RunEnd, RunnerReport, SpawnFailure};
+use crate::run::end::{How, Output, ProcessEnd, SpawnFailure};
 use crate::run::request::RunRequest;
 
 /// After so many questions a worker is replaced, whatever it has heaped up.
@@ -35,12 +35,12 @@ pub(in crate::run) async fn ask(context: ProcessRun<'_>, request: &RunRequest) -
     let pool = pools.pool_for(world, request);
     // Waiting for a worker does not count against the hook's time.
     let Some(Ok(_place)) = unless_cancelled(pool.places.acquire(), cancel).await else {
-        return RunEnd::new(How::Cancelled, Duration::ZERO).into();
+        return ProcessEnd::new(How::Cancelled, Duration::ZERO).into();
     };
     let began = Instant::now();
     let process = match worker(pools, &pool, request, began, cancel).await {
         Ok(process) => process,
-        Err(how) => return RunEnd::new(how, began.elapsed()).into(),
+        Err(how) => return ProcessEnd::new(how, began.elapsed()).into(),
     };
     let asked = process.asked + 1;
     let question = Question { id: u64::from(asked), asked, began };
@@ -50,7 +50,7 @@ pub(in crate::run) async fn ask(context: ProcessRun<'_>, request: &RunRequest) -
         Ok(exchange) => conclude(pools, &pool, request, exchange, question),
         Err(error) => {
             let why = SpawnFailure::Other(format!("its pipes cannot be watched: {error}"));
-            RunEnd::new(How::SpawnFailed(why), began.elapsed()).into()
+            ProcessEnd::new(How::SpawnFailed(why), began.elapsed()).into()
         }
     }
 }
@@ -105,13 +105,13 @@ fn conclude(
     Question { id, asked, began }: Question,
 ) -> ProcessResult {
     let stderr = output(exchange.stderr);
-    let (mut parked, mut ladder) = (exchange.parked, exchange.ladder);
+    let (mut parked, mut termination) = (exchange.parked, exchange.termination);
     let end = match exchange.reply {
         Reply::Line(line) => match Answer::read(&line, id) {
             Ok(answer) => answer.end(stderr, began.elapsed()),
             Err(why) => {
                 // It cannot be told what its next line would be an answer to.
-                ladder = ladder.or(parked.take().and_then(|parked| parked.retire(request.grace).ok()));
+                termination = termination.or(parked.take().map(|parked| parked.retire(request.grace)));
                 broken(why, stderr, began)
             }
         },
@@ -134,16 +134,14 @@ fn conclude(
         (How::TimedOut(_) | How::Cancelled, None) => {}
         (_, None) => pool.note_crash(),
     }
-    ProcessResult { end, ladders: ladder.into_iter().collect() }
+    ProcessResult { end, terminations: termination.into_iter().collect() }
 }
 
-fn ended(how: How, stderr: Output, began: Instant) -> RunEnd {
-    let mut end = RunEnd::new(how, began.elapsed()).reported(RunnerReport::Process(ProcessReport::default()));
-    end.stderr = stderr;
-    end
+fn ended(how: How, stderr: Output, began: Instant) -> ProcessEnd {
+    ProcessEnd { stderr, ..ProcessEnd::new(how, began.elapsed()) }
 }
 
-fn broken(why: String, stderr: Output, began: Instant) -> RunEnd {
+fn broken(why: String, stderr: Output, began: Instant) -> ProcessEnd {
     ended(How::BrokeProtocol(why), stderr, began)
 }
 
@@ -177,9 +175,8 @@ impl<'l> Answer<'l> {
         if answer.id == id { Ok(answer) } else { Err(format!("it answered {} when {id} was asked", answer.id)) }
     }
 
-    fn end(self, written: Output, duration: Duration) -> RunEnd {
-        let mut end = RunEnd::new(How::Exited(self.exit_code), duration);
-        end.stdout = match self.output.map(RawValue::get) {
+    fn end(self, written: Output, duration: Duration) -> ProcessEnd {
+        let stdout = match self.output.map(RawValue::get) {
             None | Some("null") => Output::default(),
             // A text is a text and not JSON, as it would be on standard output.
             Some(text) => match serde_json::from_str::<String>(text) {
@@ -187,8 +184,8 @@ impl<'l> Answer<'l> {
                 Err(_) => Output::whole(text),
             },
         };
-        end.stderr = self.stderr.map_or(written, |stderr| Output::whole(stderr.into_owned()));
-        end
+        let stderr = self.stderr.map_or(written, |stderr| Output::whole(stderr.into_owned()));
+        ProcessEnd { stdout, stderr, ..ProcessEnd::new(How::Exited(self.exit_code), duration) }
     }
 }
 
