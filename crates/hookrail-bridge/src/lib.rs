@@ -24,6 +24,7 @@ pub mod install;
 mod loss;
 pub mod patch;
 pub mod request;
+mod sample;
 pub mod session;
 pub mod tools;
 

@@ -127,6 +127,11 @@ pub(crate) enum Command {
     /// Exit status: 0 removed or nothing to remove, 1 nothing was changed.
     #[command(after_help = examples::UNINSTALL)]
     Uninstall(UninstallArgs),
+    /// Find out whether agents really call hookrail, and what to do if they do not
+    ///
+    /// Exit status: 0 no errors, 1 at least one error.
+    #[command(after_help = examples::DOCTOR)]
+    Doctor(DoctorArgs),
     /// Create a first hook in a project
     #[command(after_help = examples::INIT)]
     Init(InitArgs),
@@ -420,7 +425,7 @@ mod plugin;
 mod quick;
 
 pub(crate) use agent::AgentArgs;
-pub(crate) use bridge::{BridgeArgs, InstallArgs, ScopeArg, UninstallArgs};
+pub(crate) use bridge::{BridgeArgs, DoctorArgs, InstallArgs, ScopeArg, UninstallArgs};
 pub(crate) use plugin::{
     PluginArgs, PluginCommand, PluginInstallArgs, PluginListArgs, PluginSwitchArgs, PluginUninstallArgs, Scope,
 };

@@ -84,3 +84,16 @@ pub(crate) struct UninstallArgs {
     #[arg(long, short)]
     pub(crate) yes: bool,
 }
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// The agent [default: every agent that is installed or bridged]
+    #[arg(value_name = "AGENT", value_parser = agent_parser())]
+    pub(crate) agent: Option<Agent>,
+    /// The project [default: found upwards from the current directory]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Option<std::path::PathBuf>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}

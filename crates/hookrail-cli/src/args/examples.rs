@@ -163,3 +163,8 @@ pub(super) const UNINSTALL: &str = "\
 EXAMPLES:
   hookrail uninstall claude
   hookrail uninstall codex --yes";
+
+pub(super) const DOCTOR: &str = "\
+EXAMPLES:
+  hookrail doctor                every agent that is installed
+  hookrail doctor codex --json";

@@ -7,6 +7,7 @@ mod check;
 mod completions;
 mod demo;
 pub(crate) mod docs;
+mod doctor;
 mod explain;
 mod fire;
 mod init;
@@ -38,6 +39,7 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Bridge(args) => bridge::run(&args),
         Command::Install(args) => install::install(&args),
         Command::Uninstall(args) => install::uninstall(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Reference(args) => reference::run(&args),
