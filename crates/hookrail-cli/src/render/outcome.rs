@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use anstyle::Style;
-use hookrail::{Decision, Effects, EndKind, Event, HookRun, Json, Outcome};
+use hookrail::{Decision, Effects, EndKind, Event, EventKind, HookRun, Json, Outcome};
 
 use super::diagnostic;
 use super::hooks::{self, NAME};
@@ -23,9 +23,21 @@ pub(crate) fn subject(event: &Event) -> String {
     }
 }
 
+/// Whether the hooks were asked to the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Every hook answered or failed.
+    Complete,
+    /// A signal cancelled the event, so that its outcome says nothing.
+    Interrupted,
+}
+
 /// Renders the whole report.
-pub(crate) fn report(outcome: &Outcome, subject: &str, places: &PathDisplay) -> String {
-    let (word, style) = verdict(outcome);
+pub(crate) fn report(outcome: &Outcome, subject: &str, ending: Ending, places: &PathDisplay) -> String {
+    let (word, style) = match ending {
+        Ending::Complete => verdict(outcome),
+        Ending::Interrupted => ("interrupted", BAD),
+    };
     let mut out = format!("{}  {}\n", paint(style, word), paint(HEADING, subject));
     out.push_str(&effects(&outcome.effects));
     if outcome.runs.is_empty() {
@@ -50,6 +62,12 @@ pub(crate) fn verdict(outcome: &Outcome) -> (&'static str, Style) {
         (Some(_), _) => ("the agent must stop", BAD),
         (None, Some(Decision::Deny)) => ("blocked", BAD),
         (None, Some(Decision::Ask)) => ("approval required", CAREFUL),
+        // The operation is not allowed here: it has its result already.
+        (None, Some(Decision::Allow) | None)
+            if outcome.event == EventKind::BeforeModel && effects.llm_response.is_some() =>
+        {
+            ("answered by a hook; the model is not called", CAREFUL)
+        }
         (None, Some(Decision::Allow) | None) => ("allowed", GOOD),
     }
 }
