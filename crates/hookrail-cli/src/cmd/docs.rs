@@ -60,6 +60,11 @@ pub(crate) fn topics() -> PossibleValuesParser {
     PossibleValuesParser::new(PAGES.iter().map(|page| PossibleValue::new(page.topic).help(page.title)))
 }
 
+/// The names of the topics.
+pub(super) fn topic_names() -> impl Iterator<Item = &'static str> {
+    PAGES.iter().map(|page| page.topic)
+}
+
 fn list() -> String {
     let width = PAGES.iter().map(|page| page.topic.len()).max().unwrap_or_default();
     let mut text = format!("{}\n", paint(HEADING, "topics"));

@@ -65,11 +65,12 @@ fn topics_are_listed_completed_and_suggested() {
     let wrong = sandbox.run(&["docs", "cokbook"]).ends_with(1);
     assert_eq!(wrong.stdout, "");
     assert!(wrong.stderr.contains("a similar value exists: 'cookbook'"), "{}", wrong.stderr);
-    // clap's scripts for fish complete options and commands, and no arguments.
-    for shell in ["bash", "zsh"] {
+    for shell in ["bash", "zsh", "fish"] {
         let script = sandbox.run(&["completions", shell]).ends_with(0).stdout;
         assert!(script.contains("cookbook"), "{shell}");
     }
+    let fish = sandbox.run(&["completions", "fish"]).ends_with(0).stdout;
+    assert!(fish.contains("function __fish_hookrail_using_subcommand"), "{fish}");
 }
 
 /// An installed program comes without the files of the repository.
