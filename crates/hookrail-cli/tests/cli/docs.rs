@@ -5,10 +5,22 @@ use std::path::{Path, PathBuf};
 
 use crate::sandbox::Sandbox;
 
-/// What is below `docs/` and not for users: the index and the rules for contributors, what `hookrail reference` prints,
-/// and evidence that pages refer to.
-const NOT_TOPICS: [&str; 8] =
-    ["README.md", "STYLE.md", "reference/", "performance/", "reliability/", "pictures/", "design/", "specification/"];
+/// What is below `docs/` and not for users: indexes, the rules for contributors, what `hookrail reference` prints, and
+/// evidence that pages refer to.
+const NOT_TOPICS: [&str; 12] = [
+    "README.md",
+    "SUMMARY.md",
+    "STYLE.md",
+    "reference/events.md",
+    "reference/diagnostics.md",
+    "reference/bus.md",
+    "reference/configuration.md",
+    "performance/",
+    "reliability/",
+    "pictures/",
+    "design/",
+    "specification/",
+];
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
