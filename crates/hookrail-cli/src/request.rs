@@ -35,7 +35,8 @@ pub(crate) fn build_event(args: &EventArgs, project: &Path) -> Result<RequestedE
     {
         fields.set(*field, parse_json(option, text)?);
     }
-    let findings = report_fields(kind, &args.name, &fields);
+    // A caller who names a tool alone tries a matcher; a payload is meant to be what a host sends.
+    let findings = if args.payload.is_some() { report_fields(kind, &args.name, &fields) } else { Vec::new() };
     let event = Event::new(kind, project)
         .with_payload(&fields.to_json())
         .map_err(|error| Failure::new(error.to_string()).hint(fields_hint(kind)))?;
