@@ -5,34 +5,25 @@
 
 use std::fmt;
 
+use crate::names::named;
 use crate::source::Location;
 
-/// How serious a diagnostic is.
-///
-/// ```
-/// use hookrail::Level;
-///
-/// assert_eq!(Level::Warning.name(), "warning");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// Worth knowing.
-    Note,
-    /// Something does not work as it was probably meant.
-    Warning,
-    /// Something was lost: a file, an entry, an answer.
-    Error,
-}
-
-impl Level {
-    /// The name used in JSON and in messages.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Note => "note",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
+named! {
+    /// How serious a diagnostic is.
+    ///
+    /// ```
+    /// use hookrail::Level;
+    ///
+    /// assert_eq!(Level::Warning.name(), "warning");
+    /// ```
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Level {
+        /// Worth knowing.
+        Note = "note",
+        /// Something does not work as it was probably meant.
+        Warning = "warning",
+        /// Something was lost: a file, an entry, an answer.
+        Error = "error",
     }
 }
 

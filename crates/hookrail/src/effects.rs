@@ -1,42 +1,25 @@
 //! What hooks can do to an operation: decide about it, stop the agent, rewrite, add.
 
-use std::fmt;
-
 use crate::json::Json;
+use crate::names::named;
 
-/// What hooks decided about an operation. The order is the order of strength.
-///
-/// ```
-/// use hookrail::Decision;
-///
-/// // The strictest of several decisions is the greatest.
-/// assert_eq!([Decision::Allow, Decision::Deny, Decision::Ask].into_iter().max(), Some(Decision::Deny));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Decision {
-    /// It may go on. This never lifts a deny or a question of the host's own.
-    Allow,
-    /// The user must be asked, with the final input in front of them.
-    Ask,
-    /// It must not happen.
-    Deny,
-}
-
-impl Decision {
-    /// The name used in JSON and in messages.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask",
-            Self::Deny => "deny",
-        }
-    }
-}
-
-impl fmt::Display for Decision {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+named! {
+    /// What hooks decided about an operation. The order is the order of strength.
+    ///
+    /// ```
+    /// use hookrail::Decision;
+    ///
+    /// // The strictest of several decisions is the greatest.
+    /// assert_eq!([Decision::Allow, Decision::Deny, Decision::Ask].into_iter().max(), Some(Decision::Deny));
+    /// ```
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Decision {
+        /// It may go on. This never lifts a deny or a question of the host's own.
+        Allow = "allow",
+        /// The user must be asked, with the final input in front of them.
+        Ask = "ask",
+        /// It must not happen.
+        Deny = "deny",
     }
 }
 

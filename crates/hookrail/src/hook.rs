@@ -16,6 +16,7 @@ pub use crate::sandbox::{SandboxFloors, SandboxProblem, SandboxProfile, SandboxR
 use crate::dialect::registry::DialectId;
 use crate::event::EventKind;
 use crate::matcher::Matcher;
+use crate::names::named;
 use crate::native::NativeHook;
 use crate::run::capabilities::Capabilities;
 pub use crate::source::Authority;
@@ -104,34 +105,24 @@ pub enum Action {
     Unusable(Arc<str>),
 }
 
-/// What a failed run does to the operation.
-///
-/// ```
-/// use hookrail::OnFailure;
-///
-/// // Of several policies the strictest is the greatest.
-/// assert_eq!(OnFailure::Allow.max(OnFailure::Block), OnFailure::Block);
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum OnFailure {
-    /// The operation goes on.
-    #[default]
-    Allow,
-    /// The user is asked.
-    Ask,
-    /// The operation is blocked.
-    Block,
-}
-
-impl OnFailure {
-    /// The name used in configuration and messages.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask",
-            Self::Block => "block",
-        }
+named! {
+    /// What a failed run does to the operation.
+    ///
+    /// ```
+    /// use hookrail::OnFailure;
+    ///
+    /// // Of several policies the strictest is the greatest.
+    /// assert_eq!(OnFailure::Allow.max(OnFailure::Block), OnFailure::Block);
+    /// ```
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum OnFailure {
+        /// The operation goes on.
+        #[default]
+        Allow = "allow",
+        /// The user is asked.
+        Ask = "ask",
+        /// The operation is blocked.
+        Block = "block",
     }
 }
 

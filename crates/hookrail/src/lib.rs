@@ -77,6 +77,7 @@ pub mod hook;
 mod json;
 mod log;
 pub mod module;
+mod names;
 mod native;
 pub mod outcome;
 pub mod payload;

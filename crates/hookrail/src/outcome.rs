@@ -12,64 +12,45 @@ pub use crate::effects::{Decision, Effects, Stop};
 use crate::event::EventKind;
 use crate::hook::{Hook, OnFailure};
 use crate::json::Json;
+use crate::names::named;
 use crate::skips::Skips;
 
-/// How a planned hook ended. Exactly one of these holds for every hook that was planned.
-///
-/// ```
-/// use hookrail::EndKind;
-///
-/// assert_eq!(EndKind::TimedOut.name(), "timed-out");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum EndKind {
-    /// It answered.
-    Answered,
-    /// It ended well and said nothing.
-    Silent,
-    /// Its time was up.
-    TimedOut,
-    /// A signal ended it.
-    Signalled,
-    /// It exited with a status other than zero.
-    Exited,
-    /// It could not be started.
-    SpawnFailed,
-    /// What it said is not an answer.
-    BadOutput,
-    /// It wrote too much.
-    OutputLimit,
-    /// The host did not want it any more.
-    Cancelled,
-    /// Its handler threw.
-    Threw,
-    /// It went over its memory or stack limit.
-    Limit,
-    /// It was not asked: its entry is broken, or it has changed since it was granted.
-    Unusable,
-    /// The host did not wait for it.
-    Detached,
-}
-
-impl EndKind {
-    /// The name used in JSON and in messages.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Answered => "answered",
-            Self::Silent => "silent",
-            Self::TimedOut => "timed-out",
-            Self::Signalled => "signalled",
-            Self::Exited => "exited",
-            Self::SpawnFailed => "spawn-failed",
-            Self::BadOutput => "bad-output",
-            Self::OutputLimit => "output-limit",
-            Self::Cancelled => "cancelled",
-            Self::Threw => "threw",
-            Self::Limit => "limit",
-            Self::Unusable => "unusable",
-            Self::Detached => "detached",
-        }
+named! {
+    /// How a planned hook ended. Exactly one of these holds for every hook that was planned.
+    ///
+    /// ```
+    /// use hookrail::EndKind;
+    ///
+    /// assert_eq!(EndKind::TimedOut.name(), "timed-out");
+    /// ```
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum EndKind {
+        /// It answered.
+        Answered = "answered",
+        /// It ended well and said nothing.
+        Silent = "silent",
+        /// Its time was up.
+        TimedOut = "timed-out",
+        /// A signal ended it.
+        Signalled = "signalled",
+        /// It exited with a status other than zero.
+        Exited = "exited",
+        /// It could not be started.
+        SpawnFailed = "spawn-failed",
+        /// What it said is not an answer.
+        BadOutput = "bad-output",
+        /// It wrote too much.
+        OutputLimit = "output-limit",
+        /// The host did not want it any more.
+        Cancelled = "cancelled",
+        /// Its handler threw.
+        Threw = "threw",
+        /// It went over its memory or stack limit.
+        Limit = "limit",
+        /// It was not asked: its entry is broken, or it has changed since it was granted.
+        Unusable = "unusable",
+        /// The host did not wait for it.
+        Detached = "detached",
     }
 }
 

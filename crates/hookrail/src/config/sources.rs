@@ -15,6 +15,7 @@ use super::file::{ReadProblem, read_file};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::registry::DialectId;
 use crate::hook::Trust;
+use crate::names::named;
 use crate::source::{Location, SourceKind};
 use crate::trust::{Coverage, Digest, NamedFile};
 
@@ -35,26 +36,16 @@ pub(crate) enum LoadMode {
     Reload,
 }
 
-/// Why the last good version of a source is in force.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeptReason {
-    /// It is empty, broken or cannot be read.
-    Unusable,
-    /// It is gone, and nothing said that this is on purpose.
-    Removed,
-    /// It could not be read for want of descriptors, memory or threads; the next event tries again.
-    OutOfResources,
-}
-
-impl KeptReason {
-    /// The name used in JSON and in messages.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Unusable => "unusable",
-            Self::Removed => "removed",
-            Self::OutOfResources => "out-of-resources",
-        }
+named! {
+    /// Why the last good version of a source is in force.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum KeptReason {
+        /// It is empty, broken or cannot be read.
+        Unusable = "unusable",
+        /// It is gone, and nothing said that this is on purpose.
+        Removed = "removed",
+        /// It could not be read for want of descriptors, memory or threads; the next event tries again.
+        OutOfResources = "out-of-resources",
     }
 }
 
