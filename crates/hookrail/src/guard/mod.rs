@@ -114,11 +114,13 @@ impl Guard {
     }
 
     async fn fire(&self, event: Event) -> Outcome {
-        let fire = self.hooks.fire_with(event, FireOptions::new().host(Arc::clone(&self.host)));
-        let Some(token) = fire.canceller() else { return fire.await };
-        let entered = self.running.enter(token);
+        let token = self.running.token();
+        let options = FireOptions::new().host(Arc::clone(&self.host)).cancelled_by(&token);
+        let fire = self.hooks.fire_with(event, options);
+        // An event in which no hook takes part cannot be interrupted.
+        let has_hooks = fire.id().is_some();
         let outcome = fire.await;
-        if entered.was_cancelled() { cancel::shut(outcome) } else { outcome }
+        if has_hooks && token.is_cancelled() { cancel::shut(outcome) } else { outcome }
     }
 }
 

@@ -90,14 +90,6 @@ impl Fire {
         }
     }
 
-    /// What cancels the hooks that still run.
-    pub(crate) fn canceller(&self) -> Option<CancelToken> {
-        match &self.0 {
-            State::NotBegun { cancel, .. } | State::Running { cancel, .. } => Some(cancel.0.clone()),
-            State::Untouched(_) | State::Ready(_) => None,
-        }
-    }
-
     /// Cancels the hooks that still run; the outcome then says so.
     pub fn cancel(&self) {
         if let State::NotBegun { cancel, .. } | State::Running { cancel, .. } = &self.0 {
