@@ -26,7 +26,7 @@ pub(crate) use end::joined as joined_protections;
 pub use end::{
     How, ModuleEnd, NativeEnd, Output, ProcessEnd, Relocation, RelocationReason, RunEnd, SpawnFailure, Surroundings,
 };
-pub(crate) use environment::for_hooks as environment_for_hooks;
+pub(crate) use environment::{for_hooks as environment_for_hooks, is_word_of};
 pub(crate) use ground::{ModuleGround, protected_places};
 pub use hookrail_spawn::{CancelToken, Environment, LeftBehind, Network, Protection, Readable, RunLedger, Sandbox};
 pub use input::RunInput;

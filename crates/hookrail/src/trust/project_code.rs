@@ -11,6 +11,7 @@ use hookrail_spawn::Environment;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::registry::DialectId;
 use crate::hook::{Action, Authority, Hook};
+use crate::run::is_word_of;
 
 /// Keeps Python 3.11 and later from importing modules out of the directory in which it runs.
 const PYTHON_SAFE_PATH: &str = "PYTHONSAFEPATH";
@@ -31,32 +32,14 @@ enum ProjectCode {
 }
 
 /// Programs that run what files in the working directory say.
-const BUILD_TOOLS: [&str; 18] = [
-    "npm",
-    "npx",
-    "yarn",
-    "pnpm",
-    "pnpx",
-    "bunx",
-    "make",
-    "gmake",
-    "cargo",
-    "just",
-    "task",
-    "rake",
-    "gradle",
-    "mvn",
-    "tox",
-    "poetry",
-    "pre-commit",
-    "ninja",
-];
+const BUILD_TOOLS: &str = "
+    npm npx yarn pnpm pnpx bunx make gmake cargo just task rake gradle mvn tox poetry pre-commit ninja
+";
 
 /// Words that stand before a program and run it.
-const PREFIXES: [&str; 17] = [
-    "env", "exec", "command", "nohup", "nice", "time", "timeout", "sudo", "xargs", "setsid", "!", "{", "if", "then",
-    "do", "else", "while",
-];
+const PREFIXES: &str = "
+    env exec command nohup nice time timeout sudo xargs setsid ! { if then do else while
+";
 
 /// Sets `PYTHONSAFEPATH` for hooks from outside of the project that start Python without a script.
 pub(crate) fn protect_python(hooks: &mut [Hook], inherited: &Arc<Environment>) {
@@ -148,7 +131,7 @@ fn look_at_command(words: &[String], depth: usize, found: &mut Vec<ProjectCode>)
         "." | "source" | "ruby" | "perl" => found.extend(script(arguments)),
         "eval" if depth > 0 => look_at_line(&arguments.join(" "), depth - 1, found),
         "git" if !arguments.iter().any(|word| word.starts_with("core.fsmonitor=")) => found.push(ProjectCode::Git),
-        _ if BUILD_TOOLS.contains(&name) => found.push(ProjectCode::BuildTool(name.to_owned())),
+        _ if is_word_of(BUILD_TOOLS, name) => found.push(ProjectCode::BuildTool(name.to_owned())),
         _ => {}
     }
 }
@@ -162,7 +145,7 @@ fn program_of(words: &[String]) -> Option<(&str, &[String])> {
             !name.is_empty() && name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
         });
         let is_number = first.starts_with(|character: char| character.is_ascii_digit());
-        if PREFIXES.contains(&first.rsplit('/').next().unwrap_or(first)) {
+        if is_word_of(PREFIXES, first.rsplit('/').next().unwrap_or(first)) {
             behind_prefix = true;
         } else if !(is_assignment || behind_prefix && (first.starts_with('-') || is_number)) {
             return Some((first, others));
