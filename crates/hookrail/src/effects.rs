@@ -37,14 +37,6 @@ pub struct Stop {
     pub reason: String,
 }
 
-impl Stop {
-    /// A stop with its reason.
-    #[must_use]
-    pub fn new(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into() }
-    }
-}
-
 /// What the host has to do. A dialect's part of an event gives one of these, and so does the whole event.
 ///
 /// ```
@@ -117,7 +109,7 @@ impl Effects {
     /// The effects with a demand to stop the agent.
     #[must_use]
     pub fn and_stop(mut self, reason: impl Into<String>) -> Self {
-        self.stop = Some(Stop::new(reason));
+        self.stop = Some(Stop { reason: reason.into() });
         self
     }
 

@@ -219,14 +219,6 @@ pub struct Owner {
     pub data_dir: Option<std::path::PathBuf>,
 }
 
-impl Owner {
-    /// An owner from its parts.
-    #[must_use]
-    pub fn new(id: impl Into<String>, dir: impl Into<std::path::PathBuf>) -> Self {
-        Self { id: id.into(), dir: dir.into(), data_dir: None }
-    }
-}
-
 impl Hook {
     /// A hook of the embedding program itself, which needs no settings, no trust and no process.
     #[must_use]

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::registry::DialectId;
 pub(crate) use crate::effects::join;
 pub use crate::effects::{Decision, Effects, Stop};
 use crate::event::EventKind;
@@ -196,25 +195,24 @@ impl Outcome {
         }
     }
 
-    /// The outcome of an event whose hooks could not be heard. A gate that was not guarded stays shut.
+    /// The outcome of an event whose hooks could not be heard.
     #[must_use]
     pub(crate) fn abandoned(event: EventKind) -> Self {
-        let mut outcome = Self::untouched(event);
         let message = "the engine was torn down before the hooks of this event had answered";
-        outcome.diagnostics.push(Diagnostic::new(Code::HookCancelled, message));
-        if event.spec().is_gating() {
-            outcome.effects = Effects::deny(message);
-        }
-        outcome
+        Self::not_asked(event, Code::HookCancelled, message.to_owned())
     }
 
-    /// The outcome of an event that is fired too deep inside hooks of other engines. A gate stays shut, so that the
-    /// recursion ends.
+    /// The outcome of an event that is fired too deep inside hooks of other engines: the recursion ends here.
     #[must_use]
     pub(crate) fn too_deep(event: EventKind, depth: u32) -> Self {
+        Self::not_asked(event, Code::TooDeep, format!("hooks are nested {depth} deep; no more are run"))
+    }
+
+    /// The outcome of an event about which no hook is asked although some would take part. One that can be denied is
+    /// denied, because no guard has seen it.
+    fn not_asked(event: EventKind, code: Code, message: String) -> Self {
         let mut outcome = Self::untouched(event);
-        let message = format!("hooks are nested {depth} deep; no more are run");
-        outcome.diagnostics.push(Diagnostic::new(Code::TooDeep, message.clone()));
+        outcome.diagnostics.push(Diagnostic::new(code, message.clone()));
         if event.spec().is_gating() {
             outcome.effects = Effects::deny(message);
         }
@@ -238,10 +236,5 @@ impl Outcome {
     #[must_use]
     pub fn is_denied(&self) -> bool {
         self.effects.decision == Some(Decision::Deny)
-    }
-
-    /// The runs of one dialect.
-    pub fn runs_of(&self, dialect: DialectId) -> impl Iterator<Item = &HookRun> {
-        self.runs.iter().filter(move |run| run.hook.dialect == dialect)
     }
 }

@@ -92,16 +92,10 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// An origin from its parts.
-    #[must_use]
-    pub fn new(kind: SourceKind, location: Location) -> Self {
-        Self { kind, location }
-    }
-
     /// The origin of a hook that no file describes.
     #[must_use]
     pub fn without_file(kind: SourceKind) -> Self {
-        Self::new(kind, Location::whole_file(&PathBuf::new()))
+        Self { kind, location: Location::whole_file(&PathBuf::new()) }
     }
 }
 

@@ -68,7 +68,7 @@ fn of_dialects_with(kind: EventKind, plan: Vec<Scripted>) -> Vec<Scripted> {
 /// What command hooks of settings files said as JSON, in plan order.
 fn said(outcome: &Outcome) -> Vec<Value> {
     let answered = |run: &&HookRun| run.end == EndKind::Answered || run.exit_code == Some(2);
-    let runs = outcome.runs_of(DialectId::Llxprt).filter(answered);
+    let runs = outcome.runs.iter().filter(|run| run.hook.dialect == DialectId::Llxprt).filter(answered);
     runs.filter_map(|run| serde_json::from_str::<Value>(&run.stdout).ok()).filter(Value::is_object).collect()
 }
 
@@ -276,7 +276,7 @@ proptest! {
             stopping.iter().filter_map(|answer| text(answer, "stopReason").or_else(|| text(answer, "reason"))).collect();
         let stop = outcome.effects.stop.as_ref();
         prop_assert_eq!(stop.is_some(), !stopping.is_empty(), "{}", document(&outcome));
-        if !reasons.is_empty() && said(&outcome).len() == outcome.runs_of(DialectId::Llxprt).count() {
+        if !reasons.is_empty() && said(&outcome).len() == outcome.runs.iter().filter(|run| run.hook.dialect == DialectId::Llxprt).count() {
             prop_assert_eq!(&stop.unwrap().reason, &reasons.join("\n"));
         }
         if kind == EventKind::Prompt {

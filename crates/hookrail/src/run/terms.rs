@@ -17,12 +17,6 @@ pub struct OutputLimits {
 }
 
 impl OutputLimits {
-    /// Limits from their parts.
-    #[must_use]
-    pub fn new(stdout: usize, stderr: usize) -> Self {
-        Self { stdout, stderr }
-    }
-
     /// The lower of both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
@@ -51,12 +45,6 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// Terms from their parts.
-    #[must_use]
-    pub fn new(output: OutputLimits, capabilities: Capabilities) -> Self {
-        Self { output, capabilities }
-    }
-
     /// What both leave.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
@@ -90,9 +78,9 @@ mod tests {
 
     #[test]
     fn a_project_has_never_more_than_all_hooks_and_others_lose_nothing() {
-        let all_hooks = Terms::new(OutputLimits::new(100, 10), Capabilities::LOOK);
+        let all_hooks = Terms { output: OutputLimits { stdout: 100, stderr: 10 }, capabilities: Capabilities::LOOK };
         let wide = Capabilities { network: CapabilityScope::Everything, ..Capabilities::default() };
-        let project = Some(Terms::new(OutputLimits::new(50, 1000), wide));
+        let project = Some(Terms { output: OutputLimits { stdout: 50, stderr: 1000 }, capabilities: wide });
         let terms = AllTerms { all_hooks: all_hooks.clone(), project };
         assert_eq!(terms.of(&Trust::NotNeeded), all_hooks);
         let hook = crate::hook::Hook::new(
@@ -100,13 +88,16 @@ mod tests {
             crate::dialect::DialectId::Native,
             "hook",
             crate::hook::Action::Shell("true".into()),
-            crate::source::Origin::new(
-                crate::source::SourceKind::Project,
-                crate::source::Location::whole_file(std::path::Path::new("/p/s")),
-            ),
+            crate::source::Origin {
+                kind: crate::source::SourceKind::Project,
+                location: crate::source::Location::whole_file(std::path::Path::new("/p/s")),
+            },
         );
         let trusted = Trust::ForThisRun(crate::trust::Fingerprint::take(std::path::Path::new("/p"), &hook));
-        assert_eq!(terms.of(&trusted), Terms::new(OutputLimits::new(50, 10), Capabilities::LOOK));
+        assert_eq!(
+            terms.of(&trusted),
+            Terms { output: OutputLimits { stdout: 50, stderr: 10 }, capabilities: Capabilities::LOOK }
+        );
         assert_eq!(AllTerms { all_hooks: all_hooks.clone(), project: None }.of(&trusted), all_hooks);
     }
 }

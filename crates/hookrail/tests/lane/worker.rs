@@ -193,7 +193,7 @@ fn floods_are_bounded() {
     let dir = tempfile::tempdir().unwrap();
     let habit = "case $count in 1) head -c 400000 /dev/zero >&2 ;; 2) head -c 5000 /dev/zero | tr '\\0' x ;; esac";
     let builder = HookSystem::builder(dir.path()).environment(environment()).hook(worker(dir.path(), habit));
-    let system = builder.output_limits(OutputLimits::new(1000, 1000)).build();
+    let system = builder.output_limits(OutputLimits { stdout: 1000, stderr: 1000 }).build();
     let outcome = fire(&system);
     message(&outcome);
     assert_eq!(outcome.runs[0].stderr.len(), 1000);

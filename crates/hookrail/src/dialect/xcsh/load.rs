@@ -175,7 +175,7 @@ impl GoodModule {
 fn hook(file: &Found, location: Location) -> Hook {
     let label = file.path.to_string_lossy().into_owned();
     let action = Action::Module(file.path.as_path().into());
-    let origin = Origin::new(file.kind, location);
+    let origin = Origin { kind: file.kind, location };
     let mut hook = Hook::new(EventKind::BeforeTool, DialectId::Xcsh, label, action, origin);
     hook.scope = EventScope::Unknown;
     hook
