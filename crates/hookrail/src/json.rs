@@ -8,15 +8,18 @@ mod object_writer;
 
 pub(crate) use object_writer::{ObjectWriter, Written};
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
 use memchr::memchr2;
-use serde::de::{DeserializeOwned, MapAccess, Visitor};
+use serde::de::DeserializeOwned;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
+
+use crate::repeated::Members;
 
 /// One JSON value, kept as the text it was written in (white space between tokens removed).
 ///
@@ -172,22 +175,14 @@ impl Json {
             return true;
         }
         let Some(depth) = depth.checked_sub(1) else { return false };
+        if let (Some(one), Some(two)) = (self.as_object(), other.as_object()) {
+            let is_same = |(key, value): (&str, &Json)| two.get(key).is_some_and(|two| value.same_within(two, depth));
+            return one.0.len() == two.0.len() && one.iter().all(is_same);
+        }
+        if let (Some(one), Some(two)) = (self.as_array(), other.as_array()) {
+            return one.len() == two.len() && one.iter().zip(&two).all(|(one, two)| one.same_within(two, depth));
+        }
         match (self.kind(), other.kind()) {
-            (JsonKind::Object, JsonKind::Object) => match (self.as_object(), other.as_object()) {
-                (Some(one), Some(two)) => {
-                    one.0.len() == two.0.len()
-                        && one
-                            .iter()
-                            .all(|(key, value)| two.get(key).is_some_and(|other| value.same_within(other, depth)))
-                }
-                _ => false,
-            },
-            (JsonKind::Array, JsonKind::Array) => match (self.as_array(), other.as_array()) {
-                (Some(one), Some(two)) => {
-                    one.len() == two.len() && one.iter().zip(&two).all(|(a, b)| a.same_within(b, depth))
-                }
-                _ => false,
-            },
             (JsonKind::String, JsonKind::String) => self.as_str() == other.as_str(),
             (JsonKind::Number, JsonKind::Number) => {
                 let exact = |json: &Json| json.text().len() <= 15;
@@ -376,32 +371,20 @@ impl Serialize for JsonObject {
 
 impl<'de> Deserialize<'de> for JsonObject {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
-        impl<'de> Visitor<'de> for Members {
-            type Value = JsonObject;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<JsonObject, A::Error> {
-                // A key that stands twice keeps its first place and its last value, as in JavaScript. The index
-                // keeps an object with very many keys from costing quadratic time.
-                let mut members: Vec<(String, Json)> = Vec::new();
-                let mut index = std::collections::HashMap::<String, usize>::new();
-                while let Some((key, value)) = map.next_entry::<String, Json>()? {
-                    match index.get(&key).and_then(|at| members.get_mut(*at)) {
-                        Some(member) => member.1 = value,
-                        None => {
-                            index.insert(key.clone(), members.len());
-                            members.push((key, value));
-                        }
-                    }
+        // A key that stands twice keeps its first place and its last value, as in JavaScript. The index keeps an object with
+        // very many keys from costing quadratic time.
+        let mut members: Vec<(String, Json)> = Vec::new();
+        let mut index = HashMap::<String, usize>::new();
+        for (key, value) in Members::deserialize(deserializer)?.0 {
+            match index.get(&key).and_then(|at| members.get_mut(*at)) {
+                Some(member) => member.1 = value,
+                None => {
+                    index.insert(key.clone(), members.len());
+                    members.push((key, value));
                 }
-                Ok(JsonObject(members))
             }
         }
-        deserializer.deserialize_map(Members)
+        Ok(Self(members))
     }
 }
 

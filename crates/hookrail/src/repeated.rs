@@ -112,7 +112,7 @@ fn decoded(raw: &str) -> Cow<'_, str> {
 }
 
 /// The members of an object, none left out.
-struct Members<V>(Vec<(String, V)>);
+pub(crate) struct Members<V>(pub(crate) Vec<(String, V)>);
 
 impl<'de, V: Deserialize<'de>> Deserialize<'de> for Members<V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
