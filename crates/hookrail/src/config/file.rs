@@ -46,14 +46,23 @@ pub fn read_file(path: &Path) -> Result<Option<String>, ReadProblem> {
     if !about.is_file() {
         return Err(ReadProblem::NotAFile);
     }
-    let expected = about.len().min(LARGEST) + 1;
-    let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or_default());
-    hookrail_spawn::open_regular(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
-    if u64::try_from(bytes.len()).is_ok_and(|length| length > LARGEST) {
-        return Err(ReadProblem::TooLarge);
-    }
+    let bytes = read_within(path, &mut { LARGEST })?.ok_or(ReadProblem::TooLarge)?;
     let text = String::from_utf8(bytes).map_err(|_| ReadProblem::NotText)?;
     Ok(Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)))
+}
+
+/// The bytes of a regular file, which are taken from the budget; nothing if the budget is smaller than the file.
+pub(crate) fn read_within(path: &Path, budget: &mut u64) -> io::Result<Option<Vec<u8>>> {
+    let file = hookrail_spawn::open_regular(path)?;
+    // A file that says it is too large is not even begun.
+    if file.metadata()?.len() > *budget {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    let length = file.take(*budget + 1).read_to_end(&mut bytes)?;
+    let Some(left) = u64::try_from(length).ok().and_then(|length| budget.checked_sub(length)) else { return Ok(None) };
+    *budget = left;
+    Ok(Some(bytes))
 }
 
 /// Whether two paths are written alike, or lead to one and the same place.

@@ -58,12 +58,6 @@ pub struct KeptSource {
     pub reason: KeptReason,
 }
 
-impl KeptSource {
-    pub(crate) fn new(path: &Path, reason: KeptReason) -> Self {
-        Self { path: path.to_owned(), reason }
-    }
-}
-
 /// A source that exists, cannot be used, and has no earlier version in this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnusableSource {
@@ -299,7 +293,7 @@ impl<'s> Reading<'s> {
     /// Reports that the last good version of a source is in force.
     pub(crate) fn keep(&mut self, path: &Path, reason: KeptReason, found: &mut Vec<Diagnostic>) {
         found.push(kept_finding(path, reason));
-        self.report.kept.push(KeptSource::new(path, reason));
+        self.report.kept.push(KeptSource { path: path.to_owned(), reason });
     }
 
     /// Records a source that is there and cannot be used.

@@ -39,7 +39,7 @@ pub use runner::{
 pub use terms::{OutputLimits, Terms};
 
 pub(crate) use command::{ProcessRun, ProcessWorld, Wait};
-pub(crate) use pool::{Environments, ProcessPool};
+pub(crate) use pool::ProcessPool;
 pub(crate) use process::run_process;
 pub(crate) use sandboxes::Sandboxes;
 pub(crate) use terms::AllTerms;

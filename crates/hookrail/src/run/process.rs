@@ -33,21 +33,22 @@ pub(crate) async fn run_process(context: ProcessRun<'_>, request: &RunRequest) -
 async fn run_in_project(context: ProcessRun<'_>, request: &RunRequest) -> ProcessResult {
     let project = &context.world.project;
     if let Some(used) = request.directory_in_project(project) {
-        let inside = RunRequest { cwd: used.clone(), ..request.clone() };
-        let mut result = run_where_asked(context, &inside).await;
-        let why = RelocationReason::OutsideProject;
-        result.end.surroundings.relocated = Some(Relocation { why, unusable: request.cwd.clone(), used });
-        return result;
+        return run_in(context, request, used, RelocationReason::OutsideProject).await;
     }
     let first = run_where_asked(context, request).await;
     let How::SpawnFailed(SpawnFailure::MissingDirectory(_) | SpawnFailure::UnusableDirectory(_)) = first.end.how else {
         return first;
     };
     let used = existing_directory(&request.cwd, project);
+    let mut result = run_in(context, request, used, RelocationReason::Unusable).await;
+    result.terminations.extend(first.terminations);
+    result
+}
+
+/// Runs a command hook in another directory than that of its event.
+async fn run_in(context: ProcessRun<'_>, request: &RunRequest, used: PathBuf, why: RelocationReason) -> ProcessResult {
     let elsewhere = RunRequest { cwd: used.clone(), ..request.clone() };
     let mut result = run_where_asked(context, &elsewhere).await;
-    result.terminations.extend(first.terminations);
-    let why = RelocationReason::Unusable;
     result.end.surroundings.relocated = Some(Relocation { why, unusable: request.cwd.clone(), used });
     result
 }

@@ -20,8 +20,8 @@ use crate::hook::{Action, Hook, OnFailure};
 use crate::log::log;
 use crate::native::ClosureThreads;
 use crate::run::{
-    AllTerms, Capabilities, Environment, Environments, ModuleGround, ModuleRunner, OutputLimits, ProcessPool,
-    ProcessWorld, RunLedger, Sandboxes, Terms, environment_for_hooks, protected_places,
+    AllTerms, Capabilities, Environment, ModuleGround, ModuleRunner, OutputLimits, ProcessPool, ProcessWorld,
+    RunLedger, Sandboxes, Terms, environment_for_hooks, protected_places,
 };
 use crate::sandbox::SandboxProfile;
 use crate::snapshot::{Snapshot, Switch};
@@ -271,7 +271,6 @@ impl Builder {
                 terms: std::mem::take(&mut self.terms),
                 ledger: self.ledger.take(),
                 sandboxes: Sandboxes::default(),
-                environments: Environments::default(),
             },
             modules: self.modules.take(),
             notify: Sender::default(),
@@ -410,7 +409,7 @@ impl Settings {
         let mut keep = |reason, known: Grants, found: &mut Vec<Diagnostic>| {
             for path in &files {
                 found.push(kept_finding(path, reason));
-                kept.push(KeptSource::new(path, reason));
+                kept.push(KeptSource { path: path.clone(), reason });
             }
             KnownGrants { grants: known, try_again: reason == KeptReason::OutOfResources }
         };

@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -12,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use super::command::{Command, Form, Found, OpenEnd};
 use super::grants::Grant;
 use super::imports;
-use crate::config::{is_absence, is_want_of_resources};
+use crate::config::{is_absence, is_want_of_resources, read_within};
 use crate::dialect::registry::DialectId;
 use crate::exec_options::ProcessLifetime;
 use crate::hook::{Action, Hook};
@@ -188,10 +187,11 @@ impl Runs {
             if !coverable {
                 return None;
             }
-            digest_of_file(path, &mut budget).unwrap_or_else(|error| {
+            let read = read_within(path, &mut budget).unwrap_or_else(|error| {
                 out_of_resources |= is_want_of_resources(&error);
                 None
-            })
+            });
+            read.map(|bytes| Digest::of(&bytes))
         };
         let named = |found: Found| NamedFile { digest: digest(&found.real), path: found.path, real: found.real };
         let files = found.into_iter().map(named).collect();
@@ -205,26 +205,22 @@ impl Fingerprint {
     pub fn take(root: &Path, hook: &Hook) -> Self {
         // A project is the same project whichever link leads to it.
         let root = &root.canonicalize().unwrap_or_else(|_| root.to_owned());
-        let command = match &hook.action {
-            Action::Shell(line) => line.to_string(),
-            Action::Program(words) => serde_json::json!(**words).to_string(),
+        let (shape, command) = match &hook.action {
+            Action::Shell(line) => ("shell", line.to_string()),
+            Action::Program(words) => ("program", serde_json::json!(**words).to_string()),
             Action::Module(path) => {
                 let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-                real.strip_prefix(root).unwrap_or(&real).to_string_lossy().into_owned()
+                ("module", real.strip_prefix(root).unwrap_or(&real).to_string_lossy().into_owned())
             }
-            Action::Native(_) | Action::NotExecutable(_) | Action::Unusable(_) => String::new(),
-        };
-        let shape = match &hook.action {
-            Action::Shell(_) => "shell",
-            Action::Program(_) => "program",
-            Action::Module(_) => "module",
-            _ => "none",
+            Action::Native(_) | Action::NotExecutable(_) | Action::Unusable(_) => ("none", String::new()),
         };
         // Which events a module is for is known only after it ran, so they are no part of what it is.
         let event = if shape == "module" { "" } else { hook.event.name() };
         let mut definition =
             serde_json::json!([hook.dialect.name(), event, hook.matcher.pattern(), shape, command]).to_string();
-        let mut described = Definition {
+        let terms = hook.terms();
+        let term = |name| terms.iter().find(|(term, _)| *term == name).map(|(_, value)| value.clone());
+        let described = Definition {
             dialect: hook.dialect.name().to_owned(),
             event: event.to_owned(),
             matcher: hook.matcher.pattern().map(str::to_owned),
@@ -232,10 +228,10 @@ impl Fingerprint {
             command,
             lifetime: (hook.exec.lifetime != ProcessLifetime::Once).then(|| hook.exec.lifetime.name().to_owned()),
             package: hook.owner.as_ref().map(|owner| owner.id.clone()),
-            on_failure: None,
-            timeout: None,
-            sandbox: None,
-            sandbox_required: None,
+            on_failure: term("onFailure"),
+            timeout: term("timeout").map(|_| hook.timeout.as_millis().to_string()),
+            sandbox: term("sandbox"),
+            sandbox_required: term("sandboxRequired"),
         };
         // A process that stays, or is there before it is needed, is more than was looked at when it was not.
         if hook.exec.lifetime != ProcessLifetime::Once {
@@ -248,18 +244,8 @@ impl Fingerprint {
             definition.push_str(&serde_json::json!([owner.id, inside]).to_string());
         }
         let without_terms: Arc<str> = definition.as_str().into();
-        let terms = hook.terms();
         if !terms.is_empty() {
             definition.push_str(&serde_json::json!({ "terms": terms }).to_string());
-        }
-        for (term, value) in terms {
-            match term {
-                "onFailure" => described.on_failure = Some(value),
-                "sandbox" => described.sandbox = Some(value),
-                "sandboxRequired" => described.sandbox_required = Some(value),
-                "timeout" => described.timeout = Some(hook.timeout.as_millis().to_string()),
-                _ => {}
-            }
         }
         let runs = match &hook.action {
             Action::Module(path) => Runs::Module(Arc::clone(path)),
@@ -325,10 +311,7 @@ impl Fingerprint {
     pub(super) fn is_module_mentioning(&self, text: &str) -> bool {
         let Runs::Module(_) = &self.runs else { return false };
         let mentions = |path: &Path| {
-            let bytes = hookrail_spawn::open_regular(path).ok().and_then(|file| {
-                let mut bytes = Vec::new();
-                file.take(LARGEST).read_to_end(&mut bytes).ok().map(|_| bytes)
-            });
+            let bytes = read_within(path, &mut { LARGEST }).ok().flatten();
             // What cannot be read may hold anything.
             bytes.is_none_or(|bytes| bytes.windows(text.len()).any(|window| window == text.as_bytes()))
         };
@@ -509,28 +492,6 @@ fn folders(root: &Path, hook: &Hook) -> Vec<(String, PathBuf)> {
         folders.push(("cwd".to_owned(), root.to_owned()));
     }
     folders
-}
-
-/// The digest of a file, while the budget of bytes lasts.
-fn digest_of_file(path: &Path, budget: &mut u64) -> std::io::Result<Option<Digest>> {
-    let file = hookrail_spawn::open_regular(path)?;
-    // A file that says it is too large is not even begun.
-    if file.metadata()?.len() > *budget {
-        return Ok(None);
-    }
-    let mut file = file.take(*budget + 1);
-    let mut hasher = Sha256::new();
-    let mut buffer = vec![0; 64 * 1024];
-    loop {
-        let count = file.read(&mut buffer)?;
-        if count == 0 {
-            return Ok(Some(Digest(hasher.finalize().into())));
-        }
-        let left = u64::try_from(count).ok().and_then(|count| budget.checked_sub(count));
-        let (Some(left), Some(read)) = (left, buffer.get(..count)) else { return Ok(None) };
-        *budget = left;
-        hasher.update(read);
-    }
 }
 
 #[cfg(test)]

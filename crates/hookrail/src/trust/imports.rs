@@ -5,10 +5,9 @@
 //! together at run time is not found; a runner refuses to load a file that was not covered.
 
 use std::collections::BTreeSet;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use crate::config::{is_want_of_resources, without_dots};
+use crate::config::{is_want_of_resources, read_within, without_dots};
 
 /// More files than this are not followed, and the module cannot be granted.
 const MOST_FILES: usize = 512;
@@ -46,8 +45,8 @@ pub(super) fn files_of(module: &Path) -> ModuleFiles {
         if file.extension().is_none_or(|ending| ending == "json") {
             continue;
         }
-        let source = match source_of(&file, &mut budget) {
-            Ok(Some(source)) => source,
+        let source = match read_within(&file, &mut budget) {
+            Ok(Some(bytes)) => String::from_utf8_lossy(&bytes).into_owned(),
             Ok(None) => {
                 found.complete = false;
                 continue;
@@ -64,21 +63,6 @@ pub(super) fn files_of(module: &Path) -> ModuleFiles {
         }
     }
     found
-}
-
-/// The text of a source file, while the budget of bytes lasts. Nobody waits for what is no file.
-fn source_of(file: &Path, budget: &mut u64) -> std::io::Result<Option<String>> {
-    let opened = hookrail_spawn::open_regular(file)?;
-    // A file that says it is too large is not even begun.
-    if opened.metadata()?.len() > *budget {
-        return Ok(None);
-    }
-    let mut bytes = Vec::new();
-    opened.take(*budget + 1).read_to_end(&mut bytes)?;
-    let left = u64::try_from(bytes.len()).ok().and_then(|count| budget.checked_sub(count));
-    let Some(left) = left else { return Ok(None) };
-    *budget = left;
-    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 /// Every quoted text that looks like a path.
