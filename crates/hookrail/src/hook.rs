@@ -105,6 +105,26 @@ pub enum Action {
     Unusable(Arc<str>),
 }
 
+/// A command as it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum CommandText {
+    /// A line for a shell.
+    Line(Arc<str>),
+    /// A program and its arguments.
+    Words(Arc<[String]>),
+}
+
+impl Action {
+    /// The command, if this is one.
+    pub(crate) fn command(&self) -> Option<CommandText> {
+        match self {
+            Self::Shell(line) => Some(CommandText::Line(Arc::clone(line))),
+            Self::Program(words) => Some(CommandText::Words(Arc::clone(words))),
+            Self::Module(_) | Self::Native(_) | Self::NotExecutable(_) | Self::Unusable(_) => None,
+        }
+    }
+}
+
 named! {
     /// What a failed run does to the operation.
     ///
@@ -187,14 +207,6 @@ impl Trust {
         match self {
             Self::ForThisRun(taken) | Self::Granted(taken) | Self::Never(taken) | Self::Changed(taken) => Some(taken),
             Self::NotNeeded => None,
-        }
-    }
-
-    /// What has to be found unchanged immediately before the hook runs; nothing for a hook that needs no trust.
-    pub(crate) fn to_be_verified(&self) -> Option<&Fingerprint> {
-        match self {
-            Self::Granted(taken) => Some(taken),
-            Self::NotNeeded | Self::ForThisRun(_) | Self::Never(_) | Self::Changed(_) => None,
         }
     }
 

@@ -71,12 +71,6 @@ impl Skips {
         self.known.iter().chain(self.unplanned.iter().flat_map(|unplanned| unplanned.iter()))
     }
 
-    /// The first one.
-    #[must_use]
-    pub fn first(&self) -> Option<&Skipped> {
-        self.iter().next()
-    }
-
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -86,7 +80,7 @@ impl Skips {
     /// Whether every hook ran.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.first().is_none()
+        self.iter().next().is_none()
     }
 
     /// Adds hooks whose turn never came.

@@ -85,17 +85,12 @@ const FEW: usize = 8;
 /// The hooks of one dialect for one event, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Audience {
-    hooks: Vec<Arc<Hook>>,
+    pub(crate) hooks: Vec<Arc<Hook>>,
     /// Their matchers, once somebody has asked for them.
     matchers: OnceLock<MatcherSet>,
 }
 
 impl Audience {
-    /// Every hook, in order.
-    pub(crate) fn hooks(&self) -> &[Arc<Hook>] {
-        &self.hooks
-    }
-
     /// The hooks whose matchers count as matching a subject, or surely match the other name it has, in order.
     pub(crate) fn matching(&self, subject: &str, other_name: Option<&str>) -> Vec<(&Arc<Hook>, Verdict)> {
         let mut found = self.found(subject);

@@ -274,7 +274,7 @@ fn hooks_off_and_the_emergency_switch() {
         hooks().into_iter().fold(HookSystem::builder(dir.path()).environment(disabled), |b, h| b.hook(h)).build();
     let outcome = only_system.fire_blocking(call(&only_system));
     assert_eq!(outcome.runs.len(), 1);
-    assert_eq!(outcome.skipped.first().unwrap().why.name(), "hooks-off");
+    assert_eq!(outcome.skipped.iter().next().unwrap().why.name(), "hooks-off");
     assert!(outcome.diagnostics.iter().any(|found| found.code == Code::HooksDisabled));
 }
 

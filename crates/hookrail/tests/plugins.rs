@@ -198,7 +198,7 @@ fn a_refresh_does_not_undo_no_hooks() {
     assert!(!off.wants(EventKind::BeforeTool));
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let outcome = runtime.block_on(off.fire_with(call(&off), FireOptions::new().wait_for_all()));
-    assert_eq!(outcome.skipped.first().unwrap().why, SkipReason::HooksOff);
+    assert_eq!(outcome.skipped.iter().next().unwrap().why, SkipReason::HooksOff);
     assert_eq!(off.snapshot().hooks().len(), 1, "plugins still load");
     assert!(!world.at("ran").exists());
 }

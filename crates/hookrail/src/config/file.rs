@@ -3,6 +3,7 @@
 
 use std::io::{self, Read};
 use std::path::Path;
+use std::time::SystemTime;
 
 /// More than this is no configuration file.
 const LARGEST: u64 = 16 * 1024 * 1024;
@@ -71,4 +72,32 @@ pub(crate) fn same_place(one: &Path, other: &Path) -> bool {
     let both_exist = || one.exists() && other.exists();
     one == other
         || (both_exist() && matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other))
+}
+
+/// What changes with every change of a file, so that two states of it can be told apart without reading it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct FileStamp {
+    length: u64,
+    modified: Option<SystemTime>,
+    /// Device, number and time of the last change of anything, where the system has them.
+    node: (u64, u64, i64, i64),
+}
+
+impl FileStamp {
+    /// Looks at a file; nothing if there is none.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        let about = path.metadata().ok()?;
+        Some(Self { length: about.len(), modified: about.modified().ok(), node: node(&about) })
+    }
+}
+
+#[cfg(unix)]
+fn node(about: &std::fs::Metadata) -> (u64, u64, i64, i64) {
+    use std::os::unix::fs::MetadataExt as _;
+    (about.dev(), about.ino(), about.ctime(), about.ctime_nsec())
+}
+
+#[cfg(not(unix))]
+fn node(_about: &std::fs::Metadata) -> (u64, u64, i64, i64) {
+    (0, 0, 0, 0)
 }

@@ -10,8 +10,8 @@ mod sources;
 mod suggest;
 
 pub(crate) use document::{Document, Key, Node, Shape};
+pub(crate) use file::{FileStamp, read_within, same_place};
 pub use file::{ReadProblem, read_file};
-pub(crate) use file::{read_within, same_place};
 pub use path::without_dots;
 pub(crate) use sources::{
     EntryKind, LoadMode, Parsed, Place, Reading, Source, SourceReport, SourceStore, Verdict, is_absence, kept_finding,

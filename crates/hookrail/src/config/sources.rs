@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::document::Document;
-use super::file::{ReadProblem, read_file};
+use super::file::{FileStamp, ReadProblem, read_file};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::registry::DialectId;
 use crate::hook::Trust;
@@ -46,6 +46,13 @@ named! {
         Removed = "removed",
         /// It could not be read for want of descriptors, memory or threads; the next event tries again.
         OutOfResources = "out-of-resources",
+    }
+}
+
+impl KeptReason {
+    /// Why a source is kept that this error kept from being read.
+    pub(crate) fn of_error(error: &io::Error) -> Self {
+        if is_want_of_resources(error) { Self::OutOfResources } else { Self::Unusable }
     }
 }
 
@@ -187,7 +194,7 @@ pub(crate) struct SourceReport {
 /// One load, through which every source is read.
 pub(crate) struct Reading<'s> {
     store: &'s mut SourceStore,
-    mode: LoadMode,
+    pub(crate) mode: LoadMode,
     /// Whether anything that the project brings was trusted: what an untrusted project brings is never missed.
     project_counts: bool,
     pub(crate) report: SourceReport,
@@ -197,17 +204,12 @@ pub(crate) struct Reading<'s> {
 enum Now {
     Text(String),
     Gone,
-    Unreadable(Diagnostic),
-    OutOfResources(Diagnostic),
+    Unreadable(Diagnostic, KeptReason),
 }
 
 impl<'s> Reading<'s> {
     pub(crate) fn new(store: &'s mut SourceStore, mode: LoadMode, project_counts: bool) -> Self {
         Self { store, mode, project_counts, report: SourceReport::default() }
-    }
-
-    pub(crate) fn mode(&self) -> LoadMode {
-        self.mode
     }
 
     /// Records a path that was looked for.
@@ -247,12 +249,10 @@ impl<'s> Reading<'s> {
                 return Source::Absent;
             }
             Now::Gone => KeptReason::Removed,
-            Now::OutOfResources(_) => {
-                self.report.try_again = true;
-                KeptReason::OutOfResources
-            }
-            Now::Text(_) | Now::Unreadable(_) => KeptReason::Unusable,
+            Now::Unreadable(_, reason) => reason,
+            Now::Text(_) => KeptReason::Unusable,
         };
+        self.report.try_again |= reason == KeptReason::OutOfResources;
         let good = self.store.good.get(place.path).cloned();
         let kept = good.as_ref().and_then(|text| parse(text).value);
         if let (Some(text), Some(value)) = (good, kept) {
@@ -314,11 +314,6 @@ impl<'s> Reading<'s> {
         self.report.in_force.insert(module.to_owned(), digests.collect::<String>().into());
     }
 
-    /// Marks the load to be done again, because something could not be looked at for want of resources.
-    pub(crate) fn try_again(&mut self) {
-        self.report.try_again = true;
-    }
-
     /// Whether a path is there, or its last good version is. What cannot be looked at is there: reading it says why.
     pub(crate) fn is_there(&mut self, path: &Path) -> bool {
         self.look_at(path);
@@ -363,7 +358,8 @@ impl<'s> Reading<'s> {
             Ok(entries) => entries,
             Err(error) if is_absence(&error) && !folder.is_symlink() => BTreeSet::new(),
             Err(error) => {
-                self.report.try_again |= is_want_of_resources(&error);
+                let reason = KeptReason::of_error(&error);
+                self.report.try_again |= reason == KeptReason::OutOfResources;
                 let known = self.store.listed.get(folder).cloned();
                 let message = format!("the folder `{}` cannot be read: {error}", folder.display());
                 found.push(Diagnostic::new(Code::FileUnreadable, &message).at(Location::whole_file(folder)));
@@ -371,8 +367,6 @@ impl<'s> Reading<'s> {
                     self.unusable(place, message);
                     return Vec::new();
                 };
-                let reason =
-                    if is_want_of_resources(&error) { KeptReason::OutOfResources } else { KeptReason::Unusable };
                 self.keep(folder, reason, found);
                 return known;
             }
@@ -415,7 +409,7 @@ impl<'s> Reading<'s> {
     /// Waits until files look the same twice, if they have to be read because they changed.
     pub(crate) fn settle(&self, paths: &[PathBuf]) {
         let started = Instant::now();
-        let look = || paths.iter().map(|path| Signature::of(path)).collect::<Vec<_>>();
+        let look = || paths.iter().map(|path| FileStamp::of(path)).collect::<Vec<_>>();
         let mut before = look();
         while started.elapsed() < LONGEST_SETTLING {
             std::thread::sleep(SETTLING);
@@ -445,10 +439,10 @@ impl<'s> Reading<'s> {
     fn settled(&self, path: &Path) -> Now {
         let started = Instant::now();
         loop {
-            let before = Signature::of(path);
+            let before = FileStamp::of(path);
             let read = read_file(path);
             std::thread::sleep(SETTLING);
-            if Signature::of(path) == before || started.elapsed() > LONGEST_SETTLING {
+            if FileStamp::of(path) == before || started.elapsed() > LONGEST_SETTLING {
                 return Now::of(path, read);
             }
         }
@@ -457,17 +451,17 @@ impl<'s> Reading<'s> {
 
 impl Now {
     fn of(path: &Path, read: Result<Option<String>, ReadProblem>) -> Self {
-        let unreadable = |problem: &ReadProblem| {
-            let message = format!("`{}` cannot be read: {problem}", path.display());
-            Diagnostic::new(Code::FileUnreadable, message).at(Location::whole_file(path))
-        };
         match read {
             Ok(Some(text)) => Self::Text(text),
             Ok(None) => Self::Gone,
-            Err(ReadProblem::Io(error)) if is_want_of_resources(&error) => {
-                Self::OutOfResources(unreadable(&ReadProblem::Io(error)))
+            Err(problem) => {
+                let message = format!("`{}` cannot be read: {problem}", path.display());
+                let reason = match &problem {
+                    ReadProblem::Io(error) => KeptReason::of_error(error),
+                    ReadProblem::NotAFile | ReadProblem::TooLarge | ReadProblem::NotText => KeptReason::Unusable,
+                };
+                Self::Unreadable(Diagnostic::new(Code::FileUnreadable, message).at(Location::whole_file(path)), reason)
             }
-            Err(problem) => Self::Unreadable(unreadable(&problem)),
         }
     }
 }
@@ -482,7 +476,7 @@ fn parsed<T>(path: &Path, now: &Now, parse: impl Fn(&str) -> Parsed<T>) -> Parse
         }
         Now::Text(text) => parse(text),
         Now::Gone => Parsed { value: None, problems: Vec::new(), verdict: Verdict::Broken },
-        Now::Unreadable(problem) | Now::OutOfResources(problem) => Parsed::broken(problem.clone()),
+        Now::Unreadable(problem, _) => Parsed::broken(problem.clone()),
     }
 }
 
@@ -522,26 +516,6 @@ pub fn is_want_of_resources(error: &io::Error) -> bool {
     const DESCRIPTORS: [i32; 2] = [23, 24];
     matches!(error.kind(), io::ErrorKind::OutOfMemory | io::ErrorKind::WouldBlock)
         || (cfg!(unix) && error.raw_os_error().is_some_and(|number| DESCRIPTORS.contains(&number)))
-}
-
-/// What tells one state of a file from another without reading it.
-#[derive(Debug, PartialEq, Eq)]
-struct Signature(Option<(u64, u64, Option<std::time::SystemTime>)>);
-
-impl Signature {
-    fn of(path: &Path) -> Self {
-        Self(path.metadata().ok().map(|about| (inode(&about), about.len(), about.modified().ok())))
-    }
-}
-
-#[cfg(unix)]
-fn inode(about: &std::fs::Metadata) -> u64 {
-    std::os::unix::fs::MetadataExt::ino(about)
-}
-
-#[cfg(not(unix))]
-fn inode(_about: &std::fs::Metadata) -> u64 {
-    0
 }
 
 fn entries(folder: &Path) -> io::Result<BTreeSet<Entry>> {

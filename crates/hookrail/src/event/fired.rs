@@ -123,7 +123,7 @@ impl Event {
                 // The engine names the event itself; a payload cannot pass for another one.
                 "hook_event_name" => {}
                 name => {
-                    if let Some(field) = self.known_field(name) {
+                    if let Some(field) = self.kind.spec().field(name) {
                         check_type(field, value)?;
                     }
                 }
@@ -257,11 +257,6 @@ impl Event {
             None if spec.required => Some(empty_value(spec.kind)),
             None => None,
         }
-    }
-
-    /// The table's description of a field.
-    fn known_field(&self, name: &str) -> Option<&'static FieldSpec> {
-        self.kind.spec().field(name)
     }
 }
 

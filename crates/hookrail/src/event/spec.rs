@@ -41,20 +41,6 @@ impl EventSpec {
     pub const fn guarded(&self) -> Option<&'static str> {
         if self.gating { self.judged } else { None }
     }
-
-    /// The row, if every field it names is one of the event's fields; otherwise the table does not compile.
-    pub(super) const fn naming_its_own_fields(self) -> Self {
-        let complete = self.has(self.subject) && self.has(self.judged) && self.has(self.rewritable);
-        assert!(complete, "the row names a field that the event does not have");
-        self
-    }
-
-    const fn has(&self, name: Option<&str>) -> bool {
-        match name {
-            Some(name) => self.field(name).is_some(),
-            None => true,
-        }
-    }
 }
 
 /// A field of an event.

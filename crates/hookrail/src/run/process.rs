@@ -9,6 +9,7 @@ use super::end::{How, ProcessEnd, Relocation, RelocationReason, SpawnFailure};
 use super::pool::{FileStamps, spare, worker};
 use super::request::RunRequest;
 use crate::exec_options::ProcessLifetime;
+use crate::hook::Trust;
 use crate::log::log;
 
 /// Runs a command hook to its end.
@@ -55,9 +56,12 @@ async fn run_in(context: ProcessRun<'_>, request: &RunRequest, used: PathBuf, wh
 
 async fn run_where_asked(context: ProcessRun<'_>, request: &RunRequest) -> ProcessResult {
     // The files are looked at before they are read: what changes from here on shows as a difference.
-    let covered = request.hook.trust.to_be_verified().map(FileStamps::covered_by);
+    let covered = match &request.hook.trust {
+        Trust::Granted(taken) => Some(FileStamps::covered_by(taken)),
+        Trust::NotNeeded | Trust::ForThisRun(_) | Trust::Never(_) | Trust::Changed(_) => None,
+    };
     // In another directory the same words may name other files.
-    if request.has_changed() {
+    if !request.hook.trust.still_holds(&request.cwd) {
         context.pool.remove_hook(&request.hook);
         return ProcessEnd::new(How::ContentChanged, Duration::ZERO).into();
     }

@@ -8,13 +8,13 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::command::{Command, Form, Found, OpenEnd};
+use super::command::{Command, Files, Found, OpenEnd};
 use super::grants::Grant;
 use super::imports;
 use crate::config::{is_absence, is_want_of_resources, read_within};
 use crate::dialect::registry::DialectId;
 use crate::exec_options::ProcessLifetime;
-use crate::hook::{Action, Hook};
+use crate::hook::{Action, CommandText, Hook};
 use crate::run::capabilities::Capabilities;
 
 /// A SHA-256 digest.
@@ -38,11 +38,16 @@ impl Digest {
     /// The digest in hexadecimal.
     #[must_use]
     pub fn hex(&self) -> String {
-        self.0.iter().fold(String::with_capacity(64), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+        hex(&self.0)
     }
+}
+
+/// Bytes in hexadecimal.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 impl std::fmt::Debug for Digest {
@@ -162,18 +167,18 @@ enum Runs {
 impl Runs {
     /// The files by name, for a command that is started in `cwd`, and whether they can be covered. Only a module has to
     /// be read for that, and what that lacked resources for is noted.
-    fn paths(&self, root: &Path, cwd: &Path, starved: &mut bool) -> (Vec<Found>, bool) {
+    fn paths(&self, root: &Path, cwd: &Path, starved: &mut bool) -> Files {
         match self {
-            Self::Command(command) if command.length() > LONGEST_COMMAND => (Vec::new(), false),
-            Self::Command(command) => {
-                let files = command.files(root, cwd);
-                (files.found, files.complete)
+            Self::Command(command) if command.length() > LONGEST_COMMAND => {
+                Files { found: Vec::new(), complete: false }
             }
+            Self::Command(command) => command.files(root, cwd),
             Self::Module(module) => {
-                let found = imports::files_of(module);
-                *starved |= found.out_of_resources;
+                let imports = imports::files_of(module);
+                *starved |= imports.out_of_resources;
                 let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-                (found.paths.into_iter().map(|path| Found { real: real(&path), path }).collect(), found.complete)
+                let found = imports.paths.into_iter().map(|path| Found { real: real(&path), path }).collect();
+                Files { found, complete: imports.complete }
             }
         }
     }
@@ -181,7 +186,7 @@ impl Runs {
     /// The files with what is in them.
     fn look(&self, root: &Path, cwd: &Path) -> Looked {
         let mut out_of_resources = false;
-        let (found, coverable) = self.paths(root, cwd, &mut out_of_resources);
+        let Files { found, complete: coverable } = self.paths(root, cwd, &mut out_of_resources);
         let mut budget = LARGEST;
         let mut digest = |path: &Path| {
             if !coverable {
@@ -387,15 +392,10 @@ impl Fingerprint {
         &self.root
     }
 
-    /// The files the hook names.
+    /// The files the hook names. They are shared: every call of a module has them with it, and none copies them.
     #[must_use]
-    pub fn files(&self) -> &[NamedFile] {
+    pub fn files(&self) -> &Arc<[NamedFile]> {
         &self.looked().files
-    }
-
-    /// The same files for whoever keeps them: every call of a module has them with it, and none copies them.
-    pub(crate) fn shared_files(&self) -> Arc<[NamedFile]> {
-        Arc::clone(&self.looked().files)
     }
 
     /// Whether the files were looked at and could not be read for want of resources. Then the fingerprint says nothing
@@ -414,7 +414,9 @@ impl Fingerprint {
     pub fn paths(&self) -> Vec<PathBuf> {
         match self.looked.get() {
             Some(looked) => looked.files.iter().map(|file| file.path.clone()).collect(),
-            None => self.runs.paths(&self.root, &self.root, &mut false).0.into_iter().map(|found| found.path).collect(),
+            None => {
+                self.runs.paths(&self.root, &self.root, &mut false).found.into_iter().map(|found| found.path).collect()
+            }
         }
     }
 
@@ -450,7 +452,7 @@ impl Fingerprint {
             let is_named = |known: &NamedFile| files.iter().any(|file| file.real == known.real);
             files.iter().all(is_known) && known.iter().all(is_named)
         };
-        known == &*self.runs.look(&self.root, &self.root).files && (*self.root == *cwd || elsewhere())
+        *known == self.runs.look(&self.root, &self.root).files && (*self.root == *cwd || elsewhere())
     }
 }
 
@@ -466,13 +468,9 @@ const LARGEST: u64 = 64 * 1024 * 1024;
 
 /// The command of a hook, with what its words are looked up in.
 fn command_of(root: &Path, hook: &Hook) -> Command {
-    let form = match &hook.action {
-        Action::Shell(line) => Form::Line(Arc::clone(line)),
-        Action::Program(words) => Form::Words(Arc::clone(words)),
-        Action::Module(_) | Action::Native(_) | Action::NotExecutable(_) | Action::Unusable(_) => Form::Line("".into()),
-    };
+    let text = hook.action.command().unwrap_or(CommandText::Line("".into()));
     let search_path = hook.environment.as_ref().and_then(|environment| environment.get("PATH")).map(OsStr::to_owned);
-    Command { form, folders: folders(root, hook).into(), search_path }
+    Command { text, folders: folders(root, hook).into(), search_path }
 }
 
 /// Every regular file that a hook's command names, inside of a project or not, when it is started in that directory.

@@ -18,20 +18,27 @@ const MOST_BYTES: u64 = 32 * 1024 * 1024;
 /// What may stand behind a path that is written without it.
 const ENDINGS: [&str; 5] = ["ts", "mts", "js", "mjs", "json"];
 
-/// The files a module is made of.
-#[derive(Debug, Default)]
-pub(super) struct ModuleFiles {
-    /// The module and everything it imports by a path, sorted. Files that do not exist are left out.
+/// The files that a hook can run without naming them.
+#[derive(Debug)]
+pub(super) struct FileSet {
+    /// The files, sorted. Files that do not exist are left out.
     pub(super) paths: BTreeSet<PathBuf>,
-    /// Whether these are all of them. There may be more when a limit was reached.
+    /// Whether these are all of them. There may be more when a limit was reached, or when something could not be read.
     pub(super) complete: bool,
-    /// Whether a file could not be read for want of resources.
+    /// Whether something could not be read for want of resources.
     pub(super) out_of_resources: bool,
 }
 
+impl FileSet {
+    /// No files, as long as nothing is missing.
+    pub(super) fn complete() -> Self {
+        Self { paths: BTreeSet::new(), complete: true, out_of_resources: false }
+    }
+}
+
 /// Follows the imports of a module.
-pub(super) fn files_of(module: &Path) -> ModuleFiles {
-    let mut found = ModuleFiles { paths: BTreeSet::new(), complete: true, out_of_resources: false };
+pub(super) fn files_of(module: &Path) -> FileSet {
+    let mut found = FileSet::complete();
     let mut waiting = vec![without_dots(module)];
     let mut budget = MOST_BYTES;
     while let Some(file) = waiting.pop() {
