@@ -10,16 +10,15 @@ pub(crate) use object_writer::{ObjectWriter, Written};
 
 use std::collections::HashMap;
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use memchr::memchr2;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
-
-use crate::repeated::Members;
 
 /// One JSON value, kept as the text it was written in (white space between tokens removed).
 ///
@@ -375,7 +374,7 @@ impl<'de> Deserialize<'de> for JsonObject {
         // very many keys from costing quadratic time.
         let mut members: Vec<(String, Json)> = Vec::new();
         let mut index = HashMap::<String, usize>::new();
-        for (key, value) in Members::deserialize(deserializer)?.0 {
+        for (key, value) in ObjectMembers::deserialize(deserializer)?.0 {
             match index.get(&key).and_then(|at| members.get_mut(*at)) {
                 Some(member) => member.1 = value,
                 None => {
@@ -385,6 +384,31 @@ impl<'de> Deserialize<'de> for JsonObject {
             }
         }
         Ok(Self(members))
+    }
+}
+
+/// The members of an object as they are written, also those whose key comes again.
+pub(crate) struct ObjectMembers<V>(pub(crate) Vec<(String, V)>);
+
+impl<'de, V: Deserialize<'de>> Deserialize<'de> for ObjectMembers<V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Collect<V>(PhantomData<V>);
+        impl<'de, V: Deserialize<'de>> Visitor<'de> for Collect<V> {
+            type Value = ObjectMembers<V>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ObjectMembers<V>, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(ObjectMembers(members))
+            }
+        }
+        deserializer.deserialize_map(Collect(PhantomData))
     }
 }
 

@@ -7,7 +7,7 @@ mod command;
 #[cfg(unix)]
 mod direct;
 mod end;
-mod environment;
+pub(crate) mod environment;
 mod ground;
 mod input;
 #[cfg(unix)]
@@ -26,7 +26,7 @@ pub(crate) use end::joined as joined_protections;
 pub use end::{
     How, ModuleEnd, NativeEnd, Output, ProcessEnd, Relocation, RelocationReason, RunEnd, SpawnFailure, Surroundings,
 };
-pub(crate) use environment::{for_hooks as environment_for_hooks, is_word_of};
+pub(crate) use environment::for_hooks as environment_for_hooks;
 pub(crate) use ground::{ModuleGround, protected_places};
 pub use hookrail_spawn::{CancelToken, Environment, LeftBehind, Network, Protection, Readable, RunLedger, Sandbox};
 pub use input::RunInput;

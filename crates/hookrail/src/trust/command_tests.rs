@@ -170,8 +170,10 @@ fn what_an_interpreter_imports_belongs_to_its_script_in_a_hook_folder_only() {
 #[test]
 fn a_path_leads_where_the_kernel_says() {
     let project = Project::new();
-    let found =
-        project.command(CommandText::Line("bash hooks/lib/../guard.sh".into())).files(&project.root, &project.root).found;
+    let found = project
+        .command(CommandText::Line("bash hooks/lib/../guard.sh".into()))
+        .files(&project.root, &project.root)
+        .found;
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(found[0].real, project.root.join("other/guard.sh"));
     assert_eq!(found[0].path, project.root.join("hooks/lib/../guard.sh"));

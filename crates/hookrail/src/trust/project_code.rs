@@ -12,7 +12,7 @@ use super::command::{Comments, shell_words};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::registry::DialectId;
 use crate::hook::{Action, Authority, Hook};
-use crate::run::is_word_of;
+use crate::run::environment::is_word_of;
 
 /// Keeps Python 3.11 and later from importing modules out of the directory in which it runs.
 const PYTHON_SAFE_PATH: &str = "PYTHONSAFEPATH";
