@@ -132,7 +132,7 @@ codes! {
     TimeoutClamped = "timeout-clamped", Warning;
     /// A timeout is not a positive whole number, so its hook was left out.
     TimeoutRejected = "timeout-rejected", Error;
-    /// A command uses a variable nobody knows, and will see it as it is written.
+    /// A command uses a variable that is not known, so the variable stays in the command as it is written.
     VariableUnknown = "variable-unknown", Warning;
     /// A plugin's command refers to a variable where its value could run as code, so the hook is not run.
     VariableUnsafe = "variable-unsafe", Error;

@@ -14,11 +14,11 @@ named! {
     /// ```
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Decision {
-        /// It may go on. This never lifts a deny or a question of the host's own.
+        /// The operation may happen. This never lifts a deny or a question of the host's own.
         Allow = "allow",
-        /// The user must be asked, with the final input in front of them.
+        /// The user has to approve the final input first.
         Ask = "ask",
-        /// It must not happen.
+        /// The operation must not happen.
         Deny = "deny",
     }
 }
@@ -82,25 +82,25 @@ pub struct Effects {
 }
 
 impl Effects {
-    /// No opinion.
+    /// Effects of a hook without an opinion.
     #[must_use]
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// It may go on.
+    /// Effects that allow the operation.
     #[must_use]
     pub fn allow() -> Self {
         Self { decision: Some(Decision::Allow), ..Self::default() }
     }
 
-    /// The user must be asked.
+    /// Effects that require the approval of the user.
     #[must_use]
     pub fn ask(reason: impl Into<String>) -> Self {
         Self { decision: Some(Decision::Ask), reason: Some(reason.into()), ..Self::default() }
     }
 
-    /// It must not happen.
+    /// Effects that deny the operation.
     #[must_use]
     pub fn deny(reason: impl Into<String>) -> Self {
         Self { decision: Some(Decision::Deny), reason: Some(reason.into()), ..Self::default() }

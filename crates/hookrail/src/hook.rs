@@ -84,7 +84,7 @@ pub enum EventScope {
     /// It is for its event and no other.
     #[default]
     One,
-    /// Nobody can say before it runs, so it takes part in every event of its dialect.
+    /// Its events are known only when it runs, so it takes part in every event of its dialect.
     Unknown,
 }
 
@@ -159,14 +159,14 @@ pub enum GroupOrder {
 /// Whether a hook takes part, apart from trust.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Standing {
-    /// It does.
+    /// The hook takes part.
     #[default]
     Active,
     /// Its name is on a list of disabled hooks, here.
     Disabled(Arc<str>),
     /// Hooks of its kind are switched off explicitly, here.
     SwitchedOff(Arc<str>),
-    /// Nobody switched hooks of its kind on.
+    /// Hooks of its kind are off by default, and no settings switch them on.
     NeverSwitchedOn,
 }
 

@@ -200,7 +200,7 @@ impl fmt::Debug for Json {
 
 impl PartialEq for Json {
     fn eq(&self, other: &Self) -> bool {
-        // Mostly a value is compared with itself, to learn whether anybody has changed it.
+        // Mostly a value is compared with itself, to learn whether a hook has changed it.
         Arc::ptr_eq(&self.0, &other.0) || self.text() == other.text()
     }
 }
@@ -333,12 +333,12 @@ impl JsonObject {
         Json::of(self).unwrap_or_else(|_| Json::null())
     }
 
-    /// The text of the object, for whoever only hands it on.
+    /// The text of the object, for a caller that only passes it on.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         serde_json::to_vec(self).unwrap_or_else(|_| b"null".to_vec())
     }
 
-    /// The text of the object, for several to whom it is handed on.
+    /// The text of the object, shared by all hooks that receive it.
     pub(crate) fn to_shared_bytes(&self) -> Arc<[u8]> {
         let mut writer = ObjectWriter::new();
         for (key, value) in &self.0 {

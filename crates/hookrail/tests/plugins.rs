@@ -104,7 +104,7 @@ fn a_completed_round_is_delivered_even_when_the_system_is_shut_down() {
     let system = world.builder().build();
     let outcome = system.fire_blocking(system.event(EventKind::ModelRoundEnd).with("turn", json("3")));
     detached(&outcome);
-    assert!(!world.at("delivered.json").exists(), "nobody waited");
+    assert!(!world.at("delivered.json").exists(), "the event waited");
     let cut_off = within_a_hang_guard(|| system.shutdown_blocking());
     assert_eq!(cut_off, []);
     let delivered: Value = serde_json::from_str(&fs::read_to_string(world.at("delivered.json")).unwrap()).unwrap();

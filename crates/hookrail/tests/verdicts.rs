@@ -135,7 +135,7 @@ proptest! {
         let failing = Scripted { dialect, layer: SourceKind::User, order: GroupOrder::Parallel, on_failure, end: failure };
         let after = fire(kind, &with(&plan, at, failing).1, None);
         prop_assert!(after.effects.decision >= before.effects.decision, "{}\n{}", document(&before), document(&after));
-        // A guard module blocks when it fails; nobody else says anything by failing.
+        // A guard module blocks when it fails; no other hook decides anything by failing.
         if dialect != DialectId::Xcsh {
             prop_assert_eq!(after.effects.decision, before.effects.decision);
             prop_assert_eq!(after.effects.tool_input, before.effects.tool_input);
@@ -227,7 +227,7 @@ proptest! {
     }
 
     #[test]
-    fn where_the_system_denied_nobody_below_answers_for_the_model(plan in plans()) {
+    fn where_the_system_denied_no_hook_below_answers_for_the_model(plan in plans()) {
         let outcome = fire(EventKind::BeforeModel, &plan, None);
         let of_system = |run: &&HookRun| run.hook.origin.kind == SourceKind::System;
         let denied = outcome.runs.iter().filter(of_system).any(|run| run.decision == Some(Decision::Deny));
@@ -247,7 +247,7 @@ proptest! {
     }
 
     #[test]
-    fn whoever_asks_is_heard_whichever_dialect_it_is(plan in plans()) {
+    fn every_question_is_heard_whichever_dialect_it_is_from(plan in plans()) {
         let outcome = fire(EventKind::BeforeTool, &without_system(plan), None);
         if outcome.effects.decision != Some(Decision::Ask) {
             return Ok(());

@@ -543,8 +543,8 @@ fn entries(folder: &Path) -> io::Result<BTreeSet<Entry>> {
 }
 
 /// Everything that has to be watched so that a change of one of these paths is noticed: the path, every link on the way
-/// to it inside of these roots, and what the links lead to. A link above the roots is nobody's to change, and to watch what
-/// it leads to would mean to be told of half the machine.
+/// to it inside of these roots, and what the links lead to. Links above the roots are not followed: watching their
+/// targets would report changes of half the machine.
 pub(crate) fn with_links(paths: &BTreeSet<PathBuf>, roots: &[PathBuf]) -> Vec<PathBuf> {
     const MOST_LINKS: usize = 32;
     let mut watched = paths.clone();

@@ -1,7 +1,7 @@
 //! A fired event as a value: the base fields every hook receives and the event's own fields, as raw JSON.
 //!
 //! The same value is also the state that rewrites flow through: a hook's new tool input replaces the field here,
-//! and whoever comes next is asked about that.
+//! and the next hook is asked about that.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -90,7 +90,7 @@ impl Event {
     }
 
     /// The event with the fields of a payload, which are checked against the table: known fields must have their
-    /// type, unknown ones are kept for whoever knows them.
+    /// type, unknown ones are kept for dialects and hosts that know them.
     ///
     /// # Errors
     /// When the payload is not an object, or a field stands twice, or a known field has the wrong type.
@@ -240,7 +240,7 @@ impl Event {
         &self.circumstances.variables
     }
 
-    /// Replaces a field: this is how a rewrite reaches whoever comes next.
+    /// Replaces a field: this is how a rewrite reaches the next hook.
     pub(crate) fn set(&mut self, name: impl Into<String>, value: Json) {
         Arc::make_mut(&mut self.fields).set(name, value);
     }

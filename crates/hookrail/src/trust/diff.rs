@@ -100,7 +100,7 @@ impl Grants {
     }
 
     /// Recognises guards that were granted and whose definition has changed since: they are changed hooks and no new
-    /// ones, because whoever edits the definition of a guard would otherwise make it disappear.
+    /// ones, because an edit of the definition of a guard would otherwise make it disappear.
     pub(crate) fn recognise_guards(&self, hooks: &mut [Hook]) {
         if !self.may_hold_guards() {
             return;

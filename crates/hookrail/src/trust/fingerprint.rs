@@ -112,7 +112,7 @@ pub struct Definition {
 
 /// A hook's definition and the content it stands for.
 ///
-/// The files are read when somebody asks for them: what nobody ever granted costs nothing.
+/// The files are read when they are first asked for, so a hook that was never granted costs nothing.
 #[derive(Clone, Debug)]
 pub struct Fingerprint {
     /// The project.
@@ -358,7 +358,7 @@ impl Fingerprint {
         without_terms
     }
 
-    /// The digest of definition and files; none when a file cannot be covered, so that nobody can trust it.
+    /// The digest of definition and files; none when a file cannot be covered, so that the hook cannot be trusted.
     #[must_use]
     pub fn content(&self) -> Option<Digest> {
         self.content_under(self.definition())
@@ -409,7 +409,7 @@ impl Fingerprint {
     }
 
     /// The files the hook names, without looking into them: for showing what there is, which must cost nothing however
-    /// much somebody put there.
+    /// large the files are.
     #[must_use]
     pub fn paths(&self) -> Vec<PathBuf> {
         match self.looked.get() {

@@ -60,7 +60,7 @@ pub enum TrustError {
         /// The store's file, or its folder.
         path: PathBuf,
     },
-    /// It is a link, so that whoever owns what it leads to decides.
+    /// It is a link, so that the owner of its target would decide what is trusted.
     #[error("the trust store `{}` is a link, so nothing in it counts", path.display())]
     Link {
         /// The store's file.

@@ -128,7 +128,7 @@ fn an_exit_code_in_the_answer_means_what_it_means_elsewhere() {
 }
 
 #[test]
-fn whoever_misbehaves_once_fails_once_and_is_replaced() {
+fn a_worker_that_misbehaves_once_fails_once_and_is_replaced() {
     for (habit, end) in [
         ("exit 7", "exited"),
         ("exit 0", "bad-output"),
@@ -282,7 +282,7 @@ fn a_project_that_changes_its_granted_script_gets_no_answer_from_the_old_one() {
     let build = || HookSystem::builder(&project).environment(environment.clone()).trust_store(store()).build();
     let untrusted = build();
     assert_eq!(crate::common::skipped(&fire(&untrusted))[0].1, "untrusted");
-    assert!(started(&project).is_empty(), "what nobody has trusted is never started");
+    assert!(started(&project).is_empty(), "a hook that is not trusted is never started");
     super::grant_all(&store(), &project, &untrusted);
     let system = build();
     message(&fire(&system));
