@@ -122,8 +122,11 @@ pub(crate) fn loaded(shared: &mut Shared, report: &Report, lost: Option<String>)
     let members = report.result.as_ref().and_then(Json::as_object).unwrap_or_default();
     let names = |key: &str| members.get(key).and_then(Json::decode::<Vec<String>>).unwrap_or_default();
     let commands = members.get("commands").and_then(Json::decode::<Vec<Offer>>).unwrap_or_default();
-    let commands = commands.into_iter().map(|offer| RegisteredCommand::new(offer.name, offer.description)).collect();
-    Ok(Registrations::new(names("events"), commands, names("renderers")))
+    let commands = commands
+        .into_iter()
+        .map(|offer| RegisteredCommand { name: offer.name, description: offer.description })
+        .collect();
+    Ok(Registrations { events: names("events"), commands, renderers: names("renderers") })
 }
 
 #[derive(Deserialize)]

@@ -16,7 +16,7 @@ use crate::style::{BAD, CAREFUL, GOOD, HEADING, PLAIN, QUIET, paint};
 
 /// Returns the event with its subject, such as `before-tool write_file`.
 pub(crate) fn subject(event: &Event) -> String {
-    let about = event.kind().spec().subject().and_then(|field| event.text(field));
+    let about = event.kind().spec().subject.and_then(|field| event.text(field));
     match about.filter(|about| !about.is_empty()) {
         Some(about) => format!("{} {}", event.kind(), short(&about, NAME)),
         None => event.kind().to_string(),
