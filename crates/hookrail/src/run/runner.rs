@@ -270,6 +270,8 @@ pub struct ModuleReturn {
     pub partial: Option<Json>,
     /// What else failed, in words.
     pub failures: Vec<String>,
+    /// Names of members that its handlers returned and that mean nothing in this event.
+    pub unknown_members: Vec<String>,
     /// Messages it sent to the conversation.
     pub messages: Vec<Json>,
     /// Entries it added to the session.
@@ -288,6 +290,7 @@ impl ModuleReturn {
             how,
             partial: None,
             failures: Vec::new(),
+            unknown_members: Vec::new(),
             messages: Vec::new(),
             entries: Vec::new(),
             stdout: Output::default(),
@@ -319,13 +322,22 @@ pub struct Registrations {
     pub commands: Vec<RegisteredCommand>,
     /// The types of messages it draws.
     pub renderers: Vec<String>,
+    /// Functions that it called while it was loaded and that its runner does not have. The rest of the module is in force.
+    pub unsupported: Vec<String>,
 }
 
 impl Registrations {
-    /// Registrations from their parts.
+    /// Registrations from their parts, of a module that called nothing unsupported.
     #[must_use]
     pub fn new(events: Vec<String>, commands: Vec<RegisteredCommand>, renderers: Vec<String>) -> Self {
-        Self { events, commands, renderers }
+        Self { events, commands, renderers, unsupported: Vec::new() }
+    }
+
+    /// The registrations of a module that also called these functions, which its runner does not have.
+    #[must_use]
+    pub fn with_unsupported(mut self, unsupported: Vec<String>) -> Self {
+        self.unsupported = unsupported;
+        self
     }
 }
 
