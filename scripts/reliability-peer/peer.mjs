@@ -67,7 +67,7 @@ say(
   })}\n`,
 );
 
-// A hook that was told to end may take its grace of five seconds; whoever counts what is left waits for that.
+// A hook that was told to end may take its grace of five seconds; the program that counts the remaining processes waits for that.
 setTimeout(() => process.exit(0), result?.error ? 6000 : 100);
 
 function end(result) {

@@ -12,7 +12,7 @@ const bin = process.env.HOOKRAIL_BIN;
 const faults = JSON.parse(readFileSync(join(here, 'faults.json'), 'utf8'));
 const { version } = JSON.parse(readFileSync(join(here, 'node_modules/@google/gemini-cli-core/package.json'), 'utf8'));
 
-// Nobody waits longer than this for any of them.
+// The longest time to wait for any of them.
 const LIMIT = 20_000;
 const MARKER = 'HOOKRAIL_RELIABILITY_PEER';
 // A process that starts the next one and ends can be missed by a single look, so it takes this many to find nothing.

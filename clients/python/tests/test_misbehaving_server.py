@@ -214,7 +214,7 @@ class MisbehavingServer(Case):
         seen: List[BaseException] = []
 
         def behave(peer: Peer) -> None:
-            peer.answer("nobody")
+            peer.answer("unknown-id")
             peer.raw(b"rubbish\n")
             peer.say("notify", {"phase": 5})
             peer.say("of-a-newer-server", {})
@@ -229,7 +229,7 @@ class MisbehavingServer(Case):
 
     def test_an_error_callback_that_raises_harms_nothing(self) -> None:
         def behave(peer: Peer) -> None:
-            peer.answer("nobody")
+            peer.answer("unknown-id")
             peer.answer(peer.payload()["correlationId"], "deny")
             peer.payload()
 

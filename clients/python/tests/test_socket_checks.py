@@ -53,7 +53,7 @@ class SocketChecks(Case):
         for mode in (0o777, 0o730, 0o703):
             self.base.chmod(mode)
             self.refused(path, f"chmod go-w {self.base}")
-        for mode in (0o1777, 0o755, 0o700):  # in a sticky folder nobody replaces what belongs to another
+        for mode in (0o1777, 0o755, 0o700):  # in a sticky folder only the owner can replace a file
             self.base.chmod(mode)
             self.accepted(path)
 

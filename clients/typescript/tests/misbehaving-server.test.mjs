@@ -190,7 +190,7 @@ fakeTest("answers to nothing are reported", async (t) => {
   const { ask } = await against(
     t,
     async (peer) => {
-      peer.answer("nobody");
+      peer.answer("unknown-id");
       peer.raw("rubbish\n");
       peer.say("notify", { phase: 5 });
       peer.say("of-a-newer-server", {});

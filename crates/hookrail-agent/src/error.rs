@@ -1,8 +1,8 @@
-//! Why the agent cannot work at all. What happens inside a conversation is told by [`TurnEnd`](crate::TurnEnd).
+//! Errors that keep the agent from working at all. [`TurnEnd`](crate::TurnEnd) says how the work on a prompt ended.
 
 use std::path::PathBuf;
 
-/// Why the agent cannot begin, or cannot go on.
+/// The reason why the agent cannot start or continue.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgentError {
@@ -11,7 +11,7 @@ pub enum AgentError {
     Script {
         /// The script.
         file: PathBuf,
-        /// What is wrong, with line and column where that is known.
+        /// The problem, with line and column if they are known.
         message: String,
     },
     /// The stream rules cannot be read or do not have the documented form.
@@ -40,7 +40,7 @@ pub enum AgentError {
     },
     /// Another process works on the session.
     #[error(
-        "the session `{id}` is in use by {}; end that process, or go on in a copy with `--resume {id} --fork`",
+        "the session `{id}` is in use by {}; end that process, or continue in a copy with `--resume {id} --fork`",
         process.map_or_else(|| "another process".to_owned(), |process| format!("process {process}"))
     )]
     SessionInUse {

@@ -1,9 +1,9 @@
-//! A small but real coding agent, so that hooks can be tried, tested and shown without anybody's product.
+//! A small but complete coding agent, with which hooks can be tried, tested and shown without a commercial agent.
 //!
-//! Every tool and every model call goes through the engine's guards, in every mode; what a hook says is applied, and the
-//! receipt of it is in the session's file. The model is behind a trait: here it follows a script.
+//! Every tool and every model call goes through the engine's guards, in every mode. The agent applies every effect of a
+//! hook and writes its receipt to the session's file. The model is behind a trait: here it follows a script.
 //!
-//! The agent knows sessions, tools and modes. How hooks are found, matched and merged is the engine's business.
+//! The agent knows sessions, tools and modes. The engine finds, matches and merges hooks.
 
 #![forbid(unsafe_code)]
 
@@ -21,13 +21,15 @@ mod tool;
 mod user;
 mod view;
 
-pub use agent::{Agent, Begin, Compacted, CompactionCause, EndReason, Moved, Parts, TurnEnd};
+pub use agent::{
+    Agent, AgentParts, CompactionCause, CompactionOutcome, EndReason, MoveOutcome, SessionOpening, TurnEnd,
+};
 pub use error::AgentError;
-pub use mode::{Exit, Mode, Setup, run};
-pub use model::{Model, ModelError, ModelFuture, ScriptedModel, Stream};
-pub use rules::Rule;
-pub use session::{Damage, Entry, EntryKind, Session, SessionStore, Stored};
-pub use settings::Settings;
-pub use tool::{Place, declare};
+pub use mode::{AgentExit, AgentMode, AgentSetup, run};
+pub use model::{Model, ModelError, ModelFuture, ResponseStream, ScriptedModel};
+pub use rules::StreamRule;
+pub use session::{DamagedLine, EntryKind, Session, SessionEntry, SessionStore, StoredSession};
+pub use settings::AgentSettings;
+pub use tool::{Workspace, declare};
 pub use user::{NoUser, User, UserFuture};
-pub use view::{HeadlessView, Shown, TerminalView, View};
+pub use view::{HeadlessView, TerminalView, View, ViewEvent};

@@ -4,38 +4,38 @@
 
 use hookrail::{Json, JsonKind, JsonObject};
 
-/// An object of these members.
+/// Makes an object of these members.
 pub(crate) fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
     members.into_iter().collect::<JsonObject>().to_json()
 }
 
-/// A list of these values.
+/// Makes a list of these values.
 pub(crate) fn list(values: &[Json]) -> Json {
     Json::of(values).unwrap_or_else(|_| Json::null())
 }
 
-/// A number.
+/// Makes a number.
 pub(crate) fn number(value: u64) -> Json {
     Json::of(&value).unwrap_or_else(|_| Json::null())
 }
 
-/// A message that is one text.
+/// Makes a message that is one text.
 pub(crate) fn text_message(role: &str, text: &str) -> Json {
     message(role, &[object([("text", Json::string(text))])])
 }
 
-/// A message of these parts.
+/// Makes a message of these parts.
 pub(crate) fn message(role: &str, parts: &[Json]) -> Json {
     object([("role", Json::string(role)), ("parts", list(parts))])
 }
 
-/// The texts of a message, one after the other.
+/// Returns the texts of a message, joined.
 pub(crate) fn text_of(message: &Json) -> String {
     let parts = message.as_object().and_then(|message| message.get("parts")?.as_array()).unwrap_or_default();
     parts.iter().filter_map(part_text).collect()
 }
 
-/// The text of what a module calls content: a text, or a list of parts of which some are texts.
+/// Returns the text of a module's `content`: a text, or a list of parts of which some are texts.
 pub(crate) fn content_text(content: &Json) -> String {
     content.as_str().unwrap_or_else(|| {
         let parts = content.as_array().unwrap_or_default();
@@ -44,38 +44,38 @@ pub(crate) fn content_text(content: &Json) -> String {
     })
 }
 
-/// Whether a message is a text that a person wrote: not a tool's result, not a model's answer.
+/// Returns whether a message is a text that the user wrote, and not a tool's result or a model's answer.
 pub(crate) fn is_prompt(message: &Json) -> bool {
     let role = message.as_object().and_then(|message| message.get("role")?.as_str());
     role.as_deref() == Some("user") && !text_of(message).is_empty()
 }
 
-/// The text of a part; some responses that hooks make have plain strings for parts.
+/// Returns the text of a part. Some responses that hooks make have plain strings as parts.
 fn part_text(part: &Json) -> Option<String> {
     part.as_str().or_else(|| part.as_object()?.get("text")?.as_str())
 }
 
 /// A tool call as the model wrote it.
 #[derive(Clone, Debug)]
-pub(crate) struct Call {
+pub(crate) struct RequestedCall {
     pub(crate) id: String,
     pub(crate) name: String,
-    /// The arguments, or why they are none.
+    /// The arguments, or why they cannot be read.
     pub(crate) args: Result<Json, String>,
 }
 
-/// A response, taken apart.
+/// A model's response, split into its parts.
 #[derive(Clone, Debug)]
-pub(crate) struct Reply {
+pub(crate) struct ModelReply {
     /// The message to keep.
     pub(crate) message: Json,
     pub(crate) text: String,
-    pub(crate) calls: Vec<Call>,
+    pub(crate) calls: Vec<RequestedCall>,
     pub(crate) usage: Option<Json>,
 }
 
-impl Reply {
-    /// Takes a response apart. Calls without an identity get one made of `prefix`.
+impl ModelReply {
+    /// Reads a response. A call without an ID gets one that begins with `prefix`.
     pub(crate) fn read(response: &Json, prefix: &str) -> Self {
         let response = response.as_object().unwrap_or_default();
         let first = response.get("candidates").and_then(Json::as_array).and_then(|all| all.into_iter().next());
@@ -107,13 +107,13 @@ impl Reply {
         Self { message: message("model", &kept), text, calls, usage }
     }
 
-    /// Whether there is nothing to keep.
+    /// Returns whether the reply has neither text nor calls.
     pub(crate) fn is_empty(&self) -> bool {
         self.text.is_empty() && self.calls.is_empty()
     }
 }
 
-fn read_call(call: &JsonObject, default_id: String) -> (Call, Json) {
+fn read_call(call: &JsonObject, default_id: String) -> (RequestedCall, Json) {
     let text = |name: &str| call.get(name).and_then(Json::as_str);
     let id = text("id").filter(|id| !id.is_empty()).unwrap_or(default_id);
     let name = text("name").unwrap_or_default();
@@ -128,31 +128,31 @@ fn read_call(call: &JsonObject, default_id: String) -> (Call, Json) {
     });
     let mut kept = call.clone();
     kept.set("id", Json::string(&id));
-    (Call { id, name, args }, object([("functionCall", kept.to_json())]))
+    (RequestedCall { id, name, args }, object([("functionCall", kept.to_json())]))
 }
 
-/// What the model reads as a tool's result.
-pub(crate) fn tool_response(call: &Call, content: &Json, failed: bool) -> Json {
+/// Makes the part with which the model reads a tool's result.
+pub(crate) fn tool_response(call: &RequestedCall, content: &Json, failed: bool) -> Json {
     let key = if failed { "error" } else { "output" };
     let response = object([(key, content.clone())]);
     let inner = object([("id", Json::string(&call.id)), ("name", Json::string(&call.name)), ("response", response)]);
     object([("functionResponse", inner)])
 }
 
-/// The tool calls of a message.
-pub(crate) fn calls_of(message: &Json) -> Vec<Call> {
+/// Returns the tool calls of a message.
+pub(crate) fn calls_of(message: &Json) -> Vec<RequestedCall> {
     let parts = message.as_object().and_then(|message| message.get("parts")?.as_array()).unwrap_or_default();
     let calls = parts.iter().filter_map(|part| part.as_object()?.get("functionCall")?.as_object());
     calls.map(|call| read_call(&call, String::new()).0).collect()
 }
 
-/// Whether a message holds results of tools.
+/// Returns whether a message holds results of tools.
 pub(crate) fn has_results(message: &Json) -> bool {
     let parts = message.as_object().and_then(|message| message.get("parts")?.as_array()).unwrap_or_default();
     parts.iter().any(|part| part.as_object().is_some_and(|part| part.get("functionResponse").is_some()))
 }
 
-/// How many tokens a value takes, roughly: four characters each. Only a provider knows better.
+/// Estimates the tokens of a value: four bytes each. Only a provider knows the exact number.
 pub(crate) fn tokens(value: &Json) -> u64 {
     value.text().len() as u64 / 4
 }
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn a_response_is_taken_apart_in_every_shape() {
         let json = |text: &str| Json::parse(text).unwrap();
-        let reply = Reply::read(
+        let reply = ModelReply::read(
             &json(
                 r#"{"candidates":[{"content":{"parts":[{"text":"a"},"b",{"functionCall":{"name":"t","args":{"n":1.0}}},{"functionCall":{"name":"u","id":"x","argsText":"{"}},{"inlineData":{}}]}}]}"#,
             ),
@@ -175,8 +175,8 @@ mod tests {
         assert_eq!(reply.calls[0].args.as_ref().unwrap().text(), r#"{"n":1.0}"#, "arguments keep their bytes");
         assert_eq!((reply.calls[1].id.as_str(), reply.calls[1].args.is_err()), ("x", true));
         assert!(reply.message.text().contains("inlineData"), "parts that are not text survive");
-        assert_eq!(Reply::read(&json(r#"{"text":"only"}"#), "c").text, "only");
-        assert!(Reply::read(&json(r#"{"text":""}"#), "c").is_empty());
-        assert!(Reply::read(&Json::null(), "c").is_empty());
+        assert_eq!(ModelReply::read(&json(r#"{"text":"only"}"#), "c").text, "only");
+        assert!(ModelReply::read(&json(r#"{"text":""}"#), "c").is_empty());
+        assert!(ModelReply::read(&Json::null(), "c").is_empty());
     }
 }

@@ -1,5 +1,5 @@
-//! Stream rules: a pattern that a model's answer must not match. When one does, the answer is broken off, the rule's
-//! message goes into the conversation, and the model is asked anew. Each rule acts once in a session.
+//! Stream rules: a pattern that a model's response must not match. If it does, the response is interrupted, the rule's
+//! message goes into the conversation, and the model is asked again. Each rule acts once in a session.
 
 use std::path::Path;
 
@@ -12,24 +12,24 @@ use crate::message::object;
 
 /// A stream rule.
 #[derive(Clone, Debug)]
-pub struct Rule {
+pub struct StreamRule {
     /// Its name.
     pub name: String,
-    /// What must not be said.
+    /// The pattern that a response must not match.
     pattern: Regex,
-    /// What the model is told.
+    /// The message for the model.
     pub message: String,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct RuleDocument {
     name: String,
     pattern: String,
     message: String,
 }
 
-impl Rule {
+impl StreamRule {
     /// Reads a file of rules: a JSON list of `{"name", "pattern", "message"}`.
     ///
     /// # Errors
@@ -37,7 +37,7 @@ impl Rule {
     pub fn read(file: &Path) -> Result<Vec<Self>, AgentError> {
         let bad = |message: String| AgentError::Rules { file: file.to_owned(), message };
         let text = std::fs::read_to_string(file).map_err(|error| bad(error.to_string()))?;
-        let written: Vec<Written> = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
+        let written: Vec<RuleDocument> = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
         let rules = written.into_iter().map(|rule| {
             let pattern = Regex::new(&rule.pattern).map_err(|error| bad(format!("rule `{}`: {error}", rule.name)))?;
             Ok(Self { name: rule.name, pattern, message: rule.message })
@@ -49,7 +49,7 @@ impl Rule {
         self.pattern.is_match(text)
     }
 
-    /// The rule as hooks are told of it.
+    /// Returns the rule as hooks receive it.
     pub(crate) fn to_json(&self) -> Json {
         object([
             ("name", Json::string(&self.name)),

@@ -1,33 +1,33 @@
-//! What the agent may do and when it does it by itself, as data.
+//! The limits and defaults of the agent, as data.
 
 use std::time::Duration;
 
-use crate::rules::Rule;
+use crate::rules::StreamRule;
 
-/// The agent's limits and habits.
+/// The agent's limits and defaults.
 #[derive(Clone, Debug)]
-pub struct Settings {
-    /// How many turns a prompt may take before the agent gives up.
+pub struct AgentSettings {
+    /// The highest number of turns for one prompt.
     pub most_turns: u32,
-    /// How often a failed model call is tried again.
+    /// The highest number of retries of a failed model call.
     pub most_retries: u32,
-    /// How long the first wait before that is; each further one is twice as long.
+    /// The delay before the first retry. It doubles with each further one.
     pub retry_delay: Duration,
     /// Above this part of the model's window the conversation is compressed before the next call.
     pub compact_above: f64,
-    /// Above this part of it the conversation is compressed while the agent waits for its user.
+    /// Above this part of the model's window the conversation is compressed while the agent waits for the user.
     pub compact_idle_above: f64,
-    /// How often the agent is reminded of open tasks before it ends all the same.
+    /// The highest number of reminders of open tasks. After that the agent ends with tasks open.
     pub most_reminders: u32,
-    /// Whether plugins are left alone, so that nothing is said about them.
+    /// Whether plugins are not loaded, so that `/plugin` reports nothing about them.
     pub plugins_off: bool,
-    /// What a model's answer must not match.
-    pub rules: Vec<Rule>,
-    /// What the model is told about its work.
+    /// The stream rules.
+    pub rules: Vec<StreamRule>,
+    /// The system instruction for the model.
     pub instruction: String,
 }
 
-impl Default for Settings {
+impl Default for AgentSettings {
     fn default() -> Self {
         Self {
             most_turns: 50,

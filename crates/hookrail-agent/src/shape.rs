@@ -1,13 +1,13 @@
-//! The conversation as module hooks know it: messages with `content`, the roles `user`, `assistant` and `toolResult`,
-//! and their own names for tools. Whatever modules read of a session, or are told of one, goes through here.
+//! Converts the conversation to the form of module hooks and back: messages with `content`, the roles `user`, `assistant`
+//! and `toolResult`, and the dialect's names of tools. Everything that modules read of a session is converted here.
 
 use hookrail::{DialectId, Json, JsonObject};
 
 use crate::message::{content_text, list, object, text_message};
-use crate::session::{Entry, EntryKind};
+use crate::session::{EntryKind, SessionEntry};
 use crate::tool;
 
-/// A message of the agent as modules know it. Results of several tools are a message each.
+/// Converts a message of the agent to the form of modules. Each result of a tool becomes a message of its own.
 pub(crate) fn messages(own: &Json) -> Vec<Json> {
     let Some(message) = own.as_object() else { return vec![own.clone()] };
     let parts = message.get("parts").and_then(Json::as_array).unwrap_or_default();
@@ -27,7 +27,7 @@ pub(crate) fn messages(own: &Json) -> Vec<Json> {
     vec![shaped.to_json()]
 }
 
-/// A list of messages, likewise.
+/// Converts a list of messages to the form of modules.
 pub(crate) fn all_messages(own: &[Json]) -> Json {
     list(&own.iter().flat_map(messages).collect::<Vec<_>>())
 }
@@ -55,7 +55,7 @@ fn part(own: &Json) -> Option<Json> {
     ]))
 }
 
-/// A tool's result, if the part is one.
+/// Converts a part that is a tool's result.
 fn result(own: &Json) -> Option<Json> {
     let result = own.as_object()?.get("functionResponse")?.as_object()?;
     let response = result.get("response").and_then(Json::as_object).unwrap_or_default();
@@ -76,8 +76,8 @@ fn result(own: &Json) -> Option<Json> {
     ]))
 }
 
-/// An entry as modules know it. Where its message is several, so are the entries, one after the other.
-pub(crate) fn entries(entry: &Entry) -> Vec<Json> {
+/// Converts an entry to the form of modules. If its message becomes several messages, each gets an entry of its own.
+pub(crate) fn entries(entry: &SessionEntry) -> Vec<Json> {
     let (EntryKind::Message, Some(message)) = (entry.kind, entry.field("message")) else {
         return vec![entry.to_json()];
     };
@@ -88,7 +88,7 @@ pub(crate) fn entries(entry: &Entry) -> Vec<Json> {
         .zip(shaped)
         .map(|(at, message)| {
             let mut line = entry.to_json().as_object().unwrap_or_default();
-            // The last one has the entry's own identity: it is what others follow.
+            // The last one keeps the entry's own ID, because later entries name it as their parent.
             let id = if at == last { entry.id.clone() } else { format!("{}.{at}", entry.id) };
             line.set("id", Json::string(&id));
             line.set("parentId", std::mem::replace(&mut parent, Json::string(&id)));
@@ -98,18 +98,18 @@ pub(crate) fn entries(entry: &Entry) -> Vec<Json> {
         .collect()
 }
 
-/// An entry alone: the last one, if it is several.
-pub(crate) fn entry(entry: &Entry) -> Json {
+/// Converts an entry to one entry: the last one if there are several.
+pub(crate) fn entry(entry: &SessionEntry) -> Json {
     entries(entry).pop().unwrap_or_else(|| entry.to_json())
 }
 
-/// Entries that have a place in the conversation.
-pub(crate) fn all_entries<'e>(all: impl IntoIterator<Item = &'e Entry>) -> Json {
+/// Converts the entries that have a place in the conversation.
+pub(crate) fn all_entries<'e>(all: impl IntoIterator<Item = &'e SessionEntry>) -> Json {
     let shown = all.into_iter().filter(|entry| !matches!(entry.kind, EntryKind::Receipt | EntryKind::Leaf));
     list(&shown.flat_map(entries).collect::<Vec<_>>())
 }
 
-/// A message that a module wrote, in the agent's own shape: `parts` for `content`, `model` for `assistant`.
+/// Converts a message that a module wrote to the agent's own form: `parts` for `content`, `model` for `assistant`.
 pub(crate) fn own(written: &Json) -> Json {
     let object = written.as_object().unwrap_or_default();
     if object.get("parts").is_some() {

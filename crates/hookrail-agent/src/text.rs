@@ -1,21 +1,22 @@
-//! Texts of strangers, made harmless: nothing a hook, a model or a file says moves the cursor, changes colours or
-//! reorders what is read.
+//! Escaping of untrusted text: no output of a hook, a model or a file can move the cursor, change colours or reorder what
+//! is read.
 
 use std::fmt::Write as _;
 
 pub use hookrail::trust::is_hidden;
 use unicode_width::UnicodeWidthChar as _;
 
-/// How many lines of a text are shown, and how many characters.
-const LINES: usize = 12;
-const CHARACTERS: usize = 1_500;
+/// The highest number of lines shown of a text.
+const MAX_LINES: usize = 12;
+/// The highest number of characters shown of a text.
+const MAX_CHARACTERS: usize = 1_500;
 
-/// The text with everything hidden written out; line breaks and tabs stay.
+/// Escapes all hidden characters but line breaks and tabs.
 pub(crate) fn visible(text: &str) -> String {
     shown(text, |character| matches!(character, '\n' | '\t'))
 }
 
-/// The text on one line of at most so many characters, with everything hidden written out; a cut is marked.
+/// Returns the text on one line of at most `most` characters, with hidden characters escaped. A cut is marked with `…`.
 #[must_use]
 pub fn short(text: &str, most: usize) -> String {
     let line = shown(text, |_| false);
@@ -26,7 +27,8 @@ pub fn short(text: &str, most: usize) -> String {
     format!("{head}…")
 }
 
-/// One line of at most so many columns in which colours are kept, and nothing else that a terminal acts on.
+/// Returns one line of at most `columns` columns. Colours are kept; everything else that a terminal would interpret is
+/// escaped.
 pub(crate) fn coloured(line: &str, columns: usize) -> String {
     let (mut out, mut used, mut is_coloured) = (String::with_capacity(line.len()), 0, false);
     let mut rest = line;
@@ -54,27 +56,28 @@ pub(crate) fn coloured(line: &str, columns: usize) -> String {
     out
 }
 
-/// The length of the colour sequence at the beginning of a text.
+/// Returns the length of the colour sequence at the beginning of a text.
 fn colour_sequence(text: &str) -> Option<usize> {
     let parameters = text.strip_prefix("\u{1b}[")?;
     let length = parameters.find(|character: char| !(character.is_ascii_digit() || matches!(character, ';' | ':')))?;
     parameters.get(length..)?.starts_with('m').then_some(length + 3)
 }
 
-/// How many columns a character takes.
+/// Returns the number of columns that a character takes.
 pub(crate) fn width(character: char) -> usize {
     character.width().unwrap_or(0)
 }
 
-/// A long text, cut to a size that can be read.
+/// Escapes a text and cuts it to a readable size.
 pub(crate) fn limited(text: &str) -> String {
     let text = visible(text.trim_end());
-    let head: String = text.split_inclusive('\n').take(LINES).collect::<String>().chars().take(CHARACTERS).collect();
+    let head: String =
+        text.split_inclusive('\n').take(MAX_LINES).collect::<String>().chars().take(MAX_CHARACTERS).collect();
     let left_off = text.chars().count() - head.chars().count();
     if left_off == 0 { head } else { format!("{}\n… {left_off} more characters", head.trim_end()) }
 }
 
-/// JSON in which every character that a terminal could act on is escaped.
+/// Escapes every character of JSON that a terminal would interpret.
 pub(crate) fn escaped_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for character in json.chars() {
@@ -90,7 +93,7 @@ pub(crate) fn escaped_json(json: &str) -> String {
     out
 }
 
-/// The text with everything hidden written out, but for what is kept.
+/// Escapes all hidden characters of a text but those that `kept` accepts.
 pub fn shown(text: &str, kept: impl Fn(char) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {

@@ -1,4 +1,4 @@
-//! The person in front of the agent, if there is one. Nothing a hook prints is ever taken for their answer.
+//! The user of the agent, if there is one. Output of a hook is never read as an answer of the user.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -7,48 +7,48 @@ use hookrail::guard::Approval;
 use hookrail::host::Component;
 use hookrail::{HostError, Json};
 
-/// An answer on its way.
+/// The future of an answer.
 pub type UserFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Who is asked.
+/// The user, who approves operations and answers questions.
 pub trait User: Send + Sync {
-    /// Whether somebody is there.
+    /// Returns whether there is a user who can answer.
     fn is_there(&self) -> bool;
 
-    /// Asks whether an operation may go on, with the final input in front of them.
+    /// Asks whether an operation is allowed. The user sees its final input.
     fn approve<'a>(&'a self, operation: &'a str, input: &'a Json, reason: Option<&'a str>) -> UserFuture<'a, Approval>;
 
-    /// Lets them type a line; none when they do not want to.
+    /// Lets the user type a line; none if the user declines.
     fn line<'a>(&'a self, question: &'a str) -> UserFuture<'a, Option<String>>;
 
-    /// Lets them edit a text of several lines; none when they do not want to.
+    /// Lets the user edit a text of several lines; none if the user declines.
     fn edit<'a>(&'a self, _title: &'a str, _text: &'a str) -> UserFuture<'a, Option<String>> {
         Box::pin(std::future::ready(None))
     }
 
-    /// Shows something that draws itself and takes keys, until it is done or they close it.
+    /// Shows a component that draws itself and handles keys, until it is done or the user closes it.
     fn show<'a>(&'a self, _component: &'a dyn Component) -> UserFuture<'a, Result<(), HostError>> {
         Box::pin(std::future::ready(Err(HostError::new("there is no terminal to show components on"))))
     }
 
-    /// The agent ends: questions that are open, and those that follow, have no answer.
+    /// Ends all questions, open and future ones, without an answer, because the agent ends.
     fn leave(&self) {}
 
-    /// Puts a text into the next prompt, to be changed and sent.
+    /// Puts a text into the next prompt, where the user can change and send it.
     fn prefill(&self, _text: &str) {}
 
-    /// What was put there and is not in a prompt yet.
+    /// Returns the text of [`User::prefill`] that is not in a prompt yet.
     fn prefilled(&self) -> String {
         String::new()
     }
 
-    /// A text in a style that has this name, such as `fg:accent` or `bold`; as it is where there are no styles.
+    /// Returns a text in the style of this name, such as `fg:accent` or `bold`; unchanged if there are no styles.
     fn styled(&self, _style: &str, text: &str) -> String {
         text.to_owned()
     }
 }
 
-/// Nobody is there, so a question is a deny.
+/// A run without a user: a question is answered with a deny.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoUser;
 

@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use std::path::Path;
 
 use hookrail::Environment;
-use hookrail_spawn::floor::Floor;
+use hookrail_spawn::bare_spawn::BareSpawn;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, WaitOptions, waitpid};
 
@@ -17,14 +17,14 @@ const PIPE: usize = 64 * 1024;
 
 /// A command that is started with the least that is possible.
 pub(crate) struct Bare {
-    floor: Floor,
+    floor: BareSpawn,
     answer: Vec<u8>,
 }
 
 impl Bare {
     pub(crate) fn new(program: &Path, arguments: &[&str], environment: &Environment) -> Result<Self> {
         let arguments = arguments.iter().map(OsStr::new);
-        let floor = Floor::new(program.as_os_str(), arguments, environment.iter())?;
+        let floor = BareSpawn::new(program.as_os_str(), arguments, environment.iter())?;
         Ok(Self { floor, answer: Vec::new() })
     }
 

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use hookrail::{Builder, EndKind, Environment, Event, EventKind, HookSystem, Json, Outcome};
+use hookrail_testkit::{TestProject, write_hooks};
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 use crate::Result;
 use crate::peers::Peers;
@@ -24,7 +24,7 @@ pub(crate) const TOOL: &str = "write_file";
 
 /// A place to measure in.
 pub(crate) struct Lab {
-    folder: TempDir,
+    place: TestProject,
     next: Cell<usize>,
     pub(crate) quick: bool,
     pub(crate) peers: Peers,
@@ -32,10 +32,8 @@ pub(crate) struct Lab {
 
 impl Lab {
     pub(crate) fn open(quick: bool, peers: Peers) -> Result<Self> {
-        let folder = tempfile::Builder::new().prefix("hookrail-bench-").tempdir()?;
-        let lab = Self { folder, next: Cell::new(0), quick, peers };
-        std::fs::create_dir_all(lab.folder.path().join("home"))?;
-        let programs = lab.folder.path().join("bin");
+        let lab = Self { place: TestProject::new(), next: Cell::new(0), quick, peers };
+        let programs = lab.place.path("bin");
         std::fs::create_dir_all(&programs)?;
         for program in ["cat", "true", "env"] {
             let found = ["/usr/bin", "/bin"].iter().map(|dir| Path::new(dir).join(program)).find(|path| path.exists());
@@ -47,36 +45,33 @@ impl Lab {
 
     /// The cheapest child there can be.
     pub(crate) fn tiny(&self) -> PathBuf {
-        self.folder.path().join("tiny")
+        self.place.path("tiny")
     }
 
     /// A name that nothing has yet.
     pub(crate) fn fresh(&self, what: &str) -> PathBuf {
         self.next.set(self.next.get() + 1);
-        self.folder.path().join(format!("{what}-{}", self.next.get()))
+        self.place.path(&format!("{what}-{}", self.next.get()))
     }
 
     /// The environment that hooks and floors get. It is small, so that no variant pays for somebody's own settings.
     pub(crate) fn environment(&self, shell: Shell) -> Environment {
-        let programs = self.folder.path().join("bin");
+        let programs = self.place.path("bin");
         let path = match shell {
             Shell::Sh => programs.into_os_string(),
             Shell::Bash => std::env::join_paths([programs, "/usr/bin".into(), "/bin".into()]).unwrap_or_default(),
         };
-        let home = self.folder.path().join("home");
         Environment::new()
             .with("PATH", path)
-            .with("LLXPRT_SYSTEM_SETTINGS_PATH", home.join("none.json"))
-            .with("HOME", home)
+            .with("LLXPRT_SYSTEM_SETTINGS_PATH", self.place.system_settings())
+            .with("HOME", &self.place.home)
             .with("LANG", "C.UTF-8")
     }
 
     /// A project with these hooks before every tool call.
     pub(crate) fn project(&self, groups: &Value) -> Result<PathBuf> {
         let project = self.fresh("project");
-        std::fs::create_dir_all(project.join(".llxprt"))?;
-        let settings = json!({"hooksConfig": {"enabled": true}, "hooks": {"BeforeTool": groups}});
-        std::fs::write(project.join(".llxprt/settings.json"), settings.to_string())?;
+        write_hooks(&project, &json!({"BeforeTool": groups}));
         Ok(project)
     }
 

@@ -1,4 +1,4 @@
-//! The contract of the seeds and of llxprt.md §1.11, rule by rule. These are the conformance cases of R124 to R129.
+//! The contract of the message bus, rule by rule: `llxprt:R124` to `llxprt:R129`.
 
 #![cfg(unix)]
 #![allow(
@@ -37,7 +37,7 @@ async fn r124_one_response_for_every_request_under_its_name() {
     assert_eq!(payload["correlationId"], "c-1");
     assert_eq!(payload["success"], true);
     assert!(payload.get("error").is_none());
-    // AggregatedHookResult of seeds/000.
+    // the combined result of `llxprt:R82`.
     let output = payload["output"].as_object().unwrap();
     assert_eq!(output["success"], true);
     assert_eq!(output["errors"], json!([]));
@@ -296,7 +296,7 @@ async fn a_request_can_wait_for_everything() {
     assert_eq!(response["outcome"]["runs"][0]["end"], "silent");
 }
 
-/// decisions §8: a source of the system layer that exists and cannot be used denies every gating event.
+/// `engine:E7.2`: a source of the system layer that exists and cannot be used denies every gating event.
 #[tokio::test]
 async fn a_system_layer_that_cannot_be_used_is_no_success() {
     let sandbox = Sandbox::with_hook("BeforeTool", "true");

@@ -1,4 +1,4 @@
-//! The arguments of every command, as data. What they mean is decided by the commands.
+//! The arguments of every command, as data. The commands decide what they mean.
 
 use std::path::PathBuf;
 
@@ -19,8 +19,8 @@ const STYLES: Styles = Styles::styled()
 
 /// One hook engine for coding agents.
 ///
-/// Fires an agent's events at the hooks that a project, its user and the system have configured, and says what they
-/// decided, what they changed, and why every other hook did not run.
+/// Runs the hooks that the project, the user and the system have configured for an agent's events. Reports what they
+/// decided, what they changed, and why each other hook did not run.
 #[derive(Debug, Parser)]
 #[command(name = "hookrail", version, styles = STYLES, max_term_width = 100, after_help = examples::ALL)]
 pub(crate) struct Cli {
@@ -29,13 +29,13 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
-    /// What the command line says.
-    pub(crate) fn given() -> Result<Self, clap::Error> {
+    /// Parses the arguments of this process.
+    pub(crate) fn parse_arguments() -> Result<Self, clap::Error> {
         let given = Vec::from_iter(std::env::args_os());
         quick::parse(&given).map_or_else(|| Self::try_parse_from(&given), Ok)
     }
 
-    /// What is logged to standard error, and how. A server logs warnings by itself.
+    /// Returns what is logged to standard error, and how. A server also logs warnings.
     pub(crate) fn log_options(&self) -> LogOptions {
         let breadcrumbs = self.wants_breadcrumbs();
         match &self.command {
@@ -44,7 +44,7 @@ impl Cli {
         }
     }
 
-    /// Whether the breadcrumbs of plugins and hooks are wanted on standard error.
+    /// Returns whether the breadcrumbs of plugins and hooks go to standard error.
     fn wants_breadcrumbs(&self) -> bool {
         if std::env::var_os("XC_PLUGIN_DEBUG").is_some_and(|value| value == "1") {
             return true;
@@ -62,17 +62,17 @@ pub(crate) enum Command {
     /// Show what hooks can do, with real hooks in a temporary project
     #[command(after_help = examples::DEMO)]
     Demo(DemoArgs),
-    /// Fire one event and print what the hooks made of it
+    /// Fire one event and print its outcome
     ///
-    /// Exit status: 0 go on, 2 blocked, 3 the agent must stop, 4 the user must be asked, 1 the command itself failed.
+    /// Exit status: 0 allowed, 2 blocked, 3 the agent must stop, 4 approval required, 1 the command itself failed.
     #[command(after_help = examples::FIRE)]
     Fire(EventCommand),
-    /// Run the reference agent, which applies whatever hooks say
+    /// Run the reference agent, which applies every effect of its hooks
     ///
-    /// On a terminal it talks with you; with `--prompt`, or with a pipe on standard input, it works on one prompt; with
-    /// `--headless` it speaks JSON. Its model follows a script.
+    /// On a terminal the agent is interactive. With `--prompt`, or with a pipe on standard input, it works on one
+    /// prompt. With `--headless` it prints JSON. Its model follows a script.
     ///
-    /// Exit status: 0 answered, 1 failed, 2 hooks denied the prompt, 3 a hook stopped the agent, 128 and the number
+    /// Exit status: 0 answered, 1 failed, 2 hooks denied the prompt, 3 a hook stopped the agent, 128 plus the number
     /// of the signal that ended it.
     #[command(after_help = examples::AGENT)]
     Agent(AgentArgs),
@@ -84,27 +84,27 @@ pub(crate) enum Command {
     /// Exit status: 0 no errors, 1 at least one error.
     #[command(after_help = examples::CHECK)]
     Check(CheckArgs),
-    /// Say which hooks an event would run and why not the others; start nothing
+    /// Show which hooks would run for an event and why others are skipped, without running anything
     #[command(after_help = examples::EXPLAIN)]
     Explain(EventCommand),
-    /// See, grant and revoke trust in the hooks of a project
+    /// Show, grant and revoke trust in the hooks of a project
     #[command(after_help = examples::TRUST)]
     Trust(TrustArgs),
-    /// See, install, enable and disable plugins
+    /// Show, install, enable and disable plugins
     #[command(after_help = examples::PLUGIN)]
     Plugin(PluginArgs),
     /// Serve the message bus: one JSON message per line, on standard input and output or on a socket
     ///
-    /// The first SIGTERM, SIGINT or SIGQUIT finishes what runs and takes nothing new; the second ends it. SIGHUP does the
-    /// same with `--stdio`; with `--socket` it reads configuration again. A signal that was ignored when the server was
-    /// started stays ignored.
+    /// After the first SIGTERM, SIGINT or SIGQUIT the server finishes the requests that run and accepts no new ones; the
+    /// second signal ends them. SIGHUP does the same with `--stdio`; with `--socket` it reloads the configuration. A
+    /// signal that was ignored when the server was started stays ignored.
     #[command(after_help = examples::SERVE)]
     Serve(ServeArgs),
-    /// Have a running server read its configuration again
+    /// Reload the configuration of a running server
     ///
-    /// Sources that were removed are then gone for good; one that is broken keeps its last good version.
+    /// The server forgets sources that were removed. A source that cannot be used keeps its last good version.
     ///
-    /// Exit status: 0 everything is in force as it is written, 1 something cannot be used, or there is no server.
+    /// Exit status: 0 the whole configuration is in force as written, 1 a part of it cannot be used, or no server answers.
     #[command(after_help = examples::RELOAD)]
     Reload(ReloadArgs),
     /// Create a first hook in a project
@@ -116,12 +116,15 @@ pub(crate) enum Command {
     /// Print a page of the reference as Markdown
     #[command(after_help = examples::REFERENCE)]
     Reference(ReferenceArgs),
+    /// Print a page of the documentation, or the list of topics
+    #[command(after_help = examples::DOCS)]
+    Docs(DocsArgs),
     /// Print a completion script for a shell
     #[command(after_help = examples::COMPLETIONS)]
     Completions(CompletionsArgs),
 }
 
-/// Which project, and which hooks of it.
+/// The options that select a project and its hooks.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Project")]
 pub(crate) struct ProjectArgs {
@@ -139,7 +142,7 @@ pub(crate) struct ProjectArgs {
     pub(crate) no_plugins: bool,
 }
 
-/// What `fire` and `explain` take.
+/// The arguments of `fire` and `explain`.
 #[derive(Debug, Args)]
 pub(crate) struct EventCommand {
     #[command(flatten)]
@@ -169,7 +172,7 @@ pub(crate) struct EventArgs {
     /// The user's prompt
     #[arg(long, value_name = "TEXT")]
     pub(crate) prompt: Option<String>,
-    /// The session's identity
+    /// The session's ID
     #[arg(long, value_name = "ID")]
     pub(crate) session_id: Option<String>,
     /// The path of the session's transcript
@@ -215,27 +218,27 @@ pub(crate) struct ServeArgs {
     /// Serve one client on standard input and output
     #[arg(long, required_unless_present = "socket", conflicts_with = "socket")]
     pub(crate) stdio: bool,
-    /// Serve every client of a Unix socket that only this user can use; one that the service manager
-    /// passes is taken over
+    /// Serve the clients of a Unix socket that only this user can use; if the service manager passes
+    /// the socket, it is used as it is
     #[arg(long, value_name = "PATH")]
     pub(crate) socket: Option<PathBuf>,
-    /// How many requests run at once; more wait, and sessions take turns [default: 64]
+    /// Run at most N requests at once; further requests wait, and sessions take turns [default: 64]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(crate) limit: Option<usize>,
-    /// How many messages of one client may wait for their answer before no more are read
+    /// Let at most N messages of one client wait for their answer before the server reads no more
     /// [default: 1024]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(crate) in_flight: Option<usize>,
-    /// How many projects are kept open [default: 32]
+    /// Keep at most N projects open [default: 32]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(crate) most_projects: Option<usize>,
-    /// Do not reload configuration when its files change; a change of the user's grants still does
+    /// Do not reload the configuration when its files change; a change of the user's grants still reloads it
     #[arg(long)]
     pub(crate) no_watch: bool,
     /// The form of the log on standard error
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub(crate) log_format: LogFormat,
-    /// Offer Prometheus metrics, `/healthz` and `/readyz` at an address, or at a port of the
+    /// Serve Prometheus metrics, `/healthz` and `/readyz` at an address, or at a port of the
     /// loopback interface
     #[arg(long, value_name = "ADDR", value_parser = crate::cmd::serve::metrics_address)]
     pub(crate) metrics: Option<std::net::SocketAddr>,
@@ -252,7 +255,7 @@ pub(crate) struct ReloadArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
-    /// Keep the sample project and say where it is
+    /// Keep the sample project and print its path
     #[arg(long)]
     pub(crate) keep: bool,
 }
@@ -291,6 +294,13 @@ pub(crate) enum ReferencePage {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct DocsArgs {
+    /// The topic [default: list all topics]
+    #[arg(value_name = "TOPIC", value_parser = crate::cmd::docs::topics())]
+    pub(crate) topic: Option<String>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
     /// The shell
     pub(crate) shell: Shell,
@@ -307,16 +317,16 @@ pub(crate) struct TrustArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TrustCommand {
-    /// Say what is trusted (the default)
+    /// Show what is trusted (the default)
     #[command(after_help = examples::TRUST_STATUS)]
     Status(TrustStatusArgs),
-    /// Say what has changed since it was granted
+    /// Show what has changed since it was granted
     #[command(after_help = examples::TRUST_DIFF)]
     Diff(TrustDiffArgs),
     /// Trust the project and its hooks as they are now
     #[command(after_help = examples::TRUST_GRANT)]
     Grant(TrustGrantArgs),
-    /// Take trust back
+    /// Revoke trust in the project or in some of its hooks
     #[command(after_help = examples::TRUST_REVOKE)]
     Revoke(TrustRevokeArgs),
 }
@@ -344,10 +354,10 @@ pub(crate) struct TrustGrantArgs {
     /// Names of hooks [default: all hooks of the project]
     #[arg(value_name = "HOOK")]
     pub(crate) names: Vec<String>,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short)]
     pub(crate) yes: bool,
-    /// Leave modules only these capabilities, separated by commas: read, write, run (everything you can do), network, env,
+    /// Limit modules to these capabilities, separated by commas: read, write, run (everything you can do), network, env,
     /// and with a scope read:src/**, write:out/**, network:api.example.com, env:NAME
     #[arg(long, value_name = "CAPABILITIES", value_delimiter = ',', value_parser = capability)]
     pub(crate) allow: Option<Vec<String>>,

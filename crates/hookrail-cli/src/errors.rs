@@ -1,6 +1,6 @@
 //! How the command ends: the exit statuses that scripts rely on, and failures of the command itself.
 //!
-//! A failure is a sentence, maybe an excerpt of what was wrong, and hints. Nothing here knows what hooks said.
+//! A failure is a sentence, an optional excerpt of what is wrong, and hints. Outcomes of hooks are not failures.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -12,17 +12,17 @@ use crate::style::{BAD, HINT, paint};
 /// The exit statuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// All is well; after `fire`: go on.
+    /// The command succeeded; after `fire`, the event is allowed.
     Fine,
     /// The command failed, `check` found an error, or `trust diff` a change.
     Failed,
     /// Hooks blocked the event.
     Blocked,
-    /// Hooks want the agent to stop.
+    /// Hooks require the agent to stop.
     Stop,
-    /// Hooks want the user to be asked.
+    /// Hooks require the approval of the user.
     Ask,
-    /// A signal ended the command: 128 and the signal's number.
+    /// A signal ended the command: 128 plus the signal's number.
     Signalled(u8),
 }
 
@@ -39,7 +39,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why the command could not do what it was asked.
+/// The reason why a command failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
     message: String,
@@ -51,29 +51,29 @@ pub(crate) struct Failure {
 pub(crate) type Result<T> = std::result::Result<T, Failure>;
 
 impl Failure {
-    /// A failure, as a sentence that reads after `error: `.
+    /// Makes a failure from a sentence that is printed after `error: `.
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), excerpt: None, hints: Vec::new() }
     }
 
-    /// What went wrong, for programs that report it in their own way.
+    /// Returns the sentence alone, for callers that report it in their own way.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }
 
-    /// The failure with advice.
+    /// Adds a hint.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
     }
 
-    /// The failure with an excerpt of what was wrong, ready to be shown.
+    /// Adds an excerpt of what is wrong, ready to be printed.
     pub(crate) fn excerpt(mut self, excerpt: String) -> Self {
         self.excerpt = Some(excerpt);
         self
     }
 
-    /// Shows the failure on standard error.
+    /// Prints the failure to standard error.
     pub(crate) fn report(&self) {
         let mut text = format!("{}: {}\n", paint(BAD, "error"), visible(&self.message));
         if let Some(excerpt) = &self.excerpt {
@@ -82,7 +82,7 @@ impl Failure {
         for hint in &self.hints {
             let _ = writeln!(text, "{}: {}", paint(HINT, "hint"), visible(hint));
         }
-        // There is nobody left to tell when this cannot be written.
+        // If standard error cannot be written, there is no other place to report it.
         let _ = anstream::stderr().write_all(text.as_bytes());
     }
 }

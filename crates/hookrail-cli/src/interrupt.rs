@@ -1,4 +1,4 @@
-//! Being told to end while hooks run, or to read configuration again.
+//! Signals that end a command while hooks run, or make a server reload its configuration.
 //!
 //! A signal that was ignored when the program was started stays ignored: `nohup` ignores SIGHUP, and a shell ignores SIGINT
 //! and SIGQUIT for the background jobs of a script.
@@ -13,7 +13,7 @@ pub(crate) enum Signal {
     /// SIGTERM: the usual way to end a program.
     #[cfg(unix)]
     Terminate,
-    /// SIGHUP: the terminal went away; to a server on a socket: read configuration again.
+    /// SIGHUP: the terminal was closed. A server on a socket reloads its configuration.
     #[cfg(unix)]
     HangUp,
     /// SIGQUIT: Ctrl-\ on a terminal.
@@ -22,7 +22,7 @@ pub(crate) enum Signal {
 }
 
 impl Signal {
-    /// The number that a shell adds to 128.
+    /// Returns the signal's number, to which a shell adds 128 for the exit status.
     pub(crate) fn number(self) -> u8 {
         match self {
             Self::Interrupt => 2,
@@ -39,21 +39,21 @@ impl Signal {
 /// Waits for the signals that a command listens to.
 pub(crate) struct Interrupts {
     #[cfg(unix)]
-    interrupt: Listening,
+    interrupt: SignalStream,
     #[cfg(unix)]
-    terminate: Listening,
+    terminate: SignalStream,
     #[cfg(unix)]
-    hang_up: Listening,
+    hang_up: SignalStream,
     #[cfg(unix)]
-    quit: Listening,
+    quit: SignalStream,
 }
 
-/// A signal that was taken over; none if it is ignored.
+/// A handled signal, or none if the signal is ignored.
 #[cfg(unix)]
-struct Listening(Option<tokio::signal::unix::Signal>);
+struct SignalStream(Option<tokio::signal::unix::Signal>);
 
 #[cfg(unix)]
-impl Listening {
+impl SignalStream {
     fn start(signal: Signal) -> io::Result<Self> {
         let number = i32::from(signal.number());
         if hookrail_spawn::is_ignored(number)? {
@@ -75,13 +75,13 @@ impl Listening {
 
 #[cfg(unix)]
 impl Interrupts {
-    /// Takes the signals over from their default, which would leave hooks behind.
+    /// Handles the signals, because their default action would leave processes of hooks behind.
     pub(crate) fn listen() -> io::Result<Self> {
         Ok(Self {
-            interrupt: Listening::start(Signal::Interrupt)?,
-            terminate: Listening::start(Signal::Terminate)?,
-            hang_up: Listening::start(Signal::HangUp)?,
-            quit: Listening::start(Signal::Quit)?,
+            interrupt: SignalStream::start(Signal::Interrupt)?,
+            terminate: SignalStream::start(Signal::Terminate)?,
+            hang_up: SignalStream::start(Signal::HangUp)?,
+            quit: SignalStream::start(Signal::Quit)?,
         })
     }
 
@@ -98,7 +98,7 @@ impl Interrupts {
 
 #[cfg(not(unix))]
 impl Interrupts {
-    /// Ctrl-C is taken over when it is first waited for.
+    /// Does nothing: Ctrl-C is handled from the first call of [`Interrupts::next`].
     pub(crate) fn listen() -> io::Result<Self> {
         Ok(Self {})
     }

@@ -1,7 +1,7 @@
 //! The `hookrail` command.
 //!
-//! This file only puts the parts together: arguments, log, command, exit status. Whatever a library user could need
-//! belongs in the engine.
+//! This file only connects the parts: arguments, log, command, exit status. Code that a library user could need belongs
+//! in the engine.
 
 #![forbid(unsafe_code)]
 
@@ -24,9 +24,9 @@ use args::Cli;
 use errors::Exit;
 
 fn main() -> ExitCode {
-    let cli = match Cli::given() {
+    let cli = match Cli::parse_arguments() {
         Ok(cli) => cli,
-        Err(error) => return usage(&error),
+        Err(error) => return print_usage(&error),
     };
     logging::start(cli.log_options());
     let exit = match cmd::run(cli.command) {
@@ -40,10 +40,10 @@ fn main() -> ExitCode {
     exit
 }
 
-/// Help and version are answers; everything else the parser says is a failure of the command, which is status 1
-/// here because 2 means that hooks blocked the event.
-fn usage(error: &clap::Error) -> ExitCode {
-    // There is nobody left to tell when this cannot be written.
+/// Prints what the parser returned instead of arguments. Help and version are successes. A usage error has status 1,
+/// not clap's 2, because 2 means that hooks blocked the event.
+fn print_usage(error: &clap::Error) -> ExitCode {
+    // If standard error cannot be written, there is no other place to report it.
     let _ = error.print();
     if error.use_stderr() { Exit::Failed.into() } else { ExitCode::SUCCESS }
 }

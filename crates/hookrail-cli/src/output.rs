@@ -8,10 +8,10 @@ use hookrail::Json;
 use crate::errors::{Failure, Result};
 use crate::render::text::is_hidden;
 
-/// Writes text for people. Styles are taken out where they are not wanted.
+/// Writes text for people. Styles are removed if standard output is not a terminal.
 pub(crate) fn text(text: &str) -> Result<()> {
     let mut stdout = anstream::stdout().lock();
-    told(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
+    ignore_closed_pipe(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
 }
 
 /// Writes a document: indented on a terminal, otherwise one line.
@@ -19,11 +19,11 @@ pub(crate) fn json(document: &Json) -> Result<()> {
     let mut text = if io::stdout().is_terminal() { indented(document.text()) } else { document.text().to_owned() };
     text.push('\n');
     let mut stdout = io::stdout().lock();
-    told(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
+    ignore_closed_pipe(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
 }
 
-/// A reader that went away has read enough; everything else is a failure.
-fn told(written: io::Result<()>) -> Result<()> {
+/// Turns every error into a failure, except a closed pipe: a reader such as `head` has then read what it needs.
+fn ignore_closed_pipe(written: io::Result<()>) -> Result<()> {
     match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::new(format!("standard output cannot be written: {error}"))
@@ -33,8 +33,8 @@ fn told(written: io::Result<()>) -> Result<()> {
     }
 }
 
-/// Compact JSON with line breaks and indentation. It works on the text, so that every number stays as it was
-/// written. Characters that a terminal would act on are escaped.
+/// Adds line breaks and indentation to compact JSON. It works on the text, so that every number stays as it was
+/// written. Characters that a terminal would interpret are escaped.
 fn indented(compact: &str) -> String {
     let mut out = String::with_capacity(compact.len() * 2);
     let mut depth = 0_usize;

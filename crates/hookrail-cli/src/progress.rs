@@ -1,5 +1,5 @@
-//! One line on the terminal about the hook that keeps everybody waiting. Nothing for the first second, and nothing
-//! at all where standard error is not a terminal.
+//! One line on the terminal that names the hook for which the command waits. Nothing is shown for the first second, and
+//! nothing at all if standard error is not a terminal.
 
 use std::io::{IsTerminal, Write as _};
 use std::time::{Duration, Instant};
@@ -10,40 +10,42 @@ use hookrail::process::RunId;
 
 use crate::render::text::short;
 
-/// How long nobody needs to be told anything.
-const PATIENCE: Duration = Duration::from_secs(1);
-const BETWEEN: Duration = Duration::from_millis(250);
+/// The time before the line is first shown.
+const FIRST_SHOWN_AFTER: Duration = Duration::from_secs(1);
+/// The time between two updates of the line.
+const UPDATE_INTERVAL: Duration = Duration::from_millis(250);
 const ERASE_LINE: &str = "\r\x1b[2K";
 
-pub(crate) struct Progress {
-    /// What happens; none where nobody looks.
-    news: Option<Notifications>,
+/// The progress line of one fired event.
+pub(crate) struct ProgressLine {
+    /// The notifications of the hook system; none if the line is not shown.
+    notifications: Option<Notifications>,
     running: Vec<(RunId, String, Instant)>,
     began: Instant,
     shown: bool,
 }
 
-impl Progress {
-    /// Watches a hook system from now on.
-    pub(crate) fn of(system: &HookSystem) -> Self {
+impl ProgressLine {
+    /// Subscribes to the notifications of a hook system, if standard error is a terminal that can erase a line.
+    pub(crate) fn watch(system: &HookSystem) -> Self {
         let visible = std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
-        let news = visible.then(|| system.subscribe());
-        Self { news, running: Vec::new(), began: Instant::now(), shown: false }
+        let notifications = visible.then(|| system.subscribe());
+        Self { notifications, running: Vec::new(), began: Instant::now(), shown: false }
     }
 
-    /// Waits until the line has to be drawn anew; for ever where there is none.
-    pub(crate) async fn due(&self) {
-        match &self.news {
-            Some(_) => tokio::time::sleep(BETWEEN).await,
+    /// Waits until the line must be drawn again. Never returns if the line is not shown.
+    pub(crate) async fn wait_for_update(&self) {
+        match &self.notifications {
+            Some(_) => tokio::time::sleep(UPDATE_INTERVAL).await,
             None => std::future::pending().await,
         }
     }
 
     /// Draws the line.
     pub(crate) fn draw(&mut self) {
-        let Some(news) = &mut self.news else { return };
-        while let Some(happened) = news.try_next() {
-            match happened {
+        let Some(notifications) = &mut self.notifications else { return };
+        while let Some(notification) = notifications.try_next() {
+            match notification {
                 Notification::Started { run, hook, .. } => {
                     self.running.push((run, short(&hook.label, 40), Instant::now()));
                 }
@@ -51,7 +53,7 @@ impl Progress {
                 _ => {}
             }
         }
-        if self.began.elapsed() < PATIENCE {
+        if self.began.elapsed() < FIRST_SHOWN_AFTER {
             return;
         }
         let Some((_, name, since)) = self.running.first() else { return };
@@ -61,11 +63,11 @@ impl Progress {
         };
         self.shown = true;
         let mut stderr = std::io::stderr().lock();
-        let _ = write!(stderr, "{ERASE_LINE}running hook {name}{others} … {}s", since.elapsed().as_secs());
+        let _ = write!(stderr, "{ERASE_LINE}running hook {name}{others} … {} s", since.elapsed().as_secs());
         let _ = stderr.flush();
     }
 
-    /// Takes the line away.
+    /// Erases the line if it is shown.
     pub(crate) fn erase(&mut self) {
         if std::mem::take(&mut self.shown) {
             let mut stderr = std::io::stderr().lock();

@@ -1,4 +1,4 @@
-//! Finding the project, and describing its hook system to the engine.
+//! The project that a command works on, and the hook system that the options describe.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,11 +8,11 @@ use hookrail::trust::{FileTrustStore, TrustStore as _};
 use hookrail::{Builder, HookSystem};
 
 use crate::args::ProjectArgs;
-use crate::config::{Configuration, ProjectFile};
+use crate::config::{Configuration, ProjectFileTrust};
 use crate::errors::{Failure, Result};
 use crate::render::places::Places;
 
-/// A project that exists.
+/// A project whose directory exists and can be read.
 #[derive(Debug)]
 pub(crate) struct Project {
     root: PathBuf,
@@ -20,88 +20,90 @@ pub(crate) struct Project {
 }
 
 impl Project {
-    /// Finds the project's directory, by its one real name: trust is bound to it.
+    /// Finds the project's directory. The path is canonical, because grants are stored under it.
     pub(crate) fn open(args: &ProjectArgs) -> Result<Self> {
         let named = args.project.clone().unwrap_or_else(|| PathBuf::from("."));
         let usable = named.canonicalize().and_then(|root| {
             // A directory that cannot be listed cannot be searched for hooks.
             std::fs::read_dir(&root).map(|_| root)
         });
-        let root = usable.map_err(|error| unusable(&named, &error))?;
+        let root = usable.map_err(|error| unusable_project(&named, &error))?;
         let places = Places::new(&root, home());
         Ok(Self { root, places })
     }
 
-    /// The project's directory.
+    /// Returns the project's directory.
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The hook system as the options describe it, without what concerns a fired event.
+    /// Returns the builder of the hook system that the options describe, including `--trust-project`.
     pub(crate) fn builder(&self, args: &ProjectArgs) -> Result<Builder> {
         let builder = self.builder_as_granted(args)?;
         Ok(if args.trust_project { builder.trust_project() } else { builder })
     }
 
-    /// The same with nothing trusted but what the store says.
+    /// Returns the builder without `--trust-project`: only what the store grants is trusted.
     pub(crate) fn builder_as_granted(&self, args: &ProjectArgs) -> Result<Builder> {
         let mut builder = self.configuration(args).apply(HookSystem::builder(&self.root));
-        // What hooks do not inherit they could still read from this process.
+        // A variable that is kept from hooks could still be read from `/proc/PID/environ` of this process.
         builder = builder.on_redaction(|| {
             if let Err(error) = hookrail_spawn::close_to_other_processes() {
                 tracing::warn!(target: "hookrail::redaction", %error, "hooks can read the environment of this process");
             }
         });
         for module in &args.modules {
-            builder = builder.module(from_here(module));
+            builder = builder.module(resolve_module(module));
         }
         Ok(if args.no_plugins { builder.no_plugins() } else { builder })
     }
 
-    /// Refuses to go on without a module that was named on the command line.
+    /// Fails if a module that was named on the command line cannot be used: it may be a guard.
     pub(crate) fn require_modules(system: &HookSystem) -> Result<()> {
         let unusable = system.configuration().unusable;
         match unusable.iter().find(|source| source.kind == SourceKind::Option) {
             Some(source) => {
                 let message = format!("the module `{}` cannot be used: {}", source.path.display(), source.problem);
-                Err(Failure::new(message).hint("repair it, or leave out `--hook`"))
+                Err(Failure::new(message).hint("fix the module, or omit `--hook`"))
             }
             None => Ok(()),
         }
     }
 
-    /// hookrail's own configuration for this project.
+    /// Loads hookrail's own configuration for this project.
     pub(crate) fn configuration(&self, args: &ProjectArgs) -> Configuration {
         let granted =
             || Self::trust_store().is_ok_and(|store| store.grants(&self.root).is_ok_and(|grants| grants.project));
-        let counts = if args.trust_project || granted() { ProjectFile::Trusted } else { ProjectFile::Untrusted };
-        Configuration::load(&self.root, counts)
+        let trust =
+            if args.trust_project || granted() { ProjectFileTrust::Trusted } else { ProjectFileTrust::Untrusted };
+        Configuration::load(&self.root, trust)
     }
 
-    /// Where grants are kept.
+    /// Returns the store of grants.
     pub(crate) fn trust_store() -> Result<FileTrustStore> {
         let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from);
         FileTrustStore::of_user(home().as_deref(), state.as_deref()).ok_or_else(|| {
-            Failure::new("there is no place to keep grants: neither `HOME` nor `XDG_STATE_HOME` is set")
+            Failure::new("grants cannot be stored: neither `HOME` nor `XDG_STATE_HOME` is set")
                 .hint("set `HOME` to your home directory")
         })
     }
 }
 
-/// A path that exists from where the command was given means that file; any other counts from the project.
-fn from_here(module: &Path) -> PathBuf {
+/// Resolves the path of a module against the current directory if that file exists; otherwise the engine resolves it
+/// against the project.
+fn resolve_module(module: &Path) -> PathBuf {
     match std::path::absolute(module) {
-        Ok(here) if here.exists() => here,
+        Ok(path) if path.exists() => path,
         _ => module.to_owned(),
     }
 }
 
-/// The user's home directory, when the environment names one.
+/// Returns the user's home directory if the environment names one.
 pub(crate) fn home() -> Option<PathBuf> {
     std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
 }
 
-fn unusable(named: &Path, error: &io::Error) -> Failure {
+fn unusable_project(named: &Path, error: &io::Error) -> Failure {
     let shown = named.display();
     let message = match error.kind() {
         io::ErrorKind::NotFound => format!("the project directory `{shown}` does not exist"),

@@ -1,4 +1,4 @@
-//! Making the event to fire from what was given on the command line.
+//! The event that the options of `fire` and `explain` describe.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -11,11 +11,11 @@ use crate::errors::{Failure, Result};
 use crate::render::diagnostic::excerpt_of;
 use hookrail::sources::nearest;
 
-/// The event that the options describe. The short cuts stand over the payload's fields.
-pub(crate) fn event(args: &EventArgs, project: &Path) -> Result<Event> {
-    let kind = kind(&args.name)?;
+/// Builds the event that the options describe. Options such as `--tool` override the payload's fields.
+pub(crate) fn build_event(args: &EventArgs, project: &Path) -> Result<Event> {
+    let kind = find_kind(&args.name)?;
     let mut fields = match &args.payload {
-        Some(given) => payload(given)?,
+        Some(given) => read_payload(given)?,
         None => JsonObject::new(),
     };
     let texts = [("tool_name", &args.tool), ("prompt", &args.prompt)];
@@ -26,12 +26,11 @@ pub(crate) fn event(args: &EventArgs, project: &Path) -> Result<Event> {
         [("tool_input", "--tool-input", &args.tool_input), ("tool_response", "--tool-response", &args.tool_response)];
     for (field, option, text) in values.iter().filter_map(|(field, option, text)| Some((field, option, text.as_ref()?)))
     {
-        fields.set(*field, parse(option, text)?);
+        fields.set(*field, parse_json(option, text)?);
     }
-    let event = Event::new(kind, project).with_payload(&fields.to_json()).map_err(|error| {
-        let fields = field_names(kind);
-        Failure::new(error.to_string()).hint(format!("the fields of {kind} are {fields}"))
-    })?;
+    let event = Event::new(kind, project)
+        .with_payload(&fields.to_json())
+        .map_err(|error| Failure::new(error.to_string()).hint(fields_hint(kind)))?;
     let event = match &args.session_id {
         Some(id) => event.session(id),
         None => event,
@@ -42,10 +41,10 @@ pub(crate) fn event(args: &EventArgs, project: &Path) -> Result<Event> {
     })
 }
 
-fn kind(name: &str) -> Result<EventKind> {
+fn find_kind(name: &str) -> Result<EventKind> {
     find_event(name).ok_or_else(|| {
         let failure = Failure::new(format!("`{name}` is not an event"));
-        match nearest(name, names()) {
+        match nearest(name, event_names()) {
             Some(known) => failure.hint(format!("did you mean `{known}`?")),
             None => {
                 let all: Vec<&str> = EventKind::all().map(EventKind::name).collect();
@@ -55,8 +54,8 @@ fn kind(name: &str) -> Result<EventKind> {
     })
 }
 
-/// Every name of every event.
-fn names() -> impl Iterator<Item = &'static str> {
+/// Returns every name of every event, the neutral ones and those of the dialects.
+fn event_names() -> impl Iterator<Item = &'static str> {
     EventKind::all().flat_map(|kind| {
         let spec = kind.spec();
         let in_dialects = DialectId::CONFIGURED.into_iter().filter_map(|dialect| spec.column(dialect));
@@ -64,23 +63,27 @@ fn names() -> impl Iterator<Item = &'static str> {
     })
 }
 
-/// The fields of an event in any dialect, for a hint.
-fn field_names(kind: EventKind) -> String {
+/// Lists the fields of an event in all dialects, as a hint.
+fn fields_hint(kind: EventKind) -> String {
     let columns = DialectId::CONFIGURED.into_iter().filter_map(|dialect| kind.spec().column(dialect));
     let mut names: Vec<String> =
         columns.flat_map(|column| column.fields).map(|field| format!("`{}`", field.name)).collect();
     names.sort_unstable();
     names.dedup();
-    if names.is_empty() { "none of its own".to_owned() } else { names.join(", ") }
+    if names.is_empty() {
+        format!("{kind} has no fields of its own")
+    } else {
+        format!("the fields of {kind} are {}", names.join(", "))
+    }
 }
 
-fn payload(given: &str) -> Result<JsonObject> {
+fn read_payload(given: &str) -> Result<JsonObject> {
     let (name, text) = match (given, given.strip_prefix('@')) {
-        ("-", _) => ("standard input", stdin()?),
-        (_, Some(file)) => (file, read(file)?),
+        ("-", _) => ("standard input", read_stdin()?),
+        (_, Some(file)) => (file, read_payload_file(file)?),
         _ => ("--payload", given.to_owned()),
     };
-    let value = parse(name, &text)?;
+    let value = parse_json(name, &text)?;
     if let Some(key) = value.repeated_member() {
         return Err(Failure::new(format!("duplicate key `{key}` in the payload")).hint("write every field once"));
     }
@@ -90,7 +93,7 @@ fn payload(given: &str) -> Result<JsonObject> {
     })
 }
 
-fn stdin() -> Result<String> {
+fn read_stdin() -> Result<String> {
     let mut text = String::new();
     std::io::stdin().lock().read_to_string(&mut text).map_err(|error| {
         Failure::new(format!("standard input cannot be read: {error}"))
@@ -99,24 +102,25 @@ fn stdin() -> Result<String> {
     Ok(text)
 }
 
-fn read(file: &str) -> Result<String> {
+fn read_payload_file(file: &str) -> Result<String> {
     std::fs::read_to_string(file).map_err(|error| {
         Failure::new(format!("the payload file `{file}` cannot be read: {error}"))
             .hint("`--payload @FILE` expects one JSON object in UTF-8")
     })
 }
 
-/// Parses JSON; what is wrong is shown where it is.
-fn parse(name: &str, text: &str) -> Result<Json> {
+/// Parses JSON. The failure shows the line with a mark below the error.
+fn parse_json(name: &str, text: &str) -> Result<Json> {
     Json::parse(text).map_err(|error| {
         let failure = Failure::new(format!("`{name}` is not valid JSON: {error}"));
-        let failure = failure.excerpt(excerpt_of(name, text, offset(text, error.line(), error.column())));
-        failure.hint("names and texts stand in double quotes; in a shell, put the whole in single quotes")
+        let failure = failure.excerpt(excerpt_of(name, text, byte_offset(text, error.line(), error.column())));
+        failure.hint("write names and strings in double quotes; in a shell, put the whole argument in single quotes")
     })
 }
 
-/// The byte that a line and a column mean. The parser counts bytes, from one, and stands behind what it has read.
-fn offset(text: &str, line: usize, column: usize) -> usize {
+/// Returns the byte offset of a line and a column. The parser counts columns in bytes, from one, and names the last
+/// byte it has read, which can be inside a character.
+fn byte_offset(text: &str, line: usize, column: usize) -> usize {
     let begins: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
     let mut at = (begins + column.saturating_sub(1)).min(text.len());
     while !text.is_char_boundary(at) {
@@ -133,14 +137,14 @@ mod tests {
     fn an_error_is_found_in_the_text() {
         for (text, expected) in [("{\"a\": 1 \"b\"}", 8), ("{\n  x}", 4), ("ö", 0), ("", 0), ("{\"a\":", 4)] {
             let error = Json::parse(text).unwrap_err();
-            assert_eq!(offset(text, error.line(), error.column()), expected, "{text}");
+            assert_eq!(byte_offset(text, error.line(), error.column()), expected, "{text}");
         }
     }
 
     #[test]
     fn every_event_is_found_by_each_of_its_names() {
-        for name in names() {
-            assert!(kind(name).is_ok(), "{name}");
+        for name in event_names() {
+            assert!(find_kind(name).is_ok(), "{name}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The few styles there are. Colour only ever repeats what the words say.
+//! The styles of printed text. Colour repeats what the words say and never carries information of its own.
 
 use anstyle::{AnsiColor, Style};
 
@@ -10,7 +10,7 @@ pub(crate) const HEADING: Style = Style::new().bold();
 pub(crate) const QUIET: Style = Style::new().dimmed();
 pub(crate) const PLAIN: Style = Style::new();
 
-/// The text in a style. The streams take the style away again where it is not wanted.
+/// Returns the text in a style. The output streams remove the style if they are no terminals.
 pub(crate) fn paint(style: Style, text: impl std::fmt::Display) -> String {
     format!("{style}{text}{style:#}")
 }

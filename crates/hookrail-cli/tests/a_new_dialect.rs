@@ -31,6 +31,6 @@ fn a_new_dialect_is_listed_explained_and_documented() {
     assert_eq!(only["runs"][0]["dialect"], "test-dialect");
     let reference = hookrail(home.path(), &["reference", "events"]);
     assert!(reference.contains("* test-dialect: one-line hooks of the tests\n"));
-    assert!(reference.contains("| event | llxprt | xcode | xcsh | test-dialect | whose deny counts |"));
+    assert!(reference.contains("| event | llxprt | xcode | xcsh | test-dialect | dialects that can deny |"));
     assert!(reference.contains("**test-dialect: `tool/ask`**"));
 }

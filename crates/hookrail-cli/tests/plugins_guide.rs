@@ -67,7 +67,7 @@ fn manifests_and_settings_load_without_findings() {
         match head.strip_prefix("json plugin=") {
             Some(name) => sandbox.plugin(name, text),
             None => {
-                assert_eq!(head, "json settings", "a block that nobody checks");
+                assert_eq!(head, "json settings", "a block that no test checks");
                 sandbox.0.write_home(".x-code/settings.json", text);
             }
         }

@@ -207,7 +207,7 @@ fn explained(message: &str) -> String {
     if named == message && !message.contains("'node:") {
         return named;
     }
-    format!("{named}: it is not available to module hooks; docs/modules.md lists what there is")
+    format!("{named}: it is not available to module hooks; `hookrail docs modules` lists what there is")
 }
 
 #[cfg(test)]

@@ -158,9 +158,9 @@ impl Processes {
                 };
                 let mut how = hookrail_spawn::run(&command, &cancel).await;
                 if let Ok(finished) = &mut how
-                    && let Some(ladder) = finished.ladder.take()
+                    && let Some(termination) = finished.termination.take()
                 {
-                    ladder.finish().await;
+                    termination.finish().await;
                 }
                 Ended { how, _places: places }
             };

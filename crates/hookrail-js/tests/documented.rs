@@ -41,7 +41,7 @@ fn every_import_of_the_agents_packages_exists() {
         ("pi-tui", "* `pi-tui`: ", "\n*"),
     ];
     for (package, from, to) in packages {
-        let names = names("imports", from, to);
+        let names = names("Imports", from, to);
         assert!(names.len() > 3, "{names:?}");
         let list = names.join(", ");
         let all = evaluates(
@@ -54,7 +54,7 @@ fn every_import_of_the_agents_packages_exists() {
 
 #[test]
 fn every_module_of_node_exists() {
-    let modules = names("imports", "with or without `node:`: ", ", each");
+    let modules = names("Imports", "with or without `node:`: ", ", each");
     assert!(modules.len() > 10, "{modules:?}");
     for module in modules {
         for name in [module.clone(), format!("node:{module}")] {
@@ -65,7 +65,7 @@ fn every_module_of_node_exists() {
 
 #[test]
 fn every_global_exists() {
-    let globals = names("the world around a module", "`console`", "What a module prints");
+    let globals = names("The world around a module", "`console`", "What a module prints");
     let globals: Vec<_> = globals.iter().filter(|name| !name.contains('(')).collect();
     assert!(globals.len() > 15, "{globals:?}");
     for name in ["URL", "Bun.file", "crypto.randomUUID", "structuredClone", "performance.now", "fetch", "AbortSignal"] {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::engine::Engine;
-use super::glob::Glob;
+use super::glob;
 use super::literal::Literals;
 use super::parser::{self, MAX_NESTING, ParseError};
 use super::types::{Compiled, Language, MatcherKind, OnInvalid, Problem, Scope, Verdict};
@@ -28,7 +28,7 @@ enum Test {
     Everything,
     /// The pattern's own text.
     Text,
-    Glob(Glob),
+    Glob(Engine),
     Literals(Literals),
     Engine(Engine),
 }
@@ -40,7 +40,7 @@ pub(super) enum InSet<'m> {
     /// It is found with all other literal texts in one pass.
     Literals(&'m Literals),
     /// It is found with all other patterns in one pass.
-    Pattern(std::borrow::Cow<'m, str>),
+    Pattern(&'m str),
     /// It has to be tried by itself.
     Singly,
 }
@@ -86,9 +86,8 @@ impl Matcher {
         match &inner.test {
             Test::Everything => Verdict::Matches,
             Test::Text => is_pattern().into(),
-            Test::Glob(glob) => glob.matches(subject).into(),
             Test::Literals(literals) => literals.matches(subject).into(),
-            Test::Engine(engine) => engine.test(subject),
+            Test::Glob(engine) | Test::Engine(engine) => engine.test(subject),
         }
     }
 
@@ -97,9 +96,8 @@ impl Matcher {
         match &self.0.test {
             Test::Everything => InSet::Always,
             Test::Text => InSet::Singly,
-            Test::Glob(glob) => InSet::Pattern(glob.to_regex().into()),
             Test::Literals(literals) => InSet::Literals(literals),
-            Test::Engine(engine) => engine.for_set().map_or(InSet::Singly, |text| InSet::Pattern(text.into())),
+            Test::Glob(engine) | Test::Engine(engine) => engine.for_set().map_or(InSet::Singly, InSet::Pattern),
         }
     }
 
@@ -151,9 +149,9 @@ fn interpret(pattern: &str, language: Language, scope: Scope) -> Result<Test, Pr
         });
     }
     if language == Language::GlobOrRegex
-        && let Some(glob) = Glob::parse(pattern)
+        && let Some(glob) = glob::parse(pattern)
     {
-        return Ok(Test::Glob(glob));
+        return Ok(Test::Glob(Engine::new(glob, Scope::Whole)));
     }
     if let Some(literals) = Literals::parse(pattern, scope) {
         return Ok(Test::Literals(literals));

@@ -70,7 +70,7 @@ impl MatcherSet {
             }
         }
         set.add_literals(&owners);
-        let built = RegexSetBuilder::new(patterns.iter().map(|(_, _, text)| text.as_ref()))
+        let built = RegexSetBuilder::new(patterns.iter().map(|(_, _, text)| *text))
             .size_limit(MAX_SET_SIZE)
             .dfa_size_limit((patterns.len() * CACHE_PER_PATTERN).clamp(SET_CACHE.0, SET_CACHE.1))
             .build();

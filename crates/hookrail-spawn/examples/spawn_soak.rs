@@ -106,8 +106,8 @@ impl Child {
         };
         match ended {
             Ok(finished) => {
-                if let Some(ladder) = finished.ladder {
-                    ladder.finish().await;
+                if let Some(termination) = finished.termination {
+                    termination.finish().await;
                 }
                 format!("{:?}", finished.end)
             }

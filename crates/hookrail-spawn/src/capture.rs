@@ -15,6 +15,16 @@ pub struct Captured {
 }
 
 impl Captured {
+    /// Adds what was read; no more than the first `keep` bytes are kept.
+    pub(crate) fn add(&mut self, chunk: &[u8], keep: usize) {
+        self.total = self.total.saturating_add(chunk.len() as u64);
+        let kept = keep.saturating_sub(self.bytes.len()).min(chunk.len());
+        self.bytes.extend_from_slice(chunk.get(..kept).unwrap_or(chunk));
+        if kept < chunk.len() {
+            self.truncation = Truncation::Cut;
+        }
+    }
+
     /// The text, if the bytes are UTF-8.
     ///
     /// # Errors
@@ -42,56 +52,16 @@ pub enum Truncation {
     Cut,
 }
 
-/// Takes what is read and keeps the first bytes of it.
-#[derive(Debug)]
-pub(crate) struct Collector {
-    keep: usize,
-    captured: Captured,
-}
-
-impl Collector {
-    pub(crate) fn new(keep: usize) -> Self {
-        Self { keep, captured: Captured::default() }
-    }
-
-    pub(crate) fn push(&mut self, chunk: &[u8]) {
-        let captured = &mut self.captured;
-        captured.total = captured.total.saturating_add(chunk.len() as u64);
-        let room = self.keep.saturating_sub(captured.bytes.len());
-        match chunk.split_at_checked(room) {
-            Some((kept, dropped)) => {
-                captured.bytes.extend_from_slice(kept);
-                if !dropped.is_empty() {
-                    captured.truncation = Truncation::Cut;
-                }
-            }
-            None => captured.bytes.extend_from_slice(chunk),
-        }
-    }
-
-    pub(crate) fn total(&self) -> u64 {
-        self.captured.total
-    }
-
-    pub(crate) fn is_cut(&self) -> bool {
-        self.captured.truncation == Truncation::Cut
-    }
-
-    pub(crate) fn into_captured(self) -> Captured {
-        self.captured
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Collector, Truncation};
+    use super::{Captured, Truncation};
 
-    fn collect(keep: usize, chunks: &[&[u8]]) -> super::Captured {
-        let mut collector = Collector::new(keep);
+    fn collect(keep: usize, chunks: &[&[u8]]) -> Captured {
+        let mut captured = Captured::default();
         for chunk in chunks {
-            collector.push(chunk);
+            captured.add(chunk, keep);
         }
-        collector.into_captured()
+        captured
     }
 
     #[test]

@@ -14,8 +14,8 @@ use std::io;
 /// # Errors
 /// When the system knows no such thing; Linux does.
 pub fn close_to_other_processes() -> io::Result<()> {
-    #[cfg(unix)]
-    return crate::sys::close_to_others();
-    #[cfg(not(unix))]
-    return Err(io::Error::from(io::ErrorKind::Unsupported));
+    #[cfg(target_os = "linux")]
+    return Ok(rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?);
+    #[cfg(not(target_os = "linux"))]
+    return Err(io::ErrorKind::Unsupported.into());
 }

@@ -2,15 +2,18 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::environment::Environment;
+use crate::error::SpawnError;
 use crate::ledger::RunLedger;
 use crate::outcome::End;
 use crate::sandbox::Sandbox;
 use crate::sealed::SealedInput;
+use crate::sys;
 
 /// What is added to the name of a marker for the values of the runs around this one.
 pub(crate) const OUTER: &str = "_OUTER";
@@ -195,6 +198,22 @@ impl Command {
             End::Cancelled => self.cancel_grace.unwrap_or(self.grace),
             End::Exited(_) | End::Signalled(_) | End::TimedOut | End::OutputLimit | End::StatusUnknown => self.grace,
         }
+    }
+
+    /// Whether the working directory is there and can be entered.
+    pub(crate) fn check_directory(&self) -> Result<(), SpawnError> {
+        let Some(cwd) = &self.cwd else { return Ok(()) };
+        let directory = cwd.clone();
+        let source = match std::fs::metadata(cwd) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(SpawnError::WorkingDirectoryMissing { directory });
+            }
+            Err(error) => error,
+            Ok(about) if !about.is_dir() => io::ErrorKind::NotADirectory.into(),
+            Ok(_) if !sys::may_execute(cwd) => io::ErrorKind::PermissionDenied.into(),
+            Ok(_) => return Ok(()),
+        };
+        Err(SpawnError::WorkingDirectoryUnusable { directory, source })
     }
 
     /// The environment with the marker in it.

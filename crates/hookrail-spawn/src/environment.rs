@@ -22,62 +22,29 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Environment {
-    entries: Vec<Arc<Entry>>,
-}
-
-/// One variable, in the form in which the kernel wants it, so that it is made once for all children.
-#[cfg(unix)]
-#[derive(PartialEq, Eq)]
-pub(crate) struct Entry {
-    /// `name=value`, and a NUL behind it.
-    image: Box<[u8]>,
-    name: usize,
-}
-
-#[cfg(unix)]
-impl Entry {
-    fn new(name: &OsStr, value: &OsStr) -> Self {
-        use std::os::unix::ffi::OsStrExt;
-        let image = [name.as_bytes(), b"=", value.as_bytes(), b"\0"].concat();
-        Self { image: image.into_boxed_slice(), name: name.len() }
-    }
-
-    /// The variable as `name=value`; none if there is another NUL in it.
-    pub(crate) fn image(&self) -> Option<&std::ffi::CStr> {
-        std::ffi::CStr::from_bytes_with_nul(&self.image).ok()
-    }
-
-    pub(crate) fn name(&self) -> &OsStr {
-        use std::os::unix::ffi::OsStrExt;
-        OsStr::from_bytes(self.image.get(..self.name).unwrap_or_default())
-    }
-
-    fn value(&self) -> &OsStr {
-        use std::os::unix::ffi::OsStrExt;
-        OsStr::from_bytes(self.image.get(self.name + 1..self.image.len() - 1).unwrap_or_default())
-    }
+    pub(crate) entries: Vec<Arc<Entry>>,
 }
 
 /// One variable.
-#[cfg(not(unix))]
 #[derive(PartialEq, Eq)]
 pub(crate) struct Entry {
-    name: OsString,
+    pub(crate) name: OsString,
     value: OsString,
+    /// The variable as the kernel wants it, `name=value`, made once for all children; none if there is a NUL in it.
+    #[cfg(unix)]
+    pub(crate) image: Option<std::ffi::CString>,
 }
 
-#[cfg(not(unix))]
 impl Entry {
     fn new(name: &OsStr, value: &OsStr) -> Self {
-        Self { name: name.to_owned(), value: value.to_owned() }
-    }
-
-    fn name(&self) -> &OsStr {
-        &self.name
-    }
-
-    fn value(&self) -> &OsStr {
-        &self.value
+        #[cfg(unix)]
+        let image = std::ffi::CString::new([name.as_encoded_bytes(), b"=", value.as_encoded_bytes()].concat()).ok();
+        Self {
+            name: name.to_owned(),
+            value: value.to_owned(),
+            #[cfg(unix)]
+            image,
+        }
     }
 }
 
@@ -107,13 +74,7 @@ impl Environment {
 
     /// The variables in order.
     pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
-        self.entries.iter().map(|entry| (entry.name(), entry.value()))
-    }
-
-    /// The variables as the kernel wants them, in order.
-    #[cfg(unix)]
-    pub(crate) fn entries(&self) -> &[Arc<Entry>] {
-        &self.entries
+        self.entries.iter().map(|entry| (&*entry.name, &*entry.value))
     }
 
     fn set(&mut self, name: &OsStr, value: &OsStr) {
@@ -121,9 +82,9 @@ impl Environment {
         if name.as_encoded_bytes().iter().skip(1).any(|byte| *byte == b'=') || name.is_empty() {
             return;
         }
-        match self.entries.iter_mut().find(|known| same_name(known.name(), name)) {
+        match self.entries.iter_mut().find(|known| same_name(&known.name, name)) {
             // The first spelling of a name stays, where spellings differ.
-            Some(known) => *known = Arc::new(Entry::new(known.name(), value)),
+            Some(known) => *known = Arc::new(Entry::new(&known.name, value)),
             None => self.entries.push(Arc::new(Entry::new(name, value))),
         }
     }

@@ -1,6 +1,6 @@
 //! Opening files that somebody else may have prepared.
 
-use std::fs::File;
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::path::Path;
 
@@ -37,41 +37,52 @@ pub fn append_to_regular(path: &Path) -> io::Result<File> {
 /// # Errors
 /// What the system says.
 pub fn create_private_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
+    private_folders().recursive(true).create(folder)
 }
 
-/// Whether nobody but this user and the system could have written what this is about.
-#[cfg(unix)]
+/// Whether nobody but this user and the system could have written what this is about. Elsewhere than on Unix the folder's
+/// own rules decide.
 #[must_use]
 pub fn is_ours_alone(about: &std::fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    // SAFETY: this takes no argument, touches no memory and cannot fail.
-    let us = unsafe { libc::geteuid() };
-    (about.uid() == us || about.uid() == 0) && about.mode() & 0o022 == 0
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let us = rustix::process::geteuid().as_raw();
+        (about.uid() == us || about.uid() == 0) && about.mode() & 0o022 == 0
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = about;
+        true
+    }
 }
 
-/// Whether nobody but this user and the system could have written what this is about. Here the folder's own rules decide.
-#[cfg(not(unix))]
+/// Options that make a new file its owner's alone.
 #[must_use]
-pub fn is_ours_alone(_about: &std::fs::Metadata) -> bool {
-    true
-}
-
-#[cfg(unix)]
-fn options() -> std::fs::OpenOptions {
-    use std::os::unix::fs::OpenOptionsExt as _;
-    let mut options = std::fs::OpenOptions::new();
-    options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).mode(0o600);
+pub fn private_file_options() -> OpenOptions {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "there are no modes"))]
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options
 }
 
-#[cfg(not(unix))]
-fn options() -> std::fs::OpenOptions {
-    std::fs::OpenOptions::new()
+/// Options with which opening a file never waits.
+fn options() -> OpenOptions {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "there are no such flags"))]
+    let mut options = private_file_options();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK | libc::O_NOCTTY);
+    options
+}
+
+/// A builder of folders that are their owner's alone.
+pub(crate) fn private_folders() -> DirBuilder {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "there are no modes"))]
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
 }
 
 #[cfg(test)]
@@ -80,15 +91,13 @@ mod tests {
 
     #[test]
     fn only_regular_files_are_opened_and_nothing_is_waited_for() {
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("file");
-        std::fs::write(&file, "x").unwrap();
-        assert!(open_regular(&file).is_ok());
-        assert!(open_regular(dir.path()).is_err());
-        assert!(open_regular(&dir.path().join("missing")).is_err());
+        let place = hookrail_testkit::TestProject::new();
+        assert!(open_regular(&place.write("file", "x")).is_ok());
+        assert!(open_regular(&place.project).is_err());
+        assert!(open_regular(&place.project.join("missing")).is_err());
         #[cfg(unix)]
         {
-            let pipe = dir.path().join("pipe");
+            let pipe = place.project.join("pipe");
             let made = std::process::Command::new("mkfifo").arg(&pipe).status();
             if made.is_ok_and(|status| status.success()) {
                 assert!(open_regular(&pipe).is_err(), "a pipe without a writer is not waited for");

@@ -1,7 +1,9 @@
 //! What a process was started with: signals its parent wanted ignored, and descriptors its parent handed over.
 
 use std::io;
-use std::os::fd::{FromRawFd as _, OwnedFd, RawFd};
+use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
+
+use rustix::io::{FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
 
 /// Whether this process ignores a signal, as `nohup` and the background jobs of a script ask for before they start it.
 ///
@@ -28,18 +30,13 @@ pub fn is_ignored(signal: i32) -> io::Result<bool> {
 /// # Errors
 /// When there is no such descriptor, or none is left for the copy.
 pub fn inherited_descriptor(number: RawFd) -> io::Result<OwnedFd> {
-    // SAFETY: these commands take and return integers, and answer with an error when the descriptor is not open.
-    let copy = unsafe {
-        if libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        libc::fcntl(number, libc::F_DUPFD_CLOEXEC, 0)
-    };
-    if copy < 0 {
-        return Err(io::Error::last_os_error());
+    if number < 0 {
+        return Err(io::Error::from_raw_os_error(libc::EBADF));
     }
-    // SAFETY: the descriptor was made by the call above, so nothing else owns it.
-    Ok(unsafe { OwnedFd::from_raw_fd(copy) })
+    // SAFETY: the descriptor is used by its number for these two calls only, and they refuse one that is not open.
+    let original = unsafe { BorrowedFd::borrow_raw(number) };
+    fcntl_setfd(original, FdFlags::CLOEXEC)?;
+    Ok(fcntl_dupfd_cloexec(original, 0)?)
 }
 
 #[cfg(test)]

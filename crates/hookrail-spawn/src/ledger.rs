@@ -4,13 +4,14 @@
 //! for as long as it lives, so a record that can be locked has no writer. A process number stands beside the time at
 //! which the process was started, and beside the boot and the namespace in which both mean something.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
-use crate::files::{create_private_folder, is_ours_alone, open_regular};
+use crate::files::{create_private_folder, is_ours_alone, open_regular, private_file_options};
 use crate::lock::lock;
 use crate::sys::recorded;
 
@@ -77,14 +78,19 @@ impl RunLedger {
     /// If the record cannot be made, or the system has no `/proc`. Running children cannot be recorded then.
     pub fn open(directory: &Path) -> io::Result<(Self, LeftBehind)> {
         let world = recorded::world()?;
+        let options = || {
+            let mut options = private_file_options();
+            options.read(true).write(true);
+            options
+        };
         make_private(directory)?;
-        let lock = create(&directory.join(LOCK), OpenOptions::new().create(true))?;
+        let lock = options().create(true).open(directory.join(LOCK))?;
         lock.lock()?;
         let left = end_all_left_in(directory, &world)?;
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let name = format!("{}-{:x}.{EXTENSION}", std::process::id(), since.as_nanos());
         let path = directory.join(name);
-        let file = create(&path, OpenOptions::new().create_new(true))?;
+        let file = options().create_new(true).open(&path)?;
         file.lock()?;
         let record = Record { path, file, places: Mutex::new(Places { free: Vec::new(), next: 1 }) };
         record.write(0, world.as_bytes())?;
@@ -141,7 +147,7 @@ impl Record {
         if let Some(last) = line.last_mut() {
             *last = b'\n';
         }
-        recorded::write_at(&self.file, &line, place * ENTRY as u64)
+        self.file.write_all_at(&line, place * ENTRY as u64)
     }
 }
 
@@ -202,12 +208,6 @@ fn make_private(directory: &Path) -> io::Result<()> {
     } else {
         Err(io::Error::new(io::ErrorKind::PermissionDenied, "others can write to the directory"))
     }
-}
-
-fn create(path: &Path, how: &mut OpenOptions) -> io::Result<File> {
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(how, 0o600);
-    how.read(true).write(true).open(path)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! child may refuse its input, flood its output, ignore signals, stop itself,
 //! leave daemons that hold the pipes, or escape to another session: the answer
 //! still comes by the deadline, and after a timeout, a cancellation or an
-//! overflow nothing of the child is left once the [`Ladder`] has finished.
+//! overflow nothing of the child is left once the [`Termination`] has finished.
 //!
 //! This crate knows nothing of what the children are for. It changes nothing
 //! that belongs to the whole process: no signal handlers or dispositions, no
@@ -30,9 +30,9 @@
 //!     End::Exited(0) => println!("{}", finished.stdout.text_lossy()),
 //!     end => eprintln!("no answer: {end:?}"),
 //! }
-//! if let Some(ladder) = finished.ladder {
+//! if let Some(termination) = finished.termination {
 //!     // In a program with more to do, this goes to a background task.
-//!     ladder.finish().await;
+//!     termination.finish().await;
 //! }
 //! # Ok(())
 //! # }
@@ -41,7 +41,7 @@
 //! # Runtime
 //!
 //! The futures of this crate must be driven inside a tokio runtime that has
-//! its I/O and time drivers enabled, and a [`Ladder`] inside the same one as
+//! its I/O and time drivers enabled, and a [`Termination`] inside the same one as
 //! the run it came from. Dropping a future is always safe: see [`run`].
 //!
 //! # Platforms
@@ -58,7 +58,7 @@ mod error;
 mod files;
 #[cfg(unix)]
 mod inherited;
-mod ladder;
+#[cfg(unix)]
 mod ledger;
 mod lock;
 mod memory;
@@ -68,6 +68,7 @@ mod run;
 mod run_id;
 mod sandbox;
 mod sealed;
+mod termination;
 
 #[cfg(unix)]
 mod unix;
@@ -78,12 +79,14 @@ mod windows;
 use unix as sys;
 #[cfg(windows)]
 use windows as sys;
+#[cfg(windows)]
+use windows::ledger;
 
-/// What the benchmark measures against; not for anybody else.
-#[cfg(all(target_os = "linux", feature = "floor"))]
+/// What the benchmark measures against, and nothing else uses.
+#[cfg(all(target_os = "linux", feature = "bare-spawn"))]
 #[doc(hidden)]
-pub mod floor {
-    pub use crate::sys::floor::Floor;
+pub mod bare_spawn {
+    pub use crate::sys::bare_spawn::BareSpawn;
 }
 
 pub use cancel::CancelToken;
@@ -92,17 +95,17 @@ pub use closed::close_to_other_processes;
 pub use command::{Command, Limits};
 pub use environment::Environment;
 pub use error::{NulPlace, SpawnError};
-pub use files::{append_to_regular, create_private_folder, is_ours_alone, open_regular};
+pub use files::{append_to_regular, create_private_folder, is_ours_alone, open_regular, private_file_options};
 #[cfg(unix)]
 pub use inherited::{inherited_descriptor, is_ignored};
-pub use ladder::Ladder;
 pub use ledger::{LeftBehind, RunLedger};
 #[doc(hidden)]
 pub use lock::lock;
 pub use memory::{give_back_free_memory, give_back_large_blocks};
-pub use outcome::{End, Exit, Finished, Force, Survivors, Swept};
+pub use outcome::{End, Exit, Finished, Force, Survivors, TerminationReport};
 pub use parked::{Exchange, Parked, Reply};
 pub use run::{run, run_holding_the_thread};
 pub use run_id::run_id;
 pub use sandbox::{Network, Protection, Readable, Sandbox, SandboxError, SandboxRules};
 pub use sealed::SealedInput;
+pub use termination::Termination;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::capture::Captured;
-use crate::ladder::Ladder;
+use crate::termination::Termination;
 
 /// The result of a run that could be started.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub struct Finished {
     /// What the child left running.
     pub survivors: Survivors,
     /// What is still to be done to end the child; dropping it kills at once.
-    pub ladder: Option<Ladder>,
+    pub termination: Option<Termination>,
 }
 
 /// How a run ended.
@@ -86,20 +86,20 @@ pub enum Survivors {
     Seen(u32),
     /// There was a sign of some, but they could not be counted.
     Unknown,
-    /// There is a ladder, and it ends them all.
-    LeftToLadder,
+    /// There is a termination, and it ends them all.
+    LeftToTermination,
 }
 
-/// What a [`Ladder`] did.
+/// What a [`Termination`] did.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Swept {
+pub struct TerminationReport {
     /// How the direct child ended, or none if even SIGKILL did not end it in time.
     pub exit: Option<Exit>,
     /// What it took to end the child's group.
     pub force: Force,
     /// How many processes had to be killed one by one because they had left the group.
     pub escaped: u32,
-    /// How many of them were still there when the ladder gave up: zero unless
+    /// How many of them were still there when the termination gave up: zero unless
     /// they cannot be killed (for example while they wait for a dead disk).
     pub left: u32,
 }

@@ -6,27 +6,26 @@
 use std::future::poll_fn;
 use std::io;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use tokio::time::{Sleep, sleep, sleep_until};
 
 use crate::cancel::CancelToken;
-use crate::capture::{Captured, Collector};
-use crate::command::{Command, Limits};
+use crate::capture::Captured;
+use crate::command::Command;
 use crate::error::SpawnError;
-use crate::ladder::Ladder;
 use crate::outcome::{End, Exit, Finished};
-use crate::run::{Stop, deadline, drive, never_started};
+use crate::run::{Stop, deadline, drive, without_child};
 use crate::sys;
+use crate::termination::Termination;
 
 /// How long an answer counts as a quick one.
 const QUICK: Duration = Duration::from_millis(2);
 
 /// A started child that waits for its input. Dropping it kills it, with everything it has started.
 #[derive(Debug)]
-pub struct Parked(sys::Parked);
+pub struct Parked(sys::Started);
 
 impl Parked {
     /// Starts a command; its stdin stays open and empty. Timeout and limits of the command play no part yet.
@@ -37,19 +36,25 @@ impl Parked {
     ///
     /// If the program cannot be started.
     pub fn start(command: &Command) -> Result<Self, SpawnError> {
-        sys::Parked::start(command).map(Self)
+        if !sys::CAN_WAIT {
+            return Err(SpawnError::Other {
+                program: command.program.clone(),
+                source: io::ErrorKind::Unsupported.into(),
+            });
+        }
+        sys::start(command).map(Self)
     }
 
     /// The process id.
     #[must_use]
     pub fn pid(&self) -> u32 {
-        self.0.pid()
+        self.0.child.pid()
     }
 
     /// Whether the direct child has exited.
     #[must_use]
     pub fn has_exited(&self) -> bool {
-        self.0.has_exited()
+        self.0.child.has_exited()
     }
 
     /// Whether the child is there, has written nothing to stdout that nobody has read, and has not closed it.
@@ -75,11 +80,12 @@ impl Parked {
         let cancelled = pin!(cancel.cancelled());
         let mut stop = Stop::new(cancelled, deadline);
         if cancel.is_cancelled() {
-            return Ok(never_started(End::Cancelled, begun));
+            return Ok(without_child(End::Cancelled, begun));
         }
-        let mut started = self.0.deliver(&command.stdin, sys::After::End)?;
+        let Self(mut started) = self;
+        started.stdin.feed(&command.stdin, sys::After::End)?;
         // A pipe that cannot be watched must not pass for a child that wrote nothing.
-        started.watch(command).map_err(io::Error::other)?;
+        started.watch()?;
         Ok(drive(started, command, &mut stop, begun).await)
     }
 
@@ -96,25 +102,35 @@ impl Parked {
     /// Outside a tokio runtime with the I/O and time drivers.
     pub async fn ask(self, command: &Command, cancel: &CancelToken) -> io::Result<Exchange> {
         let begun = Instant::now();
-        let started = self.0.deliver(&command.stdin, sys::After::Open)?;
-        Ok(Talking::new(started, command).with_the_runtime(command, cancel, begun).await)
+        let Self(mut started) = self;
+        // Each pipe enters the runtime when somebody waits for it, and for a quick answer nobody waits for most.
+        started.stdin.feed(&command.stdin, sys::After::Open)?;
+        let mut talking = Talking {
+            started,
+            line: Line { text: Vec::new(), more: false, longest: command.limits.stdout_keep },
+            stderr: Captured::default(),
+            command,
+            quick: Quick::NotBegun,
+            closed: None,
+        };
+        let deadline = pin!(sleep_until(deadline(begun, command.timeout)));
+        let cancelled = pin!(cancel.cancelled());
+        let mut stop = Stop::new(cancelled, deadline);
+        let reply = poll_fn(|cx| talking.poll(cx, &mut stop)).await;
+        Ok(talking.conclude(reply, begun))
     }
 
-    /// Ends the child: its stdin ends, and the ladder does the rest.
-    ///
-    /// # Errors
-    ///
-    /// If the runtime cannot watch the child's pipes. It is killed then.
+    /// Ends the child: its stdin ends, and the termination does the rest.
     ///
     /// # Panics
     ///
     /// Outside a tokio runtime with the I/O and time drivers.
-    pub fn retire(self, grace: Duration) -> io::Result<Ladder> {
-        let started = self.0.deliver(&Arc::default(), sys::After::Open)?;
-        let ladder = Ladder::start(started.child, [started.stdout, started.stderr], grace);
+    pub fn retire(self, grace: Duration) -> Termination {
+        let sys::Started { child, stdin, stdout, stderr } = self.0;
+        let termination = Termination::start(child, [stdout, stderr], grace);
         // Only now: a child that was not asked must not take the end for an empty input.
-        drop(started.stdin);
-        Ok(ladder)
+        drop(stdin);
+        termination
     }
 }
 
@@ -130,7 +146,7 @@ pub struct Exchange {
     /// The child, when it can be asked again.
     pub parked: Option<Parked>,
     /// What is still to be done to end the child, when it cannot; dropping it kills at once.
-    pub ladder: Option<Ladder>,
+    pub termination: Option<Termination>,
 }
 
 /// How an exchange ended.
@@ -160,52 +176,25 @@ enum Quick {
 }
 
 /// An exchange that goes on.
-struct Talking {
+struct Talking<'c> {
     started: sys::Started,
-    line: Vec<u8>,
-    /// Whether something follows the line, which nobody has asked for.
-    more: bool,
-    longest: usize,
-    stderr: Collector,
-    drain_grace: Duration,
+    line: Line,
+    stderr: Captured,
+    command: &'c Command,
     /// Runs as long as the answer would be a quick one.
     quick: Quick,
     /// Runs since stdout was closed.
     closed: Option<Pin<Box<Sleep>>>,
 }
 
-impl Talking {
-    fn new(started: sys::Started, command: &Command) -> Self {
-        let Limits { stdout_keep: longest, stderr_keep, drain_grace, .. } = command.limits;
-        let stderr = Collector::new(stderr_keep);
-        Self {
-            started,
-            line: Vec::new(),
-            more: false,
-            longest,
-            stderr,
-            drain_grace,
-            quick: Quick::NotBegun,
-            closed: None,
-        }
-    }
-
-    /// Lets the runtime wait for the reply.
-    async fn with_the_runtime(mut self, command: &Command, cancel: &CancelToken, begun: Instant) -> Exchange {
-        let deadline = pin!(sleep_until(deadline(begun, command.timeout)));
-        let cancelled = pin!(cancel.cancelled());
-        let mut stop = Stop::new(cancelled, deadline);
-        let reply = poll_fn(|cx| self.poll(cx, &mut stop)).await;
-        self.conclude(reply, command, begun)
-    }
-
+impl Talking<'_> {
     fn poll<C: Future<Output = ()>>(&mut self, cx: &mut Context<'_>, stop: &mut Stop<'_, C>) -> Poll<Reply> {
         match stop.poll(cx) {
             Poll::Ready(End::Cancelled) => return Poll::Ready(Reply::Cancelled),
             // The answer, or the end of the child, may have come in time while the host was stopped or busy.
             Poll::Ready(_) => match self.look() {
                 Some(reply) => return Poll::Ready(reply),
-                None if !self.line.is_empty() && stop.extend_after_absence() => {
+                None if !self.line.text.is_empty() && stop.extend_after_absence() => {
                     let _ = stop.poll(cx);
                 }
                 None => return Poll::Ready(Reply::TimedOut),
@@ -216,7 +205,8 @@ impl Talking {
             return self.poll_answer(cx).map_or(Poll::Pending, Poll::Ready);
         }
         // The end of stderr changes nothing, but a full pipe would stop the child.
-        let _ = self.started.stderr.poll_read(cx, &mut |chunk| self.stderr.push(chunk));
+        let keep = self.command.limits.stderr_keep;
+        let _ = self.started.stderr.poll_read(cx, &mut |chunk| self.stderr.add(chunk, keep));
         if let Some(reply) = self.poll_answer(cx) {
             return Poll::Ready(reply);
         }
@@ -228,7 +218,7 @@ impl Talking {
         }
         if closed {
             // Most that close it are about to exit, and then there is a status to tell.
-            let grace = self.drain_grace;
+            let grace = self.command.limits.drain_grace;
             let waiting = self.closed.get_or_insert_with(|| Box::pin(sleep(grace)));
             return waiting.as_mut().poll(cx).map(|()| Reply::Closed);
         }
@@ -239,9 +229,8 @@ impl Talking {
     fn look(&mut self) -> Option<Reply> {
         // Asked first, because what it wrote before its end is in the pipe then.
         let has_exited = self.started.child.has_exited();
-        let (line, more, longest) = (&mut self.line, &mut self.more, self.longest);
-        self.started.stdout.drain(&mut |chunk| collect(line, more, longest, chunk));
-        match self.complete() {
+        self.started.stdout.drain(&mut |chunk| self.line.add(chunk));
+        match self.line.complete() {
             None if has_exited => Some(Reply::Exited(self.started.child.exit())),
             reply => reply,
         }
@@ -265,9 +254,8 @@ impl Talking {
     /// Writes what the child takes and reads what it says; the reply, when that is whole.
     fn poll_answer(&mut self, cx: &mut Context<'_>) -> Option<Reply> {
         self.started.stdin.poll_feed(cx);
-        let (line, more, longest) = (&mut self.line, &mut self.more, self.longest);
-        let closed = self.started.stdout.poll_read(cx, &mut |chunk| collect(line, more, longest, chunk)).is_ready();
-        let reply = self.complete();
+        let closed = self.started.stdout.poll_read(cx, &mut |chunk| self.line.add(chunk)).is_ready();
+        let reply = self.line.complete();
         if closed && reply.is_none() && matches!(self.quick, Quick::Until(_)) {
             // There is nothing to be quick about any more, so the next look is a whole one.
             self.quick = Quick::Over;
@@ -276,47 +264,57 @@ impl Talking {
         reply
     }
 
-    /// The reply, once its line is whole or too long.
-    fn complete(&mut self) -> Option<Reply> {
-        if self.line.len() > self.longest {
-            return Some(Reply::TooLong);
-        }
-        if self.line.last() == Some(&b'\n') {
-            self.line.pop();
-            return Some(Reply::Line(std::mem::take(&mut self.line)));
-        }
-        None
-    }
-
-    fn conclude(mut self, reply: Reply, command: &Command, begun: Instant) -> Exchange {
+    fn conclude(mut self, reply: Reply, begun: Instant) -> Exchange {
         // What was written to stderr before the reply belongs to it, although the reactor may not have told yet.
         if self.started.stderr.has_bytes() {
-            self.started.stderr.drain(&mut |chunk| self.stderr.push(chunk));
+            let keep = self.command.limits.stderr_keep;
+            self.started.stderr.drain(&mut |chunk| self.stderr.add(chunk, keep));
         }
-        let stderr = self.stderr.into_captured();
-        let elapsed = begun.elapsed();
+        let (stderr, elapsed) = (self.stderr, begun.elapsed());
         let grace = match reply {
-            Reply::Cancelled => command.grace_after(End::Cancelled),
-            _ => command.grace,
+            Reply::Cancelled => self.command.grace_after(End::Cancelled),
+            _ => self.command.grace,
         };
-        if matches!(reply, Reply::Line(_)) && !self.more && sys::Parked::can_park(&self.started) {
-            let parked = sys::Parked::park(self.started).map(Parked);
-            return Exchange { reply, stderr, elapsed, parked, ladder: None };
+        if matches!(reply, Reply::Line(_)) && !self.line.more && self.started.park() {
+            return Exchange { reply, stderr, elapsed, parked: Some(Parked(self.started)), termination: None };
         }
         self.started.stdin.close();
-        let ladder = Ladder::start(self.started.child, [self.started.stdout, self.started.stderr], grace);
-        Exchange { reply, stderr, elapsed, parked: None, ladder: Some(ladder) }
+        let termination = Parked(self.started).retire(grace);
+        Exchange { reply, stderr, elapsed, parked: None, termination: Some(termination) }
     }
 }
 
-/// Takes what belongs to the first line, with its line break.
-fn collect(line: &mut Vec<u8>, more: &mut bool, longest: usize, chunk: &[u8]) {
-    if line.last() == Some(&b'\n') {
-        *more = true;
-        return;
+/// The first line of an answer.
+struct Line {
+    /// What was read of it, with its line break.
+    text: Vec<u8>,
+    /// Whether something follows the line, which nobody has asked for.
+    more: bool,
+    longest: usize,
+}
+
+impl Line {
+    /// Takes what belongs to the line.
+    fn add(&mut self, chunk: &[u8]) {
+        if self.text.last() == Some(&b'\n') {
+            self.more = true;
+            return;
+        }
+        let end = chunk.iter().position(|byte| *byte == b'\n').map_or(chunk.len(), |at| at + 1);
+        self.more |= end < chunk.len();
+        let room = self.longest.saturating_add(2).saturating_sub(self.text.len()).min(end);
+        self.text.extend_from_slice(chunk.get(..room).unwrap_or(chunk));
     }
-    let end = chunk.iter().position(|byte| *byte == b'\n').map_or(chunk.len(), |at| at + 1);
-    *more |= end < chunk.len();
-    let room = longest.saturating_add(2).saturating_sub(line.len()).min(end);
-    line.extend_from_slice(chunk.get(..room).unwrap_or(chunk));
+
+    /// The reply, once the line is whole or too long.
+    fn complete(&mut self) -> Option<Reply> {
+        if self.text.len() > self.longest {
+            return Some(Reply::TooLong);
+        }
+        if self.text.last() == Some(&b'\n') {
+            self.text.pop();
+            return Some(Reply::Line(std::mem::take(&mut self.text)));
+        }
+        None
+    }
 }

@@ -13,12 +13,12 @@ use std::time::{Duration, Instant};
 use tokio::time::{Sleep, sleep, sleep_until};
 
 use crate::cancel::CancelToken;
-use crate::capture::{Captured, Collector};
+use crate::capture::{Captured, Truncation};
 use crate::command::{Command, Limits};
 use crate::error::SpawnError;
-use crate::ladder::Ladder;
 use crate::outcome::{End, Exit, Finished, Survivors};
 use crate::sys;
+use crate::termination::Termination;
 
 /// How long to wait between attempts to start a program that is being written.
 ///
@@ -42,8 +42,8 @@ const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 /// Starts the command, feeds it, reads it, and says how it ended.
 ///
 /// At the deadline or on cancellation the result is returned at once, with
-/// what was read so far, and [`Finished::ladder`] holds what remains to be
-/// done. SIGTERM has been sent by then; drive [`Ladder::finish`] in the
+/// what was read so far, and [`Finished::termination`] holds what remains to be
+/// done. SIGTERM has been sent by then; drive [`Termination::finish`] in the
 /// background for the rest.
 ///
 /// Dropping the future, at any moment, kills the child's group and everything
@@ -89,18 +89,18 @@ async fn run_with(command: &Command, cancel: &CancelToken, wait: Wait) -> Result
     let cancelled = pin!(cancel.cancelled());
     let mut stop = Stop::new(cancelled, deadline);
     if let Some(end) = over_before_start(command, cancel) {
-        return Ok(never_started(end, begun));
+        return Ok(without_child(end, begun));
     }
     match start(command, &mut stop).await? {
         ControlFlow::Continue(mut started) => {
             if wait == Wait::Thread && started.exits_within(SOON.min(command.timeout)) {
-                let running = Running::new(started, command.limits);
-                return Ok(running.after(Event::Exited, command, &mut stop, begun).await);
+                let running = Running::new(started, command.limits, begun);
+                return Ok(running.after(Event::Exited, command, &mut stop).await);
             }
-            started.watch(command)?;
+            started.watch().map_err(|error| sys::on_host(command, error))?;
             Ok(drive(started, command, &mut stop, begun).await)
         }
-        ControlFlow::Break(end) => Ok(never_started(end, begun)),
+        ControlFlow::Break(end) => Ok(without_child(end, begun)),
     }
 }
 
@@ -111,9 +111,9 @@ pub(crate) async fn drive<C: Future<Output = ()>>(
     stop: &mut Stop<'_, C>,
     begun: Instant,
 ) -> Finished {
-    let mut running = Running::new(started, command.limits);
+    let mut running = Running::new(started, command.limits, begun);
     let event = poll_fn(|cx| running.poll(cx, stop)).await;
-    running.after(event, command, stop, begun).await
+    running.after(event, command, stop).await
 }
 
 /// When the time is up. No timeout is so long that there is no such instant.
@@ -178,7 +178,7 @@ async fn start<C: Future<Output = ()>>(
     stop: &mut Stop<'_, C>,
 ) -> Result<ControlFlow<End, sys::Started>, SpawnError> {
     for pause in BUSY_PAUSES {
-        match sys::start(command) {
+        match start_once(command) {
             Err(SpawnError::Busy { .. }) => {}
             started => return Ok(ControlFlow::Continue(started?)),
         }
@@ -191,7 +191,14 @@ async fn start<C: Future<Output = ()>>(
             return Ok(ControlFlow::Break(end));
         }
     }
-    Ok(ControlFlow::Continue(sys::start(command)?))
+    Ok(ControlFlow::Continue(start_once(command)?))
+}
+
+/// Starts the command and gives it its input.
+fn start_once(command: &Command) -> Result<sys::Started, SpawnError> {
+    let mut started = sys::start(command)?;
+    started.stdin.feed(&command.stdin, sys::After::End).map_err(|error| sys::on_host(command, error))?;
+    Ok(started)
 }
 
 /// What a run waits for.
@@ -208,16 +215,18 @@ struct Running {
     stdout: Stream,
     stderr: Stream,
     drain: u64,
+    begun: Instant,
 }
 
 impl Running {
-    fn new(started: sys::Started, limits: Limits) -> Self {
+    fn new(started: sys::Started, limits: Limits, begun: Instant) -> Self {
         Self {
             child: started.child,
             stdin: started.stdin,
             stdout: Stream::new(started.stdout, limits.stdout_keep),
             stderr: Stream::new(started.stderr, limits.stderr_keep),
             drain: limits.drain.max(limits.stdout_keep as u64),
+            begun,
         }
     }
 
@@ -227,15 +236,21 @@ impl Running {
         event: Event,
         command: &Command,
         stop: &mut Stop<'_, C>,
-        begun: Instant,
     ) -> Finished {
-        match event {
-            Event::Stopped(end) => self.abandon(end, command.grace_after(end), begun),
-            Event::Flooded => self.abandon(End::OutputLimit, command.grace, begun),
+        let (end, exit) = match event {
+            Event::Stopped(end) => (end, None),
+            Event::Flooded => (End::OutputLimit, None),
             Event::Exited => {
                 let exit = self.exited(command.limits.drain_grace, stop).await;
-                self.conclude(exit, command.grace, begun).await
+                // Nothing may be left after a limit, so what the child has left
+                // running goes the same way as after a timeout.
+                let is_cut = self.stdout.captured.truncation == Truncation::Cut;
+                (if is_cut { End::OutputLimit } else { exit.into() }, Some(exit))
             }
+        };
+        match exit {
+            Some(_) if end != End::OutputLimit => self.let_go(end, exit).await,
+            _ => self.abandon(end, exit, command.grace_after(end)),
         }
     }
 
@@ -275,7 +290,7 @@ impl Running {
     }
 
     fn is_flooded(&self) -> bool {
-        self.stdout.collector.total() > self.drain
+        self.stdout.captured.total > self.drain
     }
 
     /// Reads what is left after the exit, and for a moment what others still write.
@@ -303,48 +318,27 @@ impl Running {
     }
 
     /// The result after an exit.
-    async fn conclude(self, exit: Exit, grace: Duration, begun: Instant) -> Finished {
-        if self.stdout.collector.is_cut() {
-            // Nothing may be left after a limit, so what the child has left
-            // running goes the same way as after a timeout.
-            let mut finished = self.abandon(End::OutputLimit, grace, begun);
-            finished.exit = Some(exit);
-            return finished;
-        }
+    async fn let_go(self, end: End, exit: Option<Exit>) -> Finished {
         let pid = self.child.pid();
         let held = !self.streams_have_ended();
         let survivors = survivors(self.child, held).await;
-        Finished {
-            end: exit.into(),
-            exit: Some(exit),
-            stdout: self.stdout.collector.into_captured(),
-            stderr: self.stderr.collector.into_captured(),
-            elapsed: begun.elapsed(),
-            pid: Some(pid),
-            survivors,
-            ladder: None,
-        }
+        let (stdout, stderr) = (self.stdout.captured, self.stderr.captured);
+        Finished { exit, stdout, stderr, pid: Some(pid), survivors, ..without_child(end, self.begun) }
     }
 
-    /// The result at a stop: what was read so far, and the ladder on its way.
-    fn abandon(mut self, end: End, grace: Duration, begun: Instant) -> Finished {
+    /// The result at a stop: what was read so far, and the termination on its way.
+    fn abandon(mut self, end: End, exit: Option<Exit>, grace: Duration) -> Finished {
         self.stdin.close();
         // What was written before the stop is part of the answer, and is in
         // the pipes although the reactor may not have told yet.
         self.stdout.drain();
         self.stderr.drain();
         let pid = self.child.pid();
-        let ladder = Ladder::start(self.child, [self.stdout.output, self.stderr.output], grace);
-        Finished {
-            end,
-            exit: None,
-            stdout: self.stdout.collector.into_captured(),
-            stderr: self.stderr.collector.into_captured(),
-            elapsed: begun.elapsed(),
-            pid: Some(pid),
-            survivors: Survivors::LeftToLadder,
-            ladder: Some(ladder),
-        }
+        let termination = Termination::start(self.child, [self.stdout.output, self.stderr.output], grace);
+        let (stdout, stderr) = (self.stdout.captured, self.stderr.captured);
+        let survivors = Survivors::LeftToTermination;
+        let termination = Some(termination);
+        Finished { exit, stdout, stderr, pid: Some(pid), survivors, termination, ..without_child(end, self.begun) }
     }
 }
 
@@ -368,8 +362,8 @@ async fn survivors(mut child: sys::Child, held: bool) -> Survivors {
     }
 }
 
-/// The result of a run that was over before it began.
-pub(crate) fn never_started(end: End, begun: Instant) -> Finished {
+/// The result without anything of a child, as it is when the run was over before it began.
+pub(crate) fn without_child(end: End, begun: Instant) -> Finished {
     Finished {
         end,
         exit: None,
@@ -378,26 +372,27 @@ pub(crate) fn never_started(end: End, begun: Instant) -> Finished {
         elapsed: begun.elapsed(),
         pid: None,
         survivors: Survivors::NoneSeen,
-        ladder: None,
+        termination: None,
     }
 }
 
 /// One output pipe and what was read of it.
 struct Stream {
     output: sys::Output,
-    collector: Collector,
+    keep: usize,
+    captured: Captured,
 }
 
 impl Stream {
     fn new(output: sys::Output, keep: usize) -> Self {
-        Self { output, collector: Collector::new(keep) }
+        Self { output, keep, captured: Captured::default() }
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        self.output.poll_read(cx, &mut |chunk| self.collector.push(chunk))
+        self.output.poll_read(cx, &mut |chunk| self.captured.add(chunk, self.keep))
     }
 
     fn drain(&mut self) {
-        self.output.drain(&mut |chunk| self.collector.push(chunk));
+        self.output.drain(&mut |chunk| self.captured.add(chunk, self.keep));
     }
 }

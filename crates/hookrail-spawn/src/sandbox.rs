@@ -7,11 +7,11 @@
 //!
 //! What a sandbox is for is not known here.
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::files::private_folders;
+use crate::run_id::run_id;
 #[cfg(target_os = "linux")]
 use crate::sys::sandbox as imp;
 
@@ -47,25 +47,18 @@ pub enum Network {
 }
 
 /// A protection that a sandbox consists of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum Protection {
     /// The rules for reading and writing files.
+    #[error("file access")]
     Files,
     /// No signals to processes outside of the sandbox.
+    #[error("signals to other processes")]
     Signals,
     /// The rule for sockets, and the refusal of system calls that change permissions or the system itself.
+    #[error("sockets and other system calls")]
     SystemCalls,
-}
-
-impl fmt::Display for Protection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Files => "file access",
-            Self::Signals => "signals to other processes",
-            Self::SystemCalls => "sockets and other system calls",
-        })
-    }
 }
 
 /// Why a sandbox could not be made.
@@ -147,20 +140,11 @@ struct TemporaryFolder(PathBuf);
 
 impl TemporaryFolder {
     fn create(parent: &Path) -> Result<Self, SandboxError> {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
         let failed = |source| SandboxError::TemporaryFolder { folder: parent.to_owned(), source };
         // The rules are about real paths.
-        let parent = parent.canonicalize().map_err(failed)?;
-        loop {
-            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-            let since = std::time::UNIX_EPOCH.elapsed().map_or(0, |time| time.subsec_nanos());
-            let path = parent.join(format!("hookrail-{}-{number}-{since:x}", std::process::id()));
-            match private_folder(&path) {
-                Ok(()) => return Ok(Self(path)),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(failed(error)),
-            }
-        }
+        let path = parent.canonicalize().map_err(failed)?.join(format!("hookrail-{}", run_id()));
+        private_folders().create(&path).map_err(failed)?;
+        Ok(Self(path))
     }
 }
 
@@ -169,15 +153,4 @@ impl Drop for TemporaryFolder {
         // What cannot be removed stays in the system's own temporary folder, which is cleared by the system.
         let _ = std::fs::remove_dir_all(&self.0);
     }
-}
-
-#[cfg(unix)]
-fn private_folder(path: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt as _;
-    std::fs::DirBuilder::new().mode(0o700).create(path)
-}
-
-#[cfg(not(unix))]
-fn private_folder(path: &Path) -> io::Result<()> {
-    std::fs::create_dir(path)
 }

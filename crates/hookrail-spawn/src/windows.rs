@@ -19,6 +19,7 @@ use std::ffi::OsStr;
 use std::io::{self, Read, Write};
 use std::os::windows::ffi::OsStrExt;
 use std::os::windows::process::CommandExt;
+use std::path::Path;
 use std::pin::Pin;
 use std::process::{self, Stdio};
 use std::sync::{Arc, Mutex};
@@ -53,7 +54,11 @@ const CHUNKS: usize = 4;
 /// How many chunks are taken before others get their turn.
 const TURNS: usize = 16;
 
+/// Whether children can wait for their input: a thread that writes a pipe cannot give it back.
+pub(crate) const CAN_WAIT: bool = false;
+
 /// A child that has been started, with our ends of its pipes.
+#[derive(Debug)]
 pub(crate) struct Started {
     pub(crate) child: Child,
     pub(crate) stdin: Input,
@@ -68,12 +73,22 @@ impl Started {
     }
 
     /// Nothing here has to be handed to a runtime.
-    pub(crate) fn watch(&mut self, _command: &Command) -> Result<(), SpawnError> {
+    pub(crate) fn watch(&mut self) -> io::Result<()> {
         Ok(())
+    }
+
+    /// Threads read here, so nobody can tell.
+    pub(crate) fn is_quiet(&self) -> bool {
+        false
+    }
+
+    /// A thread that writes a pipe cannot give it back.
+    pub(crate) fn park(&mut self) -> bool {
+        false
     }
 }
 
-/// Starts the command once.
+/// Starts the command once. Nothing was written to its stdin.
 pub(crate) fn start(command: &Command) -> Result<Started, SpawnError> {
     check_for_nul(command)?;
     let mut builder = process::Command::new(&command.program);
@@ -88,36 +103,41 @@ pub(crate) fn start(command: &Command) -> Result<Started, SpawnError> {
     if let Some(cwd) = &command.cwd {
         builder.current_dir(cwd);
     }
-    let mut child = builder.spawn().map_err(|error| blame(command, error))?;
-    let stdin = Input::new(child.stdin.take(), Arc::clone(&command.stdin));
+    let mut child = builder.spawn().map_err(|error| on_host(command, error))?;
+    let stdin = Input(child.stdin.take());
     let stdout = Output::new(child.stdout.take());
     let stderr = Output::new(child.stderr.take());
     Ok(Started { child: Child::adopt(child), stdin, stdout, stderr })
 }
 
 /// Running children are not recorded here.
-pub(crate) mod recorded {
-    use std::fs::File;
+pub(crate) mod ledger {
+    use std::convert::Infallible;
     use std::io;
+    use std::path::Path;
 
-    pub(crate) fn world() -> io::Result<String> {
-        Err(io::ErrorKind::Unsupported.into())
+    /// The record of the running children of this program, which there is on Linux only.
+    #[derive(Clone, Debug)]
+    pub struct RunLedger(Infallible);
+
+    impl RunLedger {
+        /// Fails, because nothing can be recorded here.
+        ///
+        /// # Errors
+        ///
+        /// Always.
+        pub fn open(_directory: &Path) -> io::Result<(Self, LeftBehind)> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
     }
 
-    pub(crate) fn is_of_another_container(_record: &[u8], _world: &str) -> bool {
-        true
-    }
-
-    pub(crate) fn start_time(_pid: u32) -> Option<u64> {
-        None
-    }
-
-    pub(crate) fn write_at(_file: &File, _bytes: &[u8], _offset: u64) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
-    pub(crate) fn end(_child: Option<(u32, u64)>, _marker: Option<Vec<u8>>) -> u32 {
-        0
+    /// What programs that are gone had left.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct LeftBehind {
+        /// The number of records of such programs.
+        pub records: u32,
+        /// The number of processes that were ended.
+        pub ended: u32,
     }
 }
 
@@ -136,40 +156,6 @@ impl Sealed {
 pub(crate) enum After {
     End,
     Open,
-}
-
-/// Children are not kept here: a thread that writes a pipe cannot give it back.
-#[derive(Debug)]
-pub(crate) struct Parked(std::convert::Infallible);
-
-impl Parked {
-    pub(crate) fn start(command: &Command) -> Result<Self, SpawnError> {
-        Err(SpawnError::Other { program: command.program.clone(), source: io::ErrorKind::Unsupported.into() })
-    }
-
-    pub(crate) fn pid(&self) -> u32 {
-        match self.0 {}
-    }
-
-    pub(crate) fn has_exited(&self) -> bool {
-        match self.0 {}
-    }
-
-    pub(crate) fn is_quiet(&self) -> bool {
-        match self.0 {}
-    }
-
-    pub(crate) fn deliver(self, _payload: &Arc<[u8]>, _after: After) -> io::Result<Started> {
-        match self.0 {}
-    }
-
-    pub(crate) fn can_park(_started: &Started) -> bool {
-        false
-    }
-
-    pub(crate) fn park(_started: Started) -> Option<Self> {
-        None
-    }
 }
 
 /// A started child. Unless it was released, dropping it kills it.
@@ -281,19 +267,18 @@ impl Drop for Child {
 
 /// A child's stdin; a thread writes it.
 #[derive(Debug)]
-pub(crate) struct Input;
+pub(crate) struct Input(Option<process::ChildStdin>);
 
 impl Input {
-    fn new(pipe: Option<process::ChildStdin>, payload: Arc<[u8]>) -> Self {
-        if let Some(mut pipe) = pipe {
-            // Without a thread the pipe is dropped, and the child reads an empty stdin.
-            let thread = std::thread::Builder::new()
-                .name("hookrail-stdin".into())
-                // A child that does not want its input is in its right.
-                .spawn(move || drop(pipe.write_all(&payload)));
-            drop(thread);
-        }
-        Self
+    /// Writes the input, which ends with that.
+    pub(crate) fn feed(&mut self, payload: &Arc<[u8]>, _after: After) -> io::Result<()> {
+        let Some(mut pipe) = self.0.take() else { return Ok(()) };
+        let payload = Arc::clone(payload);
+        // A child that does not want its input is in its right.
+        let write = move || drop(pipe.write_all(&payload));
+        // Without a thread the pipe is dropped, and the child reads an empty stdin.
+        drop(std::thread::Builder::new().name("hookrail-stdin".into()).spawn(write));
+        Ok(())
     }
 
     /// The thread needs no help.
@@ -411,8 +396,13 @@ fn has_nul(text: &OsStr) -> bool {
     text.encode_wide().any(|unit| unit == 0)
 }
 
+/// Nothing but an attempt tells.
+pub(crate) fn may_execute(_path: &Path) -> bool {
+    true
+}
+
 /// Finds out what an error of a failed start was about.
-fn blame(command: &Command, error: io::Error) -> SpawnError {
+pub(crate) fn on_host(command: &Command, error: io::Error) -> SpawnError {
     let program = command.program.clone();
     match error.raw_os_error() {
         Some(ERROR_BAD_EXE_FORMAT) => return SpawnError::BadFormat { program },
@@ -423,19 +413,8 @@ fn blame(command: &Command, error: io::Error) -> SpawnError {
         }
         _ => {}
     }
-    if let Some(cwd) = &command.cwd {
-        let directory = cwd.clone();
-        match std::fs::metadata(cwd) {
-            Err(source) if source.kind() == io::ErrorKind::NotFound => {
-                return SpawnError::WorkingDirectoryMissing { directory };
-            }
-            Err(source) => return SpawnError::WorkingDirectoryUnusable { directory, source },
-            Ok(data) if !data.is_dir() => {
-                let source = io::ErrorKind::NotADirectory.into();
-                return SpawnError::WorkingDirectoryUnusable { directory, source };
-            }
-            Ok(_) => {}
-        }
+    if let Err(error) = command.check_directory() {
+        return error;
     }
     match error.kind() {
         io::ErrorKind::NotFound => SpawnError::ProgramNotFound { program },

@@ -19,8 +19,8 @@ const SHORT: Duration = Duration::from_millis(50);
 async fn a_cancelled_child_that_hears_sigterm_ends_without_force() {
     let finished = Case::new(&["sleep", NEVER]).run_and_cancel().await;
     assert_eq!(finished.end, End::Cancelled);
-    assert_eq!(finished.survivors, Survivors::LeftToLadder);
-    let swept = finished.ladder.unwrap().finish().await;
+    assert_eq!(finished.survivors, Survivors::LeftToTermination);
+    let swept = finished.termination.unwrap().finish().await;
     assert_eq!(swept.exit, Some(Exit::Signal(libc::SIGTERM)));
     assert_eq!(swept.force, Force::Asked);
     assert!(is_reaped(finished.pid.unwrap()));
@@ -50,9 +50,9 @@ async fn the_result_of_a_timeout_does_not_wait_for_the_grace() {
     let case = Case::new(&["ignore-term"]).with(|command| command.timeout(Duration::from_millis(300)).grace(HANG * 10));
     let finished = case.run().await;
     assert_eq!(finished.end, End::TimedOut);
-    // The process is still there: the ladder has hardly begun.
+    // The process is still there: the termination has hardly begun.
     assert!(process_state(finished.pid.unwrap()).is_some());
-    drop(finished.ladder);
+    drop(finished.termination);
     assert!(is_reaped(finished.pid.unwrap()));
 }
 
@@ -72,14 +72,14 @@ async fn output_before_the_timeout_is_in_the_result() {
     let finished = case.run_and_cancel().await;
     assert_eq!(finished.end, End::Cancelled);
     assert_eq!(finished.stdout.text(), Ok("partial"));
-    finished.ladder.unwrap().finish().await;
+    finished.termination.unwrap().finish().await;
 }
 
 #[tokio::test]
 async fn a_child_that_ignores_sigterm_is_gone_after_the_ladder() {
     let case = Case::new(&["ignore-term"]).with(|command| command.grace(SHORT));
     let finished = case.run_and_cancel().await;
-    let swept = finished.ladder.unwrap().finish().await;
+    let swept = finished.termination.unwrap().finish().await;
     assert_eq!(swept.exit, Some(Exit::Signal(libc::SIGKILL)));
     assert_eq!(swept.force, Force::Killed);
     assert!(is_reaped(finished.pid.unwrap()));
@@ -89,7 +89,7 @@ async fn a_child_that_ignores_sigterm_is_gone_after_the_ladder() {
 async fn a_zero_grace_kills_at_once() {
     let case = Case::new(&["sleep", NEVER]).with(|command| command.grace(Duration::ZERO));
     let finished = case.run_and_cancel().await;
-    let swept = finished.ladder.unwrap().finish().await;
+    let swept = finished.termination.unwrap().finish().await;
     assert_eq!(swept.exit, Some(Exit::Signal(libc::SIGKILL)));
     assert_eq!(swept.force, Force::Killed);
 }
@@ -110,7 +110,7 @@ async fn a_stopped_child_hears_sigterm() {
     });
     let finished = run(&case.command, &cancel).await.unwrap();
     waiting.join().unwrap();
-    let swept = finished.ladder.unwrap().finish().await;
+    let swept = finished.termination.unwrap().finish().await;
     assert_eq!(swept.exit, Some(Exit::Signal(libc::SIGTERM)));
     assert!(is_reaped(finished.pid.unwrap()));
 }
@@ -121,7 +121,7 @@ async fn a_handler_of_sigterm_may_write_before_it_tidies_up() {
     let tidied = case.scratch_file();
     let case = case.with(|command| command.arg("tidy-on-term").arg(&tidied).grace(HANG));
     let finished = case.run_and_cancel().await;
-    let swept = finished.ladder.unwrap().finish().await;
+    let swept = finished.termination.unwrap().finish().await;
     assert_eq!(swept.exit, Some(Exit::Code(0)));
     assert_eq!(swept.force, Force::Asked);
     assert!(tidied.exists());
@@ -133,7 +133,7 @@ async fn the_grace_is_for_the_whole_group_and_not_only_for_its_leader() {
     let tidied = case.scratch_file();
     let case = case.with(|command| command.arg("leave-tidy-relative").arg(&tidied).grace(HANG));
     let finished = case.run_and_cancel().await;
-    let swept = finished.ladder.unwrap().finish().await;
+    let swept = finished.termination.unwrap().finish().await;
     assert_eq!(swept.exit, Some(Exit::Signal(libc::SIGTERM)));
     assert_eq!(swept.force, Force::Asked);
     assert!(tidied.exists());
@@ -143,7 +143,7 @@ async fn the_grace_is_for_the_whole_group_and_not_only_for_its_leader() {
 async fn a_child_that_left_the_session_is_swept() {
     let case = Case::new(&["escape-session", NEVER]).with(|command| command.grace(SHORT));
     let finished = case.run_and_cancel().await;
-    let swept = finished.ladder.unwrap().finish().await;
+    let swept = finished.termination.unwrap().finish().await;
     assert_eq!((swept.escaped, swept.left), (1, 0));
     assert!(case.alive().is_empty());
 }
@@ -153,7 +153,7 @@ async fn a_child_that_left_the_session_with_an_empty_environment_is_swept_with_i
     for grace in [Duration::ZERO, SHORT] {
         let case = Case::new(&["escape-unmarked", NEVER]).with(|command| command.grace(grace));
         let finished = case.run_and_cancel().await;
-        let swept = finished.ladder.unwrap().finish().await;
+        let swept = finished.termination.unwrap().finish().await;
         assert_eq!((swept.escaped, swept.left), (1, 0));
     }
 }
@@ -165,7 +165,7 @@ fn a_child_that_left_the_session_and_cannot_be_read_is_swept_with_its_parent() {
             let (case, number) = unreadable("escape-unreadable");
             let case = case.with(|command| command.grace(grace));
             let finished = case.run_and_cancel().await;
-            let swept = finished.ladder.unwrap().finish().await;
+            let swept = finished.termination.unwrap().finish().await;
             assert_eq!((swept.escaped, swept.left), (1, 0));
             assert!(wait_until(|| is_gone(number()), HANG));
         }
@@ -177,7 +177,7 @@ fn dropping_the_ladder_ends_a_child_that_left_the_session_and_cannot_be_read() {
     support::without_privileges(async || {
         let (case, number) = unreadable("escape-unreadable");
         let finished = case.run_and_cancel().await;
-        drop(finished.ladder);
+        drop(finished.termination);
         assert!(wait_until(|| is_gone(number()), HANG));
     });
 }
@@ -189,7 +189,7 @@ fn an_orphan_that_left_the_session_and_cannot_be_read_is_not_found() {
         let (case, number) = unreadable("orphan-unreadable");
         let case = case.with(|command| command.grace(SHORT));
         let finished = case.run_and_cancel().await;
-        let swept = finished.ladder.unwrap().finish().await;
+        let swept = finished.termination.unwrap().finish().await;
         assert_eq!((swept.escaped, swept.left), (0, 0));
         assert!(!is_gone(number()));
         // SAFETY: the call takes two integers.
@@ -227,7 +227,7 @@ async fn a_run_inside_of_a_run_is_swept_with_the_outer_one() {
     });
     assert!(tokio::task::spawn_blocking(move || wait_until(|| ready.exists(), HANG)).await.unwrap());
     let finished = outer.run_and_cancel().await;
-    let swept = finished.ladder.unwrap().finish().await;
+    let swept = finished.termination.unwrap().finish().await;
     assert_eq!((swept.escaped, swept.left), (2, 0));
     assert!(inner.vanishes());
     let _ = running.await;
@@ -237,7 +237,7 @@ async fn a_run_inside_of_a_run_is_swept_with_the_outer_one() {
 async fn a_double_forked_daemon_is_swept() {
     let case = Case::new(&["double-fork", NEVER]).with(|command| command.grace(SHORT));
     let finished = case.run_and_cancel().await;
-    let swept = finished.ladder.unwrap().finish().await;
+    let swept = finished.termination.unwrap().finish().await;
     assert_eq!((swept.escaped, swept.left), (1, 0));
     assert!(case.alive().is_empty());
 }
@@ -246,7 +246,7 @@ async fn a_double_forked_daemon_is_swept() {
 async fn a_chain_of_forks_across_sessions_is_swept() {
     let case = Case::new(&["fork-chain", "60"]).with(|command| command.grace(Duration::ZERO));
     let finished = case.run_and_cancel().await;
-    let swept = finished.ladder.unwrap().finish().await;
+    let swept = finished.termination.unwrap().finish().await;
     assert_eq!(swept.left, 0);
     assert!(case.alive().is_empty());
 }
@@ -258,7 +258,7 @@ async fn nothing_is_left_after_the_output_limit_even_if_the_child_exited() {
     let finished = case.run().await;
     assert_eq!(finished.end, End::OutputLimit);
     assert_eq!(finished.exit, Some(Exit::Code(0)));
-    finished.ladder.unwrap().finish().await;
+    finished.termination.unwrap().finish().await;
     assert!(case.alive().is_empty());
 }
 
@@ -294,7 +294,7 @@ async fn dropping_the_run_kills_and_reaps() {
 async fn dropping_the_ladder_kills_and_reaps() {
     let case = Case::new(&["ignore-term"]).with(|command| command.grace(HANG));
     let finished = case.run_and_cancel().await;
-    drop(finished.ladder);
+    drop(finished.termination);
     assert!(is_reaped(finished.pid.unwrap()));
 }
 
@@ -302,7 +302,7 @@ async fn dropping_the_ladder_kills_and_reaps() {
 async fn dropping_a_ladder_that_is_under_way_kills_and_reaps() {
     let case = Case::new(&["ignore-term"]).with(|command| command.grace(HANG));
     let finished = case.run_and_cancel().await;
-    let under_way = tokio::time::timeout(SHORT, finished.ladder.unwrap().finish()).await;
+    let under_way = tokio::time::timeout(SHORT, finished.termination.unwrap().finish()).await;
     assert!(under_way.is_err());
     assert!(is_reaped(finished.pid.unwrap()));
     assert!(case.alive().is_empty());
@@ -313,7 +313,7 @@ fn a_runtime_that_shuts_down_leaves_nothing() {
     let case = Case::new(&["ignore-term"]).with(|command| command.grace(HANG));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let finished = runtime.block_on(case.run_and_cancel());
-    runtime.spawn(finished.ladder.unwrap().finish());
+    runtime.spawn(finished.termination.unwrap().finish());
     drop(runtime);
     assert!(is_reaped(finished.pid.unwrap()));
 }

@@ -41,12 +41,12 @@ async fn a_lost_status_is_asked_of_the_kernel_or_unknown_and_the_output_is_there
 }
 
 #[tokio::test]
-async fn a_ladder_leaves_nothing_also_here() {
+async fn a_termination_leaves_nothing_also_here() {
     ignore_sigchld();
     let case = Case::new(&["escape-session", NEVER]).with(|command| command.grace(Duration::from_secs(1)));
     let finished = case.run_and_cancel().await;
     assert_eq!(finished.end, End::Cancelled);
-    finished.ladder.unwrap().finish().await;
+    finished.termination.unwrap().finish().await;
     assert!(case.alive().is_empty());
     assert!(is_reaped(finished.pid.unwrap()));
 }

@@ -12,30 +12,28 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hookrail_spawn::{CancelToken, Command, End, Environment, Exit, Parked, Reply};
-use hookrail_testkit::wait_until;
+use hookrail_testkit::{TestProject, wait_until};
 use support::{HANG, run};
 
 /// The time each child has. Those here need a small part of it.
 const TIMEOUT: Duration = Duration::from_millis(500);
 
-struct Scene {
-    dir: tempfile::TempDir,
-}
+struct Scene(TestProject);
 
 impl Scene {
     fn new() -> Self {
-        Self { dir: tempfile::tempdir().unwrap() }
+        Self(TestProject::new())
     }
 
     fn shell(&self, script: &str) -> Command {
         let environment: Environment = [("PATH", "/usr/bin:/bin")].into_iter().collect();
         let command = Command::new("/bin/sh").args(["-c", script]).env(Arc::new(environment));
-        command.cwd(self.dir.path()).timeout(TIMEOUT)
+        command.cwd(&self.0.project).timeout(TIMEOUT)
     }
 
     /// Keeps the only thread of the runtime until the child has made the file `done`, and the deadline has passed.
     async fn absent_host(&self) {
-        let done = self.dir.path().join("done");
+        let done = self.0.project.join("done");
         assert!(wait_until(|| done.exists(), HANG), "the child does not get so far");
         std::thread::sleep(TIMEOUT * 2);
     }
@@ -72,7 +70,7 @@ async fn a_child_that_still_runs_when_the_host_looks_has_timed_out() {
         let cancel = CancelToken::new();
         let (finished, ()) = tokio::join!(run(&command, &cancel), scene.absent_host());
         assert_eq!(finished.unwrap().end, End::TimedOut);
-        std::fs::remove_file(scene.dir.path().join("done")).unwrap();
+        std::fs::remove_file(scene.0.project.join("done")).unwrap();
     }
 }
 

@@ -59,7 +59,7 @@ async fn a_large_question_is_written_whole_and_a_child_that_answers_early_is_not
     let early = shell("echo early; exec sleep 600");
     let exchange = ask(Parked::start(&early).unwrap(), &early, &large).await;
     assert_eq!(line(&exchange), "early");
-    assert!(exchange.parked.is_none() && exchange.ladder.is_some());
+    assert!(exchange.parked.is_none() && exchange.termination.is_some());
 }
 
 #[tokio::test]
@@ -72,7 +72,7 @@ async fn whoever_says_more_than_was_asked_for_is_not_asked_again() {
     match exchange.parked {
         // The second line came later than the reply: it is seen before the next question.
         Some(parked) => assert!(hookrail_testkit::wait_until(|| !parked.is_quiet(), HANG)),
-        None => assert_eq!(exchange.ladder.unwrap().finish().await.left, 0),
+        None => assert_eq!(exchange.termination.unwrap().finish().await.left, 0),
     }
     assert!(is_reaped(pid));
 }
@@ -92,7 +92,7 @@ async fn ends_without_an_answer_are_told_apart() {
         let exchange = ask(Parked::start(&command).unwrap(), &command, "a").await;
         assert_eq!(exchange.reply, expected, "{script}");
         assert!(exchange.parked.is_none());
-        let swept = exchange.ladder.unwrap().finish().await;
+        let swept = exchange.termination.unwrap().finish().await;
         assert_eq!(swept.left, 0, "{script}");
     }
 }
@@ -105,7 +105,7 @@ async fn the_deadline_and_a_cancel_end_the_whole_group() {
     let pid = parked.pid();
     let exchange = ask(parked, &command, "a").await;
     assert_eq!(exchange.reply, Reply::TimedOut);
-    exchange.ladder.unwrap().finish().await;
+    exchange.termination.unwrap().finish().await;
     assert!(is_reaped(pid));
     let command = shell(script).grace(Duration::ZERO);
     let cancel = CancelToken::new();
@@ -136,18 +136,18 @@ async fn a_spare_reads_its_input_late_and_ends_like_any_run() {
 
 #[tokio::test]
 async fn a_spare_that_is_not_needed_never_sees_an_empty_input() {
-    let dir = tempfile::tempdir().unwrap();
-    let script = format!("cd {}; touch ready; cat > /dev/null; touch ended", dir.path().display());
+    let place = hookrail_testkit::TestProject::new();
+    let script = format!("cd {}; touch ready; cat > /dev/null; touch ended", place.project.display());
     for retire in [false, true] {
         let spare = Parked::start(&shell(&script)).unwrap();
         let pid = spare.pid();
-        assert!(hookrail_testkit::wait_until(|| dir.path().join("ready").exists(), HANG));
+        assert!(hookrail_testkit::wait_until(|| place.exists("ready"), HANG));
         if retire {
-            spare.retire(Duration::ZERO).unwrap().finish().await;
+            spare.retire(Duration::ZERO).finish().await;
         } else {
             drop(spare);
         }
         assert!(is_reaped(pid));
-        assert!(!dir.path().join("ended").exists(), "it took the end of the pipe for its input");
+        assert!(!place.exists("ended"), "it took the end of the pipe for its input");
     }
 }

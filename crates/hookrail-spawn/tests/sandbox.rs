@@ -10,6 +10,7 @@ use std::time::Duration;
 use hookrail_spawn::{
     CancelToken, Command, End, Environment, Finished, Network, Parked, Readable, Sandbox, SandboxRules, run,
 };
+use hookrail_testkit::TestProject;
 
 /// Ways to change what is outside of the sandbox. All of them work outside.
 const WRITES: [&str; 18] = [
@@ -35,7 +36,7 @@ const WRITES: [&str; 18] = [
 
 /// A folder of the user's, with something in it, and a sandbox that cannot write there.
 struct Lab {
-    folder: tempfile::TempDir,
+    place: TestProject,
     sandbox: Arc<Sandbox>,
 }
 
@@ -46,17 +47,17 @@ fn guard() -> SandboxRules {
 impl Lab {
     /// A lab; nothing on a kernel that cannot enforce the rules, which is a failure if every test has to run.
     fn new(rules: impl FnOnce(&Path) -> SandboxRules) -> Option<Self> {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("kept"), "kept").unwrap();
-        std::fs::create_dir(folder.path().join("out")).unwrap();
-        let sandbox = Sandbox::start(&rules(folder.path()), &std::env::temp_dir()).unwrap();
+        let place = TestProject::new();
+        place.write("kept", "kept");
+        std::fs::create_dir(place.project.join("out")).unwrap();
+        let sandbox = Sandbox::start(&rules(&place.project), &std::env::temp_dir()).unwrap();
         if !sandbox.missing().is_empty() {
             let required = std::env::var_os("HOOKRAIL_REQUIRE_ALL").is_some_and(|value| value == "1");
             assert!(!required, "HOOKRAIL_REQUIRE_ALL=1, and the kernel cannot enforce {:?}", sandbox.missing());
             eprintln!("skipped: the kernel cannot enforce {:?}", sandbox.missing());
             return None;
         }
-        Some(Self { folder, sandbox: Arc::new(sandbox) })
+        Some(Self { place, sandbox: Arc::new(sandbox) })
     }
 
     fn command(&self, script: &str) -> Command {
@@ -66,7 +67,7 @@ impl Lab {
         Command::new("/bin/sh")
             .args(["-c", script])
             .env(Arc::new(environment))
-            .cwd(self.folder.path())
+            .cwd(&self.place.project)
             .timeout(Duration::from_secs(60))
             .sandbox(Arc::clone(&self.sandbox))
     }
@@ -86,7 +87,7 @@ impl Lab {
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.place.project.join(name)
     }
 }
 
@@ -201,10 +202,9 @@ async fn the_temporary_folder_is_private_and_goes_with_the_sandbox() {
 async fn what_the_sandbox_refuses_works_without_it() {
     for script in WRITES {
         let Some(lab) = Lab::new(|_| guard()) else { return };
-        let command = Command::new("/bin/sh").args(["-c", script]).cwd(lab.folder.path());
-        let elsewhere = tempfile::tempdir().unwrap();
+        let command = Command::new("/bin/sh").args(["-c", script]).cwd(&lab.place.project);
         let environment =
-            Environment::new().with("PATH", std::env::var_os("PATH").unwrap()).with("TMPDIR", elsewhere.path());
+            Environment::new().with("PATH", std::env::var_os("PATH").unwrap()).with("TMPDIR", &lab.place.home);
         let finished = run(&command.env(Arc::new(environment)), &CancelToken::new()).await.unwrap();
         assert_eq!(finished.end, End::Exited(0), "`{script}`: {}", finished.stderr.text_lossy());
     }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hookrail_spawn::{CancelToken, Command, End, Environment, NulPlace, SpawnError};
-use hookrail_testkit::child;
+use hookrail_testkit::{TestProject, child};
 use support::{Case, run, stdout};
 
 fn print_args(program: impl Into<std::ffi::OsString>) -> Command {
@@ -37,9 +37,9 @@ fn path(value: impl AsRef<std::ffi::OsStr>) -> Arc<Environment> {
 }
 
 /// A folder with the child in it under the name `tool`.
-fn folder_with_tool() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    symlink(child(), folder.path().join("tool")).unwrap();
+fn folder_with_tool() -> TestProject {
+    let folder = TestProject::new();
+    symlink(child(), folder.project.join("tool")).unwrap();
     folder
 }
 
@@ -70,15 +70,14 @@ async fn the_child_leads_a_session_of_its_own() {
 
 #[tokio::test]
 async fn the_working_directory_is_the_given_one() {
-    let folder = tempfile::tempdir().unwrap();
-    let place = folder.path().canonicalize().unwrap();
-    let command = Command::new(child()).arg("print-cwd").cwd(&place);
-    assert_eq!(answers(command).await, format!("{}\n", place.display()));
+    let folder = TestProject::new();
+    let command = Command::new(child()).arg("print-cwd").cwd(&folder.project);
+    assert_eq!(answers(command).await, format!("{}\n", folder.project.display()));
 }
 
 #[tokio::test]
 async fn a_child_sees_only_its_three_streams_even_if_the_host_leaks_descriptors() {
-    let file = tempfile::tempfile().unwrap();
+    let file = std::fs::File::open(child()).unwrap();
     // SAFETY: the descriptor is open, and the command takes an integer.
     let answer = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFD, 0) };
     assert_eq!(answer, 0);
@@ -108,26 +107,26 @@ async fn the_signal_state_is_clean_whatever_that_of_the_host() {
 #[tokio::test]
 async fn a_bare_name_is_looked_up_in_the_path_of_the_child() {
     let folder = folder_with_tool();
-    let command = print_args("tool").env(path(folder.path()));
+    let command = print_args("tool").env(path(&folder.project));
     assert_eq!(answers(command).await, "tool\nprint-args\n");
 }
 
 #[tokio::test]
 async fn a_bare_name_is_not_looked_up_in_the_path_of_the_host() {
-    let folder = tempfile::tempdir().unwrap();
-    let error = fails(Command::new("cat").env(path(folder.path()))).await;
+    let folder = TestProject::new();
+    let error = fails(Command::new("cat").env(path(&folder.project))).await;
     assert!(matches!(error, SpawnError::ProgramNotFound { program } if program == "cat"));
 }
 
 #[tokio::test]
 async fn relative_and_empty_entries_of_the_path_are_skipped() {
     let folder = folder_with_tool();
-    let inner = folder.path().join("inner");
+    let inner = folder.project.join("inner");
     std::fs::create_dir(&inner).unwrap();
-    for (entry, cwd) in [(".", folder.path()), ("", folder.path()), ("..", &inner), ("inner/..", folder.path())] {
+    for (entry, cwd) in [(".", &folder.project), ("", &folder.project), ("..", &inner), ("inner/..", &folder.project)] {
         let command = print_args("tool").env(path(format!("/nowhere:{entry}"))).cwd(cwd);
         assert!(matches!(fails(command).await, SpawnError::ProgramNotFound { .. }), "entry {entry:?}");
-        let command = print_args("tool").env(path(format!("{entry}:{}", folder.path().display()))).cwd(cwd);
+        let command = print_args("tool").env(path(format!("{entry}:{}", folder.project.display()))).cwd(cwd);
         assert_eq!(answers(command).await, "tool\nprint-args\n", "entry {entry:?}");
     }
 }
@@ -135,17 +134,17 @@ async fn relative_and_empty_entries_of_the_path_are_skipped() {
 #[tokio::test]
 async fn a_relative_program_counts_from_the_directory_of_the_child() {
     let folder = folder_with_tool();
-    let command = print_args("./tool").cwd(folder.path());
+    let command = print_args("./tool").cwd(&folder.project);
     assert_eq!(answers(command).await, "./tool\nprint-args\n");
 }
 
 #[tokio::test]
 async fn a_file_that_may_not_be_executed_does_not_hide_a_later_one_that_may() {
-    let (first, second) = (tempfile::tempdir().unwrap(), folder_with_tool());
-    write_script(&first.path().join("tool"), "", 0o644);
-    let both = std::env::join_paths([first.path(), second.path()]).unwrap();
+    let (first, second) = (TestProject::new(), folder_with_tool());
+    write_script(&first.project.join("tool"), "", 0o644);
+    let both = std::env::join_paths([&first.project, &second.project]).unwrap();
     assert_eq!(answers(print_args("tool").env(path(both))).await, "tool\nprint-args\n");
-    let error = fails(print_args("tool").env(path(first.path()))).await;
+    let error = fails(print_args("tool").env(path(&first.project))).await;
     assert!(matches!(error, SpawnError::NotExecutable { .. }), "{error:?}");
 }
 
@@ -160,11 +159,11 @@ async fn a_missing_working_directory_is_named() {
 
 #[tokio::test]
 async fn a_file_as_working_directory_is_unusable() {
-    let file = tempfile::NamedTempFile::new().unwrap();
-    let error = fails(Command::new(child()).cwd(file.path())).await;
+    let file = child();
+    let error = fails(Command::new(child()).cwd(&file)).await;
     match error {
         SpawnError::WorkingDirectoryUnusable { directory, .. } => {
-            assert_eq!(directory, file.path());
+            assert_eq!(directory, file);
         }
         other => panic!("{other:?}"),
     }
@@ -172,19 +171,19 @@ async fn a_file_as_working_directory_is_unusable() {
 
 #[tokio::test]
 async fn a_missing_program_is_not_found() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = TestProject::new();
     for program in ["/no/such/program", "./program", "no-such-program", ""] {
-        let error = fails(Command::new(program).cwd(folder.path())).await;
+        let error = fails(Command::new(program).cwd(&folder.project)).await;
         assert!(matches!(error, SpawnError::ProgramNotFound { .. }), "{program}: {error:?}");
     }
 }
 
 #[tokio::test]
 async fn a_program_without_permission_is_not_executable() {
-    let folder = tempfile::tempdir().unwrap();
-    let script = folder.path().join("script");
+    let folder = TestProject::new();
+    let script = folder.project.join("script");
     write_script(&script, "#!/bin/sh\n", 0o644);
-    for program in [script.as_path(), folder.path()] {
+    for program in [script.as_path(), &folder.project] {
         let error = fails(Command::new(program)).await;
         assert!(matches!(error, SpawnError::NotExecutable { .. }), "{error:?}");
     }
@@ -192,8 +191,8 @@ async fn a_program_without_permission_is_not_executable() {
 
 #[tokio::test]
 async fn a_missing_interpreter_is_not_a_missing_program() {
-    let folder = tempfile::tempdir().unwrap();
-    let script = folder.path().join("script");
+    let folder = TestProject::new();
+    let script = folder.project.join("script");
     write_script(&script, "#!/no/such/interpreter\n", 0o755);
     let error = fails(Command::new(&script)).await;
     assert!(matches!(error, SpawnError::InterpreterNotFound { .. }), "{error:?}");
@@ -201,8 +200,8 @@ async fn a_missing_interpreter_is_not_a_missing_program() {
 
 #[tokio::test]
 async fn a_script_without_an_interpreter_line_is_a_bad_format() {
-    let folder = tempfile::tempdir().unwrap();
-    let script = folder.path().join("script");
+    let folder = TestProject::new();
+    let script = folder.project.join("script");
     write_script(&script, "echo hello\n", 0o755);
     let error = fails(Command::new(&script)).await;
     assert!(matches!(error, SpawnError::BadFormat { .. }), "{error:?}");
@@ -234,8 +233,8 @@ async fn a_nul_byte_is_told_with_its_place() {
 
 #[tokio::test]
 async fn a_program_that_is_being_written_is_tried_again() {
-    let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join("program");
+    let folder = TestProject::new();
+    let program = folder.project.join("program");
     std::fs::copy(child(), &program).unwrap();
     let writer = std::fs::OpenOptions::new().append(true).open(&program).unwrap();
     let command = print_args(&program);
@@ -247,8 +246,8 @@ async fn a_program_that_is_being_written_is_tried_again() {
 
 #[tokio::test]
 async fn a_program_that_stays_open_for_writing_is_busy() {
-    let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join("program");
+    let folder = TestProject::new();
+    let program = folder.project.join("program");
     std::fs::copy(child(), &program).unwrap();
     let _writer = std::fs::OpenOptions::new().append(true).open(&program).unwrap();
     let error = fails(Command::new(&program)).await;

@@ -73,7 +73,7 @@ async fn the_deadline_covers_writing_stdin() {
         .with(|command| command.stdin(payload(10 * MIB)).timeout(Duration::from_millis(100)).grace(Duration::ZERO));
     let finished = case.run().await;
     assert_eq!(finished.end, End::TimedOut);
-    finished.ladder.unwrap().finish().await;
+    finished.termination.unwrap().finish().await;
 }
 
 #[tokio::test]
@@ -99,7 +99,7 @@ async fn survivors_are_counted_and_left_alone_after_a_normal_exit() {
     let case = Case::new(&["daemon-holds-stdout", NEVER]);
     let finished = case.run().await;
     assert_eq!(finished.survivors, Survivors::Seen(1));
-    assert!(finished.ladder.is_none());
+    assert!(finished.termination.is_none());
     assert_eq!(case.alive().len(), 1);
     assert!(is_reaped(finished.pid.unwrap()));
     case.end_survivors();
@@ -155,7 +155,7 @@ async fn stdout_over_its_bound_is_cut_and_is_the_end_but_the_exit_is_known() {
     assert_eq!(finished.stdout.bytes.len(), 1000);
     assert_eq!(finished.stdout.truncation, Truncation::Cut);
     assert_eq!(finished.stdout.total, 3_000_000);
-    finished.ladder.unwrap().finish().await;
+    finished.termination.unwrap().finish().await;
     assert!(is_reaped(finished.pid.unwrap()));
 }
 
@@ -188,7 +188,7 @@ async fn an_endless_flood_is_stopped_by_the_drain_bound() {
     assert_eq!(finished.end, End::OutputLimit);
     assert_eq!(finished.exit, None);
     assert_eq!(finished.stdout.bytes.len(), 1000);
-    finished.ladder.unwrap().finish().await;
+    finished.termination.unwrap().finish().await;
     assert!(is_reaped(finished.pid.unwrap()));
 }
 
@@ -198,7 +198,7 @@ async fn an_endless_flood_does_not_hide_the_deadline() {
     let case = Case::new(&["flood-forever"]).with(|command| command.limits(limits).timeout(Duration::from_millis(200)));
     let finished = case.run().await;
     assert_eq!(finished.end, End::TimedOut);
-    finished.ladder.unwrap().finish().await;
+    finished.termination.unwrap().finish().await;
     assert!(is_reaped(finished.pid.unwrap()));
 }
 

@@ -3,7 +3,7 @@
 //!
 //! A case is a set of files, a command and what must come of it. [`load`] reads a folder of cases and rejects what
 //! is malformed; [`run`] runs one case in a folder of its own; [`run_all`] runs many; [`coverage`] says which rules
-//! of a behaviour study the cases cite. The format is described in `conformance/README.md`.
+//! of the specification the cases cite. The format is described in `conformance/README.md`.
 
 mod batch;
 mod case;

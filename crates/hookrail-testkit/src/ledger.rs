@@ -98,7 +98,7 @@ impl Ledger {
     #[must_use]
     pub fn left_behind(&self) -> String {
         let (Some((_, first)), Some((_, last))) = (self.looks.first(), self.looks.last()) else {
-            return "nobody looked\n".to_owned();
+            return "no measurement\n".to_owned();
         };
         let mut left = String::new();
         let mut compare = |what: &str, first: u64, last: u64, slack: u64| {
@@ -129,8 +129,8 @@ mod tests {
 
     #[test]
     fn more_at_the_end_than_at_the_beginning_is_told() {
-        let mut ledger = Ledger::new("HOOKRAIL_NOBODY", "x");
-        assert_eq!(ledger.left_behind(), "nobody looked\n");
+        let mut ledger = Ledger::new("HOOKRAIL_UNSET", "x");
+        assert_eq!(ledger.left_behind(), "no measurement\n");
         ledger.looks.push((1, Look { heap: 1000, ..Look::default() }));
         assert_eq!(ledger.left_behind(), "");
         ledger.looks.push((2, Look { heap: 1_000_000, marked: 1, files: 2, ..Look::default() }));
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn more_resident_memory_in_the_second_half_is_told_and_a_little_more_is_not() {
         let told = |memory: [u64; 4]| {
-            let mut ledger = Ledger::new("HOOKRAIL_NOBODY", "x");
+            let mut ledger = Ledger::new("HOOKRAIL_UNSET", "x");
             for (number, memory) in (1..).zip(memory) {
                 let holdings = Holdings { memory, ..Holdings::default() };
                 ledger.looks.push((number, Look { holdings, ..Look::default() }));

@@ -83,7 +83,7 @@ impl Agent {
         let reason = || effects.reason.clone().unwrap_or_else(|| "a hook said no".to_owned());
         match effects.decision {
             Some(Decision::Deny) => Some(reason()),
-            // Without anybody to ask, this is a deny.
+            // Without a user to ask, this is a deny.
             Some(Decision::Ask) => (!(self.user_agrees)(shown)).then(reason),
             // An allow never lifts a question or a deny of the host's own.
             _ => None,

@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // endregion
 
     // region: same
-    // A request that nobody changed comes back as it was.
+    // A request that no hook changed comes back as it was.
     assert_eq!(from_hook_request(&shown, &request), request);
     // endregion
 

@@ -44,18 +44,18 @@ impl Breadcrumb {
 
 /// Where breadcrumbs go.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Trail {
+pub(crate) struct DebugLog {
     files: Vec<(DialectId, PathBuf)>,
 }
 
-impl Trail {
-    /// A trail that also ends in the files of those dialects.
+impl DebugLog {
+    /// A log that is also written to the files of those dialects.
     pub(crate) fn new(files: Vec<(DialectId, PathBuf)>) -> Self {
         Self { files }
     }
 
-    /// Leaves breadcrumbs. Nothing fails: a log that cannot be written is no reason to stop an agent.
-    pub(crate) fn leave(&self, crumbs: &[Breadcrumb]) {
+    /// Appends breadcrumbs. Nothing fails: a log that cannot be written is no reason to stop an agent.
+    pub(crate) fn append(&self, crumbs: &[Breadcrumb]) {
         for crumb in crumbs {
             let line = crumb.line();
             log!(debug, target: "hookrail::breadcrumb", "{line}");
@@ -91,8 +91,8 @@ mod tests {
 
     const DIALECT: DialectId = DialectId::Native;
 
-    fn trail(file: PathBuf) -> Trail {
-        Trail::new(vec![(DIALECT, file)])
+    fn debug_log(file: PathBuf) -> DebugLog {
+        DebugLog::new(vec![(DIALECT, file)])
     }
 
     fn crumb(tag: &'static str, text: impl Into<String>) -> Breadcrumb {
@@ -105,15 +105,15 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("debug.log");
         assert!(std::process::Command::new("mkfifo").arg(&file).status().unwrap().success());
-        trail(file).leave(&[crumb("a.b", "c")]);
+        debug_log(file).append(&[crumb("a.b", "c")]);
     }
 
     #[test]
     fn a_crumb_is_one_line_in_the_file() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("logs/debug.log");
-        let trail = trail(file.clone());
-        trail.leave(&[crumb("a.b", "one\ntwo\u{1b}[31m"), crumb("c.d", "x".repeat(5000))]);
+        let debug_log = debug_log(file.clone());
+        debug_log.append(&[crumb("a.b", "one\ntwo\u{1b}[31m"), crumb("c.d", "x".repeat(5000))]);
         let text = fs::read_to_string(&file).unwrap();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 2);
@@ -126,7 +126,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("debug.log");
         File::create(&file).unwrap().set_len(LARGEST + 1).unwrap();
-        trail(file.clone()).leave(&[crumb("a.b", "c")]);
+        debug_log(file.clone()).append(&[crumb("a.b", "c")]);
         assert!(fs::metadata(&file).unwrap().len() < 100);
         assert_eq!(fs::metadata(dir.path().join("debug.log.1")).unwrap().len(), LARGEST + 1);
     }

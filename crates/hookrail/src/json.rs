@@ -11,6 +11,7 @@ pub(crate) use object_writer::{ObjectWriter, Written};
 use std::fmt;
 use std::sync::Arc;
 
+use memchr::memchr2;
 use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -126,9 +127,17 @@ impl Json {
     /// The value as text, when it is a string.
     #[must_use]
     pub fn as_str(&self) -> Option<String> {
+        match self.plain_str() {
+            Some(plain) => Some(plain.to_owned()),
+            None if self.kind() == JsonKind::String => self.decode(),
+            None => None,
+        }
+    }
+
+    /// The value as text, when it is a string without escapes, so that the text is what is written.
+    pub(crate) fn plain_str(&self) -> Option<&str> {
         let quoted = self.text().strip_prefix('"')?.strip_suffix('"')?;
-        // Without an escape the text is what is written.
-        if quoted.contains('\\') { self.decode() } else { Some(quoted.to_owned()) }
+        (!quoted.contains('\\')).then_some(quoted)
     }
 
     /// The value as a boolean, when it is one.
@@ -410,41 +419,18 @@ fn needs_compacting(text: &str) -> bool {
     false
 }
 
-/// The place after the closing quote of a string whose content begins here. Most of a long value is text, so eight bytes
-/// are looked at together.
-fn after_string(bytes: &[u8], begin: usize) -> usize {
+/// The place after the closing quote of a string whose content begins here.
+pub(crate) fn after_string(bytes: &[u8], begin: usize) -> usize {
     let mut at = begin;
-    loop {
-        while let Some(eight) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
-            match first_quote_or_backslash(*eight) {
-                None => at += eight.len(),
-                Some(place) => {
-                    at += place;
-                    break;
-                }
-            }
+    while let Some(found) = bytes.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
+        at += found;
+        if bytes.get(at) == Some(&b'"') {
+            return at + 1;
         }
-        match bytes.get(at) {
-            Some(b'"') => return at + 1,
-            Some(b'\\') => at += 2,
-            Some(_) => at += 1,
-            None => return bytes.len(),
-        }
+        // A backslash, and what it escapes.
+        at += 2;
     }
-}
-
-/// Where the first quote or backslash is among eight bytes. A byte that is equal becomes zero; subtracting one then sets its
-/// highest bit, which no other byte before the first zero can have.
-fn first_quote_or_backslash(bytes: [u8; 8]) -> Option<usize> {
-    const ONES: u64 = u64::MAX / 0xff;
-    const HIGH: u64 = ONES << 7;
-    let word = u64::from_le_bytes(bytes);
-    let equal = |byte: u8| {
-        let zero = word ^ (ONES * u64::from(byte));
-        zero.wrapping_sub(ONES) & !zero & HIGH
-    };
-    let found = equal(b'"') | equal(b'\\');
-    (found != 0).then(|| found.trailing_zeros() as usize / 8)
+    bytes.len()
 }
 
 /// Valid JSON text without the white space between its tokens; every token keeps its bytes.

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 
-use crate::json::Json;
+use crate::json::{Json, after_string};
 
 impl Json {
     /// The first key that an object in this value has twice, at any depth; none when every key is written once.
@@ -16,31 +16,33 @@ impl Json {
     pub fn repeated_key(&self) -> Option<String> {
         let text = self.text();
         let bytes = text.as_bytes();
-        // A list of what is open instead of recursion: the depth of a stranger's value must not be the depth of a stack.
-        let mut open: Vec<Option<Keys<'_>>> = Vec::new();
+        // The keys of the object that is being read; none in a list. What is around it is kept in a list instead of by
+        // recursion: the depth of a stranger's value must not be the depth of a stack.
+        let mut keys: Option<Keys<'_>> = None;
+        let mut around: Vec<Option<Box<Keys<'_>>>> = Vec::new();
         let mut key_is_next = false;
         let mut at = 0;
         while let Some(byte) = bytes.get(at) {
             at += 1;
             match byte {
-                b'{' => {
-                    open.push(Some(Keys::default()));
-                    key_is_next = true;
-                }
-                b'[' => {
-                    open.push(None);
-                    key_is_next = false;
+                b'{' | b'[' => {
+                    // Nothing is around the value itself, so an object without another one in it needs no list.
+                    if at > 1 {
+                        around.push(keys.take().map(Box::new));
+                    }
+                    key_is_next = *byte == b'{';
+                    keys = key_is_next.then(Keys::default);
                 }
                 b'}' | b']' => {
-                    open.pop();
+                    keys = around.pop().flatten().map(|keys| *keys);
                     key_is_next = false;
                 }
-                b',' => key_is_next = matches!(open.last(), Some(Some(_))),
+                b',' => key_is_next = keys.is_some(),
                 b'"' => {
                     let begin = at;
                     at = after_string(bytes, begin);
                     if std::mem::take(&mut key_is_next)
-                        && let Some(Some(keys)) = open.last_mut()
+                        && let Some(keys) = &mut keys
                     {
                         let key = decoded(text.get(begin..at.saturating_sub(1)).unwrap_or_default());
                         if let Some(key) = keys.add(key) {
@@ -76,50 +78,28 @@ pub fn repeated_member(text: &str) -> Option<String> {
     })
 }
 
-/// The keys of an object so far. Few are compared one by one, because hashing them takes longer.
+/// The keys of an object so far. Few are compared one by one, which takes less time than hashing them, and no allocation.
 #[derive(Default)]
 struct Keys<'t> {
-    first: Vec<Cow<'t, str>>,
+    few: [Option<Cow<'t, str>>; 8],
     more: HashSet<Cow<'t, str>>,
 }
 
 impl<'t> Keys<'t> {
     /// Adds a key; gives it back if it was there.
     fn add(&mut self, key: Cow<'t, str>) -> Option<Cow<'t, str>> {
-        const FEW: usize = 16;
-        if self.first.contains(&key) {
-            return Some(key);
-        }
-        if self.first.len() < FEW {
-            self.first.push(key);
-            return None;
+        for place in &mut self.few {
+            match place {
+                Some(known) if *known == key => return Some(key),
+                Some(_) => {}
+                None => {
+                    *place = Some(key);
+                    return None;
+                }
+            }
         }
         self.more.replace(key)
     }
-}
-
-/// The number of bytes at the front in which no string ends and nothing is escaped, in whole blocks. A file's content is
-/// one long string; looking at a block at once lets the compiler use vector instructions.
-fn plain_length(bytes: &[u8]) -> usize {
-    const BLOCK: usize = 64;
-    // The sum of bytes becomes a few vector instructions; one of truth values became a slower mixture (23 ns against 86 ns
-    // for 1 KiB).
-    let found = |byte: &u8| u8::from(*byte == b'"') | u8::from(*byte == b'\\');
-    let ends = |block: &[u8]| block.iter().fold(0, |ends, byte| ends | found(byte)) != 0;
-    bytes.chunks_exact(BLOCK).take_while(|block| !ends(block)).count() * BLOCK
-}
-
-/// The place after the closing quote of a string whose content begins here.
-fn after_string(bytes: &[u8], begin: usize) -> usize {
-    let mut at = begin + bytes.get(begin..).map_or(0, plain_length);
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'"' => return at + 1,
-            b'\\' => at += 2,
-            _ => at += 1,
-        }
-    }
-    bytes.len()
 }
 
 /// A key as a parser reads it: an escape and the character it stands for are the same.

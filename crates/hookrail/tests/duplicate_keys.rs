@@ -160,6 +160,15 @@ fn a_rewrite_that_brings_a_key_twice_is_denied_where_a_guard_is_asked() {
     assert!(!outcome.is_denied() && reports(&outcome, Code::InputDuplicateKey));
 }
 
+/// The outcome of an event that is over when it is fired.
+fn at_once(mut fire: hookrail::Fire) -> Outcome {
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    match std::pin::Pin::new(&mut fire).poll(&mut context) {
+        std::task::Poll::Ready(outcome) => outcome,
+        std::task::Poll::Pending => panic!("no hook runs"),
+    }
+}
+
 /// Most events concern no hook, so the engine does not make a machine for those. It must come to the same outcome.
 #[test]
 fn an_event_that_no_hook_matches_ends_as_the_machine_would_end_it() {
@@ -185,7 +194,13 @@ fn an_event_that_no_hook_matches_ends_as_the_machine_would_end_it() {
         assert_eq!(format!("{fired:?}"), format!("{expected:?}"));
         assert_eq!(fired.skipped.len(), 1);
         assert_eq!(reports(&fired, Code::InputDuplicateKey), input != "{}");
+        // The plan is known by now, so this makes not even the event.
+        let tool = tool_call(input).text("tool_name").unwrap();
+        assert_eq!(format!("{:?}", at_once(system.fire_before_tool(&tool, json(input)))), format!("{expected:?}"));
     }
+    system.shutdown_blocking();
+    let tool = tool_call("{}").text("tool_name").unwrap();
+    assert!(at_once(system.fire_before_tool(&tool, json("{}"))).is_denied(), "silence must not pass for consent");
 }
 
 #[test]

@@ -6,12 +6,12 @@
 mod common;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use common::json;
 use hookrail::dialect::xcode::{PluginPlaces, install};
 use hookrail::{Builder, DialectId, Environment, EventKind, HookSystem, Outcome, ToolNames};
+use hookrail_testkit::TestProject;
 use pretty_assertions::assert_eq;
 
 /// A linter that knows one rule. It reads a file, or standard input where that is asked for.
@@ -20,11 +20,6 @@ echo "$@" >> "$LINT_LOG"
 text=$(case " $* " in *" --stdin "*) cat ;; *) for last; do :; done; cat "$last" ;; esac)
 case "$text" in *"var "*) echo "1:1 error Unexpected var"; exit 1 ;; esac
 "#;
-
-struct World {
-    _dir: tempfile::TempDir,
-    base: PathBuf,
-}
 
 /// Whether `node` is here. With `HOOKRAIL_REQUIRE_ALL=1` it has to be.
 fn node(test: &str) -> Option<PathBuf> {
@@ -37,36 +32,23 @@ fn node(test: &str) -> Option<PathBuf> {
     found
 }
 
-impl World {
-    /// The example installed as its user would, in a project of its own.
-    fn with(example: &str, node: &Path) -> (Self, Builder) {
-        let dir = tempfile::tempdir().unwrap();
-        let base = dir.path().canonicalize().unwrap();
-        for folder in ["home", "project", "bin"] {
-            fs::create_dir(base.join(folder)).unwrap();
-        }
-        fs::write(base.join("bin/eslint"), LINTER).unwrap();
-        fs::set_permissions(base.join("bin/eslint"), fs::Permissions::from_mode(0o755)).unwrap();
-        let path = format!("{}:{}:/usr/bin:/bin", base.join("bin").display(), node.display());
-        let text = |name: &str| base.join(name).to_str().unwrap().to_owned();
-        let environment: Environment =
-            [("PATH", path), ("HOME", text("home")), ("LINT_LOG", text("lint.log"))].into_iter().collect();
-        let project = base.join("project");
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/plugins").join(example);
-        let places = PluginPlaces::new(&project, &environment);
-        let (plugin, left_out) = install(&source, &places, &environment.clone().into()).unwrap();
-        assert_eq!((plugin.problems, left_out), (Vec::new(), Vec::new()));
-        let builder = HookSystem::builder(&project).environment(environment);
-        (Self { _dir: dir, base }, builder)
-    }
+/// The example installed as its user would, in a project of its own.
+fn installed(example: &str, node: &Path) -> (TestProject, Builder) {
+    let place = TestProject::new();
+    place.write_program_at("bin/eslint", LINTER);
+    let path = format!("{}:{}:/usr/bin:/bin", place.path("bin").display(), node.display());
+    let environment =
+        Environment::new().with("PATH", path).with("HOME", &place.home).with("LINT_LOG", place.path("lint.log"));
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/plugins").join(example);
+    let places = PluginPlaces::new(&place.project, &environment);
+    let (plugin, left_out) = install(&source, &places, &environment.clone().into()).unwrap();
+    assert_eq!((plugin.problems, left_out), (Vec::new(), Vec::new()));
+    let builder = HookSystem::builder(&place.project).environment(environment);
+    (place, builder)
+}
 
-    fn linted(&self) -> String {
-        fs::read_to_string(self.base.join("lint.log")).unwrap_or_default()
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        fs::write(self.base.join("project").join(name), text).unwrap();
-    }
+fn linted(place: &TestProject) -> String {
+    fs::read_to_string(place.path("lint.log")).unwrap_or_default()
 }
 
 fn call(system: &HookSystem, tool: &str, input: &str) -> Outcome {
@@ -79,30 +61,30 @@ fn call(system: &HookSystem, tool: &str, input: &str) -> Outcome {
 #[test]
 fn the_lint_gate_with_the_names_of_this_projects_agent() {
     let Some(node) = node("the_lint_gate_with_the_names_of_this_projects_agent") else { return };
-    let (world, builder) = World::with("ts-lint-gate", &node);
+    let (place, builder) = installed("ts-lint-gate", &node);
     let system = builder.build();
     assert_eq!(system.snapshot().diagnostics(), []);
     let denied = call(&system, "write_file", r#"{"path":"a b.ts","content":"var x = 1"}"#);
     assert_eq!(denied.effects.reason.as_deref(), Some("Lint failed:\n1:1 error Unexpected var\n"));
     assert!(denied.is_denied());
     assert!(!call(&system, "write_file", r#"{"path":"a.ts","content":"const x = 1"}"#).is_denied());
-    world.write("old.ts", "var x = 1");
+    place.write("old.ts", "var x = 1");
     assert!(call(&system, "replace", r#"{"path":"old.ts","old_string":"a","new_string":"b"}"#).is_denied());
-    let before = world.linted();
+    let before = linted(&place);
     assert!(!call(&system, "write_file", r#"{"path":"notes.md","content":"var x"}"#).is_denied());
     assert_eq!(call(&system, "run_shell_command", r#"{"command":"ls"}"#).runs.len(), 0);
-    assert_eq!(world.linted(), before, "neither was linted");
+    assert_eq!(linted(&place), before, "neither was linted");
 }
 
 #[test]
 fn the_original_lint_gate_works_where_tool_names_are_declared() {
     let Some(node) = node("the_original_lint_gate_works_where_tool_names_are_declared") else { return };
-    let (world, builder) = World::with("ts-lint-gate-original", &node);
+    let (place, builder) = installed("ts-lint-gate-original", &node);
     let write_file = ToolNames::new("write_file").in_dialect(DialectId::Xcode, "writeFile", [("path", "filePath")]);
     let replace = ToolNames::new("replace").in_dialect(DialectId::Xcode, "edit", [("path", "filePath")]);
     let system = builder.tool(write_file).tool(replace).build();
-    world.write("bad.ts", "var x = 1");
-    world.write("good.ts", "const x = 1");
+    place.write("bad.ts", "var x = 1");
+    place.write("good.ts", "const x = 1");
     for tool in ["write_file", "replace"] {
         let denied = call(&system, tool, r#"{"path":"bad.ts"}"#);
         assert_eq!((denied.runs.len(), denied.is_denied()), (1, true), "{tool}");
@@ -116,6 +98,6 @@ fn the_original_lint_gate_works_where_tool_names_are_declared() {
 #[test]
 fn without_declared_names_the_original_does_not_match() {
     let Some(node) = node("without_declared_names_the_original_does_not_match") else { return };
-    let (_world, builder) = World::with("ts-lint-gate-original", &node);
+    let (_place, builder) = installed("ts-lint-gate-original", &node);
     assert_eq!(call(&builder.build(), "write_file", r#"{"path":"a.ts"}"#).runs.len(), 0);
 }

@@ -188,7 +188,7 @@ fn the_outcome_is_given_at_the_deadline_and_shutdown_waits_for_the_rest() {
         outcome.diagnostics.iter().any(|found| found.code == Code::HookTimedOut && found.message.contains("300 ms"))
     );
     let pid = std::fs::read_to_string(dir.path().join("pid")).unwrap();
-    assert!(Path::new(&format!("/proc/{}", pid.trim())).exists(), "the ladder still runs");
+    assert!(Path::new(&format!("/proc/{}", pid.trim())).exists(), "the termination still runs");
     within_a_hang_guard(|| system.shutdown_blocking());
     assert!(!Path::new(&format!("/proc/{}", pid.trim())).exists(), "nothing is left");
 }

@@ -14,6 +14,7 @@ use common::{hook, json};
 use hookrail::hook::ShellUse;
 use hookrail::sources::SourceKind;
 use hookrail::{Environment, EventKind, HookRun, HookSystem};
+use hookrail_testkit::TestProject;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -26,20 +27,20 @@ enum Host {
 
 /// A folder with a program for every way a start can end, first on the search path.
 struct World {
-    dir: tempfile::TempDir,
+    place: TestProject,
     host: Host,
     extra: Vec<(&'static str, &'static str)>,
 }
 
 impl World {
     fn new(host: Host) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let bin = dir.path().join("bin");
+        let place = TestProject::new();
+        let bin = place.project.join("bin");
         std::fs::create_dir_all(bin.join("folder")).unwrap();
         std::os::unix::fs::symlink(hookrail_testkit::child(), bin.join("child")).unwrap();
         let script = |name: &str, text: &str, mode: u32| {
-            std::fs::write(bin.join(name), text).unwrap();
-            std::fs::set_permissions(bin.join(name), std::fs::Permissions::from_mode(mode)).unwrap();
+            let script = place.write(&format!("bin/{name}"), text);
+            std::fs::set_permissions(script, std::fs::Permissions::from_mode(mode)).unwrap();
         };
         script("script", "#!/bin/sh\nprintf '<%s>' \"$0\" \"$#\" \"$@\"\n", 0o755);
         script("a b.sh", "#!/bin/sh\nprintf '<%s>' \"$0\" \"$#\" \"$@\"\n", 0o755);
@@ -51,13 +52,12 @@ impl World {
         script("echo", "#!/bin/sh\nprintf 'the program'\n", 0o755);
         // The first of that name on the search path cannot be executed, the second can.
         script("late", "#!/bin/sh\n", 0o644);
-        std::fs::create_dir(dir.path().join("second")).unwrap();
-        std::fs::copy(bin.join("script"), dir.path().join("second/late")).unwrap();
-        Self { dir, host, extra: Vec::new() }
+        place.write_program("second/late", place.read("bin/script"));
+        Self { place, host, extra: Vec::new() }
     }
 
     fn environment(&self) -> Environment {
-        let dir = self.dir.path().display();
+        let dir = self.place.project.display();
         // Where bash is not found, `/bin/sh` is the shell; the programs themselves need no search.
         let path = match self.host {
             Host::Bash => format!("{dir}/bin:{dir}/second:/usr/bin:/bin"),
@@ -75,7 +75,7 @@ impl World {
     fn run(&self, command: &str, shell: ShellUse) -> HookRun {
         let mut hook = hook(EventKind::BeforeTool, command, SourceKind::User);
         hook.exec.shell = shell;
-        let system = HookSystem::builder(self.dir.path()).environment(self.environment()).hook(hook).build();
+        let system = HookSystem::builder(&self.place.project).environment(self.environment()).hook(hook).build();
         let event = system.event(EventKind::BeforeTool).session("s").at_time("2026-01-01T00:00:00.000Z");
         let event = event.with_text("tool_name", "t").with("tool_input", json(r#"{"path":"a"}"#));
         let outcome = system.fire_blocking(event);

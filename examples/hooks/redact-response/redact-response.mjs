@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// AfterModel: takes keys and tokens out of the model's response before anybody sees it.
+// AfterModel: takes keys and tokens out of the model's response before it is shown or stored.
 import { readFileSync } from "node:fs";
 
 const SECRETS = [

@@ -161,7 +161,7 @@ class Client:
             future.cancel()
             raise TimedOut("there was no answer before the deadline") from None
         except BaseException:
-            # An interrupted wait: nobody is there for the answer any more.
+            # An interrupted wait: the caller no longer wants the answer.
             future.cancel()
             raise
 

@@ -16,7 +16,7 @@ from .errors import ConnectFailed, ProgramMissing, UntrustedSocket
 def check_socket(path: str) -> None:
     """Raises `UntrustedSocket` unless only this user (or root) can be behind the path.
 
-    Both the socket and its folder count: whoever may write in the folder may put another socket there.
+    Both the socket and its folder count: a user who can write to the folder can put another socket there.
     """
     user = os.geteuid()
     try:

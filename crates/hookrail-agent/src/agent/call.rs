@@ -1,4 +1,4 @@
-//! One logical model call: through the guard, with retries inside it, stream rules and overflow around it.
+//! One logical model call through the guard: retries happen inside it, stream rules and overflow are handled around it.
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,36 +7,36 @@ use hookrail::guard::{ModelEnd, ModelPermit, ModelResult, Visibility};
 use hookrail::{EventKind, Json, JsonObject, Stop};
 use hookrail_spawn::lock;
 
-use super::{Agent, CompactionCause, DEEPEST, TurnEnd};
-use crate::message::{Reply, list, number, text_message, tokens};
-use crate::model::{ModelError, Stream};
+use super::{Agent, CompactionCause, MAX_DEPTH, TurnEnd};
+use crate::message::{ModelReply, list, number, text_message, tokens};
+use crate::model::{ModelError, ResponseStream};
 use crate::tool;
-use crate::view::{Shown, View};
+use crate::view::{View, ViewEvent};
 
-/// What came of a call.
+/// How a model call ended.
 pub(super) enum CallEnd {
-    Answered(Answer),
+    Answered(ModelAnswer),
     Ended(TurnEnd),
 }
 
-/// An answer to work with.
-pub(super) struct Answer {
-    pub(super) reply: Reply,
+/// A model's answer.
+pub(super) struct ModelAnswer {
+    pub(super) reply: ModelReply,
     pub(super) stop: Option<Stop>,
-    /// The tools the request really offered.
+    /// The tools that the request offered after hooks changed it.
     pub(super) offered: Vec<String>,
 }
 
-/// Why a call gave nothing.
+/// The reason why a call has no response.
 enum CallError {
     Model(ModelError),
-    /// These rules, by their place, do not want the answer.
+    /// The response matched these rules, by their index.
     Rules(Vec<usize>),
     Cancelled,
 }
 
 impl Agent {
-    /// Asks the model for the next step, and shows its answer as far as hooks let it be shown.
+    /// Asks the model for the next step, and shows its answer unless a hook hides it.
     pub(super) async fn call_model(&self) -> CallEnd {
         let mut compacted = false;
         loop {
@@ -73,35 +73,35 @@ impl Agent {
         }
     }
 
-    fn take_answer(&self, result: ModelResult, offered: Vec<String>) -> Answer {
+    fn take_answer(&self, result: ModelResult, offered: Vec<String>) -> ModelAnswer {
         self.keep_receipt("model-call", &result.receipt);
         let number = self.calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
-        let reply = Reply::read(&result.response, &format!("call-{number}"));
+        let reply = ModelReply::read(&result.response, &format!("call-{number}"));
         if let Some(reason) = &result.reason {
-            self.view().show(&Shown::ModelBlocked { reason, by: &result.receipt.denied_by() });
+            self.view().show(&ViewEvent::ModelBlocked { reason, by: &result.receipt.denied_by() });
         }
         let text = (result.visibility == Visibility::Shown).then_some(reply.text.as_str());
         let from = if result.end == ModelEnd::Answered { "model" } else { "hook" };
-        // A stop is shown as such, not as an answer.
+        // A stop is shown by the caller, not as an answer.
         if result.stop.is_none() {
-            self.view().show(&Shown::Answer { text, from });
+            self.view().show(&ViewEvent::Answer { text, from });
         }
         self.take_notes(&result.notes);
-        Answer { reply, stop: result.stop, offered }
+        ModelAnswer { reply, stop: result.stop, offered }
     }
 
-    /// The request as it stands before hooks see it.
+    /// Builds the request, before hooks see it.
     fn request(&self) -> Json {
         let contents = self.session().contents();
         let mut request = JsonObject::new();
         request.set("model", Json::string(self.model.name()));
         request.set("contents", list(&contents));
         request.set("systemInstruction", text_message("system", &self.parts.settings.instruction));
-        request.set("tools", tool::declarations(|tool| tool.name != tool::TASK || self.depth < DEEPEST));
+        request.set("tools", tool::declarations(|tool| tool.name != tool::TASK || self.depth < MAX_DEPTH));
         request.to_json()
     }
 
-    /// How much of the model's window the next request takes, as a part of one.
+    /// Returns the part of the model's window that the next request takes, from 0 to 1.
     pub(super) fn fullness(&self) -> f64 {
         let used = tokens(&self.request());
         #[expect(clippy::cast_precision_loss, reason = "a part of one need not be exact")]
@@ -109,7 +109,7 @@ impl Agent {
         part
     }
 
-    /// Makes the call, and tries again what may work the next time. Hooks are asked once, whatever the number of tries.
+    /// Makes the call and retries transient failures. Hooks run once for all tries together.
     async fn call_with_retries(&self, permit: ModelPermit) -> Result<Json, CallError> {
         let most = self.parts.settings.most_retries;
         let mut tried = 0;
@@ -134,7 +134,7 @@ impl Agent {
                 ("error_message", Json::string(&why)),
             ];
             self.tell(EventKind::AutoRetryStart, &fields).await;
-            self.view().show(&Shown::Note { text: &format!("the model failed and is asked again: {why}") });
+            self.view().show(&ViewEvent::Note { text: &format!("the model call failed and is retried: {why}") });
             tokio::select! {
                 () = tokio::time::sleep(delay) => {}
                 () = cancelled(self.token()) => return Err(CallError::Cancelled),
@@ -152,7 +152,7 @@ impl Agent {
 
     async fn call_once(&self, permit: &ModelPermit) -> Result<Json, CallError> {
         let shown = permit.may_stream().then(|| Arc::clone(&self.parts.view));
-        let mut stream = Watched { shown, agent: self, text: String::new(), matched: Vec::new() };
+        let mut stream = RuleWatchingStream { shown, agent: self, text: String::new(), matched: Vec::new() };
         let responded = tokio::select! {
             responded = self.model.respond(permit, &mut stream) => responded,
             () = cancelled(self.token()) => return Err(CallError::Cancelled),
@@ -163,44 +163,44 @@ impl Agent {
         }
     }
 
-    /// Tells hooks and the model which rules an answer broke. Each of them acts once.
+    /// Tells hooks and the model which rules a response matched. Each rule acts once.
     async fn follow_rules(&self, rules: &[usize]) {
         let rules: Vec<_> = rules.iter().filter_map(|at| Some((*at, self.parts.settings.rules.get(*at)?))).collect();
         let told: Vec<Json> = rules.iter().map(|(_, rule)| rule.to_json()).collect();
         self.tell(EventKind::RuleTriggered, &[("rules", list(&told))]).await;
         for (at, rule) in rules {
             lock(&self.used_rules).push(at);
-            let text = format!("the answer was broken off by the rule `{}`; the model is asked anew", rule.name);
-            self.view().show(&Shown::Note { text: &text });
+            let text = format!("the rule `{}` interrupted the response; the model is asked again", rule.name);
+            self.view().show(&ViewEvent::Note { text: &text });
             self.keep_system(&rule.message);
         }
     }
 
-    /// The rules a text breaks that have not acted yet.
-    fn broken_rules(&self, text: &str) -> Vec<usize> {
+    /// Returns the rules that a text matches and that have not acted yet.
+    fn matching_rules(&self, text: &str) -> Vec<usize> {
         let used = lock(&self.used_rules);
         let rules = self.parts.settings.rules.iter().enumerate();
         rules.filter(|(at, rule)| !used.contains(at) && rule.matches(text)).map(|(at, _)| at).collect()
     }
 }
 
-/// A stream that is watched for broken rules, and shown where no hook could still want to change it.
-struct Watched<'a> {
+/// A response stream that stops at the first matching rule, and is shown if no hook can still change the response.
+struct RuleWatchingStream<'a> {
     shown: Option<Arc<dyn View>>,
     agent: &'a Agent,
     text: String,
     matched: Vec<usize>,
 }
 
-impl Stream for Watched<'_> {
+impl ResponseStream for RuleWatchingStream<'_> {
     fn text(&mut self, text: &str) -> ControlFlow<()> {
         self.text.push_str(text);
-        self.matched = self.agent.broken_rules(&self.text);
+        self.matched = self.agent.matching_rules(&self.text);
         if !self.matched.is_empty() {
             return ControlFlow::Break(());
         }
         if let Some(view) = &self.shown {
-            view.show(&Shown::Text { text });
+            view.show(&ViewEvent::Text { text });
         }
         ControlFlow::Continue(())
     }

@@ -1,25 +1,25 @@
-//! Compaction: a summary in place of what was said long ago.
+//! Compaction: a summary replaces the older part of the conversation.
 
 use hookrail::guard::{CompactionPlan, Visibility};
 use hookrail::{EventKind, Json, JsonObject, Stop};
 
 use super::Agent;
-use crate::message::{Reply, is_prompt, list, number, object, text_message, tokens};
+use crate::message::{ModelReply, is_prompt, list, number, object, text_message, tokens};
 use crate::model::ModelError;
-use crate::session::{Entry, EntryKind};
+use crate::session::{EntryKind, SessionEntry};
 use crate::shape;
-use crate::view::Shown;
+use crate::view::ViewEvent;
 
-/// Why the conversation is compressed.
+/// The reason for a compaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompactionCause {
-    /// The user wants it.
+    /// The user asked for it.
     Manual,
-    /// It has grown too long.
+    /// The conversation takes too much of the model's window.
     Threshold,
-    /// The model says that it is too long.
+    /// The model refused the request because it is too long.
     Overflow,
-    /// It is long, and the agent has nothing else to do.
+    /// The conversation is long, and the agent is idle.
     Idle,
 }
 
@@ -33,7 +33,7 @@ impl CompactionCause {
         }
     }
 
-    /// The trigger as `before-compact` has it.
+    /// Returns the `trigger` of the event `before-compact`.
     fn trigger(self) -> &'static str {
         match self {
             Self::Manual => "manual",
@@ -43,23 +43,23 @@ impl CompactionCause {
     }
 }
 
-/// What came of a compaction.
+/// How a compaction ended.
 #[derive(Clone, Debug)]
-pub enum Compacted {
-    /// It happened.
+pub enum CompactionOutcome {
+    /// The conversation was compacted.
     Done {
-        /// Whether a hook wants the agent to stop.
+        /// The stop that a hook asked for.
         stop: Option<Stop>,
     },
-    /// There is nothing to compress.
+    /// There was nothing to compact.
     Nothing,
-    /// A hook did not want it, for this reason.
+    /// A hook cancelled the compaction, for this reason.
     Cancelled(String, Option<Stop>),
-    /// The summary could not be made.
+    /// The summary could not be made or recorded.
     Failed(String),
 }
 
-impl Compacted {
+impl CompactionOutcome {
     pub(super) fn stop(self) -> Option<Stop> {
         match self {
             Self::Done { stop } | Self::Cancelled(_, stop) => stop,
@@ -68,7 +68,7 @@ impl Compacted {
     }
 }
 
-/// What is compressed, and what stays.
+/// The part of the conversation that is summarised, and the part that stays.
 struct Preparation {
     first_kept: Json,
     to_summarise: Vec<Json>,
@@ -78,7 +78,7 @@ struct Preparation {
     tokens_before: u64,
 }
 
-/// A summary, and who made it.
+/// A summary, with its origin.
 struct Summary {
     text: String,
     from_hook: bool,
@@ -86,19 +86,19 @@ struct Summary {
 }
 
 impl Agent {
-    /// Compresses the conversation.
-    pub async fn compact(&self, cause: CompactionCause, instructions: Option<&str>) -> Compacted {
+    /// Compacts the conversation.
+    pub async fn compact(&self, cause: CompactionCause, instructions: Option<&str>) -> CompactionOutcome {
         let automatic = cause != CompactionCause::Manual;
-        // What an earlier interrupt ended is over.
+        // A manual compaction is work of its own: an earlier interrupt must not cancel it.
         let _working = (!automatic).then(|| self.working());
         if automatic {
             let fields = [("reason", Json::string(cause.name())), ("action", Json::string("context-full"))];
             self.tell(EventKind::AutoCompactionStart, &fields).await;
         }
         let done = self.compact_now(cause, instructions).await;
-        if let Compacted::Cancelled(reason, _) | Compacted::Failed(reason) = &done {
+        if let CompactionOutcome::Cancelled(reason, _) | CompactionOutcome::Failed(reason) = &done {
             self.view()
-                .show(&Shown::Warning { code: Some("not-compacted"), text: &format!("not compacted: {reason}") });
+                .show(&ViewEvent::Warning { code: Some("not-compacted"), text: &format!("not compacted: {reason}") });
         }
         if automatic {
             self.auto_compaction_ended(cause, &done).await;
@@ -106,24 +106,27 @@ impl Agent {
         done
     }
 
-    async fn auto_compaction_ended(&self, cause: CompactionCause, done: &Compacted) {
+    async fn auto_compaction_ended(&self, cause: CompactionCause, done: &CompactionOutcome) {
         let mut fields = vec![
             ("action", Json::string("context-full")),
-            ("aborted", Json::boolean(matches!(done, Compacted::Cancelled(..)))),
-            ("will_retry", Json::boolean(cause == CompactionCause::Overflow && matches!(done, Compacted::Done { .. }))),
+            ("aborted", Json::boolean(matches!(done, CompactionOutcome::Cancelled(..)))),
+            (
+                "will_retry",
+                Json::boolean(cause == CompactionCause::Overflow && matches!(done, CompactionOutcome::Done { .. })),
+            ),
         ];
         match done {
-            Compacted::Nothing => fields.push(("skipped", Json::boolean(true))),
-            Compacted::Failed(why) => fields.push(("error_message", Json::string(why))),
-            Compacted::Done { .. } | Compacted::Cancelled(..) => {}
+            CompactionOutcome::Nothing => fields.push(("skipped", Json::boolean(true))),
+            CompactionOutcome::Failed(why) => fields.push(("error_message", Json::string(why))),
+            CompactionOutcome::Done { .. } | CompactionOutcome::Cancelled(..) => {}
         }
         self.tell(EventKind::AutoCompactionEnd, &fields).await;
     }
 
-    async fn compact_now(&self, cause: CompactionCause, instructions: Option<&str>) -> Compacted {
-        let Some(prepared) = self.prepare() else { return Compacted::Nothing };
+    async fn compact_now(&self, cause: CompactionCause, instructions: Option<&str>) -> CompactionOutcome {
+        let Some(prepared) = self.prepare() else { return CompactionOutcome::Nothing };
         if let Some(why) = self.obstacle().and_then(|end| end.detail().map(str::to_owned)) {
-            return Compacted::Failed(why);
+            return CompactionOutcome::Failed(why);
         }
         let mut fields = vec![
             ("preparation", prepared.to_json()),
@@ -139,17 +142,17 @@ impl Agent {
         self.take_notes(&guarded.notes);
         let stop = guarded.stop;
         let summary = match guarded.plan {
-            CompactionPlan::Cancelled(reason) => return Compacted::Cancelled(reason, stop),
+            CompactionPlan::Cancelled(reason) => return CompactionOutcome::Cancelled(reason, stop),
             CompactionPlan::Given(compaction) => Ok(Summary::given(&compaction)),
             CompactionPlan::Summarise(extras) => self.summarise(&prepared.to_summarise, extras, instructions).await,
         };
         let summary = match summary {
             Ok(summary) => summary,
-            Err(why) => return Compacted::Failed(why),
+            Err(why) => return CompactionOutcome::Failed(why),
         };
         match self.keep_compaction(cause, &prepared, &summary).await {
-            Ok(more) => Compacted::Done { stop: stop.or(more) },
-            Err(why) => Compacted::Failed(why),
+            Ok(more) => CompactionOutcome::Done { stop: stop.or(more) },
+            Err(why) => CompactionOutcome::Failed(why),
         }
     }
 
@@ -175,10 +178,10 @@ impl Agent {
         let (entry, count) = {
             let mut session = self.session();
             let id = session.append(EntryKind::Compaction, &fields).map_err(|error| error.to_string())?;
-            let entry = session.entry(&id).map_or_else(Json::null, Entry::to_json);
+            let entry = session.entry(&id).map_or_else(Json::null, SessionEntry::to_json);
             (entry, session.contents().len())
         };
-        self.view().show(&Shown::Compacted { reason: cause.name(), summary: &summary.text });
+        self.view().show(&ViewEvent::Compacted { reason: cause.name(), summary: &summary.text });
         let fields = [
             ("trigger", Json::string(cause.trigger())),
             ("message_count", number(count as u64)),
@@ -188,22 +191,23 @@ impl Agent {
             ("model_id", Json::string(self.model.name())),
         ];
         self.tell(EventKind::AfterCompact, &fields).await;
-        // The conversation begins anew from its summary; what hooks add at a beginning would be lost otherwise.
+        // The conversation restarts from its summary, so hooks add again what they add at the start of a session.
         Ok(if self.depth == 0 { self.session_started("compress").await } else { None })
     }
 
-    /// What can be compressed: everything before the last prompt. Nothing when there is nothing before it.
+    /// Returns what can be compacted: everything before the last prompt; none if that is less than two messages.
     fn prepare(&self) -> Option<Preparation> {
         let session = self.session();
-        let (previous, entries) = session.in_sight();
-        let prompt = |entry: &&Entry| entry.kind == EntryKind::Message && entry.field("message").is_some_and(is_prompt);
+        let (previous, entries) = session.visible_entries();
+        let prompt =
+            |entry: &&SessionEntry| entry.kind == EntryKind::Message && entry.field("message").is_some_and(is_prompt);
         let last = entries.iter().rposition(prompt).filter(|at| *at > 0);
         let (old, kept) = entries.split_at(last.unwrap_or(entries.len()));
-        let messages = |entries: &[&Entry]| -> Vec<Json> {
+        let messages = |entries: &[&SessionEntry]| -> Vec<Json> {
             entries.iter().filter_map(|entry| entry.field("message").cloned()).collect()
         };
         let to_summarise = messages(old);
-        // One prompt alone is not longer than its summary.
+        // A single prompt is not longer than its summary.
         if to_summarise.len() < 2 {
             return None;
         }
@@ -217,7 +221,7 @@ impl Agent {
         })
     }
 
-    /// Lets the model write the summary, through the hooks like every model call.
+    /// Lets the model write the summary, through the guard like every model call.
     async fn summarise(&self, old: &[Json], extras: Option<Json>, more: Option<&str>) -> Result<Summary, String> {
         let extras = extras.and_then(|extras| extras.as_object()).unwrap_or_default();
         let default = "Summarise the conversation so far: what is wanted, what was done, what is open.";
@@ -235,16 +239,16 @@ impl Agent {
         request.set("contents", list(&contents));
         let guard = self.guard();
         let called = guard.model_call(request.to_json(), |permit| async move {
-            let mut nobody = Unheard;
+            let mut discarded = DiscardingStream;
             tokio::select! {
-                responded = self.model.respond(&permit, &mut nobody) => responded,
+                responded = self.model.respond(&permit, &mut discarded) => responded,
                 () = super::call::cancelled(self.token()) => Err(ModelError::Interrupted),
             }
         });
         let result = called.await.map_err(|error| error.to_string())?;
         self.keep_receipt("model-call", &result.receipt);
         self.take_notes(&result.notes);
-        let text = Reply::read(&result.response, "call").text;
+        let text = ModelReply::read(&result.response, "call").text;
         if text.is_empty() || result.visibility == Visibility::Hidden && result.stop.is_some() {
             return Err(result.reason.unwrap_or_else(|| "the model gave no summary".to_owned()));
         }
@@ -278,10 +282,10 @@ impl Preparation {
     }
 }
 
-/// A summary is not shown while it is written.
-pub(super) struct Unheard;
+/// A response stream that discards the text: a summary is not shown while it is written.
+pub(super) struct DiscardingStream;
 
-impl crate::model::Stream for Unheard {
+impl crate::model::ResponseStream for DiscardingStream {
     fn text(&mut self, _text: &str) -> std::ops::ControlFlow<()> {
         std::ops::ControlFlow::Continue(())
     }

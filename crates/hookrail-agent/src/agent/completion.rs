@@ -1,14 +1,14 @@
-//! A model call that a module asks for. It goes through the hooks like every other.
+//! A model call that a module asks for. It goes through the guard like every other call.
 
 use hookrail::{HostError, Json, JsonObject};
 
 use super::Agent;
-use super::compact::Unheard;
-use crate::message::{Reply, list, text_message};
+use super::compact::DiscardingStream;
+use crate::message::{ModelReply, list, text_message};
 use crate::shape;
 
 impl Agent {
-    /// Asks the model what a module wants to know: `context` with `systemPrompt` and `messages`.
+    /// Makes the model call of a module: `context` has `systemPrompt` and `messages`.
     pub(super) async fn complete(&self, asked: &Json) -> Result<Json, HostError> {
         let asked = asked.as_object().unwrap_or_default();
         let context = asked.get("context").and_then(Json::as_object).unwrap_or_default();
@@ -22,12 +22,13 @@ impl Agent {
             request.set("systemInstruction", text_message("system", &system));
         }
         let guard = self.guard();
-        let called = guard
-            .model_call(request.to_json(), |permit| async move { self.model.respond(&permit, &mut Unheard).await });
+        let called = guard.model_call(request.to_json(), |permit| async move {
+            self.model.respond(&permit, &mut DiscardingStream).await
+        });
         let result = called.await.map_err(|error| HostError::new(error.to_string()))?;
         self.keep_receipt("model-call", &result.receipt);
         self.take_notes(&result.notes);
-        let reply = Reply::read(&result.response, "call");
+        let reply = ModelReply::read(&result.response, "call");
         if let (Some(reason), true) = (&result.reason, reply.is_empty()) {
             return Err(HostError::new(reason.clone()));
         }

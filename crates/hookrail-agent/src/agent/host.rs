@@ -1,4 +1,4 @@
-//! What hooks may ask of the agent while they run, and how its user is asked.
+//! The host interface of the agent: what hooks may request while they run, and how the user is asked.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -12,66 +12,66 @@ use hookrail::host::{
 use hookrail::{EventKind, Host, HostError, Json};
 use hookrail_spawn::lock;
 
-use super::news::News;
-use super::{Agent, Moved, Parts, record};
+use super::pending::PendingMessages;
+use super::{Agent, AgentParts, MoveOutcome, record};
 use crate::error::AgentError;
 use crate::message::{list, object};
 use crate::session::{EntryKind, Session};
 use crate::shape;
-use crate::view::Shown;
+use crate::view::ViewEvent;
 
-/// The guards of a session.
+/// Makes the guard of a session.
 pub(super) fn guard(
-    parts: &Arc<Parts>,
+    parts: &Arc<AgentParts>,
     session: &Arc<Mutex<Session>>,
     busy: &Arc<AtomicUsize>,
     depth: u32,
-    me: &Me,
+    host_state: &SharedHostState,
 ) -> Guard {
     let (id, file) = {
         let session = lock(session);
         (session.id().to_owned(), session.file_text())
     };
     let hooks = if depth == 0 { parts.hooks.clone() } else { parts.hooks.for_sub_agent() };
-    let plain = Guard::new(hooks, &id).transcript(&file).host(host(parts, session, busy, me));
-    let asking = Asking { parts: Arc::clone(parts), session: Arc::clone(session), guard: plain.clone() };
+    let plain = Guard::new(hooks, &id).transcript(&file).host(host(parts, session, busy, host_state));
+    let asking = NotifyingApprover { parts: Arc::clone(parts), session: Arc::clone(session), guard: plain.clone() };
     plain.approver(asking)
 }
 
-/// What all hosts of one agent share.
+/// The state that all host interfaces of one agent share.
 #[derive(Default)]
-pub(super) struct Shared {
-    /// The agent itself, for hooks that move its session. A sub-agent has none: it has no session of its own to move.
+pub(super) struct HostState {
+    /// The agent itself, for hooks that move its session. Not set for a sub-agent, which has no session to move.
     pub(super) agent: OnceLock<Weak<Agent>>,
     status: Mutex<StatusLine>,
-    pub(super) news: News,
+    pub(super) pending: PendingMessages,
 }
 
-pub(super) type Me = Arc<Shared>;
+pub(super) type SharedHostState = Arc<HostState>;
 
 pub(super) fn host(
-    parts: &Arc<Parts>,
+    parts: &Arc<AgentParts>,
     session: &Arc<Mutex<Session>>,
     busy: &Arc<AtomicUsize>,
-    me: &Me,
+    host_state: &SharedHostState,
 ) -> Arc<dyn Host> {
     Arc::new(AgentHost {
         parts: Arc::clone(parts),
         session: Arc::clone(session),
         busy: Arc::clone(busy),
-        me: Arc::clone(me),
+        host_state: Arc::clone(host_state),
     })
 }
 
-/// Asks the user, after hooks were told that they are about to be asked.
-struct Asking {
-    parts: Arc<Parts>,
+/// Fires the notification event, then asks the user.
+struct NotifyingApprover {
+    parts: Arc<AgentParts>,
     session: Arc<Mutex<Session>>,
     /// The guard without an approver: a notification cannot lead to another question.
     guard: Guard,
 }
 
-impl Approver for Asking {
+impl Approver for NotifyingApprover {
     fn approve<'a>(
         &'a self,
         operation: &'a str,
@@ -98,15 +98,15 @@ impl Approver for Asking {
 }
 
 struct AgentHost {
-    parts: Arc<Parts>,
+    parts: Arc<AgentParts>,
     session: Arc<Mutex<Session>>,
     busy: Arc<AtomicUsize>,
-    me: Me,
+    host_state: SharedHostState,
 }
 
 impl AgentHost {
     fn agent(&self) -> Result<Arc<Agent>, HostError> {
-        let agent = self.me.agent.get().and_then(Weak::upgrade);
+        let agent = self.host_state.agent.get().and_then(Weak::upgrade);
         agent.ok_or_else(|| HostError::new("a sub-agent has no session that could be moved"))
     }
 
@@ -166,19 +166,19 @@ impl Host for AgentHost {
 
     fn notify(&self, text: &str, level: NoticeLevel) {
         let shown = match level {
-            NoticeLevel::Warning | NoticeLevel::Error => Shown::Warning { code: None, text },
-            NoticeLevel::Info | NoticeLevel::Debug => Shown::Note { text },
+            NoticeLevel::Warning | NoticeLevel::Error => ViewEvent::Warning { code: None, text },
+            NoticeLevel::Info | NoticeLevel::Debug => ViewEvent::Note { text },
         };
         self.parts.view.show(&shown);
     }
 
     fn set_status(&self, key: &str, text: Option<&str>) {
         let line = {
-            let mut status = lock(&self.me.status);
+            let mut status = lock(&self.host_state.status);
             status.set(key, text);
             status.line(self.parts.view.columns().unwrap_or(STATUS_WIDTH))
         };
-        self.parts.view.show(&Shown::Status { text: &line });
+        self.parts.view.show(&ViewEvent::Status { text: &line });
     }
 
     fn new_session<'a>(&'a self, parent: Option<&'a str>) -> HostFuture<'a, Result<SessionMove, HostError>> {
@@ -235,7 +235,7 @@ impl Host for AgentHost {
     }
 
     fn send_message(&self, message: &Json) {
-        record::keep_message(&self.parts, &self.session, &self.me, message);
+        record::keep_message(&self.parts, &self.session, &self.host_state, message);
     }
 
     fn append_entry(&self, entry: &Json) {
@@ -255,7 +255,7 @@ impl Host for AgentHost {
         }
     }
 
-    /// A model that follows a script needs none, but modules do not ask a model without one.
+    /// Returns a placeholder: a scripted model needs no key, but modules do not call a model without one.
     fn api_key<'a>(&'a self, _model: &'a Json) -> HostFuture<'a, Option<String>> {
         Box::pin(std::future::ready(Some("not-needed".to_owned())))
     }
@@ -266,27 +266,27 @@ impl Host for AgentHost {
 
     fn hook_failed(&self, failure: &HookFailure) {
         let text = format!("hook `{}` failed in {}: {}", failure.hook, failure.event, failure.message);
-        self.parts.view.show(&Shown::Warning { code: Some("hook-failed"), text: &text });
+        self.parts.view.show(&ViewEvent::Warning { code: Some("hook-failed"), text: &text });
     }
 }
 
 impl Agent {
-    /// Shows the status line once more, so that it stands above the prompt whatever was written meanwhile.
+    /// Shows the status line again, so that it is directly above the prompt.
     pub(crate) fn show_status(&self) {
         let columns = self.view().columns().unwrap_or(STATUS_WIDTH);
-        let line = lock(&self.me.status).line(columns);
+        let line = lock(&self.host_state.status).line(columns);
         if !line.is_empty() {
-            self.view().show(&Shown::Status { text: &line });
+            self.view().show(&ViewEvent::Status { text: &line });
         }
     }
 }
 
-/// How much of a status line is shown where the screen does not say.
+/// The width of the status line if the width of the screen is not known.
 const STATUS_WIDTH: usize = 100;
 
-fn moved(moved: Result<Moved, AgentError>) -> Result<SessionMove, HostError> {
+fn moved(moved: Result<MoveOutcome, AgentError>) -> Result<SessionMove, HostError> {
     match moved {
-        Ok(Moved::Cancelled(_)) => Ok(SessionMove::Cancelled),
+        Ok(MoveOutcome::Cancelled(_)) => Ok(SessionMove::Cancelled),
         Ok(_) => Ok(SessionMove::Done),
         Err(error) => Err(HostError::new(error.to_string())),
     }

@@ -1,21 +1,21 @@
 //! The agent: one conversation at a time, every operation through the guards.
 //!
-//! It knows sessions, models and tools, and applies what the guards return. How hooks are matched or merged, and how
-//! anything looks, is not known here.
+//! It knows sessions, models and tools, and applies what the guards return. It does not know how hooks are matched or
+//! merged, or how anything is displayed.
 
 mod call;
 mod compact;
 mod completion;
 mod host;
 mod moves;
-mod news;
+mod pending;
 mod record;
 mod subagent;
 mod tools;
 mod work;
 
-pub use compact::{Compacted, CompactionCause};
-pub use moves::Moved;
+pub use compact::{CompactionCause, CompactionOutcome};
+pub use moves::MoveOutcome;
 pub use work::TurnEnd;
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -27,64 +27,64 @@ use hookrail_spawn::{CancelToken, lock};
 
 use crate::error::AgentError;
 use crate::model::Model;
-use crate::session::{Damage, Session, SessionStore};
-use crate::settings::Settings;
-use crate::tool::Place;
+use crate::session::{DamagedLine, Session, SessionStore};
+use crate::settings::AgentSettings;
+use crate::tool::Workspace;
 use crate::user::User;
-use crate::view::{Shown, View};
+use crate::view::{View, ViewEvent};
 
 /// Everything the agent works with.
-pub struct Parts {
+pub struct AgentParts {
     /// The hooks.
     pub hooks: HookSystem,
     /// The model.
     pub model: Arc<dyn Model>,
-    /// Where tools may read and write.
-    pub place: Place,
-    /// Where sessions are.
+    /// The folders that tools may read and write.
+    pub place: Workspace,
+    /// The store of sessions.
     pub store: SessionStore,
-    /// Who shows things.
+    /// The view that displays what happens.
     pub view: Arc<dyn View>,
-    /// Who is asked.
+    /// The user.
     pub user: Arc<dyn User>,
-    /// Limits and habits.
-    pub settings: Settings,
+    /// The limits and defaults.
+    pub settings: AgentSettings,
 }
 
-impl Parts {
-    /// The parts with default settings.
+impl AgentParts {
+    /// Makes the parts with default settings.
     #[must_use]
     pub fn new(
         hooks: HookSystem,
         model: Arc<dyn Model>,
-        place: Place,
+        place: Workspace,
         store: SessionStore,
         view: Arc<dyn View>,
         user: Arc<dyn User>,
     ) -> Self {
-        Self { hooks, model, place, store, view, user, settings: Settings::default() }
+        Self { hooks, model, place, store, view, user, settings: AgentSettings::default() }
     }
 }
 
-/// How a session begins.
+/// The session that the agent starts with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Begin {
-    /// With nothing.
+pub enum SessionOpening {
+    /// A new session.
     New,
-    /// With what was said before: in the session of this identity, or the one that was used last.
+    /// The session with this ID, or the one used last.
     Resume(Option<String>),
-    /// With a copy of what was said before, in a new session.
+    /// A new session with a copy of the session with this ID, or of the one used last.
     Fork(Option<String>),
 }
 
-/// Why a session ends.
+/// The reason why a session ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndReason {
-    /// The work is done, or the user said so.
+    /// The work is done, or the user ended the agent.
     Exit,
     /// The conversation is cleared.
     Clear,
-    /// The user, or the provider, ended the account's sign-in.
+    /// The user or the provider signed the account out.
     Logout,
     /// The user closed the prompt.
     PromptInputExit,
@@ -104,68 +104,68 @@ impl EndReason {
     }
 }
 
-/// How deep sub-agents may start sub-agents.
-const DEEPEST: u32 = 2;
+/// The highest depth of sub-agents inside of sub-agents.
+const MAX_DEPTH: u32 = 2;
 
 /// The agent.
 pub struct Agent {
-    parts: Arc<Parts>,
+    parts: Arc<AgentParts>,
     model: Arc<dyn Model>,
     session: Arc<Mutex<Session>>,
     guard: Mutex<Guard>,
-    /// What ends the work that is under way.
+    /// Cancels the work in progress.
     cancel: Mutex<CancelToken>,
-    /// How deep it is inside other agents.
+    /// The number of agents around this one.
     depth: u32,
     calls: AtomicU64,
     turns: AtomicU64,
-    /// The rules that have acted already, by their place.
+    /// The rules that have acted already, by their index.
     used_rules: Mutex<Vec<usize>>,
-    /// How much work is under way.
+    /// The number of pieces of work in progress.
     busy: Arc<AtomicUsize>,
-    /// A stop that came from deeper inside.
+    /// A stop that a sub-agent passed on.
     stop: Mutex<Option<Stop>>,
     /// The guards of the sub-agents that work now.
     inside: Arc<Mutex<Vec<Guard>>>,
-    me: host::Me,
+    host_state: host::SharedHostState,
 }
 
 impl Agent {
-    /// Begins: opens the session and tells hooks. A hook may say that the agent must not begin.
+    /// Opens the session and fires its start event. Returns the agent, and the stop that a hook asked for.
     ///
     /// # Errors
-    /// When the session cannot be opened or made, or its beginning cannot be recorded.
-    pub async fn begin(parts: Parts, begin: &Begin) -> Result<(Arc<Self>, Option<Stop>), AgentError> {
+    /// If the session cannot be opened or created, or its start cannot be recorded.
+    pub async fn begin(parts: AgentParts, begin: &SessionOpening) -> Result<(Arc<Self>, Option<Stop>), AgentError> {
         let (session, damage, source) = match begin {
-            Begin::New => (parts.store.create(None)?, Vec::new(), "startup"),
-            Begin::Resume(id) => {
+            SessionOpening::New => (parts.store.create(None)?, Vec::new(), "startup"),
+            SessionOpening::Resume(id) => {
                 let (session, damage) = parts.store.open(id.as_deref())?;
                 (session, damage, "resume")
             }
-            Begin::Fork(id) => {
+            SessionOpening::Fork(id) => {
                 let (session, damage) = parts.store.open_copy(id.as_deref())?;
                 (session, damage, "resume")
             }
         };
         let model = Arc::clone(&parts.model);
         let agent = Arc::new(Self::with(Arc::new(parts), model, session, 0));
-        let _ = agent.me.agent.set(Arc::downgrade(&agent));
+        let _ = agent.host_state.agent.set(Arc::downgrade(&agent));
         agent.report_damage(&damage);
         agent.report_loading();
         let stop = agent.session_started(source).await;
-        if let Err(error) = agent.recorded() {
-            // What hooks want the model to know is not in the session: to begin all the same would be to begin without it.
+        if let Err(error) = agent.require_recorded() {
+            // The context that hooks gave for the model is not in the session, so the agent must not start without it.
             agent.end(EndReason::Other).await;
             return Err(error);
         }
         Ok((agent, stop))
     }
 
-    fn with(parts: Arc<Parts>, model: Arc<dyn Model>, session: Session, depth: u32) -> Self {
+    fn with(parts: Arc<AgentParts>, model: Arc<dyn Model>, session: Session, depth: u32) -> Self {
         let session = Arc::new(Mutex::new(session));
         let busy = Arc::default();
-        let me = host::Me::default();
-        let guard = host::guard(&parts, &session, &busy, depth, &me);
+        let host_state = host::SharedHostState::default();
+        let guard = host::guard(&parts, &session, &busy, depth, &host_state);
         Self {
             parts,
             model,
@@ -179,71 +179,71 @@ impl Agent {
             busy,
             stop: Mutex::default(),
             inside: Arc::default(),
-            me,
+            host_state,
         }
     }
 
-    /// The hooks.
+    /// Returns the hook system.
     #[must_use]
     pub fn hooks(&self) -> &HookSystem {
         &self.parts.hooks
     }
 
-    /// Who shows things.
+    /// Returns the view.
     #[must_use]
     pub fn view(&self) -> &dyn View {
         &*self.parts.view
     }
 
-    /// The session, to be looked at.
+    /// Locks the session.
     pub fn session(&self) -> MutexGuard<'_, Session> {
         lock(&self.session)
     }
 
-    /// Limits and habits.
+    /// Returns the limits and defaults.
     #[must_use]
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &AgentSettings {
         &self.parts.settings
     }
 
-    /// Where sessions are.
+    /// Returns the store of sessions.
     #[must_use]
     pub fn store(&self) -> &SessionStore {
         &self.parts.store
     }
 
-    /// The way back for hooks that need one.
+    /// Returns the host interface for hooks and commands of modules.
     #[must_use]
     pub fn host(&self) -> Arc<dyn hookrail::Host> {
-        host::host(&self.parts, &self.session, &self.busy, &self.me)
+        host::host(&self.parts, &self.session, &self.busy, &self.host_state)
     }
 
     pub(crate) fn guard(&self) -> Guard {
         lock(&self.guard).clone()
     }
 
-    /// Interrupts: first the hooks that are waited for, and only when there are none the work itself.
+    /// Cancels the hooks that the agent waits for; if there are none, cancels the work itself.
     pub fn interrupt(&self) {
         if self.cancel_hooks() == 0 {
             self.cancel_work();
         } else {
-            self.view().show(&Shown::Note { text: "the hook was interrupted; once more ends the turn" });
+            self.view().show(&ViewEvent::Note { text: "the hook was interrupted; interrupt again to end the turn" });
         }
     }
 
-    /// Interrupts everything, for good: nobody is asked any more.
+    /// Cancels everything, and ends all questions to the user.
     pub fn leave(&self) {
         self.parts.user.leave();
         self.interrupt_all();
     }
 
-    /// Interrupts everything.
+    /// Cancels the work and all hooks.
     pub fn interrupt_all(&self) {
         self.cancel_work();
         self.cancel_hooks();
     }
 
-    /// Cancels the hooks that are waited for, here and in sub-agents.
+    /// Cancels the hooks that this agent and its sub-agents wait for. Returns their number.
     fn cancel_hooks(&self) -> usize {
         let inside = lock(&self.inside);
         inside.iter().map(Guard::cancel_hooks).sum::<usize>() + self.guard().cancel_hooks()
@@ -253,7 +253,7 @@ impl Agent {
         self.token().cancel();
     }
 
-    /// The token of the work under way.
+    /// Returns the cancel token of the work in progress.
     fn token(&self) -> CancelToken {
         lock(&self.cancel).clone()
     }
@@ -262,14 +262,14 @@ impl Agent {
         self.token().is_cancelled()
     }
 
-    /// Marks the beginning of a piece of work.
-    fn working(&self) -> Working {
+    /// Marks the start of a piece of work, with a cancel token of its own.
+    fn working(&self) -> BusyGuard {
         *lock(&self.cancel) = CancelToken::new();
         self.busy.fetch_add(1, Ordering::Relaxed);
-        Working(Arc::clone(&self.busy))
+        BusyGuard(Arc::clone(&self.busy))
     }
 
-    /// Ends the session: tells hooks, and waits for those that still run.
+    /// Ends the session: fires its end event, and waits for hooks that still run.
     pub async fn end(&self, reason: EndReason) {
         self.session_ended(reason).await;
         for diagnostic in self.parts.hooks.shutdown().await {
@@ -281,36 +281,36 @@ impl Agent {
         self.tell(EventKind::SessionEnd, &[("reason", Json::string(reason.name()))]).await;
     }
 
-    /// Tells hooks that a session began, and gives the model what they have to say.
+    /// Fires the start event of a session, and adds the context of its hooks to the conversation.
     async fn session_started(&self, source: &str) -> Option<Stop> {
         {
             let session = self.session();
             let file = session.file_text();
-            self.view().show(&Shown::Session { id: session.id(), file: &file, source });
+            self.view().show(&ViewEvent::Session { id: session.id(), file: &file, source });
         }
         let fields = [("source", Json::string(source)), ("model_id", Json::string(self.model.name()))];
         let told = self.tell(EventKind::SessionStart, &fields).await;
         if let Some(stop) = &told.stop {
-            self.view().show(&Shown::Stopped { reason: &stop.reason });
+            self.view().show(&ViewEvent::Stopped { reason: &stop.reason });
         }
         told.stop
     }
 
-    fn report_damage(&self, damage: &[Damage]) {
+    fn report_damage(&self, damage: &[DamagedLine]) {
         for damage in damage {
-            let Damage { line, bytes, message, .. } = damage;
+            let DamagedLine { line, bytes, message, .. } = damage;
             let text = format!(
                 "line {line} of the session's file cannot be read ({bytes} bytes: {message}); all other lines are used"
             );
-            self.view().show(&Shown::Warning { code: Some("session-damaged"), text: &text });
+            self.view().show(&ViewEvent::Warning { code: Some("session-damaged"), text: &text });
         }
     }
 }
 
-/// A piece of work under way.
-struct Working(Arc<AtomicUsize>);
+/// A piece of work in progress, until it is dropped.
+struct BusyGuard(Arc<AtomicUsize>);
 
-impl Drop for Working {
+impl Drop for BusyGuard {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

@@ -6,49 +6,49 @@ use hookrail_spawn::lock;
 use super::{Agent, EndReason, host};
 use crate::error::AgentError;
 use crate::message::{is_prompt, object};
-use crate::session::{Entry, EntryKind, Session};
+use crate::session::{EntryKind, Session, SessionEntry};
 use crate::shape;
-use crate::view::Shown;
+use crate::view::ViewEvent;
 
-/// What became of a move.
+/// How a move between sessions, or inside of one, ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Moved {
-    /// It happened; a hook may want the agent to stop.
+pub enum MoveOutcome {
+    /// The move is done, with the stop that a hook asked for.
     Done(Option<Stop>),
-    /// A hook did not want it, for this reason.
+    /// A hook cancelled the move, for this reason.
     Cancelled(String),
-    /// There was nothing to do.
+    /// The session was there already.
     Nothing,
 }
 
 impl Agent {
-    /// Begins a new session in place of this one.
+    /// Starts a new session in place of this one.
     ///
     /// # Errors
-    /// When the new session's file cannot be made.
-    pub async fn clear(&self) -> Result<Moved, AgentError> {
+    /// If the new session's file cannot be created.
+    pub async fn clear(&self) -> Result<MoveOutcome, AgentError> {
         self.clear_from(None).await
     }
 
-    /// The same, with the session that the new one comes from.
-    pub(super) async fn clear_from(&self, parent: Option<&str>) -> Result<Moved, AgentError> {
-        if let Some(reason) = self.may_switch("new", None).await {
-            return Ok(Moved::Cancelled(reason));
+    /// Starts a new session that names this parent, in place of the present one.
+    pub(super) async fn clear_from(&self, parent: Option<&str>) -> Result<MoveOutcome, AgentError> {
+        if let Some(reason) = self.switch_cancelled("new", None).await {
+            return Ok(MoveOutcome::Cancelled(reason));
         }
         let new = self.parts.store.create(parent)?;
         self.session_ended(EndReason::Clear).await;
-        let before = self.put_in_place(new);
+        let before = self.replace_session(new);
         self.switched("new", &before).await;
         let stop = self.session_started("clear").await;
-        self.recorded()?;
-        Ok(Moved::Done(stop))
+        self.require_recorded()?;
+        Ok(MoveOutcome::Done(stop))
     }
 
-    /// Takes another session up in place of this one.
+    /// Resumes another session in place of this one.
     ///
     /// # Errors
-    /// When there is no such session, or its file cannot be used.
-    pub async fn resume(&self, id: Option<&str>) -> Result<Moved, AgentError> {
+    /// If there is no such session, or its file cannot be used.
+    pub async fn resume(&self, id: Option<&str>) -> Result<MoveOutcome, AgentError> {
         let here = self.session().id().to_owned();
         let target = match id {
             Some(id) => self.parts.store.find(Some(id))?,
@@ -58,47 +58,47 @@ impl Agent {
             }
         };
         if target.id == here {
-            return Ok(Moved::Nothing);
+            return Ok(MoveOutcome::Nothing);
         }
         let file = target.file.display().to_string();
-        if let Some(reason) = self.may_switch("resume", Some(&file)).await {
-            return Ok(Moved::Cancelled(reason));
+        if let Some(reason) = self.switch_cancelled("resume", Some(&file)).await {
+            return Ok(MoveOutcome::Cancelled(reason));
         }
         let (session, damage) = self.parts.store.open(Some(&target.id))?;
         self.session_ended(EndReason::Other).await;
-        let before = self.put_in_place(session);
+        let before = self.replace_session(session);
         self.report_damage(&damage);
         self.switched("resume", &before).await;
         let stop = self.session_started("resume").await;
-        self.recorded()?;
-        Ok(Moved::Done(stop))
+        self.require_recorded()?;
+        Ok(MoveOutcome::Done(stop))
     }
 
-    /// Goes on in a copy of this session. The conversation is the same, so no session begins or ends.
+    /// Continues in a copy of this session. The conversation is the same, so no session starts or ends.
     ///
     /// # Errors
-    /// When the copy cannot be made.
-    pub async fn fork(&self) -> Result<Moved, AgentError> {
-        if let Some(reason) = self.may_switch("fork", None).await {
-            return Ok(Moved::Cancelled(reason));
+    /// If the copy cannot be made.
+    pub async fn fork(&self) -> Result<MoveOutcome, AgentError> {
+        if let Some(reason) = self.switch_cancelled("fork", None).await {
+            return Ok(MoveOutcome::Cancelled(reason));
         }
         let (parent, entries) = {
             let session = self.session();
             (session.file_text(), session.entries().to_vec())
         };
         let copy = self.parts.store.create_copy(&parent, &entries)?;
-        let before = self.put_in_place(copy);
+        let before = self.replace_session(copy);
         self.show_session("fork");
         self.switched("fork", &before).await;
-        Ok(Moved::Done(None))
+        Ok(MoveOutcome::Done(None))
     }
 
-    /// Goes on in a new session that has everything before one of this session's prompts.
+    /// Continues in a new session that has everything before one of this session's prompts.
     ///
     /// # Errors
-    /// When the entry is not a prompt of this session, or the new session cannot be made.
-    pub async fn branch(&self, id: &str) -> Result<Moved, AgentError> {
-        let entries: Vec<Entry> = {
+    /// If the entry is not a prompt of this session, or the new session cannot be created.
+    pub async fn branch(&self, id: &str) -> Result<MoveOutcome, AgentError> {
+        let entries: Vec<SessionEntry> = {
             let session = self.session();
             let at = session.entry(id).filter(|entry| entry.field("message").is_some_and(is_prompt));
             let at = at.ok_or_else(|| AgentError::NoEntry(id.to_owned()))?;
@@ -106,32 +106,32 @@ impl Agent {
         };
         let told = self.tell(EventKind::SessionBeforeBranch, &[("entry_id", Json::string(id))]).await;
         if let Some(reason) = told.cancelled {
-            return Ok(Moved::Cancelled(reason));
+            return Ok(MoveOutcome::Cancelled(reason));
         }
         let parent = self.session().file_text();
         let branch = self.parts.store.create_copy(&parent, &entries)?;
-        let before = self.put_in_place(branch);
+        let before = self.replace_session(branch);
         self.show_session("branch");
         self.tell(EventKind::SessionBranch, &[("previous_session_file", Json::string(&before))]).await;
-        Ok(Moved::Done(None))
+        Ok(MoveOutcome::Done(None))
     }
 
-    /// Goes on at another entry of this session, with a summary of what is left behind if that is wanted.
+    /// Continues at another entry of this session, optionally with a summary of the branch that is left.
     ///
     /// # Errors
-    /// When there is no such entry, or the file cannot be written.
-    pub async fn navigate(&self, id: &str, summarise: bool) -> Result<Moved, AgentError> {
+    /// If there is no such entry, or the file cannot be written.
+    pub async fn navigate(&self, id: &str, summarise: bool) -> Result<MoveOutcome, AgentError> {
         let (old, common, (count, left)) = {
             let session = self.session();
             let target = session.entry(id).ok_or_else(|| AgentError::NoEntry(id.to_owned()))?;
             let old = session.leaf().map(str::to_owned);
             if old.as_deref() == Some(&target.id) {
-                return Ok(Moved::Nothing);
+                return Ok(MoveOutcome::Nothing);
             }
             let there: Vec<String> = session.path_to(Some(id)).iter().map(|entry| entry.id.clone()).collect();
             let here = session.branch();
             let common = here.iter().rfind(|entry| there.contains(&entry.id)).map(|entry| entry.id.clone());
-            let left: Vec<&Entry> = here.into_iter().filter(|entry| !there.contains(&entry.id)).collect();
+            let left: Vec<&SessionEntry> = here.into_iter().filter(|entry| !there.contains(&entry.id)).collect();
             (old, common, (left.len(), shape::all_entries(left)))
         };
         let text = |text: Option<&str>| text.map_or_else(Json::null, Json::string);
@@ -144,13 +144,14 @@ impl Agent {
         ]);
         let told = self.tell(EventKind::SessionBeforeTree, &[("preparation", preparation)]).await;
         if let Some(reason) = told.cancelled {
-            return Ok(Moved::Cancelled(reason));
+            return Ok(MoveOutcome::Cancelled(reason));
         }
         let given =
             told.result.and_then(|result| result.as_object()?.get("summary")?.as_object()?.get("summary")?.as_str());
         self.session().move_to(Some(id))?;
         let summary = match (summarise, &given) {
             (true, Some(text)) => Some(text.clone()),
+            (true, None) if count == 1 => Some("1 entry was left behind.".to_owned()),
             (true, None) => Some(format!("{count} entries were left behind.")),
             (false, _) => None,
         };
@@ -161,18 +162,18 @@ impl Agent {
             if let Some(summary) = summary {
                 let members = [("summary", Json::string(&summary)), ("fromId", text(old.as_deref()))];
                 let entry = session.append(EntryKind::BranchSummary, &members)?;
-                fields.push(("summary_entry", session.entry(&entry).map_or_else(Json::null, Entry::to_json)));
+                fields.push(("summary_entry", session.entry(&entry).map_or_else(Json::null, SessionEntry::to_json)));
             }
             text(session.leaf())
         };
         fields.push(("new_leaf_id", leaf));
         self.show_session("tree");
         self.tell(EventKind::SessionTree, &fields).await;
-        Ok(Moved::Done(None))
+        Ok(MoveOutcome::Done(None))
     }
 
-    /// Why a switch must not happen, if hooks do not want it.
-    async fn may_switch(&self, reason: &str, target: Option<&str>) -> Option<String> {
+    /// Fires the event before a switch. Returns the reason if a hook cancels the switch.
+    async fn switch_cancelled(&self, reason: &str, target: Option<&str>) -> Option<String> {
         let mut fields = vec![("reason", Json::string(reason))];
         fields.extend(target.map(|file| ("target_session_file", Json::string(file))));
         self.tell(EventKind::SessionBeforeSwitch, &fields).await.cancelled
@@ -183,15 +184,15 @@ impl Agent {
         self.tell(EventKind::SessionSwitch, &fields).await;
     }
 
-    /// Puts another session in this one's place; gives the file of the one before.
-    fn put_in_place(&self, session: Session) -> String {
+    /// Replaces the session. Returns the file of the one before.
+    fn replace_session(&self, session: Session) -> String {
         let before = {
             let mut here = self.session();
             let before = here.file_text();
             *here = session;
             before
         };
-        let guard = host::guard(&self.parts, &self.session, &self.busy, self.depth, &self.me);
+        let guard = host::guard(&self.parts, &self.session, &self.busy, self.depth, &self.host_state);
         *lock(&self.guard) = guard;
         lock(&self.used_rules).clear();
         before
@@ -199,6 +200,6 @@ impl Agent {
 
     fn show_session(&self, source: &str) {
         let session = self.session();
-        self.view().show(&Shown::Session { id: session.id(), file: &session.file_text(), source });
+        self.view().show(&ViewEvent::Session { id: session.id(), file: &session.file_text(), source });
     }
 }

@@ -1,4 +1,4 @@
-//! Keeping and showing what hooks did and want: receipts, messages, entries, warnings.
+//! Records and shows what hooks did and asked for: receipts, messages, entries, warnings.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,15 +7,15 @@ use hookrail::hook::Standing;
 use hookrail::{Diagnostic, EventKind, Hook, Json, Level};
 use hookrail_spawn::lock;
 
-use super::host::Me;
-use super::{Agent, Parts, TurnEnd};
+use super::host::SharedHostState;
+use super::{Agent, AgentParts, TurnEnd};
 use crate::error::AgentError;
 use crate::message::{content_text, list, object};
 use crate::session::{EntryKind, Session};
-use crate::view::Shown;
+use crate::view::ViewEvent;
 
 impl Agent {
-    /// Tells hooks something, and does what every answer can ask for.
+    /// Fires an event and applies the effects that every event can have.
     pub(super) async fn tell(&self, kind: EventKind, fields: &[(&str, Json)]) -> Notified {
         let told = self.guard().tell(kind, fields).await;
         self.keep_receipt(kind.name(), &told.receipt);
@@ -26,38 +26,38 @@ impl Agent {
         told
     }
 
-    /// Keeps a receipt, and shows what is wrong. Where no hook took part there is nothing to keep.
+    /// Records a receipt and shows its diagnostics. A receipt without hooks is not recorded.
     pub(super) fn keep_receipt(&self, operation: &str, receipt: &Receipt) {
         self::receipt(&self.parts, &self.session, operation, receipt);
     }
 
-    /// Puts what hooks said into the conversation and the session.
+    /// Adds the messages and entries of hooks to the conversation and the session.
     pub(super) fn take_notes(&self, notes: &Notes) {
         for text in &notes.system_messages {
-            self.view().show(&Shown::SystemMessage { text });
+            self.view().show(&ViewEvent::SystemMessage { text });
             self.keep_system(text);
         }
         for message in &notes.messages {
-            keep_message(&self.parts, &self.session, &self.me, message);
+            keep_message(&self.parts, &self.session, &self.host_state, message);
         }
         for entry in &notes.entries {
             keep_entry(&self.parts, &self.session, entry);
         }
     }
 
-    /// Keeps a text for the model that is nobody's message.
+    /// Records a text for the model that is neither the user's nor the model's message.
     pub(super) fn keep_system(&self, text: &str) {
         let kept = self.session().append(EntryKind::System, &[("text", Json::string(text))]);
-        self.complain(kept);
+        self.warn_unrecorded(kept);
     }
 
     pub(super) fn keep_turn(&self, message: &Json) {
         let kept = self.session().append_message(message);
-        self.complain(kept);
+        self.warn_unrecorded(kept);
     }
 
-    /// Why the work on a prompt must not go on: something that it would be built on is not in the session, or its result
-    /// would reach nobody.
+    /// Returns the reason why the work on a prompt must end: a part of the conversation could not be recorded, or the
+    /// output cannot be written.
     pub(super) fn obstacle(&self) -> Option<TurnEnd> {
         if let Some(why) = self.session().unrecorded() {
             return Some(TurnEnd::Failed(not_recorded(why)));
@@ -65,10 +65,10 @@ impl Agent {
         self.view().failure().map(TurnEnd::OutputLost)
     }
 
-    /// How the work on a prompt really ended: there is no answer unless it is recorded and can be read.
-    pub(super) fn acknowledged(&self, end: TurnEnd) -> TurnEnd {
+    /// Returns how the work on a prompt ended: an answer is an answer only if it is recorded and could be written.
+    pub(super) fn confirmed_end(&self, end: TurnEnd) -> TurnEnd {
         let synced = self.session().sync();
-        self.complain(synced);
+        self.warn_unrecorded(synced);
         let unrecorded = self.session().take_unrecorded();
         match (end, unrecorded) {
             (TurnEnd::Answered(_), Some(why)) => TurnEnd::Failed(not_recorded(&why)),
@@ -79,37 +79,37 @@ impl Agent {
         }
     }
 
-    /// Fails if something is not in the session that should be.
-    pub(super) fn recorded(&self) -> Result<(), AgentError> {
+    /// Fails if something could not be recorded in the session.
+    pub(super) fn require_recorded(&self) -> Result<(), AgentError> {
         match self.session().take_unrecorded() {
-            Some(why) => Err(AgentError::System(format!("what hooks said cannot be recorded: {why}"))),
+            Some(why) => Err(AgentError::System(format!("the effects of hooks cannot be recorded: {why}"))),
             None => Ok(()),
         }
     }
 
-    /// Notes that the session was used. The conversation itself is recorded already.
+    /// Records that the session was used, for `--resume` without an ID.
     pub(super) fn note_use(&self) {
         if self.depth == 0 {
             let id = self.session().id().to_owned();
-            self.complain(self.parts.store.note_use(&id));
+            self.warn_unrecorded(self.parts.store.note_use(&id));
         }
     }
 
-    /// Says that something could not be kept. What was done cannot be undone; [`Self::obstacle`] ends what would follow.
-    pub(super) fn complain<T>(&self, kept: Result<T, AgentError>) {
-        complain(&self.parts, kept);
+    /// Warns if something could not be recorded. It cannot be undone; [`Self::obstacle`] ends the work that would follow.
+    pub(super) fn warn_unrecorded<T>(&self, kept: Result<T, AgentError>) {
+        warn_unrecorded(&self.parts, kept);
     }
 
     pub(super) fn warn(&self, diagnostic: &Diagnostic) {
         warn(&self.parts, diagnostic);
     }
 
-    /// Says what loading the hooks noticed this time.
+    /// Shows the diagnostics of a reload.
     pub(crate) fn report_loading_again(&self) {
         self.report_loading();
     }
 
-    /// Says what loading the hooks noticed, and which hooks do not run for want of trust.
+    /// Shows the diagnostics of loading, and which hooks do not run because they are not trusted.
     pub(super) fn report_loading(&self) {
         let snapshot = self.hooks().snapshot();
         for diagnostic in snapshot.diagnostics() {
@@ -122,18 +122,19 @@ impl Agent {
                 "these hooks of the project are not trusted and do not run: {}; see `hookrail trust`",
                 untrusted.join(", ")
             );
-            self.view().show(&Shown::Warning { code: Some("untrusted"), text: &text });
+            self.view().show(&ViewEvent::Warning { code: Some("untrusted"), text: &text });
         }
     }
 }
 
-/// Whether a hook would run if it were trusted. The switches of a project that is not trusted do not count yet.
+/// Returns whether a hook would run if it were trusted. Settings of an untrusted project that enable hooks have no effect
+/// yet, so a hook that is not enabled may still want trust.
 fn wants_trust(hook: &Hook) -> bool {
     !hook.trust.allows() && matches!(hook.standing, Standing::Active | Standing::NeverSwitchedOn)
 }
 
-/// Keeps a receipt, and shows what is wrong.
-pub(super) fn receipt(parts: &Parts, session: &Arc<Mutex<Session>>, operation: &str, receipt: &Receipt) {
+/// Records a receipt and shows its diagnostics.
+pub(super) fn receipt(parts: &AgentParts, session: &Arc<Mutex<Session>>, operation: &str, receipt: &Receipt) {
     for diagnostic in &receipt.diagnostics {
         warn(parts, diagnostic);
     }
@@ -141,9 +142,9 @@ pub(super) fn receipt(parts: &Parts, session: &Arc<Mutex<Session>>, operation: &
         return;
     }
     let json = receipt_json(operation, receipt);
-    parts.view.show(&Shown::Receipt { receipt: &json });
+    parts.view.show(&ViewEvent::Receipt { receipt: &json });
     let kept = lock(session).append(EntryKind::Receipt, &[("receipt", json)]);
-    complain(parts, kept);
+    warn_unrecorded(parts, kept);
 }
 
 fn receipt_json(operation: &str, receipt: &Receipt) -> Json {
@@ -173,40 +174,45 @@ fn receipt_json(operation: &str, receipt: &Receipt) -> Json {
     ])
 }
 
-/// Keeps a message that a hook put into the conversation, and shows it unless it asks for the opposite. What a module
-/// wants to draw itself is drawn when the module has time for it.
-pub(super) fn keep_message(parts: &Parts, session: &Arc<Mutex<Session>>, me: &Me, message: &Json) {
+/// Records a message that a hook added to the conversation, and shows it unless the message says otherwise. A message that
+/// its module draws is queued for drawing.
+pub(super) fn keep_message(
+    parts: &AgentParts,
+    session: &Arc<Mutex<Session>>,
+    host_state: &SharedHostState,
+    message: &Json,
+) {
     let members = members(message);
     let field = |name: &str| members.iter().find(|(key, _)| *key == name).map(|(_, value)| value);
     let kept = lock(session).append(EntryKind::CustomMessage, &members);
-    complain(parts, kept);
+    warn_unrecorded(parts, kept);
     if field("display").and_then(Json::as_bool).unwrap_or(true) {
         let kind = field("customType").and_then(Json::as_str).unwrap_or_default();
         if parts.view.columns().is_some() && parts.hooks.draws_message(&kind) {
-            me.news.draw(message.clone());
+            host_state.pending.draw(message.clone());
         } else {
             show_message(parts, message);
         }
     }
-    me.news.wake();
+    host_state.pending.wake();
 }
 
 /// Shows a message as text.
-pub(super) fn show_message(parts: &Parts, message: &Json) {
+pub(super) fn show_message(parts: &AgentParts, message: &Json) {
     let content = message.as_object().and_then(|message| message.get("content").cloned()).unwrap_or_else(Json::null);
     let text = content_text(&content);
     if !text.is_empty() {
-        parts.view.show(&Shown::SystemMessage { text: &text });
+        parts.view.show(&ViewEvent::SystemMessage { text: &text });
     }
 }
 
-/// Keeps what a hook wants to find again.
-pub(super) fn keep_entry(parts: &Parts, session: &Arc<Mutex<Session>>, entry: &Json) {
+/// Records an entry of a hook.
+pub(super) fn keep_entry(parts: &AgentParts, session: &Arc<Mutex<Session>>, entry: &Json) {
     let kept = lock(session).append(EntryKind::Custom, &members(entry));
-    complain(parts, kept);
+    warn_unrecorded(parts, kept);
 }
 
-/// The known members of what a hook wants kept. Others could pass for the entry's own.
+/// Returns the known members of a hook's entry. Other members could replace the entry's own, such as its ID.
 pub(super) fn members(value: &Json) -> Vec<(&'static str, Json)> {
     let object = value.as_object().unwrap_or_default();
     let known = ["customType", "content", "data", "display", "details", "triggerTurn"];
@@ -214,23 +220,21 @@ pub(super) fn members(value: &Json) -> Vec<(&'static str, Json)> {
 }
 
 fn not_recorded(why: &str) -> String {
-    format!(
-        "the conversation cannot be recorded, so the model is not asked: {why}; mend that and send the prompt again"
-    )
+    format!("the conversation cannot be recorded, so the model is not asked: {why}; fix this and send the prompt again")
 }
 
-fn warn(parts: &Parts, diagnostic: &Diagnostic) {
+fn warn(parts: &AgentParts, diagnostic: &Diagnostic) {
     let place = diagnostic.location.as_ref().map(|place| format!(" ({}:{})", place.file.display(), place.line));
     let text = format!("{}{}", diagnostic.message, place.unwrap_or_default());
     let shown = match diagnostic.level {
         Level::Note => return,
-        _ => Shown::Warning { code: Some(diagnostic.code.name()), text: &text },
+        _ => ViewEvent::Warning { code: Some(diagnostic.code.name()), text: &text },
     };
     parts.view.show(&shown);
 }
 
-fn complain<T>(parts: &Parts, kept: Result<T, AgentError>) {
+fn warn_unrecorded<T>(parts: &AgentParts, kept: Result<T, AgentError>) {
     if let Err(error) = kept {
-        parts.view.show(&Shown::Warning { code: Some("session-not-written"), text: &error.to_string() });
+        parts.view.show(&ViewEvent::Warning { code: Some("session-not-written"), text: &error.to_string() });
     }
 }

@@ -1,6 +1,6 @@
-//! Sub-agents: an agent inside the agent, with its own conversation and its own part of the model, and the same hooks.
+//! Sub-agents: agents inside of the agent, with their own conversation and model, and the same hooks.
 //!
-//! Session events do not fire for it; the start and the stop of a sub-agent do.
+//! Session events do not fire for a sub-agent; its start and stop events do.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -53,8 +53,8 @@ impl Agent {
         match end {
             TurnEnd::Answered(text) => Ok(ToolOutput::text(&text)),
             TurnEnd::Stopped(reason) => {
-                // A stop means the whole agent, however deep it was said.
-                self.demand_stop(Stop::new(reason.clone()));
+                // A stop ends the whole agent, also if a hook of a sub-agent asked for it.
+                self.request_stop(Stop::new(reason.clone()));
                 Err(ToolFailure(format!("the sub-agent was stopped: {reason}")))
             }
             TurnEnd::Denied(reason) => Err(ToolFailure(format!("the prompt of the sub-agent was denied: {reason}"))),
@@ -65,10 +65,10 @@ impl Agent {
         }
     }
 
-    /// Runs the inner agent; what interrupts this one interrupts it too.
+    /// Runs the sub-agent. An interrupt of this agent interrupts it too.
     async fn run_inside(&self, inner: &Agent, prompt: &str) -> TurnEnd {
         let token = self.token();
-        // An agent that starts agents is a future of unknown size.
+        // A sub-agent can start sub-agents, so the future contains itself and must be boxed.
         let mut work = Box::pin(inner.prompt(prompt));
         let first = tokio::select! {
             end = &mut work => Some(end),

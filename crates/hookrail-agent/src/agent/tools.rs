@@ -4,24 +4,25 @@ use hookrail::guard::{Notes, Permit, ToolCall, ToolEnd, ToolFailure, ToolOutput,
 use hookrail::{Json, Stop};
 
 use super::Agent;
-use crate::message::{Call, tool_response};
+use crate::message::{RequestedCall, tool_response};
 use crate::session::EntryKind;
 use crate::tool::{self, TASK, TODO};
-use crate::view::Shown;
+use crate::view::ViewEvent;
 
-/// What came of the calls of one answer.
+/// The results of the calls of one answer.
 #[derive(Default)]
 pub(super) struct RanCalls {
-    /// What the model reads, one for each call.
+    /// The parts that the model reads, one for each call.
     pub(super) responses: Vec<Json>,
-    /// What hooks want said or kept. It comes after the results: nothing may stand between a call and its result.
+    /// The messages and entries of hooks. They are recorded after the results, because a model accepts nothing between a
+    /// call and its result.
     pub(super) notes: Vec<Notes>,
     pub(super) stop: Option<Stop>,
 }
 
 impl Agent {
-    /// Runs calls. Once a hook has stopped the agent, or the user interrupted it, the rest is not run, and says so.
-    pub(super) async fn run_calls(&self, calls: &[Call], offered: &[String]) -> RanCalls {
+    /// Runs calls. After a hook stopped the agent or the user interrupted it, the other calls are answered with the reason.
+    pub(super) async fn run_calls(&self, calls: &[RequestedCall], offered: &[String]) -> RanCalls {
         let mut ran = RanCalls::default();
         for call in calls {
             let why = match (&ran.stop, self.is_cancelled()) {
@@ -37,14 +38,14 @@ impl Agent {
         ran
     }
 
-    /// Why no tool may run now, although no hook denies it.
+    /// Returns the reason why no tool may run now, although no hook denies it.
     fn must_not_run(&self) -> Option<String> {
         let end = self.obstacle()?;
-        Some(format!("not run, because the agent cannot go on: {}", end.detail().unwrap_or_default()))
+        Some(format!("not run, because the agent cannot continue: {}", end.detail().unwrap_or_default()))
     }
 
-    /// Answers calls that are not run at all.
-    pub(super) fn leave_calls(&self, calls: &[Call], why: &str) -> RanCalls {
+    /// Answers calls that are not run.
+    pub(super) fn refuse_calls(&self, calls: &[RequestedCall], why: &str) -> RanCalls {
         let why = Json::string(&format!("not run, because the agent was stopped: {why}"));
         RanCalls {
             responses: calls.iter().map(|call| tool_response(call, &why, true)).collect(),
@@ -52,19 +53,19 @@ impl Agent {
         }
     }
 
-    async fn run_call(&self, call: &Call, offered: &[String], ran: &mut RanCalls) {
-        let input = match self.callable(call, offered) {
+    async fn run_call(&self, call: &RequestedCall, offered: &[String], ran: &mut RanCalls) {
+        let input = match self.check_call(call, offered) {
             Ok(input) => input,
             Err(problem) => {
                 let (nothing, text) = (Json::null(), Json::string(&problem));
                 let input = call.args.as_ref().unwrap_or(&nothing);
-                self.view().show(&Shown::ToolCall { id: &call.id, tool: &call.name, input });
+                self.view().show(&ViewEvent::ToolCall { id: &call.id, tool: &call.name, input });
                 self.show_result(call, "failed", input, Some((&text, &text)), &[]);
                 ran.responses.push(tool_response(call, &text, true));
                 return;
             }
         };
-        self.view().show(&Shown::ToolCall { id: &call.id, tool: &call.name, input: &input });
+        self.view().show(&ViewEvent::ToolCall { id: &call.id, tool: &call.name, input: &input });
         let request = ToolCall::new(&call.id, &call.name, input);
         let result = self.guard().tool_call(request, |permit| self.run_tool(permit)).await;
         self.keep_receipt(&format!("tool {}", call.name), &result.receipt);
@@ -80,17 +81,17 @@ impl Agent {
         ran.stop = ran.stop.take().or(result.stop);
     }
 
-    /// Shows a result: what the user sees of it and what the model reads, unless a hook hides both.
-    fn show_result(&self, call: &Call, end: &str, input: &Json, shown: Option<(&Json, &Json)>, by: &[&str]) {
+    /// Shows a result as the user sees it and as the model reads it, unless a hook hides both.
+    fn show_result(&self, call: &RequestedCall, end: &str, input: &Json, shown: Option<(&Json, &Json)>, by: &[&str]) {
         let (display, content) = shown.unzip();
-        self.view().show(&Shown::ToolResult { id: &call.id, tool: &call.name, end, input, display, content, by });
+        self.view().show(&ViewEvent::ToolResult { id: &call.id, tool: &call.name, end, input, display, content, by });
     }
 
-    /// Whether a call can be made at all, before any hook is troubled with it.
-    fn callable(&self, call: &Call, offered: &[String]) -> Result<Json, String> {
+    /// Checks a call before any hook runs for it.
+    fn check_call(&self, call: &RequestedCall, offered: &[String]) -> Result<Json, String> {
         let Some(known) = tool::find(&call.name) else {
             let names: Vec<&str> = tool::TOOLS.iter().map(|tool| tool.name).collect();
-            return Err(format!("there is no tool `{}`; there are: {}", call.name, names.join(", ")));
+            return Err(format!("there is no tool `{}`; the tools are {}", call.name, names.join(", ")));
         };
         if !offered.contains(&call.name) {
             return Err(format!("the tool `{}` is not available for this request", call.name));
@@ -103,7 +104,7 @@ impl Agent {
     }
 
     async fn run_tool(&self, permit: Permit) -> Result<ToolOutput, ToolFailure> {
-        // Showing the call, or keeping what its hooks said, may have failed since.
+        // Showing the call, or recording the receipt of its hooks, may have failed since the check above.
         if let Some(why) = self.must_not_run() {
             return Err(ToolFailure(why));
         }
@@ -121,6 +122,7 @@ impl Agent {
         let count = todos.as_array().map_or(0, |todos| todos.len());
         let kept = self.session().append(EntryKind::Todo, &[("todos", todos)]);
         kept.map_err(|error| ToolFailure(error.to_string()))?;
-        Ok(ToolOutput::text(&format!("the list has {count} tasks now")))
+        let tasks = if count == 1 { "task" } else { "tasks" };
+        Ok(ToolOutput::text(&format!("the list has {count} {tasks} now")))
     }
 }

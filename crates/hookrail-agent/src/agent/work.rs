@@ -1,4 +1,4 @@
-//! One prompt, from the first word to the last: turns of model and tools until there is an answer, or a reason to end.
+//! The work on one prompt: turns of model and tools until there is an answer or a reason to end.
 
 use std::sync::atomic::Ordering;
 
@@ -8,29 +8,29 @@ use hookrail_spawn::lock;
 
 use super::call::CallEnd;
 use super::{Agent, CompactionCause};
-use crate::message::{Reply, list, message, number, object, text_message};
+use crate::message::{ModelReply, list, message, number, object, text_message};
 use crate::session::EntryKind;
 use crate::shape;
-use crate::view::Shown;
+use crate::view::ViewEvent;
 
 /// How the work on a prompt ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TurnEnd {
-    /// There is an answer.
+    /// The model answered.
     Answered(String),
-    /// Hooks did not let the prompt through.
+    /// Hooks denied the prompt.
     Denied(String),
     /// A hook stopped the agent.
     Stopped(String),
-    /// The user interrupted it.
+    /// The user interrupted the work.
     Cancelled,
-    /// It took too many turns.
+    /// The work took too many turns.
     Capped(String),
-    /// It cannot go on.
+    /// The agent cannot continue.
     Failed(String),
-    /// The account is not signed in any more.
+    /// The account is no longer signed in.
     SignedOut(String),
-    /// Nothing more can be written where the answer is to be read.
+    /// The output cannot be written.
     OutputLost(String),
 }
 
@@ -48,7 +48,7 @@ impl TurnEnd {
         }
     }
 
-    /// More about it, in words.
+    /// Returns the reason, for ends that have one.
     #[must_use]
     pub fn detail(&self) -> Option<&str> {
         match self {
@@ -63,18 +63,19 @@ impl TurnEnd {
     }
 }
 
-/// What a turn leads to.
-enum Next {
+/// What follows a turn.
+enum NextStep {
     Turn,
     End(TurnEnd),
 }
 
 impl Agent {
-    /// Works on a prompt until it is done, and shows how that ended.
+    /// Works on a prompt until it is done, and shows how the work ended.
     pub async fn prompt(&self, prompt: &str) -> TurnEnd {
         let working = self.working();
         let mut end = self.answer(prompt).await;
-        // A message that came too late for this answer may want one of its own. More than one would be a loop.
+        // A message of a module that came too late for this answer gets a turn of its own. Only one, because the next
+        // message could ask for another, without end.
         if matches!(end, TurnEnd::Answered(_)) && self.session().wants_turn() {
             end = self.work(prompt).await;
         }
@@ -82,7 +83,7 @@ impl Agent {
         self.finished(end).await
     }
 
-    /// Works on what hooks have put into the conversation while the agent was idle; nothing when nobody wants that.
+    /// Works on messages that hooks added while the agent was idle; none if no message asks for a turn.
     pub async fn follow_up(&self) -> Option<TurnEnd> {
         if !self.session().wants_turn() {
             return None;
@@ -95,11 +96,11 @@ impl Agent {
     }
 
     async fn finished(&self, end: TurnEnd) -> TurnEnd {
-        let end = self.acknowledged(end);
+        let end = self.confirmed_end(end);
         if let TurnEnd::Stopped(reason) = &end {
-            self.view().show(&Shown::Stopped { reason });
+            self.view().show(&ViewEvent::Stopped { reason });
         }
-        self.view().show(&Shown::TurnEnd { end: end.name(), detail: end.detail() });
+        self.view().show(&ViewEvent::TurnEnd { end: end.name(), detail: end.detail() });
         if self.depth == 0 && matches!(end, TurnEnd::Answered(_)) {
             self.compact_when_idle().await;
         }
@@ -115,8 +116,8 @@ impl Agent {
             PromptEnd::Denied { message, notes, stop, receipt } => {
                 self.keep_receipt("prompt", &receipt);
                 self.take_notes(&notes);
-                self.view().show(&Shown::PromptDenied { reason: &message, by: &receipt.denied_by() });
-                // The prompt itself is kept nowhere, so it cannot reach a model later.
+                self.view().show(&ViewEvent::PromptDenied { reason: &message, by: &receipt.denied_by() });
+                // The prompt itself is not recorded, so it cannot reach a model later.
                 self.keep_turn(&text_message("model", &format!("[prompt blocked by a hook: {message}]")));
                 return stop.map_or(TurnEnd::Denied(message), |stop| TurnEnd::Stopped(stop.reason));
             }
@@ -132,7 +133,7 @@ impl Agent {
         if self.is_cancelled() {
             return TurnEnd::Cancelled;
         }
-        // A prompt whose receipt is not recorded is not recorded either: it would stand there without what hooks said.
+        // If the receipt could not be recorded, the prompt is not recorded either: it would lack the effects of its hooks.
         if let Some(end) = self.obstacle() {
             return end;
         }
@@ -157,17 +158,17 @@ impl Agent {
             match self.turn().await {
                 Ok(Some(_)) => {}
                 Ok(None) => match self.finish(prompt, &mut reminders).await {
-                    Next::Turn => {}
-                    Next::End(end) => return end,
+                    NextStep::Turn => {}
+                    NextStep::End(end) => return end,
                 },
                 Err(end) => return end,
             }
         }
         let most = self.parts.settings.most_turns;
-        TurnEnd::Capped(format!("the agent was ended after {most} turns; a higher limit can be set with `--max-turns`"))
+        TurnEnd::Capped(format!("the agent ended after {most} turns; raise the limit with `--max-turns`"))
     }
 
-    /// One turn: the model's answer and the tools it calls. Gives the number of calls, or nothing when there were none.
+    /// Runs one turn: the model's answer and the tools it calls. Returns the number of calls; none if there were no calls.
     async fn turn(&self) -> Result<Option<usize>, TurnEnd> {
         let index = self.turns.fetch_add(1, Ordering::Relaxed);
         let fields = [("turn_index", number(index)), ("timestamp", number(now()))];
@@ -176,7 +177,7 @@ impl Agent {
             CallEnd::Answered(answer) => answer,
             CallEnd::Ended(end) => return Err(end),
         };
-        let Reply { message: said, calls, usage, .. } = &answer.reply;
+        let ModelReply { message: said, calls, usage, .. } = &answer.reply;
         if !answer.reply.is_empty() {
             self.keep_turn(said);
         }
@@ -185,7 +186,7 @@ impl Agent {
         self.tell(EventKind::ModelRoundEnd, &round).await;
         let ran = match &answer.stop {
             None => self.run_calls(calls, &answer.offered).await,
-            Some(stop) => self.leave_calls(calls, &stop.reason),
+            Some(stop) => self.refuse_calls(calls, &stop.reason),
         };
         if !ran.responses.is_empty() {
             self.keep_turn(&message("user", &ran.responses));
@@ -195,7 +196,7 @@ impl Agent {
         }
         let said = shape::messages(said).pop().unwrap_or_else(Json::null);
         let synced = self.session().sync();
-        self.complain(synced);
+        self.warn_unrecorded(synced);
         let results = shape::all_messages(&[message("user", &ran.responses)]);
         let results = if ran.responses.is_empty() { list(&[]) } else { results };
         let fields = [("turn_index", number(index)), ("message", said), ("tool_results", results)];
@@ -207,10 +208,10 @@ impl Agent {
         }
     }
 
-    /// The model has nothing more to do: open tasks and hooks may have another opinion.
-    async fn finish(&self, prompt: &str, reminders: &mut u32) -> Next {
+    /// Handles an answer without tool calls. Open tasks and hooks can ask for another turn.
+    async fn finish(&self, prompt: &str, reminders: &mut u32) -> NextStep {
         if self.remind(reminders).await {
-            return Next::Turn;
+            return NextStep::Turn;
         }
         let (response, messages) = {
             let session = self.session();
@@ -222,22 +223,22 @@ impl Agent {
                 self.keep_receipt("agent-end", &receipt);
                 self.take_notes(&notes);
                 self.clear_context(clear_context);
-                Next::End(stop.map_or(TurnEnd::Answered(response), |stop| TurnEnd::Stopped(stop.reason)))
+                NextStep::End(stop.map_or(TurnEnd::Answered(response), |stop| TurnEnd::Stopped(stop.reason)))
             }
             AgentEnd::SentBack { message, clear_context, notes, receipt } => {
                 self.keep_receipt("agent-end", &receipt);
                 self.take_notes(&notes);
                 self.clear_context(clear_context);
-                self.view().show(&Shown::SentBack { message: &message });
+                self.view().show(&ViewEvent::SentBack { message: &message });
                 self.keep_turn(&text_message("user", &message));
-                Next::Turn
+                NextStep::Turn
             }
             AgentEnd::Capped { message, notes, receipt, .. } => {
                 self.keep_receipt("agent-end", &receipt);
                 self.take_notes(&notes);
-                let text = format!("a hook wanted to send the agent back once more and was not followed: {message}");
-                self.view().show(&Shown::Warning { code: Some("sent-back-too-often"), text: &text });
-                Next::End(TurnEnd::Answered(response))
+                let text = format!("a hook sent the agent back too often, and was ignored: {message}");
+                self.view().show(&ViewEvent::Warning { code: Some("sent-back-too-often"), text: &text });
+                NextStep::End(TurnEnd::Answered(response))
             } // An end that this agent does not know may be a refusal, so it is no answer.
         }
     }
@@ -245,12 +246,12 @@ impl Agent {
     fn clear_context(&self, wanted: bool) {
         if wanted {
             let kept = self.session().append(EntryKind::Cleared, &[]);
-            self.complain(kept);
-            self.view().show(&Shown::Note { text: "a hook cleared the model's context" });
+            self.warn_unrecorded(kept);
+            self.view().show(&ViewEvent::Note { text: "a hook cleared the model's context" });
         }
     }
 
-    /// Reminds the model of tasks it has not finished. Says whether it did.
+    /// Reminds the model of open tasks. Returns whether it did.
     async fn remind(&self, reminders: &mut u32) -> bool {
         let open = |todo: &Json| {
             todo.as_object().and_then(|todo| todo.get("status")?.as_str()).is_some_and(|status| status != "completed")
@@ -272,12 +273,12 @@ impl Agent {
             .filter_map(|todo| todo.as_object()?.get("content")?.as_str())
             .map(|text| format!("- {text}"))
             .collect();
-        self.view().show(&Shown::Note { text: "the agent is reminded of its open tasks" });
+        self.view().show(&ViewEvent::Note { text: "the agent is reminded of its open tasks" });
         self.keep_system(&format!("these tasks are still open:\n{}", names.join("\n")));
         true
     }
 
-    /// Compresses the conversation when it has grown too long.
+    /// Compacts the conversation if it takes too much of the model's window.
     async fn compact_when_full(&self) -> Option<Stop> {
         if self.fullness() < self.parts.settings.compact_above {
             return None;
@@ -295,12 +296,12 @@ impl Agent {
         lock(&self.stop).take()
     }
 
-    pub(super) fn demand_stop(&self, stop: Stop) {
+    pub(super) fn request_stop(&self, stop: Stop) {
         *lock(&self.stop) = Some(stop);
     }
 }
 
-/// What a round used, in the words hooks know.
+/// Converts the token usage of a model round to the field names of hooks.
 fn token_usage(usage: &Json) -> Option<Json> {
     let usage = usage.as_object()?;
     let count = |name: &str| usage.get(name).cloned().unwrap_or_else(|| number(0));

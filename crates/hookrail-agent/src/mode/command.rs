@@ -5,41 +5,41 @@ use hookrail::hook::Standing;
 use hookrail::process::How;
 
 use super::plugins;
-use crate::agent::{Agent, Compacted, CompactionCause, EndReason, Moved};
+use crate::agent::{Agent, CompactionCause, CompactionOutcome, EndReason, MoveOutcome};
 use crate::error::AgentError;
 use crate::session::EntryKind;
-use crate::view::Shown;
+use crate::view::ViewEvent;
 
-/// What follows a command.
-pub(super) enum After {
-    GoOn,
+/// What the agent does after a command.
+pub(super) enum AfterCommand {
+    Continue,
     End(EndReason),
 }
 
 const HELP: &[(&str, &str)] = &[
-    ("/hooks [list]", "the hooks, and whether they run"),
-    ("/hooks enable|disable NAME", "turn a hook on or off for this run"),
-    ("/plugin list|refresh", "the plugins; read all configuration anew"),
-    ("/plugin enable|disable ID", "turn a plugin on or off, from the next refresh on"),
-    ("/compact [WISH]", "put a summary in place of what was said"),
-    ("/clear", "begin a new session"),
-    ("/resume [ID]", "take up another session"),
-    ("/sessions", "the sessions of this project"),
-    ("/fork", "go on in a copy of this session"),
-    ("/branch ENTRY", "go on in a new session, from before that prompt"),
-    ("/tree [ENTRY [summary]]", "the entries of this session; go on at one of them"),
-    ("/todo", "the list of tasks"),
-    ("/logout", "end the agent and the sign-in"),
+    ("/hooks [list]", "list the hooks, and whether they run"),
+    ("/hooks enable|disable NAME", "enable or disable a hook for this run"),
+    ("/plugin list|refresh", "list the plugins; reload all configuration"),
+    ("/plugin enable|disable ID", "enable or disable a plugin, from the next refresh on"),
+    ("/compact [INSTRUCTIONS]", "replace the conversation so far with a summary"),
+    ("/clear", "start a new session"),
+    ("/resume [ID]", "resume another session"),
+    ("/sessions", "list the sessions of this project"),
+    ("/fork", "continue in a copy of this session"),
+    ("/branch ENTRY", "continue in a new session, from before that prompt"),
+    ("/tree [ENTRY [summary]]", "list the entries of this session; continue at one of them"),
+    ("/todo", "show the list of tasks"),
+    ("/logout", "sign out and end the agent"),
     ("/exit", "end the agent"),
 ];
 
 /// Runs a command.
-pub(super) async fn run(agent: &Agent, line: &str) -> After {
+pub(super) async fn run(agent: &Agent, line: &str) -> AfterCommand {
     let (name, rest) = line.trim_start_matches('/').split_once(' ').unwrap_or((line.trim_start_matches('/'), ""));
     let words: Vec<&str> = rest.split_whitespace().collect();
     let moved = match name {
-        "exit" | "quit" => return After::End(EndReason::Exit),
-        "logout" => return After::End(EndReason::Logout),
+        "exit" | "quit" => return AfterCommand::End(EndReason::Exit),
+        "logout" => return AfterCommand::End(EndReason::Logout),
         "clear" | "new" => agent.clear().await,
         "resume" => agent.resume(words.first().copied()).await,
         "fork" => agent.fork().await,
@@ -85,31 +85,34 @@ pub(super) async fn run(agent: &Agent, line: &str) -> After {
     after_move(agent, moved)
 }
 
-fn after_move(agent: &Agent, moved: Result<Moved, AgentError>) -> After {
+fn after_move(agent: &Agent, moved: Result<MoveOutcome, AgentError>) -> AfterCommand {
     match moved {
-        Ok(Moved::Done(None)) => After::GoOn,
-        Ok(Moved::Done(Some(_))) => After::End(EndReason::Other),
-        Ok(Moved::Nothing) => note(agent, "that is where you are already"),
-        Ok(Moved::Cancelled(reason)) => {
-            agent
-                .view()
-                .show(&Shown::Warning { code: Some("cancelled"), text: &format!("a hook did not want it: {reason}") });
-            After::GoOn
+        Ok(MoveOutcome::Done(None)) => AfterCommand::Continue,
+        Ok(MoveOutcome::Done(Some(_))) => AfterCommand::End(EndReason::Other),
+        Ok(MoveOutcome::Nothing) => note(agent, "the agent is already there"),
+        Ok(MoveOutcome::Cancelled(reason)) => {
+            agent.view().show(&ViewEvent::Warning {
+                code: Some("cancelled"),
+                text: &format!("a hook cancelled this: {reason}"),
+            });
+            AfterCommand::Continue
         }
         Err(error) => wrong(agent, &error.to_string()),
     }
 }
 
-async fn compact(agent: &Agent, wish: &str) -> After {
-    let wish = Some(wish.trim()).filter(|wish| !wish.is_empty());
-    match agent.compact(CompactionCause::Manual, wish).await {
-        Compacted::Nothing => note(agent, "there is nothing to compact yet"),
-        Compacted::Done { stop: Some(_) } => After::End(EndReason::Other),
-        Compacted::Done { stop: None } | Compacted::Cancelled(..) | Compacted::Failed(_) => After::GoOn,
+async fn compact(agent: &Agent, instructions: &str) -> AfterCommand {
+    let instructions = Some(instructions.trim()).filter(|text| !text.is_empty());
+    match agent.compact(CompactionCause::Manual, instructions).await {
+        CompactionOutcome::Nothing => note(agent, "there is nothing to compact yet"),
+        CompactionOutcome::Done { stop: Some(_) } => AfterCommand::End(EndReason::Other),
+        CompactionOutcome::Done { stop: None } | CompactionOutcome::Cancelled(..) | CompactionOutcome::Failed(_) => {
+            AfterCommand::Continue
+        }
     }
 }
 
-fn hooks(agent: &Agent, words: &[&str]) -> After {
+fn hooks(agent: &Agent, words: &[&str]) -> AfterCommand {
     let system = agent.hooks();
     match words {
         [] | ["list"] => {
@@ -118,14 +121,14 @@ fn hooks(agent: &Agent, words: &[&str]) -> After {
             list(agent, "hooks", &lines)
         }
         ["disable", name @ ..] => match system.disable_hook(&name.join(" ")) {
-            0 => wrong(agent, &format!("there is no hook `{}` that can be turned off here", name.join(" "))),
-            _ => note(agent, &format!("{} is off for this run", name.join(" "))),
+            0 => wrong(agent, &format!("there is no hook `{}` that can be disabled here", name.join(" "))),
+            _ => note(agent, &format!("{} is disabled for this run", name.join(" "))),
         },
         ["enable", name @ ..] => {
             if system.enable_hook(&name.join(" ")) {
-                note(agent, &format!("{} is on again", name.join(" ")))
+                note(agent, &format!("{} is enabled again", name.join(" ")))
             } else {
-                wrong(agent, &format!("`{}` was not turned off here", name.join(" ")))
+                wrong(agent, &format!("`{}` was not disabled here", name.join(" ")))
             }
         }
         _ => wrong(agent, "`/hooks`, `/hooks enable NAME` or `/hooks disable NAME`"),
@@ -138,12 +141,12 @@ fn hook_line(hook: &Hook) -> String {
         Standing::Active => "on".to_owned(),
         Standing::Disabled(by) => format!("off (disabled by {by})"),
         Standing::SwitchedOff(by) => format!("off (switched off by {by})"),
-        Standing::NeverSwitchedOn => "off (hooks are not switched on)".to_owned(),
+        Standing::NeverSwitchedOn => "off (no settings file enables hooks)".to_owned(),
     };
     format!("{}  {}  {}  {}  {state}", hook.label, hook.event, hook.dialect.name(), hook.origin.kind.name())
 }
 
-/// The entries of the session, indented by their place in the tree.
+/// Lists the entries of the session, indented by their depth in the tree.
 fn tree(agent: &Agent) -> Vec<String> {
     let session = agent.session();
     let here = session.leaf().map(str::to_owned);
@@ -160,8 +163,8 @@ fn tree(agent: &Agent) -> Vec<String> {
         .collect()
 }
 
-/// A command that a module offers. What it sends and keeps counts, however it ended.
-async fn module_command(agent: &Agent, name: &str, arguments: &str) -> After {
+/// Runs a command that a module offers. Its messages and entries are recorded even if it failed.
+async fn module_command(agent: &Agent, name: &str, arguments: &str) -> AfterCommand {
     let host = agent.host();
     let Some(ended) = agent.hooks().run_command(name, arguments, std::sync::Arc::clone(&host)).await else {
         return wrong(agent, &format!("there is no command `/{name}`; `/help` lists them"));
@@ -169,27 +172,27 @@ async fn module_command(agent: &Agent, name: &str, arguments: &str) -> After {
     ended.messages.iter().for_each(|message| host.send_message(message));
     ended.entries.iter().for_each(|entry| host.append_entry(entry));
     let why = match ended.how {
-        How::Returned(_) => return After::GoOn,
+        How::Returned(_) => return AfterCommand::Continue,
         How::Threw(message) | How::OverLimit(message) => message,
-        How::TimedOut(_) => "its time was up".to_owned(),
-        How::ContentChanged => "its module is not what was trusted any more".to_owned(),
-        _ => "it did not come to an end".to_owned(),
+        How::TimedOut(_) => "it timed out".to_owned(),
+        How::ContentChanged => "its module has changed since it was trusted".to_owned(),
+        _ => "it did not complete".to_owned(),
     };
     wrong(agent, &format!("the command `/{name}` failed: {why}"))
 }
 
-fn list(agent: &Agent, of: &str, lines: &[String]) -> After {
+fn list(agent: &Agent, of: &str, lines: &[String]) -> AfterCommand {
     let nothing = ["(none)".to_owned()];
-    agent.view().show(&Shown::Listing { of, lines: if lines.is_empty() { &nothing } else { lines } });
-    After::GoOn
+    agent.view().show(&ViewEvent::Listing { of, lines: if lines.is_empty() { &nothing } else { lines } });
+    AfterCommand::Continue
 }
 
-fn note(agent: &Agent, text: &str) -> After {
-    agent.view().show(&Shown::Note { text });
-    After::GoOn
+fn note(agent: &Agent, text: &str) -> AfterCommand {
+    agent.view().show(&ViewEvent::Note { text });
+    AfterCommand::Continue
 }
 
-fn wrong(agent: &Agent, text: &str) -> After {
-    agent.view().show(&Shown::Error { text });
-    After::GoOn
+fn wrong(agent: &Agent, text: &str) -> AfterCommand {
+    agent.view().show(&ViewEvent::Error { text });
+    AfterCommand::Continue
 }

@@ -15,35 +15,35 @@ use crate::text::{visible, width};
 /// A text that is being edited.
 pub(super) struct EditBox {
     title: String,
-    state: Mutex<State>,
+    state: Mutex<EditBoxState>,
     changed: Notify,
 }
 
-struct State {
+struct EditBoxState {
     edit: TextEdit,
-    end: Option<End>,
+    end: Option<EditBoxEnd>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
+enum EditBoxEnd {
     Accepted,
     Cancelled,
 }
 
 impl EditBox {
     pub(super) fn new(title: &str, text: &str) -> Self {
-        let state = Mutex::new(State { edit: TextEdit::new(&text.replace('\r', "")), end: None });
+        let state = Mutex::new(EditBoxState { edit: TextEdit::new(&text.replace('\r', "")), end: None });
         Self { title: visible(title), state, changed: Notify::new() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, EditBoxState> {
         lock(&self.state)
     }
 
-    /// The text, if it was accepted.
+    /// Returns the text if the user accepted it.
     pub(super) fn text(&self) -> Option<String> {
         let state = self.state();
-        (state.end == Some(End::Accepted)).then(|| state.edit.text().to_owned())
+        (state.end == Some(EditBoxEnd::Accepted)).then(|| state.edit.text().to_owned())
     }
 }
 
@@ -65,10 +65,10 @@ impl Widget for EditBox {
         let mut state = self.state();
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         match key.code {
-            KeyCode::Char('d') if control => state.end = Some(End::Accepted),
-            KeyCode::Char('c') if control => state.end = Some(End::Cancelled),
+            KeyCode::Char('d') if control => state.end = Some(EditBoxEnd::Accepted),
+            KeyCode::Char('c') if control => state.end = Some(EditBoxEnd::Cancelled),
             KeyCode::Char('j') if control => state.edit.insert("\n"),
-            KeyCode::Esc => state.end = Some(End::Cancelled),
+            KeyCode::Esc => state.end = Some(EditBoxEnd::Cancelled),
             KeyCode::Enter => state.edit.insert("\n"),
             KeyCode::Up | KeyCode::Down => {
                 state.edit.move_line(key.code == KeyCode::Down);
@@ -94,7 +94,7 @@ impl Widget for EditBox {
     }
 }
 
-/// The line with its cursor, and of a long one the part around it.
+/// Returns the line with its cursor; of a long line, the part around the cursor.
 fn with_cursor(line: &str, column: usize, columns: usize) -> String {
     let room = columns.saturating_sub(4).max(8);
     let characters: Vec<char> = line.chars().collect();

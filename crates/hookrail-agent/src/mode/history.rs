@@ -6,8 +6,8 @@ use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::PathBuf;
 
-/// How many lines are kept.
-const MOST: usize = 100;
+/// The highest number of lines that are kept.
+const MAX_LINES: usize = 100;
 const HEADER: &str = "#V2";
 
 /// The lines, the oldest first.
@@ -24,13 +24,13 @@ impl History {
         Self { lines: last(entries(&text)), file }
     }
 
-    /// The line that was typed so many lines ago, beginning with one.
+    /// Returns the line that was typed `count` lines ago; the last one is 1.
     pub(super) fn ago(&self, count: usize) -> Option<&str> {
         let at = self.lines.len().checked_sub(count)?;
         self.lines.get(at).map(String::as_str)
     }
 
-    /// How long ago a line was typed that contains a text, looking from a place backwards.
+    /// Searches backwards from `from` for a line that contains a text. Returns how many lines ago it was typed.
     pub(super) fn search(&self, text: &str, from: usize) -> Option<usize> {
         (from.max(1)..=self.lines.len()).find(|count| self.ago(*count).is_some_and(|line| line.contains(text)))
     }
@@ -42,11 +42,11 @@ impl History {
         }
         self.lines.push(line.to_owned());
         self.lines = last(std::mem::take(&mut self.lines));
-        // The agent works as well without a file for what was typed.
+        // The agent also works if the file cannot be written; the line is then lost at its end.
         let _ = self.append(line);
     }
 
-    /// Adds the line to the file, in which another agent may have written meanwhile.
+    /// Adds the line to the file, to which another agent may have written in the meantime.
     fn append(&self, line: &str) -> io::Result<()> {
         let Some(path) = &self.file else { return Ok(()) };
         if let Some(folder) = path.parent() {
@@ -78,7 +78,7 @@ fn entries(text: &str) -> Vec<String> {
 }
 
 fn last(mut lines: Vec<String>) -> Vec<String> {
-    lines.split_off(lines.len().saturating_sub(MOST))
+    lines.split_off(lines.len().saturating_sub(MAX_LINES))
 }
 
 fn escaped(line: &str) -> String {
@@ -119,8 +119,8 @@ mod tests {
         assert_eq!(all.lines, ["first", "a\nb\\n", "last"]);
         assert_eq!((all.ago(1), all.ago(3), all.ago(4)), (Some("last"), Some("first"), None));
         assert_eq!((all.search("st", 1), all.search("st", 2), all.search("x", 1)), (Some(1), Some(3), None));
-        (0..MOST + 20).for_each(|number| one.add(&number.to_string()));
+        (0..MAX_LINES + 20).for_each(|number| one.add(&number.to_string()));
         let lines = History::open(file).lines;
-        assert_eq!((lines.len(), lines.first().map(String::as_str)), (MOST, Some("20")));
+        assert_eq!((lines.len(), lines.first().map(String::as_str)), (MAX_LINES, Some("20")));
     }
 }

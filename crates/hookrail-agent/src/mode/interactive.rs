@@ -1,42 +1,45 @@
-//! A person at a terminal.
+//! The interactive mode, for a user at a terminal.
 
 use std::pin::pin;
 use std::sync::Arc;
 
-use super::command::{self, After};
+use super::command::{self, AfterCommand};
 use super::signals::HANG_UP;
-use super::terminal::{Terminal, Typed};
-use super::{Begun, Driver, Exit, OnInterrupt, Setup};
+use super::terminal::{Terminal, TypedInput};
+use super::{AgentExit, AgentSetup, AgentStart, Driver, OnInterrupt};
 use crate::agent::{Agent, EndReason, TurnEnd};
 use crate::error::AgentError;
-use crate::view::{Shown, TerminalView, View as _};
+use crate::view::{TerminalView, View as _, ViewEvent};
 
-pub(super) async fn run(setup: Setup) -> Result<Exit, AgentError> {
+pub(super) async fn run(setup: AgentSetup) -> Result<AgentExit, AgentError> {
     let begin = setup.begin.clone();
     let mut driver = Driver::new(OnInterrupt::EndStep)?;
     let terminal = Terminal::open(setup.history.clone());
     let view = Arc::new(TerminalView::on(terminal.screen()));
     let parts = setup.parts(Arc::clone(&view) as Arc<_>, Arc::new(terminal.clone()));
     let (agent, stop) = match driver.begin(parts, &begin).await? {
-        Begun::Agent(agent, stop) => (agent, stop),
-        Begun::Interrupted(exit) => return Ok(exit),
+        AgentStart::Agent(agent, stop) => (agent, stop),
+        AgentStart::Interrupted(exit) => return Ok(exit),
     };
     let mut end = TurnEnd::Answered(String::new());
     let mut reason = EndReason::Exit;
     match stop {
         Some(stop) => end = TurnEnd::Stopped(stop.reason),
         None => {
-            view.show(&Shown::Note { text: "type a prompt, or /help" });
+            view.show(&ViewEvent::Note { text: "type a prompt, or /help" });
             reason = converse(&mut driver, &agent, &terminal, &mut end).await;
         }
     }
     terminal.restore();
     driver.end(&agent, &end, reason).await;
-    // What a prompt came to was shown; only a stop at the very beginning means that nothing could be done.
-    driver.exit_unless_cut_off(&agent, if matches!(end, TurnEnd::Stopped(_)) { Exit::Stopped } else { Exit::Fine })
+    // The end of each prompt was shown. Only a stop at the start of the session sets the exit status.
+    driver.exit_unless_cut_off(
+        &agent,
+        if matches!(end, TurnEnd::Stopped(_)) { AgentExit::Stopped } else { AgentExit::Fine },
+    )
 }
 
-/// Prompts and commands, until the person has enough.
+/// Reads prompts and commands until the user ends the agent.
 async fn converse(driver: &mut Driver, agent: &Agent, terminal: &Terminal, end: &mut TurnEnd) -> EndReason {
     loop {
         agent.show_status();
@@ -45,7 +48,7 @@ async fn converse(driver: &mut Driver, agent: &Agent, terminal: &Terminal, end: 
             loop {
                 tokio::select! {
                     typed = &mut typing => break typed,
-                    // A module may have something to say, or to ask the model, while nobody types.
+                    // A module can add a message, or ask for a turn, while the user types nothing.
                     () = agent.woken() => {
                         driver.drive(agent, agent.follow_up()).await;
                         if driver.is_over(agent) {
@@ -60,13 +63,13 @@ async fn converse(driver: &mut Driver, agent: &Agent, terminal: &Terminal, end: 
             }
         };
         let line = match typed {
-            Typed::Line(line) => line.trim().to_owned(),
-            Typed::Interrupted => {
-                agent.view().show(&Shown::Note { text: "Ctrl-D or /exit ends the agent" });
+            TypedInput::Line(line) => line.trim().to_owned(),
+            TypedInput::Interrupted => {
+                agent.view().show(&ViewEvent::Note { text: "Ctrl-D or /exit ends the agent" });
                 continue;
             }
-            Typed::Closed => return EndReason::PromptInputExit,
-            Typed::Gone => {
+            TypedInput::Closed => return EndReason::PromptInputExit,
+            TypedInput::Gone => {
                 driver.signalled(HANG_UP);
                 return EndReason::Other;
             }
@@ -75,7 +78,7 @@ async fn converse(driver: &mut Driver, agent: &Agent, terminal: &Terminal, end: 
             continue;
         }
         if line.starts_with('/') {
-            if let Some(After::End(why)) = driver.drive(agent, command::run(agent, &line)).await {
+            if let Some(AfterCommand::End(why)) = driver.drive(agent, command::run(agent, &line)).await {
                 return why;
             }
             if !driver.is_over(agent) {

@@ -13,19 +13,19 @@ pub(super) enum Input {
     Key(KeyEvent),
     Pasted(String),
     Resized,
-    /// The terminal is not there any more.
+    /// The terminal was closed.
     Closed,
 }
 
-/// What becomes of keys that were pressed before anything asked for them.
+/// What happens to keys that were pressed before a listener asked for them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum TypedAhead {
     Keep,
-    /// They cannot be the answer to a question that was not shown yet.
+    /// Discards them: they cannot be the answer to a question that was not shown yet.
     Discard,
 }
 
-/// The keys of the terminal. Those that one listener leaves are there for the next.
+/// The keys of the terminal. Keys that one listener does not read are kept for the next.
 pub(super) struct Keys {
     to: mpsc::UnboundedSender<Input>,
     from: mpsc::UnboundedReceiver<Input>,
@@ -39,13 +39,13 @@ impl Keys {
     }
 
     /// Sets raw mode and reads keys until the listener is dropped.
-    pub(super) async fn listen(&mut self, typed_ahead: TypedAhead) -> io::Result<Listening<'_>> {
-        // The reader of the last listener may still have keys in its hands.
+    pub(super) async fn listen(&mut self, typed_ahead: TypedAhead) -> io::Result<KeyListener<'_>> {
+        // The reader thread of the last listener may still hold keys.
         if let Some(reader) = &mut self.reader {
             let _ = reader.await;
             self.reader = None;
         }
-        let raw = Raw::enter()?;
+        let raw = RawMode::enter()?;
         let resized = Resizes::listen()?;
         let (wait, end) = wait::pair()?;
         let (is_ready, ready) = oneshot::channel();
@@ -61,19 +61,19 @@ impl Keys {
             let _ = ready.await;
             while self.from.try_recv().is_ok() {}
         }
-        Ok(Listening { _end: end, _raw: raw, resized, keys: self })
+        Ok(KeyListener { _end: end, _raw: raw, resized, keys: self })
     }
 }
 
-/// A listener. With it end the reading and the raw mode.
-pub(super) struct Listening<'k> {
+/// A listener. Dropping it ends the reading and raw mode.
+pub(super) struct KeyListener<'k> {
     _end: wait::End,
-    _raw: Raw,
+    _raw: RawMode,
     resized: Resizes,
     keys: &'k mut Keys,
 }
 
-impl Listening<'_> {
+impl KeyListener<'_> {
     pub(super) async fn next(&mut self) -> Input {
         tokio::select! {
             biased;
@@ -84,15 +84,15 @@ impl Listening<'_> {
 }
 
 /// Raw mode, until it is dropped.
-pub(super) struct Raw;
+pub(super) struct RawMode;
 
-impl Raw {
+impl RawMode {
     fn enter() -> io::Result<Self> {
         terminal::enable_raw_mode().map(|()| Self)
     }
 }
 
-impl Drop for Raw {
+impl Drop for RawMode {
     fn drop(&mut self) {
         leave_raw_mode();
     }
@@ -100,11 +100,11 @@ impl Drop for Raw {
 
 /// Sets the terminal to the mode it had before raw mode.
 pub(super) fn leave_raw_mode() {
-    // The mode of a terminal that is gone matters to no program.
+    // An error means that the terminal was closed, and then its mode no longer matters.
     let _ = terminal::disable_raw_mode();
 }
 
-/// Sends everything that comes, until the wait is ended or the terminal is gone.
+/// Sends all input until the wait is ended or the terminal is closed.
 fn read(wait: &wait::Wait, to: &mpsc::UnboundedSender<Input>) {
     loop {
         match wait.until_readable() {
@@ -132,13 +132,13 @@ fn read(wait: &wait::Wait, to: &mpsc::UnboundedSender<Input>) {
     }
 }
 
-/// What the terminal has sent already. One millisecond is enough, as nothing is waited for; with none, `crossterm` does
-/// not look at the terminal.
+/// Returns the next event that the terminal has already sent. The timeout is 1 ms, because with a timeout of zero
+/// `crossterm` does not read the terminal.
 fn next_event() -> io::Result<Option<Event>> {
     if event::poll(Duration::from_millis(1))? { event::read().map(Some) } else { Ok(None) }
 }
 
-/// What a terminal sends for a key, which is what components of modules expect.
+/// Returns the sequence that a terminal sends for a key, which components of modules expect.
 pub(super) fn sequence(key: &KeyEvent) -> Option<String> {
     let has = |modifier| key.modifiers.contains(modifier);
     let modifiers = 1
@@ -191,7 +191,7 @@ pub(super) fn sequence(key: &KeyEvent) -> Option<String> {
     })
 }
 
-/// The control character of a key.
+/// Returns the control character of a key.
 fn control(character: char) -> Option<char> {
     let code = match character {
         ' ' => 0,

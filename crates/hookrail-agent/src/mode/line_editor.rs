@@ -5,10 +5,10 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use super::history::History;
 use super::text_edit::TextEdit;
 
-/// What follows a key.
+/// The effect of a key.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Pressed {
-    /// The line goes on, and has to be drawn.
+    /// The line is still being typed and must be drawn.
     Edited,
     /// The line is complete.
     Done,
@@ -26,11 +26,11 @@ pub(super) enum Pressed {
 pub(super) struct LineEditor<'h> {
     prompt: String,
     edit: TextEdit,
-    /// The lines that can be taken up again; none where an answer is typed.
+    /// The earlier lines; none while an answer is typed.
     history: Option<&'h History>,
-    /// How many lines ago the shown one was typed; zero for one that is new.
+    /// How many lines ago the shown line was typed; zero for a new line.
     ago: usize,
-    /// What was typed before a line of the history took its place.
+    /// The text that was typed before a line of the history replaced it.
     draft: String,
     search: Option<String>,
 }
@@ -41,7 +41,7 @@ impl<'h> LineEditor<'h> {
         Self { prompt: prompt.to_owned(), edit, history, ago: 0, draft: String::new(), search: None }
     }
 
-    /// What stands before the text.
+    /// Returns the prompt before the text.
     pub(super) fn prompt(&self) -> String {
         match &self.search {
             Some(text) => format!("(search) {text}: "),
@@ -53,12 +53,12 @@ impl<'h> LineEditor<'h> {
         self.edit.text()
     }
 
-    /// How many bytes of the text are before the cursor.
+    /// Returns the number of bytes before the cursor.
     pub(super) fn cursor(&self) -> usize {
         self.edit.cursor()
     }
 
-    /// Puts the cursor after the text, where the next output goes on.
+    /// Moves the cursor to the end of the text, so that output follows it.
     pub(super) fn finish(&mut self) {
         self.search = None;
         let text = self.edit.text().to_owned();
@@ -93,7 +93,7 @@ impl<'h> LineEditor<'h> {
         Pressed::Edited
     }
 
-    /// One line up in the text, or in the history.
+    /// Moves one line up in the text, or else in the history.
     fn go_back(&mut self) {
         if !self.edit.move_line(false) {
             self.take_up(self.ago + 1);
@@ -108,7 +108,7 @@ impl<'h> LineEditor<'h> {
         }
     }
 
-    /// Shows the line that was typed so many lines ago.
+    /// Shows the line that was typed `ago` lines ago.
     fn take_up(&mut self, ago: usize) {
         if self.ago == 0 {
             self.edit.text().clone_into(&mut self.draft);
@@ -126,7 +126,7 @@ impl<'h> LineEditor<'h> {
         self.ago = ago;
     }
 
-    /// Whether the key was one of the search. Any other ends it, with the line that was found.
+    /// Handles a key of the search. Returns false for any other key, which ends the search with the line that was found.
     fn press_in_search(&mut self, key: &KeyEvent, control: bool) -> bool {
         let Some(mut text) = self.search.take() else { return false };
         let mut from = self.ago.max(1);

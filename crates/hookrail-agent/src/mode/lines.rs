@@ -6,29 +6,29 @@ use std::sync::Arc;
 use hookrail::Json;
 use tokio::sync::mpsc;
 
-use super::command::{self, After};
-use super::{Begun, Driver, Exit, OnInterrupt, Setup};
+use super::command::{self, AfterCommand};
+use super::{AgentExit, AgentSetup, AgentStart, Driver, OnInterrupt};
 use crate::agent::{EndReason, TurnEnd};
 use crate::error::AgentError;
 use crate::user::NoUser;
-use crate::view::{HeadlessView, Shown};
+use crate::view::{HeadlessView, ViewEvent};
 
-/// All of standard input, as one prompt.
-pub(super) fn all() -> Result<String, AgentError> {
+/// Reads all of standard input as one prompt.
+pub(super) fn read_all_input() -> Result<String, AgentError> {
     let mut bytes = Vec::new();
     let read = std::io::stdin().lock().read_to_end(&mut bytes);
     read.map_err(|error| AgentError::System(format!("standard input cannot be read: {error}")))?;
     String::from_utf8(bytes).map_err(|_| AgentError::System("standard input is not UTF-8".to_owned()))
 }
 
-/// Works on each line as it comes, until there are no more.
-pub(super) async fn run(setup: Setup) -> Result<Exit, AgentError> {
+/// Works on each line as it comes, until the end of input.
+pub(super) async fn run(setup: AgentSetup) -> Result<AgentExit, AgentError> {
     let begin = setup.begin.clone();
     let mut driver = Driver::new(OnInterrupt::EndAll)?;
     let parts = setup.parts(Arc::new(HeadlessView::new()), Arc::new(NoUser));
     let (agent, stop) = match driver.begin(parts, &begin).await? {
-        Begun::Agent(agent, stop) => (agent, stop),
-        Begun::Interrupted(exit) => return Ok(exit),
+        AgentStart::Agent(agent, stop) => (agent, stop),
+        AgentStart::Interrupted(exit) => return Ok(exit),
     };
     let mut end = stop.map_or(TurnEnd::Answered(String::new()), |stop| TurnEnd::Stopped(stop.reason));
     let mut reason = EndReason::Exit;
@@ -55,21 +55,22 @@ pub(super) async fn run(setup: Setup) -> Result<Exit, AgentError> {
             Some(Ok(line)) => line,
             Some(Err(error)) => {
                 let text = format!("standard input cannot be read: {error}");
-                agent.view().show(&Shown::Error { text: &text });
+                agent.view().show(&ViewEvent::Error { text: &text });
                 end = TurnEnd::Failed(text);
                 break;
             }
         };
-        let line = match std::str::from_utf8(&line).map_err(|_| "the line is not UTF-8".to_owned()).and_then(wanted) {
+        let line = match std::str::from_utf8(&line).map_err(|_| "the line is not UTF-8".to_owned()).and_then(parse_line)
+        {
             Ok(None) => continue,
             Ok(Some(line)) => line,
             Err(problem) => {
-                agent.view().show(&Shown::Error { text: &problem });
+                agent.view().show(&ViewEvent::Error { text: &problem });
                 continue;
             }
         };
         if line.starts_with('/') {
-            if let Some(After::End(why)) = driver.drive(&agent, command::run(&agent, &line)).await {
+            if let Some(AfterCommand::End(why)) = driver.drive(&agent, command::run(&agent, &line)).await {
                 reason = why;
                 break;
             }
@@ -89,8 +90,8 @@ pub(super) async fn run(setup: Setup) -> Result<Exit, AgentError> {
     driver.exit(&agent, &end)
 }
 
-/// The prompt or command of a line: the line itself, or the `prompt` or `command` of an object.
-fn wanted(line: &str) -> Result<Option<String>, String> {
+/// Returns the prompt or command of a line: the line itself, or the `prompt` or `command` of an object.
+fn parse_line(line: &str) -> Result<Option<String>, String> {
     let line = line.trim();
     if !line.starts_with('{') {
         return Ok(Some(line.to_owned()).filter(|line| !line.is_empty()));
@@ -105,7 +106,7 @@ fn wanted(line: &str) -> Result<Option<String>, String> {
     }
 }
 
-/// Reading cannot be interrupted, so it has a thread of its own, which ends with the process.
+/// Reads lines on a thread of its own, because reading cannot be interrupted. The thread ends with the process.
 fn read_lines() -> mpsc::UnboundedReceiver<std::io::Result<Vec<u8>>> {
     let (sender, receiver) = mpsc::unbounded_channel();
     std::thread::spawn(move || {

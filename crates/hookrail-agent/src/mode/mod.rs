@@ -1,5 +1,5 @@
-//! The ways to run the agent: on a terminal, for one prompt, for a program, from a pipe. They differ in where prompts come
-//! from and how things are shown. What hooks can do is the same in all of them.
+//! The modes of the agent: on a terminal, for one prompt, for a program, from a pipe. They differ in where prompts come
+//! from and how output is shown. Hooks can do the same in all of them.
 
 mod command;
 mod edit_box;
@@ -24,24 +24,24 @@ use std::time::Duration;
 use hookrail::{HookSystem, Stop};
 use tokio::time::Instant;
 
-use crate::agent::{Agent, Begin, EndReason, Parts, TurnEnd};
+use crate::agent::{Agent, AgentParts, EndReason, SessionOpening, TurnEnd};
 use crate::error::AgentError;
 use crate::model::Model;
 use crate::session::SessionStore;
-use crate::settings::Settings;
-use crate::tool::Place;
+use crate::settings::AgentSettings;
+use crate::tool::Workspace;
 use crate::user::{NoUser, User};
 use crate::view::{HeadlessView, TerminalView, View, watch};
 use signals::Signals;
 
-/// Where prompts come from, and how things are shown.
+/// The source of prompts, and the form of the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// A person types prompts on a terminal.
+pub enum AgentMode {
+    /// The user types prompts on a terminal.
     Interactive,
     /// One prompt, given with the command.
     Prompt(String),
-    /// A program reads JSON; prompts are given with the command, or come as lines on standard input.
+    /// JSON for a program; one prompt given with the command, or one per line on standard input.
     Headless(Option<String>),
     /// One prompt, which is all of standard input.
     Piped,
@@ -49,8 +49,8 @@ pub enum Mode {
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
-    /// All is well.
+pub enum AgentExit {
+    /// The agent answered, or the user ended it.
     Fine,
     /// The agent failed: the model, the turn limit, the script.
     Failed,
@@ -58,37 +58,45 @@ pub enum Exit {
     Denied,
     /// A hook stopped the agent.
     Stopped,
-    /// A signal of this number ended it.
+    /// The signal with this number ended the agent.
     Signalled(u8),
 }
 
-/// Everything a run needs, whatever its mode.
-pub struct Setup {
+/// Everything that a run needs, in any mode.
+pub struct AgentSetup {
     /// The hooks.
     pub hooks: HookSystem,
     /// The model.
     pub model: Arc<dyn Model>,
-    /// Where tools may read and write.
-    pub place: Place,
-    /// Where sessions are.
+    /// The folders that tools may read and write.
+    pub place: Workspace,
+    /// The store of sessions.
     pub store: SessionStore,
-    /// Limits and habits.
-    pub settings: Settings,
-    /// How the session begins.
-    pub begin: Begin,
-    /// Where the lines a person typed are kept, if anywhere.
+    /// The limits and defaults.
+    pub settings: AgentSettings,
+    /// The session to start with.
+    pub begin: SessionOpening,
+    /// The file of typed lines, if they are kept.
     pub history: Option<PathBuf>,
 }
 
-impl Setup {
-    /// A new session with default settings.
+impl AgentSetup {
+    /// Makes the setup of a new session with default settings.
     #[must_use]
-    pub fn new(hooks: HookSystem, model: Arc<dyn Model>, place: Place, store: SessionStore) -> Self {
-        Self { hooks, model, place, store, settings: Settings::default(), begin: Begin::New, history: None }
+    pub fn new(hooks: HookSystem, model: Arc<dyn Model>, place: Workspace, store: SessionStore) -> Self {
+        Self {
+            hooks,
+            model,
+            place,
+            store,
+            settings: AgentSettings::default(),
+            begin: SessionOpening::New,
+            history: None,
+        }
     }
 
-    fn parts(self, view: Arc<dyn View>, user: Arc<dyn User>) -> Parts {
-        let mut parts = Parts::new(self.hooks, self.model, self.place, self.store, view, user);
+    fn parts(self, view: Arc<dyn View>, user: Arc<dyn User>) -> AgentParts {
+        let mut parts = AgentParts::new(self.hooks, self.model, self.place, self.store, view, user);
         parts.settings = self.settings;
         parts
     }
@@ -97,32 +105,32 @@ impl Setup {
 /// Runs the agent until it is done.
 ///
 /// # Errors
-/// When it cannot begin (the session, the terminal, the runtime), or when what it says cannot be written.
-pub fn run(setup: Setup, mode: Mode) -> Result<Exit, AgentError> {
+/// If the agent cannot start (the session, the terminal, the runtime), or if its output cannot be written.
+pub fn run(setup: AgentSetup, mode: AgentMode) -> Result<AgentExit, AgentError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| AgentError::System(format!("the agent cannot be run: {error}")))?;
     let exit = runtime.block_on(async {
         match mode {
-            Mode::Interactive => interactive::run(setup).await,
-            Mode::Prompt(prompt) => once(setup, &prompt, Arc::new(TerminalView::new())).await,
-            Mode::Headless(Some(prompt)) => once(setup, &prompt, Arc::new(HeadlessView::new())).await,
-            Mode::Headless(None) => lines::run(setup).await,
-            Mode::Piped => once(setup, &lines::all()?, Arc::new(TerminalView::new())).await,
+            AgentMode::Interactive => interactive::run(setup).await,
+            AgentMode::Prompt(prompt) => once(setup, &prompt, Arc::new(TerminalView::new())).await,
+            AgentMode::Headless(Some(prompt)) => once(setup, &prompt, Arc::new(HeadlessView::new())).await,
+            AgentMode::Headless(None) => lines::run(setup).await,
+            AgentMode::Piped => once(setup, &lines::read_all_input()?, Arc::new(TerminalView::new())).await,
         }
     });
-    // A thread may still wait for somebody to type.
+    // A thread may still wait for input from the terminal, and dropping the runtime would wait for that thread.
     runtime.shutdown_background();
     exit
 }
 
-/// One prompt and its answer.
-async fn once(setup: Setup, prompt: &str, view: Arc<dyn View>) -> Result<Exit, AgentError> {
+/// Works on one prompt.
+async fn once(setup: AgentSetup, prompt: &str, view: Arc<dyn View>) -> Result<AgentExit, AgentError> {
     let begin = setup.begin.clone();
     let mut driver = Driver::new(OnInterrupt::EndAll)?;
     let parts = setup.parts(Arc::clone(&view), Arc::new(NoUser));
     let (agent, stop) = match driver.begin(parts, &begin).await? {
-        Begun::Agent(agent, stop) => (agent, stop),
-        Begun::Interrupted(exit) => return Ok(exit),
+        AgentStart::Agent(agent, stop) => (agent, stop),
+        AgentStart::Interrupted(exit) => return Ok(exit),
     };
     let end = match stop {
         Some(stop) => TurnEnd::Stopped(stop.reason),
@@ -132,52 +140,53 @@ async fn once(setup: Setup, prompt: &str, view: Arc<dyn View>) -> Result<Exit, A
     driver.exit(&agent, &end)
 }
 
-/// What came of the beginning.
-enum Begun {
-    /// The agent, and whether a hook does not want it to work.
+/// How the start of the agent ended.
+enum AgentStart {
+    /// The agent started, with the stop that a hook asked for.
     Agent(Arc<Agent>, Option<Stop>),
     /// A signal came first.
-    Interrupted(Exit),
+    Interrupted(AgentExit),
 }
 
-/// What an interrupt means.
+/// The effect of an interrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OnInterrupt {
-    /// First the hook, then the turn; the agent goes on.
+    /// Ends the hook, or else the turn; the agent continues.
     EndStep,
-    /// Everything ends.
+    /// Ends the agent.
     EndAll,
 }
 
-/// Runs pieces of the agent's work, while it shows slow hooks and listens to signals.
+/// Drives the agent's work, shows slow hooks and handles signals.
 struct Driver {
     signals: Signals,
     on_interrupt: OnInterrupt,
-    /// The signal that ends the agent, once there was one.
+    /// The first signal that ends the agent.
     signal: Option<u8>,
-    /// When hooks that still run after such a signal are cancelled.
-    patience: Option<Instant>,
-    /// When work that goes on all the same is abandoned.
-    gives_up: Option<Instant>,
+    /// The time at which hooks that still run after such a signal are cancelled.
+    hooks_cancelled_at: Option<Instant>,
+    /// The time at which work that still runs is abandoned.
+    abandoned_at: Option<Instant>,
 }
 
-/// How long hooks may take to end a turn, and then to end the session, after a signal that ends the agent.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// How long each further hook may take after that.
-const HURRY: Duration = Duration::from_millis(500);
-/// How long what cannot be cancelled, such as a model that does not answer, may keep the agent after a signal.
-const LONGEST: Duration = Duration::from_secs(15);
+/// The time that hooks get to end a turn, and then to end the session, after a signal that ends the agent.
+const HOOK_GRACE: Duration = Duration::from_secs(5);
+/// The time that each further hook gets after that.
+const NEXT_HOOK_GRACE: Duration = Duration::from_millis(500);
+/// The time after a signal at which work that cannot be cancelled, such as a model that does not answer, is abandoned.
+const ABANDON_AFTER: Duration = Duration::from_secs(15);
 
 impl Driver {
     fn new(on_interrupt: OnInterrupt) -> Result<Self, AgentError> {
-        let signals = Signals::listen()
-            .map_err(|error| AgentError::System(format!("the agent cannot be made interruptible: {error}")))?;
-        // Without the thread that this takes the agent works; only a reader that takes nothing can then keep it from ending.
+        let signals =
+            Signals::listen().map_err(|error| AgentError::System(format!("signals cannot be handled: {error}")))?;
+        // If the thread cannot be started, the agent still works; a reader of its output that reads nothing can then keep
+        // it from ending.
         let _ = Signals::watch(on_interrupt == OnInterrupt::EndAll);
-        Ok(Self { signals, on_interrupt, signal: None, patience: None, gives_up: None })
+        Ok(Self { signals, on_interrupt, signal: None, hooks_cancelled_at: None, abandoned_at: None })
     }
 
-    /// Does a piece of the agent's work. None if a signal ended the agent and the work did not end in time.
+    /// Runs a piece of the agent's work. Returns none if a signal ended the agent and the work did not end in time.
     async fn drive<F: Future>(&mut self, agent: &Agent, work: F) -> Option<F::Output> {
         let mut work = pin!(work);
         let mut watching = pin!(watch(agent.hooks(), agent.view()));
@@ -193,40 +202,40 @@ impl Driver {
                     }
                     return Some(done);
                 }
-                () = until(self.gives_up) => return None,
+                () = until(self.abandoned_at) => return None,
                 number = self.signals.next() => {
                     if number == signals::INTERRUPT && self.on_interrupt == OnInterrupt::EndStep {
                         agent.interrupt();
                     } else if number != signals::HANG_UP || self.signal.is_none() {
-                        // A terminal that is closed says so to its leader and to its foreground, which can be one
-                        // process; the second time must not cut the end of the session short.
+                        // A closed terminal sends SIGHUP to its session leader and to its foreground group. The agent can
+                        // be both, and the second signal must not cut the end of the session short.
                         self.signalled(number);
                         agent.leave();
                     }
                 }
-                () = until(self.patience) => {
-                    self.patience = Some(Instant::now() + HURRY);
+                () = until(self.hooks_cancelled_at) => {
+                    self.hooks_cancelled_at = Some(Instant::now() + NEXT_HOOK_GRACE);
                     agent.interrupt_all();
                 }
             }
         }
     }
 
-    /// Whether no further prompt is worked on: a signal came, or nothing can be written any more.
+    /// Returns whether the agent takes no further prompt: a signal came, or the output cannot be written.
     fn is_over(&self, agent: &Agent) -> bool {
         self.signal.is_some() || agent.view().failure().is_some()
     }
 
-    /// Takes note of a signal that ends the agent. The first one is what it ends with.
+    /// Records a signal that ends the agent. The first one sets the exit status.
     fn signalled(&mut self, number: u8) {
         self.signal.get_or_insert(number);
         let now = Instant::now();
-        self.patience.get_or_insert(now + PATIENCE);
-        self.gives_up.get_or_insert(now + LONGEST);
+        self.hooks_cancelled_at.get_or_insert(now + HOOK_GRACE);
+        self.abandoned_at.get_or_insert(now + ABANDON_AFTER);
     }
 
-    /// Lets the agent begin. When a signal comes first its hooks are cancelled, and no session has begun.
-    async fn begin(&mut self, parts: Parts, begin: &Begin) -> Result<Begun, AgentError> {
+    /// Starts the agent. If a signal comes first, its hooks are cancelled and no session is started.
+    async fn begin(&mut self, parts: AgentParts, begin: &SessionOpening) -> Result<AgentStart, AgentError> {
         let (hooks, view) = (parts.hooks.clone(), Arc::clone(&parts.view));
         let begun = {
             let mut work = pin!(Agent::begin(parts, begin));
@@ -235,18 +244,18 @@ impl Driver {
                 tokio::select! {
                     biased;
                     () = &mut watching => {}
-                    done = &mut work => break done.map(|(agent, stop)| Begun::Agent(agent, stop)),
-                    number = self.signals.next() => break Ok(Begun::Interrupted(Exit::Signalled(number))),
+                    done = &mut work => break done.map(|(agent, stop)| AgentStart::Agent(agent, stop)),
+                    number = self.signals.next() => break Ok(AgentStart::Interrupted(AgentExit::Signalled(number))),
                 }
             }
         };
-        if !matches!(begun, Ok(Begun::Agent(..))) {
+        if !matches!(begun, Ok(AgentStart::Agent(..))) {
             hooks.shutdown().await;
         }
         begun
     }
 
-    /// Ends the session for the reason that fits.
+    /// Ends the session, with the reason that fits the end of the last prompt.
     async fn end(&mut self, agent: &Agent, end: &TurnEnd, otherwise: EndReason) {
         let reason = match end {
             _ if self.signal.is_some() => EndReason::Other,
@@ -261,38 +270,38 @@ impl Driver {
         };
         if self.signal.is_some() {
             let now = Instant::now();
-            (self.patience, self.gives_up) = (Some(now + PATIENCE), Some(now + LONGEST));
+            (self.hooks_cancelled_at, self.abandoned_at) = (Some(now + HOOK_GRACE), Some(now + ABANDON_AFTER));
             agent.leave();
         }
         self.drive(agent, agent.end(reason)).await;
     }
 
-    /// The status for the end of the last prompt, unless there is a reason that weighs more.
-    fn exit(&self, agent: &Agent, end: &TurnEnd) -> Result<Exit, AgentError> {
+    /// Returns the exit status for the end of the last prompt. A signal or lost output takes precedence.
+    fn exit(&self, agent: &Agent, end: &TurnEnd) -> Result<AgentExit, AgentError> {
         let exit = match end {
-            TurnEnd::Answered(_) => Exit::Fine,
-            TurnEnd::Denied(_) => Exit::Denied,
-            TurnEnd::Stopped(_) => Exit::Stopped,
+            TurnEnd::Answered(_) => AgentExit::Fine,
+            TurnEnd::Denied(_) => AgentExit::Denied,
+            TurnEnd::Stopped(_) => AgentExit::Stopped,
             TurnEnd::Cancelled
             | TurnEnd::Capped(_)
             | TurnEnd::Failed(_)
             | TurnEnd::SignedOut(_)
-            | TurnEnd::OutputLost(_) => Exit::Failed,
+            | TurnEnd::OutputLost(_) => AgentExit::Failed,
         };
         self.exit_unless_cut_off(agent, exit)
     }
 
-    /// The status, unless a signal ended the agent or nothing could be written any more.
-    fn exit_unless_cut_off(&self, agent: &Agent, exit: Exit) -> Result<Exit, AgentError> {
+    /// Returns the exit status, unless a signal ended the agent or the output could not be written.
+    fn exit_unless_cut_off(&self, agent: &Agent, exit: AgentExit) -> Result<AgentExit, AgentError> {
         match (self.signal, agent.view().failure()) {
-            (Some(number), _) => Ok(Exit::Signalled(number)),
+            (Some(number), _) => Ok(AgentExit::Signalled(number)),
             (None, Some(why)) => Err(AgentError::Output(why)),
             (None, None) => Ok(exit),
         }
     }
 }
 
-/// Waits until a time; for ever if there is none.
+/// Waits until a time. Never returns if there is none.
 async fn until(time: Option<Instant>) {
     match time {
         Some(time) => tokio::time::sleep_until(time).await,

@@ -8,17 +8,17 @@ use crossterm::terminal::{Clear, ClearType};
 use hookrail::HostError;
 use hookrail::host::{Component, HostFuture};
 
-use super::keys::{Input, Listening, sequence};
+use super::keys::{Input, KeyListener, sequence};
 use crate::text::coloured;
 use crate::view::screen::{columns, has_colours, rows};
 
-/// What draws itself and takes keys: a dialog of the agent, or a component of a module.
+/// Something that draws itself and handles keys: a dialog of the agent, or a component of a module.
 pub(super) trait Widget: Sync {
     fn render(&self, columns: usize) -> HostFuture<'_, Vec<String>>;
 
     fn press(&self, key: &KeyEvent);
 
-    /// Waits until it has to be drawn again. False if it is done.
+    /// Waits until the widget must be drawn again. Returns false if it is done.
     fn changed(&self) -> HostFuture<'_, bool>;
 }
 
@@ -38,8 +38,8 @@ impl Widget for &dyn Component {
     }
 }
 
-/// Shows a widget until it is done. Ctrl-C twice in a row closes it, whatever the widget makes of the key.
-pub(super) async fn show(widget: &dyn Widget, keys: &mut Listening<'_>) -> io::Result<()> {
+/// Shows a widget until it is done. Ctrl-C twice in a row always closes it.
+pub(super) async fn show(widget: &dyn Widget, keys: &mut KeyListener<'_>) -> io::Result<()> {
     let mut painted = Painted::default();
     let mut interrupted = false;
     loop {
@@ -66,12 +66,12 @@ pub(super) async fn show(widget: &dyn Widget, keys: &mut Listening<'_>) -> io::R
     }
 }
 
-/// The error of a terminal that a widget cannot be shown on.
+/// Makes the error for a terminal on which a widget cannot be shown.
 pub(super) fn unusable(error: &io::Error) -> HostError {
-    HostError::new(format!("the terminal cannot be used for it: {error}"))
+    HostError::new(format!("the component cannot be shown on this terminal: {error}"))
 }
 
-/// What of a widget is on the screen. Dropping it removes that.
+/// The drawn lines of a widget. Dropping this removes them from the screen.
 #[derive(Default)]
 struct Painted {
     lines: Vec<String>,
@@ -89,7 +89,7 @@ impl Painted {
         write(&frame)
     }
 
-    /// What brings the cursor back to where the drawing begins, and clears what is there.
+    /// Returns the sequence that moves the cursor back to the start of the drawing and clears the drawing.
     fn back(&self) -> String {
         let clear = Clear(ClearType::FromCursorDown);
         match u16::try_from(self.lines.len().saturating_sub(1)) {
@@ -105,7 +105,7 @@ impl Drop for Painted {
     }
 }
 
-/// A line as it is written: cut to the screen, and with colours only where there are any.
+/// Returns a line cut to the width of the screen, with colours if the terminal has any.
 fn shown(line: &str) -> String {
     let line = coloured(line, columns());
     if has_colours() { line } else { anstream::adapter::strip_str(&line).to_string() }

@@ -1,4 +1,4 @@
-//! `/plugin`: what is installed, and turning it on and off. A change is on disk at once and in force after a refresh.
+//! `/plugin`: lists plugins, enables and disables them. A change is written at once and in force after a refresh.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use hookrail::dialect::xcode::{PluginPlaces, Survey, set_enabled, survey};
 
 use crate::agent::Agent;
 
-/// What a command answers: lines, or why it cannot be followed.
-type Answer = Result<Vec<String>, String>;
+/// The lines that a command prints, or the reason why it failed.
+type CommandOutput = Result<Vec<String>, String>;
 
-pub(super) fn run(agent: &Agent, words: &[&str]) -> Answer {
+pub(super) fn run(agent: &Agent, words: &[&str]) -> CommandOutput {
     if agent.settings().plugins_off {
         return Err("plugins are off: `--no-plugins` was given".to_owned());
     }
@@ -24,7 +24,10 @@ pub(super) fn run(agent: &Agent, words: &[&str]) -> Answer {
         ["refresh"] => {
             agent.hooks().reload();
             agent.report_loading_again();
-            Ok(vec![format!("{} hooks are loaded", agent.hooks().snapshot().hooks().len())])
+            Ok(vec![match agent.hooks().snapshot().hooks().len() {
+                1 => "1 hook is loaded".to_owned(),
+                count => format!("{count} hooks are loaded"),
+            }])
         }
         _ => Err("`/plugin list`, `/plugin refresh`, `/plugin enable ID` or `/plugin disable ID`".to_owned()),
     }
@@ -44,12 +47,12 @@ fn list(found: &Survey) -> Vec<String> {
     found.plugins.iter().map(line).collect()
 }
 
-fn switch(places: &PluginPlaces, found: &Survey, id: &str, enabled: bool) -> Answer {
+fn switch(places: &PluginPlaces, found: &Survey, id: &str, enabled: bool) -> CommandOutput {
     if !found.plugins.iter().any(|plugin| plugin.id == id) {
         return Err(format!("there is no plugin `{id}`; `/plugin list` lists them"));
     }
-    let settings = places.user_settings.as_ref().ok_or("there is no home directory to keep settings in")?;
+    let settings = places.user_settings.as_ref().ok_or("settings cannot be stored: there is no home directory")?;
     set_enabled(settings, id, enabled).map_err(|error| error.to_string())?;
-    let word = if enabled { "on" } else { "off" };
-    Ok(vec![format!("{id} is {word}; `/plugin refresh` puts it in force")])
+    let word = if enabled { "enabled" } else { "disabled" };
+    Ok(vec![format!("{id} is {word}; run `/plugin refresh` to apply this")])
 }

@@ -1,28 +1,28 @@
-//! Being told to end.
+//! The signals that ask the agent to end.
 
 use std::io;
 
 #[cfg(unix)]
 use crate::view::output::process_ends;
 
-/// What Ctrl-C sends.
+/// SIGINT, which Ctrl-C sends.
 pub(super) const INTERRUPT: u8 = 2;
-/// What a terminal sends that goes away.
+/// SIGHUP, which a terminal sends when it is closed.
 pub(super) const HANG_UP: u8 = 1;
 
 /// Waits for the signals that ask a program to end.
 pub(super) struct Signals {
     #[cfg(unix)]
     listening: Vec<(u8, tokio::signal::unix::Signal)>,
-    /// A file that may not grow further is an error of the write, as a full disk is, and not the end of the agent.
+    /// Handled so that a file at its size limit is a write error, like a full disk, and does not end the agent.
     #[cfg(unix)]
     _file_too_large: tokio::signal::unix::Signal,
 }
 
 #[cfg(unix)]
 impl Signals {
-    /// Takes the signals over from their default, which would leave hooks and tools behind. A signal that is ignored when
-    /// the agent starts stays ignored: that is how `nohup` works, and how a shell keeps Ctrl-C from jobs in the background.
+    /// Handles the signals, because their default action would leave processes of hooks and tools behind. A signal that is
+    /// ignored when the agent starts stays ignored: `nohup` and shells with background jobs rely on that.
     pub(super) fn listen() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         const QUIT: u8 = 3;
@@ -37,8 +37,8 @@ impl Signals {
         Ok(Self { listening, _file_too_large: file_too_large })
     }
 
-    /// Sees signals also while the agent's own thread waits for a reader that takes nothing, and lets it give up then.
-    /// An interrupt counts only if it ends the agent.
+    /// Starts a thread that handles signals while the agent's own thread is blocked by a reader that reads nothing, and
+    /// then lets the write fail. An interrupt has this effect only if it ends the agent.
     pub(super) fn watch(interrupt_ends: bool) -> io::Result<()> {
         let body = move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -66,7 +66,7 @@ impl Signals {
     }
 }
 
-/// The signals that were ignored when the process started, one bit each. Where the system does not say, none is.
+/// Returns the signals that were ignored when the process started, one bit each; none if the system does not tell.
 #[cfg(unix)]
 fn ignored_signals() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -76,12 +76,12 @@ fn ignored_signals() -> u64 {
 
 #[cfg(not(unix))]
 impl Signals {
-    /// Ctrl-C is taken over when it is first waited for.
+    /// Does nothing: Ctrl-C is handled from the first call of [`Signals::next`].
     pub(super) fn listen() -> io::Result<Self> {
         Ok(Self {})
     }
 
-    /// Writes are waited for here.
+    /// Does nothing: writes block on this system.
     pub(super) fn watch(_interrupt_ends: bool) -> io::Result<()> {
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The terminal of a person: a line editor with history, the questions they are asked, and what hooks draw on it.
+//! The terminal of the user: a line editor with history, questions, and components that hooks draw.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -22,14 +22,14 @@ use crate::text::{limited, visible};
 use crate::user::{User, UserFuture};
 use crate::view::screen::{Screen, Stream, has_colours};
 
-/// What a person typed.
-pub(super) enum Typed {
+/// What the user typed.
+pub(super) enum TypedInput {
     Line(String),
     /// Ctrl-C.
     Interrupted,
     /// Ctrl-D on an empty line.
     Closed,
-    /// The terminal is not there any more.
+    /// The terminal was closed.
     Gone,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Terminal {
     screen: Arc<Screen>,
     /// The holder of the lock reads the keys.
     keys: Arc<tokio::sync::Mutex<Keys>>,
-    /// What the next prompt begins with.
+    /// The text that the next prompt begins with.
     prefilled: Arc<Mutex<String>>,
     history: Arc<Mutex<History>>,
     /// Ends every question.
@@ -57,7 +57,7 @@ impl Terminal {
         }
     }
 
-    /// The screen, for others that write on it.
+    /// Returns the screen, for other code that writes on it.
     pub(super) fn screen(&self) -> Arc<Screen> {
         Arc::clone(&self.screen)
     }
@@ -66,28 +66,28 @@ impl Terminal {
         lock(&self.prefilled)
     }
 
-    /// Lets the person type a prompt.
-    pub(super) async fn prompt(&self) -> Typed {
+    /// Lets the user type a prompt.
+    pub(super) async fn prompt(&self) -> TypedInput {
         let history = lock(&self.history).clone();
         let typed = self.read("> ", Some(&history)).await;
-        if let Typed::Line(line) = &typed {
+        if let TypedInput::Line(line) = &typed {
             lock(&self.history).add(line);
         }
         typed
     }
 
-    /// Reads a line. An answer, which has no history, begins empty and with keys that were pressed from now on.
-    async fn read(&self, prompt: &str, history: Option<&History>) -> Typed {
+    /// Reads a line. A line without a history is an answer: it begins empty, and keys that were pressed before are discarded.
+    async fn read(&self, prompt: &str, history: Option<&History>) -> TypedInput {
         let mut keys = tokio::select! {
             keys = self.keys.lock() => keys,
-            () = self.left.cancelled() => return Typed::Gone,
+            () = self.left.cancelled() => return TypedInput::Gone,
         };
         let typed_ahead = if history.is_some() { TypedAhead::Keep } else { TypedAhead::Discard };
         let listening = tokio::select! {
             listening = keys.listen(typed_ahead) => listening,
-            () = self.left.cancelled() => return Typed::Gone,
+            () = self.left.cancelled() => return TypedInput::Gone,
         };
-        let Ok(mut listening) = listening else { return Typed::Gone };
+        let Ok(mut listening) = listening else { return TypedInput::Gone };
         let text = if history.is_some() { std::mem::take(&mut *self.prefilled_text()) } else { String::new() };
         let mut editor = LineEditor::new(prompt, &text, history);
         let _typing = self.screen.typing();
@@ -97,7 +97,7 @@ impl Terminal {
             draw(&editor);
             let input = tokio::select! {
                 input = listening.next() => input,
-                () = self.left.cancelled() => return Typed::Gone,
+                () = self.left.cancelled() => return TypedInput::Gone,
             };
             let pressed = match input {
                 Input::Key(key) => editor.press(&key),
@@ -106,7 +106,7 @@ impl Terminal {
                     Pressed::Edited
                 }
                 Input::Resized => Pressed::Edited,
-                Input::Closed => return Typed::Gone,
+                Input::Closed => return TypedInput::Gone,
             };
             match pressed {
                 Pressed::Edited => {}
@@ -115,9 +115,9 @@ impl Terminal {
                     self.screen.control(&MoveTo(0, 0));
                 }
                 Pressed::Suspend => suspend(),
-                Pressed::Done => break Typed::Line(editor.text().to_owned()),
-                Pressed::Interrupted => break Typed::Interrupted,
-                Pressed::Closed => break Typed::Closed,
+                Pressed::Done => break TypedInput::Line(editor.text().to_owned()),
+                Pressed::Interrupted => break TypedInput::Interrupted,
+                Pressed::Closed => break TypedInput::Closed,
             }
         };
         editor.finish();
@@ -126,13 +126,13 @@ impl Terminal {
         typed
     }
 
-    /// Leaves the terminal in the mode in which it was found, also when a question is still open.
+    /// Restores the mode that the terminal had at the start, even if a question is still open.
     pub(super) fn restore(&self) {
         leave_raw_mode();
     }
 
-    /// Shows lines and lets the person answer on the last one.
-    async fn ask(&self, question: &str) -> Typed {
+    /// Shows lines and lets the user answer on the last one.
+    async fn ask(&self, question: &str) -> TypedInput {
         let (above, last) = question.rsplit_once('\n').unwrap_or(("", question));
         if !above.is_empty() {
             self.screen.write(Stream::Asides, &format!("{above}\n"));
@@ -140,7 +140,7 @@ impl Terminal {
         self.read(last, None).await
     }
 
-    /// Shows a widget in place of everything else.
+    /// Shows a widget; other output waits until it is closed.
     async fn show(&self, widget: &dyn Widget) -> Result<(), HostError> {
         let shown = async {
             let mut keys = self.keys.lock().await;
@@ -155,7 +155,7 @@ impl Terminal {
     }
 }
 
-/// Stops the agent as a shell's job, until it is continued.
+/// Suspends the agent, as a shell's job, until it is continued.
 fn suspend() {
     leave_raw_mode();
     #[cfg(unix)]
@@ -163,7 +163,8 @@ fn suspend() {
     let _ = crossterm::terminal::enable_raw_mode();
 }
 
-/// Pasted text is told apart from keys until this is dropped, so that a line break in it does not send the line.
+/// Bracketed paste, until this is dropped: pasted text is told apart from keys, so that a line break in it does not send
+/// the line.
 struct Pasting<'s>(&'s Screen);
 
 impl<'s> Pasting<'s> {
@@ -193,8 +194,10 @@ impl User for Terminal {
                 visible(input.text())
             );
             match self.ask(&question).await {
-                Typed::Line(answer) if matches!(answer.trim(), "y" | "Y" | "yes" | "Yes") => Approval::Granted,
-                Typed::Line(_) | Typed::Interrupted | Typed::Closed | Typed::Gone => Approval::Refused(String::new()),
+                TypedInput::Line(answer) if matches!(answer.trim(), "y" | "Y" | "yes" | "Yes") => Approval::Granted,
+                TypedInput::Line(_) | TypedInput::Interrupted | TypedInput::Closed | TypedInput::Gone => {
+                    Approval::Refused(String::new())
+                }
             }
         })
     }
@@ -202,8 +205,8 @@ impl User for Terminal {
     fn line<'a>(&'a self, question: &'a str) -> UserFuture<'a, Option<String>> {
         Box::pin(async move {
             match self.ask(&visible(question)).await {
-                Typed::Line(line) => Some(line),
-                Typed::Interrupted | Typed::Closed | Typed::Gone => None,
+                TypedInput::Line(line) => Some(line),
+                TypedInput::Interrupted | TypedInput::Closed | TypedInput::Gone => None,
             }
         })
     }

@@ -29,7 +29,7 @@ const TEXTS: &[(&str, Style)] = &[
     ("bashMode", AnsiColor::Green.on_default()),
 ];
 
-/// A text in a style. A name that is not known changes nothing.
+/// Returns a text in a style. An unknown name changes nothing.
 pub(super) fn styled(style: &str, text: &str) -> String {
     let style = match style.split_once(':') {
         Some(("fg", name)) => TEXTS.iter().find(|(known, _)| *known == name).map_or(PLAIN, |(_, style)| *style),

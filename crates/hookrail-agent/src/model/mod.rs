@@ -1,7 +1,7 @@
-//! Models: who answers a request. The agent knows nothing of a model but this trait; real providers will implement it
-//! as the scripted one does.
+//! Models, which answer requests. The agent knows a model only through this trait, which providers implement as the
+//! scripted model does.
 //!
-//! A model is called only with a [`ModelPermit`], so no call can be made beside the hooks.
+//! A model is called only with a [`ModelPermit`], so no call can bypass the hooks.
 
 mod script;
 mod scripted;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use hookrail::Json;
 use hookrail::guard::ModelPermit;
 
-/// A response on its way.
+/// The future of a response.
 pub type ModelFuture<'a> = Pin<Box<dyn Future<Output = Result<Json, ModelError>> + Send + 'a>>;
 
 /// A model.
@@ -25,45 +25,44 @@ pub type ModelFuture<'a> = Pin<Box<dyn Future<Output = Result<Json, ModelError>>
 /// `systemInstruction`, `tools` (with `functionDeclarations`) and, where hooks chose tools, `toolConfig`; a response has
 /// `candidates` and `usageMetadata`. A request for a summary has `purpose` set to `summary`.
 pub trait Model: Send + Sync {
-    /// Its name.
+    /// Returns the model's name.
     fn name(&self) -> &str;
 
-    /// How many tokens a request may have.
+    /// Returns the highest number of tokens of a request.
     fn context_window(&self) -> u64;
 
-    /// Answers a request. Text is given to `stream` as it comes; the whole response is what the future gives.
-    fn respond<'a>(&'a self, permit: &'a ModelPermit, stream: &'a mut dyn Stream) -> ModelFuture<'a>;
+    /// Answers a request. Passes text to `stream` as it comes, and returns the whole response.
+    fn respond<'a>(&'a self, permit: &'a ModelPermit, stream: &'a mut dyn ResponseStream) -> ModelFuture<'a>;
 
-    /// The model of a sub-agent; by default there is none of its own.
+    /// Returns the model of a sub-agent; none by default, so that there are no sub-agents.
     fn for_agent(&self, _name: &str) -> Option<Arc<dyn Model>> {
         None
     }
 }
 
-/// Who takes a response while it comes.
-pub trait Stream: Send {
-    /// Takes a piece of text. A break means that the rest is not wanted; the model then gives
-    /// [`ModelError::Interrupted`].
+/// The receiver of a response while it is streamed.
+pub trait ResponseStream: Send {
+    /// Receives a piece of text. After a break the model must return [`ModelError::Interrupted`].
     fn text(&mut self, text: &str) -> ControlFlow<()>;
 }
 
-/// Why a model did not answer.
+/// The reason why a model did not answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// It may work when it is tried again.
+    /// A failure that may not occur again, such as a lost connection.
     #[error("{0}")]
     Transient(String),
     /// The request is too long.
     #[error("{0}")]
     Overflow(String),
-    /// The account is not signed in, or not any more.
+    /// The account is not signed in.
     #[error("{0}")]
     SignedOut(String),
-    /// It will not work.
+    /// A failure that a retry does not change.
     #[error("{0}")]
     Failed(String),
-    /// Whoever took the stream did not want the rest.
+    /// The receiver of the stream interrupted the response.
     #[error("the response was interrupted")]
     Interrupted,
 }

@@ -19,14 +19,14 @@ pub(super) struct Script {
     #[serde(default)]
     pub(super) context_window: Option<u64>,
     #[serde(default)]
-    pub(super) turns: Vec<Step>,
+    pub(super) turns: Vec<ScriptStep>,
     /// The parts of sub-agents, by name.
     #[serde(default)]
-    pub(super) agents: BTreeMap<String, Vec<Step>>,
-    /// What is answered to requests for a summary, in turn.
+    pub(super) agents: BTreeMap<String, Vec<ScriptStep>>,
+    /// The answers to requests for a summary, in order.
     #[serde(default)]
     pub(super) summaries: Vec<String>,
-    /// What is answered to requests of modules, in turn.
+    /// The answers to requests of modules, in order.
     #[serde(default)]
     pub(super) completions: Vec<String>,
 }
@@ -34,8 +34,8 @@ pub(super) struct Script {
 /// One answer.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Step {
-    /// Whose answer it is, in a file of lines.
+pub(super) struct ScriptStep {
+    /// The sub-agent that gives the answer, in a file of lines.
     #[serde(default)]
     agent: Option<String>,
     #[serde(default)]
@@ -47,13 +47,13 @@ pub(super) struct Step {
     pub(super) calls: Vec<ScriptedCall>,
     #[serde(default)]
     pub(super) error: Option<ScriptedError>,
-    /// What the request must be like; otherwise the script does not fit and the model fails.
+    /// The expected request. The model fails if the request differs.
     #[serde(default)]
     pub(super) expect: Option<Expectation>,
-    /// Never answers, so that somebody has to interrupt it.
+    /// Whether the model never answers, so that it must be interrupted.
     #[serde(default)]
     pub(super) hang: bool,
-    /// Is given again and again.
+    /// Whether the answer is repeated without end.
     #[serde(default)]
     pub(super) repeat: bool,
 }
@@ -74,14 +74,14 @@ pub(super) struct ScriptedCall {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ScriptedError {
-    pub(super) kind: ErrorKind,
+    pub(super) kind: ScriptedErrorKind,
     #[serde(default)]
     pub(super) message: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum ErrorKind {
+pub(super) enum ScriptedErrorKind {
     Transient,
     Overflow,
     SignedOut,
@@ -91,10 +91,10 @@ pub(super) enum ErrorKind {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Expectation {
-    /// Texts that must stand in the request.
+    /// Texts that the request must contain.
     #[serde(default)]
     pub(super) contains: Vec<String>,
-    /// Texts that must not.
+    /// Texts that the request must not contain.
     #[serde(default)]
     pub(super) lacks: Vec<String>,
     /// The names of exactly the tools that are offered, sorted.
@@ -105,7 +105,7 @@ pub(super) struct Expectation {
 /// The head of a file of lines.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Head {
+struct ScriptHeader {
     #[serde(default)]
     model: Option<String>,
     #[serde(default)]
@@ -134,7 +134,7 @@ impl Script {
         for (at, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
             let wrong = |error: serde_json::Error| format!("line {at}: {error}");
             if at == 1
-                && let Ok(head) = serde_json::from_str::<Head>(line)
+                && let Ok(head) = serde_json::from_str::<ScriptHeader>(line)
             {
                 script.model = head.model;
                 script.context_window = head.context_window;
@@ -142,7 +142,7 @@ impl Script {
                 script.completions = head.completions;
                 continue;
             }
-            let step: Step = serde_json::from_str(line).map_err(wrong)?;
+            let step: ScriptStep = serde_json::from_str(line).map_err(wrong)?;
             match &step.agent {
                 Some(name) => script.agents.entry(name.clone()).or_default().push(step),
                 None => script.turns.push(step),

@@ -1,4 +1,4 @@
-//! The scripted model: it says what a file says, so a conversation can be repeated anywhere, without a network.
+//! The scripted model: its answers come from a file, so a conversation can be repeated anywhere, without a network.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -9,8 +9,8 @@ use hookrail::guard::ModelPermit;
 use hookrail::{Json, JsonObject};
 use hookrail_spawn::lock;
 
-use super::script::{ErrorKind, Expectation, Script, Step};
-use super::{Model, ModelError, ModelFuture, Stream};
+use super::script::{Expectation, Script, ScriptStep, ScriptedErrorKind};
+use super::{Model, ModelError, ModelFuture, ResponseStream};
 use crate::error::AgentError;
 use crate::message::{list, message, number, object, text_of, tokens};
 
@@ -19,16 +19,16 @@ use crate::message::{list, message, number, object, text_of, tokens};
 pub struct ScriptedModel {
     name: String,
     window: u64,
-    part: Mutex<Part>,
+    part: Mutex<ScriptPosition>,
     summaries: Mutex<std::vec::IntoIter<String>>,
     completions: Mutex<std::vec::IntoIter<String>>,
     agents: BTreeMap<String, Arc<ScriptedModel>>,
 }
 
-/// Where in its part a model is.
+/// The position of a model in its script.
 #[derive(Debug)]
-struct Part {
-    steps: Vec<Step>,
+struct ScriptPosition {
+    steps: Vec<ScriptStep>,
     next: usize,
 }
 
@@ -38,7 +38,7 @@ impl ScriptedModel {
     /// Reads a script.
     ///
     /// # Errors
-    /// When the file cannot be read or does not have the documented form.
+    /// If the file cannot be read or does not have the documented form.
     pub fn read(file: &Path) -> Result<Self, AgentError> {
         Ok(Self::of(Script::read(file)?))
     }
@@ -51,13 +51,13 @@ impl ScriptedModel {
             (agent, Arc::new(Self::of(inner)))
         });
         let agents = agents.collect();
-        let part = Mutex::new(Part { steps: script.turns, next: 0 });
+        let part = Mutex::new(ScriptPosition { steps: script.turns, next: 0 });
         let summaries = Mutex::new(script.summaries.into_iter());
         let completions = Mutex::new(script.completions.into_iter());
         Self { name, window, part, summaries, completions, agents }
     }
 
-    fn next_step(&self) -> Result<Step, ModelError> {
+    fn next_step(&self) -> Result<ScriptStep, ModelError> {
         let mut part = lock(&self.part);
         let Some(step) = part.steps.get(part.next).cloned() else {
             let count = part.steps.len();
@@ -69,7 +69,7 @@ impl ScriptedModel {
         Ok(step)
     }
 
-    /// An answer outside the conversation: the next of a list, or what says that there was a request.
+    /// Makes an answer outside of the conversation: the next of a list, or a default text with the number of messages.
     fn aside(request: &JsonObject, scripted: &Mutex<std::vec::IntoIter<String>>, otherwise: &str) -> Json {
         let scripted = lock(scripted).next();
         let count = request.get("contents").and_then(Json::as_array).map_or(0, |contents| contents.len());
@@ -77,7 +77,7 @@ impl ScriptedModel {
         response(&[object([("text", Json::string(&text))])], request, &text)
     }
 
-    async fn answer(&self, request: &Json, stream: &mut dyn Stream) -> Result<Json, ModelError> {
+    async fn answer(&self, request: &Json, stream: &mut dyn ResponseStream) -> Result<Json, ModelError> {
         let request = request.as_object().unwrap_or_default();
         match request.get("purpose").and_then(Json::as_str).as_deref() {
             Some("summary") => return Ok(Self::aside(&request, &self.summaries, "A summary of")),
@@ -95,10 +95,10 @@ impl ScriptedModel {
         if let Some(error) = &step.error {
             let message = error.message.clone().unwrap_or_else(|| "the script says so".to_owned());
             return Err(match error.kind {
-                ErrorKind::Transient => ModelError::Transient(message),
-                ErrorKind::Overflow => ModelError::Overflow(message),
-                ErrorKind::SignedOut => ModelError::SignedOut(message),
-                ErrorKind::Failed => ModelError::Failed(message),
+                ScriptedErrorKind::Transient => ModelError::Transient(message),
+                ScriptedErrorKind::Overflow => ModelError::Overflow(message),
+                ScriptedErrorKind::SignedOut => ModelError::SignedOut(message),
+                ScriptedErrorKind::Failed => ModelError::Failed(message),
             });
         }
         let mut said = String::new();
@@ -107,7 +107,7 @@ impl ScriptedModel {
             if let ControlFlow::Break(()) = stream.text(chunk) {
                 return Err(ModelError::Interrupted);
             }
-            // A real response comes in pieces, between which other things happen.
+            // A real response comes in pieces, and other tasks run in between.
             tokio::task::yield_now().await;
         }
         if step.hang {
@@ -126,7 +126,7 @@ impl Model for ScriptedModel {
         self.window
     }
 
-    fn respond<'a>(&'a self, permit: &'a ModelPermit, stream: &'a mut dyn Stream) -> ModelFuture<'a> {
+    fn respond<'a>(&'a self, permit: &'a ModelPermit, stream: &'a mut dyn ResponseStream) -> ModelFuture<'a> {
         Box::pin(self.answer(permit.request(), stream))
     }
 
@@ -135,7 +135,7 @@ impl Model for ScriptedModel {
     }
 }
 
-fn parts(step: &Step, said: &str) -> Vec<Json> {
+fn parts(step: &ScriptStep, said: &str) -> Vec<Json> {
     let mut parts = Vec::new();
     if !said.is_empty() {
         parts.push(object([("text", Json::string(said))]));

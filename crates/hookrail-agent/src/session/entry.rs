@@ -1,29 +1,29 @@
-//! One line of a session: its identity, its place in the tree, and what it says.
+//! One entry of a session: its ID, its parent, its kind and its fields.
 
 use hookrail::{Json, JsonObject};
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
     /// A message of the conversation.
     Message,
-    /// A text for the model that is nobody's message: a hook's, a rule's, a reminder.
+    /// A text for the model from a hook, a rule or a reminder.
     System,
-    /// A summary in place of what came before `firstKeptEntryId`.
+    /// A summary that replaces everything before `firstKeptEntryId`.
     Compaction,
-    /// A summary of what was left behind in another place of the tree.
+    /// A summary of the branch of the tree that was left.
     BranchSummary,
-    /// Everything before it is out of the model's sight.
+    /// The model does not see what is before this entry.
     Cleared,
-    /// Something a hook keeps; the model does not see it.
+    /// An entry of a hook, which the model does not see.
     Custom,
-    /// A message a hook put into the conversation.
+    /// A message that a hook added to the conversation.
     CustomMessage,
     /// The list of tasks as it is from now on.
     Todo,
-    /// What hooks did to an operation. Not part of the tree.
+    /// The receipt of an operation. Not part of the tree.
     Receipt,
-    /// The place in the tree is another one from now on. Not part of the tree.
+    /// A move to another entry of the tree. Not part of the tree.
     Leaf,
 }
 
@@ -41,7 +41,7 @@ const NAMES: [(EntryKind, &str); 10] = [
 ];
 
 impl EntryKind {
-    /// The name in the file.
+    /// Returns the name in the file.
     #[must_use]
     pub fn name(self) -> &'static str {
         NAMES.iter().find(|(kind, _)| *kind == self).map_or("message", |(_, name)| name)
@@ -51,7 +51,7 @@ impl EntryKind {
         NAMES.iter().find(|(_, known)| *known == name).map(|(kind, _)| *kind)
     }
 
-    /// Whether entries of this kind have a place in the tree.
+    /// Returns whether entries of this kind are part of the tree.
     pub(super) fn in_tree(self) -> bool {
         !matches!(self, Self::Receipt | Self::Leaf)
     }
@@ -59,18 +59,18 @@ impl EntryKind {
 
 /// One entry.
 #[derive(Clone, Debug)]
-pub struct Entry {
-    /// Its identity.
+pub struct SessionEntry {
+    /// The ID.
     pub id: String,
     /// The entry before it.
     pub parent: Option<String>,
-    /// What it is.
+    /// The kind.
     pub kind: EntryKind,
     /// The whole line.
     line: JsonObject,
 }
 
-impl Entry {
+impl SessionEntry {
     pub(super) fn new(id: String, parent: Option<String>, kind: EntryKind, fields: &[(&str, Json)]) -> Self {
         let mut line = JsonObject::new();
         line.set("type", Json::string(kind.name()));
@@ -82,7 +82,7 @@ impl Entry {
         Self { id, parent, kind, line }
     }
 
-    /// Reads a line; none when it is not an entry.
+    /// Reads a line; none if it is not an entry.
     pub(super) fn read(line: &Json) -> Option<Self> {
         let line = line.as_object()?;
         let text = |name: &str| line.get(name).and_then(Json::as_str);
@@ -90,19 +90,19 @@ impl Entry {
         Some(Self { id: text("id")?, parent: text("parentId"), kind, line })
     }
 
-    /// The line as JSON.
+    /// Returns the line as JSON.
     #[must_use]
     pub fn to_json(&self) -> Json {
         self.line.to_json()
     }
 
-    /// One of its fields.
+    /// Returns a field.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&Json> {
         self.line.get(name)
     }
 
-    /// One of its fields, as text.
+    /// Returns a field that is a text.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<String> {
         self.field(name).and_then(Json::as_str)

@@ -1,40 +1,41 @@
-//! Sessions: a tree of entries and the place in it where the conversation goes on, kept in a file that whole lines are
-//! added to.
+//! Sessions: a tree of entries and the current entry, in a file to which complete lines are added.
 //!
-//! A session knows what the model may see of it. It knows no hooks, no model and no screen.
+//! A session knows which of its entries the model sees. It does not know hooks, models or the screen.
 
 mod entry;
 mod file;
 mod order;
 mod store;
 
-pub use entry::{Entry, EntryKind};
-pub use file::Damage;
-pub use store::{SessionStore, Stored};
+pub use entry::{EntryKind, SessionEntry};
+pub use file::DamagedLine;
+pub use store::{SessionStore, StoredSession};
 
 use std::path::Path;
 
 use hookrail::{Json, JsonObject};
 
 use crate::error::AgentError;
-use crate::message::{Call, calls_of, content_text, has_results, list, message, object, text_message, tool_response};
-use file::{Found, Lines, OpenError};
+use crate::message::{
+    RequestedCall, calls_of, content_text, has_results, list, message, object, text_message, tool_response,
+};
+use file::{SessionFile, SessionFileContent, SessionFileError};
 
 /// One session.
 #[derive(Debug)]
 pub struct Session {
     id: String,
     header: Json,
-    entries: Vec<Entry>,
+    entries: Vec<SessionEntry>,
     leaf: Option<String>,
     next: u64,
-    lines: Option<Lines>,
-    /// Why something that happened is not in the file, until the work that needs it was ended.
+    lines: Option<SessionFile>,
+    /// The reason why an entry could not be recorded, until the work that depends on it has ended.
     unrecorded: Option<String>,
 }
 
 impl Session {
-    /// A session that is kept nowhere, such as a sub-agent's.
+    /// Makes a session without a file, such as that of a sub-agent.
     pub(crate) fn in_memory(id: &str) -> Self {
         Self {
             id: id.to_owned(),
@@ -47,35 +48,35 @@ impl Session {
         }
     }
 
-    /// Begins a session in a new file.
+    /// Creates a session in a new file.
     fn create(file: &Path, id: &str, cwd: &Path, parent: Option<&str>) -> Result<Self, AgentError> {
         let header = header(id, cwd, parent);
-        let lines = Lines::create(file, &header)?;
+        let lines = SessionFile::create(file, &header)?;
         Ok(Self { header, lines: Some(lines), ..Self::in_memory(id) })
     }
 
-    /// Takes a session up again, for this process alone. What could not be read is told.
-    fn open(file: &Path) -> Result<(Self, Vec<Damage>), OpenError> {
-        let (lines, found) = Lines::open(file)?;
+    /// Opens a session for this process alone. Returns also the lines that could not be read.
+    fn open(file: &Path) -> Result<(Self, Vec<DamagedLine>), SessionFileError> {
+        let (lines, found) = SessionFile::open(file)?;
         let (mut session, damage) = Self::of(file, found);
         session.lines = Some(lines);
         Ok((session, damage))
     }
 
-    /// Reads a session that another process may be writing. What is added is kept nowhere.
-    fn read(file: &Path) -> Result<(Self, Vec<Damage>), AgentError> {
-        Lines::read(file).map(|found| Self::of(file, found))
+    /// Reads a session that another process may be writing. Entries added to it are not written to the file.
+    fn read(file: &Path) -> Result<(Self, Vec<DamagedLine>), AgentError> {
+        SessionFile::read(file).map(|found| Self::of(file, found))
     }
 
-    fn of(file: &Path, found: Found) -> (Self, Vec<Damage>) {
+    fn of(file: &Path, found: SessionFileContent) -> (Self, Vec<DamagedLine>) {
         let fallback = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let mut session = Self::in_memory(&fallback);
         for line in &found.lines {
-            let Some(entry) = Entry::read(line) else {
+            let Some(entry) = SessionEntry::read(line) else {
                 session.take_header(line);
                 continue;
             };
-            session.take(entry);
+            session.add_entry(entry);
         }
         (session, found.damage)
     }
@@ -90,8 +91,8 @@ impl Session {
         }
     }
 
-    /// Takes an entry from the file. One whose parent was lost follows the last one that was not.
-    fn take(&mut self, mut entry: Entry) {
+    /// Adds an entry from the file. If its parent was lost, its parent becomes the last entry before it.
+    fn add_entry(&mut self, mut entry: SessionEntry) {
         if let Some(used) = entry.id.strip_prefix('e').and_then(|number| number.parse::<u64>().ok()) {
             self.next = self.next.max(used + 1);
         }
@@ -106,44 +107,44 @@ impl Session {
         self.entries.push(entry);
     }
 
-    /// The session's identity.
+    /// Returns the session's ID.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The session's file.
+    /// Returns the session's file.
     #[must_use]
     pub fn file(&self) -> Option<&Path> {
-        self.lines.as_ref().map(Lines::path)
+        self.lines.as_ref().map(SessionFile::path)
     }
 
-    /// The path of the file as text, or nothing.
+    /// Returns the path of the file as text; empty if there is none.
     pub(crate) fn file_text(&self) -> String {
         self.file().map(|file| file.display().to_string()).unwrap_or_default()
     }
 
-    /// The first line.
+    /// Returns the first line.
     #[must_use]
     pub fn header(&self) -> &Json {
         &self.header
     }
 
-    /// All entries, in the order they were added.
+    /// Returns all entries, in the order they were added.
     #[must_use]
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[SessionEntry] {
         &self.entries
     }
 
-    /// The entry where the conversation goes on.
+    /// Returns the ID of the current entry.
     #[must_use]
     pub fn leaf(&self) -> Option<&str> {
         self.leaf.as_deref()
     }
 
-    /// The entry of that identity.
+    /// Returns the entry with this ID.
     #[must_use]
-    pub fn entry(&self, id: &str) -> Option<&Entry> {
+    pub fn entry(&self, id: &str) -> Option<&SessionEntry> {
         self.entries.iter().rev().find(|entry| entry.id == id)
     }
 
@@ -151,7 +152,7 @@ impl Session {
     pub(crate) fn append(&mut self, kind: EntryKind, fields: &[(&str, Json)]) -> Result<String, AgentError> {
         let id = format!("e{}", self.next);
         let parent = if kind.in_tree() { self.leaf.clone() } else { None };
-        let entry = Entry::new(id.clone(), parent, kind, fields);
+        let entry = SessionEntry::new(id.clone(), parent, kind, fields);
         self.write(&entry.to_json())?;
         self.next += 1;
         if kind.in_tree() {
@@ -166,18 +167,18 @@ impl Session {
         self.append(EntryKind::Message, &[("message", message.clone())])
     }
 
-    /// Goes on at another entry, or at the root.
+    /// Moves to another entry, or to the root.
     pub(crate) fn move_to(&mut self, id: Option<&str>) -> Result<(), AgentError> {
         self.append(EntryKind::Leaf, &[("leafId", id.map_or_else(Json::null, Json::string))])?;
         self.leaf = id.map(str::to_owned);
         Ok(())
     }
 
-    /// Copies entries of another session, with their identities.
-    pub(crate) fn copy(&mut self, entries: &[Entry]) -> Result<(), AgentError> {
+    /// Copies entries of another session, with their IDs.
+    pub(crate) fn copy(&mut self, entries: &[SessionEntry]) -> Result<(), AgentError> {
         for entry in entries {
             self.write(&entry.to_json())?;
-            self.take(entry.clone());
+            self.add_entry(entry.clone());
         }
         Ok(())
     }
@@ -187,9 +188,9 @@ impl Session {
         self.remember_failure(written)
     }
 
-    /// Waits until everything that was added is on the disk.
+    /// Waits until all added entries are on the disk.
     pub(crate) fn sync(&mut self) -> Result<(), AgentError> {
-        let synced = self.lines.as_mut().map_or(Ok(()), Lines::sync);
+        let synced = self.lines.as_mut().map_or(Ok(()), SessionFile::sync);
         self.remember_failure(synced)
     }
 
@@ -200,22 +201,22 @@ impl Session {
         done
     }
 
-    /// Why something that happened is not in the file. Nothing more may be built on it.
+    /// Returns the reason why an entry could not be recorded. No further work may depend on it.
     pub(crate) fn unrecorded(&self) -> Option<&str> {
         self.unrecorded.as_deref()
     }
 
-    /// The same, once what was built on it has been ended.
+    /// Returns and clears that reason, after the work that depends on it has ended.
     pub(crate) fn take_unrecorded(&mut self) -> Option<String> {
         self.unrecorded.take()
     }
 
-    /// The entries from the root to an entry.
+    /// Returns the entries from the root to an entry.
     #[must_use]
-    pub fn path_to(&self, id: Option<&str>) -> Vec<&Entry> {
+    pub fn path_to(&self, id: Option<&str>) -> Vec<&SessionEntry> {
         let mut path = Vec::new();
         let mut at = id.and_then(|id| self.entry(id));
-        // A file can say that an entry is its own ancestor; no path is longer than there are entries.
+        // A damaged file can make an entry its own ancestor, so a path has at most as many entries as there are.
         while let Some(entry) = at.filter(|_| path.len() <= self.entries.len()) {
             path.push(entry);
             at = entry.parent.as_deref().and_then(|parent| self.entry(parent));
@@ -224,14 +225,14 @@ impl Session {
         path
     }
 
-    /// The entries from the root to the current one.
+    /// Returns the entries from the root to the current one.
     #[must_use]
-    pub fn branch(&self) -> Vec<&Entry> {
+    pub fn branch(&self) -> Vec<&SessionEntry> {
         self.path_to(self.leaf())
     }
 
-    /// The part of the branch that the model may see, and the summary of what came before it.
-    pub(crate) fn in_sight(&self) -> (Option<&Entry>, Vec<&Entry>) {
+    /// Returns the part of the branch that the model sees, and the summary of what came before it.
+    pub(crate) fn visible_entries(&self) -> (Option<&SessionEntry>, Vec<&SessionEntry>) {
         let branch = self.branch();
         let border = branch.iter().rposition(|entry| matches!(entry.kind, EntryKind::Compaction | EntryKind::Cleared));
         let Some(border) = border else { return (None, branch) };
@@ -246,35 +247,35 @@ impl Session {
         (Some(at), kept)
     }
 
-    /// What is sent to a model.
+    /// Returns the messages that are sent to a model.
     #[must_use]
     pub fn contents(&self) -> Vec<Json> {
-        let (summary, entries) = self.in_sight();
+        let (summary, entries) = self.visible_entries();
         let summary = summary.and_then(|entry| entry.text("summary"));
         let summary =
             summary.map(|text| text_message("user", &format!("The conversation so far, in short:\n\n{text}")));
-        answered(summary.into_iter().chain(entries.into_iter().filter_map(content)))
+        with_all_results(summary.into_iter().chain(entries.into_iter().filter_map(content)))
     }
 
-    /// Whether a hook's message wants an answer that the model has not given yet.
+    /// Returns whether a hook's message asks for a turn that has not run yet.
     #[must_use]
     pub fn wants_turn(&self) -> bool {
-        let role = |entry: &Entry| entry.field("message")?.as_object()?.get("role")?.as_str();
+        let role = |entry: &SessionEntry| entry.field("message")?.as_object()?.get("role")?.as_str();
         let branch = self.branch();
         let answered = branch.iter().rposition(|entry| role(entry).as_deref() == Some("model"));
         let since = branch.iter().skip(answered.map_or(0, |at| at + 1));
-        let wants = |entry: &&Entry| entry.field("triggerTurn").and_then(Json::as_bool) == Some(true);
+        let wants = |entry: &&SessionEntry| entry.field("triggerTurn").and_then(Json::as_bool) == Some(true);
         since.copied().any(|entry| entry.kind == EntryKind::CustomMessage && wants(&entry))
     }
 
-    /// The open and finished tasks as they are now.
+    /// Returns the present list of tasks, open and completed.
     #[must_use]
     pub fn todos(&self) -> Vec<Json> {
         let last = self.branch().into_iter().rev().find(|entry| entry.kind == EntryKind::Todo);
         last.and_then(|entry| entry.field("todos")?.as_array()).unwrap_or_default()
     }
 
-    /// The entries as a tree: each with its children.
+    /// Returns the entries as a tree, each with its children.
     #[must_use]
     pub fn tree(&self) -> Json {
         self.children_of(None, 0)
@@ -293,11 +294,11 @@ impl Session {
     }
 }
 
-/// Messages in which every tool call has its result. A process that was killed in the middle of a turn leaves calls
-/// without one, which no model accepts.
-fn answered(messages: impl Iterator<Item = Json>) -> Vec<Json> {
+/// Adds a result to every tool call that has none. A process that was killed during a turn leaves such calls, which no
+/// model accepts.
+fn with_all_results(messages: impl Iterator<Item = Json>) -> Vec<Json> {
     let mut out: Vec<Json> = Vec::new();
-    let mut open: Vec<Call> = Vec::new();
+    let mut open: Vec<RequestedCall> = Vec::new();
     for message in messages {
         if !open.is_empty() && !has_results(&message) {
             out.push(no_results(&open));
@@ -311,15 +312,15 @@ fn answered(messages: impl Iterator<Item = Json>) -> Vec<Json> {
     out
 }
 
-fn no_results(calls: &[Call]) -> Json {
+fn no_results(calls: &[RequestedCall]) -> Json {
     let why =
-        Json::string("what came of this call is not known: the agent was ended, or its result could not be recorded");
+        Json::string("the result of this call is not known: the agent was ended, or the result could not be recorded");
     let parts: Vec<Json> = calls.iter().map(|call| tool_response(call, &why, true)).collect();
     message("user", &parts)
 }
 
-/// An entry as the model sees it.
-fn content(entry: &Entry) -> Option<Json> {
+/// Returns an entry as the model sees it.
+fn content(entry: &SessionEntry) -> Option<Json> {
     match entry.kind {
         EntryKind::Message => entry.field("message").cloned(),
         EntryKind::System => Some(text_message("user", &format!("System message: {}", entry.text("text")?))),

@@ -1,38 +1,38 @@
-//! Which session of a project was used last, and by which process.
+//! The order in which the sessions of a project were used, and by which process.
 //!
-//! The order is kept in a file of its own, because neither the time in an identity nor the time of a file's last change says
-//! it: clocks are set back, and a session that was begun long ago can be the one that was used last.
+//! The order is kept in a file of its own, because neither the time in an ID nor the time of a file's last change shows it:
+//! clocks are set back, and an old session can be the one used last.
 
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long another process may take to note something. It needs no longer than a moment.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// The time to wait for another process that holds the lock, which it does for milliseconds only.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The file with one line for each session, the one used last at the end: its identity and a process.
+/// The file with one line for each session, the one used last at the end: the session's ID and a process.
 #[derive(Clone, Debug)]
-pub(super) struct Order {
+pub(super) struct SessionOrder {
     file: PathBuf,
     /// The folder that is locked while the order is read and changed.
     folder: PathBuf,
 }
 
-/// A session that was used, and by whom.
+/// A session that was used, and the process that used it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Use {
+pub(super) struct SessionUse {
     pub(super) id: String,
     pub(super) process: u32,
 }
 
-impl Order {
+impl SessionOrder {
     pub(super) fn new(file: PathBuf, folder: &Path) -> Self {
         Self { file, folder: folder.to_owned() }
     }
 
-    /// Keeps other processes from changing the order, and from taking sessions up, until the file is dropped.
+    /// Keeps other processes from changing the order and from opening sessions, until the file is dropped.
     #[cfg(unix)]
     pub(super) fn lock(&self) -> io::Result<Option<File>> {
         hookrail_spawn::create_private_folder(&self.folder)?;
@@ -41,34 +41,34 @@ impl Order {
         loop {
             match folder.try_lock() {
                 Ok(()) => return Ok(Some(folder)),
-                Err(std::fs::TryLockError::WouldBlock) if waited < PATIENCE => std::thread::sleep(PAUSE),
+                Err(std::fs::TryLockError::WouldBlock) if waited < LOCK_TIMEOUT => std::thread::sleep(PAUSE),
                 Err(error) => return Err(error.into()),
             }
             waited += PAUSE;
         }
     }
 
-    /// A folder cannot be locked here; the sessions themselves are.
+    /// Does nothing: a folder cannot be locked on this system; the sessions themselves are.
     #[cfg(not(unix))]
     pub(super) fn lock(&self) -> io::Result<Option<File>> {
         hookrail_spawn::create_private_folder(&self.folder)?;
         Ok(None)
     }
 
-    /// The sessions in the order of their last use. A file that is not there, or a line that is damaged, says nothing.
-    pub(super) fn read(&self) -> Vec<Use> {
+    /// Returns the sessions in the order of their last use. A missing file and damaged lines are ignored.
+    pub(super) fn read(&self) -> Vec<SessionUse> {
         let bytes = std::fs::read(&self.file).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
         let line = |line: &str| {
             let (id, process) = line.split_once(' ')?;
-            Some(Use { id: id.to_owned(), process: process.parse().ok()? })
+            Some(SessionUse { id: id.to_owned(), process: process.parse().ok()? })
         };
         text.lines().filter_map(line).collect()
     }
 
-    /// Notes that this process uses a session now. The lock must be held.
+    /// Records that this process uses a session now. The lock must be held.
     pub(super) fn note(&self, id: &str) -> io::Result<()> {
-        let used = Use { id: id.to_owned(), process: std::process::id() };
+        let used = SessionUse { id: id.to_owned(), process: std::process::id() };
         let mut all = self.read();
         if all.last() == Some(&used) {
             return Ok(());
@@ -79,7 +79,7 @@ impl Order {
         let new = self.file.with_extension("used.new");
         let written = write_new(&new, &text).and_then(|()| std::fs::rename(&new, &self.file));
         if written.is_err() {
-            // The order stays as it was; half of a new one is of no use.
+            // The old order stays in place; an incomplete new file is removed.
             let _ = std::fs::remove_file(&new);
         }
         written
@@ -102,7 +102,7 @@ mod tests {
     fn the_last_use_counts_and_damage_does_not() {
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().join("p");
-        let order = Order::new(dir.path().join("p.used"), &folder);
+        let order = SessionOrder::new(dir.path().join("p.used"), &folder);
         let _lock = order.lock().unwrap();
         for id in ["a", "b", "c"] {
             std::fs::write(folder.join(format!("{id}.jsonl")), "").unwrap();

@@ -1,29 +1,29 @@
-//! The content of files, as tools read and write it: of regular files only, and never without a bound.
+//! Reads and writes the content of files for tools: regular files only, and with a limit.
 //!
-//! A pipe without a writer is waited for without end, a device has no end, and both can be named like any file. Whether a
-//! path leads to one is asked twice: before it is opened, because opening a device can do something, and afterwards,
-//! because the path may lead elsewhere by then.
+//! Reading a pipe without a writer blocks without end, a device has no end, and both can be named like any file. The type
+//! of a file is checked twice: before it is opened, because opening a device can have effects, and afterwards, because the
+//! path may lead to another file by then.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::Path;
 
-/// How much of a file is given at most, measured as it is written in JSON. More would fill a model's window with one call.
+/// The most that is returned of a file, measured as JSON text. More would fill a model's window with one call.
 const MOST: usize = 256 << 10;
-/// How much of a file is looked through for the first line that is wanted.
+/// The number of bytes that are searched for the first requested line.
 const LOOKED_THROUGH: u64 = 64 << 20;
-/// How large a file may be to be changed or searched.
+/// The size of the largest file that is changed or searched.
 pub(super) const LARGEST: u64 = 16 << 20;
 
 /// A part of a text file.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct FilePart {
     pub(super) text: String,
-    /// What was left out, if anything.
+    /// A note about what was left out, if anything.
     pub(super) cut: Option<String>,
 }
 
-/// Opens a regular file to be read.
+/// Opens a regular file for reading.
 fn open(path: &Path) -> io::Result<(File, Metadata)> {
     regular(&std::fs::metadata(path)?)?;
     let file = without_waiting(OpenOptions::new().read(true)).open(path)?;
@@ -33,11 +33,11 @@ fn open(path: &Path) -> io::Result<(File, Metadata)> {
 }
 
 /// Reads lines from `first`, which is counted from one.
-pub(super) fn read_lines(path: &Path, first: u64, most_lines: u64) -> io::Result<Part> {
+pub(super) fn read_lines(path: &Path, first: u64, most_lines: u64) -> io::Result<FilePart> {
     let (file, metadata) = open(path)?;
     let mut lines = BufReader::new(file);
     let passed = skip_lines(&mut lines, first.saturating_sub(1))?;
-    // One byte more than can be given tells whether there is more.
+    // One byte more than is returned shows whether the file has more.
     let mut bytes = Vec::new();
     let mut count = 0;
     let mut room = MOST as u64 + 1;
@@ -57,10 +57,10 @@ pub(super) fn read_lines(path: &Path, first: u64, most_lines: u64) -> io::Result
         let line = first.max(1).saturating_add(whole);
         format!("[cut in line {line}: {left} of the file's {size} bytes follow; `offset` reads from a later line]")
     });
-    Ok(Part { text, cut })
+    Ok(FilePart { text, cut })
 }
 
-/// Passes over lines; gives the number of their bytes.
+/// Skips lines. Returns the number of their bytes.
 fn skip_lines(file: &mut impl BufRead, lines: u64) -> io::Result<u64> {
     let mut passed = 0;
     for _ in 0..lines {
@@ -77,7 +77,7 @@ fn skip_lines(file: &mut impl BufRead, lines: u64) -> io::Result<u64> {
     Ok(passed)
 }
 
-/// As much of the bytes as may be given, as text.
+/// Returns as much of the bytes as fits, as text.
 fn fitting(bytes: &[u8]) -> (usize, String) {
     let (mut room, mut kept) = (MOST, 0);
     let mut text = String::new();
@@ -108,11 +108,11 @@ fn fitting(bytes: &[u8]) -> (usize, String) {
     (kept, text)
 }
 
-/// Reads all of a text file that is not too large for that.
+/// Reads a whole text file, unless it is too large.
 pub(super) fn read_all(path: &Path) -> io::Result<String> {
     let (file, metadata) = open(path)?;
     let mut text = String::new();
-    // The size is only what it was a moment ago, and some files do not have one.
+    // The file may have grown since its size was read, and some files report no size.
     file.take(LARGEST + 1).read_to_string(&mut text)?;
     if text.len() as u64 > LARGEST {
         let text = format!("the file has {} bytes, and {LARGEST} is the limit", metadata.len().max(LARGEST + 1));
@@ -121,7 +121,7 @@ pub(super) fn read_all(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Puts a new content into a regular file, which is made if there is none.
+/// Writes a regular file, and creates it if it does not exist.
 pub(super) fn write_all(path: &Path, content: &str) -> io::Result<()> {
     match std::fs::metadata(path) {
         Ok(metadata) => regular(&metadata)?,
@@ -137,7 +137,7 @@ pub(super) fn write_all(path: &Path, content: &str) -> io::Result<()> {
     put_in_place(&file, metadata.len(), content.as_bytes())
 }
 
-/// Whether the file is known under other names too. One of them may be the script of a hook, which tools must not change.
+/// Returns whether the file has other hard links. One of them may be the script of a hook, which tools must not change.
 #[cfg(unix)]
 fn has_other_names(metadata: &Metadata) -> bool {
     std::os::unix::fs::MetadataExt::nlink(metadata) > 1
@@ -148,7 +148,7 @@ fn has_other_names(_metadata: &Metadata) -> bool {
     false
 }
 
-/// Puts a new file in the place of one name, so that the other names keep what they had.
+/// Replaces one name of a file by a new file, so that the other names keep their content.
 fn put_beside(path: &Path, old: &Metadata, new: &[u8]) -> io::Result<()> {
     use std::io::Write as _;
     let name = path.file_name().ok_or_else(|| io::Error::other("it has no name"))?.to_string_lossy();
@@ -164,8 +164,8 @@ fn put_beside(path: &Path, old: &Metadata, new: &[u8]) -> io::Result<()> {
     written
 }
 
-/// Puts new bytes in place of the old ones. What needs more space is written first, so that a full disk leaves the file as
-/// it was instead of empty; and the file stays the same one, with its owner, its mode and its other names.
+/// Replaces the bytes of a file. The part that needs more space is written first, so that a full disk leaves the file
+/// unchanged instead of empty. The file keeps its owner, its mode and its other names.
 #[cfg(unix)]
 fn put_in_place(file: &File, old: u64, new: &[u8]) -> io::Result<()> {
     use std::os::unix::fs::FileExt as _;
@@ -187,7 +187,7 @@ fn put_in_place(mut file: &File, _old: u64, new: &[u8]) -> io::Result<()> {
     file.write_all(new)
 }
 
-/// Says what is there if it is not a regular file.
+/// Fails with the type of the file if it is not a regular file.
 fn regular(metadata: &Metadata) -> io::Result<()> {
     let kind = metadata.file_type();
     if kind.is_file() {
@@ -214,7 +214,7 @@ fn special(_kind: std::fs::FileType) -> &'static str {
     "it is not a regular file"
 }
 
-/// Opening must not wait for the other end of a pipe. For regular files this changes nothing.
+/// Makes opening a pipe return at once. For regular files this changes nothing.
 #[cfg(unix)]
 fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
     use rustix::fs::OFlags;

@@ -6,12 +6,12 @@ use hookrail::Json;
 use hookrail::guard::{ToolFailure, ToolOutput};
 
 use super::content;
-use super::place::{Place, failed};
+use super::place::{Workspace, failed};
 use super::schema::Arguments;
 
 type Done = Result<ToolOutput, ToolFailure>;
 
-pub(super) fn read(place: &Place, arguments: &Arguments) -> Done {
+pub(super) fn read(place: &Workspace, arguments: &Arguments) -> Done {
     let named = arguments.text("path");
     let path = place.existing(&named)?;
     let first = arguments.number("offset").unwrap_or(1);
@@ -25,7 +25,7 @@ pub(super) fn read(place: &Place, arguments: &Arguments) -> Done {
     Ok(ToolOutput::new(Json::string(&out), Json::string(&display)))
 }
 
-pub(super) fn write(place: &Place, arguments: &Arguments) -> Done {
+pub(super) fn write(place: &Workspace, arguments: &Arguments) -> Done {
     let named = arguments.text("path");
     let path = place.writable(&named)?;
     let text = arguments.text("content");
@@ -36,7 +36,7 @@ pub(super) fn write(place: &Place, arguments: &Arguments) -> Done {
     Ok(ToolOutput::text(&format!("wrote {} ({} bytes)", place.shown(&path), text.len())))
 }
 
-pub(super) fn replace(place: &Place, arguments: &Arguments) -> Done {
+pub(super) fn replace(place: &Workspace, arguments: &Arguments) -> Done {
     let named = arguments.text("path");
     let path = place.writable(&named)?;
     let old = arguments.text("old_string");
@@ -56,7 +56,7 @@ pub(super) fn replace(place: &Place, arguments: &Arguments) -> Done {
     Ok(ToolOutput::text(&format!("replaced {count} in {}", place.shown(&path))))
 }
 
-pub(super) fn list(place: &Place, arguments: &Arguments) -> Done {
+pub(super) fn list(place: &Workspace, arguments: &Arguments) -> Done {
     let named = arguments.text("path");
     let path = place.existing(&named)?;
     let entries = std::fs::read_dir(&path).map_err(|error| failed(&named, &error))?;

@@ -1,7 +1,7 @@
-//! The agent's tools, which really do their work.
+//! The agent's tools. They read and write real files and run real commands.
 //!
-//! A tool runs only with a [`Permit`], so no path through this module leads around the hooks. Tools know files and
-//! processes; they know no hooks, no model and no screen.
+//! A tool runs only with a [`Permit`], so no call can bypass the hooks. Tools know files and processes; they do not know
+//! hooks, models or the screen.
 
 mod content;
 mod files;
@@ -13,7 +13,7 @@ mod shell;
 
 pub use names::declare;
 pub(crate) use names::{arguments_called, called};
-pub use place::Place;
+pub use place::Workspace;
 
 use hookrail::guard::{Permit, ToolFailure, ToolOutput};
 use hookrail::{Json, JsonObject};
@@ -32,7 +32,7 @@ pub(crate) struct Tool {
 
 /// The tool that starts a sub-agent; the agent itself runs it.
 pub(crate) const TASK: &str = "task";
-/// The tool that keeps the list of tasks; the agent itself runs it.
+/// The tool that writes the list of tasks; the agent itself runs it.
 pub(crate) const TODO: &str = "todo_write";
 
 /// Every tool.
@@ -112,13 +112,13 @@ pub(crate) fn find(name: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.name == name)
 }
 
-/// The declarations of the tools as a model request has them.
+/// Returns the declarations of the tools for a model request.
 pub(crate) fn declarations(wanted: impl Fn(&Tool) -> bool) -> Json {
     let all: Vec<Json> = TOOLS.iter().filter(|tool| wanted(tool)).map(Tool::declaration).collect();
     list(&[object([("functionDeclarations", list(&all))])])
 }
 
-/// The names of the tools that a request offers, sorted.
+/// Returns the names of the tools that a request offers, sorted.
 pub(crate) fn offered(request: &Json) -> Vec<String> {
     let tools = request.as_object().and_then(|request| request.get("tools")?.as_array()).unwrap_or_default();
     let declared = tools.iter().filter_map(|tool| tool.as_object()?.get("functionDeclarations")?.as_array()).flatten();
@@ -143,9 +143,9 @@ impl Tool {
     }
 }
 
-/// Runs a tool that works on files or processes. The permit's input is what hooks left of it, so it is checked again: what
-/// does not fit is an error, never the call as it was before.
-pub(crate) async fn run(permit: Permit, place: &Place, cancel: &CancelToken) -> Result<ToolOutput, ToolFailure> {
+/// Runs a tool that works on files or processes. Hooks may have changed the permit's input, so it is checked again. Input
+/// that does not fit is an error; the call never falls back to its original input.
+pub(crate) async fn run(permit: Permit, place: &Workspace, cancel: &CancelToken) -> Result<ToolOutput, ToolFailure> {
     let Some(tool) = find(permit.tool()) else {
         return Err(ToolFailure(format!("there is no tool `{}`", permit.tool())));
     };

@@ -1,12 +1,12 @@
-//! What the tools and their arguments are called in each dialect, so that unmodified hooks of each of them fire.
+//! The names of the tools and their arguments in each dialect, so that unmodified hooks of each dialect run.
 
-/// One tool in the words of another dialect.
+/// The name of one tool in one dialect.
 #[derive(Debug)]
 struct Name {
     tool: &'static str,
     dialect: hookrail::DialectId,
     name: &'static str,
-    /// Arguments whose names differ: the tool's own, then the dialect's.
+    /// Arguments whose names differ: the agent's name, then the dialect's.
     arguments: &'static [(&'static str, &'static str)],
 }
 
@@ -22,7 +22,7 @@ const fn name(
     Name { tool, dialect, name, arguments }
 }
 
-/// Every tool that is called something else somewhere. In the settings-file dialect the tools have their own names.
+/// Every tool that has another name in a dialect. In the settings-file dialect the tools have the agent's names.
 static NAMES: &[Name] = &[
     name("read_file", Xcode, "readFile", &[("path", "filePath")]),
     name("read_file", Xcsh, "read", &[]),
@@ -57,12 +57,12 @@ pub fn declare(builder: hookrail::Builder) -> hookrail::Builder {
     })
 }
 
-/// What a tool is called in a dialect.
+/// Returns the name of a tool in a dialect.
 pub(crate) fn called(tool: &str, dialect: hookrail::DialectId) -> &str {
     in_dialect(tool, dialect).map_or(tool, |name| name.name)
 }
 
-/// A tool's arguments with the names they have in a dialect.
+/// Renames a tool's arguments to their names in a dialect.
 pub(crate) fn arguments_called(tool: &str, dialect: hookrail::DialectId, arguments: &Json) -> Json {
     let (Some(name), Some(members)) = (in_dialect(tool, dialect), arguments.as_object()) else {
         return arguments.clone();

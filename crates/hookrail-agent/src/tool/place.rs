@@ -13,13 +13,13 @@ use hookrail::trust::protected_folders;
 
 /// The project, and what else tools may touch.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct Workspace {
     root: PathBuf,
     allowed: Vec<PathBuf>,
     hooks: HookSystem,
 }
 
-impl Place {
+impl Workspace {
     /// The project of these hooks, and nothing else.
     ///
     /// # Errors

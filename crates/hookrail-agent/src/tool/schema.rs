@@ -1,4 +1,4 @@
-//! What arguments a tool takes, and whether a call has them.
+//! The arguments of tools, and the check of a call's arguments.
 
 use hookrail::{Json, JsonKind, JsonObject};
 
@@ -69,7 +69,7 @@ fn is_todo(value: &Json) -> bool {
     text("content").is_some() && matches!(text("status").as_deref(), Some("pending" | "in_progress" | "completed"))
 }
 
-/// The JSON Schema of a tool's arguments.
+/// Returns the JSON Schema of a tool's arguments.
 pub(super) fn declaration(parameters: &[Parameter]) -> Json {
     let properties: JsonObject = parameters
         .iter()
@@ -91,7 +91,7 @@ pub(super) fn declaration(parameters: &[Parameter]) -> Json {
     ])
 }
 
-/// Checks that the arguments are an object with all that is required, of the right types, and nothing else.
+/// Checks that the arguments are an object with all required members, of the right types, and no others.
 pub(super) fn check(parameters: &[Parameter], input: &Json) -> Result<JsonObject, String> {
     let arguments =
         input.as_object().ok_or_else(|| format!("they must be an object, not {}", input.kind().described()))?;
@@ -117,7 +117,7 @@ impl Arguments {
         Self(checked)
     }
 
-    /// A text; an optional one that is not there is empty.
+    /// Returns a text; empty if it is missing.
     pub(super) fn text(&self, name: &str) -> String {
         self.0.get(name).and_then(Json::as_str).unwrap_or_default()
     }

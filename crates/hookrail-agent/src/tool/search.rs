@@ -1,4 +1,4 @@
-//! Finding files, and text in them. Links are not followed, and `.git` is left alone.
+//! Finds files, and text in files. Links are not followed, and `.git` is skipped.
 
 use std::path::{Path, PathBuf};
 
@@ -6,22 +6,22 @@ use hookrail::guard::{ToolFailure, ToolOutput};
 use regex::Regex;
 
 use super::content::read_all;
-use super::place::{Place, failed};
+use super::place::{Workspace, failed};
 use super::schema::Arguments;
 
-/// How many results are given at most.
+/// The highest number of results.
 const MOST: usize = 500;
 
 type Done = Result<ToolOutput, ToolFailure>;
 
-pub(super) fn glob(place: &Place, arguments: &Arguments) -> Done {
+pub(super) fn glob(place: &Workspace, arguments: &Arguments) -> Done {
     let folder = searchable(place, &arguments.text("path"))?;
     let pattern = glob_pattern(&arguments.text("pattern"))?;
     let found = files(&folder).filter(|file| pattern.is_match(&relative(file, &folder)));
     Ok(results(found.map(|file| place.shown(&file)), "no file matches"))
 }
 
-pub(super) fn content(place: &Place, arguments: &Arguments) -> Done {
+pub(super) fn content(place: &Workspace, arguments: &Arguments) -> Done {
     let start = searchable(place, &arguments.text("path"))?;
     let written = arguments.text("pattern");
     let pattern = Regex::new(&written).map_err(|error| ToolFailure(format!("`{written}`: {error}")))?;
@@ -35,7 +35,7 @@ pub(super) fn content(place: &Place, arguments: &Arguments) -> Done {
         include.as_ref().is_none_or(|include| include.is_match(&relative(file, &folder)) || include.is_match(&name))
     };
     let lines = files(&start).filter(wanted).flat_map(|file| {
-        // What is not text, or too large to be searched, has no lines.
+        // Files that are no text or too large are skipped.
         let text = read_all(&file).unwrap_or_default();
         let shown = place.shown(&file);
         let hits = (1..).zip(text.lines()).filter(|(_, line)| pattern.is_match(line));
@@ -44,8 +44,8 @@ pub(super) fn content(place: &Place, arguments: &Arguments) -> Done {
     Ok(results(lines, "nothing matches"))
 }
 
-/// A folder or a regular file: there is nothing to be found in a pipe.
-fn searchable(place: &Place, named: &str) -> Result<PathBuf, ToolFailure> {
+/// Resolves a folder or a regular file. Other files, such as pipes, cannot be searched.
+fn searchable(place: &Workspace, named: &str) -> Result<PathBuf, ToolFailure> {
     let path = place.existing(named)?;
     let metadata = path.metadata().map_err(|error| failed(named, &error))?;
     if metadata.is_dir() || metadata.is_file() {
@@ -67,7 +67,7 @@ fn relative(file: &Path, folder: &Path) -> String {
     file.strip_prefix(folder).unwrap_or(file).to_string_lossy().replace('\\', "/")
 }
 
-/// The files below a folder, sorted, or the file itself.
+/// Returns the files below a folder, sorted, or the file itself.
 fn files(start: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let mut waiting = vec![start.to_owned()];
     std::iter::from_fn(move || {
@@ -87,7 +87,7 @@ fn files(start: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     })
 }
 
-/// A pattern as an expression: `**/` any folders, `*` and `?` inside a name, `{a,b}` one of these.
+/// Translates a pattern to a regular expression: `**/` any folders, `*` and `?` inside a name, `{a,b}` one of these.
 fn glob_pattern(pattern: &str) -> Result<Regex, ToolFailure> {
     let mut out = String::from("^");
     let mut rest = pattern;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use hookrail::guard::{ToolFailure, ToolOutput};
 use hookrail_spawn::{CancelToken, Command, End, Environment, Limits};
 
-use super::place::Place;
+use super::place::Workspace;
 use super::schema::Arguments;
 
 const DEFAULT: Duration = Duration::from_secs(120);
@@ -14,7 +14,11 @@ const LONGEST: Duration = Duration::from_secs(600);
 const GRACE: Duration = Duration::from_secs(2);
 const KEPT: usize = 256 << 10;
 
-pub(super) async fn run(place: &Place, arguments: &Arguments, cancel: &CancelToken) -> Result<ToolOutput, ToolFailure> {
+pub(super) async fn run(
+    place: &Workspace,
+    arguments: &Arguments,
+    cancel: &CancelToken,
+) -> Result<ToolOutput, ToolFailure> {
     let line = arguments.text("command");
     let time = arguments.number("timeout_ms").map_or(DEFAULT, Duration::from_millis).min(LONGEST);
     let environment: Environment = std::env::vars_os().collect();
@@ -33,16 +37,16 @@ pub(super) async fn run(place: &Place, arguments: &Arguments, cancel: &CancelTok
     if !errors.trim().is_empty() {
         let _ = write!(out, "{}[stderr]\n{errors}", if out.is_empty() || out.ends_with('\n') { "" } else { "\n" });
     }
-    if let Some(ladder) = finished.ladder {
-        // The result must not say that the command is over while something of it still runs.
-        ladder.finish().await;
+    if let Some(termination) = finished.termination {
+        // The result must not be returned while processes of the command still run.
+        termination.finish().await;
     }
     let failed = |how: String| Err(ToolFailure(format!("{how}\n{out}").trim_end().to_owned()));
     match finished.end {
         End::Exited(0) => Ok(ToolOutput::text(if out.is_empty() { "(no output)" } else { &out })),
         End::Exited(code) => failed(format!("the command exited with {code}")),
         End::Signalled(signal) => failed(format!("the command was ended by signal {signal}")),
-        End::TimedOut => failed(format!("the command was ended: its {} ms were over", time.as_millis())),
+        End::TimedOut => failed(format!("the command timed out after {} ms", time.as_millis())),
         End::Cancelled => failed("the command was interrupted by the user".to_owned()),
         End::OutputLimit => failed(format!("the command wrote more than {KEPT} bytes")),
         End::StatusUnknown => failed("how the command ended is not known".to_owned()),

@@ -11,7 +11,7 @@ use super::*;
 struct World {
     dir: TempDir,
     hooks: HookSystem,
-    place: Place,
+    place: Workspace,
 }
 
 fn world() -> World {
@@ -20,7 +20,7 @@ fn world() -> World {
     std::fs::create_dir(&project).unwrap();
     let environment = Environment::new().with("HOME", dir.path().join("home")).with("PATH", "/usr/bin:/bin");
     let hooks = HookSystem::builder(&project).environment(environment).build();
-    let place = Place::new(&hooks).unwrap();
+    let place = Workspace::new(&hooks).unwrap();
     World { dir, hooks, place }
 }
 
@@ -209,7 +209,7 @@ fn command_lines_run_fail_time_out_and_are_interrupted() {
         "!the command exited with 3\no\n[stderr]\ne"
     );
     let late = world.call("run_shell_command", r#"{"command":"sleep 60","timeout_ms":50}"#);
-    assert_eq!(late, "!the command was ended: its 50 ms were over");
+    assert_eq!(late, "!the command timed out after 50 ms");
     let cancel = CancelToken::new();
     let canceller = cancel.clone();
     let marker = world.file("started");

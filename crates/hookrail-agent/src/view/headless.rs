@@ -1,7 +1,7 @@
 //! For programs: one JSON object per line on standard output.
 
 use super::output::Output;
-use super::{Shown, View};
+use super::{View, ViewEvent};
 use crate::text::escaped_json;
 
 /// Shows everything as JSON, one object per line.
@@ -11,7 +11,7 @@ pub struct HeadlessView {
 }
 
 impl HeadlessView {
-    /// A view on this process's standard output.
+    /// Makes a view on this process's standard output.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -19,7 +19,7 @@ impl HeadlessView {
 }
 
 impl View for HeadlessView {
-    fn show(&self, shown: &Shown<'_>) {
+    fn show(&self, shown: &ViewEvent<'_>) {
         let Ok(line) = serde_json::to_string(shown) else { return };
         self.output.write(&format!("{}\n", escaped_json(&line)));
     }

@@ -1,6 +1,6 @@
-//! What is shown: one type for everything a person or a program is told, and the ways to tell it.
+//! Views: one type for everything that is shown to the user or to a program, and the forms in which it is shown.
 //!
-//! A view knows how things look. It decides nothing.
+//! A view only displays. It decides nothing.
 
 mod headless;
 pub(crate) mod output;
@@ -16,28 +16,28 @@ pub(crate) use watch::watch;
 use hookrail::Json;
 use serde::Serialize;
 
-/// Who shows things.
+/// The display of what happens in the agent.
 pub trait View: Send + Sync {
-    /// Shows one thing.
-    fn show(&self, shown: &Shown<'_>);
+    /// Shows one event of the agent.
+    fn show(&self, shown: &ViewEvent<'_>);
 
-    /// Why nothing more can be shown, if that is so. Then no tool runs and no model is asked: what came of it would reach
-    /// nobody.
+    /// Returns the reason if nothing more can be shown. Then no tool runs and no model is called, because their results
+    /// could not be read.
     fn failure(&self) -> Option<String> {
         None
     }
 
-    /// How wide drawings of modules are to be; none where texts are better than drawings.
+    /// Returns the width for drawings of modules; none if the view shows texts instead of drawings.
     fn columns(&self) -> Option<usize> {
         None
     }
 }
 
-/// One thing that is shown. In JSON it has its name as `type`; `docs/agent.md` lists them all.
+/// One event that is shown. In JSON its name is the `type`; `docs/agent.md` lists all of them.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
-pub enum Shown<'a> {
-    /// A session began or was taken up.
+pub enum ViewEvent<'a> {
+    /// A session was started or resumed.
     Session {
         /// Its identity.
         id: &'a str,
@@ -46,7 +46,7 @@ pub enum Shown<'a> {
         /// Why it begins: `startup`, `resume`, `clear`, `compress`, or a move: `new`, `fork`, `branch`, `tree`.
         source: &'a str,
     },
-    /// A piece of an answer, while it comes.
+    /// A piece of an answer, while it is streamed.
     Text {
         /// The piece.
         text: &'a str,
@@ -91,31 +91,31 @@ pub enum Shown<'a> {
         /// The hooks that denied it.
         by: &'a [&'a str],
     },
-    /// The prompt goes no further.
+    /// Hooks denied the prompt.
     PromptDenied {
         /// Why.
         reason: &'a str,
         /// The hooks that said so.
         by: &'a [&'a str],
     },
-    /// A hook has something to say.
+    /// A message of a hook for the user.
     SystemMessage {
         /// What.
         text: &'a str,
     },
-    /// Something is not as it should be: a failed or a skipped hook, a damaged file.
+    /// A problem: a failed or skipped hook, a damaged file.
     Warning {
         /// The stable code, where there is one.
         code: Option<&'a str>,
         /// In words.
         text: &'a str,
     },
-    /// Something worth knowing.
+    /// A note for the user.
     Note {
         /// What.
         text: &'a str,
     },
-    /// What hooks put into the status line.
+    /// The status line that hooks set.
     Status {
         /// The whole line.
         text: &'a str,
@@ -144,36 +144,36 @@ pub enum Shown<'a> {
         /// The summary.
         summary: &'a str,
     },
-    /// A hook takes long.
+    /// A hook is slow.
     HookRunning {
         /// Its name.
         hook: &'a str,
     },
-    /// The hook that took long has ended.
+    /// The slow hook has ended.
     HookEnded {
         /// Its name.
         hook: &'a str,
     },
-    /// What hooks did to an operation.
+    /// The receipt of an operation: what its hooks did.
     Receipt {
         /// All of it.
         receipt: &'a Json,
     },
-    /// A turn of the whole agent is over.
+    /// The work on a prompt has ended.
     TurnEnd {
         /// How: `answered`, `denied`, `stopped`, `cancelled`, `capped`, `failed`, `signed_out`, `output_lost`.
         end: &'a str,
         /// More about it.
         detail: Option<&'a str>,
     },
-    /// A list of hooks, sessions or tasks, as a command asked for it.
+    /// A list of hooks, sessions or tasks that a command asked for.
     Listing {
         /// Of what.
         of: &'a str,
         /// One line each.
         lines: &'a [String],
     },
-    /// The command cannot be followed.
+    /// A command failed.
     Error {
         /// Why.
         text: &'a str,

@@ -1,4 +1,4 @@
-//! Standard output: what is written there arrives, or it is known that it does not.
+//! Standard output: a text is written completely, or the failure is recorded.
 
 use std::io;
 use std::sync::Mutex;
@@ -6,22 +6,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use hookrail_spawn::lock;
 
-/// Whether the process was told to end. Then a reader that takes nothing is not waited for without end.
+/// Whether the process is ending. Then a write does not wait without end for a reader that reads nothing.
 static ENDING: AtomicBool = AtomicBool::new(false);
 
-/// Lets writes that wait for their reader give up soon.
+/// Makes writes that wait for their reader fail soon.
 pub(crate) fn process_ends() {
     ENDING.store(true, Ordering::Relaxed);
 }
 
-/// Standard output, and what is wrong with it.
+/// Standard output, and its first failure.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     failure: Mutex<Option<String>>,
 }
 
 impl Output {
-    /// Writes all of a text, at once. After a failure nothing more is written: half of an answer is followed by nothing.
+    /// Writes a whole text. After a failure nothing more is written, so that a gap in the output cannot go unnoticed.
     pub(crate) fn write(&self, text: &str) {
         let mut failure = lock(&self.failure);
         if failure.is_none()
@@ -31,7 +31,7 @@ impl Output {
         }
     }
 
-    /// Why nothing more can be written; a reader that is gone is noticed before anything is written for it.
+    /// Returns the reason if nothing more can be written. A closed pipe is noticed before the next write.
     pub(crate) fn failure(&self) -> Option<String> {
         let mut failure = lock(&self.failure);
         if failure.is_none() && reader_is_gone() {
@@ -41,10 +41,10 @@ impl Output {
     }
 }
 
-/// Writes around the buffer of a stream, which the agent leaves empty: after an error nobody knows what is in it.
+/// Writes without the buffer of a stream, because after an error the content of the buffer is unknown.
 ///
-/// The write itself never waits: a pipe that has room takes 4 KiB at once. So a signal ends the agent although nobody reads
-/// what it writes, and a pipe that another program made non-blocking loses nothing when it is full.
+/// A write never blocks: a pipe with room takes 4 KiB at once. So a signal can end the agent while its output is not read,
+/// and a full pipe that another program made non-blocking loses nothing.
 #[cfg(unix)]
 pub(crate) fn write_whole(stream: &mut (impl io::Write + std::os::fd::AsFd), mut bytes: &[u8]) -> io::Result<()> {
     use rustix::io::Errno;
@@ -62,7 +62,7 @@ pub(crate) fn write_whole(stream: &mut (impl io::Write + std::os::fd::AsFd), mut
     Ok(())
 }
 
-/// Waits until something can be written, however long that takes, unless the process is to end.
+/// Waits until something can be written, without a timeout unless the process is ending.
 #[cfg(unix)]
 fn wait_for_room(stream: &impl std::os::fd::AsFd) -> io::Result<()> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -73,12 +73,12 @@ fn wait_for_room(stream: &impl std::os::fd::AsFd) -> io::Result<()> {
         match poll(&mut [PollFd::new(stream, PollFlags::OUT)], Some(&PAUSE)) {
             Ok(0) if ENDING.load(Ordering::Relaxed) => tries += 1,
             Ok(0) | Err(rustix::io::Errno::INTR) => {}
-            // An error of the stream is told by the write.
+            // The next write returns the error of the stream.
             Ok(_) => return Ok(()),
             Err(error) => return Err(error.into()),
         }
         if tries >= TRIES_AT_THE_END {
-            return Err(io::Error::new(io::ErrorKind::TimedOut, "its reader takes nothing, and the agent is to end"));
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "its reader reads nothing, and the agent is ending"));
         }
     }
 }
@@ -89,7 +89,7 @@ pub(crate) fn write_whole(stream: &mut impl io::Write, bytes: &[u8]) -> io::Resu
     stream.flush()
 }
 
-/// Whether the other end of standard output was closed.
+/// Returns whether the other end of standard output was closed.
 #[cfg(unix)]
 fn reader_is_gone() -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};

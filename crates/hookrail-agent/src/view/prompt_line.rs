@@ -10,7 +10,7 @@ use crate::text::width;
 pub(super) struct PromptLine {
     prompt: String,
     typed: String,
-    /// How many bytes of what was typed are before the cursor.
+    /// The number of typed bytes before the cursor.
     cursor: usize,
     /// The row of the cursor on the screen, counted from the row of the prompt.
     row: usize,
@@ -24,7 +24,7 @@ impl PromptLine {
         self.cursor = cursor;
     }
 
-    /// What removes the line from the screen, writes something above it, and draws the line with its cursor.
+    /// Returns the sequence that erases the line, writes a text above it, and draws the line with its cursor.
     pub(super) fn draw(&mut self, above: &str, columns: usize) -> String {
         let columns = columns.max(1);
         let (before, after) = self.typed.split_at_checked(self.cursor).unwrap_or((&self.typed, ""));
@@ -37,7 +37,7 @@ impl PromptLine {
         out.push_str(&self.prompt);
         out.push_str(&lines(&self.typed));
         if end.1 == 0 && end.0 > 0 && !self.typed.ends_with('\n') {
-            // The row is full, and terminals keep the cursor in it until there is another character.
+            // The row is full, and terminals keep the cursor in it until the next character.
             out.push_str("\r\n");
         }
         if end != cursor {
@@ -59,7 +59,7 @@ fn up(rows: usize) -> String {
     }
 }
 
-/// The row and the column after a text that begins at a place.
+/// Returns the row and the column after a text that begins at a position.
 fn place((mut row, mut column): (usize, usize), text: &str, columns: usize) -> (usize, usize) {
     for character in text.chars() {
         let wide = width(character);

@@ -1,5 +1,5 @@
-//! The screen of a person: one place that everything written goes through, because three things share it. A prompt
-//! that is being typed stays below what is written; while a component covers the screen, everything else waits.
+//! The screen of the user. All output goes through it, because three things share it: a prompt that is being typed stays
+//! below the output; while a component covers the screen, other output waits.
 
 use std::io::IsTerminal as _;
 use std::sync::{Mutex, MutexGuard};
@@ -9,7 +9,7 @@ use hookrail_spawn::lock;
 use super::output::{Output, write_whole};
 use super::prompt_line::PromptLine;
 
-/// Which stream a text is for.
+/// The stream that a text is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stream {
     Answers,
@@ -19,26 +19,26 @@ pub(crate) enum Stream {
 /// The screen.
 #[derive(Default)]
 pub(crate) struct Screen {
-    state: Mutex<State>,
+    state: Mutex<ScreenState>,
     output: Output,
 }
 
 #[derive(Default)]
-struct State {
+struct ScreenState {
     /// The prompt that is being typed.
     prompt: Option<PromptLine>,
-    /// The beginning of a line that is to stand above the prompt.
+    /// The beginning of a line that will be shown above the prompt.
     line: String,
     covered: bool,
     held: Vec<(Stream, String)>,
 }
 
 impl Screen {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ScreenState> {
         lock(&self.state)
     }
 
-    /// Writes text, with its colours where the stream has any.
+    /// Writes text, with colours if the stream supports them.
     pub(crate) fn write(&self, stream: Stream, text: &str) {
         let state = &mut *self.state();
         if state.covered {
@@ -48,24 +48,24 @@ impl Screen {
         }
     }
 
-    /// Why nothing more can be written to standard output.
+    /// Returns the reason if nothing more can be written to standard output.
     pub(crate) fn failure(&self) -> Option<String> {
         self.output.failure()
     }
 
-    /// Whether lines can be taken back: not while something else has the last one.
+    /// Returns whether lines can be erased: not while a prompt or a component has the last line.
     pub(crate) fn has_last_line(&self) -> bool {
         let state = self.state();
         state.prompt.is_none() && !state.covered
     }
 
-    /// A prompt is being typed until the guard is gone.
+    /// Marks that a prompt is being typed, until the guard is dropped.
     pub(crate) fn typing(&self) -> Typing<'_> {
         self.state().prompt = Some(PromptLine::default());
         Typing(self)
     }
 
-    /// Draws the prompt that is being typed, with the cursor after so many bytes of the text.
+    /// Draws the prompt that is being typed, with the cursor after `cursor` bytes of the text.
     pub(crate) fn draw_prompt(&self, prompt: &str, typed: &str, cursor: usize) {
         if let Some(line) = &mut self.state().prompt {
             line.set(prompt, typed, cursor);
@@ -81,14 +81,14 @@ impl Screen {
         }
     }
 
-    /// A component covers the screen until the guard is gone.
+    /// Marks that a component covers the screen, until the guard is dropped.
     pub(crate) fn cover(&self) -> Cover<'_> {
         self.state().covered = true;
         Cover(self)
     }
 }
 
-impl State {
+impl ScreenState {
     fn write(&mut self, output: &Output, stream: Stream, text: &str) {
         if let Some(prompt) = &mut self.prompt {
             self.line.push_str(text);
@@ -103,29 +103,30 @@ impl State {
             Stream::Answers => output.write(text),
             Stream::Asides => {
                 let plain = if has_colours() { None } else { Some(anstream::adapter::strip_str(text).to_string()) };
-                // Remarks are not what the agent was asked for: the work goes on without a reader for them.
+                // Only the answer must be readable: the work continues if standard error cannot be written.
                 let _ = write_whole(&mut std::io::stderr().lock(), plain.as_deref().unwrap_or(text).as_bytes());
             }
         }
     }
 }
 
-/// Whether what is written for people has colours.
+/// Returns whether output for people has colours.
 pub(crate) fn has_colours() -> bool {
     anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never
 }
 
-/// How many columns the terminal has.
+/// Returns the number of columns of the terminal.
 pub(crate) fn columns() -> usize {
     size().map_or(80, |(columns, _)| columns)
 }
 
-/// How many rows the terminal has.
+/// Returns the number of rows of the terminal.
 pub(crate) fn rows() -> usize {
     size().map_or(24, |(_, rows)| rows)
 }
 
-/// The size of the terminal. `crossterm::terminal::size` would start a program from the search path where this fails.
+/// Returns the size of the terminal. `crossterm::terminal::size` is not used, because it starts a program from the search
+/// path if this fails.
 fn size() -> Option<(usize, usize)> {
     let size = crossterm::terminal::window_size().ok().filter(|_| std::io::stderr().is_terminal())?;
     (size.columns > 0 && size.rows > 0).then_some((size.columns.into(), size.rows.into()))

@@ -9,7 +9,7 @@ use hookrail::Json;
 use hookrail_spawn::lock;
 
 use super::screen::{Screen, Stream, columns};
-use super::{Shown, View};
+use super::{View, ViewEvent};
 use crate::text::{coloured, limited, short, visible};
 
 const QUIET: Style = Style::new().dimmed();
@@ -22,44 +22,44 @@ const NAME: usize = 60;
 /// Shows everything as text.
 pub struct TerminalView {
     screen: Arc<Screen>,
-    state: Mutex<State>,
-    /// Whether a line can be taken back.
+    state: Mutex<TerminalViewState>,
+    /// Whether a line can be erased.
     erases: bool,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    /// A line about a slow hook stands there.
+struct TerminalViewState {
+    /// Whether a line about a slow hook is shown.
     hook_line: bool,
-    /// An answer has begun and its line is not complete.
+    /// Whether an answer has begun and its line is not complete.
     mid_line: bool,
     /// Whether the answer was shown in pieces.
     streamed: bool,
-    /// The status line, while it is the last thing that was written.
+    /// The status line, while it is the last line written.
     status: Option<String>,
 }
 
 impl TerminalView {
-    /// A view on this process's streams.
+    /// Makes a view on this process's streams.
     #[must_use]
     pub fn new() -> Self {
         Self::on(Arc::default())
     }
 
-    /// A view on a screen that others use, too.
+    /// Makes a view on a screen that other code uses too.
     pub(crate) fn on(screen: Arc<Screen>) -> Self {
         let erases = std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
         Self { screen, state: Mutex::default(), erases }
     }
 
-    fn aside(&self, state: &mut State, style: Style, text: &str) {
+    fn aside(&self, state: &mut TerminalViewState, style: Style, text: &str) {
         self.make_room(state);
         state.status = None;
         self.screen.write(Stream::Asides, &format!("{style}{text}{style:#}\n"));
     }
 
-    /// Takes the line about a slow hook away, and ends the line of an answer.
-    fn make_room(&self, state: &mut State) {
+    /// Erases the line about a slow hook, and ends the line of an answer.
+    fn make_room(&self, state: &mut TerminalViewState) {
         if std::mem::take(&mut state.hook_line) {
             self.screen.write(Stream::Asides, &erase_line());
         }
@@ -68,7 +68,7 @@ impl TerminalView {
         }
     }
 
-    fn say(&self, state: &mut State, text: &str) {
+    fn say(&self, state: &mut TerminalViewState, text: &str) {
         if std::mem::take(&mut state.hook_line) {
             self.screen.write(Stream::Asides, &erase_line());
         }
@@ -106,84 +106,84 @@ impl View for TerminalView {
         self.screen.failure()
     }
 
-    fn show(&self, shown: &Shown<'_>) {
+    fn show(&self, shown: &ViewEvent<'_>) {
         let state = &mut *lock(&self.state);
         match shown {
-            Shown::Text { text } => {
+            ViewEvent::Text { text } => {
                 state.streamed = true;
                 self.say(state, text);
             }
-            Shown::Answer { text, .. } => {
+            ViewEvent::Answer { text, .. } => {
                 let streamed = std::mem::take(&mut state.streamed);
                 if let (Some(text), false) = (text, streamed) {
                     self.say(state, text);
                 }
                 self.make_room(state);
             }
-            Shown::ModelBlocked { reason, by } => {
+            ViewEvent::ModelBlocked { reason, by } => {
                 self.aside(state, CAREFUL, &format!("the model was not called{}: {}", named(by), limited(reason)));
             }
-            Shown::ToolCall { tool, input, .. } => {
+            ViewEvent::ToolCall { tool, input, .. } => {
                 self.aside(state, TOOL, &format!("• {} {}", short(tool, NAME), short(input.text(), WIDE)));
             }
-            Shown::ToolResult { end, input, display, by, .. } => self.tool_result(state, end, input, *display, by),
-            Shown::PromptDenied { reason, by } => {
+            ViewEvent::ToolResult { end, input, display, by, .. } => self.tool_result(state, end, input, *display, by),
+            ViewEvent::PromptDenied { reason, by } => {
                 self.aside(state, BAD, &format!("prompt denied{}: {}", named(by), limited(reason)));
             }
-            Shown::SystemMessage { text } => self.aside(state, QUIET, &format!("hook: {}", limited(text))),
-            Shown::Warning { code, text } => {
+            ViewEvent::SystemMessage { text } => self.aside(state, QUIET, &format!("hook: {}", limited(text))),
+            ViewEvent::Warning { code, text } => {
                 let code = code.map(|code| format!("[{code}]")).unwrap_or_default();
                 self.aside(state, CAREFUL, &format!("warning{code}: {}", limited(text)));
             }
-            // Of what hooks put there only colours are acted on.
-            Shown::Status { text } if state.status.as_deref() == Some(*text) || text.is_empty() => {}
-            Shown::Status { text } => {
+            // Only colours of a hook's text are kept; other control characters are escaped.
+            ViewEvent::Status { text } if state.status.as_deref() == Some(*text) || text.is_empty() => {}
+            ViewEvent::Status { text } => {
                 self.aside(state, QUIET, &format!("[{}]", coloured(text, WIDE)));
                 state.status = Some((*text).to_owned());
             }
-            Shown::Drawn { lines, .. } => {
+            ViewEvent::Drawn { lines, .. } => {
                 for line in *lines {
                     self.aside(state, Style::new(), coloured(line, columns()).trim_end());
                 }
             }
-            Shown::Note { text } => self.aside(state, QUIET, &limited(text)),
-            Shown::Stopped { reason } => self.aside(state, BAD, &format!("stopped: {}", limited(reason))),
-            Shown::SentBack { message } => {
+            ViewEvent::Note { text } => self.aside(state, QUIET, &limited(text)),
+            ViewEvent::Stopped { reason } => self.aside(state, BAD, &format!("stopped: {}", limited(reason))),
+            ViewEvent::SentBack { message } => {
                 self.aside(state, CAREFUL, &format!("a hook sends the agent back to work: {}", limited(message)));
             }
-            Shown::Compacted { reason, summary } => {
+            ViewEvent::Compacted { reason, summary } => {
                 self.aside(state, QUIET, &format!("compacted ({reason}): {}", short(summary, WIDE)));
             }
-            Shown::HookRunning { hook } if self.erases && self.screen.has_last_line() => {
+            ViewEvent::HookRunning { hook } if self.erases && self.screen.has_last_line() => {
                 self.make_room(state);
                 let line = format!("{QUIET}running hook {} …{QUIET:#}", short(hook, 60));
                 self.screen.write(Stream::Asides, &line);
                 state.hook_line = true;
             }
-            Shown::HookEnded { .. } => self.make_room(state),
-            Shown::Listing { lines, .. } => {
+            ViewEvent::HookEnded { .. } => self.make_room(state),
+            ViewEvent::Listing { lines, .. } => {
                 for line in *lines {
                     self.aside(state, Style::new(), &visible(line));
                 }
             }
-            Shown::Error { text } => self.aside(state, BAD, &format!("error: {}", limited(text))),
-            Shown::TurnEnd { end, detail } => match (*end, detail) {
+            ViewEvent::Error { text } => self.aside(state, BAD, &format!("error: {}", limited(text))),
+            ViewEvent::TurnEnd { end, detail } => match (*end, detail) {
                 ("capped" | "failed" | "signed_out", Some(detail)) => {
                     self.aside(state, BAD, &format!("error: {}", limited(detail)));
                 }
                 ("cancelled", _) => self.aside(state, CAREFUL, "interrupted"),
                 _ => self.make_room(state),
             },
-            Shown::Session { source, id, .. } if *source != "startup" => {
+            ViewEvent::Session { source, id, .. } if *source != "startup" => {
                 self.aside(state, QUIET, &format!("session {} ({source})", short(id, 40)));
             }
-            Shown::Session { .. } | Shown::HookRunning { .. } | Shown::Receipt { .. } => {}
+            ViewEvent::Session { .. } | ViewEvent::HookRunning { .. } | ViewEvent::Receipt { .. } => {}
         }
     }
 }
 
 impl TerminalView {
-    fn tool_result(&self, state: &mut State, end: &str, input: &Json, display: Option<&Json>, by: &[&str]) {
+    fn tool_result(&self, state: &mut TerminalViewState, end: &str, input: &Json, display: Option<&Json>, by: &[&str]) {
         let style = if end == "ran" { QUIET } else { CAREFUL };
         let word = match end {
             "ran" => String::new(),
@@ -201,7 +201,7 @@ impl TerminalView {
     }
 }
 
-/// Whose words follow. They are a hook's, and never the agent's own.
+/// Names the hooks whose text follows, so that it is not taken for the agent's own.
 fn named(hooks: &[&str]) -> String {
     let names: Vec<String> = hooks.iter().map(|hook| short(hook, NAME)).collect();
     if names.is_empty() { String::new() } else { format!(" by hook {}", names.join(", ")) }

@@ -1,4 +1,4 @@
-//! Says which hook keeps everybody waiting, when one does for longer than a moment.
+//! Shows the name of a hook that runs for longer than a moment.
 
 use std::future::pending;
 use std::time::Duration;
@@ -8,10 +8,10 @@ use hookrail::host::{FireId, Notification};
 use hookrail::process::RunId;
 use tokio::time::Instant;
 
-use super::{Shown, View};
+use super::{View, ViewEvent};
 
-/// How long nobody needs to be told anything.
-const PATIENCE: Duration = Duration::from_millis(300);
+/// The time after which a running hook is shown.
+const SLOW_AFTER: Duration = Duration::from_millis(300);
 
 struct Running {
     run: (FireId, RunId),
@@ -20,7 +20,7 @@ struct Running {
     shown: bool,
 }
 
-/// Watches a hook system until it is dropped.
+/// Shows slow hooks of a hook system until this future is dropped.
 pub(crate) async fn watch(hooks: &HookSystem, view: &dyn View) {
     let mut news = hooks.subscribe();
     let mut running: Vec<Running> = Vec::new();
@@ -35,14 +35,14 @@ pub(crate) async fn watch(hooks: &HookSystem, view: &dyn View) {
         tokio::select! {
             happened = news.next() => match happened {
                 Some(Notification::Started { fire, run, hook }) => {
-                    let due = Instant::now() + PATIENCE;
+                    let due = Instant::now() + SLOW_AFTER;
                     running.push(Running { run: (fire, run), name: hook.label.to_string(), due, shown: false });
                 }
                 Some(Notification::Ended { fire, run, .. }) => {
                     if let Some(at) = running.iter().position(|one| one.run == (fire, run)) {
                         let ended = running.swap_remove(at);
                         if ended.shown {
-                            view.show(&Shown::HookEnded { hook: &ended.name });
+                            view.show(&ViewEvent::HookEnded { hook: &ended.name });
                         }
                     }
                 }
@@ -53,7 +53,7 @@ pub(crate) async fn watch(hooks: &HookSystem, view: &dyn View) {
                 let now = Instant::now();
                 for one in running.iter_mut().filter(|one| !one.shown && one.due <= now) {
                     one.shown = true;
-                    view.show(&Shown::HookRunning { hook: &one.name });
+                    view.show(&ViewEvent::HookRunning { hook: &one.name });
                 }
             }
         }

@@ -35,7 +35,7 @@ fn a_model_that_loops_is_ended() {
     assert_eq!(ran.shown("tool_result").len(), 4);
     assert_eq!(ran.texts("turn_end", "end"), ["capped"]);
     let plain = world.run(&["--max-turns", "4", "--prompt", "go"]).ends_with(1);
-    assert!(plain.stderr.contains("the agent was ended after 4 turns"), "{}", plain.stderr);
+    assert!(plain.stderr.contains("the agent ended after 4 turns"), "{}", plain.stderr);
 }
 
 #[test]

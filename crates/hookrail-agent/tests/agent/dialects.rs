@@ -1,4 +1,4 @@
-//! Hooks of plugins and modules, unmodified: the decision table of 002 and the interception flow of 004.
+//! Hooks of plugins and modules, unmodified: `xcode:85` to `xcode:109`, `xcsh:91` to `xcsh:95`.
 
 use serde_json::json;
 

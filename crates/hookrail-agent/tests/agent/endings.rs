@@ -1,4 +1,4 @@
-//! How the agent ends when it is ended: signals, a terminal that is closed, output that reaches nobody. Nothing of it goes
+//! How the agent ends when it is ended: signals, a terminal that is closed, output that cannot be written. Nothing of it goes
 //! on running, the session ends, and the status says what happened.
 
 use std::fs::File;
@@ -171,7 +171,7 @@ fn a_terminal_that_is_closed_without_a_signal_stops_the_tools() {
     assert!(world.exists("end.json"));
 }
 
-/// A conversation with two tools, of which neither may run when nobody hears what the agent says.
+/// A conversation with two tools, of which neither may run if the output of the agent cannot be written.
 fn unheard_world() -> World {
     World::with(
         &[SESSION_END],
@@ -199,7 +199,7 @@ fn ended_unheard(world: &World, agent: Child, what: &str) {
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{what}: {stderr}");
     assert_eq!(stderr.matches("standard output cannot be written").count(), 1, "{what}: {stderr}");
-    assert!(!world.exists("a.txt") && !world.exists("b.txt"), "{what}: tools ran for nobody");
+    assert!(!world.exists("a.txt") && !world.exists("b.txt"), "{what}: tools ran without a reader of the output");
     assert!(world.exists("end.json"), "{what}: the session did not end");
 }
 

@@ -1,4 +1,4 @@
-//! How failing hooks are handled: every row of 003 §9, on a tool that is really guarded.
+//! How failing hooks are handled: `engine:E2.2`, `llxprt:R67` to `llxprt:R73`, on a tool that is really guarded.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Before and after models, and the choice of tools: 003 §3.3, §3.4 and §3.5.
+//! Before and after models, and the choice of tools: `llxprt:R111` to `llxprt:R117`.
 
 use serde_json::json;
 

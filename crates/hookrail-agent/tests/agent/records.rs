@@ -122,7 +122,7 @@ fn what_hooks_say_at_the_beginning_is_recorded_or_the_agent_does_not_begin() {
     let world = World::with(&[("SessionStart", "", context), ("SessionEnd", "", "cat > end.json")], says("never said"));
     disk.fill(8192);
     let ran = world.run(&["--session-dir", disk.path(), "--prompt", "go"]).ends_with(1);
-    assert!(ran.stderr.contains("what hooks said cannot be recorded"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("the effects of hooks cannot be recorded"), "{}", ran.stderr);
     assert!(!ran.stdout.contains("never said"));
     assert!(world.exists("end.json"), "the session that began has ended");
 }
@@ -173,7 +173,7 @@ fn a_session_file_that_was_removed_is_noticed_at_the_end_of_the_turn() {
     assert_eq!(talk.prompt("first")["end"], "answered");
     fs::remove_file(&file).unwrap();
     let failed = talk.prompt("second");
-    assert!(failed["detail"].as_str().unwrap().contains("it was removed; `/clear` begins a new session"), "{failed}");
+    assert!(failed["detail"].as_str().unwrap().contains("it was removed; `/clear` starts a new session"), "{failed}");
     talk.send("/clear");
     let new = session_file(&mut talk);
     assert_eq!(talk.prompt("third")["end"], "answered");

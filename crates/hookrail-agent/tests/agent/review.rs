@@ -45,7 +45,7 @@ fn each_hook_is_shown_and_only_what_gets_a_yes_runs() {
     let mut terminal = Terminal::of(untrusted(&world, &[]));
     let shown = terminal.expect(QUESTION);
     for part in [
-        "brings 3 hooks that are not trusted",
+        "has 3 hooks that are not trusted",
         "h1",
         "session-start",
         "sh \"$LLXPRT_PROJECT_DIR/.llxprt/hooks/h1.sh\"",
@@ -64,7 +64,7 @@ fn each_hook_is_shown_and_only_what_gets_a_yes_runs() {
     leave(terminal);
     assert_eq!(ran(&world), [true, false, true]);
     let mut again = Terminal::of(untrusted(&world, &[]));
-    assert!(again.expect(QUESTION).contains("brings 1 hook that is not trusted"));
+    assert!(again.expect(QUESTION).contains("has 1 hook that is not trusted"));
     again.line("s");
     again.expect("nothing was granted");
     leave(again);

@@ -78,7 +78,7 @@ impl Screen {
         self.until(text, |screen| screen.contains(text));
     }
 
-    /// Waits until this is how the last line begins, which is where somebody types.
+    /// Waits until the last line, in which the user types, begins with this text.
     #[track_caller]
     pub(crate) fn asks(&mut self, last: &str) {
         self.until(last, |screen| screen.lines().last().is_some_and(|line| line.trim_end() == last.trim_end()));

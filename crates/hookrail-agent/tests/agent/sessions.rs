@@ -85,7 +85,7 @@ fn hooks_are_listed_and_turned_off_and_on() {
                 "two",
                 "/hooks enable h1",
                 "three",
-                "/hooks disable nobody",
+                "/hooks disable unknown",
             ],
         )
         .ends_with(0);

@@ -76,7 +76,7 @@ pub(crate) fn wait_for(file: &Path) {
     assert!(wait_until(|| file.exists(), HANG_GUARD), "{} never came", file.display());
 }
 
-/// Whether a process whose number stands in a file of the project still runs. One that nobody has waited for does not.
+/// Returns whether the process whose number is in a file of the project still runs. A zombie does not run.
 pub(crate) fn runs(world: &World, file: &str) -> bool {
     let number = world.read(file).trim().parse().unwrap();
     !matches!(process_state(number), None | Some('Z'))

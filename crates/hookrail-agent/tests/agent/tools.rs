@@ -1,4 +1,4 @@
-//! Before and after tools: 003 §3.1 and §3.2.
+//! Before and after tools: `llxprt:R104` to `llxprt:R110`.
 
 use serde_json::json;
 

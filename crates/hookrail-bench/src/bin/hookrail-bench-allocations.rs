@@ -15,11 +15,11 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 /// How often each call is made; what is reported is the sum.
 const CALLS: usize = 1_000;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let folder = tempfile::tempdir()?;
-    let environment = Environment::new().with("HOME", folder.path());
-    let off = HookSystem::builder(folder.path()).environment(environment.clone()).hooks_off("counting").build();
-    let none = HookSystem::builder(folder.path()).environment(environment).build();
+fn main() {
+    let place = hookrail_testkit::TestProject::new();
+    let environment = Environment::new().with("HOME", &place.home);
+    let off = HookSystem::builder(&place.project).environment(environment.clone()).hooks_off("counting").build();
+    let none = HookSystem::builder(&place.project).environment(environment).build();
     let input = Json::empty_object();
     let asking = counted(|| {
         assert_unwanted(black_box(&off).wants(EventKind::BeforeTool));
@@ -32,7 +32,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The counter itself must count, or nothing it says means anything.
     let known = counted(|| drop(black_box(Box::new(1))));
     println!("{}", serde_json::json!({"wants": asking, "fire": firing, "box": known}));
-    Ok(())
 }
 
 fn assert_unwanted(wanted: bool) {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-use hookrail::{EventKind, HookSystem};
+use hookrail::{EventKind, HookSystem, Json};
 use serde_json::{Value, json};
 
 use super::Case;
@@ -71,13 +71,7 @@ fn whole(lab: &Lab) -> Result<Prepared> {
         }
         Ok(())
     }));
-    case.add(Variant::timed("hookrail-fire", "`fire_before_tool`, without asking first", 5_000, move || {
-        let mut fire = pin!(system.fire_before_tool(TOOL, input.clone()));
-        match fire.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(outcome) => answered(&black_box(outcome), 0),
-            Poll::Pending => Err("an event that nobody wants should be over at once".into()),
-        }
-    }));
+    case.add(before_tool(("hookrail-fire", "`fire_before_tool`, without asking first"), system, input));
     let groups = json!([]);
     gemini(lab, &mut case, ("gemini", "`fireBeforeToolEvent`"), &groups, json!({"do": "fire", "times": 500}));
     let off = json!({"do": "evaluate", "times": 2000, "off": true});
@@ -86,14 +80,30 @@ fn whole(lab: &Lab) -> Result<Prepared> {
     Ok(case)
 }
 
+/// The call of a host that has a tool's name and its input, for a tool that no hook wants.
+fn before_tool((name, what): (&str, &str), system: HookSystem, input: Json) -> Variant {
+    Variant::timed(name, what, 5_000, move || {
+        let mut fire = pin!(system.fire_before_tool(TOOL, input.clone()));
+        match fire.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(outcome) => answered(&black_box(outcome), 0),
+            Poll::Pending => Err("an event that no hook wants should be over at once".into()),
+        }
+    })
+}
+
 fn none_match(lab: &Lab) -> Result<Prepared> {
     let mut case = Prepared::default();
     let groups = json!([{"matcher": "^some_other_tool$", "hooks": [program(&lab.tiny(), &[])]}]);
     let system = lab.system(&lab.project(&groups)?, Shell::Sh);
     let input = input_of(1024)?;
-    case.add(Variant::timed("hookrail", "blocking", 50, move || {
-        answered(&system.fire_blocking(event(&system, &input)), 0)
-    }));
+    // The call that corresponds to the peer's: the tool's name and its input, and as often in a row.
+    case.add(before_tool(("hookrail", "`fire_before_tool`"), system.clone(), input.clone()));
+    case.add(Variant::timed(
+        "hookrail-event",
+        "`fire_blocking`, with an event that is made field by field",
+        5_000,
+        move || answered(&system.fire_blocking(event(&system, &input)), 0),
+    ));
     let theirs = json!([{"matcher": "^some_other_tool$", "hooks": [{"type": "command", "command": "true"}]}]);
     gemini(lab, &mut case, ("gemini", "`fireBeforeToolEvent`"), &theirs, json!({"do": "fire", "times": 500}));
     opendev(lab, &mut case, ("opendev", "`run_hooks`"), &theirs, json!({"do": "fire", "times": 5000}));

@@ -92,10 +92,12 @@ impl<In: Message, R: AsyncRead + Send + Unpin> Source<In> for Reader<In, R> {
             loop {
                 match self.reader.next().await {
                     Line::Whole(line) => {
-                        if line.trim_ascii().is_empty() {
-                            continue;
+                        let is_empty = line.trim_ascii().is_empty();
+                        let read = (!is_empty).then(|| In::decode(&line));
+                        self.reader.reuse(line);
+                        if let Some(read) = read {
+                            return read.map_or_else(Received::Refused, Received::Message);
                         }
-                        return In::decode(&line).map_or_else(Received::Refused, Received::Message);
                     }
                     Line::TooLong(name) => {
                         let message = format!("the line has more than {} bytes", self.reader.limit());

@@ -15,6 +15,9 @@ use crate::wire::NameScanner;
 /// What is read at a time.
 const CHUNK: usize = 64 * 1024;
 
+/// The most memory that is kept for the next line.
+const MOST_REUSED: usize = 2 * CHUNK;
+
 pub(super) enum Line {
     Whole(Vec<u8>),
     /// It has more bytes than the limit; the name of its message, if the line shows it.
@@ -78,6 +81,15 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         std::mem::take(&mut self.weight)
     }
 
+    /// Takes the memory of a line that was read for the next one, unless it is much. Memory that is given back and asked for
+    /// again has to be made anew, page by page.
+    pub(super) fn reuse(&mut self, mut line: Vec<u8>) {
+        if line.capacity() <= MOST_REUSED {
+            line.clear();
+            self.line = line;
+        }
+    }
+
     /// The next line. All progress is kept in `self`, so the future may be dropped at any time.
     pub(super) async fn next(&mut self) -> Line {
         loop {
@@ -116,6 +128,9 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             }
             let line = match &mut self.state {
                 State::Keeping if length <= self.limit => {
+                    if end.is_some() {
+                        self.line.reserve_exact(part.len());
+                    }
                     self.line.extend_from_slice(part);
                     end.map(|_| Line::Whole(std::mem::take(&mut self.line)))
                 }

@@ -3,7 +3,7 @@
 #
 # A hook reads one JSON object from standard input, such as
 #   {"tool_name": "write_file", "tool_input": {"path": ".env"}, ...}
-# and answers with its exit status: 0 goes on, 2 blocks. After a 2, standard
+# and answers with its exit status: 0 allows, 2 blocks. After a 2, standard
 # error is the reason, which the agent reads too. A JSON object on standard
 # output can say more, such as {"decision": "deny", "reason": "..."}.
 #

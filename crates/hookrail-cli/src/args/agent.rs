@@ -17,25 +17,25 @@ pub(crate) struct AgentArgs {
     /// Print one JSON object per line; without a prompt, read prompts and commands from standard input, one per line
     #[arg(long)]
     pub(crate) headless: bool,
-    /// Take up a session again [default: the one that was used last]
+    /// Resume a session [default: the one used last]
     #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
     pub(crate) resume: Option<String>,
-    /// Take up a copy of the session, in a new one; works while another process uses the original
+    /// Continue in a copy of the session; works while another process uses the original
     #[arg(long)]
     pub(crate) fork: bool,
     /// Keep sessions here [default: the user's state directory]
     #[arg(long, value_name = "DIR")]
     pub(crate) session_dir: Option<PathBuf>,
-    /// Let tools touch this folder too (repeatable)
+    /// Let tools use this folder too (repeatable)
     #[arg(long = "allow", value_name = "DIR")]
     pub(crate) allowed: Vec<PathBuf>,
-    /// Break off answers that match one of these rules, and ask the model anew
+    /// Interrupt model responses that match a rule of this file, and ask the model again
     #[arg(long, value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,
-    /// End a prompt after so many turns
+    /// End the work on a prompt after this many turns
     #[arg(long, value_name = "NUMBER", default_value_t = 50)]
     pub(crate) max_turns: u32,
-    /// Wait this long before a failed model call is tried again, twice as long each time
+    /// Wait this long before retrying a failed model call; the delay doubles each time
     #[arg(long, value_name = "MS", default_value_t = 500)]
     pub(crate) retry_delay_ms: u64,
     /// Run no hooks

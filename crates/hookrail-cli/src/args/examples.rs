@@ -22,12 +22,12 @@ EXAMPLES:
 
 pub(super) const AGENT: &str = "\
 EXAMPLES:
-  hookrail demo --keep                                then try its project with its script, as it says
-  hookrail agent --script talk.jsonl                  on a terminal: talk with it
+  hookrail demo --keep                                a sample project, and how to run the agent in it
+  hookrail agent --script talk.jsonl                  on a terminal: an interactive session
   hookrail agent --script talk.jsonl --prompt 'tidy up'
   echo 'tidy up' | hookrail agent --script talk.jsonl
   hookrail agent --script talk.jsonl --headless --prompt 'tidy up' | jq -r 'select(.type == \"receipt\")'
-  hookrail agent --script talk.jsonl --resume         go on where the last session ended";
+  hookrail agent --script talk.jsonl --resume         continue the last session";
 
 pub(super) const LIST: &str = "\
 EXAMPLES:
@@ -67,8 +67,8 @@ EXAMPLES:
   hookrail trust diff --json
 
 EXIT STATUS:
-  0  nothing that could run has changed or is new
-  1  something has, or the command failed";
+  0  no hook that could run is new or has changed
+  1  a hook is new or has changed, or the command failed";
 
 pub(super) const TRUST_REVOKE: &str = "\
 EXAMPLES:
@@ -110,7 +110,7 @@ EXAMPLES:
   hookrail serve --socket /run/user/1000/hookrail.sock
   hookrail serve --socket hookrail.sock --metrics 9464 --limit 128
   RUST_LOG=hookrail::bus=info hookrail serve --socket hookrail.sock --log-format json
-                                           also log every deny, question and stop";
+                                           also log every event that is denied, asked about or stopped";
 
 pub(super) const RELOAD: &str = "\
 EXAMPLES:
@@ -134,6 +134,12 @@ EXAMPLES:
   hookrail reference events
   hookrail reference diagnostics
   hookrail reference bus";
+
+pub(super) const DOCS: &str = "\
+EXAMPLES:
+  hookrail docs                            the topics
+  hookrail docs cookbook
+  hookrail docs hooks | less";
 
 pub(super) const COMPLETIONS: &str = "\
 EXAMPLES:

@@ -17,15 +17,15 @@ pub(crate) enum PluginCommand {
     /// List every plugin, installed or of the project
     #[command(after_help = examples::PLUGIN_LIST)]
     List(PluginListArgs),
-    /// Say what is wrong with plugins, and why a hook of theirs may not run
+    /// Report problems of plugins, and why one of their hooks does not run
     ///
     /// Exit status: 0 no errors, 1 at least one error.
     #[command(after_help = examples::PLUGIN_DOCTOR)]
     Doctor(PluginListArgs),
-    /// Let a plugin take part
+    /// Enable a plugin
     #[command(after_help = examples::PLUGIN_ENABLE)]
     Enable(PluginSwitchArgs),
-    /// Keep a plugin from taking part
+    /// Disable a plugin
     #[command(after_help = examples::PLUGIN_ENABLE)]
     Disable(PluginSwitchArgs),
     /// Install a plugin from a directory
@@ -50,14 +50,14 @@ pub(crate) struct PluginSwitchArgs {
     /// The plugin, as `name@marketplace`
     #[arg(value_name = "ID")]
     pub(crate) id: String,
-    /// Whose settings to write; a project's count only for plugins the project brings
+    /// The settings to write; project settings apply only to plugins of the project
     #[arg(long, value_enum, default_value_t = Scope::User)]
     pub(crate) scope: Scope,
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
 }
 
-/// Whose settings.
+/// The settings file that a change is written to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Scope {
     User,
@@ -69,7 +69,7 @@ pub(crate) struct PluginInstallArgs {
     /// The plugin's directory
     #[arg(value_name = "DIR")]
     pub(crate) dir: PathBuf,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short)]
     pub(crate) yes: bool,
     #[command(flatten)]

@@ -1,6 +1,8 @@
-//! The command that agents wait for before every tool call, read without describing all others first.
+//! A small parser for `fire`, the command that agents wait for before every tool call. It does not build the
+//! descriptions of all other commands.
 //!
-//! Whatever cannot be read here, help and mistakes above all, is left to the whole parser, which alone says something.
+//! Command lines that it cannot read, such as `--help` and usage errors, go to the whole parser, which alone prints
+//! something.
 
 use std::ffi::{OsStr, OsString};
 
@@ -9,7 +11,7 @@ use clap::{Parser, Subcommand};
 use super::{Cli, Command, EventCommand};
 
 #[derive(Debug, Parser)]
-struct Quick {
+struct QuickCli {
     #[command(subcommand)]
     command: QuickCommand,
 }
@@ -19,12 +21,12 @@ enum QuickCommand {
     Fire(EventCommand),
 }
 
-/// The command line, when it is a well-formed `fire`.
+/// Parses the command line if it is a well-formed `fire`.
 pub(super) fn parse(given: &[OsString]) -> Option<Cli> {
     if given.get(1).map(OsString::as_os_str) != Some(OsStr::new("fire")) {
         return None;
     }
-    let Quick { command: QuickCommand::Fire(args) } = Quick::try_parse_from(given).ok()?;
+    let QuickCli { command: QuickCommand::Fire(args) } = QuickCli::try_parse_from(given).ok()?;
     Some(Cli { command: Command::Fire(args) })
 }
 

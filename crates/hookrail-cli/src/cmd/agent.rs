@@ -1,10 +1,12 @@
-//! `hookrail agent`: the reference agent. This file only turns arguments into what the agent is made of.
+//! `hookrail agent`: the reference agent. This file only turns arguments into the agent's setup.
 
 use std::io::IsTerminal as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hookrail_agent::{AgentError, Begin, Mode, Place, Rule, ScriptedModel, SessionStore, Setup, declare};
+use hookrail_agent::{
+    AgentError, AgentMode, AgentSetup, ScriptedModel, SessionOpening, SessionStore, StreamRule, Workspace, declare,
+};
 
 use super::trust;
 use crate::args::AgentArgs;
@@ -19,64 +21,65 @@ pub(crate) fn run(args: &AgentArgs) -> Result<Exit> {
         builder = builder.hooks_off("`--no-hooks` was given");
     }
     let hooks = builder.build();
-    let mode = mode(args);
+    let mode = choose_mode(args);
     if !args.no_hooks {
         Project::require_modules(&hooks)?;
         match mode {
-            Mode::Interactive => trust::review(&project, &hooks)?,
-            Mode::Prompt(_) | Mode::Headless(_) | Mode::Piped => trust::refuse(&hooks),
+            AgentMode::Interactive => trust::review_hooks(&project, &hooks)?,
+            AgentMode::Prompt(_) | AgentMode::Headless(_) | AgentMode::Piped => trust::report_untrusted(&hooks),
         }
     }
-    let mut place = Place::new(&hooks).map_err(|error| Failure::new(format!("the project cannot be used: {error}")))?;
+    let mut place =
+        Workspace::new(&hooks).map_err(|error| Failure::new(format!("the project cannot be used: {error}")))?;
     for folder in &args.allowed {
         place = place.allow(folder).map_err(|error| {
             Failure::new(format!("`{}` cannot be allowed: {error}", folder.display()))
                 .hint("`--allow` takes a folder that exists")
         })?;
     }
-    let (sessions, history) = folders(args)?;
+    let (sessions, history) = session_folders(args)?;
     let store = SessionStore::new(&sessions, project.root());
-    let mut setup = Setup::new(hooks, Arc::new(model), place, store);
+    let mut setup = AgentSetup::new(hooks, Arc::new(model), place, store);
     setup.settings.most_turns = args.max_turns;
     setup.settings.retry_delay = Duration::from_millis(args.retry_delay_ms);
     setup.settings.plugins_off = args.project.no_plugins;
     if let Some(rules) = &args.rules {
-        setup.settings.rules = Rule::read(rules).map_err(|error| failure(&error))?;
+        setup.settings.rules = StreamRule::read(rules).map_err(|error| failure(&error))?;
     }
     let id = args.resume.clone().filter(|id| !id.is_empty());
     setup.begin = match (args.fork, &args.resume) {
-        (true, _) => Begin::Fork(id),
-        (false, Some(_)) => Begin::Resume(id),
-        (false, None) => Begin::New,
+        (true, _) => SessionOpening::Fork(id),
+        (false, Some(_)) => SessionOpening::Resume(id),
+        (false, None) => SessionOpening::New,
     };
     setup.history = Some(history);
     let ended = hookrail_agent::run(setup, mode).map_err(|error| failure(&error))?;
     Ok(match ended {
-        hookrail_agent::Exit::Fine => Exit::Fine,
-        hookrail_agent::Exit::Denied => Exit::Blocked,
-        hookrail_agent::Exit::Stopped => Exit::Stop,
-        hookrail_agent::Exit::Signalled(number) => Exit::Signalled(number),
-        hookrail_agent::Exit::Failed => Exit::Failed,
+        hookrail_agent::AgentExit::Fine => Exit::Fine,
+        hookrail_agent::AgentExit::Denied => Exit::Blocked,
+        hookrail_agent::AgentExit::Stopped => Exit::Stop,
+        hookrail_agent::AgentExit::Signalled(number) => Exit::Signalled(number),
+        hookrail_agent::AgentExit::Failed => Exit::Failed,
     })
 }
 
-fn mode(args: &AgentArgs) -> Mode {
-    let talks = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+fn choose_mode(args: &AgentArgs) -> AgentMode {
+    let is_interactive = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     match &args.prompt {
-        prompt if args.headless => Mode::Headless(prompt.clone()),
-        Some(prompt) => Mode::Prompt(prompt.clone()),
-        None if talks => Mode::Interactive,
-        None => Mode::Piped,
+        prompt if args.headless => AgentMode::Headless(prompt.clone()),
+        Some(prompt) => AgentMode::Prompt(prompt.clone()),
+        None if is_interactive => AgentMode::Interactive,
+        None => AgentMode::Piped,
     }
 }
 
-/// Where sessions and the typed lines are kept.
-fn folders(args: &AgentArgs) -> Result<(std::path::PathBuf, std::path::PathBuf)> {
+/// Returns the folder of sessions and the file of typed lines.
+fn session_folders(args: &AgentArgs) -> Result<(std::path::PathBuf, std::path::PathBuf)> {
     let state = std::env::var_os("XDG_STATE_HOME").map(std::path::PathBuf::from);
     let folder = args.session_dir.clone().or_else(|| SessionStore::default_folder(home().as_deref(), state.as_deref()));
     let folder = folder.ok_or_else(|| {
-        Failure::new("there is no place to keep sessions: neither `HOME` nor `XDG_STATE_HOME` is set")
-            .hint("name one with `--session-dir DIR`")
+        Failure::new("sessions cannot be stored: neither `HOME` nor `XDG_STATE_HOME` is set")
+            .hint("name a directory with `--session-dir DIR`")
     })?;
     let history = folder.join("history");
     Ok((folder, history))
@@ -85,10 +88,10 @@ fn folders(args: &AgentArgs) -> Result<(std::path::PathBuf, std::path::PathBuf)>
 fn failure(error: &AgentError) -> Failure {
     let failure = Failure::new(error.to_string());
     match error {
-        AgentError::Script { .. } => failure.hint("docs/agent.md describes the form of a script"),
+        AgentError::Script { .. } => failure.hint("`hookrail docs agent` describes the form of a script"),
         AgentError::Rules { .. } => failure.hint("rules are a JSON list of {\"name\", \"pattern\", \"message\"}"),
-        AgentError::Output(_) => failure.hint("the session has the whole conversation; `--resume` goes on with it"),
-        AgentError::NoSession(_) => failure.hint("leave out `--resume` to begin a new session"),
+        AgentError::Output(_) => failure.hint("the session has the whole conversation; continue it with `--resume`"),
+        AgentError::NoSession(_) => failure.hint("omit `--resume` to start a new session"),
         _ => failure,
     }
 }

@@ -1,4 +1,4 @@
-//! `hookrail check`: everything that is wrong with the configuration.
+//! `hookrail check`: all problems of the configuration.
 
 use hookrail::document::diagnostics_document;
 use hookrail::plan::Snapshot;
@@ -31,10 +31,14 @@ fn summary(snapshot: &Snapshot, found: &[Diagnostic], failed: bool) -> String {
     let mut files: Vec<_> = hooks.iter().map(|hook| &hook.origin.location.file).collect();
     files.sort_unstable();
     files.dedup();
-    let size = format!("{} in {}", counted(hooks.len(), "hook"), counted(files.len(), "file"));
+    // "0 hooks in 0 files" would read as if no file had been found, although the findings above may be about one.
+    let size = if hooks.is_empty() {
+        "no hooks are configured".to_owned()
+    } else {
+        format!("{} in {}", counted(hooks.len(), "hook"), counted(files.len(), "file"))
+    };
     match render::diagnostic::summary(found) {
         Some(found) => format!("{}: {size}", paint(if failed { BAD } else { CAREFUL }, found)),
-        None if hooks.is_empty() => format!("{}: no hooks are configured", paint(GOOD, "no problems")),
         None => format!("{}: {size}", paint(GOOD, "no problems")),
     }
 }

@@ -1,4 +1,4 @@
-//! `hookrail explain`: which hooks an event would run, and why not the others. Starts no process.
+//! `hookrail explain`: which hooks would run for an event and why others are skipped. Starts no process.
 
 use hookrail::document::explain_document;
 
@@ -10,7 +10,7 @@ use crate::{output, render, request};
 
 pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
     let project = Project::open(&args.project)?;
-    let event = request::event(&args.event, project.root())?;
+    let event = request::build_event(&args.event, project.root())?;
     let system = fire::builder(&project, args)?.build();
     if !args.event.no_hooks {
         Project::require_modules(&system)?;

@@ -1,4 +1,4 @@
-//! `hookrail fire`: fires one event at real hooks and says what came of it.
+//! `hookrail fire`: fires one event at the configured hooks and prints the outcome.
 
 use std::pin::pin;
 
@@ -8,19 +8,19 @@ use hookrail::{Builder, Decision, Effects, Event, FireOptions, HookSystem, Outco
 use crate::args::{EventArgs, EventCommand};
 use crate::errors::{Exit, Failure, Result};
 use crate::interrupt::Interrupts;
-use crate::progress::Progress;
+use crate::progress::ProgressLine;
 use crate::project::Project;
 use crate::{output, render, request};
 
 pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
     let project = Project::open(&args.project)?;
-    let event = request::event(&args.event, project.root())?;
+    let event = request::build_event(&args.event, project.root())?;
     let system = builder(&project, args)?.lend_runtime().build();
     if !args.event.no_hooks
         && let Err(failure) = Project::require_modules(&system)
     {
         if args.event.json {
-            output::json(&outcome_document(&unguarded(&system, &event)))?;
+            output::json(&outcome_document(&missing_module_outcome(&system, &event)))?;
         }
         return Err(failure);
     }
@@ -34,18 +34,20 @@ pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
         } else {
             output::text(&render::outcome::report(&outcome, &subject, &project.places))
         };
-        // Whatever came of printing, processes that have to end are waited for.
+        // The shutdown comes before a printing error is returned: processes that must end are waited for in any case.
         system.shutdown().await;
         printed?;
         Ok(signal.map_or_else(|| exit_of(&outcome), Exit::Signalled))
     });
-    // The process ends now, and the system takes everything back at once; piece by piece somebody would wait for it.
+    // The process ends now and the operating system frees everything at once. Dropping each part would only delay the
+    // caller, who waits for this process before every tool call.
     std::mem::forget((system, runtime));
     exit
 }
 
-/// The outcome of an event that is not fired because a guard is missing: programs that read it must not go on.
-fn unguarded(system: &HookSystem, event: &Event) -> Outcome {
+/// Returns the outcome of an event that is not fired because a module of the command line is missing. It denies a gating
+/// event, so that a program that reads only the document does not treat it as allowed.
+fn missing_module_outcome(system: &HookSystem, event: &Event) -> Outcome {
     let mut outcome = Outcome::untouched(event.kind());
     if event.kind().spec().is_gating() {
         outcome.effects = Effects::deny("a module that was named with `--hook` cannot be loaded");
@@ -54,7 +56,7 @@ fn unguarded(system: &HookSystem, event: &Event) -> Outcome {
     outcome
 }
 
-/// What the options of `fire` and `explain` describe.
+/// Returns the builder that the options of `fire` and `explain` describe.
 pub(super) fn builder(project: &Project, args: &EventCommand) -> Result<Builder> {
     let EventArgs { dialects, no_hooks, .. } = &args.event;
     let mut builder = project.builder(&args.project)?;
@@ -67,30 +69,29 @@ pub(super) fn builder(project: &Project, args: &EventCommand) -> Result<Builder>
     Ok(builder)
 }
 
-/// Fires the event. A signal cancels the hooks, and the outcome says so.
+/// Fires the event. A signal cancels the hooks, and its number is returned with the outcome.
 async fn fire(system: &HookSystem, event: Event) -> Result<(Outcome, Option<u8>)> {
     let mut interrupts = Interrupts::listen().map_err(|error| {
-        Failure::new(format!("the command cannot be made interruptible: {error}"))
-            .hint("the system may be out of file descriptors")
+        Failure::new(format!("signals cannot be handled: {error}")).hint("the system may be out of file descriptors")
     })?;
-    let mut progress = Progress::of(system);
+    let mut progress = ProgressLine::watch(system);
     let mut signal = None;
     let mut fire = pin!(system.fire_with(event, FireOptions::new().wait_for_all()));
     let outcome = loop {
         tokio::select! {
             outcome = &mut fire => break outcome,
-            number = interrupts.next(), if signal.is_none() => {
-                signal = Some(number.number());
+            received = interrupts.next(), if signal.is_none() => {
+                signal = Some(received.number());
                 fire.cancel();
             }
-            () = progress.due() => progress.draw(),
+            () = progress.wait_for_update() => progress.draw(),
         }
     };
     progress.erase();
     Ok((outcome, signal))
 }
 
-/// The exit status that scripts rely on.
+/// Returns the exit status of an outcome. Scripts rely on it.
 fn exit_of(outcome: &Outcome) -> Exit {
     let gating = outcome.event.spec().is_gating();
     match outcome.effects.decision {

@@ -1,10 +1,11 @@
-//! The commands, one file each. A command reads its arguments, asks the engine, and hands the answer to `render` or
+//! The commands, one file each. A command reads its arguments, calls the engine, and passes the result to `render` or
 //! to the engine's JSON documents.
 
 mod agent;
 mod check;
 mod completions;
 mod demo;
+pub(crate) mod docs;
 mod explain;
 mod fire;
 mod init;
@@ -35,14 +36,15 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Init(args) => init::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Reference(args) => reference::run(&args),
+        Command::Docs(args) => docs::run(&args),
         Command::Completions(args) => completions::run(&args),
     }
 }
 
-/// What commands wait for hooks on.
+/// Starts the runtime on which a command waits for hooks.
 fn runtime() -> Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
-        Failure::new(format!("the command cannot wait for hooks: {error}"))
+        Failure::new(format!("the asynchronous runtime cannot be started: {error}"))
             .hint("the system may be out of file descriptors or threads")
     })
 }

@@ -1,4 +1,4 @@
-//! `hookrail reference`: pages of the reference, made from the tables the engine itself works with.
+//! `hookrail reference`: pages of the reference, generated from the tables that the engine itself uses.
 
 use std::fmt::Write as _;
 
@@ -24,21 +24,21 @@ const GENERATED: &str = "<!-- Made by `hookrail reference`; edit the engine's ta
 fn configuration() -> String {
     format!(
         "# hookrail's own configuration\n\n{GENERATED}Sizes are in KiB and times in milliseconds. [The guide](../configuration.md) \
-         says where the files are and whose counts.\n{}",
+         says where the files are and how they are combined.\n{}",
         crate::config::reference()
     )
 }
 
 fn events() -> String {
     let mut page = format!(
-        "# Events\n\n{GENERATED}Every event by its neutral name, and what each dialect calls it. A deny counts only where the event is gating.\n\n"
+        "# Events\n\n{GENERATED}Every event by its neutral name, and what each dialect calls it. A deny has an effect only if the event is gating.\n\n"
     );
     for dialect in DialectId::CONFIGURED {
         let _ = writeln!(page, "* {dialect}: {}", dialect.title());
     }
     let dialects = DialectId::CONFIGURED.map(DialectId::name).join(" | ");
     let lines = "---|".repeat(DialectId::CONFIGURED.len());
-    let _ = write!(page, "\n| event | {dialects} | whose deny counts |\n|---|{lines}---|\n");
+    let _ = write!(page, "\n| event | {dialects} | dialects that can deny |\n|---|{lines}---|\n");
     let all = || EventKind::all().map(EventKind::spec);
     for spec in all() {
         let name = |dialect| spec.column(dialect).map_or("–".to_owned(), |column| format!("`{}`", column.name));
@@ -59,9 +59,9 @@ fn events() -> String {
 fn gating(spec: &EventSpec) -> String {
     let having = || DialectId::CONFIGURED.into_iter().filter(|dialect| spec.column(*dialect).is_some());
     match having().filter(|dialect| spec.gated_by(*dialect)).collect::<Vec<_>>().as_slice() {
-        [] => "nobody's".to_owned(),
-        gating if gating.len() == having().count() => "everybody's".to_owned(),
-        gating => gating.iter().map(|dialect| format!("{dialect}'s")).collect::<Vec<_>>().join(", "),
+        [] => "none".to_owned(),
+        gating if gating.len() == having().count() => "all".to_owned(),
+        gating => gating.iter().map(|dialect| dialect.name()).collect::<Vec<_>>().join(", "),
     }
 }
 

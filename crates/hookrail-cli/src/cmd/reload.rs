@@ -1,4 +1,4 @@
-//! `hookrail reload`: has a running server read its configuration again.
+//! `hookrail reload`: makes a running server reload its configuration.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,10 +8,11 @@ use hookrail_bus::{Client, Reloaded, transport};
 use crate::args::ReloadArgs;
 use crate::errors::{Exit, Failure, Result};
 use crate::output;
+use crate::render::counted;
 use crate::render::text::visible;
 
-/// How long the server may take. Reading configuration takes milliseconds; a module may take seconds to load.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The time that the server may take. Reading configuration takes milliseconds; a module may take seconds to load.
+const RELOAD_TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) fn run(args: &ReloadArgs) -> Result<Exit> {
     let path = match &args.socket {
@@ -19,22 +20,22 @@ pub(crate) fn run(args: &ReloadArgs) -> Result<Exit> {
         None => default_socket()?,
     };
     let runtime = super::runtime()?;
-    let answered = runtime.block_on(async { tokio::time::timeout(PATIENCE, ask(&path)).await });
+    let answered = runtime.block_on(async { tokio::time::timeout(RELOAD_TIMEOUT, request_reload(&path)).await });
     let reloaded = answered.unwrap_or_else(|_| {
         let shown = path.display();
-        Err(Failure::new(format!("the server at `{shown}` did not answer within {} seconds", PATIENCE.as_secs()))
-            .hint("look at the server's log; restart it if it hangs"))
+        Err(Failure::new(format!("the server at `{shown}` did not answer within {} s", RELOAD_TIMEOUT.as_secs()))
+            .hint("read the server's log; restart the server if it hangs"))
     })?;
     if reloaded.success {
         output::text(&format!("reloaded: {}\n", summary(&reloaded)))?;
         return Ok(Exit::Fine);
     }
-    let mut failure = Failure::new(format!("not everything is in force as it is written ({})", summary(&reloaded)));
+    let mut failure = Failure::new(format!("a part of the configuration cannot be used ({})", summary(&reloaded)));
     failure = failure.excerpt(visible(&reloaded.problems.join("\n")));
-    Err(failure.hint("mend what is named above, then reload again"))
+    Err(failure.hint("fix the problems above, then reload again"))
 }
 
-async fn ask(path: &std::path::Path) -> Result<Reloaded> {
+async fn request_reload(path: &std::path::Path) -> Result<Reloaded> {
     let shown = path.display();
     let connection = transport::connect(path).await.map_err(|error| {
         Failure::new(format!("no server can be reached at `{shown}`: {error}"))
@@ -47,17 +48,16 @@ async fn ask(path: &std::path::Path) -> Result<Reloaded> {
 }
 
 fn summary(reloaded: &Reloaded) -> String {
-    let projects =
-        if reloaded.projects == 1 { "1 project".to_owned() } else { format!("{} projects", reloaded.projects) };
+    let projects = counted(usize::try_from(reloaded.projects).unwrap_or(usize::MAX), "project");
     let revision = reloaded.revision.map_or_else(String::new, |revision| format!(", revision {revision}"));
     format!("{projects}{revision}")
 }
 
-/// Where the systemd units have the socket.
+/// Returns the path of the socket in the packaged systemd units.
 fn default_socket() -> Result<PathBuf> {
     let folder = std::env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty());
     folder.map(|folder| PathBuf::from(folder).join("hookrail.sock")).ok_or_else(|| {
-        Failure::new("it is not known which server is meant: `XDG_RUNTIME_DIR` is not set")
+        Failure::new("the server's socket is not known: `XDG_RUNTIME_DIR` is not set")
             .hint("name the server's socket with `--socket PATH`")
     })
 }

@@ -1,4 +1,4 @@
-//! `hookrail trust`: what of a project may run, and changing that. Nothing is granted that was not shown.
+//! `hookrail trust`: shows, grants and revokes trust in a project's hooks. Nothing is granted that was not shown.
 
 mod diff;
 mod review;
@@ -23,7 +23,7 @@ use crate::render::trust::{self as shown, fingerprint};
 use crate::style::{GOOD, paint};
 use hookrail::sources::nearest;
 
-pub(crate) use review::{refuse, review};
+pub(crate) use review::{report_untrusted, review_hooks};
 
 pub(crate) fn run(args: &TrustArgs) -> Result<Exit> {
     match &args.command {
@@ -50,10 +50,10 @@ fn grant(args: &TrustGrantArgs) -> Result<Exit> {
     let (project, all) = load(&args.project)?;
     let before = grants(&project)?;
     let trusted = before.project;
-    let mut chosen = named(&all, &args.names)?;
+    let mut chosen = find_by_name(&all, &args.names)?;
     chosen.retain(|hook| !matches!(hook.trust, Trust::Granted(_)));
     if trusted && chosen.is_empty() {
-        output::text("nothing to grant: the project and these hooks are trusted already\n")?;
+        output::text("nothing to grant: the project and these hooks are already trusted\n")?;
         return Ok(Exit::Fine);
     }
     output::text(&shown::offer(trusted, &narrowed(&chosen, args.allow.as_deref()), &project.places))?;
@@ -62,10 +62,10 @@ fn grant(args: &TrustGrantArgs) -> Result<Exit> {
             "`{}` names a file that cannot be read or is too large to be trusted",
             hook.label
         ))
-        .hint("name the other hooks to grant them alone, as in `hookrail trust grant HOOK`"));
+        .hint("grant the other hooks by name, as in `hookrail trust grant HOOK`"));
     }
     confirm(args.yes)?;
-    // What a hook was before it changed is not granted any more.
+    // Grants of earlier versions of these hooks are removed: only what was just shown stays granted.
     let superseded: Vec<Grant> = before
         .changes(&all)
         .into_iter()
@@ -91,7 +91,7 @@ fn grant(args: &TrustGrantArgs) -> Result<Exit> {
     Ok(Exit::Fine)
 }
 
-/// The hooks as a grant with these capabilities would leave them.
+/// Returns the hooks with the capabilities that a grant with `--allow` would leave them.
 fn narrowed(hooks: &[Arc<Hook>], allowed: Option<&[String]>) -> Vec<Arc<Hook>> {
     let Some(allowed) = allowed.map(|texts| Capabilities::parse(texts.iter().map(String::as_str))) else {
         return hooks.to_vec();
@@ -110,25 +110,25 @@ fn revoke(args: &TrustRevokeArgs) -> Result<Exit> {
     let before = grants(&project)?;
     if let Some(name) = args.names.iter().find(|name| !before.hooks.iter().any(|grant| grant.hook == **name)) {
         let known: Vec<&str> = before.hooks.iter().map(|grant| grant.hook.as_str()).collect();
-        return Err(unknown(name, "is not granted here", &known));
+        return Err(unknown_name(name, "is not granted in this project", &known));
     }
-    let goes = |name: &String| args.names.is_empty() || args.names.contains(name);
-    let gone = before.hooks.iter().filter(|grant| goes(&grant.hook)).count();
+    let is_revoked = |name: &String| args.names.is_empty() || args.names.contains(name);
+    let revoked = before.hooks.iter().filter(|grant| is_revoked(&grant.hook)).count();
     let change = |grants: &mut Grants| {
         grants.project &= !args.names.is_empty();
-        grants.hooks.retain(|grant| !goes(&grant.hook));
+        grants.hooks.retain(|grant| !is_revoked(&grant.hook));
     };
     Project::trust_store()?.change(project.root(), change).map_err(store_failure)?;
-    let what = match (args.names.is_empty(), before.project || gone > 0) {
-        (true, false) => "nothing was trusted here\n".to_owned(),
-        (true, true) => format!("{}: the project and {}\n", paint(GOOD, "revoked"), counted(gone, "hook")),
-        (false, _) => format!("{}: {}\n", paint(GOOD, "revoked"), counted(gone, "hook")),
+    let what = match (args.names.is_empty(), before.project || revoked > 0) {
+        (true, false) => "nothing to revoke: nothing of this project is trusted\n".to_owned(),
+        (true, true) => format!("{}: the project and {}\n", paint(GOOD, "revoked"), counted(revoked, "hook")),
+        (false, _) => format!("{}: {}\n", paint(GOOD, "revoked"), counted(revoked, "hook")),
     };
     output::text(&what)?;
     Ok(Exit::Fine)
 }
 
-/// The project and those of its hooks that need a grant, judged by what the store says.
+/// Loads the project and those of its hooks that need a grant, with the trust that the store gives them.
 fn load(args: &ProjectArgs) -> Result<(Project, Vec<Arc<Hook>>)> {
     let project = Project::open(args)?;
     let snapshot = project.builder_as_granted(args)?.build().snapshot();
@@ -140,17 +140,17 @@ fn grants(project: &Project) -> Result<Grants> {
     Project::trust_store()?.grants(project.root()).map_err(store_failure)
 }
 
-/// The hooks of these names; all when there are none.
-fn named(hooks: &[Arc<Hook>], names: &[String]) -> Result<Vec<Arc<Hook>>> {
+/// Returns the hooks with these names, or all hooks if no name is given.
+fn find_by_name(hooks: &[Arc<Hook>], names: &[String]) -> Result<Vec<Arc<Hook>>> {
     if let Some(name) = names.iter().find(|name| !hooks.iter().any(|hook| *hook.label == ***name)) {
         let known: Vec<&str> = hooks.iter().map(|hook| &*hook.label).collect();
-        return Err(unknown(name, "is not a hook of this project", &known));
+        return Err(unknown_name(name, "is not a hook of this project", &known));
     }
     let chosen = |hook: &&Arc<Hook>| names.is_empty() || names.iter().any(|name| **name == *hook.label);
     Ok(hooks.iter().filter(chosen).cloned().collect())
 }
 
-fn unknown(name: &str, problem: &str, known: &[&str]) -> Failure {
+fn unknown_name(name: &str, problem: &str, known: &[&str]) -> Failure {
     let failure = Failure::new(format!("`{name}` {problem}"));
     match nearest(name, known.iter().copied()) {
         Some(known) => failure.hint(format!("did you mean `{known}`?")),
@@ -158,7 +158,7 @@ fn unknown(name: &str, problem: &str, known: &[&str]) -> Failure {
     }
 }
 
-/// Asks on the terminal. Without a terminal the answer is no.
+/// Asks for confirmation on the terminal. Fails if there is no terminal or the answer is not yes.
 fn confirm(yes: bool) -> Result<()> {
     if yes {
         return Ok(());
@@ -178,7 +178,7 @@ fn confirm(yes: bool) -> Result<()> {
     Err(Failure::new("nothing was granted").hint("answer `y` to grant what is shown"))
 }
 
-/// Discards what was typed before a question was shown: it cannot be the answer to it.
+/// Discards what was typed before a question was shown, because it cannot be the answer to it.
 fn discard_typed_ahead() {
     #[cfg(unix)]
     let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
@@ -186,9 +186,9 @@ fn discard_typed_ahead() {
 
 fn store_failure(error: TrustError) -> Failure {
     let hint = match &error {
-        TrustError::Exposed { path } => format!("make it yours alone: `chmod go-w {}`", path.display()),
+        TrustError::Exposed { path } => format!("let only its owner write it: `chmod go-w {}`", path.display()),
         TrustError::Version { .. } => "use the version of hookrail that wrote it, or a later one".to_owned(),
-        TrustError::Link { path } => format!("put the file itself in the place of the link `{}`", path.display()),
+        TrustError::Link { path } => format!("replace the link `{}` with the file itself", path.display()),
         TrustError::InProject { .. } => "set `XDG_STATE_HOME` to a directory outside of the project".to_owned(),
         TrustError::Damaged { path, .. } => format!("move `{}` away and grant again", path.display()),
         _ => "set `XDG_STATE_HOME` to a directory that can be written".to_owned(),
@@ -220,13 +220,13 @@ fn described(hook: &Hook) -> Json {
         ("sandboxRequired", Json::boolean(hook.sandbox_requirement == SandboxRequirement::Required)),
         ("source", place(hook)),
     ];
-    // Only modules have any.
+    // Only modules have capabilities.
     let capabilities =
         hook.capabilities.as_ref().map(|capabilities| ("capabilities", value(&capabilities.described())));
     members.into_iter().chain(capabilities).collect::<JsonObject>().to_json()
 }
 
-/// Where a hook was configured.
+/// Returns the place where a hook is configured.
 fn place(hook: &Hook) -> Json {
     let origin = &hook.origin;
     object([
@@ -236,7 +236,7 @@ fn place(hook: &Hook) -> Json {
     ])
 }
 
-/// An object whose members stay in this order.
+/// Makes an object whose members stay in this order.
 fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
     members.into_iter().collect::<JsonObject>().to_json()
 }

@@ -6,44 +6,49 @@ use serde_json::{Map, Value, json};
 
 use hookrail::module::CAPABILITY_NAMES;
 
-use super::table::{Kind, POLICIES, SECTIONS, Who, of_section};
+use super::table::{POLICIES, SECTIONS, SettingKind, SettingScope, settings_of_section};
 
-/// What a setting is when no file says otherwise.
-fn default(kind: Kind) -> Value {
+/// Returns the value of a setting that no file sets.
+fn default_value(kind: SettingKind) -> Value {
     match kind {
-        Kind::Number { default, .. } => json!(default),
-        Kind::Capabilities => json!(["read", "write", "run", "env"]),
-        Kind::Flag { default } => json!(default),
-        Kind::Policy => json!("allow"),
-        Kind::Sandbox => json!("none"),
-        Kind::Address => Value::Null,
+        SettingKind::Number { default, .. } => json!(default),
+        SettingKind::Capabilities => json!(["read", "write", "run", "env"]),
+        SettingKind::Flag { default } => json!(default),
+        SettingKind::Policy => json!("allow"),
+        SettingKind::Sandbox => json!("none"),
+        SettingKind::Address => Value::Null,
     }
 }
 
-/// The tables of the reference page.
+/// Returns the tables of the reference page.
 pub(crate) fn reference() -> String {
     let mut page = String::new();
     for section in SECTIONS {
-        let _ = write!(page, "\n## [{section}]\n\n| key | value | default | whose file | |\n|---|---|---|---|---|\n");
-        for row in of_section(section) {
-            let who = if row.who == Who::User { "the user's" } else { "the user's, the project's" };
-            let default = match default(row.kind) {
+        let _ = write!(page, "\n## [{section}]\n\n| key | value | default | file | meaning |\n|---|---|---|---|---|\n");
+        for row in settings_of_section(section) {
+            let files = match row.scope {
+                SettingScope::UserOnly => "user",
+                SettingScope::UserAndProject => "user, project",
+            };
+            let default = match default_value(row.kind) {
                 Value::Null => "none".to_owned(),
                 value => format!("`{value}`"),
             };
-            let _ = writeln!(page, "| `{}` | {} | {default} | {who} | {} |", row.key, row.kind.expected(), row.what);
+            let _ =
+                writeln!(page, "| `{}` | {} | {default} | {files} | {} |", row.key, row.kind.expected(), row.meaning);
         }
     }
     page
 }
 
-/// The JSON Schema of a configuration file, for editors that check TOML with one.
+/// Returns the JSON Schema of a configuration file, for editors that check TOML with one.
 pub(crate) fn schema() -> Value {
     let sections: Map<String, Value> = SECTIONS
         .iter()
         .map(|section| {
-            let keys: Map<String, Value> =
-                of_section(section).map(|row| (row.key.to_owned(), described(row.kind, row.what))).collect();
+            let keys: Map<String, Value> = settings_of_section(section)
+                .map(|row| (row.key.to_owned(), value_schema(row.kind, row.meaning)))
+                .collect();
             ((*section).to_owned(), json!({"type": "object", "additionalProperties": false, "properties": keys}))
         })
         .collect();
@@ -57,16 +62,16 @@ pub(crate) fn schema() -> Value {
     })
 }
 
-fn described(kind: Kind, what: &str) -> Value {
+fn value_schema(kind: SettingKind, meaning: &str) -> Value {
     let mut schema = match kind {
-        Kind::Number { least, most, .. } => json!({"type": "integer", "minimum": least, "maximum": most}),
-        Kind::Capabilities => json!({"type": "array", "items": {"anyOf": [
+        SettingKind::Number { least, most, .. } => json!({"type": "integer", "minimum": least, "maximum": most}),
+        SettingKind::Capabilities => json!({"type": "array", "items": {"anyOf": [
             {"enum": CAPABILITY_NAMES},
             {"type": "string", "pattern": "^(read|write|network|env):."},
         ]}}),
-        Kind::Flag { .. } => json!({"type": "boolean"}),
-        Kind::Policy => json!({"enum": POLICIES}),
-        Kind::Sandbox => {
+        SettingKind::Flag { .. } => json!({"type": "boolean"}),
+        SettingKind::Policy => json!({"enum": POLICIES}),
+        SettingKind::Sandbox => {
             let paths = json!({"type": "array", "items": {"type": "string", "minLength": 1}});
             let profile = json!({
                 "type": "object",
@@ -79,11 +84,12 @@ fn described(kind: Kind, what: &str) -> Value {
             });
             json!({"anyOf": [{"enum": ["none", "guard"]}, profile]})
         }
-        Kind::Address => json!({"type": ["string", "integer"], "minimum": 0, "maximum": 65535}),
+        SettingKind::Address => json!({"type": ["string", "integer"], "minimum": 0, "maximum": 65535}),
     };
     if let Value::Object(members) = &mut schema {
-        members.insert("description".to_owned(), json!(what));
-        if let default @ (Value::Number(_) | Value::Bool(_) | Value::Array(_) | Value::String(_)) = default(kind) {
+        members.insert("description".to_owned(), json!(meaning));
+        if let default @ (Value::Number(_) | Value::Bool(_) | Value::Array(_) | Value::String(_)) = default_value(kind)
+        {
             members.insert("default".to_owned(), default);
         }
     }

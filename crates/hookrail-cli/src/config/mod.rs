@@ -1,7 +1,7 @@
-//! hookrail's own configuration: what belongs to no dialect. The user's file sets it; a trusted project's file can take
-//! away from that, for the hooks the project brings, and never adds.
+//! hookrail's own configuration: settings that belong to no dialect. The user's file sets them; a trusted project's file
+//! can only reduce them, and only for the project's own hooks.
 //!
-//! What a hook is, and how one is run, is not known here.
+//! This module does not know what a hook is or how it runs.
 
 mod describe;
 mod modules;
@@ -19,16 +19,18 @@ use hookrail::sources::Location;
 use hookrail::{Builder, Code, Diagnostic, OnFailure};
 
 pub(crate) use describe::{reference, schema};
-use modules::{Allowance, Runner};
-use read::{Said, State, Stated, Value};
-use table::{Setting, Who};
+use modules::{ModuleLimits, TwoTierModuleRunner};
+use read::{ConfigFile, ConfigFileState, ConfiguredSetting, SettingValue};
+use table::{Setting, SettingScope};
 
-/// Everything both files come to.
+/// The configuration that both files result in.
 #[derive(Debug)]
 pub(crate) struct Configuration {
     processes: usize,
-    everybody: HookTerms,
-    project: HookTerms,
+    /// For all hooks that the project does not bring.
+    user_hooks: HookLimits,
+    /// For the hooks of the project.
+    project_hooks: HookLimits,
     pub(crate) bus: BusSettings,
     on_load_failure: OnFailure,
     sandbox_floor: Option<SandboxProfile>,
@@ -37,12 +39,12 @@ pub(crate) struct Configuration {
 
 /// What one hook may use and do.
 #[derive(Clone, Debug, Default)]
-struct HookTerms {
+struct HookLimits {
     terms: Terms,
-    allowance: Allowance,
+    modules: ModuleLimits,
 }
 
-/// What is set for the bus. Options of the command line come first.
+/// The settings of the bus. Options of the command line override them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct BusSettings {
     pub(crate) requests: Option<usize>,
@@ -56,47 +58,49 @@ pub(crate) struct BusSettings {
     pub(crate) metrics: Option<SocketAddr>,
 }
 
-/// Whether a project's file counts.
+/// Whether the project is trusted, and its file is therefore read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ProjectFile {
+pub(crate) enum ProjectFileTrust {
     Trusted,
     Untrusted,
 }
 
-/// Where the user's file is.
+/// Returns the path of the user's file.
 pub(crate) fn user_file() -> Option<PathBuf> {
-    // A relative folder would mean another place in every directory, perhaps the project itself.
+    // A relative folder would depend on the current directory, which may be the project itself.
     let absolute = |folder: &PathBuf| folder.is_absolute();
     let named = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(absolute);
     let folder = named.or_else(|| Some(crate::project::home().filter(absolute)?.join(".config")));
     folder.map(|folder| folder.join("hookrail/config.toml"))
 }
 
-/// Where a project's file is.
+/// Returns the path of a project's file.
 fn project_file(project: &Path) -> PathBuf {
     project.join(".hookrail/config.toml")
 }
 
 impl Configuration {
     /// Reads both files.
-    pub(crate) fn load(project: &Path, project_file_counts: ProjectFile) -> Self {
+    pub(crate) fn load(project: &Path, trust: ProjectFileTrust) -> Self {
         let mut files = Vec::new();
-        let mut user = Said::default();
+        let mut user = ConfigFile::default();
         if let Some(file) = user_file() {
-            user = read::read(&file);
+            user = read::read_config_file(&file);
             files.push((file, std::mem::take(&mut user.findings)));
         }
-        let everybody = HookTerms::default().with(&user);
+        let user_hooks = HookLimits::default().overridden_by(&user);
         let file = project_file(project);
-        let mut narrowed = read_project(&file, project_file_counts);
-        narrowed.findings.extend(narrowed.values.iter().filter_map(|stated| too_much(stated, &user, &everybody)));
-        narrowed.values.retain(|stated| stated.row.who == Who::Both);
-        let project = everybody.and(&everybody.with(&narrowed));
+        let mut narrowed = read_project_file(&file, trust);
+        let findings = narrowed.values.iter().filter_map(|configured| exceeds_user(configured, &user, &user_hooks));
+        narrowed.findings.extend(findings);
+        narrowed.values.retain(|configured| configured.row.scope == SettingScope::UserAndProject);
+        // The lower value of both, so that a project's file can never allow more than the user's.
+        let project_hooks = user_hooks.lower_of(&user_hooks.overridden_by(&narrowed));
         files.push((file, narrowed.findings));
         Self {
             processes: user.number(Setting::Processes).map_or(64, count),
-            everybody,
-            project,
+            user_hooks,
+            project_hooks,
             bus: BusSettings::new(&user),
             on_load_failure: user.policy(Setting::OnLoadFailure).unwrap_or_default(),
             sandbox_floor: user.sandbox_floor(),
@@ -104,97 +108,103 @@ impl Configuration {
         }
     }
 
-    /// What is wrong with the files.
+    /// Returns the problems of both files.
     pub(crate) fn findings(&self) -> Vec<Diagnostic> {
         self.files.iter().flat_map(|(_, findings)| findings.iter().cloned()).collect()
     }
 
-    /// Puts it into the description of a hook system.
+    /// Applies the configuration to the builder of a hook system.
     pub(crate) fn apply(self, builder: Builder) -> Builder {
-        let runner = Runner::new(self.everybody.allowance, self.project.allowance, self.processes);
+        let runner = TwoTierModuleRunner::new(self.user_hooks.modules, self.project_hooks.modules, self.processes);
         let mut builder = builder
             .runner(runner)
             .most_processes(self.processes)
-            .capabilities(self.everybody.terms.capabilities)
-            .output_limits(self.everybody.terms.output)
+            .capabilities(self.user_hooks.terms.capabilities)
+            .output_limits(self.user_hooks.terms.output)
             .on_load_failure(self.on_load_failure)
-            .narrow_project(self.project.terms);
+            .narrow_project(self.project_hooks.terms);
         if let Some(floor) = self.sandbox_floor {
             builder = builder.sandbox_floor(floor);
         }
         if let Some(file) = user_file() {
             let checked = file.clone();
-            builder = builder.described_by_source(file, move |text| read::check(&checked, text));
+            builder = builder.described_by_source(file, move |text| read::check_config(&checked, text));
         }
         self.files.into_iter().fold(builder, |builder, (file, findings)| builder.described_by(file, findings))
     }
 }
 
-/// What a project's file says, when it counts. One that does not count is not even looked into.
-fn read_project(file: &Path, counts: ProjectFile) -> Said {
-    if counts == ProjectFile::Trusted {
-        return read::read(file);
+/// Reads a project's file if the project is trusted. A file of an untrusted project is not even opened.
+fn read_project_file(file: &Path, trust: ProjectFileTrust) -> ConfigFile {
+    if trust == ProjectFileTrust::Trusted {
+        return read::read_config_file(file);
     }
-    let mut said = Said::default();
+    let mut ignored = ConfigFile::default();
     if file.symlink_metadata().is_ok() {
-        let message = "the project's configuration does not count because the project is not trusted";
-        said.findings.push(
+        let message = "the project's configuration is ignored because the project is not trusted";
+        ignored.findings.push(
             Diagnostic::new(Code::ConfigUntrusted, message)
                 .at(Location::whole_file(file))
-                .hint("look at it, then run `hookrail trust grant`"),
+                .hint("review it, then run `hookrail trust grant`"),
         );
     }
-    said
+    ignored
 }
 
-/// What a project's file must not say, or must not say so high.
-fn too_much(stated: &Stated, user: &Said, everybody: &HookTerms) -> Option<Diagnostic> {
-    let key = stated.row.key;
-    if stated.row.who == Who::User {
-        let message = format!("`{key}` is not a project's to say");
-        let hint = "it concerns more than this project; the user's own `hookrail/config.toml` can say it";
-        return Some(Diagnostic::new(Code::ConfigUserOnly, message).at(stated.place.clone()).hint(hint));
+/// Returns a diagnostic if a project's file sets what only the user's file can set, or more than the user allows.
+fn exceeds_user(configured: &ConfiguredSetting, user: &ConfigFile, user_hooks: &HookLimits) -> Option<Diagnostic> {
+    let key = configured.row.key;
+    if configured.row.scope == SettingScope::UserOnly {
+        let message = format!("`{key}` can only be set in the user configuration");
+        let hint = "it affects more than this project; set it in the user's `hookrail/config.toml`";
+        return Some(Diagnostic::new(Code::ConfigUserOnly, message).at(configured.location.clone()).hint(hint));
     }
-    let message = match &stated.value {
-        Value::Number(number) => {
+    let message = match &configured.value {
+        SettingValue::Number(number) => {
             let number = *number;
-            let allowed = user.number(stated.row.setting).or(stated.row.kind.default_number())?;
+            let allowed = user.number(configured.row.setting).or(configured.row.kind.default_number())?;
             (number > allowed)
-                .then(|| format!("`{key}` is {number}, but the user allows {allowed}, which stays in force"))?
+                .then(|| format!("`{key}` is {number}, but the user's limit is {allowed}, which stays in force"))?
         }
-        Value::Capabilities(wanted) => {
-            let allowed = &everybody.terms.capabilities;
+        SettingValue::Capabilities(wanted) => {
+            let allowed = &user_hooks.terms.capabilities;
             (!wanted.is_within(allowed))
-                .then(|| format!("`{key}` names more than the user allows, which is {}", modules::listed(allowed)))?
+                .then(|| format!("`{key}` exceeds what the user allows: {}", modules::capability_list(allowed)))?
         }
-        Value::Flag(_) | Value::Address(_) | Value::Policy(_) | Value::Sandbox(_) => return None,
+        SettingValue::Flag(_) | SettingValue::Address(_) | SettingValue::Policy(_) | SettingValue::Sandbox(_) => {
+            return None;
+        }
     };
     Some(
         Diagnostic::new(Code::ConfigWider, message)
-            .at(stated.place.clone())
-            .hint("a project can only take away from what the user allows"),
+            .at(configured.location.clone())
+            .hint("a project can only reduce what the user allows"),
     )
 }
 
-impl HookTerms {
-    /// These terms with what a file says instead.
-    fn with(&self, said: &Said) -> Self {
+impl HookLimits {
+    /// Returns these limits with the values of a file where it sets any.
+    fn overridden_by(&self, file: &ConfigFile) -> Self {
         let OutputLimits { stdout, stderr, .. } = self.terms.output;
-        let size = |setting, now| said.number(setting).map_or(now, kibibytes);
+        let size = |setting, now| file.number(setting).map_or(now, kibibytes);
         let output = OutputLimits::new(size(Setting::Stdout, stdout), size(Setting::Stderr, stderr));
-        // What a file that cannot be read was to take away is unknown.
-        let unsaid = if said.state == State::Broken { Capabilities::READ } else { self.terms.capabilities.clone() };
-        let terms = Terms::new(output, said.capabilities().unwrap_or(unsaid));
-        Self { terms, allowance: self.allowance.with(said) }
+        // A file that cannot be read may have been written to take capabilities away, so the least are left.
+        let unset = match file.state {
+            ConfigFileState::Broken => Capabilities::READ,
+            ConfigFileState::Missing | ConfigFileState::Read => self.terms.capabilities.clone(),
+        };
+        let terms = Terms::new(output, file.capabilities().unwrap_or(unset));
+        Self { terms, modules: self.modules.overridden_by(file) }
     }
 
-    fn and(&self, other: &Self) -> Self {
-        Self { terms: self.terms.and(&other.terms), allowance: self.allowance.and(other.allowance) }
+    /// Returns the lower value of each limit.
+    fn lower_of(&self, other: &Self) -> Self {
+        Self { terms: self.terms.and(&other.terms), modules: self.modules.lower_of(other.modules) }
     }
 }
 
 impl BusSettings {
-    fn new(user: &Said) -> Self {
+    fn new(user: &ConfigFile) -> Self {
         let number = |setting| user.number(setting).map(count);
         let size = |setting| user.number(setting).map(kibibytes);
         Self {

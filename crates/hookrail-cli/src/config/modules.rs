@@ -1,4 +1,4 @@
-//! The runner of module hooks with two allowances: one for everybody's modules, a smaller one for the project's.
+//! The runner of module hooks with two sets of limits: one for the user's modules, a lower one for the project's.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,31 +12,31 @@ use hookrail::trust::NamedFile;
 use hookrail_js::{Limits, Modules, SharedProcesses};
 
 use super::kibibytes;
-use super::read::Said;
+use super::read::ConfigFile;
 use super::table::Setting;
 
 /// What one module may use.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Allowance {
+pub(crate) struct ModuleLimits {
     limits: Limits,
-    /// The time of an event's handlers, where that is less than the event's own.
+    /// The time for all handlers of an event, if that is less than the event's timeout.
     wall: Duration,
 }
 
-impl Allowance {
-    /// The allowance with what a file says instead.
-    pub(crate) fn with(self, said: &Said) -> Self {
+impl ModuleLimits {
+    /// Returns these limits with the values of a file where it sets any.
+    pub(crate) fn overridden_by(self, file: &ConfigFile) -> Self {
         let mut limits = self.limits;
-        let time = |setting, now| said.number(setting).map_or(now, Duration::from_millis);
-        limits.memory = said.number(Setting::Memory).map_or(limits.memory, kibibytes);
-        limits.stack = said.number(Setting::Stack).map_or(limits.stack, kibibytes);
+        let time = |setting, now| file.number(setting).map_or(now, Duration::from_millis);
+        limits.memory = file.number(Setting::Memory).map_or(limits.memory, kibibytes);
+        limits.stack = file.number(Setting::Stack).map_or(limits.stack, kibibytes);
         limits.cpu = time(Setting::Cpu, limits.cpu);
         limits.load = time(Setting::Load, limits.load);
         Self { limits, wall: time(Setting::Wall, self.wall) }
     }
 
-    /// The lower of both.
-    pub(crate) fn and(mut self, other: Self) -> Self {
+    /// Returns the lower value of each limit.
+    pub(crate) fn lower_of(mut self, other: Self) -> Self {
         let (mine, others) = (&mut self.limits, other.limits);
         mine.memory = mine.memory.min(others.memory);
         mine.stack = mine.stack.min(others.stack);
@@ -47,58 +47,58 @@ impl Allowance {
     }
 }
 
-impl Default for Allowance {
+impl Default for ModuleLimits {
     fn default() -> Self {
         Self { limits: Limits::default(), wall: Duration::MAX }
     }
 }
 
-/// Capabilities in words.
-pub(crate) fn listed(capabilities: &Capabilities) -> String {
+/// Returns the names of capabilities for a message.
+pub(crate) fn capability_list(capabilities: &Capabilities) -> String {
     let names: Vec<String> = capabilities.described().iter().map(|name| format!("`{name}`")).collect();
     if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
 }
 
-/// Runs everybody's modules and the project's, each with their own allowance.
+/// Runs the user's modules and the project's, each with their own limits.
 #[derive(Debug)]
-pub(crate) struct Runner {
+pub(crate) struct TwoTierModuleRunner {
     users: (Modules, Duration),
     projects: (Modules, Duration),
 }
 
-impl Runner {
-    /// With so many processes of all modules together.
-    pub(crate) fn new(users: Allowance, projects: Allowance, processes: usize) -> Self {
+impl TwoTierModuleRunner {
+    /// Makes a runner whose modules together run at most this many processes.
+    pub(crate) fn new(users: ModuleLimits, projects: ModuleLimits, processes: usize) -> Self {
         let shared = SharedProcesses::new(processes);
         let modules =
-            |allowance: Allowance| (Modules::with_limits(allowance.limits).sharing_processes(&shared), allowance.wall);
+            |limits: ModuleLimits| (Modules::with_limits(limits.limits).sharing_processes(&shared), limits.wall);
         Self { users: modules(users), projects: modules(projects) }
     }
 
-    fn of(&self, world: &ModuleWorld) -> &(Modules, Duration) {
+    fn modules_for(&self, world: &ModuleWorld) -> &(Modules, Duration) {
         if world.owner == ModulesOwner::User { &self.users } else { &self.projects }
     }
 }
 
-impl ModuleRunner for Runner {
+impl ModuleRunner for TwoTierModuleRunner {
     fn call<'a>(&'a self, mut call: ModuleCall<'a>) -> HostFuture<'a, ModuleReturn> {
-        let (modules, wall) = self.of(&call.world);
+        let (modules, wall) = self.modules_for(&call.world);
         call.timeout = call.timeout.min(*wall);
         modules.call(call)
     }
 
     fn call_here<'a>(&'a self, mut call: ModuleCall<'a>) -> HostFuture<'a, ModuleReturn> {
-        let (modules, wall) = self.of(&call.world);
+        let (modules, wall) = self.modules_for(&call.world);
         call.timeout = call.timeout.min(*wall);
         modules.call_here(call)
     }
 
     fn inspect(&self, module: &Path, world: &ModuleWorld) -> ModuleInspection {
-        self.of(world).0.inspect(module, world)
+        self.modules_for(world).0.inspect(module, world)
     }
 
     fn inspected_files(&self, module: &Path, world: &ModuleWorld) -> Vec<NamedFile> {
-        self.of(world).0.inspected_files(module, world)
+        self.modules_for(world).0.inspected_files(module, world)
     }
 
     fn forget(&self, module: &Path) {
@@ -108,11 +108,11 @@ impl ModuleRunner for Runner {
     }
 
     fn command<'a>(&'a self, command: ModuleCommand<'a>) -> HostFuture<'a, ModuleReturn> {
-        self.of(&command.world).0.command(command)
+        self.modules_for(&command.world).0.command(command)
     }
 
     fn render<'a>(&'a self, render: ModuleRender<'a>) -> HostFuture<'a, Option<Vec<String>>> {
-        self.of(&render.world).0.render(render)
+        self.modules_for(&render.world).0.render(render)
     }
 
     fn shutdown(&self) -> HostFuture<'_, ()> {

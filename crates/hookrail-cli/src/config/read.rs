@@ -1,6 +1,7 @@
-//! One configuration file as values with findings. What is wrong with one value harms only that value.
+//! Reads one configuration file into values and findings. A malformed value is skipped and reported; the others are
+//! still read.
 //!
-//! Whose file it is, and what follows from its values, is not known here.
+//! This module does not know whose file it reads, or what its values are for.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -15,254 +16,260 @@ use hookrail::{Code, Diagnostic, OnFailure, lock};
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-use super::table::{Kind, POLICIES, Row, SECTIONS, Setting, of_section};
+use super::table::{POLICIES, SECTIONS, Setting, SettingKind, SettingRow, settings_of_section};
 
-/// What follows if it is unknown what was to be taken away.
-const ONLY_READING: &str = "until this is mended, modules may only read";
+/// The consequence of a malformed list of capabilities.
+const ONLY_READING: &str = "until this is fixed, modules may only read";
 
-/// What follows if it is unknown what a whole file was to take away.
-const LEAST: &str = "until this is mended, modules may only read, and hooks of projects run in the sandbox `guard`";
+/// The consequence of a file that cannot be read as a whole.
+const LEAST: &str = "until this is fixed, modules may only read, and hooks of projects run in the sandbox `guard`";
 
-/// What a file says.
+/// The content of a configuration file.
 #[derive(Debug, Default)]
-pub(crate) struct Said {
-    pub(crate) state: State,
-    pub(crate) values: Vec<Stated>,
+pub(crate) struct ConfigFile {
+    pub(crate) state: ConfigFileState,
+    pub(crate) values: Vec<ConfiguredSetting>,
     pub(crate) findings: Vec<Diagnostic>,
 }
 
-/// Whether there is a file, and one that can be read.
+/// Whether a file exists and can be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum ConfigFileState {
     #[default]
     Missing,
     Read,
-    /// Nobody can say what it means.
+    /// The file exists, but it cannot be read or is no valid TOML.
     Broken,
 }
 
-/// One setting, as it was said.
+/// One setting of a file, with its value and its place.
 #[derive(Debug)]
-pub(crate) struct Stated {
-    pub(crate) row: &'static Row,
-    pub(crate) value: Value,
-    pub(crate) place: Location,
+pub(crate) struct ConfiguredSetting {
+    pub(crate) row: &'static SettingRow,
+    pub(crate) value: SettingValue,
+    pub(crate) location: Location,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Value {
+pub(crate) enum SettingValue {
     Number(u64),
     Capabilities(Capabilities),
     Flag(bool),
     Address(SocketAddr),
     Policy(OnFailure),
-    /// A profile; none for "none".
+    /// A sandbox profile, or none for the value `"none"`.
     Sandbox(Option<SandboxProfile>),
 }
 
-impl Said {
-    /// What an earlier version of a file said, with a finding that says why it is in force.
-    fn kept(mut self, file: &Path, state: State) -> Self {
+impl ConfigFile {
+    /// Adds the finding that the last good version of a file stays in force.
+    fn kept(mut self, file: &Path, state: ConfigFileState) -> Self {
         let shown = file.display();
         let (code, what) = match state {
-            State::Missing => (Code::SourceRemoved, "is gone"),
-            State::Broken | State::Read => (Code::KeptLastGood, "cannot be used"),
+            ConfigFileState::Missing => (Code::SourceRemoved, "was removed"),
+            ConfigFileState::Broken | ConfigFileState::Read => (Code::KeptLastGood, "cannot be used"),
         };
         let message = format!("`{shown}` {what}; its last good version stays in force");
         self.findings.push(Diagnostic::new(code, message).at(Location::whole_file(file)));
         self
     }
 
-    fn value(&self, setting: Setting) -> Option<Value> {
-        self.values.iter().find(|stated| stated.row.setting == setting).map(|stated| stated.value.clone())
+    fn value(&self, setting: Setting) -> Option<SettingValue> {
+        self.values.iter().find(|configured| configured.row.setting == setting).map(|found| found.value.clone())
     }
 
     pub(crate) fn number(&self, setting: Setting) -> Option<u64> {
         match self.value(setting)? {
-            Value::Number(number) => Some(number),
+            SettingValue::Number(number) => Some(number),
             _ => None,
         }
     }
 
     pub(crate) fn capabilities(&self) -> Option<Capabilities> {
         match self.value(Setting::Capabilities)? {
-            Value::Capabilities(capabilities) => Some(capabilities),
+            SettingValue::Capabilities(capabilities) => Some(capabilities),
             _ => None,
         }
     }
 
     pub(crate) fn flag(&self, setting: Setting) -> Option<bool> {
         match self.value(setting)? {
-            Value::Flag(flag) => Some(flag),
+            SettingValue::Flag(flag) => Some(flag),
             _ => None,
         }
     }
 
     pub(crate) fn policy(&self, setting: Setting) -> Option<OnFailure> {
         match self.value(setting)? {
-            Value::Policy(policy) => Some(policy),
+            SettingValue::Policy(policy) => Some(policy),
             _ => None,
         }
     }
 
-    /// What processes of a project's hooks may do at most. What a file that cannot be read imposed is unknown, so `guard` is
-    /// used.
+    /// Returns the most that processes of a project's hooks may do. If the file cannot be read, its value is unknown, so
+    /// `guard` is used.
     pub(crate) fn sandbox_floor(&self) -> Option<SandboxProfile> {
         match self.value(Setting::SandboxFloor) {
-            Some(Value::Sandbox(profile)) => profile,
-            _ => (self.state == State::Broken).then(SandboxProfile::guard),
+            Some(SettingValue::Sandbox(profile)) => profile,
+            _ => (self.state == ConfigFileState::Broken).then(SandboxProfile::guard),
         }
     }
 
     pub(crate) fn address(&self, setting: Setting) -> Option<SocketAddr> {
         match self.value(setting)? {
-            Value::Address(address) => Some(address),
+            SettingValue::Address(address) => Some(address),
             _ => None,
         }
     }
 }
 
-/// The last good text of every file that this process has read: a server describes a project anew for each that is opened,
-/// and a file that was good stays in force while it is broken or gone.
+/// The last good text of every file that this process has read. A server loads the configuration again for each project
+/// that it opens, and the last good version must stay in force while the file is broken or missing.
 static LAST_GOOD: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new());
 
-/// Reads a file. One that is not there says nothing.
-pub(crate) fn read(file: &Path) -> Said {
+/// Reads a file. A missing file sets nothing.
+pub(crate) fn read_config_file(file: &Path) -> ConfigFile {
     let mut last_good = lock(&LAST_GOOD);
-    let mut said = Said::default();
+    let mut config = ConfigFile::default();
     let read = read_file(file);
     match &read {
         Ok(None) => {}
-        Ok(Some(text)) => said = parse(file, text),
+        Ok(Some(text)) => config = parse_config(file, text),
         Err(problem) => {
-            said.state = State::Broken;
+            config.state = ConfigFileState::Broken;
             let message = format!("the configuration cannot be read: {problem}");
             let finding = Diagnostic::new(Code::FileUnreadable, message).at(Location::whole_file(file));
-            said.findings.push(finding.hint(LEAST));
+            config.findings.push(finding.hint(LEAST));
         }
     }
-    match (read, said.state) {
-        (Ok(Some(text)), State::Read) => {
+    match (read, config.state) {
+        (Ok(Some(text)), ConfigFileState::Read) => {
             last_good.insert(file.to_owned(), text);
-            said
+            config
         }
         (_, state) => match last_good.get(file) {
-            Some(text) => Said { findings: said.findings, ..parse(file, text) }.kept(file, state),
-            None => said,
+            Some(text) => ConfigFile { findings: config.findings, ..parse_config(file, text) }.kept(file, state),
+            None => config,
         },
     }
 }
 
-fn parse(file: &Path, text: &str) -> Said {
-    let mut said = Said::default();
+fn parse_config(file: &Path, text: &str) -> ConfigFile {
+    let mut config = ConfigFile::default();
     if text.trim().is_empty() {
-        said.state = State::Broken;
-        let message = "the configuration is empty, as after a save that was cut short";
+        config.state = ConfigFileState::Broken;
+        let message = "the configuration file is empty, possibly after an interrupted save";
         let finding = Diagnostic::new(Code::FileEmpty, message).at(Location::whole_file(file));
-        said.findings.push(finding.hint(format!("remove the file if it is meant to say nothing; {LEAST}")));
-        return said;
+        config.findings.push(finding.hint(format!("remove the file if it is meant to be empty; {LEAST}")));
+        return config;
     }
-    Reader { file, text, said: &mut said }.document();
-    said
+    ConfigReader { file, text, config: &mut config }.read_document();
+    config
 }
 
-/// Whether a text can be in force.
-pub(crate) fn check(file: &Path, text: &str) -> Result<(), Diagnostic> {
-    let said = parse(file, text);
-    match (said.state, said.findings.into_iter().next()) {
-        (State::Broken, Some(finding)) => Err(finding),
+/// Returns the first finding if the text as a whole cannot be used.
+pub(crate) fn check_config(file: &Path, text: &str) -> Result<(), Diagnostic> {
+    let config = parse_config(file, text);
+    match (config.state, config.findings.into_iter().next()) {
+        (ConfigFileState::Broken, Some(finding)) => Err(finding),
         _ => Ok(()),
     }
 }
 
-struct Reader<'r> {
+struct ConfigReader<'r> {
     file: &'r Path,
     text: &'r str,
-    said: &'r mut Said,
+    config: &'r mut ConfigFile,
 }
 
-impl Reader<'_> {
-    fn document(&mut self) {
+impl ConfigReader<'_> {
+    fn read_document(&mut self) {
         match DeTable::parse(self.text) {
             Ok(document) => {
-                self.said.state = State::Read;
+                self.config.state = ConfigFileState::Read;
                 for (name, value) in document.get_ref() {
-                    self.section(name.get_ref(), name.span(), value);
+                    self.read_section(name.get_ref(), name.span(), value);
                 }
-                // Tables come in the order of their names; people read from top to bottom.
-                let place = |finding: &Diagnostic| finding.location.as_ref().map(|place| place.span.start);
-                self.said.findings.sort_by_key(place);
-                self.said.values.sort_by_key(|stated| stated.place.span.start);
+                // The parser sorts tables by name; findings are printed in the order of the file.
+                let start = |finding: &Diagnostic| finding.location.as_ref().map(|location| location.span.start);
+                self.config.findings.sort_by_key(start);
+                self.config.values.sort_by_key(|configured| configured.location.span.start);
             }
             Err(error) => {
-                self.said.state = State::Broken;
+                self.config.state = ConfigFileState::Broken;
                 let end = self.text.len();
-                let message = format!("this is not valid TOML: {}", error.message().lines().next().unwrap_or_default());
-                self.find(Code::FileSyntax, message, error.span().unwrap_or(end..end), Some(LEAST.to_owned()));
+                let message = format!("invalid TOML: {}", error.message().lines().next().unwrap_or_default());
+                self.report(Code::FileSyntax, message, error.span().unwrap_or(end..end), Some(LEAST.to_owned()));
             }
         }
     }
 
-    fn section(&mut self, name: &str, at: Range<usize>, value: &Spanned<DeValue<'_>>) {
+    fn read_section(&mut self, name: &str, at: Range<usize>, value: &Spanned<DeValue<'_>>) {
         let Some(section) = SECTIONS.into_iter().find(|known| *known == name) else {
-            let hint = suggestion(name, SECTIONS).unwrap_or_else(|| format!("there are {}", listed(&SECTIONS)));
-            self.find(Code::UnknownKey, format!("there is no section `{name}`"), at, Some(hint));
+            let hint = suggestion(name, SECTIONS).unwrap_or_else(|| format!("the sections are {}", listed(&SECTIONS)));
+            self.report(Code::UnknownKey, format!("unknown section `{name}`"), at, Some(hint));
             return;
         };
         let Some(table) = value.get_ref().as_table() else {
             let message = format!("`{section}` is a section, not {}", described(value.get_ref()));
-            self.find(Code::SettingType, message, value.span(), Some(format!("write its keys below `[{section}]`")));
+            self.report(Code::SettingType, message, value.span(), Some(format!("write its keys below `[{section}]`")));
             return;
         };
         for (key, value) in table {
-            self.setting(section, key.get_ref(), key.span(), value);
+            self.read_setting(section, key.get_ref(), key.span(), value);
         }
     }
 
-    fn setting(&mut self, section: &'static str, name: &str, at: Range<usize>, value: &Spanned<DeValue<'_>>) {
-        let Some(row) = of_section(section).find(|row| row.key == name) else {
-            let hint = suggestion(name, of_section(section).map(|row| row.key));
-            self.find(Code::UnknownKey, format!("`{section}` has no setting `{name}`"), at, hint);
+    fn read_setting(&mut self, section: &'static str, name: &str, at: Range<usize>, value: &Spanned<DeValue<'_>>) {
+        let Some(row) = settings_of_section(section).find(|row| row.key == name) else {
+            let hint = suggestion(name, settings_of_section(section).map(|row| row.key));
+            self.report(Code::UnknownKey, format!("`{section}` has no setting `{name}`"), at, hint);
             return;
         };
         let read = match (row.kind, value.get_ref()) {
-            (Kind::Number { least, most, .. }, DeValue::Integer(number)) => {
-                whole(number).filter(|number| (least..=most).contains(number)).map(Value::Number)
+            (SettingKind::Number { least, most, .. }, DeValue::Integer(number)) => {
+                whole_number(number).filter(|number| (least..=most).contains(number)).map(SettingValue::Number)
             }
-            (Kind::Flag { .. }, DeValue::Boolean(flag)) => Some(Value::Flag(*flag)),
-            (Kind::Address, DeValue::String(text)) => crate::cmd::serve::metrics_address(text).ok().map(Value::Address),
-            (Kind::Address, DeValue::Integer(port)) => whole(port)
+            (SettingKind::Flag { .. }, DeValue::Boolean(flag)) => Some(SettingValue::Flag(*flag)),
+            (SettingKind::Address, DeValue::String(text)) => {
+                crate::cmd::serve::metrics_address(text).ok().map(SettingValue::Address)
+            }
+            (SettingKind::Address, DeValue::Integer(port)) => whole_number(port)
                 .and_then(|port| u16::try_from(port).ok())
-                .map(|port| Value::Address(SocketAddr::from(([127, 0, 0, 1], port)))),
-            (Kind::Policy, DeValue::String(text)) => Some(Value::Policy(self.policy(name, text, value.span()))),
-            (Kind::Sandbox, written @ (DeValue::String(_) | DeValue::Table(_))) => {
-                Some(Value::Sandbox(self.sandbox(name, written, value.span())))
+                .map(|port| SettingValue::Address(SocketAddr::from(([127, 0, 0, 1], port)))),
+            (SettingKind::Policy, DeValue::String(text)) => {
+                Some(SettingValue::Policy(self.read_policy(name, text, value.span())))
             }
-            (Kind::Capabilities, DeValue::Array(names)) => Some(Value::Capabilities(self.capabilities(names))),
+            (SettingKind::Sandbox, written @ (DeValue::String(_) | DeValue::Table(_))) => {
+                Some(SettingValue::Sandbox(self.read_sandbox(name, written, value.span())))
+            }
+            (SettingKind::Capabilities, DeValue::Array(names)) => {
+                Some(SettingValue::Capabilities(self.read_capabilities(names)))
+            }
             (kind, other) => {
                 let message = format!("`{name}` must be {}, not {}", kind.expected(), described(other));
-                self.find(Code::SettingType, message, value.span(), without_value(kind));
-                self.keep_safe(row, value.span());
+                self.report(Code::SettingType, message, value.span(), fallback_hint(kind));
+                self.use_strictest(row, value.span());
                 return;
             }
         };
         match read {
-            Some(value) => self.state(row, value, at),
+            Some(value) => self.set(row, value, at),
             None => {
                 let message = format!("`{name}` must be {}", row.kind.expected());
-                self.find(Code::SettingValue, message, value.span(), without_value(row.kind));
+                self.report(Code::SettingValue, message, value.span(), fallback_hint(row.kind));
             }
         }
     }
 
-    /// The capabilities of a list. An entry that is malformed allows nothing.
-    fn capabilities(&mut self, names: &[Spanned<DeValue<'_>>]) -> Capabilities {
+    /// Reads a list of capabilities. A malformed entry allows nothing.
+    fn read_capabilities(&mut self, names: &[Spanned<DeValue<'_>>]) -> Capabilities {
         let mut known = Vec::new();
         for name in names {
             let Some(text) = name.get_ref().as_str() else {
                 let message = format!("{} is not a capability", described(name.get_ref()));
-                let hint = format!("there are {}", listed(&CAPABILITY_NAMES));
-                self.find(Code::SettingValue, message, name.span(), Some(hint));
+                let hint = format!("the capabilities are {}", listed(&CAPABILITY_NAMES));
+                self.report(Code::SettingValue, message, name.span(), Some(hint));
                 continue;
             };
             match Capabilities::parse([text]) {
@@ -273,78 +280,81 @@ impl Reader<'_> {
                         _ => None,
                     };
                     let hint = near.unwrap_or_else(|| error.problem.to_string());
-                    let message = format!("`{}` is not a capability, and allows nothing", text.escape_debug());
-                    self.find(Code::SettingValue, message, name.span(), Some(hint));
+                    let message = format!("`{}` is not a capability; it allows nothing", text.escape_debug());
+                    self.report(Code::SettingValue, message, name.span(), Some(hint));
                 }
             }
         }
         Capabilities::parse(known).unwrap_or(Capabilities::NONE)
     }
 
-    /// Whoever wanted to take capabilities away and wrote it wrongly must not get all of them.
-    fn keep_safe(&mut self, row: &'static Row, at: Range<usize>) {
+    /// Sets a setting that restricts hooks to its strictest value, because its own value is malformed: a mistake must not
+    /// lift a restriction.
+    fn use_strictest(&mut self, row: &'static SettingRow, at: Range<usize>) {
         match row.setting {
-            Setting::Capabilities => self.state(row, Value::Capabilities(Capabilities::READ), at),
-            Setting::OnLoadFailure => self.state(row, Value::Policy(OnFailure::Block), at),
-            Setting::SandboxFloor => self.state(row, Value::Sandbox(Some(SandboxProfile::guard())), at),
+            Setting::Capabilities => self.set(row, SettingValue::Capabilities(Capabilities::READ), at),
+            Setting::OnLoadFailure => self.set(row, SettingValue::Policy(OnFailure::Block), at),
+            Setting::SandboxFloor => self.set(row, SettingValue::Sandbox(Some(SandboxProfile::guard())), at),
             _ => {}
         }
     }
 
-    /// What a failure does. A file that names this setting asks for failures to have an effect, so an unknown value is read
-    /// as the strictest one.
-    fn policy(&mut self, name: &str, text: &str, at: Range<usize>) -> OnFailure {
+    /// Reads a failure policy. A file that names this setting asks for failures to have an effect, so an unknown value is
+    /// read as the strictest one.
+    fn read_policy(&mut self, name: &str, text: &str, at: Range<usize>) -> OnFailure {
         match text {
             "allow" => OnFailure::Allow,
             "ask" => OnFailure::Ask,
             "block" => OnFailure::Block,
             _ => {
-                let message = format!("`{name}` must be {}; it is read as \"block\"", Kind::Policy.expected());
-                self.find(Code::SettingValue, message, at, suggestion(text, POLICIES));
+                let message = format!("`{name}` must be {}; it is read as \"block\"", SettingKind::Policy.expected());
+                self.report(Code::SettingValue, message, at, suggestion(text, POLICIES));
                 OnFailure::Block
             }
         }
     }
 
-    /// A sandbox profile. A file that names this setting asks for hooks to be restricted, so an unknown value is read as `guard`.
-    fn sandbox(&mut self, name: &str, written: &DeValue<'_>, at: Range<usize>) -> Option<SandboxProfile> {
+    /// Reads a sandbox profile. A file that names this setting asks for hooks to be restricted, so an unknown value is read
+    /// as `guard`.
+    fn read_sandbox(&mut self, name: &str, written: &DeValue<'_>, at: Range<usize>) -> Option<SandboxProfile> {
         SandboxProfile::from_json(&json(written)).unwrap_or_else(|problem| {
             let message = format!("`{name}` cannot be used: {problem}; it is read as \"guard\"");
-            let hint = format!("write {}", Kind::Sandbox.expected());
-            self.find(Code::SandboxInvalid, message, at, Some(hint));
+            let hint = format!("write {}", SettingKind::Sandbox.expected());
+            self.report(Code::SandboxInvalid, message, at, Some(hint));
             Some(SandboxProfile::guard())
         })
     }
 
-    fn state(&mut self, row: &'static Row, value: Value, at: Range<usize>) {
-        let place = Location::in_text(self.file, self.text, at);
-        self.said.values.push(Stated { row, value, place });
+    fn set(&mut self, row: &'static SettingRow, value: SettingValue, at: Range<usize>) {
+        let location = Location::in_text(self.file, self.text, at);
+        self.config.values.push(ConfiguredSetting { row, value, location });
     }
 
-    fn find(&mut self, code: Code, message: String, at: Range<usize>, hint: Option<String>) {
+    fn report(&mut self, code: Code, message: String, at: Range<usize>, hint: Option<String>) {
         let finding = Diagnostic::new(code, message).at(Location::in_text(self.file, self.text, at));
-        self.said.findings.push(match hint {
+        self.config.findings.push(match hint {
             Some(hint) => finding.hint(hint),
             None => finding,
         });
     }
 }
 
-fn whole(number: &DeInteger<'_>) -> Option<u64> {
+fn whole_number(number: &DeInteger<'_>) -> Option<u64> {
     u64::from_str_radix(&number.as_str().replace('_', ""), number.radix()).ok()
 }
 
-fn without_value(kind: Kind) -> Option<String> {
+/// Returns the hint that says what is in force instead of a malformed value.
+fn fallback_hint(kind: SettingKind) -> Option<String> {
     match kind {
-        Kind::Number { default: Some(default), .. } => Some(format!("{default} is the default and stays in force")),
-        Kind::Capabilities => Some(ONLY_READING.to_owned()),
-        Kind::Policy => Some("until this is mended, it is read as \"block\"".to_owned()),
-        Kind::Sandbox => Some("until this is mended, it is read as \"guard\"".to_owned()),
+        SettingKind::Number { default: Some(default), .. } => Some(format!("the default of {default} stays in force")),
+        SettingKind::Capabilities => Some(ONLY_READING.to_owned()),
+        SettingKind::Policy => Some("until this is fixed, it is read as \"block\"".to_owned()),
+        SettingKind::Sandbox => Some("until this is fixed, it is read as \"guard\"".to_owned()),
         _ => None,
     }
 }
 
-/// The value as JSON. Numbers and dates are no part of a profile, so what they are does not matter.
+/// Converts the value to JSON. A profile has no numbers or dates, so they may become null: they are refused in any case.
 fn json(value: &DeValue<'_>) -> serde_json::Value {
     match value {
         DeValue::String(text) => text.as_ref().into(),

@@ -1,5 +1,4 @@
-//! Every setting of hookrail's own configuration file: one table, from which the reader, the reference and the schema
-//! are made.
+//! Every setting of hookrail's own configuration file: one table for the reader, the reference and the schema.
 
 use hookrail::module::CAPABILITY_NAMES;
 
@@ -30,118 +29,118 @@ pub(crate) enum Setting {
 
 /// Everything about one setting.
 #[derive(Debug)]
-pub(crate) struct Row {
+pub(crate) struct SettingRow {
     pub(crate) setting: Setting,
     pub(crate) section: &'static str,
     pub(crate) key: &'static str,
-    pub(crate) kind: Kind,
-    pub(crate) who: Who,
-    pub(crate) what: &'static str,
+    pub(crate) kind: SettingKind,
+    pub(crate) scope: SettingScope,
+    pub(crate) meaning: &'static str,
 }
 
-/// What a setting's value looks like.
+/// The kind of value that a setting takes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Kind {
-    /// A whole number in these bounds. Without a default there is no limit of its own.
+pub(crate) enum SettingKind {
+    /// A whole number in these bounds. Without a default the setting limits nothing unless a file sets it.
     Number { least: u64, most: u64, default: Option<u64> },
     /// Names of capabilities.
     Capabilities,
     /// True or false.
     Flag { default: bool },
-    /// An address, or a port of this machine.
+    /// An address, or a port of the loopback interface.
     Address,
-    /// What a failure does.
+    /// A failure policy.
     Policy,
     /// A sandbox profile.
     Sandbox,
 }
 
-/// Whose file can say it.
+/// The files that can set a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Who {
-    /// The user's only: it concerns more than one project.
-    User,
-    /// The user's, and a trusted project's for its own hooks.
-    Both,
+pub(crate) enum SettingScope {
+    /// Only the user's file, because the setting affects more than one project.
+    UserOnly,
+    /// The user's file, and a trusted project's file for the project's own hooks.
+    UserAndProject,
 }
 
-const fn number(least: u64, most: u64, default: u64) -> Kind {
-    Kind::Number { least, most, default: Some(default) }
+const fn number(least: u64, most: u64, default: u64) -> SettingKind {
+    SettingKind::Number { least, most, default: Some(default) }
 }
 
 const fn row(
     setting: Setting,
     section: &'static str,
     key: &'static str,
-    kind: Kind,
-    who: Who,
-    what: &'static str,
-) -> Row {
-    Row { setting, section, key, kind, who, what }
+    kind: SettingKind,
+    scope: SettingScope,
+    meaning: &'static str,
+) -> SettingRow {
+    SettingRow { setting, section, key, kind, scope, meaning }
 }
 
 const DAY: u64 = 86_400_000;
 const GIB: u64 = 1 << 20;
 
 #[rustfmt::skip]
-pub(crate) const TABLE: &[Row] = &[
-    row(Setting::Processes, "limits", "processes", number(1, 4096, 64), Who::User,
-        "How many hook processes run at once, and how many processes all modules together have at once. More wait, and \
-         waiting does not count against the time of a hook."),
-    row(Setting::Stdout, "limits", "stdout-kib", number(1, GIB, 8192), Who::Both,
-        "How much of a hook's standard output is read. A longer answer is a failure of the hook."),
-    row(Setting::Stderr, "limits", "stderr-kib", number(1, GIB, 1024), Who::Both,
+pub(crate) const TABLE: &[SettingRow] = &[
+    row(Setting::Processes, "limits", "processes", number(1, 4096, 64), SettingScope::UserOnly,
+        "How many hook processes run at once, and how many processes all modules together run at once. Further ones wait, \
+         and the wait is not part of a hook's timeout."),
+    row(Setting::Stdout, "limits", "stdout-kib", number(1, GIB, 8192), SettingScope::UserAndProject,
+        "How much of a hook's standard output is read. A hook that writes more fails."),
+    row(Setting::Stderr, "limits", "stderr-kib", number(1, GIB, 1024), SettingScope::UserAndProject,
         "How much of a hook's standard error is kept."),
-    row(Setting::Capabilities, "modules", "capabilities", Kind::Capabilities, Who::Both,
-        "What module hooks may do. `run` is everything the user can do. A grant with `--allow` can leave a module less."),
-    row(Setting::Memory, "modules", "memory-kib", number(1024, GIB, 65_536), Who::Both,
+    row(Setting::Capabilities, "modules", "capabilities", SettingKind::Capabilities, SettingScope::UserAndProject,
+        "What module hooks may do. `run` is everything the user can do. A grant with `--allow` can limit a module further."),
+    row(Setting::Memory, "modules", "memory-kib", number(1024, GIB, 65_536), SettingScope::UserAndProject,
         "The memory of one module."),
-    row(Setting::Stack, "modules", "stack-kib", number(64, 2048, 768), Who::Both,
+    row(Setting::Stack, "modules", "stack-kib", number(64, 2048, 768), SettingScope::UserAndProject,
         "The stack of one module."),
-    row(Setting::Cpu, "modules", "cpu-ms", number(1, DAY, 1000), Who::Both,
-        "How long a module may work without giving way."),
-    row(Setting::Wall, "modules", "wall-ms", Kind::Number { least: 1, most: DAY, default: None }, Who::Both,
-        "How long a module's handlers of one event may take, where that is less than the event's own time."),
-    row(Setting::Load, "modules", "load-ms", number(1, DAY, 10_000), Who::Both,
-        "How long a module may take to load while it is only looked into."),
-    row(Setting::Requests, "bus", "requests", number(1, 1_000_000, 64), Who::User,
+    row(Setting::Cpu, "modules", "cpu-ms", number(1, DAY, 1000), SettingScope::UserAndProject,
+        "How long a module may compute without yielding."),
+    row(Setting::Wall, "modules", "wall-ms", SettingKind::Number { least: 1, most: DAY, default: None }, SettingScope::UserAndProject,
+        "How long a module's handlers of one event may take, if that is less than the event's timeout."),
+    row(Setting::Load, "modules", "load-ms", number(1, DAY, 10_000), SettingScope::UserAndProject,
+        "How long a module may take to load while it is only inspected."),
+    row(Setting::Requests, "bus", "requests", number(1, 1_000_000, 64), SettingScope::UserOnly,
         "How many requests run at once, as `serve --limit`."),
-    row(Setting::InFlight, "bus", "in-flight", number(1, 1_000_000, 1024), Who::User,
+    row(Setting::InFlight, "bus", "in-flight", number(1, 1_000_000, 1024), SettingScope::UserOnly,
         "How many messages of one client may wait for their answer, as `serve --in-flight`."),
-    row(Setting::Projects, "bus", "projects", number(1, 100_000, 32), Who::User,
+    row(Setting::Projects, "bus", "projects", number(1, 100_000, 32), SettingScope::UserOnly,
         "How many projects are kept open, as `serve --most-projects`."),
-    row(Setting::Connections, "bus", "connections", number(1, 100_000, 256), Who::User,
+    row(Setting::Connections, "bus", "connections", number(1, 100_000, 256), SettingScope::UserOnly,
         "How many clients may be connected to a socket at once."),
-    row(Setting::Line, "bus", "line-kib", number(1, GIB, 16_384), Who::User,
+    row(Setting::Line, "bus", "line-kib", number(1, GIB, 16_384), SettingScope::UserOnly,
         "How long one message may be."),
-    row(Setting::Buffered, "bus", "buffered-kib", number(1, GIB, 65_536), Who::User,
+    row(Setting::Buffered, "bus", "buffered-kib", number(1, GIB, 65_536), SettingScope::UserOnly,
         "How much may wait to be read by one client before it is disconnected."),
-    row(Setting::Patience, "bus", "patience-ms", number(1, DAY, 30_000), Who::User,
-        "How long a client may read nothing while there is something to read."),
-    row(Setting::Watch, "bus", "watch", Kind::Flag { default: true }, Who::User,
+    row(Setting::Patience, "bus", "patience-ms", number(1, DAY, 30_000), SettingScope::UserOnly,
+        "How long a client may leave messages unread before it is disconnected."),
+    row(Setting::Watch, "bus", "watch", SettingKind::Flag { default: true }, SettingScope::UserOnly,
         "Whether configuration is reloaded when it changes; `serve --no-watch` turns it off."),
-    row(Setting::Metrics, "bus", "metrics", Kind::Address, Who::User,
-        "Where Prometheus metrics are offered, as `serve --metrics`."),
-    row(Setting::OnLoadFailure, "guard", "on_load_failure", Kind::Policy, Who::User,
-        "What a source of hooks that exists and cannot be used does to events that can be denied. A source of the system \
-         layer always denies, and one of a project that is not trusted is never missed."),
-    row(Setting::SandboxFloor, "sandbox", "floor", Kind::Sandbox, Who::User,
-        "What processes of a project's hooks may do at most, whatever their entries say. Paths count from the project."),
+    row(Setting::Metrics, "bus", "metrics", SettingKind::Address, SettingScope::UserOnly,
+        "Where Prometheus metrics are served, as `serve --metrics`."),
+    row(Setting::OnLoadFailure, "guard", "on_load_failure", SettingKind::Policy, SettingScope::UserOnly,
+        "What happens to gating events while a source of hooks exists and cannot be used. A source of the system layer \
+         always denies them; a source of a project that is not trusted has no effect."),
+    row(Setting::SandboxFloor, "sandbox", "floor", SettingKind::Sandbox, SettingScope::UserOnly,
+        "The most that processes of a project's hooks may do, regardless of their entries. Paths are relative to the project."),
 ];
 
-/// What a failure can do.
+/// The values of a failure policy.
 pub(crate) const POLICIES: [&str; 3] = ["allow", "ask", "block"];
 
 /// The names of the sections.
 pub(crate) const SECTIONS: [&str; 5] = ["limits", "modules", "bus", "guard", "sandbox"];
 
-/// The settings of a section.
-pub(crate) fn of_section(section: &str) -> impl Iterator<Item = &'static Row> {
+/// Returns the settings of a section.
+pub(crate) fn settings_of_section(section: &str) -> impl Iterator<Item = &'static SettingRow> {
     TABLE.iter().filter(move |row| row.section == section)
 }
 
-impl Kind {
-    /// The number that is in force when nobody says one.
+impl SettingKind {
+    /// Returns the number that is in force if no file sets one.
     pub(crate) fn default_number(self) -> Option<u64> {
         match self {
             Self::Number { default, .. } => default,
@@ -149,7 +148,7 @@ impl Kind {
         }
     }
 
-    /// What is expected, for a message.
+    /// Describes the expected value, for a message.
     pub(crate) fn expected(self) -> String {
         match self {
             Self::Number { least, most, .. } => format!("a whole number from {least} to {most}"),
@@ -160,7 +159,7 @@ impl Kind {
             Self::Flag { .. } => "true or false".to_owned(),
             Self::Policy => "\"allow\", \"ask\" or \"block\"".to_owned(),
             Self::Sandbox => "\"none\", \"guard\" or a table of `read`, `write` and `network`".to_owned(),
-            Self::Address => "an address such as \"127.0.0.1:9464\", or a port of this machine".to_owned(),
+            Self::Address => "an address such as \"127.0.0.1:9464\", or a port of the loopback interface".to_owned(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Log lines as JSON objects: the fields of the event, and those of the request it belongs to, on one level.
+//! Log lines as JSON objects: the fields of the event and of the request it belongs to, in one flat object.
 
 use serde_json::{Map, Value};
 use tracing::field::{Field, Visit};
@@ -17,9 +17,9 @@ pub(super) struct JsonLines;
 
 /// The fields of a span or an event.
 #[derive(Clone, Default)]
-struct Fields(Map<String, Value>);
+struct LogFields(Map<String, Value>);
 
-impl Visit for Fields {
+impl Visit for LogFields {
     fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
         self.0.insert(field.name().to_owned(), Value::String(format!("{value:?}")));
     }
@@ -44,14 +44,14 @@ impl Visit for Fields {
 impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for JsonLines {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
         let Some(span) = context.span(id) else { return };
-        let mut fields = Fields::default();
+        let mut fields = LogFields::default();
         attributes.record(&mut fields);
         span.extensions_mut().insert(fields);
     }
 
     fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
         let Some(span) = context.span(id) else { return };
-        if let Some(fields) = span.extensions_mut().get_mut::<Fields>() {
+        if let Some(fields) = span.extensions_mut().get_mut::<LogFields>() {
             values.record(fields);
         }
     }
@@ -64,9 +64,9 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for JsonLines {
         }
         line.insert("level".to_owned(), event.metadata().level().to_string().to_lowercase().into());
         line.insert("target".to_owned(), event.metadata().target().into());
-        let mut fields = Fields::default();
+        let mut fields = LogFields::default();
         for span in context.event_scope(event).into_iter().flat_map(tracing_subscriber::registry::Scope::from_root) {
-            if let Some(of_span) = span.extensions().get::<Fields>() {
+            if let Some(of_span) = span.extensions().get::<LogFields>() {
                 fields.0.extend(of_span.0.clone());
             }
         }

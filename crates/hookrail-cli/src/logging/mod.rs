@@ -2,7 +2,7 @@
 //! server.
 //!
 //! `DEBUG` has the form that users of command hooks in settings files know: names with `*`, separated by commas or
-//! blanks, such as `llxprt:core:hooks:*`.
+//! spaces, such as `llxprt:core:hooks:*`.
 
 mod json;
 mod queue;
@@ -15,7 +15,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::render::text::one_line;
 
-/// What the names of `DEBUG` are in this program.
+/// The log targets of this program for each name of `DEBUG`.
 const NAMESPACES: [(&str, &[&str]); 7] = [
     ("llxprt:core:hooks:registry", &["hookrail::registry"]),
     ("llxprt:core:hooks:planner", &["hookrail::planner"]),
@@ -26,15 +26,15 @@ const NAMESPACES: [(&str, &[&str]); 7] = [
     ("llxprt:core:hooks:trust", &["hookrail::trust"]),
 ];
 
-/// Where breadcrumbs go.
+/// The directive that logs breadcrumbs.
 const BREADCRUMBS: &str = "hookrail::breadcrumb=debug";
 
 /// What is logged, and how.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LogOptions {
-    /// Whether the breadcrumbs of plugins and hooks are wanted.
+    /// Whether the breadcrumbs of plugins and hooks are logged.
     pub(crate) breadcrumbs: bool,
-    /// Whether warnings are logged if nothing says otherwise.
+    /// Whether warnings are logged if `RUST_LOG` is not set.
     pub(crate) warnings: bool,
     pub(crate) format: LogFormat,
 }
@@ -49,10 +49,10 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// Starts the log, when it is wanted.
+/// Starts the log, if the options or the environment ask for one.
 pub(crate) fn start(options: LogOptions) {
     let given = |name| std::env::var(name).unwrap_or_default();
-    let mut directives = from_debug(&given("DEBUG"));
+    let mut directives = directives_from_debug(&given("DEBUG"));
     directives.extend(options.breadcrumbs.then(|| BREADCRUMBS.to_owned()));
     match given("RUST_LOG") {
         unset if unset.is_empty() => directives.extend(options.warnings.then(|| "warn".to_owned())),
@@ -63,36 +63,36 @@ pub(crate) fn start(options: LogOptions) {
     }
     let filter = EnvFilter::builder().parse_lossy(directives.join(","));
     let registry = tracing_subscriber::registry().with(filter);
-    // It can fail only when there is a log already, and there is none this early.
+    // This fails only if a log was started before, and `main` starts it once.
     let _ = match options.format {
         LogFormat::Json => registry.with(json::JsonLines).try_init(),
         LogFormat::Text => {
-            let lines = tracing_subscriber::fmt::layer().with_writer(|| Line).with_ansi(false);
+            let lines = tracing_subscriber::fmt::layer().with_writer(|| LogLineWriter).with_ansi(false);
             registry.with(lines.log_internal_errors(false)).try_init()
         }
     };
 }
 
-/// Writes text to standard error, in turn with the log. Never blocks and never fails: what a server says there must not
-/// decide about requests.
+/// Writes text to standard error, in order with the log. Never blocks and never fails: a full pipe on standard error must
+/// not delay or fail requests.
 pub(crate) fn say(text: impl Into<String>) {
     queue::put(text.into());
 }
 
-/// Has a panic reported through the log's own way: the usual one waits for standard error.
+/// Reports panics through the log's queue, because the default hook blocks on standard error.
 pub(crate) fn report_panics() {
     std::panic::set_hook(Box::new(|panic| say(format!("{}\n", one_line(&panic.to_string())))));
 }
 
-/// Waits until everything is written, but not for long.
+/// Waits for a short time until everything is written.
 pub(crate) fn finish() {
     queue::finish();
 }
 
-/// A line of a log that quotes what hooks wrote: one line for each event, and nothing in it that a terminal would act on.
-struct Line;
+/// Writes each event as one log line. Log lines quote what hooks wrote, so control characters are escaped.
+struct LogLineWriter;
 
-impl Write for Line {
+impl Write for LogLineWriter {
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(event);
         queue::put(format!("{}\n", one_line(text.trim_end_matches('\n'))));
@@ -104,8 +104,8 @@ impl Write for Line {
     }
 }
 
-/// What a value of `DEBUG` asks for. A name with `*` shows everything, input and output included.
-fn from_debug(value: &str) -> Vec<String> {
+/// Returns the directives for a value of `DEBUG`. A name with `*` logs everything, including input and output of hooks.
+fn directives_from_debug(value: &str) -> Vec<String> {
     let patterns = value.split([',', ' ']).filter(|pattern| !pattern.is_empty());
     let (without, with): (Vec<&str>, Vec<&str>) = patterns.partition(|pattern| pattern.starts_with('-'));
     let excluded = |name: &str| without.iter().any(|pattern| matches(pattern.trim_start_matches('-'), name));
@@ -119,7 +119,7 @@ fn from_debug(value: &str) -> Vec<String> {
     found
 }
 
-/// Whether a name fits a pattern in which `*` stands for anything.
+/// Returns whether a name matches a pattern in which `*` matches any text.
 fn matches(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,
@@ -138,12 +138,14 @@ mod tests {
 
     #[test]
     fn names_and_stars() {
-        assert_eq!(from_debug(""), Vec::<String>::new());
-        assert_eq!(from_debug("express:*"), Vec::<String>::new());
-        assert_eq!(from_debug("llxprt:core:hooks:runner"), ["hookrail::runner=debug"]);
-        assert!(from_debug("x, llxprt:core:hooks:*").contains(&"hookrail::runner=trace".to_owned()));
-        assert!(from_debug("*").contains(&"hookrail::registry=trace".to_owned()));
-        assert!(!from_debug("llxprt:*,-llxprt:core:hooks:runner").contains(&"hookrail::runner=trace".to_owned()));
+        assert_eq!(directives_from_debug(""), Vec::<String>::new());
+        assert_eq!(directives_from_debug("express:*"), Vec::<String>::new());
+        assert_eq!(directives_from_debug("llxprt:core:hooks:runner"), ["hookrail::runner=debug"]);
+        assert!(directives_from_debug("x, llxprt:core:hooks:*").contains(&"hookrail::runner=trace".to_owned()));
+        assert!(directives_from_debug("*").contains(&"hookrail::registry=trace".to_owned()));
+        assert!(
+            !directives_from_debug("llxprt:*,-llxprt:core:hooks:runner").contains(&"hookrail::runner=trace".to_owned())
+        );
     }
 
     #[test]

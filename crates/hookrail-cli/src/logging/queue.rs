@@ -1,4 +1,4 @@
-//! The way of log lines to standard error, which must never hold up or fail what is logged.
+//! The queue of log lines for standard error. Logging must never delay or fail the code that logs.
 //!
 //! Lines go through a bounded queue to a thread of their own. If nothing reads standard error, or the disk it goes to is
 //! full, lines are dropped and counted, and the count is written as soon as something can be.
@@ -10,62 +10,65 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
-/// How many lines wait at most, and how many bytes.
-const MOST_LINES: usize = 4_096;
-const MOST_BYTES: usize = 4 * 1024 * 1024;
+/// The highest number of lines in the queue.
+const MAX_LINES: usize = 4_096;
+/// The highest number of bytes in the queue.
+const MAX_BYTES: usize = 4 * 1024 * 1024;
 
-/// How long the end of the program waits for lines that are still to be written.
-const LAST_WAIT: Duration = Duration::from_secs(1);
+/// The time that the end of the program waits for lines that are still to be written.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How long a standard error that takes nothing at the moment is left alone.
-const PAUSE: Duration = Duration::from_millis(20);
+/// The time before a write is tried again on a non-blocking standard error that is full.
+const RETRY_DELAY: Duration = Duration::from_millis(20);
 
-static QUEUE: OnceLock<Queue> = OnceLock::new();
+static QUEUE: OnceLock<LogQueue> = OnceLock::new();
 
-struct Queue {
-    /// None if there is no thread to write; everything is dropped then.
-    items: Option<SyncSender<Item>>,
+struct LogQueue {
+    /// None if the writing thread could not be started; everything is dropped then.
+    items: Option<SyncSender<LogItem>>,
 }
 
-enum Item {
+enum LogItem {
     Text(String),
     /// Answered when everything before it is written.
     Flush(SyncSender<()>),
 }
 
-/// How many bytes wait, and how many lines were lost.
-static WAITING: AtomicUsize = AtomicUsize::new(0);
-static LOST: AtomicU64 = AtomicU64::new(0);
+/// The number of bytes in the queue.
+static QUEUED_BYTES: AtomicUsize = AtomicUsize::new(0);
+/// The number of dropped lines that are not reported yet.
+static LOST_LINES: AtomicU64 = AtomicU64::new(0);
 
-/// Puts text on its way to standard error. Never blocks and never fails.
+/// Queues text for standard error. Never blocks and never fails.
 pub(super) fn put(text: String) {
-    let Some(items) = &QUEUE.get_or_init(start).items else { return };
+    let Some(items) = &QUEUE.get_or_init(start_queue).items else { return };
     let bytes = text.len();
-    if WAITING.fetch_add(bytes, Ordering::Relaxed) + bytes > MOST_BYTES || items.try_send(Item::Text(text)).is_err() {
-        WAITING.fetch_sub(bytes, Ordering::Relaxed);
-        LOST.fetch_add(1, Ordering::Relaxed);
+    let queued = QUEUED_BYTES.fetch_add(bytes, Ordering::Relaxed) + bytes;
+    if queued > MAX_BYTES || items.try_send(LogItem::Text(text)).is_err() {
+        QUEUED_BYTES.fetch_sub(bytes, Ordering::Relaxed);
+        LOST_LINES.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-/// Waits until everything is written, but not for long.
+/// Waits until everything is written, for [`FLUSH_TIMEOUT`] at most.
 pub(super) fn finish() {
     let Some(items) = QUEUE.get().and_then(|queue| queue.items.as_ref()) else { return };
     let (done, written) = sync_channel(1);
-    if items.try_send(Item::Flush(done)).is_ok() {
-        let _ = written.recv_timeout(LAST_WAIT);
+    if items.try_send(LogItem::Flush(done)).is_ok() {
+        let _ = written.recv_timeout(FLUSH_TIMEOUT);
     }
 }
 
-fn start() -> Queue {
-    let (items, waiting) = sync_channel(MOST_LINES);
+fn start_queue() -> LogQueue {
+    let (items, waiting) = sync_channel(MAX_LINES);
     let started = standard_error().and_then(|stderr| {
-        std::thread::Builder::new().name("hookrail-log".to_owned()).spawn(move || write(&waiting, stderr))
+        std::thread::Builder::new().name("hookrail-log".to_owned()).spawn(move || write_items(&waiting, stderr))
     });
-    Queue { items: started.is_ok().then_some(items) }
+    LogQueue { items: started.is_ok().then_some(items) }
 }
 
-/// A descriptor of its own: the standard library's is behind a lock, which a write that hangs would keep from everybody
-/// else.
+/// Duplicates the descriptor of standard error. The standard library's handle is behind a lock, and a write that hangs
+/// would block every other thread that prints there.
 #[cfg(unix)]
 fn standard_error() -> io::Result<File> {
     use std::os::fd::AsFd as _;
@@ -78,24 +81,25 @@ fn standard_error() -> io::Result<File> {
     io::stderr().as_handle().try_clone_to_owned().map(File::from)
 }
 
-fn write(waiting: &Receiver<Item>, mut stderr: File) {
+fn write_items(waiting: &Receiver<LogItem>, mut stderr: File) {
     while let Ok(item) = waiting.recv() {
         match item {
-            Item::Flush(done) => drop(done.try_send(())),
-            Item::Text(text) => {
-                WAITING.fetch_sub(text.len(), Ordering::Relaxed);
-                let lost = LOST.swap(0, Ordering::Relaxed);
-                let told =
-                    lost == 0 || write_all(&mut stderr, &format!("hookrail: {lost} log lines were lost\n")).is_ok();
-                let written = told && write_all(&mut stderr, &text).is_ok();
-                let missing = u64::from(!written) + if told { 0 } else { lost };
-                LOST.fetch_add(missing, Ordering::Relaxed);
+            LogItem::Flush(done) => drop(done.try_send(())),
+            LogItem::Text(text) => {
+                QUEUED_BYTES.fetch_sub(text.len(), Ordering::Relaxed);
+                let lost = LOST_LINES.swap(0, Ordering::Relaxed);
+                let lines = if lost == 1 { "line was" } else { "lines were" };
+                let reported =
+                    lost == 0 || write_all(&mut stderr, &format!("hookrail: {lost} log {lines} lost\n")).is_ok();
+                let written = reported && write_all(&mut stderr, &text).is_ok();
+                let missing = u64::from(!written) + if reported { 0 } else { lost };
+                LOST_LINES.fetch_add(missing, Ordering::Relaxed);
             }
         }
     }
 }
 
-/// Writes a whole text. A standard error that another program has made non-blocking is tried again.
+/// Writes a whole text. If another program has made standard error non-blocking, a full pipe is tried again.
 fn write_all(stderr: &mut File, text: &str) -> io::Result<()> {
     let mut rest = text.as_bytes();
     while !rest.is_empty() {
@@ -103,7 +107,7 @@ fn write_all(stderr: &mut File, text: &str) -> io::Result<()> {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
             Ok(count) => rest = rest.get(count..).unwrap_or_default(),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => std::thread::sleep(PAUSE),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => std::thread::sleep(RETRY_DELAY),
             Err(error) => return Err(error),
         }
     }

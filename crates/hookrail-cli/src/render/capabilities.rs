@@ -1,4 +1,4 @@
-//! What modules may do, in words.
+//! The capabilities of modules, in words.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -9,17 +9,18 @@ use hookrail::module::Capabilities;
 use super::hooks::NAME;
 use super::text::{one_line, short};
 
-/// The capabilities of one module. What a process of it does is not limited by the others.
+/// Describes the capabilities of one module. `run` includes everything else, because processes are not limited by the
+/// other capabilities.
 pub(crate) fn described(capabilities: &Capabilities) -> String {
     let words = capabilities.described().into_iter().map(|word| match word.as_str() {
         "run" => "run (everything the user can do)".to_owned(),
         _ => one_line(&word),
     });
     let words: Vec<String> = words.collect();
-    if words.is_empty() { "nothing but answer events".to_owned() } else { words.join(", ") }
+    if words.is_empty() { "only answer events".to_owned() } else { words.join(", ") }
 }
 
-/// A line for each module.
+/// Returns a line for each module.
 pub(crate) fn of_modules(hooks: &[Arc<Hook>]) -> String {
     let mut out = String::new();
     for hook in hooks {

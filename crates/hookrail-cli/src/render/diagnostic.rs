@@ -1,4 +1,4 @@
-//! Diagnostics with the source line they are about, a caret, and what to do.
+//! Diagnostics with the source line they are about, a caret, and the help line.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -14,34 +14,35 @@ use super::excerpt::Excerpt;
 use super::places::Places;
 use super::text::{limited, one_line};
 
-/// Larger files are not shown.
-const LARGEST: u64 = 16 * 1024 * 1024;
+/// The size of the largest file from which an excerpt is shown.
+const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
-/// More than this is not shown about one file, so that nobody can bury what is said about another.
-const MOST_OF_ONE_FILE: usize = 100;
+/// The highest number of diagnostics shown for one file, so that a project cannot hide the diagnostics of another file
+/// among thousands of its own.
+const MAX_PER_FILE: usize = 100;
 
-/// All of them, each followed by an empty line.
+/// Renders all diagnostics, each followed by an empty line.
 pub(crate) fn all(diagnostics: &[Diagnostic], places: &Places) -> String {
-    let mut sources = Sources::default();
+    let mut sources = SourceTexts::default();
     let mut shown: HashMap<Option<&Arc<Path>>, usize> = HashMap::new();
     let mut out = String::new();
     for diagnostic in diagnostics {
         let count = shown.entry(diagnostic.location.as_ref().map(|place| &place.file)).or_default();
         *count += 1;
-        if *count <= MOST_OF_ONE_FILE {
+        if *count <= MAX_PER_FILE {
             let _ = write!(out, "{}\n\n", one(diagnostic, places, &mut sources));
         }
     }
-    let mut left_off: Vec<_> = shown.into_iter().filter(|(_, count)| *count > MOST_OF_ONE_FILE).collect();
+    let mut left_off: Vec<_> = shown.into_iter().filter(|(_, count)| *count > MAX_PER_FILE).collect();
     left_off.sort_unstable();
     for (file, count) in left_off {
         let file = file.map_or_else(|| "no file".to_owned(), |file| places.path(file));
-        let _ = write!(out, "… {} more in {file}; `--json` has all\n\n", count - MOST_OF_ONE_FILE);
+        let _ = write!(out, "… {} more in {file}; `--json` prints all\n\n", count - MAX_PER_FILE);
     }
     out
 }
 
-/// How many there are of each level, in words; nothing when there are none.
+/// Counts the diagnostics of each level, in words; none if there are no diagnostics.
 pub(crate) fn summary(diagnostics: &[Diagnostic]) -> Option<String> {
     let counts: Vec<String> = [Level::Error, Level::Warning, Level::Note]
         .into_iter()
@@ -52,13 +53,13 @@ pub(crate) fn summary(diagnostics: &[Diagnostic]) -> Option<String> {
     (!counts.is_empty()).then(|| counts.join(", "))
 }
 
-/// An excerpt of something that is no file, such as an option's value.
+/// Renders an excerpt of a text that is no file, such as an option's value.
 pub(crate) fn excerpt_of(name: &str, text: &str, offset: usize) -> String {
-    let Some(excerpt) = Excerpt::of(text, &(offset..offset)) else { return String::new() };
+    let Some(excerpt) = Excerpt::from_span(text, &(offset..offset)) else { return String::new() };
     Renderer::styled().render(&[Group::with_level(Kind::ERROR).element(snippet(name.to_owned(), excerpt))])
 }
 
-fn one(diagnostic: &Diagnostic, places: &Places, sources: &mut Sources) -> String {
+fn one(diagnostic: &Diagnostic, places: &Places, sources: &mut SourceTexts) -> String {
     let kind = match diagnostic.level {
         Level::Error => Kind::ERROR,
         Level::Warning => Kind::WARNING,
@@ -84,7 +85,7 @@ fn snippet(path: String, excerpt: Excerpt) -> Snippet<'static, annotate_snippets
     Snippet::source(excerpt.text).path(path).line_start(excerpt.line).annotation(mark)
 }
 
-/// A place without its text. What concerns a file as a whole has no line.
+/// Returns a place without its text. A diagnostic about a whole file has no line.
 fn origin(path: String, place: &Location) -> Origin<'static> {
     let origin = Origin::path(path);
     let line = usize::try_from(place.line).unwrap_or(usize::MAX);
@@ -96,35 +97,35 @@ fn is_whole_file(place: &Location) -> bool {
     place.span == (0..0) && (place.line, place.column) == (1, 1)
 }
 
-fn excerpt(code: Code, place: &Location, places: &Places, sources: &mut Sources) -> Option<Excerpt> {
+fn excerpt(code: Code, place: &Location, places: &Places, sources: &mut SourceTexts) -> Option<Excerpt> {
     if is_whole_file(place) && code != Code::FileSyntax {
         return None;
     }
-    // A project could link to a secret of its user's, and have it printed where others read it.
+    // A project could link to a secret file of the user, whose lines would then be printed, for example into a CI log.
     if places.leads_outside(&place.file) {
         return None;
     }
-    let found = Excerpt::of(sources.text(&place.file)?, &place.span)?;
-    // A file that has changed meanwhile must not be shown as if this were in it.
+    let found = Excerpt::from_span(sources.text(&place.file)?, &place.span)?;
+    // The file may have changed since it was checked; then the excerpt would show an unrelated line.
     (u32::try_from(found.line) == Ok(place.line)).then_some(found)
 }
 
-/// Files that were shown before.
+/// The texts of files from which excerpts are shown. Each file is read once.
 #[derive(Default)]
-struct Sources(HashMap<Arc<Path>, Option<String>>);
+struct SourceTexts(HashMap<Arc<Path>, Option<String>>);
 
-impl Sources {
+impl SourceTexts {
     fn text(&mut self, file: &Arc<Path>) -> Option<&str> {
-        self.0.entry(Arc::clone(file)).or_insert_with(|| read(file)).as_deref()
+        self.0.entry(Arc::clone(file)).or_insert_with(|| read_text(file)).as_deref()
     }
 }
 
-/// The text of a regular file, without the mark that offsets do not count.
-fn read(file: &Path) -> Option<String> {
+/// Reads a regular file, without a byte order mark, because offsets do not include it.
+fn read_text(file: &Path) -> Option<String> {
     if !std::fs::metadata(file).ok()?.is_file() {
         return None;
     }
     let mut text = String::new();
-    std::fs::File::open(file).ok()?.take(LARGEST).read_to_string(&mut text).ok()?;
+    std::fs::File::open(file).ok()?.take(MAX_FILE_BYTES).read_to_string(&mut text).ok()?;
     Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }

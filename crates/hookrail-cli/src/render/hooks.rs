@@ -13,10 +13,10 @@ use super::text::{one_line, short};
 use super::{counted, diagnostic};
 use crate::style::{CAREFUL, GOOD, HEADING, HINT, QUIET, paint};
 
-/// The longest name of a hook that is shown whole.
+/// The length of the longest hook name that is not shortened.
 pub(super) const NAME: usize = 48;
 
-/// Every hook, by event.
+/// Lists every hook, by event.
 pub(crate) fn list(snapshot: &Snapshot, places: &Places) -> String {
     let mut out = String::new();
     if snapshot.hooks().is_empty() {
@@ -25,13 +25,13 @@ pub(crate) fn list(snapshot: &Snapshot, places: &Places) -> String {
     for event in EventKind::all().map(Some).chain([None]) {
         let mut table = Table::default();
         for hook in snapshot.hooks().iter().filter(|hook| hook.known_event() == event) {
-            let (state, style, why) = state(hook);
+            let (state, style, why) = enablement(hook);
             table.row([
                 Cell::new(state, style),
                 Cell::plain(short(&hook.label, NAME)),
                 Cell::plain(hook.matcher.pattern().map_or_else(|| "*".to_owned(), |pattern| short(pattern, NAME))),
                 Cell::plain(hook.dialect.name()),
-                Cell::plain(lane(hook)),
+                Cell::plain(exec_options(hook)),
                 Cell::plain(sandbox(hook)),
                 Cell::quiet(places.at(&hook.origin.location)),
                 Cell::quiet(one_line(&places.sentence(&why))),
@@ -45,13 +45,13 @@ pub(crate) fn list(snapshot: &Snapshot, places: &Places) -> String {
     out + &list_hints(snapshot)
 }
 
-/// The faster ways a hook asked for; nothing for most.
-pub(super) fn lane(hook: &Hook) -> String {
+/// Returns the execution options of a hook that are not the default, such as `prewarm`, in a cell.
+pub(super) fn exec_options(hook: &Hook) -> String {
     hook.exec.non_default().map(|(key, value)| format!("{key}: {value}")).collect::<Vec<_>>().join(", ")
 }
 
-/// The profiles that hold for a hook's processes, in a cell; nothing for most. A profile that is not `guard` is shown as
-/// it is written.
+/// Returns the sandbox profiles that apply to a hook's processes, in a cell. A profile that is not `guard` is shown as it
+/// is written.
 pub(super) fn sandbox(hook: &Hook) -> String {
     let name = |profile: &SandboxProfile| one_line(&profile.to_json().to_string().replace('"', ""));
     let own = hook.sandbox.as_ref().map(|profile| format!("sandbox: {}", name(profile)));
@@ -60,7 +60,7 @@ pub(super) fn sandbox(hook: &Hook) -> String {
     own.into_iter().chain(required).chain(floors).collect::<Vec<_>>().join(", ")
 }
 
-fn state(hook: &Hook) -> (&'static str, anstyle::Style, String) {
+fn enablement(hook: &Hook) -> (&'static str, anstyle::Style, String) {
     if !hook.trust.allows() {
         return ("untrusted", CAREFUL, String::new());
     }
@@ -83,7 +83,7 @@ fn list_hints(snapshot: &Snapshot) -> String {
     out + &trust_hint(snapshot.hooks().iter())
 }
 
-/// The hooks that did not run, with the reason; nothing when there are none.
+/// Lists the hooks that did not run, with the reason; empty if there are none.
 pub(crate) fn skipped(skipped: &Skips, heading: &str, places: &Places) -> String {
     if skipped.is_empty() {
         return String::new();
@@ -100,7 +100,7 @@ pub(crate) fn skipped(skipped: &Skips, heading: &str, places: &Places) -> String
     format!("\n{}\n{}", paint(HEADING, heading), table.render(2))
 }
 
-/// What to do about hooks that may not run; nothing when all may.
+/// Returns the hint about hooks that are not trusted; empty if all are.
 pub(crate) fn trust_hint<'h>(hooks: impl Iterator<Item = &'h Arc<Hook>>) -> String {
     match hooks.filter(|hook| !hook.trust.allows()).count() {
         0 => String::new(),
@@ -112,7 +112,7 @@ pub(crate) fn trust_hint<'h>(hooks: impl Iterator<Item = &'h Arc<Hook>>) -> Stri
     }
 }
 
-/// A line of advice.
+/// Formats a hint line.
 pub(crate) fn hint(text: &str) -> String {
     format!("{}: {text}\n", paint(HINT, "hint"))
 }

@@ -1,6 +1,6 @@
-//! What people see: texts made harmless, aligned tables, short paths, excerpts with a caret.
+//! Text for people: escaped texts, aligned tables, short paths, excerpts with a caret.
 //!
-//! Nothing here loads, decides or runs anything, and nothing here writes: it makes text with styles in it.
+//! This module only makes styled text. It loads, decides and runs nothing, and it prints nothing.
 
 mod capabilities;
 pub(crate) mod diagnostic;
@@ -14,7 +14,7 @@ pub(crate) mod table;
 pub(crate) mod text;
 pub(crate) mod trust;
 
-/// A count with its noun.
+/// Returns a count with its noun, in the plural if needed.
 pub(crate) fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

@@ -1,5 +1,5 @@
-//! What a fired event came to: the verdict first, then what changes, every run, every hook that did not run, and
-//! everything worth saying.
+//! The outcome of a fired event: the verdict first, then the effects, every run, every hook that did not run, and the
+//! diagnostics.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use super::table::{Cell, Table};
 use super::text::{hanging, limited, short};
 use crate::style::{BAD, CAREFUL, GOOD, HEADING, PLAIN, QUIET, paint};
 
-/// The event with what it is about, such as `before-tool write_file`.
+/// Returns the event with its subject, such as `before-tool write_file`.
 pub(crate) fn subject(event: &Event) -> String {
     let about = event.kind().spec().subject().and_then(|field| event.text(field));
     match about.filter(|about| !about.is_empty()) {
@@ -23,7 +23,7 @@ pub(crate) fn subject(event: &Event) -> String {
     }
 }
 
-/// The whole report.
+/// Renders the whole report.
 pub(crate) fn report(outcome: &Outcome, subject: &str, places: &Places) -> String {
     let (word, style) = verdict(outcome);
     let mut out = format!("{}  {}\n", paint(style, word), paint(HEADING, subject));
@@ -42,25 +42,24 @@ pub(crate) fn report(outcome: &Outcome, subject: &str, places: &Places) -> Strin
     if hint.is_empty() { out } else { format!("{out}\n{hint}") }
 }
 
-/// The verdict in a word or two.
+/// Returns the verdict in a few words.
 pub(crate) fn verdict(outcome: &Outcome) -> (&'static str, Style) {
     let effects = &outcome.effects;
     match (&effects.stop, effects.decision) {
         (Some(_), Some(Decision::Deny)) => ("blocked, and the agent must stop", BAD),
         (Some(_), _) => ("the agent must stop", BAD),
         (None, Some(Decision::Deny)) => ("blocked", BAD),
-        (None, Some(Decision::Ask)) => ("the user must be asked", CAREFUL),
-        (None, Some(Decision::Allow)) => ("allowed", GOOD),
-        (None, _) => ("go on", GOOD),
+        (None, Some(Decision::Ask)) => ("approval required", CAREFUL),
+        (None, Some(Decision::Allow) | None) => ("allowed", GOOD),
     }
 }
 
-/// What the host has to do, one line for each thing.
+/// Lists the effects, one line for each.
 pub(crate) fn effects(effects: &Effects) -> String {
     let json = |value: &Option<Json>| value.as_ref().map(|value| value.text().to_owned());
     let list = |values: &[Json]| (!values.is_empty()).then(|| Json::of(values).ok()).flatten();
     let yes = |flag: bool| flag.then(|| "yes".to_owned());
-    // Taken apart, so that a new effect cannot be forgotten here. The decision is the verdict above these lines.
+    // Destructured, so that a new effect cannot be forgotten here. The decision is the verdict above these lines.
     let Effects {
         decision: _,
         reason,
@@ -112,27 +111,27 @@ fn runs(outcome: &Outcome, places: &Places) -> String {
         table.row([
             Cell::plain(short(&run.hook.label, NAME)),
             Cell::new(end(run), if is_failure(run) { BAD } else { PLAIN }),
-            Cell::new(run.decision.map_or("-", Decision::name), decision_style(run.decision)),
+            Cell::new(run.decision.map_or("no decision", Decision::name), decision_style(run.decision)),
             Cell::plain(duration(run.duration)),
             Cell::quiet(places.at(&run.hook.origin.location)),
         ]);
-        // What a hook that failed had to say is what its author needs first; a diagnostic may quote it already.
-        let said = run.stderr.trim();
-        let quoted = outcome.diagnostics.iter().any(|diagnostic| diagnostic.message.contains(said));
-        if is_failure(run) && !said.is_empty() && !quoted {
-            table.note(format!("stderr: {}", hanging(&limited(said), 8)));
+        // The author of a failed hook first needs its standard error, unless a diagnostic quotes it already.
+        let stderr = run.stderr.trim();
+        let quoted = outcome.diagnostics.iter().any(|diagnostic| diagnostic.message.contains(stderr));
+        if is_failure(run) && !stderr.is_empty() && !quoted {
+            table.note(format!("stderr: {}", hanging(&limited(stderr), 8)));
         }
     }
     table.render(2)
 }
 
-/// Exit 2 of a settings-file hook is its way to deny, not a failure.
+/// Returns whether the run failed. Exit status 2 of a settings-file hook is a deny, not a failure.
 fn is_failure(run: &HookRun) -> bool {
     let denied = run.end == EndKind::Exited && run.exit_code == Some(2) && run.decision == Some(Decision::Deny);
     !matches!(run.end, EndKind::Answered | EndKind::Silent | EndKind::Detached) && !denied
 }
 
-/// How the run ended, with its number where it has one.
+/// Returns how the run ended, with its exit status or signal if it has one.
 pub(crate) fn end(run: &HookRun) -> String {
     match (run.end, run.exit_code, run.signal) {
         (EndKind::Exited, Some(code), _) => format!("exited {code}"),
@@ -150,7 +149,7 @@ fn decision_style(decision: Option<Decision>) -> Style {
     }
 }
 
-/// A duration with the precision people care about.
+/// Formats a duration with two or three significant digits.
 pub(crate) fn duration(duration: Duration) -> String {
     let milliseconds = duration.as_secs_f64() * 1_000.0;
     match milliseconds {

@@ -1,4 +1,4 @@
-//! Paths as people like to read them: relative to the project, or with `~` for the home directory.
+//! Short forms of paths: relative to the project, or with `~` for the home directory.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use hookrail::sources::Location;
 
 use super::text::one_line;
 
-/// What paths are shown relative to.
+/// The directories that paths are shown relative to.
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
     project: PathBuf,
@@ -18,7 +18,7 @@ impl Places {
         Self { project: project.to_owned(), home: home.filter(|home| home.is_absolute() && home.parent().is_some()) }
     }
 
-    /// The path, as short as it can be said.
+    /// Returns the shortest form of a path.
     pub(crate) fn path(&self, path: &Path) -> String {
         let in_project = path.strip_prefix(&self.project).ok().filter(|rest| !rest.as_os_str().is_empty());
         let shown = match (in_project, self.home.as_ref().and_then(|home| path.strip_prefix(home).ok())) {
@@ -30,7 +30,7 @@ impl Places {
         one_line(&shown)
     }
 
-    /// The file and line; nothing for what no file describes.
+    /// Returns the file and line; empty if there is no file.
     pub(crate) fn at(&self, place: &Location) -> String {
         if place.file.as_os_str().is_empty() {
             return String::new();
@@ -38,12 +38,12 @@ impl Places {
         format!("{}:{}", self.path(&place.file), place.line)
     }
 
-    /// Whether a path of the project is a link to something that is not the project's.
+    /// Returns whether a path of the project is a link that leads outside of the project.
     pub(crate) fn leads_outside(&self, path: &Path) -> bool {
         path.starts_with(&self.project) && path.canonicalize().is_ok_and(|real| !real.starts_with(&self.project))
     }
 
-    /// A sentence in which paths of the project are relative.
+    /// Makes the paths of the project in a sentence relative.
     pub(crate) fn sentence(&self, text: &str) -> String {
         let prefix = format!("{}{}", self.project.display(), std::path::MAIN_SEPARATOR);
         text.replace(&prefix, "")

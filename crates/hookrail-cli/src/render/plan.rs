@@ -1,4 +1,4 @@
-//! What would happen if an event were fired.
+//! The plan of an event: which hooks would run, and why others would not.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use super::text::short;
 use super::{counted, diagnostic, outcome};
 use crate::style::{CAREFUL, GOOD, HEADING, QUIET, paint};
 
-/// The whole report.
+/// Renders the whole report.
 pub(crate) fn report(plan: &Plan, subject: &str, places: &Places) -> String {
     let changed = plan.hooks().filter(|(_, planned)| planned.is_changed()).count();
     let count = plan.hooks().count() - changed;
@@ -25,7 +25,7 @@ pub(crate) fn report(plan: &Plan, subject: &str, places: &Places) -> String {
         }
     };
     if changed > 0 {
-        let would = format!("{} would not run and would count as failed", counted(changed, "changed guard"));
+        let would = format!("{} would not run and would be treated as failed", counted(changed, "changed guard"));
         let _ = writeln!(out, "{}", paint(CAREFUL, would));
     }
     let mut number = 0;
@@ -55,7 +55,7 @@ fn rows(part: &PartPlan, number: &mut usize, places: &Places) -> String {
     for planned in &part.hooks {
         let PlannedHook { hook, timeout, on_failure, .. } = planned;
         *number += 1;
-        let changed = if planned.is_changed() { "trust-changed: does not run, counts as failed" } else { "" };
+        let changed = if planned.is_changed() { "trust-changed: does not run, is treated as failed" } else { "" };
         let on_failure = match on_failure {
             OnFailure::Allow => String::new(),
             other => format!("on failure: {}", other.name()),
@@ -63,10 +63,10 @@ fn rows(part: &PartPlan, number: &mut usize, places: &Places) -> String {
         table.row([
             Cell::quiet(format!("{number}.")),
             Cell::plain(short(&hook.label, NAME)),
-            Cell::plain(format!("at most {}", outcome::duration(*timeout))),
+            Cell::plain(format!("timeout: {}", outcome::duration(*timeout))),
             Cell::new(on_failure, CAREFUL),
             Cell::new(changed.to_owned(), CAREFUL),
-            Cell::plain(hooks::lane(hook)),
+            Cell::plain(hooks::exec_options(hook)),
             Cell::plain(hooks::sandbox(hook)),
             Cell::quiet(places.at(&hook.origin.location)),
         ]);

@@ -1,4 +1,4 @@
-//! Plugins: what there is, what is wrong, and what an installation would bring.
+//! Plugins: the list, their problems, and what an installation would let run.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::text::{hanging, one_line, short, visible};
 use super::{counted, diagnostic, hooks};
 use crate::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
 
-/// The hooks that a plugin really has in the engine.
+/// Returns the hooks that the engine has loaded from a plugin.
 pub(crate) fn hooks_of<'h>(plugin: &Plugin, hooks: &'h [Arc<Hook>]) -> Vec<&'h Arc<Hook>> {
     let kind = match plugin.scope {
         PluginScope::Project => SourceKind::Project,
@@ -25,20 +25,20 @@ pub(crate) fn hooks_of<'h>(plugin: &Plugin, hooks: &'h [Arc<Hook>]) -> Vec<&'h A
     hooks.iter().filter(own).collect()
 }
 
-/// Every plugin.
+/// Lists every plugin.
 pub(crate) fn list(survey: &Survey, hooks: &[Arc<Hook>], places: &Places) -> String {
     if survey.plugins.is_empty() && survey.problems.is_empty() {
-        return format!("no plugins\n{}", hooks::hint("run `hookrail plugin install DIR` to install one"));
+        return format!("no plugins were found\n{}", hooks::hint("run `hookrail plugin install DIR` to install one"));
     }
     let mut out = table(survey, hooks, places).render(0);
-    let problems: Vec<Diagnostic> = all(survey).cloned().collect();
+    let problems: Vec<Diagnostic> = all_problems(survey).cloned().collect();
     if let Some(found) = diagnostic::summary(&problems) {
         out.push_str(&hooks::hint(&format!("{found}; run `hookrail plugin doctor` for details")));
     }
     out + &hooks::trust_hint(hooks.iter())
 }
 
-/// What is wrong with plugins, and why a hook of theirs would not run.
+/// Reports the problems of plugins, and why one of their hooks would not run.
 pub(crate) fn doctor(survey: &Survey, hooks: &[Arc<Hook>], problems: &[Diagnostic], places: &Places) -> String {
     let mut out = diagnostic::all(problems, places);
     out.push_str(&table(survey, hooks, places).render(0));
@@ -51,7 +51,7 @@ pub(crate) fn doctor(survey: &Survey, hooks: &[Arc<Hook>], problems: &[Diagnosti
     out + &hooks::trust_hint(hooks.iter())
 }
 
-fn all(survey: &Survey) -> impl Iterator<Item = &Diagnostic> {
+fn all_problems(survey: &Survey) -> impl Iterator<Item = &Diagnostic> {
     survey.problems.iter().chain(survey.plugins.iter().flat_map(|plugin| &plugin.problems))
 }
 
@@ -80,14 +80,14 @@ fn table(survey: &Survey, hooks: &[Arc<Hook>], places: &Places) -> Table {
     table
 }
 
-/// Everything an installation would let run.
+/// Shows everything that an installation would let run.
 pub(crate) fn offer(plugin: &Plugin, places: &Places) -> String {
     let mut out = format!("{} {}\n", paint(HEADING, one_line(&plugin.id)), one_line(&plugin.version));
     if let Some(description) = &plugin.description {
         let _ = writeln!(out, "  {}", one_line(description));
     }
     if plugin.hooks.is_empty() {
-        out.push_str("  it brings no hooks\n");
+        out.push_str("  the plugin has no hooks\n");
     }
     for hook in &plugin.hooks {
         let event = hook.event.spec().column(hook.dialect).map_or(hook.event.name(), |column| column.name);

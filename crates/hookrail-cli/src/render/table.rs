@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::style::{PLAIN, QUIET, paint};
 
-/// One cell: harmless text on one line, in a style.
+/// One cell: text on one line without hidden characters, in a style.
 pub(crate) struct Cell {
     text: String,
     style: Style,
@@ -30,18 +30,18 @@ impl Cell {
 /// Rows of cells. A column is as wide as its widest cell; a column that is empty in every row is left out.
 #[derive(Default)]
 pub(crate) struct Table {
-    rows: Vec<Row>,
+    rows: Vec<TableRow>,
 }
 
-struct Row {
+struct TableRow {
     cells: Vec<Cell>,
-    /// Lines that follow the row, further to the right.
+    /// Lines below the row, further to the right.
     notes: Vec<String>,
 }
 
 impl Table {
     pub(crate) fn row<const N: usize>(&mut self, cells: [Cell; N]) {
-        self.rows.push(Row { cells: cells.into(), notes: Vec::new() });
+        self.rows.push(TableRow { cells: cells.into(), notes: Vec::new() });
     }
 
     /// Adds lines below the last row.
@@ -51,7 +51,7 @@ impl Table {
         }
     }
 
-    /// The rows, each on a line that begins with so many blanks.
+    /// Renders the rows, each on a line that begins with this many spaces.
     pub(crate) fn render(&self, indent: usize) -> String {
         let columns = self.rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
         let widths: Vec<usize> = (0..columns)
@@ -70,17 +70,17 @@ impl Table {
     }
 }
 
-fn line(row: &Row, widths: &[usize], indent: usize) -> String {
+fn line(row: &TableRow, widths: &[usize], indent: usize) -> String {
     let mut out = " ".repeat(indent);
-    // Blanks are owed until something follows them, so that no line ends in blanks.
-    let mut owed = 0;
+    // Spaces are written only when a cell follows them, so that no line ends in spaces.
+    let mut pending = 0;
     for (cell, width) in row.cells.iter().zip(widths).filter(|(_, width)| **width > 0) {
         if !cell.text.is_empty() {
-            out.push_str(&" ".repeat(owed));
+            out.push_str(&" ".repeat(pending));
             out.push_str(&paint(cell.style, &cell.text));
-            owed = 0;
+            pending = 0;
         }
-        owed += width - cell.text.width() + 2;
+        pending += width - cell.text.width() + 2;
     }
     out.push('\n');
     out

@@ -1,26 +1,27 @@
-//! Texts of strangers, made harmless: a hook's reason or a file's content must not move the cursor, change colours
-//! or reorder what is read. Long texts are cut, and say so.
+//! Escaping of untrusted text: a hook's reason or a file's content must not move the cursor, change colours or reorder
+//! what is read. Long texts are cut, with a mark.
 
 use std::fmt::Write as _;
 
 use hookrail_agent::text::shown;
 pub(crate) use hookrail_agent::text::{is_hidden, short};
 
-/// The limits for a text that a hook wrote.
-const LINES: usize = 20;
-const CHARACTERS: usize = 2_000;
+/// The highest number of lines shown of a text that a hook wrote.
+const MAX_LINES: usize = 20;
+/// The highest number of characters shown of a text that a hook wrote.
+const MAX_CHARACTERS: usize = 2_000;
 
-/// The text with everything hidden written out; line breaks stay.
+/// Escapes all hidden characters but line breaks.
 pub(crate) fn visible(text: &str) -> String {
     shown(text, |character| character == '\n')
 }
 
-/// The text on one line, with everything hidden written out.
+/// Escapes all hidden characters, so that the text is on one line.
 pub(crate) fn one_line(text: &str) -> String {
     shown(text, |_| false)
 }
 
-/// JSON on one line in which everything hidden is escaped, so that it means the same and a terminal does nothing with it.
+/// Escapes the hidden characters of one line of JSON. The JSON keeps its meaning, and a terminal interprets nothing.
 pub(crate) fn escaped_json(line: &str) -> String {
     let mut escaped = String::with_capacity(line.len());
     for character in line.chars() {
@@ -35,16 +36,16 @@ pub(crate) fn escaped_json(line: &str) -> String {
     escaped
 }
 
-/// A text of several lines that a hook wrote, visible and cut to a size that can be read.
+/// Escapes a text that a hook wrote and cuts it to a readable size.
 pub(crate) fn limited(text: &str) -> String {
     let text = visible(text.trim_end());
-    let by_lines: String = text.split_inclusive('\n').take(LINES).collect();
-    let head: String = by_lines.chars().take(CHARACTERS).collect();
+    let by_lines: String = text.split_inclusive('\n').take(MAX_LINES).collect();
+    let head: String = by_lines.chars().take(MAX_CHARACTERS).collect();
     let left_off = text.chars().count() - head.chars().count();
     if left_off == 0 { head } else { format!("{}\n… {left_off} more characters", head.trim_end()) }
 }
 
-/// The text with all lines but the first moved to the right.
+/// Indents all lines of a text but the first.
 pub(crate) fn hanging(text: &str, indent: usize) -> String {
     text.replace('\n', &format!("\n{:indent$}", ""))
 }

@@ -1,5 +1,5 @@
-//! What of a project is trusted, and what a grant would cover. Commands are shown whole: nobody can trust what was
-//! cut off.
+//! The trust in a project's hooks, and what a grant would cover. Commands are shown whole, because the grant covers all
+//! of their text.
 
 pub(crate) mod diff;
 pub(crate) mod text_diff;
@@ -18,10 +18,10 @@ use super::table::{Cell, Table};
 use super::text::{hanging, one_line, short, visible};
 use crate::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
 
-/// How much of a digest is enough to compare by eye.
+/// The number of digits of a digest that are shown, enough to compare by eye.
 const DIGEST: usize = 12;
 
-/// The state of a hook in a word or two.
+/// Returns the trust in a hook in a word or two.
 pub(crate) fn state(hook: &Hook) -> &'static str {
     match hook.trust {
         Trust::NotNeeded | Trust::ForThisRun(_) | Trust::Granted(_) => "granted",
@@ -30,12 +30,12 @@ pub(crate) fn state(hook: &Hook) -> &'static str {
     }
 }
 
-/// The project, then each hook.
+/// Renders the trust in the project, then in each hook.
 pub(crate) fn status(trusted: bool, hooks: &[Arc<Hook>], places: &Places) -> String {
     let word = if trusted { paint(GOOD, "trusted") } else { paint(CAREFUL, "not trusted") };
     let mut out = format!("{}: {word}\n", paint(HEADING, "project"));
     if hooks.is_empty() {
-        out.push_str("it brings no hooks\n");
+        out.push_str("the project has no hooks\n");
         return out;
     }
     let mut table = Table::default();
@@ -60,11 +60,12 @@ pub(crate) fn status(trusted: bool, hooks: &[Arc<Hook>], places: &Places) -> Str
     if hint.is_empty() { out } else { format!("{out}\n{hint}") }
 }
 
-/// Everything a grant would cover.
+/// Shows everything that a grant would cover.
 pub(crate) fn offer(trusted: bool, hooks: &[Arc<Hook>], places: &Places) -> String {
     let mut out = String::new();
     if !trusted {
-        let _ = writeln!(out, "{}: its own switches and lists will count", paint(HEADING, "project"));
+        let applies = "its settings will apply, including those that enable and disable hooks";
+        let _ = writeln!(out, "{}: {applies}", paint(HEADING, "project"));
     }
     for hook in hooks {
         let changed = if matches!(hook.trust, Trust::Changed(_)) {
@@ -79,70 +80,74 @@ pub(crate) fn offer(trusted: bool, hooks: &[Arc<Hook>], places: &Places) -> Stri
     out
 }
 
-/// What a hook is and what a grant of it would cover.
+/// Describes a hook and what a grant of it would cover.
 pub(crate) fn described(hook: &Hook, places: &Places) -> String {
     let mut out = String::new();
     let pattern = hook.matcher.pattern().filter(|pattern| !pattern.is_empty());
     let matcher = pattern.map(|pattern| format!(" {}", one_line(pattern))).unwrap_or_default();
-    let event = hook.known_event().map_or("known only when it runs", EventKind::name);
+    let event = hook.known_event().map_or("not known until it runs", EventKind::name);
     line(&mut out, "event", &format!("{event}{matcher}"));
-    line(&mut out, "runs", &hanging(&visible(&command(&hook.action)), LABEL + 4));
+    line(&mut out, "command", &hanging(&visible(&command(&hook.action)), LABEL + 4));
     match &hook.capabilities {
         Some(capabilities) => line(&mut out, "may", &capabilities::described(capabilities)),
-        None if hook.sandbox.is_none() => line(&mut out, "may", "do everything that you can do: it has no sandbox"),
+        None if hook.sandbox.is_none() => line(&mut out, "may", "do everything that you can do (no sandbox)"),
         None => {}
     }
     if hook.exec != ExecOptions::default() {
-        line(&mut out, "lane", &hooks::lane(hook));
+        line(&mut out, "options", &hooks::exec_options(hook));
     }
     if let Some(sandbox) = sandboxed(hook) {
-        line(&mut out, "in", &sandbox);
+        line(&mut out, "sandbox", &sandbox);
     }
     if let Some(definition) = fingerprint(hook).map(Fingerprint::described) {
-        for (label, term) in [("fails", diff::on_failure(definition)), ("time", diff::timeout(definition))] {
+        for (label, term) in [("on failure", diff::on_failure(definition)), ("timeout", diff::timeout(definition))] {
             if !term.is_empty() {
                 line(&mut out, label, &term);
             }
         }
     }
-    line(&mut out, "from", &places.at(&hook.origin.location));
+    line(&mut out, "source", &places.at(&hook.origin.location));
     for file in fingerprint(hook).map(Fingerprint::files).unwrap_or_default() {
-        let digest = file.digest.map_or_else(|| "cannot be read".to_owned(), |digest| beginning(&digest));
-        // A link, or `..` behind one, leads elsewhere than it seems to.
+        let digest = file.digest.map_or_else(|| "cannot be read".to_owned(), |digest| short_digest(&digest));
+        // A link, or `..` after one, leads to another file than the path suggests, so both are shown.
         let leads = if file.real == file.path { String::new() } else { format!(" → {}", places.path(&file.real)) };
         line(&mut out, "file", &format!("{}{leads}  {}", places.path(&file.path), paint(QUIET, digest)));
     }
     if let Some((taken, why)) = fingerprint(hook).and_then(|taken| Some((taken, taken.open_end()?))) {
-        let which = if taken.files().is_empty() { "none" } else { "maybe more" };
-        let why = format!("{which}: it is open-ended ({why}), and only the text of its command is trusted");
-        line(&mut out, "file", &why);
+        let (which, covered) = if taken.files().is_empty() {
+            ("none", "only the text of the command")
+        } else {
+            ("possibly others", "the text of the command and the files above")
+        };
+        line(&mut out, "file", &format!("{which} (open-ended: {why}); the grant covers {covered}"));
     }
     out
 }
 
-/// The sandbox in which its processes run, if it has one.
+/// Describes the sandbox in which the hook's processes run, if there is one.
 fn sandboxed(hook: &Hook) -> Option<String> {
     let shown = |profile: &SandboxProfile| one_line(&profile.to_string());
-    let own = hook.sandbox.iter().map(|profile| format!("a sandbox: {}", shown(profile)));
-    let floors = hook.sandbox_floors.iter().map(|floor| format!("a floor for its processes: {}", shown(floor)));
+    let own = hook.sandbox.iter().map(|profile| shown(profile));
+    let floors = hook.sandbox_floors.iter().map(|floor| format!("at most: {}", shown(floor)));
     let mut text = own.chain(floors).collect::<Vec<_>>().join("; ");
     if matches!(hook.sandbox_requirement, SandboxRequirement::Required) {
-        text.push_str("; it does not run where that cannot be enforced");
+        text.push_str("; the hook does not run if the sandbox cannot be enforced");
     }
     (!text.is_empty()).then_some(text)
 }
 
-fn beginning(digest: &Digest) -> String {
+fn short_digest(digest: &Digest) -> String {
     digest.hex().chars().take(DIGEST).collect()
 }
 
-const LABEL: usize = 5;
+/// The width of the longest label, `on failure`.
+const LABEL: usize = 10;
 
 fn line(out: &mut String, label: &str, value: &str) {
     let _ = writeln!(out, "  {}  {value}", paint(QUIET, format!("{label:LABEL$}")));
 }
 
-/// The files a grant covers, in a cell.
+/// Returns the files that a grant covers, in a cell.
 fn covered(hook: &Hook, places: &Places) -> String {
     let files = fingerprint(hook).map(Fingerprint::paths).unwrap_or_default();
     if files.is_empty() {
@@ -151,7 +156,7 @@ fn covered(hook: &Hook, places: &Places) -> String {
     files.iter().map(|file| places.path(file)).collect::<Vec<_>>().join(", ")
 }
 
-/// What a grant of the hook would cover; none for hooks that need no grant.
+/// Returns what a grant of the hook would cover; none for hooks that need no grant.
 pub(crate) fn fingerprint(hook: &Hook) -> Option<&Fingerprint> {
     hook.trust.fingerprint()
 }

@@ -55,7 +55,7 @@ attacks! { "Surroundings";
         }
     }
     redaction_takes_variables_from_guards Stranger {
-        "The project's settings redact the variables that somebody's guard needs."
+        "The project's settings redact the variables that a guard of the user needs."
         => "A project has no say about the environment of others."
         |lab| {
             lab.write(".llxprt/settings.json", r#"{"security":{"environmentVariableRedaction":{"enabled":true,"blocked":["PATH","HOME"]}}}"#);

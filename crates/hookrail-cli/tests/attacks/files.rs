@@ -18,7 +18,7 @@ const GIB: u64 = 1 << 30;
 
 attacks! { "Files that are not what they seem";
     pipes_everywhere Stranger {
-        "Settings, manifests, hooks files, modules and scripts are pipes that nobody writes to."
+        "Settings, manifests, hooks files, modules and scripts are pipes without a writer."
         => "The settings are reported as unreadable."
         |lab| {
             for name in [
@@ -49,7 +49,7 @@ attacks! { "Files that are not what they seem";
     }
     module_imports_a_pipe_and_a_device Stranger {
         "A module imports a pipe, a device and a file of the kernel that never ends."
-        => "Nobody waits for them; the module is listed as untrusted."
+        => "No command waits for them; the module is listed as untrusted."
         |lab| {
             lab.pipe(".xcsh/hooks/pipe.ts.d/x.js");
             let imports = "import './../pipe.ts.d/x.js'; import '/dev/zero'; import '../../../../../../../../proc/kmsg';\n\

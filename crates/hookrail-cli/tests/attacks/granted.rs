@@ -44,8 +44,8 @@ attacks! { "After a grant";
         then |_, seen| assert_eq!(seen.state("hostile"), "changed")
     }
     script_becomes_a_pipe Granted {
-        "The script of a granted hook becomes a pipe that nobody writes to."
-        => "Nobody waits for it, and the hook counts as changed."
+        "The script of a granted hook becomes a pipe without a writer."
+        => "No command waits for it, and the hook is reported as changed."
         |lab| {
             granted_script(lab, "sh run.sh");
             fs::remove_file(lab.project.join("run.sh")).unwrap();
@@ -125,7 +125,7 @@ attacks! { "After a grant";
     }
     guard_changes Granted {
         "The script of a granted guard changes, and its user asks what would run."
-        => "`explain` says that the guard does not run and counts as failed, as text and as JSON."
+        => "`explain` says that the guard does not run and is treated as failed, as text and as JSON."
         |lab| {
             lab.write("guard.sh", "exit 0\n");
             let hook = json!({"type": "command", "name": "guard", "command": "sh guard.sh", "onFailure": "block"});
@@ -140,8 +140,8 @@ attacks! { "After a grant";
         },
         then |lab, _| {
             let explained = lab.run(&["explain", "BeforeTool", "--tool", "run_x"], "").stdout;
-            assert!(explained.contains("1 changed guard would not run and would count as failed"), "{explained}");
-            assert!(explained.contains("trust-changed: does not run, counts as failed"), "{explained}");
+            assert!(explained.contains("1 changed guard would not run and would be treated as failed"), "{explained}");
+            assert!(explained.contains("trust-changed: does not run, is treated as failed"), "{explained}");
         }
     }
     import_is_put_together_at_run_time Granted {

@@ -23,7 +23,7 @@ use crate::table::Standing;
 /// Nothing here takes this long; it only ends a test that would hang.
 const HANG: Duration = Duration::from_secs(60);
 
-/// What a hostile module would show if anybody imported it.
+/// What a hostile module would show if it were imported.
 pub(crate) const IMPORTED: &str = "CANARY-IMPORTED";
 
 pub(crate) struct Lab {
@@ -147,7 +147,7 @@ impl Lab {
         symlink(target, path).unwrap();
     }
 
-    /// A pipe that nobody writes to.
+    /// A pipe without a writer.
     pub(crate) fn pipe(&self, name: &str) {
         let path = self.project.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -116,7 +116,7 @@ attacks! { "Modules";
         }
     }
     a_store_with_a_malformed_capability Granted {
-        "The store of grants holds a capability that nobody knows, so that it is not known what the module was left."
+        "The store of grants holds an unknown capability, so that it is not known which capabilities the module keeps."
         => "Nothing is granted, and the place in the store is reported."
         |lab| {
             module(lab, &[trace_if(lab, "true")]);
@@ -150,10 +150,10 @@ fn the_prompt_and_the_status_show_what_modules_may_do() {
     let lab = Lab::new();
     module(&lab, &[]);
     let offer = lab.run(&["trust", "grant"], "");
-    assert!(offer.stdout.contains("may    read, write, run (everything the user can do), env"), "{offer:?}");
+    assert!(offer.stdout.contains("may         read, write, run (everything the user can do), env"), "{offer:?}");
     let offer = lab.run(&["trust", "grant", "--allow", "read:src/**,network:api.example.com"], "");
     assert!(
-        offer.stdout.contains("may    read:src/**\n"),
+        offer.stdout.contains("may         read:src/**\n"),
         "what the user's configuration allows is the most: {offer:?}"
     );
     grant_with(&lab, "read:src/**,env:CI");
@@ -187,7 +187,7 @@ fn the_process_is_closed_to_its_hooks_while_secrets_are_withheld() {
     let binary = lab.base.join("hookrail");
     fs::copy(env!("CARGO_BIN_EXE_hookrail"), &binary).unwrap();
     let fire = || {
-        // Root may read every process, so the test is made as somebody else.
+        // Root may read every process, so the test runs as another user.
         let mut command = if is_root() {
             let all = Command::new("chmod").args(["-R", "a+rwX"]).arg(&lab.base).status().unwrap();
             assert!(all.success());

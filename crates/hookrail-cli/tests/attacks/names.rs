@@ -1,4 +1,4 @@
-//! Names and texts that deceive whoever reads them.
+//! Names and texts that deceive their reader.
 
 use serde_json::json;
 

@@ -60,7 +60,7 @@ fn a_syntax_error_for_people() {
     3 |     "BeforeTool": [}
       |                    ^
 
-    1 error: 0 hooks in 0 files
+    1 error: no hooks are configured
     "#);
 }
 
@@ -74,7 +74,7 @@ fn a_mark_at_the_beginning_of_a_file_does_not_move_the_caret() {
     2 |   "hooks": []
       |            ^^
 
-    1 error: 0 hooks in 0 files
+    1 error: no hooks are configured
     "#);
 }
 

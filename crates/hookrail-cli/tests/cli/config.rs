@@ -81,7 +81,7 @@ fn mistakes_are_shown_with_their_place_and_harm_only_themselves() {
     3 | stderr-kib = "much"
       |              ^^^^^^
       |
-      = help: 1024 is the default and stays in force
+      = help: the default of 1024 stays in force
 
     warning[unknown-key]: `limits` has no setting `proceses`
      --> ~/.config/hookrail/config.toml:4:1
@@ -97,9 +97,9 @@ fn mistakes_are_shown_with_their_place_and_harm_only_themselves() {
     7 | cpu-ms = 0
       |          ^
       |
-      = help: 1000 is the default and stays in force
+      = help: the default of 1000 stays in force
 
-    warning[setting-value]: `wirte` is not a capability, and allows nothing
+    warning[setting-value]: `wirte` is not a capability; it allows nothing
      --> ~/.config/hookrail/config.toml:8:25
       |
     8 | capabilities = ["read", "wirte"]
@@ -107,13 +107,13 @@ fn mistakes_are_shown_with_their_place_and_harm_only_themselves() {
       |
       = help: did you mean `write`?
 
-    warning[unknown-key]: there is no section `journal`
+    warning[unknown-key]: unknown section `journal`
       --> ~/.config/hookrail/config.toml:10:2
        |
     10 | [journal]
        |  ^^^^^^^
        |
-       = help: there are `limits`, `modules`, `bus`, `guard`, `sandbox`
+       = help: the sections are `limits`, `modules`, `bus`, `guard`, `sandbox`
 
     1 error, 4 warnings: 1 hook in 1 file
     "#);
@@ -125,17 +125,17 @@ fn a_file_that_is_not_toml_leaves_modules_nothing_but_reading() {
     let sandbox = Sandbox::new();
     sandbox.in_home(".xcsh/agent/hooks/writes.js", WRITES);
     sandbox.user_file("[modules]\ncapabilities = [\"read\", \"network\"\nmemory-kib = 1024\n");
-    insta::assert_snapshot!(sandbox.run(&["check"]).ends_with(1).stdout, @r#"
-    error[file-syntax]: this is not valid TOML: missing comma between array elements, expected `,`
+    insta::assert_snapshot!(sandbox.run(&["check"]).ends_with(1).stdout, @r"
+    error[file-syntax]: invalid TOML: missing comma between array elements, expected `,`
      --> ~/.config/hookrail/config.toml:3:1
       |
     3 | memory-kib = 1024
       | ^
       |
-      = help: until this is mended, modules may only read, and hooks of projects run in the sandbox `guard`
+      = help: until this is fixed, modules may only read, and hooks of projects run in the sandbox `guard`
 
     1 error: 1 hook in 1 file
-    "#);
+    ");
     assert_eq!(sandbox.fire(&[])["reason"], "refused");
     fs::remove_file(sandbox.home.join(".config/hookrail/config.toml")).unwrap();
     assert_eq!(sandbox.fire(&[])["reason"], "wrote");
@@ -200,13 +200,13 @@ fn a_projects_file_counts_when_the_project_is_trusted_and_for_its_own_hooks_only
 fn a_project_that_is_not_trusted_is_not_even_looked_into() {
     let sandbox = Sandbox::new();
     sandbox.project_file("this is not TOML");
-    insta::assert_snapshot!(sandbox.run(&["check"]).ends_with(0).stdout, @r#"
-    warning[config-untrusted]: the project's configuration does not count because the project is not trusted
+    insta::assert_snapshot!(sandbox.run(&["check"]).ends_with(0).stdout, @r"
+    warning[config-untrusted]: the project's configuration is ignored because the project is not trusted
     --> .hookrail/config.toml
-     = help: look at it, then run `hookrail trust grant`
+     = help: review it, then run `hookrail trust grant`
 
-    1 warning: 0 hooks in 0 files
-    "#);
+    1 warning: no hooks are configured
+    ");
     sandbox.run(&["check", "--trust-project"]).ends_with(1);
 }
 
@@ -220,45 +220,45 @@ fn a_project_cannot_get_more_than_its_user_allows() {
          cpu-ms = 999999\n\n[bus]\nrequests = 1\n",
     );
     insta::assert_snapshot!(sandbox.run(&["check", "--trust-project"]).ends_with(0).stdout, @r#"
-    warning[config-wider]: `stdout-kib` is 100, but the user allows 1, which stays in force
+    warning[config-wider]: `stdout-kib` is 100, but the user's limit is 1, which stays in force
      --> .hookrail/config.toml:2:1
       |
     2 | stdout-kib = 100
       | ^^^^^^^^^^
       |
-      = help: a project can only take away from what the user allows
+      = help: a project can only reduce what the user allows
 
-    warning[config-user-only]: `processes` is not a project's to say
+    warning[config-user-only]: `processes` can only be set in the user configuration
      --> .hookrail/config.toml:3:1
       |
     3 | processes = 1
       | ^^^^^^^^^
       |
-      = help: it concerns more than this project; the user's own `hookrail/config.toml` can say it
+      = help: it affects more than this project; set it in the user's `hookrail/config.toml`
 
-    warning[config-wider]: `capabilities` names more than the user allows, which is `read`
+    warning[config-wider]: `capabilities` exceeds what the user allows: `read`
      --> .hookrail/config.toml:6:1
       |
     6 | capabilities = ["read", "write"]
       | ^^^^^^^^^^^^
       |
-      = help: a project can only take away from what the user allows
+      = help: a project can only reduce what the user allows
 
-    warning[config-wider]: `cpu-ms` is 999999, but the user allows 1000, which stays in force
+    warning[config-wider]: `cpu-ms` is 999999, but the user's limit is 1000, which stays in force
      --> .hookrail/config.toml:7:1
       |
     7 | cpu-ms = 999999
       | ^^^^^^
       |
-      = help: a project can only take away from what the user allows
+      = help: a project can only reduce what the user allows
 
-    warning[config-user-only]: `requests` is not a project's to say
+    warning[config-user-only]: `requests` can only be set in the user configuration
       --> .hookrail/config.toml:10:1
        |
     10 | requests = 1
        | ^^^^^^^^
        |
-       = help: it concerns more than this project; the user's own `hookrail/config.toml` can say it
+       = help: it affects more than this project; set it in the user's `hookrail/config.toml`
 
     5 warnings: 2 hooks in 2 files
     "#);

@@ -1,97 +1,117 @@
-//! `demo`: everything goes as it should, whatever the user has configured.
+//! `demo`: everything goes as expected whatever the user has configured, in steps on a terminal and at once elsewhere.
 
 use crate::sandbox::{Ran, Sandbox};
 
 #[test]
-fn all_went_as_it_should() {
+fn everything_is_shown_at_once_without_a_terminal() {
     let sandbox = Sandbox::new();
     let ran = sandbox.run(&["demo"]).ends_with(0);
     assert_eq!(ran.stderr, "");
-    let (scenes, tour) = ran.stdout.split_once("and an agent").unwrap();
-    insta::assert_snapshot!(sandbox.steady(scenes), @r#"
-    a sample project with 7 hooks:
+    insta::assert_snapshot!(sandbox.steady(&ran.stdout), @r#"
+    What hooks can do
+    A hook is a script or module of yours that runs when a coding agent is about to act.
+    This sample project has 7 hooks. It is temporary, and your own files and settings are not used.
 
-    1. the agent wants to write `.env`
-       fires        before-tool write_file {"path":".env","content":"TOKEN=1234"}
-       ran          guard-secrets  exited 2  [TIME]:  secrets stay out of the repository; use the secret store
-       did not run  spell-check  disabled by the list of disabled hooks in the project settings (.llxprt/settings.json)
-       did not run  gentle-push  `^run_shell_command$` does not match tool_name `write_file`
-       verdict      blocked
-       so the host  does not run it, and tells the model: secrets stay out of the repository; use the secret store
+    1. A hook blocks a tool call
+       The agent wants to write `.env`.
 
-    2. the agent wants to write `notes.md`
-       fires        before-tool write_file {"path":"notes.md","content":"hello"}
-       ran          guard-secrets  silent  [TIME]
-       did not run  spell-check  disabled by the list of disabled hooks in the project settings (.llxprt/settings.json)
-       did not run  gentle-push  `^run_shell_command$` does not match tool_name `write_file`
-       verdict      go on
-       so the host  goes on as if there were no hooks
+       event    before-tool write_file {"path":".env","content":"TOKEN=1234"}
+       ran      guard-secrets  exited 2  [TIME]
+                secrets stay out of the repository; use the secret store
+       skipped  spell-check  disabled by the list of disabled hooks in the project settings (.llxprt/settings.json)
+       skipped  gentle-push  `^run_shell_command$` does not match tool_name `write_file`
+       result   blocked: the tool does not run, and the model reads: secrets stay out of the repository; use the secret store
 
-    3. the agent wants to push by force
-       fires        before-tool run_shell_command {"command":"git push --force"}
-       ran          gentle-push  answered  [TIME]:  {"hookSpecificOutput": {"hookEventName": "BeforeTool", "tool_input": {"command": "git push --force-with-lease"}}}
-       did not run  guard-secrets  `^(write_file|replace)$` does not match tool_name `run_shell_command`
-       did not run  spell-check  disabled by the list of disabled hooks in the project settings (.llxprt/settings.json)
-       verdict      go on
-       so the host  runs it with {"command":"git push --force-with-lease"} instead
+    2. The same hook allows another tool call
+       The agent wants to write `notes.md`.
 
-    4. the agent ran the tests, and one failed
-       fires        after-tool run_shell_command {"command":"make test"}
-       ran          test-advice  answered  [TIME]:  {"hookSpecificOutput": {"hookEventName": "AfterTool", "additionalContext": "test_login is known to be flaky: run it again before you change code"}}
-       did not run  read-log  `^read_file$` does not match tool_name `run_shell_command`
-       verdict      go on
-       so the host  adds to what the model reads: test_login is known to be flaky: run it again before you change code
+       event    before-tool write_file {"path":"notes.md","content":"hello"}
+       ran      guard-secrets  silent  [TIME]
+       skipped  spell-check  disabled by the list of disabled hooks in the project settings (.llxprt/settings.json)
+       skipped  gentle-push  `^run_shell_command$` does not match tool_name `write_file`
+       result   allowed: the agent works as if there were no hooks
 
-    5. the agent is about to choose tools for a review
-       fires        tool-selection
-       ran          review-mode  answered  [TIME]:  {"hookSpecificOutput": {"hookEventName": "BeforeToolSelection", "toolConfig": {"mode": "ANY", "allowedFunctionNames": ["read_file", "list_directory"]}}}
-       verdict      go on
-       so the host  gives the model only these tools: {"mode":"ANY","allowedFunctionNames":["list_directory","read_file"]}
+    3. A hook rewrites a tool call
+       The agent wants to push by force.
 
-    6. the model has answered, and the money is gone
-       fires        after-model
-       ran          budget  answered  [TIME]:  {"continue": false, "stopReason": "the budget of this session is used up"}
-       verdict      the agent must stop
-       so the host  stops the agent, and tells the user: the budget of this session is used up
-    "#);
-    insta::assert_snapshot!(tour, @r#"
-    , in a project with hooks of every dialect:
+       event    before-tool run_shell_command {"command":"git push --force"}
+       ran      gentle-push  answered  [TIME]
+                {"hookSpecificOutput": {"hookEventName": "BeforeTool", "tool_input": {"command": "git push --force-with-lease"}}}
+       skipped  guard-secrets  `^(write_file|replace)$` does not match tool_name `run_shell_command`
+       skipped  spell-check  disabled by the list of disabled hooks in the project settings (.llxprt/settings.json)
+       result   rewritten: the tool runs with {"command":"git push --force-with-lease"}
 
-       the prompt: save the token, push, and deploy
+    4. A hook tells the model something
+       The agent ran the tests, and one failed.
+
+       event    after-tool run_shell_command {"command":"make test"}
+       ran      test-advice  answered  [TIME]
+                {"hookSpecificOutput": {"hookEventName": "AfterTool", "additionalContext": "test_login is known to be flaky: run it again before you change code"}}
+       skipped  read-log  `^read_file$` does not match tool_name `run_shell_command`
+       result   context added: the model also reads: test_login is known to be flaky: run it again before you change code
+
+    5. A hook restricts the tools
+       The agent is about to ask the model for a review.
+
+       event    tool-selection
+       ran      review-mode  answered  [TIME]
+                {"hookSpecificOutput": {"hookEventName": "BeforeToolSelection", "toolConfig": {"mode": "ANY", "allowedFunctionNames": ["read_file", "list_directory"]}}}
+       result   restricted: the model can call only list_directory, read_file
+
+    6. A hook stops the agent
+       The model has answered, and the budget is used up.
+
+       event    after-model
+       ran      budget  answered  [TIME]
+                {"continue": false, "stopReason": "the budget of this session is used up"}
+       result   stopped: the agent ends its work, and the user reads: the budget of this session is used up
+
+    7. An agent works with hooks of three hook systems
+       prompt: save the token, push, and deploy
            hooks: no-sub-agents (llxprt), redact (llxprt)
-       the model: I will save the token first.
-         calls write_file {"path":".env","content":"TOKEN=tok-1234"}
+
+       model: I will save the token first.
+         tool call: write_file {"path":".env","content":"TOKEN=tok-1234"}
            hooks: guard-secrets (llxprt)
            denied: secrets stay out of the repository; use the secret store
            hooks: no-sub-agents (llxprt), redact (llxprt)
-       the model: Then I push.
-         calls run_shell_command {"command":"echo git push --force"}
+
+       model: Then I push.
+         tool call: run_shell_command {"command":"echo git push --force"}
            hooks: ask-before-deploy (llxprt), gentle-push.sh (xcode), no-rm.js (xcsh)
-           ran with {"command":"echo git push --force-with-lease"}
-           ran: git push --force-with-lease
+           input: {"command":"echo git push --force-with-lease"}
+           output: git push --force-with-lease
            hooks: no-sub-agents (llxprt), redact (llxprt)
-       the model: Let me read the notes, and clean up.
-         calls read_file {"path":"notes.md"}
+
+       model: Let me read the notes, and clean up.
+         tool call: read_file {"path":"notes.md"}
            hooks: no-rm.js (xcsh), house-rules (llxprt)
-           ran with {"path":"notes.md"}
-           ran: read notes.md (30 bytes)
+           input: {"path":"notes.md"}
+           output: read notes.md (30 bytes)
            the model reads: The deployment needs a token.\n\n\nHouse rule: every change needs a test.
-         calls run_shell_command {"command":"rm -rf build"}
+         tool call: run_shell_command {"command":"rm -rf build"}
            hooks: ask-before-deploy (llxprt), gentle-push.sh (xcode), no-rm.js (xcsh)
            denied: rm -rf is not for agents
-         calls task {"agent":"helper","prompt":"help"}
+         tool call: task {"agent":"helper","prompt":"help"}
            failed: the tool `task` is not available for this request
            hooks: no-sub-agents (llxprt), redact (llxprt)
-       the model: The token is [redacted]. I will deploy with it.
-         calls run_shell_command {"command":"echo deploy"}
-           may run_shell_command run with {"command":"echo deploy"}? this reaches the servers: yes, says the visitor
+
+       model: The token is [redacted]. I will deploy with it.
+         tool call: run_shell_command {"command":"echo deploy"}
+           approval required for run_shell_command {"command":"echo deploy"}: this reaches the servers (the demo approves)
            hooks: ask-before-deploy (llxprt), gentle-push.sh (xcode), no-rm.js (xcsh)
-           ran with {"command":"echo deploy"}
-           ran: deploy
+           input: {"command":"echo deploy"}
+           output: deploy
            hooks: no-sub-agents (llxprt), redact (llxprt)
        stopped: the budget of this session is used up
 
-    all went as it should: run `hookrail init` in a project of yours to create a first hook
+    Everything went as expected.
+
+    What to do next
+      hookrail init           create a first hook in your project
+      hookrail docs cookbook  copy a hook that does what you need
+      hookrail docs hooks     read how hooks are written
+      hookrail demo --keep    keep the sample projects and look at their hooks
     "#);
 }
 
@@ -123,4 +143,89 @@ fn what_differs_is_a_failure() {
     // Without `grep` no hook finds what it looks for.
     let ran = Ran::of(sandbox.command(&["demo"]).env("PATH", &sandbox.home)).ends_with(1);
     assert!(ran.stdout.contains("different: "), "{}", ran.stdout);
+}
+
+#[cfg(target_os = "linux")]
+mod on_a_terminal {
+    use std::process::Command;
+
+    use crate::pseudo_terminal::OnTerminal;
+    use crate::sandbox::Sandbox;
+
+    const QUESTION: &str = "Enter: next step   q: quit ";
+
+    /// The demonstration on a terminal, with a folder of its own for what is temporary.
+    fn start(sandbox: &Sandbox) -> OnTerminal {
+        let temporary = sandbox.home.join("tmp");
+        std::fs::create_dir_all(&temporary).unwrap();
+        let mut command = sandbox.command(&["demo"]);
+        command.env("TERM", "xterm").env("NO_COLOR", "1").env("TMPDIR", temporary);
+        OnTerminal::of(&mut command, "")
+    }
+
+    fn is_removed(sandbox: &Sandbox) -> bool {
+        std::fs::read_dir(sandbox.home.join("tmp")).unwrap().count() == 0
+    }
+
+    #[test]
+    fn each_step_waits_for_enter_or_space() {
+        let sandbox = Sandbox::new();
+        let mut terminal = start(&sandbox);
+        let before = terminal.sees_next(QUESTION);
+        assert!(before.contains("This sample project has 7 hooks") && !before.contains("1. "), "{before}");
+        // Six events, then five pages of the agent. Other keys, arrows too, do nothing.
+        for (step, key) in (1..=11).zip(["\r", " ", "x\n", "\u{1b}[A "].into_iter().cycle()) {
+            terminal.types(key);
+            if step == 11 {
+                break;
+            }
+            let shown = terminal.sees_next(QUESTION);
+            if step <= 7 {
+                assert!(shown.contains(&format!("{step}. ")), "{step}: {shown}");
+                assert!(!shown.contains(&format!("{}. ", step + 1)), "{step}: {shown}");
+            }
+        }
+        let rest = terminal.everything();
+        assert!(rest.contains("Everything went as expected.") && rest.contains("  hookrail init "), "{rest}");
+        assert!(is_removed(&sandbox));
+    }
+
+    #[test]
+    fn q_quits_and_the_end_says_what_to_do_next() {
+        for key in ["q", "Q", "\u{4}"] {
+            let sandbox = Sandbox::new();
+            let mut terminal = start(&sandbox);
+            terminal.sees_next(QUESTION);
+            assert!(!terminal.is_as_usual(), "keys are read one by one");
+            terminal.types(" ");
+            let shown = terminal.sees_next(QUESTION);
+            assert!(shown.contains("1. A hook blocks a tool call"), "{shown}");
+            terminal.types(key);
+            let rest = terminal.sees_next("hookrail demo --keep");
+            assert!(rest.contains("What to do next") && !rest.contains("2. "), "{rest}");
+            assert_eq!(terminal.command.wait().unwrap().code(), Some(0));
+            assert!(terminal.is_as_usual() && is_removed(&sandbox), "{key:?}");
+        }
+    }
+
+    #[test]
+    fn a_signal_leaves_the_terminal_and_the_disk_as_they_were() {
+        for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129), ("-QUIT", 131)] {
+            let sandbox = Sandbox::new();
+            let mut terminal = start(&sandbox);
+            terminal.sees_next(QUESTION);
+            let sent = Command::new("kill").args([signal, &terminal.command.id().to_string()]).status().unwrap();
+            assert!(sent.success());
+            assert_eq!(terminal.command.wait().unwrap().code(), Some(code), "{signal}");
+            assert!(terminal.is_as_usual() && is_removed(&sandbox), "{signal}");
+        }
+    }
+
+    #[test]
+    fn a_terminal_that_cannot_erase_a_line_gets_everything_at_once() {
+        let sandbox = Sandbox::new();
+        let mut command = sandbox.command(&["demo"]);
+        let shown = OnTerminal::of(command.env("TERM", "dumb"), "").everything();
+        assert!(!shown.contains(QUESTION) && shown.contains("Everything went as expected."), "{shown}");
+    }
 }

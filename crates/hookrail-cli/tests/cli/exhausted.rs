@@ -30,15 +30,15 @@ fn fire(sandbox: &Sandbox, by: &[&str], program: &std::path::Path) -> Ran {
 fn without_processes_a_system_guard_denies() {
     let sandbox = guarded();
     let base = sandbox.project.parent().unwrap();
-    // The limit does not bind root, so root becomes somebody else, who must be able to read all this.
+    // The limit does not apply to root, so root runs the command as another user, who must be able to read the files.
     for folder in [base, &*sandbox.home, &*sandbox.project] {
         fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
     }
     let program = base.join("hookrail");
     fs::copy(env!("CARGO_BIN_EXE_hookrail"), &program).unwrap();
-    let somebody = ["setpriv", "--reuid", "65533", "--regid", "65533", "--clear-groups"];
+    let other_user = ["setpriv", "--reuid", "65533", "--regid", "65533", "--clear-groups"];
     let is_root = fs::metadata("/proc/self").is_ok_and(|about| std::os::unix::fs::MetadataExt::uid(&about) == 0);
-    let by: Vec<&str> = somebody.into_iter().filter(|_| is_root).chain(["prlimit", "--nproc=1"]).collect();
+    let by: Vec<&str> = other_user.into_iter().filter(|_| is_root).chain(["prlimit", "--nproc=1"]).collect();
     let ran = fire(&sandbox, &by, &program).ends_with(2);
     let document = ran.json();
     assert_eq!(document["runs"][0]["end"], "spawn-failed", "{document}");

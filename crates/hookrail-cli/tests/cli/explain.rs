@@ -61,7 +61,7 @@ fn for_people() {
     1 hook would run  before-tool write_file
 
     llxprt (sequential): one after the other
-      1.  first  at most 60.0 s  on failure: block  .llxprt/settings.json:6
+      1.  first  timeout: 60.0 s  on failure: block  .llxprt/settings.json:6
 
     would not run
       old    disabled   disabled by the list of disabled hooks in the project settings (.llxprt/settings.json)  .llxprt/settings.json:7

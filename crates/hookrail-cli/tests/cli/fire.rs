@@ -215,7 +215,7 @@ fn the_report_for_people() {
 
     ran
       guard                         answered  deny  [TIME]  .llxprt/settings.json:6
-      broken                        exited 7  -  [TIME]  .llxprt/settings.json:7
+      broken                        exited 7  no decision  [TIME]  .llxprt/settings.json:7
       echo '{"decision": "allow"}'  answered  allow  [TIME]  .llxprt/settings.json:8
 
     did not run
@@ -235,13 +235,13 @@ fn the_report_names_every_change() {
         r#"echo '{"systemMessage":"seen","suppressOutput":true,"hookSpecificOutput":{"tool_input":{"path":"b"}}}'"#;
     let sandbox = Sandbox::with_hook("BeforeTool", answer);
     insta::assert_snapshot!(sandbox.steady(&sandbox.run(&WRITE).ends_with(0).stdout), @r#"
-    go on  before-tool write_file
+    allowed  before-tool write_file
       message      seen
       tool input   {"path":"b"}
       hide output  yes
 
     ran
-      sample  answered  -  [TIME]  .llxprt/settings.json:4
+      sample  answered  no decision  [TIME]  .llxprt/settings.json:4
     "#);
 }
 
@@ -249,7 +249,7 @@ fn the_report_names_every_change() {
 fn the_report_when_nothing_is_trusted() {
     let sandbox = Sandbox::with_hook("BeforeTool", "exit 2");
     insta::assert_snapshot!(sandbox.steady(&sandbox.run(&["fire", "BeforeTool"]).ends_with(0).stdout), @r"
-    go on  before-tool
+    allowed  before-tool
       no hook ran
 
     did not run

@@ -11,8 +11,8 @@ fn fire(sandbox: &Sandbox, path: &str) -> crate::sandbox::Ran {
 fn the_sample_is_without_problems_and_guards() {
     let sandbox = Sandbox::new();
     insta::assert_snapshot!(sandbox.run(&["init"]).ends_with(0).stdout, @r#"
-    created  .llxprt/settings.json   one hook for BeforeTool, switched on
-    created  .llxprt/hooks/guard.sh  the hook: it keeps `.env` files from being written
+    created  .llxprt/settings.json   one hook for BeforeTool, enabled
+    created  .llxprt/hooks/guard.sh  the hook: it denies writing `.env` files
 
     next
       hookrail trust grant
@@ -21,10 +21,7 @@ fn the_sample_is_without_problems_and_guards() {
     sandbox.run(&["check", "--deny-warnings"]).ends_with(0);
     fire(&sandbox, ".env").ends_with(0);
     let offered = sandbox.run(&["trust", "grant", "--yes"]).ends_with(0).stdout;
-    assert!(
-        offered.contains("in     a sandbox: guard (reads everything, writes a private temporary folder"),
-        "{offered}"
-    );
+    assert!(offered.contains("sandbox     guard (reads everything, writes a private temporary folder"), "{offered}");
     for shown in [&["list"] as &[&str], &["explain", "BeforeTool", "--tool", "write_file"], &["trust", "status"]] {
         let text = sandbox.run(shown).ends_with(0).stdout;
         assert!(text.contains("sandbox: guard"), "{text}");
@@ -52,8 +49,8 @@ fn nothing_is_overwritten() {
     let sandbox = Sandbox::with_settings("{}");
     let ran = sandbox.run(&["init"]).ends_with(1);
     insta::assert_snapshot!(ran.stderr, @r"
-    error: `.llxprt/settings.json` exists already, and nothing was written
-    hint: run `hookrail list` to see the hooks it brings, or move it away and run `hookrail init` again
+    error: `.llxprt/settings.json` already exists; nothing was written
+    hint: run `hookrail list` to see the hooks, or move the file away and run `hookrail init` again
     ");
     assert_eq!(std::fs::read_to_string(sandbox.project.join(".llxprt/settings.json")).unwrap(), "{}");
     assert!(!sandbox.project.join(".llxprt/hooks").exists());

@@ -9,6 +9,7 @@
 mod check;
 mod config;
 mod demo;
+mod docs;
 mod exhausted;
 mod explain;
 mod fire;
@@ -16,6 +17,8 @@ mod init;
 mod list;
 mod plugin;
 mod pseudo_terminal;
+mod readme;
+mod recording;
 mod reference;
 mod sandbox;
 mod signals;

@@ -42,7 +42,7 @@ fn list_for_people() {
     hint: 1 hook is not trusted; run `hookrail trust grant` to look at it and trust it
     ");
     insta::assert_snapshot!(Sandbox::new().run(&["plugin", "list"]).ends_with(0).stdout, @r"
-    no plugins
+    no plugins were found
     hint: run `hookrail plugin install DIR` to install one
     ");
 }
@@ -95,7 +95,7 @@ fn links_that_lead_outside_are_left_out_and_named() {
     std::os::unix::fs::symlink("inside.txt", sandbox.project.join("source/in.txt")).unwrap();
     std::os::unix::fs::symlink("nowhere", sandbox.project.join("source/dangling")).unwrap();
     let ran = sandbox.run(&["plugin", "install", "source", "--yes"]).ends_with(0);
-    assert!(ran.stdout.contains("source/out.txt` was left out"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("source/out.txt` was not installed"), "{}", ran.stdout);
     let installed = sandbox.home.join(".x-code/plugins/cache/local/fresh/3.0.0");
     assert!(!installed.join("out.txt").exists());
     assert!(!installed.join("dangling").is_symlink());
@@ -135,7 +135,7 @@ fn enable_and_disable() {
     let sandbox = sandbox();
     insta::assert_snapshot!(sandbox.steady(&sandbox.run(&["plugin", "disable", "lint@market"]).ends_with(0).stdout), @r"
     disabled: lint@market in ~/.x-code/settings.json
-    hint: a running agent sees this when it is told to refresh its plugins
+    hint: a running agent applies this after `/plugin refresh`
     ");
     assert!(sandbox.run(&["plugin", "list"]).stdout.contains("off"));
     sandbox.run(&["plugin", "disable", "gate@local", "--scope", "project"]).ends_with(0);
@@ -146,7 +146,7 @@ fn enable_and_disable() {
     insta::assert_snapshot!(sandbox.steady(&ran.stdout), @r"
     enabled: gate@local in .x-code/settings.local.json
     hint: it is still disabled by `enabledPlugins` in [HOME]/.x-code/settings.json
-    hint: a running agent sees this when it is told to refresh its plugins
+    hint: a running agent applies this after `/plugin refresh`
     ");
 }
 
@@ -160,10 +160,10 @@ fn wrong_names_get_help() {
     ");
     insta::assert_snapshot!(error(&["plugin", "disable", "lint@market", "--scope", "project"]), @r"
     error: `lint@market` is not a plugin of this project
-    hint: a project's settings count only for the plugins it brings; leave out `--scope project`
+    hint: project settings apply only to plugins of the project; omit `--scope project`
     ");
     insta::assert_snapshot!(error(&["plugin", "uninstall", "gate@local"]), @r"
-    error: `gate@local` is not installed: the project brings it
+    error: `gate@local` is not installed: it is part of the project
     hint: remove `.x-code/plugins/gate` from the project
     ");
     insta::assert_snapshot!(error(&["plugin", "install", "nowhere"]), @r"

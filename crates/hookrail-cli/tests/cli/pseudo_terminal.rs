@@ -12,15 +12,23 @@ use crate::sandbox::{Ran, Sandbox};
 const QUESTION: &str = "[y/N] ";
 
 /// A terminal with a command on it.
-struct OnTerminal {
+pub(crate) struct OnTerminal {
     terminal: File,
-    command: Child,
+    pub(crate) command: Child,
     seen: String,
 }
 
 impl OnTerminal {
-    /// Starts the command on a terminal in whose input something waits already.
-    fn start(sandbox: &Sandbox, args: &[&str], typed_ahead: &str) -> Self {
+    /// Starts `hookrail` on a terminal in whose input something waits already.
+    pub(crate) fn start(sandbox: &Sandbox, args: &[&str], typed_ahead: &str) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hookrail"));
+        command.args(args).current_dir(&sandbox.project).env_clear();
+        command.env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", &sandbox.home).env("TERM", "xterm");
+        Self::of(&mut command, typed_ahead)
+    }
+
+    /// Starts a command on a terminal in whose input something waits already.
+    pub(crate) fn of(command: &mut Command, typed_ahead: &str) -> Self {
         use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
         let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&terminal).unwrap();
@@ -30,14 +38,42 @@ impl OnTerminal {
         let mut terminal = File::from(terminal);
         let (stdin, stdout, stderr) = (open(), open(), open());
         terminal.write_all(typed_ahead.as_bytes()).unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hookrail"));
-        command.args(args).current_dir(&sandbox.project).env_clear();
-        command.env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", &sandbox.home).env("TERM", "xterm");
-        let command = command.stdin(stdin).stdout(stdout).stderr(stderr).spawn().unwrap();
-        Self { terminal, command, seen: String::new() }
+        let child = command.stdin(stdin).stdout(stdout).stderr(stderr).spawn().unwrap();
+        // What the command holds of the terminal would keep it open after the child has ended.
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        Self { terminal, command: child, seen: String::new() }
     }
 
-    fn sees(&mut self, text: &str) {
+    /// Waits for the end of the command. Returns everything that the terminal showed.
+    pub(crate) fn everything(mut self) -> String {
+        let mut shown = Vec::new();
+        // Reading fails when no process has the terminal any more.
+        let _ = self.terminal.read_to_end(&mut shown);
+        assert!(self.command.wait().unwrap().code().is_some());
+        self.seen + &String::from_utf8_lossy(&shown)
+    }
+
+    /// Types keys.
+    pub(crate) fn types(&mut self, keys: &str) {
+        self.terminal.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Whether the terminal shows what is typed and gives it line by line.
+    pub(crate) fn is_as_usual(&self) -> bool {
+        use rustix::termios::LocalModes;
+        let modes = rustix::termios::tcgetattr(&self.terminal).unwrap().local_modes;
+        modes.contains(LocalModes::ICANON | LocalModes::ECHO)
+    }
+
+    /// Waits for a text behind everything that was waited for before.
+    pub(crate) fn sees_next(&mut self, text: &str) -> String {
+        self.sees(text);
+        let end = self.seen.find(text).unwrap() + text.len();
+        let rest = self.seen.split_off(end);
+        std::mem::replace(&mut self.seen, rest)
+    }
+
+    pub(crate) fn sees(&mut self, text: &str) {
         while !self.seen.contains(text) {
             let mut bytes = [0; 4096];
             // The terminal fails when the last one who had it is gone.
@@ -101,5 +137,5 @@ fn a_slow_hook_is_named_and_the_line_is_erased() {
     let shown = on_terminal(&sandbox, "fire BeforeTool --trust-project", "").ends_with(0).stdout;
     let (before, after) = shown.split_once("running hook sample … ").unwrap_or_else(|| panic!("{shown:?}"));
     assert!(before.ends_with("\r\u{1b}[2K"), "{shown:?}");
-    assert!(after.contains("\r\u{1b}[2K\u{1b}[1m\u{1b}[32mgo on"), "{shown:?}");
+    assert!(after.contains("\r\u{1b}[2K\u{1b}[1m\u{1b}[32mallowed"), "{shown:?}");
 }

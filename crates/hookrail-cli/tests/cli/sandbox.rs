@@ -78,7 +78,7 @@ fn insta_filter(text: &str) -> String {
         let at = words
             .windows(2)
             .position(|pair| matches!(pair[1].trim_end_matches(':'), "ms" | "s") && pair[0].parse::<f64>().is_ok());
-        let Some(at) = at.filter(|_| !line.contains("at most")) else {
+        let Some(at) = at.filter(|_| !line.contains("timeout: ")) else {
             out.push(line.to_owned());
             continue;
         };

@@ -26,19 +26,19 @@ fn without_a_terminal_the_answer_is_no() {
     let sandbox = sandbox();
     let ran = sandbox.run(&["trust", "grant"]).ends_with(1);
     insta::assert_snapshot!(sandbox.steady(&ran.stdout), @r"
-    project: its own switches and lists will count
+    project: its settings will apply, including those that enable and disable hooks
     guard
-      event  before-tool
-      runs   sh guard.sh
-      may    do everything that you can do: it has no sandbox
-      from   .llxprt/settings.json:5
-      file   guard.sh  5362fb632b15
+      event       before-tool
+      command     sh guard.sh
+      may         do everything that you can do (no sandbox)
+      source      .llxprt/settings.json:5
+      file        guard.sh  5362fb632b15
     lint
-      event  before-tool
-      runs   npm run lint \x1b[8m; hidden
-      may    do everything that you can do: it has no sandbox
-      from   .llxprt/settings.json:6
-      file   none: it is open-ended (it contains a character that cannot be seen), and only the text of its command is trusted
+      event       before-tool
+      command     npm run lint \x1b[8m; hidden
+      may         do everything that you can do (no sandbox)
+      source      .llxprt/settings.json:6
+      file        none (open-ended: it contains a character that cannot be seen); the grant covers only the text of the command
     ");
     insta::assert_snapshot!(ran.stderr, @r"
     error: nothing was granted: there is no terminal to ask on
@@ -83,7 +83,7 @@ fn revoking_takes_everything_back() {
     sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
     insta::assert_snapshot!(sandbox.run(&["trust", "revoke"]).ends_with(0).stdout, @"revoked: the project and 2 hooks");
     sandbox.run(&["fire", "BeforeTool"]).ends_with(0);
-    insta::assert_snapshot!(sandbox.run(&["trust", "revoke"]).ends_with(0).stdout, @"nothing was trusted here");
+    insta::assert_snapshot!(sandbox.run(&["trust", "revoke"]).ends_with(0).stdout, @"nothing to revoke: nothing of this project is trusted");
 }
 
 #[test]

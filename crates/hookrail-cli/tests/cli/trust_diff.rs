@@ -44,27 +44,27 @@ fn a_changed_script_a_changed_command_a_new_hook_and_one_that_is_gone() {
     );
     insta::assert_snapshot!(sandbox.run(&["trust", "diff"]).ends_with(1).stdout, @r"
     guard  changed
-      from   .llxprt/settings.json:5
-      file   changed  guard.sh  5362fb632b15 → 28d3b9e880a7
-             @@ -1 +1 @@
-             -exit 2
-             +exit 0
+      source      .llxprt/settings.json:5
+      file        changed  guard.sh  5362fb632b15 → 28d3b9e880a7
+                  @@ -1 +1 @@
+                  -exit 2
+                  +exit 0
     lint  changed
-      runs   - npm run lint
-      runs   + npm run lint\x1b[8m --fix
-               ; sh lib.sh
-      from   .llxprt/settings.json:6
-      file   added    lib.sh  a17fcf0a2f50
+      command     - npm run lint
+      command     + npm run lint\x1b[8m --fix
+                    ; sh lib.sh
+      source      .llxprt/settings.json:6
+      file        added    lib.sh  a17fcf0a2f50
     log  new
-      event  after-tool
-      runs   cat >> log
-      may    do everything that you can do: it has no sandbox
-      from   .llxprt/settings.json:7
-      file   none: it is open-ended (only a shell can tell what it runs), and only the text of its command is trusted
+      event       after-tool
+      command     cat >> log
+      may         do everything that you can do (no sandbox)
+      source      .llxprt/settings.json:7
+      file        none (open-ended: only a shell can tell what it runs); the grant covers only the text of the command
     sh greet.sh  gone
-      event  - session-start
-      match  - *
-      runs   - sh greet.sh
+      event       - session-start
+      matcher     - *
+      command     - sh greet.sh
 
     hint: 3 hooks are not trusted; run `hookrail trust grant` to look at them and trust them
     ");
@@ -134,11 +134,11 @@ fn what_an_earlier_version_granted_has_no_text_to_compare() {
     rewrite(&sandbox, "npm run lint", "npm run format");
     insta::assert_snapshot!(sandbox.run(&["trust", "diff"]).ends_with(1).stdout, @r"
     lint  changed
-      was    not kept: it was granted by an earlier version
-      event  + before-tool
-      match  + write_*
-      runs   + npm run format
-      from   .llxprt/settings.json:6
+      before      not stored: the grant was made with an earlier version of hookrail
+      event       + before-tool
+      matcher     + write_*
+      command     + npm run format
+      source      .llxprt/settings.json:6
 
     hint: 1 hook is not trusted; run `hookrail trust grant` to look at it and trust it
     ");

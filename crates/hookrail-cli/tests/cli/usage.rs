@@ -54,7 +54,7 @@ fn a_broken_payload() {
       |
     2 |  "b": 2}
       |  ^
-    hint: names and texts stand in double quotes; in a shell, put the whole in single quotes
+    hint: write names and strings in double quotes; in a shell, put the whole argument in single quotes
     "#);
     insta::assert_snapshot!(error(&["fire", "BeforeTool", "--tool-input", "{path: 1}"]), @r"
     error: `--tool-input` is not valid JSON: key must be a string at line 1 column 2
@@ -62,7 +62,7 @@ fn a_broken_payload() {
       |
     1 | {path: 1}
       |  ^
-    hint: names and texts stand in double quotes; in a shell, put the whole in single quotes
+    hint: write names and strings in double quotes; in a shell, put the whole argument in single quotes
     ");
     insta::assert_snapshot!(error(&["fire", "BeforeTool", "--payload", "[1]"]), @r#"
     error: the payload must be an object, not a list
@@ -84,7 +84,7 @@ fn a_broken_payload() {
       |
     1 | {
       | ^
-    hint: names and texts stand in double quotes; in a shell, put the whole in single quotes
+    hint: write names and strings in double quotes; in a shell, put the whole argument in single quotes
     ");
     assert_eq!(ran.stdout, "");
 }
@@ -132,29 +132,30 @@ fn the_project_option_is_taken_by_every_command() {
     run(&["init"]).ends_with(1);
 }
 
+/// The commands below a command, as its help lists them.
+fn commands(sandbox: &Sandbox, command: &[String]) -> Vec<Vec<String>> {
+    let arguments: Vec<&str> = command.iter().map(String::as_str).chain(["--help"]).collect();
+    let help = sandbox.run(&arguments).ends_with(0).stdout;
+    let list = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let names = list.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let names = names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
+    names.map(|name| [command, &[name.to_owned()]].concat()).collect()
+}
+
 #[test]
 fn help_has_examples_and_goes_to_standard_output() {
     let sandbox = Sandbox::new();
-    let commands = [
-        &[][..],
-        &["demo"],
-        &["fire"],
-        &["list"],
-        &["check"],
-        &["explain"],
-        &["trust"],
-        &["trust", "status"],
-        &["trust", "grant"],
-        &["trust", "revoke"],
-        &["init"],
-        &["completions"],
-        &["serve"],
-    ];
-    for command in commands {
-        let ran = sandbox.run(&[command, &["--help"]].concat()).ends_with(0);
+    let mut open = vec![Vec::new()];
+    let mut seen = 0;
+    while let Some(command) = open.pop() {
+        open.extend(commands(&sandbox, &command));
+        let arguments: Vec<&str> = command.iter().map(String::as_str).chain(["--help"]).collect();
+        let ran = sandbox.run(&arguments).ends_with(0);
         assert!(ran.stdout.contains("EXAMPLES:\n  hookrail "), "{command:?}: {}", ran.stdout);
         assert_eq!(ran.stderr, "");
+        seen += 1;
     }
+    assert!(seen >= 25, "only {seen} commands");
 }
 
 #[test]

@@ -20,11 +20,14 @@ mod notifications;
 mod translator;
 #[path = "../../../hookrail/examples/trust.rs"]
 mod trust;
+#[path = "../../../hookrail/examples/tutorial.rs"]
+mod tutorial;
 
 #[test]
 fn the_guide_shows_the_examples_as_they_are() {
     let mut shown = BTreeSet::new();
-    for block in blocks("embedding.md").into_iter().filter(|block| block.language == "rust") {
+    let pages = ["embedding.md", "tutorial/embedding.md"].into_iter().flat_map(blocks);
+    for block in pages.filter(|block| block.language == "rust") {
         let from = block.value("from").unwrap_or_else(|| panic!("{}: from nowhere", block.place));
         let (file, region) = from.split_once('#').unwrap();
         let text = fs::read_to_string(root().join("crates/hookrail/examples").join(file)).unwrap();
@@ -34,6 +37,12 @@ fn the_guide_shows_the_examples_as_they_are() {
     let examples = fs::read_dir(root().join("crates/hookrail/examples")).unwrap();
     let examples: BTreeSet<String> = examples.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     assert_eq!(shown, examples, "the guide shows something of every example");
+}
+
+#[test]
+fn the_tutorial_shows_what_its_program_prints() {
+    let shown = blocks("tutorial/embedding.md").into_iter().find(|block| block.value("output") == Some("tutorial.rs"));
+    assert_eq!(shown.map(|block| block.text), Some(tutorial::printed()));
 }
 
 /// The lines between `// region: NAME` and `// endregion`, moved to the left.

@@ -8,13 +8,56 @@ pub(super) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// A document, by its name under `docs/`.
+/// A document, by its path under `docs/`.
 pub(super) fn document(name: &str) -> String {
     fs::read_to_string(root().join("docs").join(name)).unwrap()
 }
 
-/// The documents there are.
-pub(super) const DOCUMENTS: [&str; 4] = ["hooks.md", "cookbook.md", "embedding.md", "differences.md"];
+/// The documents whose blocks are executed by the modules beside this one. Others have tests of their own.
+pub(super) const DOCUMENTS: [&str; 19] = [
+    "hooks.md",
+    "cookbook.md",
+    "embedding.md",
+    "differences.md",
+    "tutorial/command-hook.md",
+    "tutorial/plugin-hook.md",
+    "tutorial/module-hook.md",
+    "tutorial/embedding.md",
+    "how-to/debug-hooks.md",
+    "how-to/editor-support.md",
+    "how-to/faster-hooks.md",
+    "how-to/keep-secrets.md",
+    "how-to/sandbox-hooks.md",
+    "reference/answers.md",
+    "reference/event-samples.md",
+    "reference/settings.md",
+    "explanation/answers.md",
+    "explanation/authority.md",
+    "explanation/trust.md",
+];
+
+/// Every page of the repository that people read: those under `docs/`, and those beside the sources. Paths count from the
+/// root of the repository.
+pub(super) fn all_pages() -> Vec<String> {
+    let mut found: Vec<String> =
+        ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "SECURITY.md", "conformance/README.md"]
+            .map(str::to_owned)
+            .to_vec();
+    let mut folders = vec!["docs".to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(root().join(&folder)).unwrap() {
+            let entry = entry.unwrap();
+            let path = format!("{folder}/{}", entry.file_name().to_str().unwrap());
+            if entry.file_type().unwrap().is_dir() {
+                folders.push(path);
+            } else if Path::new(&path).extension().is_some_and(|extension| extension == "md") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
 
 /// A fenced block.
 #[derive(Clone, Debug)]
@@ -83,9 +126,13 @@ pub(super) fn literals(cell: &str) -> Vec<String> {
 
 /// The anchors of a document's headings, as they are made of the headings' text.
 pub(super) fn anchors(name: &str) -> Vec<String> {
-    let text = document(name);
+    anchors_of(&document(name))
+}
+
+/// The anchors of a text's headings. A heading that stands twice gets a number, as it does on a site.
+pub(super) fn anchors_of(text: &str) -> Vec<String> {
     let mut fenced = false;
-    let mut found = Vec::new();
+    let mut found: Vec<String> = Vec::new();
     for line in text.lines() {
         fenced ^= line.starts_with("```");
         if fenced || !line.starts_with('#') {
@@ -93,14 +140,27 @@ pub(super) fn anchors(name: &str) -> Vec<String> {
         }
         let title = line.trim_start_matches('#').trim().to_lowercase();
         let kept = title.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
-        found.push(kept.map(|c| if c == ' ' { '-' } else { c }).collect());
+        let anchor: String = kept.map(|c| if c == ' ' { '-' } else { c }).collect();
+        let before = found.iter().filter(|known| **known == anchor).count();
+        found.push(if before == 0 { anchor } else { format!("{anchor}-{before}") });
     }
     found
 }
 
-/// The targets of a document's links.
-pub(super) fn links(name: &str) -> Vec<String> {
-    let text = document(name);
-    let parts = text.split("](").skip(1);
+/// The targets of a text's links. What stands in code is no link.
+pub(super) fn links_of(text: &str) -> Vec<String> {
+    let mut fenced = false;
+    let mut prose = String::new();
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            fenced = !fenced;
+        } else if !fenced {
+            prose.push_str(line);
+            prose.push('\n');
+        }
+    }
+    // A link's text may be code, so only the parts of code that hold a whole link are taken out.
+    let prose: String = prose.split('`').enumerate().map(|(at, part)| if at % 2 == 0 { part } else { "x" }).collect();
+    let parts = prose.split("](").skip(1);
     parts.filter_map(|rest| rest.split_once(')')).map(|(target, _)| target.to_owned()).collect()
 }

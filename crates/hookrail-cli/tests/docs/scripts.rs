@@ -8,7 +8,13 @@ use serde_json::{Value, json};
 use super::markdown::{Block, blocks};
 use super::sandbox::{Ran, Sandbox, missing};
 
-const GUIDE: &str = "hooks.md";
+/// The pages with samples and scripts.
+pub(super) const GUIDES: [&str; 3] = ["reference/answers.md", "reference/event-samples.md", "how-to/faster-hooks.md"];
+
+/// The blocks of all these pages.
+fn guide_blocks() -> Vec<Block> {
+    GUIDES.iter().flat_map(|page| blocks(page)).collect()
+}
 
 /// The project's directory in the samples.
 const SAMPLE_PROJECT: &str = "/home/ana/shop";
@@ -39,7 +45,7 @@ fn settings(event: &str, command: &str, mode: Option<&str>) -> String {
 
 /// The samples of standard input, by event, as they stand in the guide.
 fn samples() -> BTreeMap<String, Value> {
-    let found = blocks(GUIDE).into_iter().filter_map(|block| {
+    let found = guide_blocks().into_iter().filter_map(|block| {
         let event = block.value("stdin")?.to_owned();
         Some((event, serde_json::from_str(&block.text).unwrap()))
     });
@@ -72,7 +78,7 @@ fn harmless(event: &str, mut payload: Value) -> Value {
 #[test]
 fn there_is_a_sample_and_a_script_in_every_language_for_every_event() {
     let samples = samples();
-    let scripts: Vec<Block> = blocks(GUIDE).into_iter().filter(|block| block.value("event").is_some()).collect();
+    let scripts: Vec<Block> = guide_blocks().into_iter().filter(|block| block.value("event").is_some()).collect();
     for event in EVENTS {
         assert!(samples.contains_key(event), "no sample for {event}");
         for (language, ..) in LANGUAGES {
@@ -113,7 +119,7 @@ fn scripts_for_node_do_what_they_promise() {
 fn run_scripts(language: &str) {
     let samples = samples();
     let (_, program, ending) = LANGUAGES.into_iter().find(|(name, ..)| *name == language).unwrap();
-    for block in blocks(GUIDE).iter().filter(|block| block.language == language) {
+    for block in guide_blocks().iter().filter(|block| block.language == language) {
         let event = block.value("event").unwrap_or_else(|| panic!("{}: names no event", block.place));
         let missing = missing([program].into_iter().chain(block.value("needs")));
         if !missing.is_empty() {

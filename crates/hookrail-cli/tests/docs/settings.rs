@@ -1,7 +1,8 @@
 //! Every JSON block is something: settings without findings, a sample of standard input, or a sample project.
 
-use super::markdown::{DOCUMENTS, blocks};
+use super::markdown::{DOCUMENTS, blocks, document};
 use super::sandbox::Sandbox;
+use super::scripts::GUIDES;
 
 #[test]
 fn settings_pass_the_check_without_findings() {
@@ -30,11 +31,14 @@ fn settings_pass_the_check_without_findings() {
 #[test]
 fn every_block_has_a_language_that_some_test_knows() {
     for name in DOCUMENTS {
+        let indented = document(name).lines().any(|line| line.starts_with(' ') && line.trim_start().starts_with("```"));
+        assert!(!indented, "docs/{name}: a block that is indented is not found by these tests");
         for block in blocks(name) {
-            let known = ["console", "json", "sh", "python", "js", "rust"];
+            let known = ["console", "json", "sh", "python", "js", "ts", "rust", "text"];
             assert!(known.contains(&block.language.as_str()), "{}: `{}`", block.place, block.language);
-            if matches!(block.language.as_str(), "sh" | "python" | "js") {
-                assert!(name == "hooks.md" && block.value("event").is_some(), "{}: never executed", block.place);
+            if matches!(block.language.as_str(), "sh" | "python" | "js" | "ts") {
+                let executed = GUIDES.contains(&name) && block.value("event").is_some();
+                assert!(executed || block.value("file").is_some(), "{}: never executed", block.place);
             }
         }
     }

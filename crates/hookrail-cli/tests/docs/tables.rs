@@ -13,7 +13,7 @@ fn settings(groups: &Value, config: &Value) -> String {
 
 #[test]
 fn the_matchers_match_what_the_table_says() {
-    let rows = table("hooks.md", "matchers");
+    let rows = table("reference/settings.md", "matchers");
     assert!(rows.len() >= 10);
     for row in rows {
         let [matcher, kind, matches, differs] = row.as_slice() else { panic!("{row:?}") };
@@ -40,7 +40,7 @@ fn the_matchers_match_what_the_table_says() {
 
 #[test]
 fn answers_are_read_as_the_table_says() {
-    let rows = table("hooks.md", "answers");
+    let rows = table("reference/answers.md", "answers");
     assert!(rows.len() >= 20);
     for row in rows {
         let [exit, stdout, stderr, end, decision, text, reported] = row.as_slice() else { panic!("{row:?}") };
@@ -67,7 +67,7 @@ fn answers_are_read_as_the_table_says() {
 #[test]
 fn every_reason_to_skip_a_hook_is_in_the_table_and_happens() {
     let listed: Vec<String> =
-        table("hooks.md", "skips").iter().filter_map(|row| literals(&row[0]).first().cloned()).collect();
+        table("how-to/debug-hooks.md", "skips").iter().filter_map(|row| literals(&row[0]).first().cloned()).collect();
     let hook = |command: &str| json!({"type": "command", "command": command});
     let on = json!({"enabled": true});
     let cases = [

@@ -1,4 +1,4 @@
-//! Every way to misbehave that anybody has thought of so far, under every failure policy of its dialect.
+//! Every known way to misbehave, under every failure policy of its dialect.
 //!
 //! A row of the tables says what a hook does. Each row is run for every policy, in a process of its own, and these are
 //! checked: how the run ended, what was decided, that the neighbour in the same event was not harmed, that it did not

@@ -86,7 +86,7 @@ impl Row {
         self.ends("answered", ["deny", "none"])
     }
 
-    /// It cannot be loaded, and that is an error that everybody sees.
+    /// The module cannot be loaded, and an error is reported.
     pub(crate) const fn is_not_loaded(self) -> Self {
         self.ends(NOT_LOADED, ["none"; 2]).reports(&["module-load"])
     }

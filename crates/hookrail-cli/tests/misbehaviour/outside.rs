@@ -27,7 +27,7 @@ pub(crate) const ROWS: &[Row] = &[
     handler("watches files for ever", "const fs = await import('node:fs'); for (;;) fs.watch('.');").throws(),
     handler("watches everything there is", "const fs = await import('node:fs'); fs.watch('/', { recursive: true });").throws(),
     handler("makes changes for ever that it watches", "const fs = await import('node:fs'); fs.watch('.', () => {}); for (let i = 0; ; i++) fs.writeFileSync(`f${i % 10}`, '');").times_out(),
-    handler("shares memory with nobody for ever", "globalThis.all = []; for (;;) globalThis.all.push(new SharedArrayBuffer(1 << 20));").goes_over().patiently(),
+    handler("allocates shared memory for ever", "globalThis.all = []; for (;;) globalThis.all.push(new SharedArrayBuffer(1 << 20));").goes_over().patiently(),
     handler("returns many small things", "const content = []; for (let i = 0; i < 5e4; i++) content.push({ a: 0 }); return { block: true, reason: 'x', content, details: content };").blocks().patiently(),
     handler("fails in very many handlers", "for (let i = 0; i < 5e4; i++) pi.on(event.type, () => { throw new Error('x'.repeat(1e4)); }); throw new Error('first');").throws().patiently(),
     handler("works for ever in functions of the host", "const { createHash } = await import('node:crypto'); const long = 'x'.repeat(1e6); for (;;) createHash('sha512').update(long).digest('hex');").times_out(),

@@ -22,7 +22,7 @@ of its dialect, with a well-behaved neighbour in the same event, and each of the
 
 Run it with `cargo test -p hookrail-cli --test misbehaviour`; write this page anew with `HOOKRAIL_BLESS=1` before that.
 
-A decision of `none` means that the operation goes on and nobody had an opinion. After a timeout or a limit nothing of a hook
+A decision of `none` means that the operation is allowed and no hook decided. After a timeout or a limit nothing of a hook
 is left. What a command leaves behind after a normal exit is left alone, counted and reported; a daemon that has left the hook's
 session and let go of its streams is not noticed then. What the processes of a module leave behind, daemons included, is ended
 with the module: after a timeout or a limit, when its call is cancelled, when it is loaded anew, and when the host shuts down.

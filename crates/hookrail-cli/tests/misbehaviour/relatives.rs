@@ -41,8 +41,8 @@ pub(crate) const ROWS: &[Row] = &[
         fires!("$CHILD double-fork 600 & exec $CHILD ignore-term"),
     ),
     hangs("has 126 descendants", r#"exec "$CHILD" fork-tree 6 600"#),
-    hangs("waits for somebody to write to a pipe", "mkfifo p; exec cat p"),
-    hangs("waits for a lock that nobody gives back", "exec 9> lock; flock 9; exec flock lock true"),
+    hangs("waits for a writer of a pipe", "mkfifo p; exec cat p"),
+    hangs("waits for a lock that is never released", "exec 9> lock; flock 9; exec flock lock true"),
     row("leaves a child that holds its output", concat!("sleep 30 & ", say_deny!()))
         .says("deny")
         .leaves(1)

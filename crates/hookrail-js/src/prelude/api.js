@@ -85,7 +85,7 @@
 	// Any other member is a function that fails by name: a mistyped `pi.on` must not look like a module without handlers.
 	const given = new Proxy(pi, {
 		__proto__: null,
-		get: (target, key, self) => (isProbe(key) || key in target ? read(target, key, self) : missing(`pi.${key}`, "docs/modules.md lists what there is")),
+		get: (target, key, self) => (isProbe(key) || key in target ? read(target, key, self) : missing(`pi.${key}`, "`hookrail docs modules` lists what there is")),
 	});
 
 	// ---- loading ----

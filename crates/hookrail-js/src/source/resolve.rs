@@ -17,7 +17,7 @@ pub(super) fn resolve(base: &str, specifier: &str, kept: impl Fn(&Path) -> bool)
     }
     if specifier.starts_with("node:") {
         return Err(format!(
-            "`{specifier}` is not available to module hooks; docs/modules.md lists the modules there are"
+            "`{specifier}` is not available to module hooks; `hookrail docs modules` lists the modules there are"
         ));
     }
     let candidates = candidates_of(base, specifier);

@@ -40,8 +40,8 @@ impl Image {
         for (index, arg) in command.args.iter().enumerate() {
             argv.push(c_string(arg, || NulPlace::Argument(index + 1))?);
         }
-        if let Some(entry) = environment.entries().iter().find(|entry| entry.image().is_none()) {
-            return Err(SpawnError::NulByte { place: NulPlace::Variable(entry.name().to_owned()) });
+        if let Some(entry) = environment.entries.iter().find(|entry| entry.image.is_none()) {
+            return Err(SpawnError::NulByte { place: NulPlace::Variable(entry.name.clone()) });
         }
         let marker = match &command.marker {
             Some((name, value)) => Some(c_string(&pair(name, value), || NulPlace::Variable(name.clone()))?),
@@ -58,7 +58,7 @@ impl Image {
 
     /// The environment.
     pub(super) fn envp_pointers(&self) -> Vec<*const c_char> {
-        pointers(self.environment.entries().iter().filter_map(|entry| entry.image()))
+        pointers(self.environment.entries.iter().filter_map(|entry| entry.image.as_deref()))
     }
 
     /// The program's path as the child resolves it: from its working directory.
@@ -118,7 +118,7 @@ fn resolve(command: &Command, path: Option<&OsStr>) -> Result<PathBuf, SpawnErro
         }
     }
     // A directory that is missing is the better answer, because nothing could be started there.
-    super::blame::on_directory(command)?;
+    command.check_directory()?;
     let program = program.clone();
     Err(if forbidden { SpawnError::NotExecutable { program } } else { SpawnError::ProgramNotFound { program } })
 }

@@ -1,9 +1,9 @@
 //! Bytes in a file without a name, which nobody can change any more.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd as _, OwnedFd};
 
-use super::pipe::{above_streams, check, read_only};
+use super::pipe::above_streams;
 
 /// A sealed file in memory.
 #[derive(Debug)]
@@ -12,21 +12,15 @@ pub(crate) struct Sealed(OwnedFd);
 impl Sealed {
     #[cfg(target_os = "linux")]
     pub(crate) fn new<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> io::Result<Self> {
+        use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
         use std::io::Write as _;
-        let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
-        // SAFETY: the name is a C string that outlives the call.
-        let fd = unsafe { libc::memfd_create(c"hookrail-input".as_ptr(), flags) };
-        check(fd)?;
-        // SAFETY: the descriptor is open and nobody else knows it.
-        let fd = above_streams(unsafe { OwnedFd::from_raw_fd(fd) })?;
-        let mut file = std::fs::File::from(fd);
+        let fd = memfd_create(c"hookrail-input", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+        let mut file = std::fs::File::from(above_streams(fd)?);
         for piece in pieces {
             file.write_all(piece)?;
         }
-        let seals = libc::F_SEAL_WRITE | libc::F_SEAL_GROW | libc::F_SEAL_SHRINK | libc::F_SEAL_SEAL;
         // Without the seals one reader could change what another one reads.
-        // SAFETY: the descriptor is open, and the command takes an integer.
-        check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) })?;
+        fcntl_add_seals(&file, SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL)?;
         let sealed = Self(file.into());
         // Children open it anew. Where that cannot be, nobody must count on it.
         sealed.reader()?;
@@ -39,8 +33,8 @@ impl Sealed {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// The file from its beginning, with a position of its own.
+    /// The file from its beginning, for reading only and with a position of its own.
     pub(super) fn reader(&self) -> io::Result<OwnedFd> {
-        above_streams(read_only(self.0.as_fd())?)
+        above_streams(std::fs::File::open(format!("/proc/self/fd/{}", self.0.as_raw_fd()))?.into())
     }
 }

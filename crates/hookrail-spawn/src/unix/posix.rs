@@ -4,6 +4,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use libc::{c_int, c_short, pid_t};
+use rustix::process::Pid;
 
 use super::image::Image;
 use super::pipe::Theirs;
@@ -24,7 +25,7 @@ const CLOSE_REST: c_int = 0;
 ///
 /// It returns after the child's `execve`, so the session exists by then and a
 /// failure of any step is known.
-pub(super) fn spawn(image: &Image, theirs: &Theirs) -> Result<pid_t, c_int> {
+pub(super) fn spawn(image: &Image, theirs: &Theirs) -> Result<Pid, c_int> {
     let attributes = Attributes::new()?;
     let actions = Actions::new(image, theirs)?;
     let (argv, envp) = (image.argv_pointers(), image.envp_pointers());
@@ -42,7 +43,8 @@ pub(super) fn spawn(image: &Image, theirs: &Theirs) -> Result<pid_t, c_int> {
             envp.as_ptr().cast(),
         )
     };
-    check(answer).map(|()| pid)
+    check(answer)?;
+    Pid::from_raw(pid).ok_or(libc::ECHILD)
 }
 
 fn check(answer: c_int) -> Result<(), c_int> {

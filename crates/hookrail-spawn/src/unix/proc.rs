@@ -6,13 +6,24 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::os::fd::AsRawFd;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::os::fd::AsFd as _;
+use std::sync::Mutex;
+use std::time::Duration;
 
 use libc::pid_t;
+use rustix::process::{Pid, Signal, kill_process};
 
-use super::wait::open_pidfd;
+use super::pidfd;
 use crate::command::OUTER;
+use crate::lock::lock;
+
+/// How often a sweep looks before it gives up, and how long it pauses between looks.
+const LOOKS: u32 = 400;
+const LOOK_PAUSE: Duration = Duration::from_millis(2);
+
+/// A sweep is over when a look has proved that nobody is there. On a busy machine
+/// there may be no such look; then so many that found nobody must do.
+const EMPTY_LOOKS: u32 = 20;
 
 /// Which processes are relatives: by group, by session, by a marker in the environment, or by descent.
 #[derive(Debug)]
@@ -41,6 +52,36 @@ pub(super) struct Look {
     pub(super) is_settled: bool,
 }
 
+impl Look {
+    /// A look that proves that nobody is there.
+    pub(super) const NOBODY: Self = Self { found: Vec::new(), is_settled: true };
+}
+
+/// Looks again and again, with the zombies that were seen before, until nobody is found any more.
+///
+/// Returns how many were killed one by one, and how many were still there
+/// at the last look; none if the system cannot be searched. Blocks for some
+/// milliseconds, longer if somebody does not die.
+pub(super) fn sweep(mut look: impl FnMut(&mut BTreeSet<pid_t>) -> Option<Look>) -> Option<(u32, u32)> {
+    let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+    let (mut killed, mut dead) = (BTreeSet::new(), BTreeSet::new());
+    let (mut empty, mut left) = (0, 0);
+    for _ in 0..LOOKS {
+        let look = look(&mut dead)?;
+        left = count(look.found.len());
+        empty = if look.found.is_empty() { empty + 1 } else { 0 };
+        if empty == EMPTY_LOOKS || (empty > 0 && look.is_settled) {
+            break;
+        }
+        if empty == 0 {
+            // The dead need a moment to become dead.
+            std::thread::sleep(LOOK_PAUSE);
+        }
+        killed.extend(look.found);
+    }
+    Some((count(killed.len()), left))
+}
+
 /// What a process turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
@@ -67,7 +108,7 @@ impl Family {
         let all: Vec<(pid_t, Stat, bool)> =
             others.filter_map(|pid| Some((pid, Stat::read(pid)?, is_relative(pid)))).collect();
         let mut family = BTreeSet::from([self.leader]);
-        let mut seen = self.seen();
+        let mut seen = lock(&self.seen);
         loop {
             let before = family.len();
             for (pid, stat, is_relative) in &all {
@@ -79,10 +120,6 @@ impl Family {
                 return;
             }
         }
-    }
-
-    fn seen(&self) -> MutexGuard<'_, BTreeSet<(pid_t, u64)>> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How many relatives are alive, the leader not counted; none where there is no `/proc`.
@@ -113,16 +150,15 @@ impl Family {
 
     /// Kills one process, and says whether it was a relative.
     fn kill(&self, pid: pid_t) -> bool {
-        let pidfd = open_pidfd(pid);
+        let pidfd = pidfd::open(pid);
         // Asked again, because the process may have been replaced by another
         // before it was opened. Without a pidfd a tiny gap remains.
         if self.examine(pid, Kin::Any) != Verdict::Relative {
             return false;
         }
         match pidfd {
-            Ok(pidfd) => send_kill(pidfd.as_raw_fd()),
-            // SAFETY: the call takes two integers.
-            Err(_) => unsafe { libc::kill(pid, libc::SIGKILL) == 0 },
+            Ok(pidfd) => pidfd::kill(pidfd.as_fd()),
+            Err(_) => Pid::from_raw(pid).is_some_and(|pid| kill_process(pid, Signal::KILL).is_ok()),
         }
     }
 
@@ -136,7 +172,7 @@ impl Family {
         if stat.is_dead {
             Verdict::Dead
         } else if stat.group == self.leader
-            || kin == Kin::Any && (stat.session == self.leader || self.seen().contains(&(pid, stat.started)))
+            || kin == Kin::Any && (stat.session == self.leader || lock(&self.seen).contains(&(pid, stat.started)))
         {
             Verdict::Relative
         } else if kin == Kin::Group || stat.is_kernel_thread {
@@ -189,21 +225,6 @@ impl Marker {
                 .strip_prefix(self.outer.as_slice())
                 .is_some_and(|values| values.split(|byte| *byte == b' ').any(|value| value == self.value))
     }
-}
-
-#[cfg(target_os = "linux")]
-pub(super) fn send_kill(pidfd: libc::c_int) -> bool {
-    // SAFETY: the descriptor is open; no information is passed, which the
-    // null pointer says.
-    unsafe {
-        libc::syscall(libc::SYS_pidfd_send_signal, pidfd, libc::SIGKILL, std::ptr::null::<libc::siginfo_t>(), 0) == 0
-    }
-}
-
-/// Never called: there are no pidfds.
-#[cfg(not(target_os = "linux"))]
-pub(super) fn send_kill(_pidfd: libc::c_int) -> bool {
-    false
 }
 
 fn processes() -> Option<impl Iterator<Item = pid_t>> {

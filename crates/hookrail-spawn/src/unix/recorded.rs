@@ -1,20 +1,12 @@
 //! What a record of running children means on this system, and how those are ended that were left.
 
-use std::collections::BTreeSet;
-use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd as _;
-use std::os::unix::fs::FileExt as _;
-use std::time::Duration;
+use std::os::fd::AsFd as _;
 
 use libc::pid_t;
 
-use super::proc::{Family, Stat, send_kill};
-use super::wait::open_pidfd;
-
-/// How often is looked for relatives, and the pause after a look that found some.
-const LOOKS: u32 = 200;
-const PAUSE: Duration = Duration::from_millis(2);
+use super::pidfd;
+use super::proc::{Family, Stat, sweep};
 
 /// The boot and the namespace in which process numbers and times mean what they mean here.
 pub(crate) fn world() -> io::Result<String> {
@@ -37,44 +29,29 @@ pub(crate) fn start_time(pid: u32) -> Option<u64> {
     Stat::read(pid.cast_signed()).map(|stat| stat.started)
 }
 
-pub(crate) fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
-    file.write_all_at(bytes, offset)
-}
-
 /// Ends a child that was left, and everything that belongs to it; returns how many processes that were.
 ///
 /// The group and the session of the child are believed only while the child itself is there, because their numbers may be
 /// somebody else's afterwards. The marker is always believed.
 pub(crate) fn end(child: Option<(u32, u64)>, marker: Option<Vec<u8>>) -> u32 {
     let leader = child.map(|(pid, start)| (pid.cast_signed(), start));
+    let end_all = |family: &Family| sweep(|dead| family.kill_relatives(dead)).map_or(0, |(killed, _)| killed);
     let mut ended = 0;
     if let Some((pid, start)) = leader
-        && let Ok(pidfd) = open_pidfd(pid)
+        && let Ok(pidfd) = pidfd::open(pid)
         // Asked after it was opened, so the descriptor is that of the process which was recorded.
         && Stat::read(pid).is_some_and(|stat| stat.started == start && !stat.is_dead)
     {
         let family = Family::new(pid, marker.clone());
         family.note_descendants();
-        ended += sweep(&family);
-        ended += u32::from(send_kill(pidfd.as_raw_fd()));
+        ended += end_all(&family);
+        ended += u32::from(pidfd::kill(pidfd.as_fd()));
     }
     if marker.is_some() {
-        ended += sweep(&Family::new(NO_LEADER, marker));
+        ended += end_all(&Family::new(NO_LEADER, marker));
     }
     ended
 }
 
 /// The number of no process, group or session.
 const NO_LEADER: pid_t = -1;
-
-fn sweep(family: &Family) -> u32 {
-    let (mut killed, mut dead) = (BTreeSet::new(), BTreeSet::new());
-    for _ in 0..LOOKS {
-        match family.kill_relatives(&mut dead) {
-            Some(look) if !look.found.is_empty() => killed.extend(look.found),
-            Some(_) | None => break,
-        }
-        std::thread::sleep(PAUSE);
-    }
-    u32::try_from(killed.len()).unwrap_or(u32::MAX)
-}

@@ -4,7 +4,10 @@
 //! which kills. Nothing for the whole process is changed here.
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
+
+#[cfg(target_os = "linux")]
+use rustix::io::Errno;
 
 /// Writes once; a reader that is gone gives `BrokenPipe` and no signal.
 #[cfg(target_os = "linux")]
@@ -13,17 +16,17 @@ pub(super) fn write(fd: BorrowedFd<'_>, data: &[u8]) -> io::Result<usize> {
     // blocked in this thread, and taken back before it is unblocked. Nothing
     // between here and the drop of the guard can move to another thread.
     let guard = Blocked::new();
-    let result = plain_write(fd, data);
-    if matches!(&result, Err(error) if error.kind() == io::ErrorKind::BrokenPipe) {
+    let result = rustix::io::write(fd, data);
+    if result == Err(Errno::PIPE) {
         guard.take_back();
     }
-    result
+    Ok(result?)
 }
 
 /// Writes once; `quiet` has been called for the descriptor.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn write(fd: BorrowedFd<'_>, data: &[u8]) -> io::Result<usize> {
-    plain_write(fd, data)
+    Ok(rustix::io::write(fd, data)?)
 }
 
 /// Prepares a descriptor for [`write`], where the system needs that.
@@ -33,15 +36,9 @@ pub(super) fn quiet(_fd: BorrowedFd<'_>) {}
 /// Prepares a descriptor for [`write`]: Apple can switch the signal off for one.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn quiet(fd: BorrowedFd<'_>) {
+    use std::os::fd::AsRawFd as _;
     // SAFETY: the descriptor is open, and the command takes an integer.
     unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETNOSIGPIPE, 1) };
-}
-
-/// Writes once, for a caller who holds the read end too: nothing can raise the signal then.
-pub(super) fn plain_write(fd: BorrowedFd<'_>, data: &[u8]) -> io::Result<usize> {
-    // SAFETY: the descriptor is open, and `data` is readable for its length.
-    let written = unsafe { libc::write(fd.as_raw_fd(), data.as_ptr().cast(), data.len()) };
-    usize::try_from(written).map_err(|_| io::Error::last_os_error())
 }
 
 /// SIGPIPE is blocked in this thread while this exists.

@@ -1,13 +1,12 @@
 //! Waiting for the exit of a child without reaping it.
 
-use std::io;
-use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use libc::{c_int, pid_t};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::oneshot;
@@ -37,13 +36,8 @@ pub(super) enum Waiter {
 impl Waiter {
     /// The best way to wait for this child.
     pub(super) fn new(leader: &Arc<Leader>) -> Self {
-        match leader.pidfd() {
-            Some(pidfd) => match register(Arc::clone(pidfd), Interest::READABLE) {
-                Ok(fd) => Self::Descriptor(fd),
-                Err(_) => Self::by_thread(leader),
-            },
-            None => Self::by_thread(leader),
-        }
+        let watched = leader.pidfd().and_then(|pidfd| register(Arc::clone(pidfd), Interest::READABLE).ok());
+        watched.map_or_else(|| Self::by_thread(leader), Self::Descriptor)
     }
 
     /// Waits in a thread of its own, which ends with the child.
@@ -97,29 +91,9 @@ fn poll_looks(leader: &Leader, pause: &mut Pin<Box<Sleep>>, cx: &mut Context<'_>
 }
 
 /// Waits on this thread until there is something to read, for at most that time, and says whether there is.
+///
+/// A signal or an error ends the wait early, which only means that the caller goes on waiting in another way.
 pub(super) fn becomes_readable(fd: BorrowedFd<'_>, time: Duration) -> bool {
-    let mut about = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    // Whole milliseconds are what every system understands. A signal or an error ends the wait early, which only means
-    // that somebody else goes on waiting.
-    let milliseconds = c_int::try_from(time.as_millis()).unwrap_or(c_int::MAX);
-    // SAFETY: there is one entry, which outlives the call.
-    unsafe { libc::poll(&raw mut about, 1, milliseconds) == 1 }
-}
-
-/// A descriptor for a process of ours that has not been reaped.
-#[cfg(target_os = "linux")]
-pub(super) fn open_pidfd(pid: pid_t) -> io::Result<OwnedFd> {
-    use std::os::fd::FromRawFd;
-    // SAFETY: the call takes two integers.
-    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
-    match i32::try_from(fd) {
-        // SAFETY: the descriptor is open (and close-on-exec) and nobody else knows it.
-        Ok(fd) if fd >= 0 => Ok(unsafe { OwnedFd::from_raw_fd(fd) }),
-        _ => Err(io::Error::last_os_error()),
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-pub(super) fn open_pidfd(_pid: pid_t) -> io::Result<OwnedFd> {
-    Err(io::ErrorKind::Unsupported.into())
+    let time = Timespec::try_from(time).ok();
+    poll(&mut [PollFd::from_borrowed_fd(fd, PollFlags::IN)], time.as_ref()) == Ok(1)
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use hookrail_spawn::{CancelToken, Command, Environment, Finished, SpawnError};
-use hookrail_testkit::{child, process_state, processes_with_marker, wait_until};
+use hookrail_testkit::{TestProject, child, process_state, processes_with_marker, wait_until};
 
 /// Ends a test that hangs; far longer than anything here takes.
 pub(crate) const HANG: Duration = Duration::from_secs(30);
@@ -32,7 +32,7 @@ pub(crate) async fn run(command: &Command, cancel: &CancelToken) -> Result<Finis
 pub(crate) struct Case {
     pub(crate) command: Command,
     pub(crate) marker: String,
-    ready: tempfile::TempDir,
+    folder: TestProject,
 }
 
 impl Case {
@@ -40,14 +40,14 @@ impl Case {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let marker = format!("{}-{number}", std::process::id());
-        let ready = tempfile::tempdir().unwrap();
-        let environment = Environment::new().with("HOOKRAIL_CHILD_READY", ready.path().join("ready"));
+        let folder = TestProject::new();
+        let environment = Environment::new().with("HOOKRAIL_CHILD_READY", folder.path("ready"));
         let command = Command::new(child())
             .args(arguments.iter().copied())
             .env(Arc::new(environment))
             .timeout(HANG)
             .marker(MARKER, &marker);
-        Self { command, marker, ready }
+        Self { command, marker, folder }
     }
 
     /// Changes the command.
@@ -86,11 +86,11 @@ impl Case {
     }
 
     pub(crate) fn ready_file(&self) -> PathBuf {
-        self.ready.path().join("ready")
+        self.folder.path("ready")
     }
 
     pub(crate) fn scratch_file(&self) -> PathBuf {
-        self.ready.path().join("scratch")
+        self.folder.path("scratch")
     }
 
     /// The living processes of this run.

@@ -1,4 +1,4 @@
-//! Which rules of the behaviour study the cases cite, and why the others have none.
+//! Which rules of the specification the cases cite, and why the others have none.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use std::path::Path;
 use super::case::Case;
 use super::load::LoadError;
 
-/// How many rules the study of `llxprt` has.
+/// How many rules `docs/specification/llxprt.md` has.
 pub const RULES: usize = 150;
 
 /// The command that writes `COVERAGE.md` anew.
@@ -55,9 +55,9 @@ pub fn coverage(cases: &[Case], folder: &Path) -> Result<String, LoadError> {
     let defects = (1..=41).filter(|number| cited.contains_key(format!("B{number}").as_str())).count();
     Ok(format!(
         "# What the cases cover\n\n\
-         Written by `{COVERAGE_COMMAND}`; do not edit. The rules are those of the `llxprt` behaviour study.\n\n\
+         Written by `{COVERAGE_COMMAND}`; do not edit. The rules are those of [the specification](../docs/specification/llxprt.md).\n\n\
          {} cases. Of {RULES} rules {covered} have a case, {explained} a reason for having none, {open} neither. \
-         {defects} of the 41 known defects of other implementations are cited.\n\n\
+         {defects} known defects of other implementations are cited.\n\n\
          | rule | cases |\n|---|---|\n{rows}",
         cases.len()
     ))

@@ -112,11 +112,13 @@ fn is_plain(part: std::path::Component<'_>) -> bool {
     matches!(part, std::path::Component::Normal(_))
 }
 
-/// `003 §4.3`, `001 Plain Text Fallback`, `decisions §3`, `cli fire`, `llxprt:R67`, `xcode:12`, `users:R12.1`.
+/// Whether a text has the form of a citation: a page of the specification and the number of a rule, such as `llxprt:R67`,
+/// `engine:E2.2` or `xcode:36`. That the rule exists is checked by a test, because another set of cases may have rules of
+/// its own.
 fn is_citation(text: &str) -> bool {
-    let studied = |prefix| text.strip_prefix(prefix).is_some_and(|rest| rest.contains(|c: char| c.is_ascii_digit()));
-    let seed = text.get(..3).is_some_and(|seed| matches!(seed, "000" | "001" | "002" | "003" | "004"));
-    seed || text.starts_with("decisions §")
-        || text.starts_with("cli")
-        || ["llxprt:", "xcode:", "xcsh:", "users:"].into_iter().any(studied)
+    let Some((page, rule)) = text.split_once(':') else { return false };
+    let number = rule.trim_start_matches(|c: char| c.is_ascii_uppercase());
+    matches!(page, "engine" | "cli" | "llxprt" | "xcode" | "xcsh")
+        && rule.len() - number.len() <= 1
+        && number.split('.').all(|part| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit()))
 }

@@ -51,7 +51,7 @@ fn attempt(case: &Case, program: &Path) -> std::io::Result<Vec<Mismatch>> {
     for (path, expected) in &case.expect.files {
         file(path, expected, &sandbox, &mut out);
     }
-    // What the program said helps whoever has to find out why.
+    // The output of the program helps to find the cause.
     if !out.is_empty() && case.expect.stderr.is_none() && !finished.stderr.trim().is_empty() {
         out.push(Mismatch::new("stderr", "a passing case", finished.stderr.trim()));
     }

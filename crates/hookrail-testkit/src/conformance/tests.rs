@@ -60,7 +60,7 @@ fn folder_with(cases: &Value) -> TempDir {
 }
 
 fn case(name: &str, more: &Value) -> Value {
-    let mut case = json!({ "name": name, "cites": ["003 §4.3"], "command": ["fire"], "expect": {} });
+    let mut case = json!({ "name": name, "cites": ["llxprt:R67"], "command": ["fire"], "expect": {} });
     for (key, value) in more.as_object().into_iter().flatten() {
         case[key] = value.clone();
     }
@@ -73,6 +73,8 @@ fn malformed_cases_are_not_loaded() {
         json!([case("twice", &json!({})), case("twice", &json!({}))]),
         json!([case("no citation", &json!({ "cites": [] }))]),
         json!([case("no place", &json!({ "cites": ["somewhere"] }))]),
+        json!([case("no such page", &json!({ "cites": ["users:R1"] }))]),
+        json!([case("no number", &json!({ "cites": ["cli:fire"] }))]),
         json!([case("unknown key", &json!({ "expects": {} }))]),
         json!([case("unknown operator", &json!({ "expect": { "json": { "$contain": "x" } } }))]),
         json!([case("outside", &json!({ "files": { "../x": "" } }))]),

@@ -7,7 +7,7 @@ use super::part::{AnyPart, PartEnd};
 use super::plan::{PartPlan, Plan};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::registry::DialectId;
-use crate::event::{Event, EventKind, Stage};
+use crate::event::{Event, Stage};
 use crate::json::Json;
 use crate::outcome::{Decision, Effects, Outcome};
 use crate::run::{RunEnd, RunId, RunRequest};
@@ -15,7 +15,7 @@ use crate::snapshot::{Snapshot, Switch};
 use crate::tools::Spoken;
 
 /// The arguments of a tool call.
-const TOOL_INPUT: &str = "tool_input";
+pub(crate) const TOOL_INPUT: &str = "tool_input";
 
 /// One event on its way through the hooks.
 pub struct Firing {
@@ -92,7 +92,7 @@ impl Firing {
             parts.push((part.dialect, part.dialect.part(part, next_run)));
             next_run += part.hooks.len();
         }
-        let outcome = before_any_hook(&snapshot, &plan, event.kind());
+        let outcome = before_any_hook(&snapshot, &plan);
         let mut firing = Self {
             snapshot,
             plan,
@@ -113,9 +113,9 @@ impl Firing {
 
     /// The outcome of an event for which no hook runs: what the machine would come to, without making one, because most
     /// events of a session concern no hook.
-    pub(crate) fn without_hooks(snapshot: &Snapshot, plan: &Plan, event: &Event) -> Outcome {
-        let mut outcome = before_any_hook(snapshot, plan, event.kind());
-        outcome.diagnostics.extend(repeated_key(event).map(repeated_key_finding));
+    pub(crate) fn without_hooks(snapshot: &Snapshot, plan: &Plan, tool_input: Option<&Json>) -> Outcome {
+        let mut outcome = before_any_hook(snapshot, plan);
+        outcome.diagnostics.extend(tool_input.and_then(Json::repeated_key).map(repeated_key_finding));
         outcome.skipped.append(&plan.skipped);
         outcome
     }
@@ -211,7 +211,7 @@ impl Firing {
     /// Denies a tool call whose input has a key twice, if a guard is asked about it: the guard may read one value and the
     /// tool another.
     fn refuse_repeated_keys(&mut self, from: usize) {
-        let Some(key) = repeated_key(&self.event) else { return };
+        let Some(key) = self.event.field(TOOL_INPUT).and_then(Json::repeated_key) else { return };
         let kind = self.event.kind();
         let finding = repeated_key_finding(key);
         let message = finding.message.clone();
@@ -360,24 +360,19 @@ impl Firing {
 }
 
 /// What is said about an event before any hook is asked.
-fn before_any_hook(snapshot: &Snapshot, plan: &Plan, kind: EventKind) -> Outcome {
-    let mut outcome = Outcome::untouched(kind);
+fn before_any_hook(snapshot: &Snapshot, plan: &Plan) -> Outcome {
+    let mut outcome = Outcome::untouched(plan.event);
     outcome.diagnostics.extend(plan.diagnostics.iter().cloned());
     if let Switch::SystemOnly(why) = &snapshot.switch {
         outcome.diagnostics.push(Diagnostic::new(Code::HooksDisabled, why.to_string()));
     }
     outcome.diagnostics.extend(snapshot.standing.iter().cloned());
-    if let Some(refused) = snapshot.refusal.as_ref().filter(|_| kind.spec().is_gating()) {
+    if let Some(refused) = snapshot.refusal.as_ref().filter(|_| plan.event.spec().is_gating()) {
         outcome.refusal = Some(refused.refusal);
         outcome.effects.decision = Some(refused.refusal.decision());
         outcome.effects.reason = Some(refused.reason.to_string());
     }
     outcome
-}
-
-/// A key that the tool's input has twice.
-fn repeated_key(event: &Event) -> Option<String> {
-    event.field(TOOL_INPUT).and_then(Json::repeated_key)
 }
 
 fn repeated_key_finding(key: String) -> Diagnostic {

@@ -13,4 +13,5 @@ mod reasons;
 pub use machine::{Batch, Firing, Step};
 pub use plan::{PartPlan, Plan, PlannedHook};
 
+pub(crate) use machine::TOOL_INPUT;
 pub(crate) use part::{AnyPart, Part};

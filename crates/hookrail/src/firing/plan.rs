@@ -107,13 +107,14 @@ impl Plan {
                 matching.push(hook);
             }
         }
+        if matching.is_empty() {
+            return;
+        }
         // The mode is decided before duplicates leave, so that dropping the one sequential entry cannot turn a
         // chain of guards into a race.
         let stage = dialect.contract().stage(asked.event, &matching);
         let hooks = without_duplicates(&matching, |_, _| {});
-        if !hooks.is_empty() {
-            self.parts.push(PartPlan { dialect, stage, hooks });
-        }
+        self.parts.push(PartPlan { dialect, stage, hooks });
     }
 }
 
@@ -127,11 +128,12 @@ fn limit_reached(hook: &Hook, subject: &str) -> Diagnostic {
 /// What matchers are asked about: everything of an event that its plan depends on.
 pub(super) struct Asked {
     pub(super) event: EventKind,
-    subjects: Vec<(DialectId, Subject)>,
+    subjects: [Option<Subject>; DialectId::ORDER.len()],
 }
 
 /// What the matchers of one dialect are compared with.
 pub(super) struct Subject {
+    dialect: DialectId,
     pub(super) field: &'static str,
     pub(super) text: String,
     /// The name the same tool has in the dialect, where the host has declared one. Either will do.
@@ -146,14 +148,14 @@ impl Asked {
             let text = dialect.contract().matcher_subject(event, field);
             let is_tool = field == "tool_name";
             let in_dialect = is_tool.then(|| snapshot.tools.name_in(dialect, &text)).flatten().map(str::to_owned);
-            Some((dialect, Subject { field, text, in_dialect }))
+            Some(Subject { dialect, field, text, in_dialect })
         };
-        Self { event: event.kind(), subjects: DialectId::ORDER.into_iter().filter_map(subject).collect() }
+        Self { event: event.kind(), subjects: DialectId::ORDER.map(subject) }
     }
 
     /// What that dialect's matchers are compared with; nothing where its hooks for the event have no matchers.
     pub(super) fn of(&self, dialect: DialectId) -> Option<&Subject> {
-        self.subjects.iter().find(|(of, _)| *of == dialect).map(|(_, subject)| subject)
+        self.subjects.iter().flatten().find(|subject| subject.dialect == dialect)
     }
 
     fn subject(&self, dialect: DialectId) -> &str {

@@ -73,8 +73,8 @@ pub async fn exec_command(program: &str, args: &[&str], options: &ExecCommandOpt
     };
     let mut finished =
         hookrail_spawn::run(&command, &CancelToken::new()).await.map_err(|error| failed(error.to_string()))?;
-    if let Some(ladder) = finished.ladder.take() {
-        ladder.finish().await;
+    if let Some(termination) = finished.termination.take() {
+        termination.finish().await;
     }
     let (code, killed) = match finished.end {
         End::Exited(code) => (code, false),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use hookrail_spawn::{CancelToken, Captured, Command, End, Exit, Finished, Ladder, SpawnError, Survivors, run_id};
+use hookrail_spawn::{CancelToken, Captured, Command, End, Exit, Finished, SpawnError, Survivors, Termination, run_id};
 
 #[cfg(unix)]
 use super::direct::direct;
@@ -74,12 +74,12 @@ pub(crate) struct ProcessRun<'r> {
 pub(crate) struct ProcessResult {
     pub(crate) end: ProcessEnd,
     /// What is still to be done to end processes, so that the event need not wait for that.
-    pub(crate) ladders: Vec<Ladder>,
+    pub(crate) terminations: Vec<Termination>,
 }
 
 impl From<ProcessEnd> for ProcessResult {
     fn from(end: ProcessEnd) -> Self {
-        Self { end, ladders: Vec::new() }
+        Self { end, terminations: Vec::new() }
     }
 }
 
@@ -125,7 +125,7 @@ pub(super) fn ended(finished: Finished, request: &RunRequest) -> ProcessResult {
     let how = match (finished.end, finished.exit) {
         // A hook that wrote too much and then exited has still said something with its exit code.
         (End::OutputLimit, Some(Exit::Code(code))) if code != 0 => How::Exited(code),
-        (End::OutputLimit, Some(Exit::Signal(signal))) if finished.ladder.is_none() => How::Signalled(signal),
+        (End::OutputLimit, Some(Exit::Signal(signal))) if finished.termination.is_none() => How::Signalled(signal),
         (End::Exited(code), _) => How::Exited(code),
         (End::Signalled(signal), _) => How::Signalled(signal),
         (End::TimedOut, _) => How::TimedOut(request.timeout),
@@ -136,11 +136,11 @@ pub(super) fn ended(finished: Finished, request: &RunRequest) -> ProcessResult {
     let survivors = match finished.survivors {
         Survivors::Seen(count) => count,
         Survivors::Unknown => 1,
-        Survivors::NoneSeen | Survivors::LeftToLadder => 0,
+        Survivors::NoneSeen | Survivors::LeftToTermination => 0,
     };
     let (stdout, stderr) = (output(finished.stdout), output(finished.stderr));
     let end = ProcessEnd { stdout, stderr, survivors, ..ProcessEnd::new(how, finished.elapsed) };
-    ProcessResult { end, ladders: finished.ladder.into_iter().collect() }
+    ProcessResult { end, terminations: finished.termination.into_iter().collect() }
 }
 
 /// What the hook's entry names: a shell with a command line, or a program with arguments.

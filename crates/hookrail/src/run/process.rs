@@ -46,7 +46,7 @@ async fn run_in_project(context: ProcessRun<'_>, request: &RunRequest) -> Proces
     let used = existing_directory(&request.cwd, project);
     let elsewhere = RunRequest { cwd: used.clone(), ..request.clone() };
     let mut result = run_where_asked(context, &elsewhere).await;
-    result.ladders.extend(first.ladders);
+    result.terminations.extend(first.terminations);
     let why = RelocationReason::Unusable;
     result.end.surroundings.relocated = Some(Relocation { why, unusable: request.cwd.clone(), used });
     result
@@ -73,7 +73,7 @@ async fn run_where_asked(context: ProcessRun<'_>, request: &RunRequest) -> Proce
         ProcessLifetime::Worker => worker::ask(context, request).await,
         ProcessLifetime::Prewarmed(_) => spare::run(context, request).await,
     };
-    result.ladders.extend(context.pool.end_discarded());
+    result.terminations.extend(context.pool.end_discarded());
     result
 }
 

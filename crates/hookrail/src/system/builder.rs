@@ -12,7 +12,7 @@ use super::HookSystem;
 use super::drive::Parts;
 use super::engine::EngineRuntime;
 use super::notify::Sender;
-use crate::breadcrumb::Trail;
+use crate::breadcrumb::DebugLog;
 use crate::config::{KeptReason, KeptSource, LoadMode, Place, is_absence, kept_finding};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{self, DialectId, Inspector, Loader, Plugins, Sources, path_in, text_in};
@@ -259,7 +259,7 @@ impl Builder {
         }
         self.trust = self.trust.or_else(|| default_store(&environment));
         self.project = std::path::absolute(&self.project).unwrap_or(self.project);
-        let trail = Trail::new(dialect::log_files(&environment));
+        let debug_log = DebugLog::new(dialect::log_files(&environment));
         let depth = text_in(&environment, "HOOKRAIL_DEPTH").and_then(|depth| depth.parse().ok()).unwrap_or(0);
         let environment = Arc::new(environment);
         let parts = Parts {
@@ -276,7 +276,7 @@ impl Builder {
             modules: self.modules.take(),
             notify: Sender::default(),
             processes: Semaphore::new(self.most_processes),
-            trail,
+            debug_log,
             pool: ProcessPool::default(),
             closures: ClosureThreads::default(),
         };
@@ -318,7 +318,7 @@ impl Settings {
         loaded.sources.looked_at.extend(self.described.files.iter().cloned());
         loaded.sources.kept.extend(kept);
         loaded.sources.try_again |= grants.try_again;
-        self.parts.trail.leave(&loaded.breadcrumbs);
+        self.parts.debug_log.append(&loaded.breadcrumbs);
         log!(debug, target: "hookrail::registry", hooks = loaded.hooks.len(), findings = loaded.diagnostics.len(), "loaded");
         diagnostics.extend(loaded.diagnostics);
         let mut hooks = loaded.hooks;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use hookrail_spawn::{CancelToken, Ladder, lock};
+use hookrail_spawn::{CancelToken, Termination, lock};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -20,7 +20,7 @@ use super::host::Host;
 use super::notify::{FireId, Notification, Sender};
 use super::options::{Detached, cancelled_with};
 use super::runtime_pool::InUse;
-use crate::breadcrumb::Trail;
+use crate::breadcrumb::DebugLog;
 use crate::diagnostic::Diagnostic;
 use crate::dialect;
 use crate::event::Stage;
@@ -41,7 +41,7 @@ pub(super) struct Parts {
     pub(super) notify: Sender,
     /// Places for processes, shared by everything that runs them.
     pub(super) processes: Semaphore,
-    pub(super) trail: Trail,
+    pub(super) debug_log: DebugLog,
     /// Processes that are kept from one event to the next.
     pub(super) pool: ProcessPool,
     /// Threads for closures of the embedding program.
@@ -79,12 +79,12 @@ enum DrivenBy {
     /// The engine's own thread or the runtime that was lent: it stays, and ends everything itself.
     Engine {
         /// Processes that were told to end and have not yet.
-        ladders: Mutex<JoinSet<()>>,
+        terminations: Mutex<JoinSet<()>>,
         /// Runs that no event waits for.
         background: Background,
     },
     /// The thread of the caller, which waits for this one event and then has other things to do.
-    CallingThread { system: HookSystem, ladders: Mutex<Vec<Ladder>> },
+    CallingThread { system: HookSystem, terminations: Mutex<Vec<Termination>> },
     /// A task of the caller's multi-thread runtime. Processes end in further tasks; detached hooks go to the engine, because
     /// the caller has not promised that its runtime lives as long as they do.
     Task { system: HookSystem, in_use: Arc<InUse> },
@@ -93,12 +93,15 @@ enum DrivenBy {
 impl Driver {
     /// A driver for the engine's thread.
     pub(super) fn on_engine(parts: Arc<Parts>) -> Self {
-        Self { parts, driven_by: DrivenBy::Engine { ladders: Mutex::default(), background: Background::default() } }
+        Self {
+            parts,
+            driven_by: DrivenBy::Engine { terminations: Mutex::default(), background: Background::default() },
+        }
     }
 
     /// A driver for one event on the thread that waits for it.
     pub(super) fn on_calling_thread(system: &HookSystem) -> Self {
-        let driven_by = DrivenBy::CallingThread { system: system.clone(), ladders: Mutex::default() };
+        let driven_by = DrivenBy::CallingThread { system: system.clone(), terminations: Mutex::default() };
         Self { parts: Arc::clone(system.parts()), driven_by }
     }
 
@@ -110,17 +113,17 @@ impl Driver {
 
     /// Lets everything end that outlived its event, and says what had to be cut off for that.
     pub(super) async fn close(&self) -> Vec<Diagnostic> {
-        let DrivenBy::Engine { ladders, background } = &self.driven_by else { return Vec::new() };
+        let DrivenBy::Engine { terminations, background } = &self.driven_by else { return Vec::new() };
         let cut_off = background.close().await;
         self.parts.pool.close().await;
-        join_all(ladders).await;
+        join_all(terminations).await;
         cut_off
     }
 
     /// What a host's thread has to hand on when its event is over.
-    pub(super) fn take_ladders(&self) -> Vec<Ladder> {
+    pub(super) fn take_terminations(&self) -> Vec<Termination> {
         match &self.driven_by {
-            DrivenBy::CallingThread { ladders, .. } => std::mem::take(&mut *lock(ladders)),
+            DrivenBy::CallingThread { terminations, .. } => std::mem::take(&mut *lock(terminations)),
             DrivenBy::Engine { .. } | DrivenBy::Task { .. } => Vec::new(),
         }
     }
@@ -167,7 +170,7 @@ impl Driver {
                 }
                 Step::Wait => {
                     let why = "a run was lost before it had ended";
-                    self.parts.trail.leave(&dialect::engine_log(event, why));
+                    self.parts.debug_log.append(&dialect::engine_log(event, why));
                     return Outcome::abandoned(event);
                 }
             }
@@ -225,7 +228,7 @@ impl Driver {
         let end = self.run_action(&request, context, wait).await;
         log!(debug, target: "hookrail::runner", %hook, how = ?end.how(), duration = ?end.duration(), "ended");
         log!(trace, target: "hookrail::runner", %hook, stdout = %end.stdout().lossy(), stderr = %end.stderr().lossy(), "output");
-        self.parts.trail.leave(&hook.dialect.contract().run_log(&hook, request.event.kind(), &end));
+        self.parts.debug_log.append(&hook.dialect.contract().run_log(&hook, request.event.kind(), &end));
         let (how, duration) = (end.how().clone(), end.duration());
         self.parts.notify.tell(|| Notification::Ended { fire, run, hook, how, duration });
         end
@@ -303,24 +306,24 @@ impl Driver {
         // Whether the hook is still what was granted is looked at inside, because a file can change while its hook waits.
         let Parts { world, pool, .. } = &*self.parts;
         let result = run_process(ProcessRun { world, pool, wait, cancel }, request).await;
-        result.ladders.into_iter().for_each(|ladder| self.finish_later(ladder));
+        result.terminations.into_iter().for_each(|termination| self.finish_later(termination));
         RunEnd::Process(result.end)
     }
 
-    fn finish_later(&self, ladder: Ladder) {
+    fn finish_later(&self, termination: Termination) {
         match &self.driven_by {
-            DrivenBy::Engine { ladders, .. } => {
-                let mut ladders = lock(ladders);
-                while ladders.try_join_next().is_some() {}
-                ladders.spawn(async move {
-                    ladder.finish().await;
+            DrivenBy::Engine { terminations, .. } => {
+                let mut terminations = lock(terminations);
+                while terminations.try_join_next().is_some() {}
+                terminations.spawn(async move {
+                    termination.finish().await;
                 });
             }
-            DrivenBy::CallingThread { ladders, .. } => lock(ladders).push(ladder),
+            DrivenBy::CallingThread { terminations, .. } => lock(terminations).push(termination),
             DrivenBy::Task { in_use, .. } => {
                 let in_use = Arc::clone(in_use);
                 tokio::spawn(async move {
-                    ladder.finish().await;
+                    termination.finish().await;
                     drop(in_use);
                 });
             }

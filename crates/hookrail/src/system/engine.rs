@@ -114,7 +114,7 @@ pub(super) fn runtime() -> io::Result<tokio::runtime::Runtime> {
 }
 
 /// When there is no thread to be had, every hook fails to start, and its failure policy decides.
-pub(super) fn without_engine(mut firing: Firing, why: &str) -> Outcome {
+pub(super) fn without_engine(mut firing: Box<Firing>, why: &str) -> Outcome {
     loop {
         match firing.step() {
             Step::Run(batch) => {

@@ -30,6 +30,7 @@ pub use notify::{FireId, Notification, Notifications};
 pub use options::FireOptions;
 pub use status::StatusLine;
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -42,8 +43,9 @@ use crate::config::LoadMode;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Loader;
 use crate::event::{Event, EventKind, EventSet};
-use crate::firing::{Firing, Plan};
+use crate::firing::{Firing, Plan, TOOL_INPUT};
 use crate::hook::{Action, Hook};
+use crate::json::Json;
 use crate::outcome::Outcome;
 use crate::snapshot::{Configuration, Revision, Snapshot};
 use crate::trust::{Fingerprint, protected_folders};
@@ -294,8 +296,8 @@ impl HookSystem {
             return Fire::untouched(event.kind());
         }
         let firing = match self.admit(event) {
-            Ok(firing) => firing,
-            Err(outcome) => return Fire::ready(*outcome),
+            ControlFlow::Continue(firing) => firing,
+            ControlFlow::Break(outcome) => return Fire::ready(outcome),
         };
         if self.inner.settings.engine_runtime() == EngineRuntime::Lent {
             // The runtime of the first event is the one that was lent, whatever drives that event.
@@ -329,8 +331,8 @@ impl HookSystem {
             return Outcome::untouched(kind);
         }
         let firing = match self.admit(event) {
-            Ok(firing) => firing,
-            Err(outcome) => return *outcome,
+            ControlFlow::Continue(firing) => firing,
+            ControlFlow::Break(outcome) => return outcome,
         };
         match self.inner.runtimes.borrow() {
             // The shutdown may have come and gone since the event was admitted.
@@ -383,10 +385,10 @@ impl HookSystem {
     }
 
     /// An event that is about to be driven.
-    fn fired(&self, firing: Firing, options: FireOptions) -> drive::Fired {
+    fn fired(&self, firing: Box<Firing>, options: FireOptions) -> drive::Fired {
         drive::Fired {
             id: self.parts().notify.next_id(),
-            firing: Box::new(firing),
+            firing,
             host: options.host.unwrap_or_else(|| Arc::new(NoHost)),
             detached: options.detached,
             cancel: CancelToken::new(),
@@ -394,29 +396,38 @@ impl HookSystem {
         }
     }
 
+    /// The outcome of an event about a tool, where it is known before the event is made: its plan is kept, and no hook runs.
+    fn known_outcome(&self, kind: EventKind, tool: &str, input: &Json) -> Option<Outcome> {
+        if self.inner.load_again.load(Ordering::Relaxed) || self.inner.shut_down.load(Ordering::Relaxed) {
+            return None;
+        }
+        let in_force = self.inner.in_force.load();
+        let plan = in_force.kept(kind, tool).filter(|plan| plan.parts.is_empty())?;
+        Some(Firing::without_hooks(&in_force.snapshot, &plan, Some(input)))
+    }
+
     /// Plans an event, unless its outcome is known without asking anybody.
-    fn admit(&self, event: Event) -> Result<Firing, Box<Outcome>> {
+    fn admit(&self, event: Event) -> ControlFlow<Outcome, Box<Firing>> {
         self.load_what_was_missed();
         let kind = event.kind();
         if !self.used_by.may_fire(kind) {
-            return Err(Box::new(Outcome::untouched(kind)));
+            return ControlFlow::Break(Outcome::untouched(kind));
         }
         if self.inner.shut_down.load(Ordering::Relaxed) {
             // A host that still asks must not take silence for consent.
-            return Err(Box::new(Outcome::abandoned(kind)));
+            return ControlFlow::Break(Outcome::abandoned(kind));
         }
         let in_force = self.inner.in_force.load();
         let plan = in_force.plan(&event);
-        let is_idle = plan.parts.is_empty();
-        let depth = self.parts().world.depth;
         // Where no hook would run there is no recursion to end.
-        if depth >= DEEPEST && !is_idle {
-            return Err(Box::new(Outcome::too_deep(kind, depth)));
+        if plan.parts.is_empty() {
+            return ControlFlow::Break(Firing::without_hooks(&in_force.snapshot, &plan, event.field(TOOL_INPUT)));
         }
-        if is_idle {
-            return Err(Box::new(Firing::without_hooks(&in_force.snapshot, &plan, &event)));
+        let depth = self.parts().world.depth;
+        if depth >= DEEPEST {
+            return ControlFlow::Break(Outcome::too_deep(kind, depth));
         }
-        Ok(Firing::planned(Arc::clone(&in_force.snapshot), plan, event))
+        ControlFlow::Continue(Box::new(Firing::planned(Arc::clone(&in_force.snapshot), plan, event)))
     }
 
     /// The engine's thread, which is started when it is first needed. A start that failed is tried again for the next

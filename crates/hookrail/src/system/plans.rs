@@ -11,6 +11,7 @@ use hookrail_spawn::lock;
 use crate::dialect::registry::DialectId;
 use crate::event::{Event, EventKind};
 use crate::firing::Plan;
+use crate::json::Json;
 use crate::snapshot::Snapshot;
 
 /// The number of plans that are kept. Two texts that want the same place push each other out, which costs the time of
@@ -37,8 +38,8 @@ struct KeptPlan {
 
 impl KeptPlan {
     /// The plan, if it was made for an event like this.
-    fn plan_for(&self, event: EventKind, text: &str) -> Option<&Arc<Plan>> {
-        self.plan.as_ref().filter(|plan| plan.event == event && self.text == text)
+    fn plan_for(&self, event: EventKind, text: &str) -> Option<Arc<Plan>> {
+        self.plan.as_ref().filter(|plan| plan.event == event && self.text == text).cloned()
     }
 }
 
@@ -59,13 +60,12 @@ impl InForce {
         let make = || Arc::new(Plan::new(&self.snapshot, event));
         let Some(text) = deciding_text(event) else { return make() };
         let Some(place) = self.place(event.kind(), text) else { return make() };
-        let kept = || lock(place);
-        if let Some(plan) = kept().plan_for(event.kind(), text) {
-            return Arc::clone(plan);
+        if let Some(plan) = lock(place).plan_for(event.kind(), text) {
+            return plan;
         }
         // Made without the lock: with very many hooks the first plan takes a moment.
         let plan = make();
-        let mut kept = kept();
+        let mut kept = lock(place);
         kept.text.clear();
         kept.text.push_str(text);
         // What was there is dropped without the lock.
@@ -73,6 +73,11 @@ impl InForce {
         drop(kept);
         drop(before);
         plan
+    }
+
+    /// The plan that was made before for events of a kind about something, such as a tool's name, if it is kept.
+    pub(super) fn kept(&self, event: EventKind, text: &str) -> Option<Arc<Plan>> {
+        lock(self.place(event, text)?).plan_for(event, text)
     }
 
     fn place(&self, event: EventKind, text: &str) -> Option<&Mutex<KeptPlan>> {
@@ -88,7 +93,7 @@ fn fingerprint(event: EventKind, text: &str) -> u64 {
 }
 
 /// The text of the one field that the matchers of all dialects are compared with; nothing if there are several such
-/// fields, or if the text is too long to be kept.
+/// fields, or if the text is too long to be kept or is written with escapes.
 fn deciding_text(event: &Event) -> Option<&str> {
     let spec = event.kind().spec();
     let mut fields = DialectId::ORDER.into_iter().filter_map(|dialect| spec.matched_on(dialect));
@@ -96,14 +101,13 @@ fn deciding_text(event: &Event) -> Option<&str> {
     if fields.any(|other| other != field) {
         return None;
     }
-    let text = event.field(field).map_or("", |value| value.text());
+    let text = event.field(field).map_or(Some(""), Json::plain_str)?;
     (text.len() <= LONGEST).then_some(text)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::Json;
 
     fn event(tool: &str) -> Event {
         Event::new(EventKind::BeforeTool, "/p").with("tool_name", Json::string(tool))
@@ -123,7 +127,7 @@ mod tests {
     #[test]
     fn two_texts_in_one_place_push_each_other_out() {
         let in_force = InForce::default();
-        let place = |tool: &str| fingerprint(EventKind::BeforeTool, &format!("\"{tool}\"")) % PLACES as u64;
+        let place = |tool: &str| fingerprint(EventKind::BeforeTool, tool) % PLACES as u64;
         let other = (0..).map(|number| format!("tool-{number}")).find(|name| place(name) == place("edit")).unwrap();
         let first = in_force.plan(&event("edit"));
         let pushing = in_force.plan(&event(&other));
@@ -134,7 +138,7 @@ mod tests {
     #[test]
     fn a_long_text_is_not_kept() {
         let in_force = InForce::default();
-        let long = event(&"x".repeat(LONGEST));
+        let long = event(&"x".repeat(LONGEST + 1));
         assert!(!Arc::ptr_eq(&in_force.plan(&long), &in_force.plan(&long)));
     }
 }

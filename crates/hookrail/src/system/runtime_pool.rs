@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use hookrail_spawn::{Ladder, lock};
+use hookrail_spawn::{Termination, lock};
 use tokio::runtime::{Handle, Runtime};
 use tokio::sync::{OwnedRwLockReadGuard, RwLock};
 use tokio::task::JoinSet;
@@ -92,26 +92,26 @@ impl BorrowedRuntime {
         // A bug of the engine must not end the host, and must not pass for a yes.
         let driven = catch_unwind(AssertUnwindSafe(|| self.runtime.block_on(driving)));
         let outcome = driven.unwrap_or_else(|_| Outcome::abandoned(kind));
-        let ladders = driver.take_ladders();
-        if ladders.is_empty() {
+        let terminations = driver.take_terminations();
+        if terminations.is_empty() {
             system.inner.runtimes.put_back(self.runtime);
         } else {
-            self.finish(ladders);
+            self.finish(terminations);
         }
         outcome
     }
 
-    /// Ends processes on a thread of its own. The ladders can only be finished with the runtime they were begun with.
-    fn finish(self, ladders: Vec<Ladder>) {
+    /// Ends processes on a thread of its own. The terminations can only be finished with the runtime they were begun with.
+    fn finish(self, terminations: Vec<Termination>) {
         let body = move || {
             self.runtime.block_on(async {
-                let mut ending: JoinSet<_> = ladders.into_iter().map(Ladder::finish).collect();
+                let mut ending: JoinSet<_> = terminations.into_iter().map(Termination::finish).collect();
                 while ending.join_next().await.is_some() {}
             });
             drop(self.in_use);
         };
-        // Without a thread the ladders are dropped, which kills what they were to end at once.
-        let _ = thread::Builder::new().name("hookrail-ladder".to_owned()).spawn(body);
+        // Without a thread the terminations are dropped, which kills what they were to end at once.
+        let _ = thread::Builder::new().name("hookrail-end".to_owned()).spawn(body);
     }
 }
 

@@ -16,16 +16,24 @@ impl HookSystem {
         if self.wants(kind) { self.fire(complete(self.event(kind))) } else { Fire::untouched(kind) }
     }
 
+    /// Fires an event about a tool that is made only if a hook takes part in it: most tool calls concern none.
+    fn fire_about_tool(&self, kind: EventKind, tool: &str, input: Json, complete: impl FnOnce(Event) -> Event) -> Fire {
+        if self.wants(kind)
+            && let Some(outcome) = self.known_outcome(kind, tool, &input)
+        {
+            return Fire::ready(outcome);
+        }
+        self.fire_if_wanted(kind, |event| complete(event.with_text("tool_name", tool).with("tool_input", input)))
+    }
+
     /// Fires `before-tool`.
     pub fn fire_before_tool(&self, tool: &str, input: Json) -> Fire {
-        self.fire_if_wanted(EventKind::BeforeTool, |event| event.with_text("tool_name", tool).with("tool_input", input))
+        self.fire_about_tool(EventKind::BeforeTool, tool, input, |event| event)
     }
 
     /// Fires `after-tool`.
     pub fn fire_after_tool(&self, tool: &str, input: Json, response: Json) -> Fire {
-        self.fire_if_wanted(EventKind::AfterTool, |event| {
-            event.with_text("tool_name", tool).with("tool_input", input).with("tool_response", response)
-        })
+        self.fire_about_tool(EventKind::AfterTool, tool, input, |event| event.with("tool_response", response))
     }
 
     /// Fires `before-model`.

@@ -7,12 +7,11 @@
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
-use std::fmt;
 use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use super::siblings::{Imports, importable_files};
+use super::siblings::importable_files;
 use crate::config::without_dots;
 use crate::dialect::registry::DialectId;
 use crate::hidden::is_hidden;
@@ -40,39 +39,32 @@ pub(super) enum Form {
 }
 
 /// Why the files that a command names may not be all that it runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum OpenEnd {
     /// Only a shell can say what the line does: it has operators, expansions, assignments or escapes.
+    #[error("only a shell can tell what it runs")]
     NeedsShell,
     /// It holds a character that cannot be seen, or looks like a blank and is none.
+    #[error("it contains a character that cannot be seen")]
     HiddenCharacter,
     /// Its program is neither a file of the project nor a known interpreter with a script.
+    #[error("its program can run files that it does not name")]
     UnknownProgram,
     /// Its program cannot be found, or lies in the project without being named.
+    #[error("its program is not found, or lies in the project and is not named")]
     ProgramNotCovered,
     /// The interpreter has an option that can make it run something else.
+    #[error("an option of its interpreter can make it run something else")]
     InterpreterOption,
     /// The interpreter is given no script, or one that is no file of the project.
+    #[error("its interpreter is given no script of the project")]
     NoScript,
     /// The first line of its program names an interpreter that is not known, or one of the project that is not covered.
+    #[error("the first line of its program names an interpreter that is not known")]
     UnknownShebang,
     /// Its interpreter also runs files beside the script, and the script lies in no folder for hooks.
+    #[error("its interpreter imports files beside the script, which lies in no hook folder")]
     ImportsFromProject,
-}
-
-impl fmt::Display for OpenEnd {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NeedsShell => "only a shell can tell what it runs",
-            Self::HiddenCharacter => "it contains a character that cannot be seen",
-            Self::UnknownProgram => "its program can run files that it does not name",
-            Self::ProgramNotCovered => "its program is not found, or lies in the project and is not named",
-            Self::InterpreterOption => "an option of its interpreter can make it run something else",
-            Self::NoScript => "its interpreter is given no script of the project",
-            Self::UnknownShebang => "the first line of its program names an interpreter that is not known",
-            Self::ImportsFromProject => "its interpreter imports files beside the script, which lies in no hook folder",
-        })
-    }
 }
 
 /// A file that a command names or, for some interpreters, can import.
@@ -108,8 +100,8 @@ impl Command {
         let meant = |word: &String| self.file_inside(root, cwd, word);
         let mut found: BTreeSet<Found> = self.possible_words().iter().filter_map(meant).collect();
         let mut complete = true;
-        if let Ok(Closed { imports: Some((imports, folder)), .. }) = self.closed(root, cwd) {
-            let siblings = importable_files(&folder, imports);
+        if let Ok(Some((interpreter, folder))) = self.closed(root, cwd) {
+            let siblings = importable_files(&folder, interpreter);
             complete = siblings.complete;
             found.extend(siblings.paths.into_iter().filter_map(file_at));
         }
@@ -169,8 +161,8 @@ impl Command {
         }
     }
 
-    /// What the command runs, if it is understood completely.
-    fn closed(&self, root: &Path, cwd: &Path) -> Result<Closed, OpenEnd> {
+    /// What the command runs beside the files it names, if it is understood completely.
+    fn closed(&self, root: &Path, cwd: &Path) -> Result<ImportsFrom, OpenEnd> {
         let words = match &self.form {
             Form::Line(line) => plain_words(line, &self.folders)?,
             Form::Words(words) => words.to_vec(),
@@ -188,12 +180,12 @@ impl Command {
         let (isolation, rest) = interpreter.skip_options(arguments)?;
         let script = rest.first().ok_or(OpenEnd::NoScript)?;
         let script = self.file_inside(root, cwd, script).ok_or(OpenEnd::NoScript)?;
-        Closed::script(root, interpreter, isolation, &script)
+        imports_of(root, interpreter, isolation, &script)
     }
 
     /// A program that is a file of the project.
-    fn own_program(&self, root: &Path, path: &Found) -> Result<Closed, OpenEnd> {
-        let Some(line) = first_line(&path.real) else { return Ok(Closed { imports: None }) };
+    fn own_program(&self, root: &Path, path: &Found) -> Result<ImportsFrom, OpenEnd> {
+        let Some(line) = first_line(&path.real) else { return Ok(None) };
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         let (program, option) = match *words.as_slice() {
             ["/usr/bin/env" | "/bin/env", name] if !name.starts_with('-') => (name, None),
@@ -208,7 +200,7 @@ impl Command {
         }
         let interpreter = Interpreter::of_name(name).ok_or(OpenEnd::UnknownShebang)?;
         let (isolation, rest) = interpreter.skip_options(option.as_slice())?;
-        if rest.is_empty() { Closed::script(root, interpreter, isolation, path) } else { Err(OpenEnd::UnknownShebang) }
+        if rest.is_empty() { imports_of(root, interpreter, isolation, path) } else { Err(OpenEnd::UnknownShebang) }
     }
 
     /// The file that a program's name leads to. A bare name is looked for in the absolute parts of the search path, as the
@@ -223,24 +215,21 @@ impl Command {
     }
 }
 
-/// What a closed command runs beside the files it names.
-struct Closed {
-    /// What the interpreter can import, and from which folder.
-    imports: Option<(Imports, PathBuf)>,
-}
+/// An interpreter that also imports files, and the folder from which it does.
+type ImportsFrom = Option<(Interpreter, PathBuf)>;
 
-impl Closed {
-    fn script(root: &Path, interpreter: Interpreter, isolation: Isolation, script: &Found) -> Result<Self, OpenEnd> {
-        let Some(imports) = interpreter.imports().filter(|_| isolation == Isolation::None) else {
-            return Ok(Self { imports: None });
-        };
-        // An interpreter looks beside the script that a link leads to.
-        let folder = script.real.parent().ok_or(OpenEnd::NoScript)?.to_owned();
-        if !is_hook_folder(root, &folder) {
-            return Err(OpenEnd::ImportsFromProject);
-        }
-        Ok(Self { imports: Some((imports, folder)) })
+fn imports_of(
+    root: &Path,
+    interpreter: Interpreter,
+    isolation: Isolation,
+    script: &Found,
+) -> Result<ImportsFrom, OpenEnd> {
+    if interpreter.importable_endings().is_empty() || isolation == Isolation::Isolated {
+        return Ok(None);
     }
+    // An interpreter looks beside the script that a link leads to.
+    let folder = script.real.parent().ok_or(OpenEnd::NoScript)?.to_owned();
+    if is_hook_folder(root, &folder) { Ok(Some((interpreter, folder))) } else { Err(OpenEnd::ImportsFromProject) }
 }
 
 /// Folders in which agents keep what belongs to hooks: those of the dialects, of agents whose hooks are no dialect, and of
@@ -265,7 +254,7 @@ fn is_hook_folder(root: &Path, folder: &Path) -> bool {
 
 /// A program that runs a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Interpreter {
+pub(super) enum Interpreter {
     Shell,
     Python,
     Node,
@@ -292,13 +281,14 @@ impl Interpreter {
         }
     }
 
-    fn imports(self) -> Option<Imports> {
+    /// The endings of files that it imports from the folder of a script.
+    pub(super) fn importable_endings(self) -> &'static [&'static str] {
         match self {
-            Self::Shell => None,
-            Self::Python => Some(Imports::Python),
-            Self::Node => Some(Imports::Node),
-            Self::Ruby => Some(Imports::Ruby),
-            Self::Perl => Some(Imports::Perl),
+            Self::Shell => &[],
+            Self::Python => &["py", "pyc", "pyd", "so", "zip", "egg", "pth"],
+            Self::Node => &["js", "mjs", "cjs", "json", "node", "ts", "mts", "cts", "wasm"],
+            Self::Ruby => &["rb", "so", "bundle"],
+            Self::Perl => &["pm", "pl", "pmc", "so", "bundle"],
         }
     }
 

@@ -87,8 +87,8 @@ pub struct Definition {
     /// The command line, the words of a program as a JSON list, or the module's path in the project.
     pub command: String,
     /// How long its process lives, where that is longer than one run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub life: Option<String>,
+    #[serde(rename = "life", default, skip_serializing_if = "Option::is_none")]
+    pub lifetime: Option<String>,
     /// The plugin it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub package: Option<String>,
@@ -230,7 +230,7 @@ impl Fingerprint {
             matcher: hook.matcher.pattern().map(str::to_owned),
             kind: shape.to_owned(),
             command,
-            life: (hook.exec.lifetime != ProcessLifetime::Once).then(|| hook.exec.lifetime.name().to_owned()),
+            lifetime: (hook.exec.lifetime != ProcessLifetime::Once).then(|| hook.exec.lifetime.name().to_owned()),
             package: hook.owner.as_ref().map(|owner| owner.id.clone()),
             on_failure: None,
             timeout: None,

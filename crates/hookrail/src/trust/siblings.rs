@@ -4,37 +4,12 @@
 //! the hook. So everything that could be imported from there belongs to the grant.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+
+use super::command::Interpreter;
 
 /// More files than this are not covered, and the hook cannot be granted.
 const MOST_FILES: usize = 512;
-
-/// Whose imports are meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Imports {
-    Python,
-    Node,
-    Ruby,
-    Perl,
-}
-
-impl Imports {
-    /// The endings of files that can be imported.
-    fn endings(self) -> &'static [&'static str] {
-        match self {
-            Self::Python => &["py", "pyc", "pyd", "so", "zip", "egg", "pth"],
-            Self::Node => &["js", "mjs", "cjs", "json", "node", "ts", "mts", "cts", "wasm"],
-            Self::Ruby => &["rb", "so", "bundle"],
-            Self::Perl => &["pm", "pl", "pmc", "so", "bundle"],
-        }
-    }
-
-    /// Folders that are not looked into: byte code is kept elsewhere while hooks run.
-    fn leaves_out(self, name: &OsStr) -> bool {
-        self == Self::Python && name == "__pycache__"
-    }
-}
 
 /// What can be imported from a folder.
 #[derive(Debug)]
@@ -45,8 +20,9 @@ pub(super) struct Importable {
 }
 
 /// Every file below the folder that can be imported. Links are followed to files but not to folders.
-pub(super) fn importable_files(folder: &Path, imports: Imports) -> Importable {
+pub(super) fn importable_files(folder: &Path, interpreter: Interpreter) -> Importable {
     let mut found = Importable { paths: BTreeSet::new(), complete: true };
+    let endings = interpreter.importable_endings();
     let mut waiting = vec![folder.to_owned()];
     let mut seen = 0;
     while let Some(folder) = waiting.pop() {
@@ -67,13 +43,14 @@ pub(super) fn importable_files(folder: &Path, imports: Imports) -> Importable {
             let path = entry.path();
             let kind = entry.file_type();
             if kind.as_ref().is_ok_and(std::fs::FileType::is_dir) {
-                if !imports.leaves_out(&entry.file_name()) {
+                // Byte code is kept elsewhere while hooks run.
+                if interpreter != Interpreter::Python || entry.file_name() != "__pycache__" {
                     waiting.push(path);
                 }
             } else if kind.is_ok_and(|kind| kind.is_symlink()) && path.is_dir() {
                 // A link to a folder makes everything in there importable, which is nothing that can be shown.
                 found.complete = false;
-            } else if path.extension().is_some_and(|ending| imports.endings().iter().any(|known| ending == *known)) {
+            } else if path.extension().is_some_and(|ending| endings.iter().any(|known| ending == *known)) {
                 found.paths.insert(path);
             }
         }

@@ -289,15 +289,8 @@ fn key(project: &Path) -> String {
     }
 }
 
-#[cfg(unix)]
 fn private_file(path: &Path) -> io::Result<fs::File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    fs::OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)
-}
-
-#[cfg(not(unix))]
-fn private_file(path: &Path) -> io::Result<fs::File> {
-    fs::OpenOptions::new().create(true).truncate(false).write(true).open(path)
+    hookrail_spawn::private_file_options().create(true).truncate(false).write(true).open(path)
 }
 
 #[cfg(test)]

@@ -63,11 +63,8 @@ impl GrantedTexts {
 
     fn write(&self, file: &Path, text: &str) -> io::Result<()> {
         hookrail_spawn::create_private_folder(&self.folder)?;
-        let mut options = fs::OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let written = options.open(file)?.write_all(text.as_bytes());
+        let mut options = hookrail_spawn::private_file_options();
+        let written = options.write(true).create_new(true).open(file)?.write_all(text.as_bytes());
         if written.is_err() {
             let _ = fs::remove_file(file);
         }

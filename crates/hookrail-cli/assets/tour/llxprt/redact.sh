@@ -1,4 +1,4 @@
-# What the model said is changed before anybody sees it; a budget that is used up stops the agent.
+# Changes the model's answer before it is shown, and stops the agent when the budget is used up.
 input=$(cat)
 case $input in
   *'"text":"Next, '*) echo '{"continue": false, "stopReason": "the budget of this session is used up"}' ;;

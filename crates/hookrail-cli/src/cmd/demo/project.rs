@@ -1,5 +1,5 @@
-//! The sample project of the demonstration: a temporary folder with a home directory of its own, so that nothing of
-//! the user's takes part.
+//! The sample project of the demonstration: a temporary folder with a home directory of its own, so that the user's
+//! settings and hooks take no part.
 
 use std::fs;
 use std::io;
@@ -18,7 +18,7 @@ const HOOKS: [(&str, &str); 6] = [
     ("budget.sh", include_str!("../../../assets/demo/hooks/budget.sh")),
 ];
 
-/// The project on disk. It goes away with this value.
+/// The project on disk. It is removed when this value is dropped.
 pub(super) struct Sample {
     folder: TempDir,
     root: PathBuf,
@@ -38,7 +38,7 @@ impl Sample {
         Ok(Self { folder, root })
     }
 
-    /// The project's hooks, trusted, in a world without the user's settings and the system's.
+    /// Loads the project's hooks, trusted, without the settings of the user and the system.
     pub(super) fn system(&self) -> HookSystem {
         let base = self.base();
         let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
@@ -49,7 +49,7 @@ impl Sample {
         HookSystem::builder(&self.root).environment(environment).trust_project().build()
     }
 
-    /// The folder that everything of the demonstration is in.
+    /// The folder that holds everything of the demonstration.
     pub(super) fn base(&self) -> &Path {
         self.root.parent().unwrap_or(&self.root)
     }

@@ -1,19 +1,22 @@
-//! What happens in the demonstration, and what must come of it.
+//! The events of the demonstration, and the outcome that each must have.
 
 use std::path::Path;
 
 use hookrail::{Event, EventKind, Json, Outcome};
 
-/// One event, and what its hooks must make of it.
+/// One event, and the outcome that its hooks must give it.
 pub(super) struct Scene {
+    /// What a hook does here.
     pub(super) title: &'static str,
+    /// What the agent does when the event is fired.
+    pub(super) situation: &'static str,
     pub(super) kind: EventKind,
     /// The event's fields as JSON.
     pub(super) payload: &'static str,
     pub(super) expected: Expected,
 }
 
-/// What must come of an event.
+/// The outcome that an event must have.
 #[derive(Debug)]
 pub(super) enum Expected {
     Untouched,
@@ -26,47 +29,53 @@ pub(super) enum Expected {
 
 pub(super) const SCENES: [Scene; 6] = [
     Scene {
-        title: "the agent wants to write `.env`",
+        title: "A hook blocks a tool call",
+        situation: "The agent wants to write `.env`.",
         kind: EventKind::BeforeTool,
         payload: r#"{"tool_name":"write_file","tool_input":{"path":".env","content":"TOKEN=1234"}}"#,
         expected: Expected::Blocked,
     },
     Scene {
-        title: "the agent wants to write `notes.md`",
+        title: "The same hook allows another tool call",
+        situation: "The agent wants to write `notes.md`.",
         kind: EventKind::BeforeTool,
         payload: r#"{"tool_name":"write_file","tool_input":{"path":"notes.md","content":"hello"}}"#,
         expected: Expected::Untouched,
     },
     Scene {
-        title: "the agent wants to push by force",
+        title: "A hook rewrites a tool call",
+        situation: "The agent wants to push by force.",
         kind: EventKind::BeforeTool,
         payload: r#"{"tool_name":"run_shell_command","tool_input":{"command":"git push --force"}}"#,
         expected: Expected::ToolInput(r#"{"command":"git push --force-with-lease"}"#),
     },
     Scene {
-        title: "the agent ran the tests, and one failed",
+        title: "A hook tells the model something",
+        situation: "The agent ran the tests, and one failed.",
         kind: EventKind::AfterTool,
         payload: r#"{"tool_name":"run_shell_command","tool_input":{"command":"make test"},
             "tool_response":{"llmContent":"test_login FAILED","returnDisplay":"1 failed"}}"#,
         expected: Expected::Context("test_login is known to be flaky: run it again before you change code"),
     },
     Scene {
-        title: "the agent is about to choose tools for a review",
+        title: "A hook restricts the tools",
+        situation: "The agent is about to ask the model for a review.",
         kind: EventKind::ToolSelection,
         payload: r#"{"llm_request":{"model":"sample","messages":[{"role":"user","content":"please review this"}]}}"#,
         expected: Expected::Tools(r#"{"mode":"ANY","allowedFunctionNames":["list_directory","read_file"]}"#),
     },
     Scene {
-        title: "the model has answered, and the money is gone",
+        title: "A hook stops the agent",
+        situation: "The model has answered, and the budget is used up.",
         kind: EventKind::AfterModel,
-        payload: r#"{"llm_request":{"model":"sample","messages":[{"role":"user","content":"go on"}]},
+        payload: r#"{"llm_request":{"model":"sample","messages":[{"role":"user","content":"continue"}]},
             "llm_response":{"text":"next, I will …"}}"#,
         expected: Expected::Stop("the budget of this session is used up"),
     },
 ];
 
 impl Scene {
-    /// The event to fire. The payloads above are valid, which a test checks.
+    /// Returns the event to fire. A test checks that every payload above is valid.
     pub(super) fn event(&self, project: &Path) -> Option<Event> {
         let payload = Json::parse(self.payload).ok()?;
         Event::new(self.kind, project).with_payload(&payload).ok()
@@ -74,7 +83,7 @@ impl Scene {
 }
 
 impl Expected {
-    /// What differs from what was expected, if anything.
+    /// Returns what differs from the expected outcome, if anything does.
     pub(super) fn difference(&self, outcome: &Outcome) -> Option<String> {
         let effects = &outcome.effects;
         let same = |found: &Option<Json>, expected: &str| {

@@ -1,7 +1,7 @@
-//! The second half of the demonstration: the reference agent at work in a project with hooks of every dialect.
+//! The second part of the demonstration: the reference agent works in a project with hooks of every dialect.
 //!
-//! Its model follows a script, and the script says what each request must be like: when a hook's word does not reach the
-//! model, the tour fails.
+//! Its model follows a script, and the script says what each request must contain: if the answer of a hook does not reach
+//! the model, the tour fails.
 
 use std::fs;
 use std::io;
@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex};
 use hookrail::guard::Approval;
 use hookrail::{Environment, HookSystem, Json, lock};
 use hookrail_agent::{
-    Agent, AgentError, Begin, EndReason, Parts, Place, ScriptedModel, SessionStore, Shown, TurnEnd, User, UserFuture,
-    View, declare,
+    Agent, AgentError, AgentParts as Parts, EndReason, ScriptedModel, SessionOpening as Begin, SessionStore, TurnEnd,
+    User, UserFuture, View, ViewEvent as Shown, Workspace as Place, declare,
 };
 
 use crate::render::text::{limited, short};
@@ -65,35 +65,44 @@ impl Tour {
         declare(builder).trust_project().build()
     }
 
-    /// Lets the agent work. Gives what was shown, and what did not go as it should.
-    pub(super) async fn play(&self) -> Result<(String, Option<String>), AgentError> {
+    /// Runs the agent. Returns what it showed, one page for each answer of the model, and what was not as expected.
+    pub(super) async fn play(&self) -> Result<(Vec<String>, Option<String>), AgentError> {
         let hooks = self.system();
         let model = Arc::new(ScriptedModel::read(&self.script)?);
         let place = Place::new(&hooks).map_err(|error| AgentError::System(error.to_string()))?;
         let store = SessionStore::new(&self.base.join("sessions"), &self.project);
-        let page = Arc::new(Page::default());
-        page.line(&paint(HEADING, format!("the prompt: {PROMPT}")));
-        let parts =
-            Parts::new(hooks, model, place, store, Arc::clone(&page) as Arc<_>, Arc::new(Visitor(Arc::clone(&page))));
+        let page = Arc::new(Transcript::default());
+        page.line(&format!("{}: {PROMPT}", paint(HEADING, "prompt")));
+        let user = Arc::new(ApprovingUser(Arc::clone(&page)));
+        let parts = Parts::new(hooks, model, place, store, Arc::clone(&page) as Arc<_>, user);
         let (agent, _) = Agent::begin(parts, &Begin::New).await?;
         let end = agent.prompt(PROMPT).await;
         agent.end(EndReason::Exit).await;
         let wrong = match &end {
             _ if self.project.join(".env").exists() => Some("the blocked file was written".to_owned()),
             TurnEnd::Stopped(reason) if reason == STOP => None,
-            other => Some(format!("the agent was to be stopped by its budget, and ended with {other:?}")),
+            other => Some(format!("a hook stops the agent when the budget is used up; it ended with {other:?}")),
         };
-        Ok((page.text(), wrong))
+        Ok((page.pages(), wrong))
     }
 }
 
-/// What is shown, as text that is printed in the end.
+/// What the agent shows, kept until it is printed page by page.
 #[derive(Default)]
-struct Page(Mutex<String>);
+struct Transcript(Mutex<Vec<String>>);
 
-impl Page {
+impl Transcript {
+    /// Begins a page. What hooks did before the first answer of the model is on its page.
+    fn begin_page(&self) {
+        lock(&self.0).push(String::new());
+    }
+
     fn line(&self, text: &str) {
-        let mut page = lock(&self.0);
+        let mut pages = lock(&self.0);
+        if pages.is_empty() {
+            pages.push(String::new());
+        }
+        let Some(page) = pages.last_mut() else { return };
         for line in text.lines() {
             page.push_str("   ");
             page.push_str(line);
@@ -101,7 +110,7 @@ impl Page {
         }
     }
 
-    fn text(&self) -> String {
+    fn pages(&self) -> Vec<String> {
         lock(&self.0).clone()
     }
 
@@ -110,7 +119,7 @@ impl Page {
         let names = ran.iter().filter_map(|run| {
             let run = run.as_object()?;
             let hook = run.get("hook")?.as_str()?;
-            // A module is called by its path, a plugin's hook by its plugin and its whole command.
+            // The name of a module is its path, and that of a plugin's hook is the plugin and the whole command.
             let name = hook.rsplit('/').next().unwrap_or(&hook).trim_end_matches('"');
             Some(format!("{} ({})", short(name, 40), run.get("dialect")?.as_str()?))
         });
@@ -120,21 +129,26 @@ impl Page {
     fn result(&self, end: &str, input: &Json, display: &Json, content: &Json) {
         let text = |value: &Json| value.as_str().unwrap_or_else(|| value.text().to_owned());
         if end == "ran" {
-            self.line(&format!("    ran with {}", short(input.text(), WIDE)));
+            self.line(&format!("    input: {}", short(input.text(), WIDE)));
         }
-        let style = if end == "ran" { QUIET } else { CAREFUL };
-        self.line(&paint(style, format!("    {end}: {}", short(text(display).trim_end(), WIDE))));
+        let (label, style) = if end == "ran" { ("output", QUIET) } else { (end, CAREFUL) };
+        self.line(&paint(style, format!("    {label}: {}", short(text(display).trim_end(), WIDE))));
         if !content.same_as(display) {
             self.line(&paint(QUIET, format!("    the model reads: {}", short(text(content).trim_end(), WIDE))));
         }
     }
 }
 
-impl View for Page {
+impl View for Transcript {
     fn show(&self, shown: &Shown<'_>) {
         match shown {
-            Shown::Answer { text: Some(text), .. } => self.line(&format!("the model: {}", limited(text))),
-            Shown::ToolCall { tool, input, .. } => self.line(&format!("  calls {tool} {}", short(input.text(), WIDE))),
+            Shown::Answer { text: Some(text), .. } => {
+                self.begin_page();
+                self.line(&format!("{}: {}", paint(HEADING, "model"), limited(text)));
+            }
+            Shown::ToolCall { tool, input, .. } => {
+                self.line(&format!("  tool call: {tool} {}", short(input.text(), WIDE)));
+            }
             Shown::ToolResult { end, input, display: Some(display), content: Some(content), .. } => {
                 self.result(end, input, display, content);
             }
@@ -146,18 +160,18 @@ impl View for Page {
     }
 }
 
-/// Somebody who says yes, so that the tour needs nobody.
-struct Visitor(Arc<Page>);
+/// A user who approves everything, so that the tour runs without one.
+struct ApprovingUser(Arc<Transcript>);
 
-impl User for Visitor {
+impl User for ApprovingUser {
     fn is_there(&self) -> bool {
         true
     }
 
     fn approve<'a>(&'a self, operation: &'a str, input: &'a Json, reason: Option<&'a str>) -> UserFuture<'a, Approval> {
-        let why = reason.unwrap_or("a hook wants it");
-        let question = format!("    may {operation} run with {}? {}", short(input.text(), WIDE), limited(why));
-        self.0.line(&paint(CAREFUL, format!("{question}: yes, says the visitor")));
+        let why = reason.map(|reason| format!(": {}", limited(reason))).unwrap_or_default();
+        let question = format!("    approval required for {operation} {}{why}", short(input.text(), WIDE));
+        self.0.line(&paint(CAREFUL, format!("{question} (the demo approves)")));
         Box::pin(std::future::ready(Approval::Granted))
     }
 

@@ -11,19 +11,19 @@ use crate::project::Project;
 use crate::style::{GOOD, paint};
 use crate::{output, render};
 
-pub(super) fn switch(args: &PluginSwitchArgs, enabled: bool) -> Result<Exit> {
+pub(super) fn set_enabled(args: &PluginSwitchArgs, enabled: bool) -> Result<Exit> {
     let project = Project::open(&args.project)?;
     let survey = super::plugins(&project, &args.project);
     let places = super::places(project.root());
     let mut named = survey.plugins.iter().filter(|plugin| plugin.id == args.id).peekable();
     if named.peek().is_none() {
-        return Err(super::unknown(&args.id, &survey));
+        return Err(super::unknown_plugin(&args.id, &survey));
     }
     let settings: PathBuf = match args.scope {
         Scope::User => places.user_settings.ok_or_else(|| failure(&PluginError::NoPlace))?,
         Scope::Project if !named.any(|plugin| plugin.scope == PluginScope::Project) => {
             return Err(Failure::new(format!("`{}` is not a plugin of this project", args.id))
-                .hint("a project's settings count only for the plugins it brings; leave out `--scope project`"));
+                .hint("project settings apply only to plugins of the project; omit `--scope project`"));
         }
         Scope::Project => project.root().join(".x-code/settings.local.json"),
     };
@@ -37,7 +37,7 @@ pub(super) fn switch(args: &PluginSwitchArgs, enabled: bool) -> Result<Exit> {
     {
         text.push_str(&render::hooks::hint(&format!("it is still disabled by {}", project.places.sentence(by))));
     }
-    text.push_str(&render::hooks::hint("a running agent sees this when it is told to refresh its plugins"));
+    text.push_str(&render::hooks::hint("a running agent applies this after `/plugin refresh`"));
     output::text(&text)?;
     Ok(Exit::Fine)
 }
@@ -58,7 +58,8 @@ pub(super) fn install(args: &PluginInstallArgs) -> Result<Exit> {
     let mut text = format!("{}: {} {} in {at}\n", paint(GOOD, "installed"), plugin.id, plugin.version);
     for path in left_out {
         let shown = project.places.path(&path);
-        text.push_str(&render::hooks::hint(&format!("`{shown}` was left out: it is a link, or no regular file")));
+        let why = "it is a symbolic link or not a regular file";
+        text.push_str(&render::hooks::hint(&format!("`{shown}` was not installed: {why}")));
     }
     output::text(&text)?;
     Ok(Exit::Fine)
@@ -72,22 +73,22 @@ pub(super) fn uninstall(args: &PluginUninstallArgs) -> Result<Exit> {
             let survey = super::plugins(&project, &args.project);
             let of_project = |plugin: &xcode::Plugin| plugin.id == args.id && plugin.scope == PluginScope::Project;
             if let Some(plugin) = survey.plugins.iter().find(|plugin| of_project(plugin)) {
-                return Err(Failure::new(format!("`{}` is not installed: the project brings it", args.id))
+                return Err(Failure::new(format!("`{}` is not installed: it is part of the project", args.id))
                     .hint(format!("remove `{}` from the project", project.places.path(&plugin.dir))));
             }
-            return Err(super::unknown(&args.id, &survey));
+            return Err(super::unknown_plugin(&args.id, &survey));
         }
         result => result.map_err(|error| failure(&error))?,
     }
     let mut text = format!("{}: {}\n", paint(GOOD, "uninstalled"), args.id);
     if let Some(data) = places.data(&args.id).filter(|data| data.is_dir()) {
-        text.push_str(&render::hooks::hint(&format!("its data stays in {}", project.places.path(&data))));
+        text.push_str(&render::hooks::hint(&format!("its data remains in {}", project.places.path(&data))));
     }
     output::text(&text)?;
     Ok(Exit::Fine)
 }
 
-/// Asks on the terminal. Without a terminal the answer is no.
+/// Asks for confirmation on the terminal. Fails if there is no terminal or the answer is not yes.
 fn confirm(yes: bool) -> Result<()> {
     if yes {
         return Ok(());
@@ -108,11 +109,11 @@ fn confirm(yes: bool) -> Result<()> {
 
 fn failure(error: &PluginError) -> Failure {
     let hint = match error {
-        PluginError::NotAPlugin(problem) => problem.hint.clone().unwrap_or_else(|| "repair its manifest".to_owned()),
+        PluginError::NotAPlugin(problem) => problem.hint.clone().unwrap_or_else(|| "fix its manifest".to_owned()),
         PluginError::NoPlace => "set `HOME` to your home directory".to_owned(),
         PluginError::Blocked(_) => "an administrator put it there".to_owned(),
-        PluginError::TooLarge(_) => "leave out what the plugin does not need to run".to_owned(),
-        PluginError::Broken { .. } => "repair the file first; nothing was changed".to_owned(),
+        PluginError::TooLarge(_) => "remove the files that the plugin does not need to run".to_owned(),
+        PluginError::Broken { .. } => "fix the file first; nothing was changed".to_owned(),
         _ => "check the permissions of the file and its folders".to_owned(),
     };
     Failure::new(error.to_string()).hint(hint)

@@ -38,7 +38,7 @@ pub(super) fn doctor(args: &PluginListArgs) -> Result<Exit> {
     Ok(if failed { Exit::Failed } else { Exit::Fine })
 }
 
-/// The hooks of plugins as the engine has them, with what trust says about them.
+/// Loads the hooks of plugins, with their trust.
 fn hooks(project: &Project, args: &PluginListArgs) -> Result<Vec<Arc<Hook>>> {
     let snapshot = project.builder(&args.project)?.build().snapshot();
     let of_plugins = |hook: &&Arc<Hook>| hook.owner.is_some() && hook.dialect == hookrail::DialectId::Xcode;
@@ -83,7 +83,7 @@ fn event_name(hook: &Hook) -> &'static str {
     hook.event.spec().column(hook.dialect).map_or(hook.event.name(), |column| column.name)
 }
 
-/// An object whose members stay in this order.
+/// Makes an object whose members stay in this order.
 fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
     members.into_iter().collect::<JsonObject>().to_json()
 }

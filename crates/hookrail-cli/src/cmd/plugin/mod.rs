@@ -1,4 +1,4 @@
-//! `hookrail plugin`: which plugins there are, what is wrong with them, and changing that.
+//! `hookrail plugin`: lists, checks, enables, disables, installs and uninstalls plugins.
 
 mod change;
 mod inspect;
@@ -18,14 +18,14 @@ pub(crate) fn run(args: &PluginArgs) -> Result<Exit> {
     match &args.command {
         PluginCommand::List(args) => inspect::list(args),
         PluginCommand::Doctor(args) => inspect::doctor(args),
-        PluginCommand::Enable(args) => change::switch(args, true),
-        PluginCommand::Disable(args) => change::switch(args, false),
+        PluginCommand::Enable(args) => change::set_enabled(args, true),
+        PluginCommand::Disable(args) => change::set_enabled(args, false),
         PluginCommand::Install(args) => change::install(args),
         PluginCommand::Uninstall(args) => change::uninstall(args),
     }
 }
 
-/// The environment as a value.
+/// Returns the environment of this process as a value.
 fn environment() -> Arc<Environment> {
     Arc::new(std::env::vars_os().collect())
 }
@@ -34,13 +34,13 @@ fn places(root: &Path) -> PluginPlaces {
     PluginPlaces::new(root, &environment())
 }
 
-/// Every plugin; none where they are not wanted.
+/// Finds all plugins; none with `--no-plugins`.
 fn plugins(project: &Project, args: &ProjectArgs) -> Survey {
     if args.no_plugins { Survey::default() } else { survey(&places(project.root()), &environment()) }
 }
 
-/// The failure about a name that no plugin has.
-fn unknown(id: &str, survey: &Survey) -> Failure {
+/// Makes the failure about an ID that no plugin has.
+fn unknown_plugin(id: &str, survey: &Survey) -> Failure {
     let failure = Failure::new(format!("there is no plugin `{id}`"));
     match nearest(id, survey.plugins.iter().map(|plugin| plugin.id.as_str())) {
         Some(known) => failure.hint(format!("did you mean `{known}`?")),

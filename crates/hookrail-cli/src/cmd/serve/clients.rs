@@ -5,7 +5,7 @@ use hookrail_bus::{Bus, transport};
 use crate::args::ServeArgs;
 use crate::errors::{Failure, Result};
 
-/// Serves until every client is served. It is an error when clients cannot find the server any more.
+/// Serves until the last client is gone. Fails if the socket was removed and cannot be created again.
 pub(super) fn serve_clients(
     args: &ServeArgs,
     bus: Bus,
@@ -13,7 +13,7 @@ pub(super) fn serve_clients(
 ) -> Result<impl Future<Output = Result<()>>> {
     let listener = match &args.socket {
         None => {
-            debug_assert!(args.stdio, "the parser wants one of the two");
+            debug_assert!(args.stdio, "the parser requires `--stdio` or `--socket`");
             None
         }
         #[cfg(unix)]
@@ -40,7 +40,7 @@ pub(super) fn serve_clients(
     })
 }
 
-/// The socket that the service manager has made, or a new one.
+/// Listens on the socket that the service manager passed, or on a new one.
 #[cfg(unix)]
 fn listen(path: &std::path::Path) -> Result<transport::SocketListener> {
     match super::manager::passed_socket(path)? {
@@ -54,8 +54,8 @@ fn listen(path: &std::path::Path) -> Result<transport::SocketListener> {
 
 #[cfg(unix)]
 fn lost_socket(error: &transport::BindError) -> Failure {
-    Failure::new(format!("the socket of this server was removed, and cannot be made again: {error}"))
-        .hint("clients now find what is at that path; start the server again if it is the one they shall find")
+    Failure::new(format!("the socket of this server was removed and cannot be created again: {error}"))
+        .hint("clients now connect to what is at that path; restart the server to serve them again")
 }
 
 #[cfg(unix)]

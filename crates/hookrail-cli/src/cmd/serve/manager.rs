@@ -1,7 +1,7 @@
-//! The service manager: the socket it passes, and what it is told.
+//! The service manager: the socket that it passes, and the notifications that it gets.
 //!
-//! This is the protocol of systemd, which other managers speak too: `LISTEN_PID` and `LISTEN_FDS` for sockets, datagrams to
-//! `NOTIFY_SOCKET` for news. Without these variables there is no manager and nothing is told.
+//! This is the protocol of systemd, which other managers use too: `LISTEN_PID` and `LISTEN_FDS` for sockets, datagrams to
+//! `NOTIFY_SOCKET` for notifications. Without these variables there is no manager and nothing is sent.
 
 #[cfg(unix)]
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
@@ -11,11 +11,11 @@ use std::path::Path;
 #[cfg(unix)]
 use crate::errors::{Failure, Result};
 
-/// The first descriptor that a manager passes.
+/// The first descriptor that a manager passes (`SD_LISTEN_FDS_START`).
 #[cfg(unix)]
-const FIRST: i32 = 3;
+const FIRST_DESCRIPTOR: i32 = 3;
 
-/// The socket that the manager has made for this process, if it has made one.
+/// Returns the socket that the manager passed to this process, if any.
 #[cfg(unix)]
 pub(super) fn passed_socket(expected: &Path) -> Result<Option<UnixListener>> {
     let is_ours = std::env::var("LISTEN_PID").is_ok_and(|pid| pid == std::process::id().to_string());
@@ -32,11 +32,12 @@ pub(super) fn passed_socket(expected: &Path) -> Result<Option<UnixListener>> {
         Failure::new(format!("the socket that the service manager passed cannot be used: {why}"))
             .hint("the socket unit needs `ListenStream=` with the path that `--socket` names")
     };
-    let descriptor = hookrail_spawn::inherited_descriptor(FIRST).map_err(|error| unusable(error.to_string()))?;
-    // Whether it is a listening Unix socket shows in its address and in its first use.
+    let descriptor =
+        hookrail_spawn::inherited_descriptor(FIRST_DESCRIPTOR).map_err(|error| unusable(error.to_string()))?;
+    // The conversion checks nothing. The address below and the first use show whether it is a listening Unix socket.
     let listener = UnixListener::from(descriptor);
     let address = listener.local_addr().map_err(|error| unusable(error.to_string()))?;
-    let is_expected = address.as_pathname().is_some_and(|bound| is_same(bound, expected));
+    let is_expected = address.as_pathname().is_some_and(|bound| is_same_file(bound, expected));
     if !is_expected {
         let bound = address.as_pathname().map_or_else(|| "no path".to_owned(), |path| format!("`{}`", path.display()));
         return Err(unusable(format!("it is bound to {bound}, and `--socket` is `{}`", expected.display())));
@@ -44,73 +45,74 @@ pub(super) fn passed_socket(expected: &Path) -> Result<Option<UnixListener>> {
     Ok(Some(listener))
 }
 
-/// Whether two paths lead to the same file.
+/// Returns whether two paths lead to the same file.
 #[cfg(unix)]
-fn is_same(one: &Path, other: &Path) -> bool {
+fn is_same_file(one: &Path, other: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     let identity = |path: &Path| std::fs::metadata(path).map(|found| (found.dev(), found.ino()));
     one == other || matches!((identity(one), identity(other)), (Ok(one), Ok(other)) if one == other)
 }
 
-/// Tells the manager how far the server is. Failures are ignored: a manager that does not listen is not the clients' fault.
+/// Notifies the service manager of the server's state. Failures are ignored: requests are served even if the manager
+/// does not listen.
 #[derive(Debug, Default)]
-pub(super) struct Manager {
+pub(super) struct ServiceManager {
     #[cfg(unix)]
     socket: Option<(UnixDatagram, SocketAddr)>,
 }
 
-impl Manager {
+impl ServiceManager {
     #[cfg(unix)]
-    pub(super) fn of_environment() -> Self {
+    pub(super) fn from_environment() -> Self {
         let named = std::env::var_os("NOTIFY_SOCKET").filter(|name| !name.is_empty());
         let socket = named.and_then(|name| {
             let socket = UnixDatagram::unbound().ok()?;
-            // A manager that takes nothing must not hold up requests.
+            // A manager that reads nothing must not delay requests.
             socket.set_nonblocking(true).ok()?;
-            Some((socket, address(&name)?))
+            Some((socket, parse_address(&name)?))
         });
         Self { socket }
     }
 
     #[cfg(not(unix))]
-    pub(super) fn of_environment() -> Self {
+    pub(super) fn from_environment() -> Self {
         Self::default()
     }
 
-    /// Requests are served.
+    /// Reports that requests are served.
     pub(super) fn ready(&self, status: &str) {
-        self.tell(&format!("READY=1\nSTATUS={status}"));
+        self.notify(&format!("READY=1\nSTATUS={status}"));
     }
 
-    /// Configuration is read again; [`Manager::ready`] follows.
+    /// Reports that the configuration is being reloaded; [`ServiceManager::ready`] follows.
     pub(super) fn reloading(&self) {
         #[cfg(unix)]
         {
             let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
             let microseconds = i128::from(now.tv_sec) * 1_000_000 + i128::from(now.tv_nsec) / 1_000;
-            self.tell(&format!("RELOADING=1\nMONOTONIC_USEC={microseconds}\nSTATUS=reloading"));
+            self.notify(&format!("RELOADING=1\nMONOTONIC_USEC={microseconds}\nSTATUS=reloading"));
         }
     }
 
-    /// What runs is finished and nothing new is taken.
+    /// Reports that running requests are finished and no new ones are accepted.
     pub(super) fn stopping(&self) {
-        self.tell("STOPPING=1\nSTATUS=finishing what runs");
+        self.notify("STOPPING=1\nSTATUS=finishing the requests that run");
     }
 
     #[cfg(unix)]
-    fn tell(&self, news: &str) {
+    fn notify(&self, state: &str) {
         if let Some((socket, address)) = &self.socket {
-            let _ = socket.send_to_addr(news.as_bytes(), address);
+            let _ = socket.send_to_addr(state.as_bytes(), address);
         }
     }
 
     #[cfg(not(unix))]
-    fn tell(&self, _news: &str) {}
+    fn notify(&self, _state: &str) {}
 }
 
-/// A path, or a name in Linux's abstract namespace, which begins with `@`.
+/// Parses a path, or a name in Linux's abstract namespace, which begins with `@`.
 #[cfg(unix)]
-fn address(name: &std::ffi::OsStr) -> Option<SocketAddr> {
+fn parse_address(name: &std::ffi::OsStr) -> Option<SocketAddr> {
     use std::os::unix::ffi::OsStrExt as _;
     match name.as_bytes().split_first()? {
         #[cfg(target_os = "linux")]

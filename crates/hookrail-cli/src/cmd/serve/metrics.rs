@@ -1,4 +1,4 @@
-//! Metrics at an address that the user named.
+//! Metrics at the address that the user configured.
 
 use std::net::SocketAddr;
 
@@ -7,25 +7,25 @@ use hookrail_bus::{Bus, MetricsServer};
 use crate::errors::{Failure, Result};
 use crate::logging;
 
-pub(super) async fn offer_metrics(bus: &Bus, address: SocketAddr) -> Result<()> {
+pub(super) async fn serve_metrics(bus: &Bus, address: SocketAddr) -> Result<()> {
     let server = MetricsServer::bind(address).await.map_err(|error| {
-        Failure::new(format!("metrics cannot be offered at `{address}`: {error}"))
+        Failure::new(format!("metrics cannot be served at `{address}`: {error}"))
             .hint("choose another address, such as 127.0.0.1:0")
     })?;
     if let Ok(address) = server.address() {
-        // Standard output belongs to the clients. This is how a script learns which port it was.
+        // Standard output belongs to the clients. A script that asked for port 0 reads the port from this line.
         logging::say(format!("metrics at http://{address}/metrics\n"));
     }
     tokio::spawn(server.serve(bus.metrics()));
     Ok(())
 }
 
-/// An address, or a port on the loopback interface.
+/// Parses an address, or a port of the loopback interface.
 pub(crate) fn metrics_address(text: &str) -> std::result::Result<SocketAddr, String> {
     let port = text.strip_prefix(':').unwrap_or(text);
     match (text.parse(), port.parse::<u16>()) {
         (Ok(address), _) => Ok(address),
         (_, Ok(port)) => Ok(SocketAddr::from(([127, 0, 0, 1], port))),
-        _ => Err("expected an address such as 127.0.0.1:9464, or a port of this machine".to_owned()),
+        _ => Err("expected an address such as 127.0.0.1:9464, or a port of the loopback interface".to_owned()),
     }
 }

@@ -1,8 +1,9 @@
 //! `hookrail serve`: the message bus, for one program on standard input and output or for several on a socket.
 //!
-//! The first signal lets what runs finish and takes nothing new; the second ends it. SIGHUP to a server on a socket reloads.
+//! After the first signal the server finishes running requests and accepts no new ones; the second signal ends them.
+//! SIGHUP to a server on a socket reloads.
 //!
-//! Nothing here waits for standard error: what is said there goes through the log's queue.
+//! Nothing here waits for standard error: what is printed there goes through the log's queue.
 
 mod clients;
 mod ledger;
@@ -24,34 +25,34 @@ use crate::logging;
 use crate::project::Project;
 use crate::render;
 
-use manager::Manager;
+use manager::ServiceManager;
 pub(crate) use metrics::metrics_address;
 
-/// How long hooks that were told to end are waited for after a second signal.
-const LAST_WAIT: Duration = Duration::from_secs(10);
+/// The time that hooks get to end after a second signal.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(args: &ServeArgs) -> Result<Exit> {
-    memory::prepare();
+    memory::return_large_blocks();
     let project = Project::open(&args.project)?;
-    // Options that describe no hook system are refused now, not at the first request.
+    // Invalid options fail now, not at the first request.
     let builder = project.builder(&args.project)?;
     if !args.project.modules.is_empty() {
         Project::require_modules(&builder.build())?;
     }
     let configuration = project.configuration(&args.project);
-    // Standard output belongs to the clients, and this is not theirs to know.
+    // Standard output belongs to the clients, so findings and panics go to standard error.
     logging::report_panics();
     logging::say(styled(&render::diagnostic::all(&configuration.findings(), &project.places)));
     let configured = configuration.bus;
     let settings = settings::settings(&project, args, configured, ledger::open_ledger());
     let runtime = super::runtime()?;
     let exit = runtime.block_on(serve(args, settings, configured));
-    // Standard input may still be waited for by a thread that cannot be stopped.
+    // A thread that reads standard input cannot be stopped, and dropping the runtime would wait for it.
     runtime.shutdown_background();
     exit
 }
 
-/// Text for standard error, with styles only where they are wanted.
+/// Returns text for standard error, without styles if it is not a terminal.
 fn styled(text: &str) -> String {
     if anstream::AutoStream::choice(&std::io::stderr()) == anstream::ColorChoice::Never {
         anstream::adapter::strip_str(text).to_string()
@@ -62,18 +63,17 @@ fn styled(text: &str) -> String {
 
 async fn serve(args: &ServeArgs, settings: Settings, configured: BusSettings) -> Result<Exit> {
     let mut interrupts = Interrupts::listen().map_err(|error| {
-        Failure::new(format!("the server cannot be made interruptible: {error}"))
-            .hint("the system may be out of file descriptors")
+        Failure::new(format!("signals cannot be handled: {error}")).hint("the system may be out of file descriptors")
     })?;
-    let manager = Arc::new(Manager::of_environment());
+    let manager = Arc::new(ServiceManager::from_environment());
     let bus = Bus::new(settings);
     if let Some(address) = args.metrics.or(configured.metrics) {
-        metrics::offer_metrics(&bus, address).await?;
+        metrics::serve_metrics(&bus, address).await?;
     }
-    tokio::spawn(memory::give_back(bus.clone()));
+    tokio::spawn(memory::return_memory_when_idle(bus.clone()));
     let work = clients::serve_clients(args, bus.clone(), configured.line)?;
     let mut work = std::pin::pin!(work);
-    // Loaded now, so that what is wrong with it shows at once and the first request does not wait for it.
+    // The server's own project is loaded now, so that its problems are logged at once and the first request does not wait.
     let mut opening = std::pin::pin!(bus.open());
     let mut is_open = false;
     let served = loop {
@@ -86,7 +86,7 @@ async fn serve(args: &ServeArgs, settings: Settings, configured: BusSettings) ->
             signal = interrupts.next() => match signal {
                 #[cfg(unix)]
                 Signal::HangUp if args.socket.is_some() => {
-                    // Beside everything else: a module that hangs while it is loaded must not keep the server from ending.
+                    // A task of its own: a module that hangs while it is loaded must not keep the server from ending.
                     tokio::spawn(reload(bus.clone(), Arc::clone(&manager)));
                 }
                 _ => break None,
@@ -94,7 +94,7 @@ async fn serve(args: &ServeArgs, settings: Settings, configured: BusSettings) ->
         }
     };
     manager.stopping();
-    // After the end of standard input everything is answered already, and the drain is only for what nobody waits for.
+    // After the end of standard input every request is answered; the drain then waits for detached hooks only.
     let drained = async {
         if !is_open {
             // A project that is opened after everything else was closed would never be closed.
@@ -113,13 +113,13 @@ async fn serve(args: &ServeArgs, settings: Settings, configured: BusSettings) ->
         tokio::select! {
             served = &mut drained => return served.map(|()| Exit::Fine),
             signal = interrupts.next() => match signal {
-                // Nothing new is asked, so nothing would be guarded by what is reloaded.
+                // No new request is accepted, so a reload would have no effect.
                 #[cfg(unix)]
                 Signal::HangUp if args.socket.is_some() => {}
                 signal => {
                     bus.end();
-                    // Whatever resists is left to the operating system.
-                    let _ = tokio::time::timeout(LAST_WAIT, drained).await;
+                    // Processes that have not ended by then are left to the operating system.
+                    let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, drained).await;
                     return Ok(Exit::Signalled(signal.number()));
                 }
             }
@@ -127,7 +127,7 @@ async fn serve(args: &ServeArgs, settings: Settings, configured: BusSettings) ->
     }
 }
 
-fn report_opened(opened: std::result::Result<(), BusError>, manager: &Manager) {
+fn report_opened(opened: std::result::Result<(), BusError>, manager: &ServiceManager) {
     match opened {
         Ok(()) => manager.ready("serving"),
         Err(error) => {
@@ -137,7 +137,7 @@ fn report_opened(opened: std::result::Result<(), BusError>, manager: &Manager) {
     }
 }
 
-async fn reload(bus: Bus, manager: Arc<Manager>) {
+async fn reload(bus: Bus, manager: Arc<ServiceManager>) {
     manager.reloading();
     let reloaded = bus.reload().await;
     manager.ready(if reloaded.success { "serving" } else { "serving; a part of the configuration cannot be used" });

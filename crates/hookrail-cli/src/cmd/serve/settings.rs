@@ -10,7 +10,8 @@ use crate::args::{ProjectArgs, ServeArgs};
 use crate::config::BusSettings;
 use crate::project::Project;
 
-/// What is not said on the command line or in the user's configuration is as the bus has it by itself.
+/// Returns the settings of the bus. The command line overrides the user's configuration, which overrides the defaults of
+/// the bus.
 pub(super) fn settings(
     project: &Project,
     args: &ServeArgs,
@@ -48,8 +49,8 @@ pub(super) fn settings(
     if args.no_watch || configured.watch == Some(false) { settings.without_watching() } else { settings }
 }
 
-/// The hooks of a project that a request names. What was said on the command line about trust and modules is about the
-/// server's own project and no other.
+/// Returns the builder for a project that a request names. Trust and modules of the command line apply only to the
+/// server's own project.
 fn describe(directory: &Path, is_own: bool, options: &ProjectArgs) -> std::result::Result<Builder, String> {
     let options = ProjectArgs {
         project: Some(directory.to_owned()),

@@ -10,14 +10,14 @@ use crate::output;
 use crate::project::Project;
 use crate::render::hooks::trust_hint;
 use crate::render::trust::diff as shown;
-use crate::render::trust::text_diff::Texts;
+use crate::render::trust::text_diff::GrantedTexts;
 
 pub(super) fn run(args: &TrustDiffArgs) -> Result<Exit> {
     let (project, hooks) = load(&args.project)?;
     let grants = grants(&project)?;
     let changes = grants.changes(&hooks);
     let store = Project::trust_store()?;
-    let texts = Texts::new(Some(&store), &project.places);
+    let texts = GrantedTexts::new(Some(&store), &project.places);
     if args.json {
         let hooks: Vec<Json> = changes.iter().map(|change| document(change, &texts)).collect();
         output::json(&object([
@@ -30,12 +30,12 @@ pub(super) fn run(args: &TrustDiffArgs) -> Result<Exit> {
     } else {
         output::text(&format!("{}\n{}", shown::all(&changes, &texts, &project.places), trust_hint(hooks.iter())))?;
     }
-    // What is gone cannot run, so it is no reason to look again.
-    let to_look_at = changes.iter().any(|change| change.kind != ChangeKind::Gone);
-    Ok(if to_look_at { Exit::Failed } else { Exit::Fine })
+    // A hook that was removed cannot run, so it needs no review.
+    let needs_review = changes.iter().any(|change| change.kind != ChangeKind::Gone);
+    Ok(if needs_review { Exit::Failed } else { Exit::Fine })
 }
 
-fn document(change: &HookChange, texts: &Texts<'_>) -> Json {
+fn document(change: &HookChange, texts: &GrantedTexts<'_>) -> Json {
     let (hook, grant) = (change.hook.as_ref(), change.granted.as_ref());
     let label = hook.map(|hook| &*hook.label).or(grant.map(|grant| &*grant.hook));
     let before = grant.and_then(|grant| grant.described.as_ref());
@@ -47,9 +47,12 @@ fn document(change: &HookChange, texts: &Texts<'_>) -> Json {
             object([
                 ("path", value(&file.path.to_string_lossy())),
                 ("change", Json::string(file.name())),
-                ("before", state(&file.before)),
-                ("after", state(&file.after)),
-                ("diff", value(&texts.change(file).map(|rows| Vec::from_iter(rows.iter().map(ToString::to_string))))),
+                ("before", file_digest(&file.before)),
+                ("after", file_digest(&file.after)),
+                (
+                    "diff",
+                    value(&texts.difference_of(file).map(|rows| Vec::from_iter(rows.iter().map(ToString::to_string)))),
+                ),
             ])
         })
         .collect();
@@ -63,8 +66,8 @@ fn document(change: &HookChange, texts: &Texts<'_>) -> Json {
     ])
 }
 
-/// The digest of a file's bytes; null where there is no file, or none that can be read.
-fn state(state: &FileState) -> Json {
+/// Returns the digest of a file's bytes, or null if the file does not exist or cannot be read.
+fn file_digest(state: &FileState) -> Json {
     match state {
         FileState::Holds(digest) => Json::string(digest),
         _ => Json::null(),
@@ -79,7 +82,7 @@ fn definition(definition: Option<&Definition>) -> Json {
         ("matcher", value(&definition.matcher)),
         ("kind", Json::string(&definition.kind)),
         ("command", Json::string(&definition.command)),
-        ("life", value(&definition.life)),
+        ("life", value(&definition.lifetime)),
         ("plugin", value(&definition.package)),
         ("onFailure", value(&definition.on_failure)),
         ("timeout", value(&definition.timeout)),

@@ -1,5 +1,5 @@
-//! The review of a project's hooks before an agent begins: every hook that may not run is shown, with what changed since
-//! it was granted, and a person says what shall become of it. Nothing is granted that was not shown.
+//! The review of a project's hooks before an agent starts: every hook that may not run is shown, with what changed since
+//! it was granted, and the user decides. Nothing is granted that was not shown.
 
 use std::io::{self, BufRead as _, Write as _};
 use std::sync::Arc;
@@ -11,60 +11,62 @@ use super::{discard_typed_ahead, grants, store_failure};
 use crate::errors::Result;
 use crate::project::Project;
 use crate::render::counted;
-use crate::render::trust::text_diff::Texts;
+use crate::render::trust::text_diff::GrantedTexts;
 use crate::render::trust::{described, diff, fingerprint};
 use crate::style::{BAD, CAREFUL, GOOD, HEADING, paint};
 
-/// What a person says about one hook.
+/// The user's answer about one hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Answer {
+enum ReviewAnswer {
     Yes,
     No,
-    /// This one and all that are left.
+    /// Yes to this hook and to all that remain.
     All,
-    /// None of those that are left.
+    /// No to this hook and to all that remain.
     Skip,
 }
 
-/// Shows the hooks that may not run and asks about each. Those that are granted are in force afterwards.
-pub(crate) fn review(project: &Project, hooks: &HookSystem) -> Result<()> {
+/// Shows the hooks that may not run, asks about each, and reloads the hook system if any was granted.
+pub(crate) fn review_hooks(project: &Project, hooks: &HookSystem) -> Result<()> {
     if untrusted(hooks).is_empty() {
         return Ok(());
     }
     let mut out = anstream::stderr().lock();
     let changes = match grants(project) {
-        Ok(grants) => waiting(&grants, hooks),
-        // A store that cannot be relied on grants nothing, and keeps nobody from working.
+        Ok(grants) => changes_to_review(&grants, hooks),
+        // A store that cannot be used grants nothing, but it does not keep the agent from starting.
         Err(failure) => {
             drop(out);
             failure.report();
-            refuse(hooks);
+            report_untrusted(hooks);
             return Ok(());
         }
     };
     let (this, they) = (counted(changes.len(), "hook"), if changes.len() == 1 { "is" } else { "are" });
-    let heading = paint(CAREFUL, format!("this project brings {this} that {they} not trusted"));
-    let _ = writeln!(out, "{heading}: nothing of it runs before you say so\n");
+    let heading = paint(CAREFUL, format!("this project has {this} that {they} not trusted"));
+    let _ = writeln!(out, "{heading}: a hook runs only after you grant it\n");
     let mut chosen: Vec<&HookChange> = Vec::new();
     for (at, change) in changes.iter().enumerate() {
         show(&mut out, project, change);
-        if !coverable(change) {
-            let _ =
-                writeln!(out, "{}: a file of it cannot be read or is too large\n", paint(BAD, "it cannot be granted"));
+        if !is_grantable(change) {
+            let refused = paint(BAD, "cannot be granted");
+            let _ = writeln!(out, "{refused}: one of its files cannot be read or is too large\n");
             continue;
         }
         match ask(&mut out, "let it run? [y]es, [N]o, [a]ll, [s]kip the rest: ") {
-            Answer::Yes => chosen.push(change),
-            Answer::No => {}
-            Answer::Skip => break,
-            Answer::All => {
+            ReviewAnswer::Yes => chosen.push(change),
+            ReviewAnswer::No => {}
+            ReviewAnswer::Skip => break,
+            ReviewAnswer::All => {
                 let rest = changes.get(at + 1..).unwrap_or_default();
                 rest.iter().for_each(|change| show(&mut out, project, change));
                 let all = counted(rest.len() + 1, "hook");
-                // What was not shown when the word was said has to be seen first.
-                if rest.is_empty() || ask(&mut out, &format!("let all {all} run? [y]es, [N]o: ")) == Answer::Yes {
+                // The remaining hooks were not on the screen when the user answered "all", so the user confirms once
+                // more after seeing them.
+                let question = format!("let all {all} run? [y]es, [N]o: ");
+                if rest.is_empty() || ask(&mut out, &question) == ReviewAnswer::Yes {
                     chosen.push(change);
-                    chosen.extend(rest.iter().filter(|change| coverable(change)));
+                    chosen.extend(rest.iter().filter(|change| is_grantable(change)));
                 }
                 break;
             }
@@ -81,8 +83,8 @@ pub(crate) fn review(project: &Project, hooks: &HookSystem) -> Result<()> {
     Ok(())
 }
 
-/// Says without a question that hooks will not run: where nobody can be asked the answer is no.
-pub(crate) fn refuse(hooks: &HookSystem) {
+/// Reports that untrusted hooks will not run, in modes without a user who could be asked.
+pub(crate) fn report_untrusted(hooks: &HookSystem) {
     let count = untrusted(hooks).len();
     if count > 0 {
         let what = counted(count, "hook");
@@ -90,18 +92,18 @@ pub(crate) fn refuse(hooks: &HookSystem) {
         let they = if count == 1 { "is" } else { "are" };
         let _ = writeln!(
             anstream::stderr().lock(),
-            "{note}: {what} of this project {they} not trusted and will not run; `hookrail trust grant` shows what there is"
+            "{note}: {what} of this project {they} not trusted and will not run; run `hookrail trust grant` to review"
         );
     }
 }
 
-/// The hooks that may not run.
+/// Returns the hooks that may not run.
 fn untrusted(hooks: &HookSystem) -> Vec<Arc<Hook>> {
     hooks.snapshot().hooks().iter().filter(|hook| !hook.trust.allows()).cloned().collect()
 }
 
-/// The hooks that wait for a grant, with what changed.
-fn waiting(grants: &Grants, hooks: &HookSystem) -> Vec<HookChange> {
+/// Returns the hooks that need a grant, with what changed since an earlier one.
+fn changes_to_review(grants: &Grants, hooks: &HookSystem) -> Vec<HookChange> {
     let snapshot = hooks.snapshot();
     let all: Vec<Arc<Hook>> = snapshot.hooks().iter().filter(|hook| fingerprint(hook).is_some()).cloned().collect();
     let changes = grants.changes(&all);
@@ -110,35 +112,36 @@ fn waiting(grants: &Grants, hooks: &HookSystem) -> Vec<HookChange> {
 
 fn show(out: &mut impl io::Write, project: &Project, change: &HookChange) {
     let store = Project::trust_store().ok();
-    let texts = Texts::new(store.as_ref(), &project.places);
+    let texts = GrantedTexts::new(store.as_ref(), &project.places);
     let mut text = diff::one(change, &texts, &project.places);
-    // A change is shown as a change, and then whole: nobody can trust a part.
+    // A changed hook is shown as a difference and then whole, because the grant covers all of it.
     if let (ChangeKind::Changed, Some(hook)) = (change.kind, &change.hook) {
         text = format!("{text}{}\n{}", paint(HEADING, "as it is now"), described(hook, &project.places));
     }
     let _ = writeln!(out, "{text}");
 }
 
-fn coverable(change: &HookChange) -> bool {
+/// Returns whether a fingerprint of everything the hook runs could be taken.
+fn is_grantable(change: &HookChange) -> bool {
     let taken = change.hook.as_ref().and_then(|hook| hook.trust.fingerprint());
     taken.is_some_and(|taken| taken.content().is_some())
 }
 
-/// Asks until there is an answer. The end of input means that nobody is there.
-fn ask(out: &mut impl io::Write, question: &str) -> Answer {
+/// Asks until there is an answer. The end of input is read as "skip".
+fn ask(out: &mut impl io::Write, question: &str) -> ReviewAnswer {
     loop {
         discard_typed_ahead();
         let _ = write!(out, "{question}").and_then(|()| out.flush());
         let mut typed = String::new();
         match io::stdin().lock().read_line(&mut typed) {
-            Ok(0) | Err(_) => return Answer::Skip,
+            Ok(0) | Err(_) => return ReviewAnswer::Skip,
             Ok(_) => {}
         }
         match typed.trim().to_lowercase().as_str() {
-            "y" | "yes" => return Answer::Yes,
-            "n" | "no" | "" => return Answer::No,
-            "a" | "all" => return Answer::All,
-            "s" | "skip" => return Answer::Skip,
+            "y" | "yes" => return ReviewAnswer::Yes,
+            "n" | "no" | "" => return ReviewAnswer::No,
+            "a" | "all" => return ReviewAnswer::All,
+            "s" | "skip" => return ReviewAnswer::Skip,
             _ => {}
         }
     }

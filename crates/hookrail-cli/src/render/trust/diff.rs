@@ -1,22 +1,22 @@
-//! What has changed since hooks were granted, line by line.
+//! The changes of hooks since they were granted, line by line.
 
 use std::fmt::Write as _;
 
 use hookrail::trust::{ChangeKind, Definition, FileState, HookChange};
 
-use super::text_diff::{Sign, Texts};
+use super::text_diff::{DiffSign, GrantedTexts};
 use super::{LABEL, described, line};
 use crate::render::places::Places;
 use crate::render::text::{hanging, one_line, visible};
 use crate::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
 
-/// All changes, each with what it was and what it is.
-pub(crate) fn all(changes: &[HookChange], texts: &Texts<'_>, places: &Places) -> String {
+/// Renders all changes, each with the earlier and the present version.
+pub(crate) fn all(changes: &[HookChange], texts: &GrantedTexts<'_>, places: &Places) -> String {
     changes.iter().map(|change| one(change, texts, places)).collect()
 }
 
-/// One change.
-pub(crate) fn one(change: &HookChange, texts: &Texts<'_>, places: &Places) -> String {
+/// Renders one change.
+pub(crate) fn one(change: &HookChange, texts: &GrantedTexts<'_>, places: &Places) -> String {
     let label = change.hook.as_ref().map(|hook| &*hook.label).or(change.granted.as_ref().map(|grant| &*grant.hook));
     let style = match change.kind {
         ChangeKind::Changed => BAD,
@@ -30,7 +30,7 @@ pub(crate) fn one(change: &HookChange, texts: &Texts<'_>, places: &Places) -> St
         (Some(hook), Some(grant)) => {
             let now = hook.trust.fingerprint().map(|taken| taken.described());
             definitions(&mut out, grant.described.as_ref(), now);
-            line(&mut out, "from", &places.at(&hook.origin.location));
+            line(&mut out, "source", &places.at(&hook.origin.location));
         }
         (None, Some(grant)) => definitions(&mut out, grant.described.as_ref(), None),
         (None, None) => {}
@@ -38,17 +38,17 @@ pub(crate) fn one(change: &HookChange, texts: &Texts<'_>, places: &Places) -> St
     for file in &change.files {
         let digests = match (&file.before, &file.after) {
             (FileState::Holds(before), FileState::Holds(after)) => format!("{} → {}", short(before), short(after)),
-            (_, FileState::Unreadable) => "it cannot be read".to_owned(),
+            (_, FileState::Unreadable) => "cannot be read".to_owned(),
             (_, FileState::Holds(after)) => short(after),
             _ => String::new(),
         };
         let what = format!("{:7}  {}  {}", file.name(), places.path(&file.path), paint(QUIET, digests));
         line(&mut out, "file", what.trim_end());
-        for row in texts.change(file).unwrap_or_default() {
+        for row in texts.difference_of(file).unwrap_or_default() {
             let style = match row.sign {
-                Sign::Removed => BAD,
-                Sign::Added => GOOD,
-                Sign::Same | Sign::Place => QUIET,
+                DiffSign::Removed => BAD,
+                DiffSign::Added => GOOD,
+                DiffSign::Same | DiffSign::Place => QUIET,
             };
             let _ = writeln!(out, "{:indent$}{}", "", paint(style, row), indent = LABEL + 4);
         }
@@ -56,36 +56,36 @@ pub(crate) fn one(change: &HookChange, texts: &Texts<'_>, places: &Places) -> St
     out
 }
 
-/// Takes a part out of a definition, as text.
-type Part = fn(&Definition) -> String;
+/// A function that returns one part of a definition as text.
+type DefinitionPart = fn(&Definition) -> String;
 
-/// What a failure does, where that is not the default.
+/// Returns the failure policy; empty if it is the default.
 pub(super) fn on_failure(definition: &Definition) -> String {
     definition.on_failure.clone().unwrap_or_default()
 }
 
-/// The time a hook has, where that is not the default.
+/// Returns the timeout of a hook; empty if it is the default.
 pub(super) fn timeout(definition: &Definition) -> String {
     definition.timeout.as_ref().map(|ms| format!("{ms} ms")).unwrap_or_default()
 }
 
-/// The parts of a definition that differ; all of it when there is only one.
+/// Lists the parts of a definition that differ; all parts if there is only one definition.
 fn definitions(out: &mut String, before: Option<&Definition>, after: Option<&Definition>) {
     if before.is_none() && after.is_some() {
-        line(out, "was", "not kept: it was granted by an earlier version");
+        line(out, "before", "not stored: the grant was made with an earlier version of hookrail");
     }
-    let parts: [(&str, Part); 9] = [
+    let parts: [(&str, DefinitionPart); 9] = [
         ("event", |definition| definition.event.clone()),
-        ("match", |definition| definition.matcher.clone().unwrap_or_else(|| "*".to_owned())),
-        ("of", |definition| definition.package.clone().unwrap_or_default()),
-        ("life", |definition| definition.life.clone().unwrap_or_default()),
-        ("fails", on_failure),
-        ("time", timeout),
-        ("may", |definition| definition.sandbox.clone().unwrap_or_default()),
-        ("needs", |definition| {
-            definition.sandbox_required.as_ref().map(|_| "its sandbox".to_owned()).unwrap_or_default()
+        ("matcher", |definition| definition.matcher.clone().unwrap_or_else(|| "*".to_owned())),
+        ("plugin", |definition| definition.package.clone().unwrap_or_default()),
+        ("lifetime", |definition| definition.lifetime.clone().unwrap_or_default()),
+        ("on failure", on_failure),
+        ("timeout", timeout),
+        ("sandbox", |definition| definition.sandbox.clone().unwrap_or_default()),
+        ("requires", |definition| {
+            definition.sandbox_required.as_ref().map(|_| "the sandbox".to_owned()).unwrap_or_default()
         }),
-        ("runs", |definition| definition.command.clone()),
+        ("command", |definition| definition.command.clone()),
     ];
     for (name, part) in parts {
         let (was, is) = (before.map(part), after.map(part));

@@ -2,7 +2,7 @@
 //!
 //! A relative is this program once more, with an inner behaviour as its first
 //! argument (the second half of the functions here). It inherits the streams
-//! and the environment, and nobody waits for it.
+//! and the environment, and no process waits for it.
 
 #[cfg(unix)]
 mod imp {
@@ -85,7 +85,7 @@ mod imp {
         stay(seconds)
     }
 
-    /// Does nothing for so many seconds, and says so to nobody.
+    /// Does nothing for this many seconds and prints nothing.
     pub(crate) fn stay(seconds: u64) -> io::Result<u8> {
         std::thread::sleep(Duration::from_secs(seconds));
         Ok(0)
@@ -151,7 +151,7 @@ mod imp {
     /// Prints after a while.
     pub(crate) fn write_late(milliseconds: u64, text: &str) -> io::Result<u8> {
         std::thread::sleep(Duration::from_millis(milliseconds));
-        // The reader may be gone, and then nobody is there to be told.
+        // The reader may have exited; there is then no place to report it.
         let _ = print(text);
         Ok(0)
     }

@@ -51,7 +51,7 @@ pub(crate) fn print_nested(depth: usize) -> io::Result<u8> {
     print(&format!(r#"{{"decision":"deny","reason":"nested","deep":{}{}}}"#, "[".repeat(depth), "]".repeat(depth)))
 }
 
-/// Prints a deny beside so many keys that nobody knows.
+/// Prints a deny and this many unknown keys.
 pub(crate) fn print_many_keys(count: usize) -> io::Result<u8> {
     let keys: String = (0..count).map(|number| format!(r#","key{number}":{number}"#)).collect();
     print(&format!(r#"{{"decision":"deny","reason":"keys"{keys}}}"#))
@@ -74,7 +74,7 @@ pub(crate) fn print_and_exit(code: u8, out: &str, err: &str) -> io::Result<u8> {
 /// Lets go of stdin at once, then stays for a while.
 ///
 /// Descriptor 0 then is `/dev/null`, which is what the Rust runtime makes of a
-/// closed one as well. For whoever writes to the pipe its reader is gone.
+/// closed one as well. A process that writes to the pipe finds no reader.
 #[cfg(unix)]
 pub(crate) fn close_stdin(milliseconds: u64) -> io::Result<u8> {
     rustix::stdio::dup2_stdin(std::fs::File::open("/dev/null")?)?;

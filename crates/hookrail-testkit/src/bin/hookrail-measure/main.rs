@@ -4,7 +4,7 @@
 //! resident memory in KiB to the file REPORT, and exits as the program did (128 and more for a signal). The peak is
 //! that of the program and of every process it waited for. It must not know what it measures.
 //!
-//! This is a program of its own because a process inherits the peak of whoever started it, and this one is small.
+//! This is a program of its own because a process inherits the peak of the process that started it, and this one is small.
 
 #![forbid(unsafe_code)]
 

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use hookrail_spawn::{Ladder, Parked, SpawnError, lock, run_id};
+use hookrail_spawn::{Parked, SpawnError, Termination, lock, run_id};
 use tokio::task::JoinSet;
 
 pub(crate) use environments::Environments;
@@ -67,9 +67,9 @@ pub(super) struct IdleProcess {
 
 impl IdleProcess {
     /// Begins to end it. One that was never asked has nothing to tidy up, and must not see the end of its input.
-    fn retire(self) -> Option<Ladder> {
+    fn retire(self) -> Termination {
         let grace = if self.asked == 0 { Duration::ZERO } else { GRACE };
-        self.parked.retire(grace).ok()
+        self.parked.retire(grace)
     }
 }
 
@@ -119,16 +119,16 @@ impl ProcessPool {
         let old = std::mem::take(&mut *lock(&self.commands.pools));
         lock(&self.commands.discarded).extend(give_up_all(old));
         let mut ending = JoinSet::new();
-        for ladder in self.end_discarded() {
-            ending.spawn(ladder.finish());
+        for termination in self.end_discarded() {
+            ending.spawn(termination.finish());
         }
         while ending.join_next().await.is_some() {}
     }
 
     /// Begins to end the processes that were discarded. What is still to be done for that comes back.
-    pub(super) fn end_discarded(&self) -> Vec<Ladder> {
+    pub(super) fn end_discarded(&self) -> Vec<Termination> {
         let discarded = std::mem::take(&mut *lock(&self.commands.discarded));
-        discarded.into_iter().filter_map(IdleProcess::retire).collect()
+        discarded.into_iter().map(IdleProcess::retire).collect()
     }
 }
 

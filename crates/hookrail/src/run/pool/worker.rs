@@ -105,13 +105,13 @@ fn conclude(
     Question { id, asked, began }: Question,
 ) -> ProcessResult {
     let stderr = output(exchange.stderr);
-    let (mut parked, mut ladder) = (exchange.parked, exchange.ladder);
+    let (mut parked, mut termination) = (exchange.parked, exchange.termination);
     let end = match exchange.reply {
         Reply::Line(line) => match Answer::read(&line, id) {
             Ok(answer) => answer.end(stderr, began.elapsed()),
             Err(why) => {
                 // It cannot be told what its next line would be an answer to.
-                ladder = ladder.or(parked.take().and_then(|parked| parked.retire(request.grace).ok()));
+                termination = termination.or(parked.take().map(|parked| parked.retire(request.grace)));
                 broken(why, stderr, began)
             }
         },
@@ -134,7 +134,7 @@ fn conclude(
         (How::TimedOut(_) | How::Cancelled, None) => {}
         (_, None) => pool.note_crash(),
     }
-    ProcessResult { end, ladders: ladder.into_iter().collect() }
+    ProcessResult { end, terminations: termination.into_iter().collect() }
 }
 
 fn ended(how: How, stderr: Output, began: Instant) -> ProcessEnd {

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use tokio::time::{sleep, sleep_until};
 
-use crate::outcome::{Exit, Force, Swept};
+use crate::outcome::{Exit, Force, TerminationReport};
 use crate::sys;
 
-/// How long a child may take to vanish after SIGKILL before the ladder gives up on it.
+/// How long a child may take to vanish after SIGKILL before the termination gives up on it.
 const AFTER_KILL: Duration = Duration::from_secs(5);
 
 /// A longer grace than this is as good as none that ends.
@@ -26,20 +26,20 @@ const LAST_LOOK: Duration = Duration::from_millis(50);
 ///
 /// Making it has already sent SIGTERM and SIGCONT to the child's group (or
 /// SIGKILL, if the grace is zero); [`finish`](Self::finish) does the rest. A
-/// ladder that is dropped, before or during that, sends SIGKILL at once.
+/// termination that is dropped, before or during that, sends SIGKILL at once.
 ///
 /// Until the end the child's output is still read, and thrown away: a handler
 /// of SIGTERM that prints a line must not block on a full pipe, nor die of
 /// SIGPIPE before it has removed its lock file. Stdin is closed.
 #[derive(Debug)]
-#[must_use = "dropping a ladder kills the child without its grace"]
-pub struct Ladder {
+#[must_use = "dropping a termination kills the child without its grace"]
+pub struct Termination {
     child: sys::Child,
     outputs: [sys::Output; 2],
     grace_ends: Option<Instant>,
 }
 
-impl Ladder {
+impl Termination {
     pub(crate) fn start(child: sys::Child, outputs: [sys::Output; 2], grace: Duration) -> Self {
         child.note_descendants();
         let grace_ends = if grace.is_zero() {
@@ -58,7 +58,7 @@ impl Ladder {
     /// The grace ends early when the whole group is gone. Then, whatever
     /// happened, SIGKILL goes to the group, and to every process that carries
     /// the marker, is in the child's session or was seen as a descendant of the child, until no more are found.
-    pub async fn finish(mut self) -> Swept {
+    pub async fn finish(mut self) -> TerminationReport {
         let force = match self.grace_ends {
             Some(end) => self.wait_for_group(end).await,
             None => Force::Killed,
@@ -72,7 +72,7 @@ impl Ladder {
         }
         // Otherwise the drop of the child hands what is left to a thread.
         let (escaped, left) = swept.unwrap_or((0, 0));
-        Swept { exit, force, escaped, left }
+        TerminationReport { exit, force, escaped, left }
     }
 
     /// Waits until the group is empty or the grace is over.

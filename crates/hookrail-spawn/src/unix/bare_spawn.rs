@@ -1,6 +1,6 @@
 //! The least that starting a process can cost on Linux, for measuring the real thing against it.
 //!
-//! [`Floor::start`] is one `clone(CLONE_VM | CLONE_VFORK)`, two `dup2` and one `execve`. It does nothing that makes a
+//! [`BareSpawn::start`] is one `clone(CLONE_VM | CLONE_VFORK)`, two `dup2` and one `execve`. It does nothing that makes a
 //! child safe to live with: no session, no signal reset, no closing of descriptors, no pidfd, no deadline. Nobody but
 //! the benchmark may use it.
 
@@ -19,7 +19,7 @@ const STACK: usize = 64 * 1024 / 16;
 
 /// One program with its arguments and environment, ready to be started any number of times.
 #[derive(Debug)]
-pub struct Floor {
+pub struct BareSpawn {
     argv: Vec<CString>,
     envp: Vec<CString>,
     stack: Box<[u128]>,
@@ -36,7 +36,7 @@ struct Shared {
     errno: c_int,
 }
 
-impl Floor {
+impl BareSpawn {
     /// A program by its path. The arguments do not include the program's name.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! What modules bring while nobody waits for it: messages to be drawn, and reasons to go back to work.
+//! Messages that modules send while the agent is idle: they are drawn, and they can start a turn.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -8,24 +8,24 @@ use hookrail_spawn::lock;
 use tokio::sync::Notify;
 
 use super::{Agent, record};
-use crate::view::Shown;
+use crate::view::ViewEvent;
 
-/// What is new.
+/// Messages of modules that are not handled yet.
 #[derive(Default)]
-pub(super) struct News {
+pub(super) struct PendingMessages {
     to_draw: Mutex<VecDeque<Json>>,
     drawing: Notify,
     waking: Notify,
 }
 
-impl News {
-    /// A module wants to draw this message itself.
+impl PendingMessages {
+    /// Queues a message that its module draws itself.
     pub(super) fn draw(&self, message: Json) {
         lock(&self.to_draw).push_back(message);
         self.drawing.notify_one();
     }
 
-    /// Something was put into the conversation.
+    /// Reports that something was added to the conversation.
     pub(super) fn wake(&self) {
         self.waking.notify_one();
     }
@@ -40,30 +40,29 @@ impl News {
 }
 
 impl Agent {
-    /// Waits until a module has put something into the conversation.
+    /// Waits until a module has added something to the conversation.
     pub(crate) async fn woken(&self) {
-        self.me.news.waking.notified().await;
+        self.host_state.pending.waking.notified().await;
     }
 
-    /// Draws messages as they come, for ever.
+    /// Draws messages as they come. Never returns.
     pub(crate) async fn draw_messages(&self) {
         loop {
-            self.me.news.drawing.notified().await;
+            self.host_state.pending.drawing.notified().await;
             self.draw_waiting_messages().await;
         }
     }
 
-    /// Draws the messages that wait for it. One that was not shown yet stays where it is, so none is lost when this
-    /// is not waited for.
+    /// Draws the queued messages. A message stays in the queue until it is drawn, so none is lost if this future is dropped.
     pub(crate) async fn draw_waiting_messages(&self) {
-        while let Some(message) = self.me.news.first() {
+        while let Some(message) = self.host_state.pending.first() {
             let columns = self.view().columns().unwrap_or(80);
             let drawn = self.hooks().render_message(&message, false, columns, self.host()).await;
-            self.me.news.drop_first();
+            self.host_state.pending.drop_first();
             match drawn {
                 Some(lines) => {
                     let kind = message.as_object().and_then(|message| message.get("customType")?.as_str());
-                    self.view().show(&Shown::Drawn { custom_type: &kind.unwrap_or_default(), lines: &lines });
+                    self.view().show(&ViewEvent::Drawn { custom_type: &kind.unwrap_or_default(), lines: &lines });
                 }
                 None => record::show_message(&self.parts, &message),
             }

@@ -1,23 +1,23 @@
 //! The spawner that only measures: it starts what it is told to, and says why it cannot.
 
-#![cfg(all(target_os = "linux", feature = "floor"))]
+#![cfg(all(target_os = "linux", feature = "bare-spawn"))]
 
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{Read, Write, pipe};
 use std::os::fd::AsFd;
 
-use hookrail_spawn::floor::Floor;
+use hookrail_spawn::bare_spawn::BareSpawn;
 
 #[test]
 fn it_starts_a_program_with_its_streams_arguments_and_environment() {
     let script = OsStr::new("read -r line; printf '%s %s' \"$line\" \"$NAME\"");
     let variables = [(OsStr::new("NAME"), OsStr::new("value"))];
-    let mut floor = Floor::new(OsStr::new("/bin/sh"), [OsStr::new("-c"), script], variables).unwrap();
+    let mut bare = BareSpawn::new(OsStr::new("/bin/sh"), [OsStr::new("-c"), script], variables).unwrap();
     for _ in 0..3 {
         let ((stdin, mut feed), (mut answer, stdout)) = (pipe().unwrap(), pipe().unwrap());
         feed.write_all(b"input\n").unwrap();
-        let pid = floor.start(stdin.as_fd(), stdout.as_fd()).unwrap();
+        let pid = bare.start(stdin.as_fd(), stdout.as_fd()).unwrap();
         drop((stdin, feed, stdout));
         let mut text = String::new();
         answer.read_to_string(&mut text).unwrap();
@@ -28,9 +28,9 @@ fn it_starts_a_program_with_its_streams_arguments_and_environment() {
 
 #[test]
 fn a_program_that_is_not_there_is_an_error_and_no_process() {
-    let mut floor = Floor::new(OsStr::new("/nonexistent/program"), [], []).unwrap();
+    let mut bare = BareSpawn::new(OsStr::new("/nonexistent/program"), [], []).unwrap();
     let null = File::open("/dev/null").unwrap();
-    let error = floor.start(null.as_fd(), null.as_fd()).unwrap_err();
+    let error = bare.start(null.as_fd(), null.as_fd()).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
 }
 
