@@ -3,6 +3,7 @@
 //! The handlers of one module run inside one call of its runner, which combines their results by the same rules; this
 //! part sees one result per module. What a module is written in is known only to the runner.
 
+mod conversation;
 mod discover;
 mod events;
 mod fold;
