@@ -37,11 +37,11 @@ columns! {
     TurnStart => NEWS { name: "turn_start", fields: [turn_index, timestamp] }
     TurnEnd => NEWS { name: "turn_end", fields: [turn_index, message, tool_results] }
     BeforeTool => CANCEL {
-        name: "tool_call", fields: [tool_name, tool_call_id, tool_input], can: Abilities::DENY,
+        name: "tool_call", fields: [tool_name, tool_call_id, tool_input, agent_id, agent_type], can: Abilities::DENY,
     }
     AfterTool => NEWS {
         name: "tool_result",
-        fields: [tool_name, tool_call_id, tool_input, tool_response],
+        fields: [tool_name, tool_call_id, tool_input, tool_response, agent_id, agent_type],
         can: Abilities::REPLACE_TOOL_OUTPUT,
         fold: Fold::LastResult,
     }

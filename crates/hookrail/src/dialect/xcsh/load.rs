@@ -254,6 +254,8 @@ fn take_registered(registered: Registrations, hook: &Hook, loaded: &mut Loaded) 
     {
         loaded.modules.push(LoadedModule {
             path: Arc::clone(path),
+            dialect: hook.dialect,
+            origin: hook.origin.clone(),
             trust: hook.trust.clone(),
             commands: registered.commands,
             renderers: registered.renderers,

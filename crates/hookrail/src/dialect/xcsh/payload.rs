@@ -20,6 +20,13 @@ pub(super) fn payload(event: &Event) -> JsonObject {
             (_, "timestamp") if event.field("timestamp").is_none() => {
                 payload.set("timestamp", Json::of(&milliseconds(event.timestamp())).unwrap_or_else(|_| Json::null()));
             }
+            // Hooks of every dialect know the sub-agent by these names; a module also finds them in its own spelling.
+            (_, name @ ("agent_id" | "agent_type")) => {
+                if let Some(value) = event.field(name) {
+                    payload.set(name, value.clone());
+                    payload.set(camel_case(name), value.clone());
+                }
+            }
             (_, name) => {
                 let own_name = if name == "tool_input" { "input".to_owned() } else { camel_case(name) };
                 if let Some(value) = event.field_or_empty(field) {
