@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use hookrail::module::CommandOffer;
 use hookrail::hook::{SandboxProfile, SandboxRequirement, Standing};
+use hookrail::module::CommandOffer;
 use hookrail::plan::{Skips, Snapshot};
 use hookrail::{EventKind, Hook};
 
-use super::places::Places;
+use super::path_display::PathDisplay;
 use super::table::{Cell, Table};
 use super::text::{one_line, short};
 use super::{counted, diagnostic};
@@ -18,7 +18,7 @@ use crate::style::{CAREFUL, GOOD, HEADING, HINT, QUIET, paint};
 pub(super) const NAME: usize = 48;
 
 /// Lists every hook, by event, and the commands of modules.
-pub(crate) fn list(snapshot: &Snapshot, commands: &[CommandOffer], places: &Places) -> String {
+pub(crate) fn list(snapshot: &Snapshot, commands: &[CommandOffer], places: &PathDisplay) -> String {
     let mut out = String::new();
     let is_empty = snapshot.hooks().is_empty() && commands.is_empty();
     if is_empty {
@@ -35,7 +35,7 @@ pub(crate) fn list(snapshot: &Snapshot, commands: &[CommandOffer], places: &Plac
                 Cell::plain(hook.dialect.name()),
                 Cell::plain(exec_options(hook)),
                 Cell::plain(sandbox(hook)),
-                Cell::quiet(places.at(&hook.origin.location)),
+                Cell::quiet(places.location(&hook.origin.location)),
                 Cell::quiet(one_line(&places.sentence(&why))),
             ]);
         }
@@ -53,7 +53,7 @@ pub(crate) fn list(snapshot: &Snapshot, commands: &[CommandOffer], places: &Plac
 }
 
 /// Lists the commands that modules offer; empty if there are none.
-fn command_list(commands: &[CommandOffer], places: &Places) -> String {
+fn command_list(commands: &[CommandOffer], places: &PathDisplay) -> String {
     let mut table = Table::default();
     for command in commands {
         table.row([
@@ -102,7 +102,7 @@ fn list_hints(snapshot: &Snapshot) -> String {
 }
 
 /// Lists the hooks that did not run, with the reason; empty if there are none.
-pub(crate) fn skipped(skipped: &Skips, heading: &str, places: &Places) -> String {
+pub(crate) fn skipped(skipped: &Skips, heading: &str, places: &PathDisplay) -> String {
     if skipped.is_empty() {
         return String::new();
     }
@@ -112,7 +112,7 @@ pub(crate) fn skipped(skipped: &Skips, heading: &str, places: &Places) -> String
             Cell::plain(short(&skipped.hook.label, NAME)),
             Cell::new(skipped.why.name(), CAREFUL),
             Cell::plain(one_line(&places.sentence(&skipped.detail))),
-            Cell::quiet(places.at(&skipped.hook.origin.location)),
+            Cell::quiet(places.location(&skipped.hook.origin.location)),
         ]);
     }
     format!("\n{}\n{}", paint(HEADING, heading), table.render(2))

@@ -5,11 +5,12 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use anstyle::Style;
+use hookrail::hook::Action;
 use hookrail::{Decision, Effects, EndKind, Event, HookRun, Json, Outcome};
 
 use super::diagnostic;
 use super::hooks::{self, NAME};
-use super::places::Places;
+use super::path_display::PathDisplay;
 use super::table::{Cell, Table};
 use super::text::{hanging, limited, short};
 use crate::style::{BAD, CAREFUL, GOOD, HEADING, PLAIN, QUIET, paint};
@@ -24,7 +25,7 @@ pub(crate) fn subject(event: &Event) -> String {
 }
 
 /// Renders the whole report.
-pub(crate) fn report(outcome: &Outcome, subject: &str, places: &Places) -> String {
+pub(crate) fn report(outcome: &Outcome, subject: &str, places: &PathDisplay) -> String {
     let (word, style) = verdict(outcome);
     let mut out = format!("{}  {}\n", paint(style, word), paint(HEADING, subject));
     out.push_str(&effects(&outcome.effects));
@@ -105,7 +106,7 @@ pub(crate) fn effects(effects: &Effects) -> String {
     out
 }
 
-fn runs(outcome: &Outcome, places: &Places) -> String {
+fn runs(outcome: &Outcome, places: &PathDisplay) -> String {
     let mut table = Table::default();
     for run in &outcome.runs {
         table.row([
@@ -113,12 +114,18 @@ fn runs(outcome: &Outcome, places: &Places) -> String {
             Cell::new(end(run), if is_failure(run) { BAD } else { PLAIN }),
             Cell::new(run.decision.map_or("no decision", Decision::name), decision_style(run.decision)),
             Cell::plain(duration(run.duration)),
-            Cell::quiet(places.at(&run.hook.origin.location)),
+            Cell::quiet(places.location(&run.hook.origin.location)),
         ]);
         // The author of a failed hook first needs its standard error, unless a diagnostic quotes it already.
         let stderr = run.stderr.trim();
         let quoted = outcome.diagnostics.iter().any(|diagnostic| diagnostic.message.contains(stderr));
-        if is_failure(run) && !stderr.is_empty() && !quoted {
+        // A module has no terminal of its own: what it prints and logs would be seen nowhere else.
+        let is_module = matches!(run.hook.action, Action::Module(_));
+        let stdout = run.stdout.trim();
+        if is_module && !stdout.is_empty() {
+            table.note(format!("stdout: {}", hanging(&limited(stdout), 8)));
+        }
+        if (is_failure(run) || is_module) && !stderr.is_empty() && !quoted {
             table.note(format!("stderr: {}", hanging(&limited(stderr), 8)));
         }
     }
