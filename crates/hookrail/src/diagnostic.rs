@@ -226,6 +226,8 @@ codes! {
     ModuleLoad = "module-load", Error;
     /// A module registers a handler for an event that does not exist.
     ModuleEvent = "module-event", Warning;
+    /// A module calls a function of another API while it is loaded; the rest of the module is in force.
+    ModuleUnsupported = "module-unsupported", Warning;
     /// What a module registers cannot be known before it runs.
     ModuleOpaque = "module-opaque", Note;
     /// Hooks started agents that started hooks, too many levels deep; no more hooks are run.

@@ -1,6 +1,8 @@
 //! The JSON documents that programs rely on: an outcome, a list, a plan, diagnostics. Fields may be added; none is
 //! renamed or removed.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 pub use crate::repeated::repeated_member;
@@ -8,12 +10,13 @@ pub use crate::repeated::repeated_member;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::registry::DialectId;
 use crate::firing::Plan;
-use crate::hook::Hook;
+use crate::hook::{Action, Hook};
 use crate::json::{Json, JsonObject};
 use crate::outcome::{Effects, HookRun, Outcome};
+use crate::run::RegisteredCommand;
 use crate::sandbox::SandboxRequirement;
 use crate::skips::Skipped;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{LoadedModule, Snapshot};
 use crate::source::Origin;
 
 /// A document is an object whose raw parts keep their bytes. Members come in the order they are added.
@@ -85,11 +88,15 @@ pub fn outcome_document(outcome: &Outcome) -> Json {
         .to_json()
 }
 
-/// What is configured.
+/// What is configured. A module that has no handlers and offers commands or draws messages is listed among the hooks, without
+/// an event.
 #[must_use]
 pub fn list_document(snapshot: &Snapshot) -> Json {
+    let hooks = snapshot.hooks().iter().map(|hook| listed(hook));
+    let without_handlers = snapshot.modules.iter().filter(|module| events_of_module(snapshot, module).is_empty());
     JsonObject::new()
-        .list("hooks", snapshot.hooks().iter().map(|hook| listed(hook)))
+        .list("hooks", hooks.chain(without_handlers.map(listed_without_handlers)))
+        .list("modules", snapshot.modules.iter().map(|module| listed_module(snapshot, module)))
         .list("diagnostics", snapshot.diagnostics().iter().map(diagnostic))
         .to_json()
 }
@@ -166,6 +173,47 @@ fn listed(hook: &Hook) -> Json {
         .add("lane", lane(hook))
         .add("sandbox", sandbox(hook))
         .to_json()
+}
+
+/// The events that a module has handlers for, in its own words.
+fn events_of_module(snapshot: &Snapshot, module: &LoadedModule) -> Vec<&'static str> {
+    let is_its_own = |hook: &&Arc<Hook>| matches!(&hook.action, Action::Module(path) if *path == module.path);
+    let events = snapshot.hooks().iter().filter(is_its_own).filter_map(|hook| {
+        let event = hook.known_event()?;
+        Some(event.spec().column(hook.dialect).map_or(event.name(), |column| column.name))
+    });
+    events.collect()
+}
+
+fn listed_without_handlers(module: &LoadedModule) -> Json {
+    JsonObject::new()
+        .add("hook", json!(module.path.to_string_lossy()))
+        .add("event", Json::null())
+        .add("matcher", Json::null())
+        .add("dialect", json!(module.dialect.name()))
+        .add("source", source(&module.origin))
+        .add("enabled", json!(true))
+        .add("trusted", json!(module.trust.allows()))
+        .add("description", Json::null())
+        .add("lane", json!({}))
+        .add("sandbox", Json::null())
+        .list("commands", module.commands.iter().map(command))
+        .to_json()
+}
+
+/// A module that offers more than handlers.
+fn listed_module(snapshot: &Snapshot, module: &LoadedModule) -> Json {
+    JsonObject::new()
+        .add("module", json!(module.path.to_string_lossy()))
+        .add("events", json!(events_of_module(snapshot, module)))
+        .list("commands", module.commands.iter().map(command))
+        .add("renderers", json!(&module.renderers))
+        .add("source", source(&module.origin))
+        .to_json()
+}
+
+fn command(command: &RegisteredCommand) -> Json {
+    JsonObject::new().add("name", json!(&command.name)).add("description", json!(&command.description)).to_json()
 }
 
 /// What a hook's processes may do; null for a hook without a sandbox.

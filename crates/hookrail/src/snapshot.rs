@@ -13,7 +13,7 @@ use crate::matcher::{MatcherSet, Verdict};
 use crate::outcome::{Outcome, Refusal};
 use crate::run::RegisteredCommand;
 use crate::sandbox::SandboxFloors;
-use crate::source::SourceKind;
+use crate::source::{Origin, SourceKind};
 use crate::tools::{ToolNames, Tools};
 use crate::trust::Digest;
 
@@ -117,6 +117,8 @@ impl Audience {
 #[derive(Clone, Debug)]
 pub(crate) struct LoadedModule {
     pub(crate) path: Arc<Path>,
+    pub(crate) dialect: DialectId,
+    pub(crate) origin: Origin,
     pub(crate) trust: Trust,
     pub(crate) commands: Vec<RegisteredCommand>,
     pub(crate) renderers: Vec<String>,

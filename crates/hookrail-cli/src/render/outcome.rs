@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use anstyle::Style;
+use hookrail::hook::Action;
 use hookrail::{Decision, Effects, EndKind, Event, EventKind, HookRun, Json, Outcome};
 
 use super::diagnostic;
@@ -136,7 +137,13 @@ fn runs(outcome: &Outcome, places: &PathDisplay) -> String {
         // The author of a failed hook first needs its standard error, unless a diagnostic quotes it already.
         let stderr = run.stderr.trim();
         let quoted = outcome.diagnostics.iter().any(|diagnostic| diagnostic.message.contains(stderr));
-        if is_failure(run) && !stderr.is_empty() && !quoted {
+        // A module has no terminal of its own: what it prints and logs would be seen nowhere else.
+        let is_module = matches!(run.hook.action, Action::Module(_));
+        let stdout = run.stdout.trim();
+        if is_module && !stdout.is_empty() {
+            table.note(format!("stdout: {}", hanging(&limited(stdout), 8)));
+        }
+        if (is_failure(run) || is_module) && !stderr.is_empty() && !quoted {
             table.note(format!("stderr: {}", hanging(&limited(stderr), 8)));
         }
     }

@@ -168,11 +168,15 @@ pub(super) fn driven(
     let cancel = CancelToken::new();
     shared.state().cancels.insert(number, cancel.clone());
     let processes = shared.config.processes.clone();
+    // It is started on the module's thread in a moment; a shutdown that begins before that lets it run as well.
+    let announced = processes.announce();
     async move {
         let _unwanted = CancelOnDrop(cancel.clone());
         let (reply, ended) = oneshot::channel();
         // The receiver may be gone by then.
-        processes.start(wanted, cancel, |ended| drop(reply.send(ended)))?;
+        let started = processes.start(wanted, cancel, |ended| drop(reply.send(ended)));
+        drop(announced);
+        started?;
         Ok(ended.await.ok())
     }
 }

@@ -138,6 +138,8 @@ events! {
             tool_input: Object needed,
             tool_call_id: Text,
             mcp_context: Object optional,
+            agent_id: Text optional,
+            agent_type: Text optional,
         ],
         subject: tool_name,
         judged: tool_input,
@@ -154,6 +156,8 @@ events! {
             tool_call_id: Text,
             tool_response: Object needed,
             mcp_context: Object optional,
+            agent_id: Text optional,
+            agent_type: Text optional,
         ],
         subject: tool_name,
     }

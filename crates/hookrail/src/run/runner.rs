@@ -255,6 +255,8 @@ pub struct ModuleReturn {
     pub partial: Option<Json>,
     /// What else failed, in words.
     pub failures: Vec<String>,
+    /// Names of members that its handlers returned and that mean nothing in this event.
+    pub unknown_members: Vec<String>,
     /// Messages it sent to the conversation.
     pub messages: Vec<Json>,
     /// Entries it added to the session.
@@ -273,6 +275,7 @@ impl ModuleReturn {
             how,
             partial: None,
             failures: Vec::new(),
+            unknown_members: Vec::new(),
             messages: Vec::new(),
             entries: Vec::new(),
             stdout: Output::default(),
@@ -304,6 +307,8 @@ pub struct Registrations {
     pub commands: Vec<RegisteredCommand>,
     /// The types of messages it draws.
     pub renderers: Vec<String>,
+    /// Functions that it called while it was loaded and that its runner does not have. The rest of the module is in force.
+    pub unsupported: Vec<String>,
 }
 
 /// A command that a module registered.

@@ -8,6 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use crate::json::Json;
+use crate::log::log;
 
 /// A future that a runner or a host gives back.
 pub type HostFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -154,8 +155,16 @@ pub trait Host: Send + Sync {
     /// Hears of a hook that failed where nothing else reports it.
     fn hook_failed(&self, _failure: &HookFailure) {}
 
-    /// Takes a line for the log.
-    fn log(&self, _level: NoticeLevel, _text: &str) {}
+    /// Takes a line for the log: what a module gives to its logger or prints. The default passes it on to `tracing`, with
+    /// the target `hookrail::module`.
+    fn log(&self, level: NoticeLevel, text: &str) {
+        match level {
+            NoticeLevel::Debug => log!(debug, target: "hookrail::module", "{text}"),
+            NoticeLevel::Info => log!(info, target: "hookrail::module", "{text}"),
+            NoticeLevel::Warning => log!(warn, target: "hookrail::module", "{text}"),
+            NoticeLevel::Error => log!(error, target: "hookrail::module", "{text}"),
+        }
+    }
 }
 
 fn ready<'a, T: Send + 'a>(value: T) -> HostFuture<'a, T> {

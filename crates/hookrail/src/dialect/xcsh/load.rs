@@ -243,11 +243,19 @@ fn take_registered(registered: Registrations, hook: &Hook, loaded: &mut Loaded) 
             }
         }
     }
+    for name in &registered.unsupported {
+        let message =
+            format!("`{hook}` calls `{name}`, which hookrail does not have; the rest of the module is in force");
+        let finding = Diagnostic::new(Code::ModuleUnsupported, message).at(hook.origin.location.clone());
+        loaded.diagnostics.push(finding.hint("hookrail has the hook API of modules, not the agent's extension API"));
+    }
     if let Action::Module(path) = &hook.action
         && !(registered.commands.is_empty() && registered.renderers.is_empty())
     {
         loaded.modules.push(LoadedModule {
             path: Arc::clone(path),
+            dialect: hook.dialect,
+            origin: hook.origin.clone(),
             trust: hook.trust.clone(),
             commands: registered.commands,
             renderers: registered.renderers,
