@@ -117,8 +117,8 @@ pub mod plan {
 pub mod process {
     pub use crate::run::{
         How, LeftBehind, ModuleEnd, NativeEnd, Network, Output, OutputLimits, ProcessEnd, Protection, Readable,
-        Relocation, RelocationReason, RunEnd, RunId, RunInput, RunLedger, RunRequest, Sandbox, SpawnFailure,
-        Surroundings, Terms,
+        Relocation, RelocationReason, RunEnd, RunId, RunInput, RunLedger, RunLimits, RunRequest, Sandbox, SpawnFailure,
+        Surroundings,
     };
 }
 

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use hookrail::hook::SandboxProfile;
 use hookrail::module::Capabilities;
-use hookrail::process::{OutputLimits, Terms};
+use hookrail::process::{OutputLimits, RunLimits};
 use hookrail::sources::Location;
 use hookrail::{Builder, Code, Diagnostic, OnFailure};
 
@@ -40,7 +40,7 @@ pub(crate) struct Configuration {
 /// What one hook may use and do.
 #[derive(Clone, Debug, Default)]
 struct HookLimits {
-    terms: Terms,
+    terms: RunLimits,
     modules: ModuleLimits,
 }
 
@@ -193,7 +193,7 @@ impl HookLimits {
             ConfigFileState::Broken => Capabilities::READ,
             ConfigFileState::Missing | ConfigFileState::Read => self.terms.capabilities.clone(),
         };
-        let terms = Terms { output, capabilities: file.capabilities().unwrap_or(unset) };
+        let terms = RunLimits { output, capabilities: file.capabilities().unwrap_or(unset) };
         Self { terms, modules: self.modules.overridden_by(file) }
     }
 

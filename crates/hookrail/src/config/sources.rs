@@ -201,7 +201,7 @@ pub(crate) struct Reading<'s> {
 }
 
 /// What is at a path now.
-enum Now {
+enum CurrentState {
     Text(String),
     Gone,
     Unreadable(Diagnostic, KeptReason),
@@ -229,28 +229,31 @@ impl<'s> Reading<'s> {
         let mut now = self.now(place.path);
         let mut parsed = parsed(place.path, &now, &parse);
         // A program that begins in the moment in which a file is written sees half of it.
-        if self.mode == LoadMode::First && matches!(parsed.verdict, Verdict::Broken) && matches!(now, Now::Text(_)) {
+        if self.mode == LoadMode::First
+            && matches!(parsed.verdict, Verdict::Broken)
+            && matches!(now, CurrentState::Text(_))
+        {
             let again = self.settled(place.path);
-            if !matches!((&now, &again), (Now::Text(before), Now::Text(after)) if before == after) {
+            if !matches!((&now, &again), (CurrentState::Text(before), CurrentState::Text(after)) if before == after) {
                 parsed = self::parsed(place.path, &again, &parse);
                 now = again;
             }
         }
         let reason = match now {
-            Now::Text(text) if parsed.verdict == Verdict::Usable => {
+            CurrentState::Text(text) if parsed.verdict == Verdict::Usable => {
                 found.append(&mut parsed.problems);
                 let text: Arc<str> = text.into();
                 self.store.good.insert(place.path.to_owned(), Arc::clone(&text));
                 self.report.in_force.insert(place.path.to_owned(), text);
                 return parsed.value.map_or(Source::Absent, Source::InForce);
             }
-            Now::Gone if self.mode != LoadMode::Refresh => {
+            CurrentState::Gone if self.mode != LoadMode::Refresh => {
                 self.store.good.remove(place.path);
                 return Source::Absent;
             }
-            Now::Gone => KeptReason::Removed,
-            Now::Unreadable(_, reason) => reason,
-            Now::Text(_) => KeptReason::Unusable,
+            CurrentState::Gone => KeptReason::Removed,
+            CurrentState::Unreadable(_, reason) => reason,
+            CurrentState::Text(_) => KeptReason::Unusable,
         };
         self.report.try_again |= reason == KeptReason::OutOfResources;
         let good = self.store.good.get(place.path).cloned();
@@ -422,34 +425,34 @@ impl<'s> Reading<'s> {
     }
 
     /// What is at a path now. A text that is not the one in force is read when it is stable.
-    fn now(&self, path: &Path) -> Now {
+    fn now(&self, path: &Path) -> CurrentState {
         let read = read_file(path);
         let known = self.store.good.get(path);
         match &read {
-            Ok(None) if known.is_none() => return Now::Gone,
-            Ok(None) if self.mode == LoadMode::Refresh => return Now::Gone,
+            Ok(None) if known.is_none() => return CurrentState::Gone,
+            Ok(None) if self.mode == LoadMode::Refresh => return CurrentState::Gone,
             Ok(Some(text)) if known.is_some_and(|known| **known == **text) => {}
             Ok(_) if self.mode != LoadMode::First => return self.settled(path),
             _ => {}
         }
-        Now::of(path, read)
+        CurrentState::of(path, read)
     }
 
     /// The text of a file once it looks the same twice.
-    fn settled(&self, path: &Path) -> Now {
+    fn settled(&self, path: &Path) -> CurrentState {
         let started = Instant::now();
         loop {
             let before = FileStamp::of(path);
             let read = read_file(path);
             std::thread::sleep(SETTLING);
             if FileStamp::of(path) == before || started.elapsed() > LONGEST_SETTLING {
-                return Now::of(path, read);
+                return CurrentState::of(path, read);
             }
         }
     }
 }
 
-impl Now {
+impl CurrentState {
     fn of(path: &Path, read: Result<Option<String>, ReadProblem>) -> Self {
         match read {
             Ok(Some(text)) => Self::Text(text),
@@ -467,16 +470,16 @@ impl Now {
 }
 
 /// What a reader makes of the current state. An empty file is what a save that was cut short leaves behind.
-fn parsed<T>(path: &Path, now: &Now, parse: impl Fn(&str) -> Parsed<T>) -> Parsed<T> {
+fn parsed<T>(path: &Path, now: &CurrentState, parse: impl Fn(&str) -> Parsed<T>) -> Parsed<T> {
     match now {
-        Now::Text(text) if text.trim().is_empty() => {
+        CurrentState::Text(text) if text.trim().is_empty() => {
             let message = format!("`{}` is empty", path.display());
             let hint = "repair it, or remove it if it is meant to say nothing";
             Parsed::broken(Diagnostic::new(Code::FileEmpty, message).at(Location::whole_file(path)).hint(hint))
         }
-        Now::Text(text) => parse(text),
-        Now::Gone => Parsed { value: None, problems: Vec::new(), verdict: Verdict::Broken },
-        Now::Unreadable(problem, _) => Parsed::broken(problem.clone()),
+        CurrentState::Text(text) => parse(text),
+        CurrentState::Gone => Parsed { value: None, problems: Vec::new(), verdict: Verdict::Broken },
+        CurrentState::Unreadable(problem, _) => Parsed::broken(problem.clone()),
     }
 }
 

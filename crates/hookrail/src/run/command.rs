@@ -10,11 +10,11 @@ use hookrail_spawn::{CancelToken, Captured, Command, End, Exit, Finished, SpawnE
 use super::direct::direct;
 use super::end::{How, Output, ProcessEnd, SpawnFailure};
 use super::ground::ModuleGround;
+use super::limits::EngineLimits;
 use super::pool::ProcessPool;
 use super::request::RunRequest;
 use super::sandboxes::{SandboxPlace, Sandboxes};
 use super::shell::{Shell, shell};
-use super::terms::AllTerms;
 use super::{Environment, RunLedger};
 #[cfg(unix)]
 use crate::exec_options::ShellUse;
@@ -42,7 +42,7 @@ pub(crate) struct ProcessWorld {
     /// The project's directory.
     pub(crate) project: PathBuf,
     /// What hooks may use.
-    pub(crate) terms: AllTerms,
+    pub(crate) limits: EngineLimits,
     /// Where running processes are recorded.
     pub(crate) ledger: Option<RunLedger>,
     /// The sandboxes of their processes.
@@ -212,7 +212,7 @@ fn clothed(command: Command, world: &ProcessWorld, environment: &Arc<Environment
 
 /// The command with every bound of a run.
 fn bounded(command: Command, world: &ProcessWorld, request: &RunRequest) -> Command {
-    let limits = world.terms.of(&request.hook.trust).output.for_spawn();
+    let limits = world.limits.for_trust(&request.hook.trust).output.for_spawn();
     command.timeout(request.timeout).grace(request.grace).cancel_grace(request.cancel_grace).limits(limits)
 }
 

@@ -149,7 +149,7 @@ impl ModuleWorld {
         self.owner = if *trust == Trust::NotNeeded { ModulesOwner::User } else { ModulesOwner::Project };
         self.covered = None;
         if let Trust::Granted(fingerprint) = trust {
-            self.covered = Some(Arc::clone(fingerprint.files()));
+            self.covered = Some(fingerprint.shared_files());
             if let Some(left) = fingerprint.capabilities() {
                 self.capabilities = self.capabilities.and(left);
             }

@@ -284,7 +284,7 @@ impl Driver {
         let world = shared
             .module_ground
             .world(cwd, &shared.project)
-            .with_capabilities(shared.terms.of(&hook.trust).capabilities)
+            .with_capabilities(shared.limits.for_trust(&hook.trust).capabilities)
             .covering(&hook.trust)
             .in_sandbox(sandbox);
         let call = ModuleCall {

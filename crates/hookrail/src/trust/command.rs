@@ -61,7 +61,7 @@ pub enum OpenEnd {
 
 /// A file that a command names or, for some interpreters, can import.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Found {
+pub(super) struct ResolvedFile {
     /// The path as the command means it.
     pub(super) path: PathBuf,
     /// Where that leads.
@@ -70,9 +70,9 @@ pub(super) struct Found {
 
 /// The files of a command.
 #[derive(Debug)]
-pub(super) struct Files {
+pub(super) struct CommandFiles {
     /// Every file, sorted.
-    pub(super) found: Vec<Found>,
+    pub(super) found: Vec<ResolvedFile>,
     /// Whether none was left out because there are too many.
     pub(super) complete: bool,
 }
@@ -88,16 +88,16 @@ impl Command {
 
     /// The files inside of the project, by name or in truth, that the command names when it is started in `cwd`, and those
     /// that its interpreter can import.
-    pub(super) fn files(&self, root: &Path, cwd: &Path) -> Files {
+    pub(super) fn files(&self, root: &Path, cwd: &Path) -> CommandFiles {
         let meant = |word: &String| self.file_inside(root, cwd, word);
-        let mut found: BTreeSet<Found> = self.possible_words().iter().filter_map(meant).collect();
+        let mut found: BTreeSet<ResolvedFile> = self.possible_words().iter().filter_map(meant).collect();
         let mut complete = true;
         if let Ok(Some((interpreter, folder))) = self.closed(root, cwd) {
             let siblings = importable_files(&folder, interpreter);
             complete = siblings.complete;
             found.extend(siblings.paths.into_iter().filter_map(file_at));
         }
-        Files { found: found.into_iter().collect(), complete }
+        CommandFiles { found: found.into_iter().collect(), complete }
     }
 
     /// Every regular file that the command names, inside of a project or not.
@@ -112,12 +112,12 @@ impl Command {
         self.closed(root, root).err()
     }
 
-    fn file_inside(&self, root: &Path, cwd: &Path, word: &str) -> Option<Found> {
+    fn file_inside(&self, root: &Path, cwd: &Path, word: &str) -> Option<ResolvedFile> {
         let found = self.file(cwd, word)?;
         (without_dots(&found.path).starts_with(root) || found.real.starts_with(root)).then_some(found)
     }
 
-    fn file(&self, cwd: &Path, word: &str) -> Option<Found> {
+    fn file(&self, cwd: &Path, word: &str) -> Option<ResolvedFile> {
         file_at(self.meant_path(cwd, word))
     }
 
@@ -176,7 +176,7 @@ impl Command {
     }
 
     /// A program that is a file of the project.
-    fn own_program(&self, root: &Path, path: &Found) -> Result<ImportsFrom, OpenEnd> {
+    fn own_program(&self, root: &Path, path: &ResolvedFile) -> Result<ImportsFrom, OpenEnd> {
         let Some(line) = first_line(&path.real) else { return Ok(None) };
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         let (program, option) = match *words.as_slice() {
@@ -197,7 +197,7 @@ impl Command {
 
     /// The file that a program's name leads to. A bare name is looked for in the absolute parts of the search path, as the
     /// engine does when it starts a hook.
-    fn program(&self, cwd: &Path, program: &str) -> Option<Found> {
+    fn program(&self, cwd: &Path, program: &str) -> Option<ResolvedFile> {
         if program.contains('/') || program.starts_with('$') {
             return self.file(cwd, program);
         }
@@ -214,7 +214,7 @@ fn imports_of(
     root: &Path,
     interpreter: Interpreter,
     isolation: Isolation,
-    script: &Found,
+    script: &ResolvedFile,
 ) -> Result<ImportsFrom, OpenEnd> {
     if interpreter.importable_endings().is_empty() || isolation == Isolation::Isolated {
         return Ok(None);
@@ -313,14 +313,14 @@ impl Interpreter {
 
 /// The path with where it leads, if that is a regular file. The kernel says where: a `..` behind a link leads elsewhere than
 /// it is written.
-fn file_at(path: PathBuf) -> Option<Found> {
+fn file_at(path: PathBuf) -> Option<ResolvedFile> {
     let real = path.canonicalize().ok()?;
     let is_written_straight = !path.components().any(|part| part == Component::ParentDir);
     let lexical = without_dots(&path);
     // A `..` that changes nothing is left out of what people read.
     let path =
         if is_written_straight || lexical.canonicalize().is_ok_and(|other| other == real) { lexical } else { path };
-    real.is_file().then_some(Found { path, real })
+    real.is_file().then_some(ResolvedFile { path, real })
 }
 
 /// The first line of a script after `#!`; nothing for what is no script.

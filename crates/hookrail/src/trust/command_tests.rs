@@ -149,7 +149,8 @@ fn what_an_interpreter_imports_belongs_to_its_script_in_a_hook_folder_only() {
     let files = |line: &str| -> Vec<String> {
         let files = project.command(CommandText::Line(line.into())).files(&project.root, &project.root);
         assert!(files.complete);
-        let inside = |found: Found| found.path.strip_prefix(&project.root).unwrap().to_string_lossy().into_owned();
+        let inside =
+            |found: ResolvedFile| found.path.strip_prefix(&project.root).unwrap().to_string_lossy().into_owned();
         files.found.into_iter().map(inside).collect()
     };
     let all = [".llxprt/hooks/guard.py", ".llxprt/hooks/helper.py", ".llxprt/hooks/package/__init__.py"];

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::command::{Command, Files, Found, OpenEnd};
+use super::command::{Command, CommandFiles, OpenEnd, ResolvedFile};
 use super::grants::Grant;
 use super::imports;
 use crate::config::{is_absence, is_want_of_resources, read_within};
@@ -124,9 +124,9 @@ pub struct Fingerprint {
     /// The same in words.
     described: Arc<Definition>,
     /// What it runs, for finding the files that belong to it.
-    runs: Runs,
+    runs: FileOrigin,
     /// The files it names, as they were when they were first looked at.
-    looked: Arc<OnceLock<Looked>>,
+    inspected: Arc<OnceLock<InspectedFiles>>,
     /// What the grant leaves to it, where that is less than everything.
     narrowed_to: Option<Capabilities>,
     /// The grant that covers it, or did before it changed.
@@ -147,7 +147,7 @@ impl Eq for Fingerprint {}
 
 /// What looking at a hook's files found.
 #[derive(Debug)]
-struct Looked {
+struct InspectedFiles {
     files: Arc<[NamedFile]>,
     /// Whether these are all there can be.
     coverable: bool,
@@ -157,36 +157,36 @@ struct Looked {
 
 /// Where a hook's files are found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Runs {
+enum FileOrigin {
     /// They are words of this command, or what its interpreter imports.
     Command(Arc<Command>),
     /// They are this module and its imports.
     Module(Arc<Path>),
 }
 
-impl Runs {
+impl FileOrigin {
     /// The files by name, for a command that is started in `cwd`, and whether they can be covered. Only a module has to
     /// be read for that, and what that lacked resources for is noted.
-    fn paths(&self, root: &Path, cwd: &Path, starved: &mut bool) -> Files {
+    fn paths(&self, root: &Path, cwd: &Path, starved: &mut bool) -> CommandFiles {
         match self {
             Self::Command(command) if command.length() > LONGEST_COMMAND => {
-                Files { found: Vec::new(), complete: false }
+                CommandFiles { found: Vec::new(), complete: false }
             }
             Self::Command(command) => command.files(root, cwd),
             Self::Module(module) => {
                 let imports = imports::files_of(module);
                 *starved |= imports.out_of_resources;
                 let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-                let found = imports.paths.into_iter().map(|path| Found { real: real(&path), path }).collect();
-                Files { found, complete: imports.complete }
+                let found = imports.paths.into_iter().map(|path| ResolvedFile { real: real(&path), path }).collect();
+                CommandFiles { found, complete: imports.complete }
             }
         }
     }
 
     /// The files with what is in them.
-    fn look(&self, root: &Path, cwd: &Path) -> Looked {
+    fn inspect(&self, root: &Path, cwd: &Path) -> InspectedFiles {
         let mut out_of_resources = false;
-        let Files { found, complete: coverable } = self.paths(root, cwd, &mut out_of_resources);
+        let CommandFiles { found, complete: coverable } = self.paths(root, cwd, &mut out_of_resources);
         let mut budget = LARGEST;
         let mut digest = |path: &Path| {
             if !coverable {
@@ -198,9 +198,9 @@ impl Runs {
             });
             read.map(|bytes| Digest::of(&bytes))
         };
-        let named = |found: Found| NamedFile { digest: digest(&found.real), path: found.path, real: found.real };
+        let named = |found: ResolvedFile| NamedFile { digest: digest(&found.real), path: found.path, real: found.real };
         let files = found.into_iter().map(named).collect();
-        Looked { files, coverable, out_of_resources }
+        InspectedFiles { files, coverable, out_of_resources }
     }
 }
 
@@ -253,8 +253,8 @@ impl Fingerprint {
             definition.push_str(&serde_json::json!({ "terms": terms }).to_string());
         }
         let runs = match &hook.action {
-            Action::Module(path) => Runs::Module(Arc::clone(path)),
-            _ => Runs::Command(Arc::new(command_of(root, hook))),
+            Action::Module(path) => FileOrigin::Module(Arc::clone(path)),
+            _ => FileOrigin::Command(Arc::new(command_of(root, hook))),
         };
         Self {
             root: root.as_path().into(),
@@ -262,7 +262,7 @@ impl Fingerprint {
             without_terms,
             described: Arc::new(described),
             runs,
-            looked: Arc::default(),
+            inspected: Arc::default(),
             narrowed_to: None,
             granted: None,
             digests: Arc::default(),
@@ -275,7 +275,7 @@ impl Fingerprint {
     pub(super) fn at_the_beginning(mut self) -> Self {
         self.began_open_ended = self.is_open_ended();
         if !self.began_open_ended {
-            self.looked();
+            self.inspected();
         }
         self
     }
@@ -294,9 +294,9 @@ impl Fingerprint {
     pub(crate) fn is_as_it_began(&self, cwd: &Path) -> bool {
         match &self.runs {
             // A module that is gone has no other content: its runner has the version that it loaded.
-            Runs::Module(module) if is_gone(module) => true,
-            Runs::Command(_) if self.began_open_ended => self.is_open_ended(),
-            Runs::Module(_) | Runs::Command(_) => self.still_holds(cwd),
+            FileOrigin::Module(module) if is_gone(module) => true,
+            FileOrigin::Command(_) if self.began_open_ended => self.is_open_ended(),
+            FileOrigin::Module(_) | FileOrigin::Command(_) => self.still_holds(cwd),
         }
     }
 
@@ -314,7 +314,7 @@ impl Fingerprint {
 
     /// Whether the hook is a module one of whose files contains the text, so far as they can be read.
     pub(super) fn is_module_mentioning(&self, text: &str) -> bool {
-        let Runs::Module(_) = &self.runs else { return false };
+        let FileOrigin::Module(_) = &self.runs else { return false };
         let mentions = |path: &Path| {
             let bytes = read_within(path, &mut { LARGEST }).ok().flatten();
             // What cannot be read may hold anything.
@@ -366,13 +366,13 @@ impl Fingerprint {
 
     /// The digest of the files under that definition.
     pub(super) fn content_under(&self, definition: Digest) -> Option<Digest> {
-        let looked = self.looked();
-        if !looked.coverable {
+        let inspected = self.inspected();
+        if !inspected.coverable {
             return None;
         }
         let mut hasher = Sha256::new();
         hasher.update(definition.0);
-        for file in looked.files.iter() {
+        for file in inspected.files.iter() {
             let inside =
                 |path: &Path| path.strip_prefix(&self.root).unwrap_or(path).as_os_str().as_encoded_bytes().to_owned();
             hasher.update(inside(&file.path));
@@ -392,28 +392,33 @@ impl Fingerprint {
         &self.root
     }
 
-    /// The files the hook names. They are shared: every call of a module has them with it, and none copies them.
+    /// The files the hook names.
     #[must_use]
-    pub fn files(&self) -> &Arc<[NamedFile]> {
-        &self.looked().files
+    pub fn files(&self) -> &[NamedFile] {
+        &self.inspected().files
+    }
+
+    /// The same files, shared: every call of a module has them with it, and none copies them.
+    pub(crate) fn shared_files(&self) -> Arc<[NamedFile]> {
+        Arc::clone(&self.inspected().files)
     }
 
     /// Whether the files were looked at and could not be read for want of resources. Then the fingerprint says nothing
     /// about what is in them.
     pub(crate) fn is_out_of_resources(&self) -> bool {
-        self.looked.get().is_some_and(|looked| looked.out_of_resources)
+        self.inspected.get().is_some_and(|inspected| inspected.out_of_resources)
     }
 
-    fn looked(&self) -> &Looked {
-        self.looked.get_or_init(|| self.runs.look(&self.root, &self.root))
+    fn inspected(&self) -> &InspectedFiles {
+        self.inspected.get_or_init(|| self.runs.inspect(&self.root, &self.root))
     }
 
     /// The files the hook names, without looking into them: for showing what there is, which must cost nothing however
     /// large the files are.
     #[must_use]
     pub fn paths(&self) -> Vec<PathBuf> {
-        match self.looked.get() {
-            Some(looked) => looked.files.iter().map(|file| file.path.clone()).collect(),
+        match self.inspected.get() {
+            Some(inspected) => inspected.files.iter().map(|file| file.path.clone()).collect(),
             None => {
                 self.runs.paths(&self.root, &self.root, &mut false).found.into_iter().map(|found| found.path).collect()
             }
@@ -425,8 +430,8 @@ impl Fingerprint {
     #[must_use]
     pub fn open_end(&self) -> Option<OpenEnd> {
         match &self.runs {
-            Runs::Module(_) => None,
-            Runs::Command(command) => command.open_end(&self.root),
+            FileOrigin::Module(_) => None,
+            FileOrigin::Command(command) => command.open_end(&self.root),
         }
     }
 
@@ -448,11 +453,11 @@ impl Fingerprint {
             known.iter().any(|known| known.real == file.real && known.digest == file.digest && file.digest.is_some())
         };
         let elsewhere = || {
-            let files = self.runs.look(&self.root, &cwd).files;
+            let files = self.runs.inspect(&self.root, &cwd).files;
             let is_named = |known: &NamedFile| files.iter().any(|file| file.real == known.real);
             files.iter().all(is_known) && known.iter().all(is_named)
         };
-        *known == self.runs.look(&self.root, &self.root).files && (*self.root == *cwd || elsewhere())
+        *known == *self.runs.inspect(&self.root, &self.root).files && (*self.root == *cwd || elsewhere())
     }
 }
 

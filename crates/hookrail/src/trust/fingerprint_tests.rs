@@ -57,7 +57,7 @@ fn a_changed_file_breaks_the_fingerprint() {
     let dir = tempfile::tempdir().unwrap();
     let root = &dir.path().canonicalize().unwrap();
     std::fs::write(root.join("a.sh"), "one").unwrap();
-    let look = || Runs::Command(Arc::new(command(root, "./a.sh"))).look(root, root).files;
+    let look = || FileOrigin::Command(Arc::new(command(root, "./a.sh"))).inspect(root, root).files;
     let taken = look();
     std::fs::write(root.join("a.sh"), "two").unwrap();
     assert_ne!(taken, look());

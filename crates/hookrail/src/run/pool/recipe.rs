@@ -15,7 +15,7 @@ use crate::trust;
 
 /// A command with its directory and its environment.
 #[derive(Debug)]
-pub(super) struct Recipe {
+pub(super) struct LaunchSettings {
     command: Option<CommandText>,
     exec: ExecOptions,
     /// The directory a process is started in.
@@ -30,7 +30,7 @@ fn command_text(action: &Action, line: Option<&Arc<str>>) -> Option<CommandText>
     line.cloned().map(CommandText::Line).or_else(|| action.command())
 }
 
-impl Recipe {
+impl LaunchSettings {
     pub(super) fn of(world: &ProcessWorld, request: &RunRequest) -> Self {
         Self {
             command: command_text(&request.hook.action, request.command.as_ref()),
