@@ -110,7 +110,7 @@ pub struct Definition {
     pub sandbox_required: Option<String>,
 }
 
-/// A hook's definition and the content it stands for.
+/// A hook's definition and the content of the files it runs.
 ///
 /// The files are read when they are first asked for, so a hook that was never granted costs nothing.
 #[derive(Clone, Debug)]
