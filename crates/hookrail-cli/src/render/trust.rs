@@ -107,7 +107,7 @@ pub(crate) fn described(hook: &Hook, places: &PathDisplay) -> String {
         }
     }
     line(&mut out, "source", &places.location(&hook.origin.location));
-    for file in fingerprint(hook).map(|covered| &covered.files()[..]).unwrap_or_default() {
+    for file in fingerprint(hook).map(Fingerprint::files).unwrap_or_default() {
         let digest = file.digest.map_or_else(|| "cannot be read".to_owned(), |digest| short_digest(&digest));
         // A link, or `..` after one, leads to another file than the path suggests, so both are shown.
         let leads = if file.real == file.path { String::new() } else { format!(" → {}", places.path(&file.real)) };
