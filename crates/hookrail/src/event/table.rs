@@ -73,7 +73,7 @@ events! {
         name: "session-start",
         fires: "when a session begins",
         gating: false,
-        fields: [source: Text],
+        fields: [source: Text, launch: Flag optional],
         subject: source,
     }
     /// A session ends.
@@ -81,7 +81,7 @@ events! {
         name: "session-end",
         fires: "when a session ends",
         gating: false,
-        fields: [reason: Text],
+        fields: [reason: Text, launch: Flag optional],
         subject: reason,
     }
     /// The user has sent a prompt.
@@ -137,6 +137,8 @@ events! {
             tool_input: Object needed,
             tool_call_id: Text,
             mcp_context: Object optional,
+            agent_id: Text optional,
+            agent_type: Text optional,
         ],
         subject: tool_name,
         judged: tool_input,
@@ -153,6 +155,8 @@ events! {
             tool_call_id: Text,
             tool_response: Object needed,
             mcp_context: Object optional,
+            agent_id: Text optional,
+            agent_type: Text optional,
         ],
         subject: tool_name,
     }
