@@ -19,7 +19,7 @@ pub enum AgentError {
     Rules {
         /// The file.
         file: PathBuf,
-        /// What is wrong.
+        /// The problem.
         message: String,
     },
     /// A session's file cannot be made, read or written.
@@ -27,7 +27,7 @@ pub enum AgentError {
     Session {
         /// The file.
         file: PathBuf,
-        /// What is wrong.
+        /// The problem.
         message: String,
     },
     /// A line cannot be added to a session's file.
@@ -35,7 +35,7 @@ pub enum AgentError {
     NotRecorded {
         /// The file.
         file: PathBuf,
-        /// What is wrong.
+        /// The problem.
         message: String,
     },
     /// Another process works on the session.
@@ -49,13 +49,13 @@ pub enum AgentError {
         /// The process, if it is known.
         process: Option<u32>,
     },
-    /// Nothing more can be written to standard output.
+    /// Standard output cannot be written.
     #[error("standard output cannot be written: {0}")]
     Output(String),
-    /// There is no session of that name.
+    /// No session of the project has this ID.
     #[error("there is no session `{0}` of this project")]
     NoSession(String),
-    /// There is no entry of that name in the session.
+    /// No entry of the session has this ID.
     #[error("there is no entry `{0}` in this session")]
     NoEntry(String),
     /// The terminal, the signals or the runtime cannot be used.

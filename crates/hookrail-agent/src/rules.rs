@@ -13,7 +13,7 @@ use crate::message::object;
 /// A stream rule.
 #[derive(Clone, Debug)]
 pub struct StreamRule {
-    /// Its name.
+    /// The name of the rule.
     pub name: String,
     /// The pattern that a response must not match.
     pattern: Regex,
@@ -33,7 +33,7 @@ impl StreamRule {
     /// Reads a file of rules: a JSON list of `{"name", "pattern", "message"}`.
     ///
     /// # Errors
-    /// When the file cannot be read, does not have that form, or a pattern is not a regular expression.
+    /// If the file cannot be read, does not have that form, or a pattern is not a regular expression.
     pub fn read(file: &Path) -> Result<Vec<Self>, AgentError> {
         let bad = |message: String| AgentError::Rules { file: file.to_owned(), message };
         let text = std::fs::read_to_string(file).map_err(|error| bad(error.to_string()))?;

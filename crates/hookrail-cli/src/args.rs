@@ -107,6 +107,31 @@ pub(crate) enum Command {
     /// Exit status: 0 the whole configuration is in force as written, 1 a part of it cannot be used, or no server answers.
     #[command(after_help = examples::RELOAD)]
     Reload(ReloadArgs),
+    /// Answer an agent that calls hookrail as its hook
+    ///
+    /// Reads the agent's payload from standard input, fires the event, and answers in the form that this agent honours.
+    /// `hookrail install AGENT` configures it.
+    ///
+    /// Exit status: 0 the answer is on standard output, 2 denied with the reason on standard error.
+    #[command(after_help = examples::BRIDGE)]
+    Bridge(BridgeArgs),
+    /// Make a coding agent call hookrail as its hook
+    ///
+    /// Shows the change of the agent's settings first and asks. Every other byte of a settings file stays as it is.
+    ///
+    /// Exit status: 0 installed or nothing to change, 1 nothing was changed.
+    #[command(after_help = examples::INSTALL)]
+    Install(InstallArgs),
+    /// Take back what `install` wrote
+    ///
+    /// Exit status: 0 removed or nothing to remove, 1 nothing was changed.
+    #[command(after_help = examples::UNINSTALL)]
+    Uninstall(UninstallArgs),
+    /// Find out whether agents really call hookrail, and what to do if they do not
+    ///
+    /// Exit status: 0 no errors, 1 at least one error.
+    #[command(after_help = examples::DOCTOR)]
+    Doctor(DoctorArgs),
     /// Create a first hook in a project
     #[command(after_help = examples::INIT)]
     Init(InitArgs),
@@ -394,11 +419,13 @@ fn dialect_parser() -> impl TypedValueParser<Value = DialectId> {
 }
 
 mod agent;
+mod bridge;
 mod examples;
 mod plugin;
 mod quick;
 
 pub(crate) use agent::AgentArgs;
+pub(crate) use bridge::{BridgeArgs, DoctorArgs, InstallArgs, ScopeArg, UninstallArgs};
 pub(crate) use plugin::{
     PluginArgs, PluginCommand, PluginInstallArgs, PluginListArgs, PluginSwitchArgs, PluginUninstallArgs, Scope,
 };

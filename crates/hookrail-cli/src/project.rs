@@ -10,13 +10,13 @@ use hookrail::{Builder, HookSystem};
 use crate::args::ProjectArgs;
 use crate::config::{Configuration, ProjectFileTrust};
 use crate::errors::{Failure, Result};
-use crate::render::places::Places;
+use crate::render::path_display::PathDisplay;
 
 /// A project whose directory exists and can be read.
 #[derive(Debug)]
 pub(crate) struct Project {
     root: PathBuf,
-    pub(crate) places: Places,
+    pub(crate) places: PathDisplay,
 }
 
 impl Project {
@@ -28,7 +28,7 @@ impl Project {
             std::fs::read_dir(&root).map(|_| root)
         });
         let root = usable.map_err(|error| unusable_project(&named, &error))?;
-        let places = Places::new(&root, home());
+        let places = PathDisplay::new(&root, home());
         Ok(Self { root, places })
     }
 

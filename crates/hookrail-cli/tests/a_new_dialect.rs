@@ -1,4 +1,4 @@
-//! The program shows a dialect it has never heard of: what `list`, `explain` and the reference say comes from the registry.
+//! The program shows a dialect that it has no code for: `list`, `explain` and the reference take it from the registry.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a failure here is a failed test")]
 

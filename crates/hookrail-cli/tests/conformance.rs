@@ -6,10 +6,10 @@ use std::path::Path;
 
 use hookrail_testkit::conformance::{Summary, folders, load, run_all};
 
-/// How many cases run at a time.
+/// The number of cases that run at once.
 const WORKERS: usize = 2;
 
-/// The cases of a dialect there are at least.
+/// The lowest expected number of cases of each dialect.
 const AT_LEAST: usize = 80;
 
 #[test]

@@ -19,7 +19,7 @@ fn guide() -> String {
     fs::read_to_string(root().join("docs/plugins.md")).unwrap()
 }
 
-/// The blocks of the guide: what stands behind the fence, and the text.
+/// Returns the blocks of the guide: the words after the fence, and the text.
 fn blocks() -> Vec<(String, String)> {
     let mut blocks: Vec<(String, String)> = Vec::new();
     let mut open = false;

@@ -133,7 +133,7 @@ impl Agent {
                 ("delay_ms", number(u64::try_from(delay.as_millis()).unwrap_or(u64::MAX))),
                 ("error_message", Json::string(&why)),
             ];
-            self.tell(EventKind::AutoRetryStart, &fields).await;
+            self.fire_event(EventKind::AutoRetryStart, &fields).await;
             self.view().show(&ViewEvent::Note { text: &format!("the model call failed and is retried: {why}") });
             tokio::select! {
                 () = tokio::time::sleep(delay) => {}
@@ -147,7 +147,7 @@ impl Agent {
         if let Err(CallError::Model(error)) = ended {
             fields.push(("final_error", Json::string(&error.to_string())));
         }
-        self.tell(EventKind::AutoRetryEnd, &fields).await;
+        self.fire_event(EventKind::AutoRetryEnd, &fields).await;
     }
 
     async fn call_once(&self, permit: &ModelPermit) -> Result<Json, CallError> {
@@ -167,7 +167,7 @@ impl Agent {
     async fn follow_rules(&self, rules: &[usize]) {
         let rules: Vec<_> = rules.iter().filter_map(|at| Some((*at, self.parts.settings.rules.get(*at)?))).collect();
         let told: Vec<Json> = rules.iter().map(|(_, rule)| rule.to_json()).collect();
-        self.tell(EventKind::RuleTriggered, &[("rules", list(&told))]).await;
+        self.fire_event(EventKind::RuleTriggered, &[("rules", list(&told))]).await;
         for (at, rule) in rules {
             lock(&self.used_rules).push(at);
             let text = format!("the rule `{}` interrupted the response; the model is asked again", rule.name);

@@ -93,7 +93,7 @@ impl Agent {
         let _working = (!automatic).then(|| self.working());
         if automatic {
             let fields = [("reason", Json::string(cause.name())), ("action", Json::string("context-full"))];
-            self.tell(EventKind::AutoCompactionStart, &fields).await;
+            self.fire_event(EventKind::AutoCompactionStart, &fields).await;
         }
         let done = self.compact_now(cause, instructions).await;
         if let CompactionOutcome::Cancelled(reason, _) | CompactionOutcome::Failed(reason) = &done {
@@ -120,7 +120,7 @@ impl Agent {
             CompactionOutcome::Failed(why) => fields.push(("error_message", Json::string(why))),
             CompactionOutcome::Done { .. } | CompactionOutcome::Cancelled(..) => {}
         }
-        self.tell(EventKind::AutoCompactionEnd, &fields).await;
+        self.fire_event(EventKind::AutoCompactionEnd, &fields).await;
     }
 
     async fn compact_now(&self, cause: CompactionCause, instructions: Option<&str>) -> CompactionOutcome {
@@ -190,7 +190,7 @@ impl Agent {
             ("from_extension", Json::boolean(summary.from_hook)),
             ("model_id", Json::string(self.model.name())),
         ];
-        self.tell(EventKind::AfterCompact, &fields).await;
+        self.fire_event(EventKind::AfterCompact, &fields).await;
         // The conversation restarts from its summary, so hooks add again what they add at the start of a session.
         Ok(if self.depth == 0 { self.session_started("compress").await } else { None })
     }

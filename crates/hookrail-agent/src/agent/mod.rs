@@ -148,7 +148,7 @@ impl Agent {
             }
         };
         let model = Arc::clone(&parts.model);
-        let agent = Arc::new(Self::with(Arc::new(parts), model, session, 0));
+        let agent = Arc::new(Self::with_session(Arc::new(parts), model, session, 0));
         let _ = agent.host_state.agent.set(Arc::downgrade(&agent));
         agent.report_damage(&damage);
         agent.report_loading();
@@ -161,7 +161,7 @@ impl Agent {
         Ok((agent, stop))
     }
 
-    fn with(parts: Arc<AgentParts>, model: Arc<dyn Model>, session: Session, depth: u32) -> Self {
+    fn with_session(parts: Arc<AgentParts>, model: Arc<dyn Model>, session: Session, depth: u32) -> Self {
         let session = Arc::new(Mutex::new(session));
         let busy = Arc::default();
         let host_state = host::SharedHostState::default();
@@ -278,7 +278,7 @@ impl Agent {
     }
 
     async fn session_ended(&self, reason: EndReason) {
-        self.tell(EventKind::SessionEnd, &[("reason", Json::string(reason.name()))]).await;
+        self.fire_event(EventKind::SessionEnd, &[("reason", Json::string(reason.name()))]).await;
     }
 
     /// Fires the start event of a session, and adds the context of its hooks to the conversation.
@@ -289,7 +289,7 @@ impl Agent {
             self.view().show(&ViewEvent::Session { id: session.id(), file: &file, source });
         }
         let fields = [("source", Json::string(source)), ("model_id", Json::string(self.model.name()))];
-        let told = self.tell(EventKind::SessionStart, &fields).await;
+        let told = self.fire_event(EventKind::SessionStart, &fields).await;
         if let Some(stop) = &told.stop {
             self.view().show(&ViewEvent::Stopped { reason: &stop.reason });
         }

@@ -104,7 +104,7 @@ impl Agent {
             let at = at.ok_or_else(|| AgentError::NoEntry(id.to_owned()))?;
             session.path_to(at.parent.as_deref()).into_iter().cloned().collect()
         };
-        let told = self.tell(EventKind::SessionBeforeBranch, &[("entry_id", Json::string(id))]).await;
+        let told = self.fire_event(EventKind::SessionBeforeBranch, &[("entry_id", Json::string(id))]).await;
         if let Some(reason) = told.cancelled {
             return Ok(MoveOutcome::Cancelled(reason));
         }
@@ -112,7 +112,7 @@ impl Agent {
         let branch = self.parts.store.create_copy(&parent, &entries)?;
         let before = self.replace_session(branch);
         self.show_session("branch");
-        self.tell(EventKind::SessionBranch, &[("previous_session_file", Json::string(&before))]).await;
+        self.fire_event(EventKind::SessionBranch, &[("previous_session_file", Json::string(&before))]).await;
         Ok(MoveOutcome::Done(None))
     }
 
@@ -142,7 +142,7 @@ impl Agent {
             ("entriesToSummarize", left),
             ("userWantsSummary", Json::boolean(summarise)),
         ]);
-        let told = self.tell(EventKind::SessionBeforeTree, &[("preparation", preparation)]).await;
+        let told = self.fire_event(EventKind::SessionBeforeTree, &[("preparation", preparation)]).await;
         if let Some(reason) = told.cancelled {
             return Ok(MoveOutcome::Cancelled(reason));
         }
@@ -168,7 +168,7 @@ impl Agent {
         };
         fields.push(("new_leaf_id", leaf));
         self.show_session("tree");
-        self.tell(EventKind::SessionTree, &fields).await;
+        self.fire_event(EventKind::SessionTree, &fields).await;
         Ok(MoveOutcome::Done(None))
     }
 
@@ -176,12 +176,12 @@ impl Agent {
     async fn switch_cancelled(&self, reason: &str, target: Option<&str>) -> Option<String> {
         let mut fields = vec![("reason", Json::string(reason))];
         fields.extend(target.map(|file| ("target_session_file", Json::string(file))));
-        self.tell(EventKind::SessionBeforeSwitch, &fields).await.cancelled
+        self.fire_event(EventKind::SessionBeforeSwitch, &fields).await.cancelled
     }
 
     async fn switched(&self, reason: &str, before: &str) {
         let fields = [("reason", Json::string(reason)), ("previous_session_file", Json::string(before))];
-        self.tell(EventKind::SessionSwitch, &fields).await;
+        self.fire_event(EventKind::SessionSwitch, &fields).await;
     }
 
     /// Replaces the session. Returns the file of the one before.

@@ -16,7 +16,7 @@ use crate::view::ViewEvent;
 
 impl Agent {
     /// Fires an event and applies the effects that every event can have.
-    pub(super) async fn tell(&self, kind: EventKind, fields: &[(&str, Json)]) -> Notified {
+    pub(super) async fn fire_event(&self, kind: EventKind, fields: &[(&str, Json)]) -> Notified {
         let told = self.guard().tell(kind, fields).await;
         self.keep_receipt(kind.name(), &told.receipt);
         self.take_notes(&told.notes);

@@ -27,10 +27,10 @@ impl Agent {
         let [first, second] = named.clone();
         let about = object([first, second, ("prompt", Json::string(&prompt))]);
         let model_id = ("model_id", Json::string(model.name()));
-        self.tell(EventKind::SubagentStart, &[("agent", about), model_id.clone()]).await;
+        self.fire_event(EventKind::SubagentStart, &[("agent", about), model_id.clone()]).await;
         let began = Instant::now();
         let session = Session::in_memory(self.session().id());
-        let mut inner = Self::with(Arc::clone(&self.parts), model, session, self.depth + 1);
+        let mut inner = Self::with_session(Arc::clone(&self.parts), model, session, self.depth + 1);
         inner.inside = Arc::clone(&self.inside);
         let inside = || lock(&self.inside);
         inside().push(inner.guard());
@@ -49,7 +49,7 @@ impl Agent {
         let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let fields =
             [("agent", object(named)), ("duration_ms", number(took)), ("outcome", Json::string(outcome)), model_id];
-        self.tell(EventKind::SubagentStop, &fields).await;
+        self.fire_event(EventKind::SubagentStop, &fields).await;
         match end {
             TurnEnd::Answered(text) => Ok(ToolOutput::text(&text)),
             TurnEnd::Stopped(reason) => {

@@ -89,7 +89,7 @@ impl Agent {
             return None;
         }
         let working = self.working();
-        self.tell(EventKind::AgentStart, &[]).await;
+        self.fire_event(EventKind::AgentStart, &[]).await;
         let end = self.work("").await;
         drop(working);
         Some(self.finished(end).await)
@@ -142,7 +142,7 @@ impl Agent {
             return end;
         }
         self.note_use();
-        self.tell(EventKind::AgentStart, &[]).await;
+        self.fire_event(EventKind::AgentStart, &[]).await;
         self.work(&prompt).await
     }
 
@@ -172,7 +172,7 @@ impl Agent {
     async fn turn(&self) -> Result<Option<usize>, TurnEnd> {
         let index = self.turns.fetch_add(1, Ordering::Relaxed);
         let fields = [("turn_index", number(index)), ("timestamp", number(now()))];
-        self.tell(EventKind::TurnStart, &fields).await;
+        self.fire_event(EventKind::TurnStart, &fields).await;
         let answer = match self.call_model().await {
             CallEnd::Answered(answer) => answer,
             CallEnd::Ended(end) => return Err(end),
@@ -183,7 +183,7 @@ impl Agent {
         }
         let mut round = vec![("turn", number(index)), ("model_id", Json::string(self.model.name()))];
         round.extend(usage.as_ref().and_then(token_usage).map(|usage| ("token_usage", usage)));
-        self.tell(EventKind::ModelRoundEnd, &round).await;
+        self.fire_event(EventKind::ModelRoundEnd, &round).await;
         let ran = match &answer.stop {
             None => self.run_calls(calls, &answer.offered).await,
             Some(stop) => self.refuse_calls(calls, &stop.reason),
@@ -200,7 +200,7 @@ impl Agent {
         let results = shape::all_messages(&[message("user", &ran.responses)]);
         let results = if ran.responses.is_empty() { list(&[]) } else { results };
         let fields = [("turn_index", number(index)), ("message", said), ("tool_results", results)];
-        self.tell(EventKind::TurnEnd, &fields).await;
+        self.fire_event(EventKind::TurnEnd, &fields).await;
         match answer.stop.or(ran.stop).or_else(|| self.take_stop()) {
             Some(stop) => Err(TurnEnd::Stopped(stop.reason)),
             None if self.is_cancelled() => Err(TurnEnd::Cancelled),
@@ -267,7 +267,7 @@ impl Agent {
             ("attempt", number(u64::from(*reminders))),
             ("max_attempts", number(u64::from(most))),
         ];
-        self.tell(EventKind::TodoReminder, &fields).await;
+        self.fire_event(EventKind::TodoReminder, &fields).await;
         let names: Vec<String> = todos
             .iter()
             .filter_map(|todo| todo.as_object()?.get("content")?.as_str())

@@ -1,6 +1,6 @@
 //! The lines that were typed before, in a file that several agents share.
 //!
-//! The file begins with `#V2`; in every other line a backslash stands before `n` for a line break and before a backslash.
+//! The file begins with `#V2`. In all other lines `\n` is a line break and `\\` is a backslash.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};

@@ -15,7 +15,7 @@ pub(super) async fn run(setup: AgentSetup) -> Result<AgentExit, AgentError> {
     let begin = setup.begin.clone();
     let mut driver = Driver::new(OnInterrupt::EndStep)?;
     let terminal = Terminal::open(setup.history.clone());
-    let view = Arc::new(TerminalView::on(terminal.screen()));
+    let view = Arc::new(TerminalView::on_screen(terminal.screen()));
     let parts = setup.parts(Arc::clone(&view) as Arc<_>, Arc::new(terminal.clone()));
     let (agent, stop) = match driver.begin(parts, &begin).await? {
         AgentStart::Agent(agent, stop) => (agent, stop),

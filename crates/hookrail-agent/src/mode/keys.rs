@@ -8,7 +8,7 @@ use crossterm::terminal;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-/// What comes from the terminal.
+/// Input from the terminal.
 pub(super) enum Input {
     Key(KeyEvent),
     Pasted(String),

@@ -132,7 +132,7 @@ impl Terminal {
     }
 
     /// Shows lines and lets the user answer on the last one.
-    async fn ask(&self, question: &str) -> TypedInput {
+    async fn ask_question(&self, question: &str) -> TypedInput {
         let (above, last) = question.rsplit_once('\n').unwrap_or(("", question));
         if !above.is_empty() {
             self.screen.write(Stream::Asides, &format!("{above}\n"));
@@ -193,7 +193,7 @@ impl User for Terminal {
                 visible(operation),
                 visible(input.text())
             );
-            match self.ask(&question).await {
+            match self.ask_question(&question).await {
                 TypedInput::Line(answer) if matches!(answer.trim(), "y" | "Y" | "yes" | "Yes") => Approval::Granted,
                 TypedInput::Line(_) | TypedInput::Interrupted | TypedInput::Closed | TypedInput::Gone => {
                     Approval::Refused(String::new())
@@ -204,7 +204,7 @@ impl User for Terminal {
 
     fn line<'a>(&'a self, question: &'a str) -> UserFuture<'a, Option<String>> {
         Box::pin(async move {
-            match self.ask(&visible(question)).await {
+            match self.ask_question(&visible(question)).await {
                 TypedInput::Line(line) => Some(line),
                 TypedInput::Interrupted | TypedInput::Closed | TypedInput::Gone => None,
             }

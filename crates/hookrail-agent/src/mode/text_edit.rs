@@ -1,5 +1,5 @@
-//! A text that is being edited, and what keys do to it. The prompt and the editing dialog stand on it; where the text is
-//! drawn is their business.
+//! A text that is being edited, and the effect of keys on it. The prompt and the editing dialog use it and draw the text
+//! themselves.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -9,14 +9,14 @@ use crate::text::is_hidden;
 #[derive(Clone, Default)]
 pub(super) struct TextEdit {
     text: String,
-    /// How many bytes are before the cursor.
+    /// The number of bytes before the cursor.
     cursor: usize,
-    /// What was cut last, for Ctrl-Y.
+    /// The text that was cut last, for Ctrl-Y.
     cut: String,
 }
 
 impl TextEdit {
-    /// A text with the cursor at its end.
+    /// Makes a text with the cursor at its end.
     pub(super) fn new(text: &str) -> Self {
         Self { cursor: text.len(), text: text.to_owned(), cut: String::new() }
     }
@@ -29,7 +29,7 @@ impl TextEdit {
         self.cursor
     }
 
-    /// Puts another text in place of this one.
+    /// Replaces the text.
     pub(super) fn replace(&mut self, text: &str) {
         text.clone_into(&mut self.text);
         self.cursor = text.len();
@@ -43,7 +43,7 @@ impl TextEdit {
         self.text.get(self.cursor..).unwrap_or_default()
     }
 
-    /// Inserts what was pasted, with line breaks and without anything else that a terminal acts on.
+    /// Inserts pasted text, with line breaks and without other control characters.
     pub(super) fn paste(&mut self, text: &str) {
         let text = text.replace("\r\n", "\n").replace('\r', "\n").replace('\t', "    ");
         self.insert(&text.chars().filter(|character| *character == '\n' || !is_hidden(*character)).collect::<String>());
@@ -54,7 +54,7 @@ impl TextEdit {
         self.cursor += text.len();
     }
 
-    /// Does what a key means in every text.
+    /// Handles the keys that have the same effect in every text.
     pub(super) fn press(&mut self, key: &KeyEvent) {
         let has = |modifier| key.modifiers.contains(modifier);
         let by_word = has(KeyModifiers::CONTROL) || has(KeyModifiers::ALT);
@@ -116,7 +116,7 @@ impl TextEdit {
         true
     }
 
-    /// Everything before the line of the cursor.
+    /// Returns everything before the line of the cursor.
     fn before_line(&self) -> &str {
         self.text.get(..self.line_start()).unwrap_or_default()
     }
@@ -147,14 +147,14 @@ impl TextEdit {
         self.text.len() - words.trim_start_matches(char::is_alphanumeric).len()
     }
 
-    /// Removes what is between the cursor and another place.
+    /// Removes the text between the cursor and another position.
     fn remove_to(&mut self, place: usize) {
         let (from, to) = (place.min(self.cursor), place.max(self.cursor));
         self.text.replace_range(from..to, "");
         self.cursor = from;
     }
 
-    /// Removes it and keeps it for Ctrl-Y.
+    /// Removes the text between the cursor and another position, and keeps it for Ctrl-Y.
     fn cut_to(&mut self, place: usize) {
         let (from, to) = (place.min(self.cursor), place.max(self.cursor));
         if let Some(cut) = self.text.get(from..to).filter(|cut| !cut.is_empty()) {

@@ -31,7 +31,7 @@ pub(super) struct Script {
     pub(super) completions: Vec<String>,
 }
 
-/// One answer.
+/// One answer of the script.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ScriptStep {

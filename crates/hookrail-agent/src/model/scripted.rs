@@ -40,15 +40,15 @@ impl ScriptedModel {
     /// # Errors
     /// If the file cannot be read or does not have the documented form.
     pub fn read(file: &Path) -> Result<Self, AgentError> {
-        Ok(Self::of(Script::read(file)?))
+        Ok(Self::from_script(Script::read(file)?))
     }
 
-    fn of(script: Script) -> Self {
+    fn from_script(script: Script) -> Self {
         let name = script.model.unwrap_or_else(|| "scripted".to_owned());
         let window = script.context_window.unwrap_or(WINDOW);
         let agents = script.agents.into_iter().map(|(agent, turns)| {
             let inner = Script { model: Some(name.clone()), turns, context_window: Some(window), ..Script::default() };
-            (agent, Arc::new(Self::of(inner)))
+            (agent, Arc::new(Self::from_script(inner)))
         });
         let agents = agents.collect();
         let part = Mutex::new(ScriptPosition { steps: script.turns, next: 0 });

@@ -101,13 +101,13 @@ impl SessionFile {
         if bytes.last().is_some_and(|last| *last != b'\n') {
             lines.tail = FileTail::SessionFileContent;
         }
-        Ok((lines, SessionFileContent::of(&bytes)))
+        Ok((lines, SessionFileContent::parse(&bytes)))
     }
 
     /// Reads a file that another process may be writing to.
     pub(super) fn read(path: &Path) -> Result<SessionFileContent, AgentError> {
         let read = regular(path).and_then(|()| std::fs::read(path));
-        read.map(|bytes| SessionFileContent::of(&bytes)).map_err(|error| unusable(path, &error))
+        read.map(|bytes| SessionFileContent::parse(&bytes)).map_err(|error| unusable(path, &error))
     }
 
     fn lock(&self) -> Result<(), SessionFileError> {
@@ -211,7 +211,7 @@ fn sync_folder(_path: &Path) -> std::io::Result<()> {
 }
 
 impl SessionFileContent {
-    fn of(bytes: &[u8]) -> Self {
+    fn parse(bytes: &[u8]) -> Self {
         let mut found = Self::default();
         for (number, line) in (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n')) {
             let text = line.strip_suffix(b"\n").unwrap_or(line);
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn all_whole_lines_survive_and_the_rest_is_reported() {
-        let found = SessionFileContent::of(b"{\"a\":1}\n\xff\xfe\n\n{\"b\":2}\n{\"c\":");
+        let found = SessionFileContent::parse(b"{\"a\":1}\n\xff\xfe\n\n{\"b\":2}\n{\"c\":");
         assert_eq!(found.lines.iter().map(Json::text).collect::<Vec<_>>(), [r#"{"a":1}"#, r#"{"b":2}"#]);
         assert_eq!(found.damage.iter().map(|damage| (damage.line, damage.bytes)).collect::<Vec<_>>(), [(2, 2), (5, 5)]);
     }

@@ -58,17 +58,17 @@ impl Session {
     /// Opens a session for this process alone. Returns also the lines that could not be read.
     fn open(file: &Path) -> Result<(Self, Vec<DamagedLine>), SessionFileError> {
         let (lines, found) = SessionFile::open(file)?;
-        let (mut session, damage) = Self::of(file, found);
+        let (mut session, damage) = Self::from_content(file, found);
         session.lines = Some(lines);
         Ok((session, damage))
     }
 
     /// Reads a session that another process may be writing. Entries added to it are not written to the file.
     fn read(file: &Path) -> Result<(Self, Vec<DamagedLine>), AgentError> {
-        SessionFile::read(file).map(|found| Self::of(file, found))
+        SessionFile::read(file).map(|found| Self::from_content(file, found))
     }
 
-    fn of(file: &Path, found: SessionFileContent) -> (Self, Vec<DamagedLine>) {
+    fn from_content(file: &Path, found: SessionFileContent) -> (Self, Vec<DamagedLine>) {
         let fallback = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let mut session = Self::in_memory(&fallback);
         for line in &found.lines {

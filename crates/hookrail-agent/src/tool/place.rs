@@ -1,7 +1,7 @@
-//! Where tools may read and write.
+//! The folders that tools may read and write.
 //!
 //! Paths are compared after every link is resolved, so a link that leads out of the project leads nowhere. A command line
-//! can do whatever its user can: for `run_shell_command` the hooks are the fence, not this module.
+//! can do everything that the user can do: hooks, not this module, limit `run_shell_command`.
 
 use std::ffi::OsStr;
 use std::io;
@@ -11,7 +11,7 @@ use hookrail::HookSystem;
 use hookrail::guard::ToolFailure;
 use hookrail::trust::protected_folders;
 
-/// The project, and what else tools may touch.
+/// The project's folder, and other folders that tools may use.
 #[derive(Clone, Debug)]
 pub struct Workspace {
     root: PathBuf,
@@ -20,38 +20,38 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// The project of these hooks, and nothing else.
+    /// Makes the workspace of a hook system: the project's folder alone.
     ///
     /// # Errors
-    /// When the project's folder cannot be found.
+    /// If the project's folder cannot be found.
     pub fn new(hooks: &HookSystem) -> io::Result<Self> {
         let root = hooks.project().canonicalize()?;
         Ok(Self { root, allowed: Vec::new(), hooks: hooks.clone() })
     }
 
-    /// The place with one more folder that tools may touch.
+    /// Adds a folder that tools may use.
     ///
     /// # Errors
-    /// When the folder cannot be found.
+    /// If the folder cannot be found.
     pub fn allow(mut self, folder: &Path) -> io::Result<Self> {
         self.allowed.push(folder.canonicalize()?);
         Ok(self)
     }
 
-    /// The project's folder.
+    /// Returns the project's folder.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Something that exists and may be read.
+    /// Resolves a path that exists and may be read.
     pub(super) fn existing(&self, path: &str) -> Result<PathBuf, ToolFailure> {
         let named = self.root.join(path);
         let real = named.canonicalize().map_err(|error| failed(path, &error))?;
         self.inside(path, real)
     }
 
-    /// Something that may be written, whether it exists or not.
+    /// Resolves a path that may be written. It need not exist.
     pub(super) fn writable(&self, path: &str) -> Result<PathBuf, ToolFailure> {
         let real = resolved(&self.root.join(path)).map_err(|error| failed(path, &error))?;
         let real = self.inside(path, real)?;
@@ -74,7 +74,7 @@ impl Workspace {
         ToolFailure(format!("`{}` decides which hooks run and is not written by tools", self.shown(path)))
     }
 
-    /// The path as the user would write it.
+    /// Returns the path as the user would write it.
     pub(super) fn shown(&self, path: &Path) -> String {
         let shown = path.strip_prefix(&self.root).unwrap_or(path).display().to_string();
         if shown.is_empty() { ".".to_owned() } else { shown }
@@ -88,12 +88,13 @@ impl Workspace {
     }
 }
 
-/// Whether agents keep hooks in folders of that name, or git its configuration. Some file systems do not tell cases apart.
+/// Returns whether agents keep hooks, or git its configuration, in folders with this name. Case is ignored, because some
+/// file systems ignore it.
 fn is_protected_folder(name: &OsStr) -> bool {
     protected_folders().any(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// A path with every link resolved, of which the end need not exist yet.
+/// Resolves every link of a path. The end of the path need not exist yet.
 fn resolved(path: &Path) -> io::Result<PathBuf> {
     match path.canonicalize() {
         Ok(real) => return Ok(real),

@@ -39,11 +39,11 @@ pub trait View: Send + Sync {
 pub enum ViewEvent<'a> {
     /// A session was started or resumed.
     Session {
-        /// Its identity.
+        /// The ID of the session.
         id: &'a str,
-        /// Its file.
+        /// The path of its file; empty if it has none.
         file: &'a str,
-        /// Why it begins: `startup`, `resume`, `clear`, `compress`, or a move: `new`, `fork`, `branch`, `tree`.
+        /// The reason: `startup`, `resume`, `clear`, `compress`, or a move: `new`, `fork`, `branch`, `tree`.
         source: &'a str,
     },
     /// A piece of an answer, while it is streamed.
@@ -53,66 +53,66 @@ pub enum ViewEvent<'a> {
     },
     /// An answer is complete. Its text was shown in pieces already, or is hidden.
     Answer {
-        /// The text; none when a hook hides it.
+        /// The text; none if a hook hides it.
         text: Option<&'a str>,
-        /// Where it comes from: `model` or `hook`.
+        /// The origin: `model` or `hook`.
         from: &'a str,
     },
     /// The model was not called.
     ModelBlocked {
-        /// Why.
+        /// The reason.
         reason: &'a str,
-        /// The hooks that said so.
+        /// The hooks that blocked the call.
         by: &'a [&'a str],
     },
     /// A tool is about to be called.
     ToolCall {
-        /// The call's identity.
+        /// The ID of the call.
         id: &'a str,
         /// The tool.
         tool: &'a str,
-        /// Its arguments as the model gave them.
+        /// The arguments as the model gave them.
         input: &'a Json,
     },
     /// A tool call is over.
     ToolResult {
-        /// The call's identity.
+        /// The ID of the call.
         id: &'a str,
         /// The tool.
         tool: &'a str,
-        /// How: `ran`, `failed`, `denied`.
+        /// How the call ended: `ran`, `failed`, `denied`.
         end: &'a str,
-        /// The arguments it ran with.
+        /// The arguments that the tool ran with.
         input: &'a Json,
-        /// What the user sees of it; none when a hook hides it.
+        /// The result for the user; none if a hook hides it.
         display: Option<&'a Json>,
-        /// What the model reads; none when a hook hides the result from the user.
+        /// The result for the model; none if a hook hides the result from the user.
         content: Option<&'a Json>,
-        /// The hooks that denied it.
+        /// The hooks that denied the call.
         by: &'a [&'a str],
     },
     /// Hooks denied the prompt.
     PromptDenied {
-        /// Why.
+        /// The reason.
         reason: &'a str,
-        /// The hooks that said so.
+        /// The hooks that denied the prompt.
         by: &'a [&'a str],
     },
     /// A message of a hook for the user.
     SystemMessage {
-        /// What.
+        /// The text of the message.
         text: &'a str,
     },
     /// A problem: a failed or skipped hook, a damaged file.
     Warning {
-        /// The stable code, where there is one.
+        /// The stable code, if there is one.
         code: Option<&'a str>,
-        /// In words.
+        /// The text of the warning.
         text: &'a str,
     },
     /// A note for the user.
     Note {
-        /// What.
+        /// The text of the note.
         text: &'a str,
     },
     /// The status line that hooks set.
@@ -120,7 +120,7 @@ pub enum ViewEvent<'a> {
         /// The whole line.
         text: &'a str,
     },
-    /// A message that a module put into the conversation, as the module drew it.
+    /// A message that a module added to the conversation, as the module drew it.
     Drawn {
         /// The type of the message.
         custom_type: &'a str,
@@ -129,53 +129,53 @@ pub enum ViewEvent<'a> {
     },
     /// The agent stops.
     Stopped {
-        /// Why.
+        /// The reason.
         reason: &'a str,
     },
     /// A hook sends the agent back to work.
     SentBack {
-        /// What it says.
+        /// The instruction of the hook.
         message: &'a str,
     },
-    /// The conversation was compressed.
+    /// The conversation was compacted.
     Compacted {
-        /// Why: `manual`, `threshold`, `overflow`, `idle`.
+        /// The reason: `manual`, `threshold`, `overflow`, `idle`.
         reason: &'a str,
         /// The summary.
         summary: &'a str,
     },
     /// A hook is slow.
     HookRunning {
-        /// Its name.
+        /// The name of the hook.
         hook: &'a str,
     },
     /// The slow hook has ended.
     HookEnded {
-        /// Its name.
+        /// The name of the hook.
         hook: &'a str,
     },
     /// The receipt of an operation: what its hooks did.
     Receipt {
-        /// All of it.
+        /// The whole receipt.
         receipt: &'a Json,
     },
     /// The work on a prompt has ended.
     TurnEnd {
-        /// How: `answered`, `denied`, `stopped`, `cancelled`, `capped`, `failed`, `signed_out`, `output_lost`.
+        /// How the work ended: `answered`, `denied`, `stopped`, `cancelled`, `capped`, `failed`, `signed_out`, `output_lost`.
         end: &'a str,
-        /// More about it.
+        /// The reason, for ends that have one.
         detail: Option<&'a str>,
     },
     /// A list of hooks, sessions or tasks that a command asked for.
     Listing {
-        /// Of what.
+        /// What is listed.
         of: &'a str,
-        /// One line each.
+        /// One line for each item.
         lines: &'a [String],
     },
     /// A command failed.
     Error {
-        /// Why.
+        /// The reason.
         text: &'a str,
     },
 }

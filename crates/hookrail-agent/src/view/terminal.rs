@@ -43,11 +43,11 @@ impl TerminalView {
     /// Makes a view on this process's streams.
     #[must_use]
     pub fn new() -> Self {
-        Self::on(Arc::default())
+        Self::on_screen(Arc::default())
     }
 
     /// Makes a view on a screen that other code uses too.
-    pub(crate) fn on(screen: Arc<Screen>) -> Self {
+    pub(crate) fn on_screen(screen: Arc<Screen>) -> Self {
         let erases = std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
         Self { screen, state: Mutex::default(), erases }
     }
@@ -68,7 +68,7 @@ impl TerminalView {
         }
     }
 
-    fn say(&self, state: &mut TerminalViewState, text: &str) {
+    fn write_answer(&self, state: &mut TerminalViewState, text: &str) {
         if std::mem::take(&mut state.hook_line) {
             self.screen.write(Stream::Asides, &erase_line());
         }
@@ -111,12 +111,12 @@ impl View for TerminalView {
         match shown {
             ViewEvent::Text { text } => {
                 state.streamed = true;
-                self.say(state, text);
+                self.write_answer(state, text);
             }
             ViewEvent::Answer { text, .. } => {
                 let streamed = std::mem::take(&mut state.streamed);
                 if let (Some(text), false) = (text, streamed) {
-                    self.say(state, text);
+                    self.write_answer(state, text);
                 }
                 self.make_room(state);
             }

@@ -1,5 +1,5 @@
-//! Fires a great many events at good and bad hooks of all three dialects, in a random mixture, and checks that nothing
-//! of them is left. `scripts/soak.sh` runs it.
+//! Fires many events at good and bad hooks of all three dialects, in random order, and checks that no process, file or
+//! memory of them is left. `scripts/soak.sh` runs it.
 //!
 //! ```text
 //! fire_soak [FIRES [SEED [LEAK]]]
@@ -22,10 +22,10 @@ use project::{Habit, MIXTURE};
 #[global_allocator]
 static HEAP: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// How many events there are at a time.
-const SIDE_BY_SIDE: usize = 32;
+/// The number of events that run at once.
+const CONCURRENT_EVENTS: usize = 32;
 
-/// How often the host loses interest in the middle.
+/// The host drops one of this many events before it ends.
 const ONE_IN_ABANDONED: u64 = 50;
 
 #[tokio::main(flavor = "current_thread")]
@@ -51,12 +51,12 @@ async fn main() -> std::io::Result<ExitCode> {
         println!("{finding}");
     }
     let heap = || {
-        // Resident memory shall show what is held, not what the allocator keeps for later.
+        // Resident memory must show what is in use, not what the allocator keeps for later.
         hookrail_spawn::give_back_free_memory();
         let heap = HEAP.stats();
         heap.bytes_allocated.saturating_sub(heap.bytes_deallocated)
     };
-    let verdict = soak.run("fires", SIDE_BY_SIDE, heap, |random, number| {
+    let verdict = soak.run("fires", CONCURRENT_EVENTS, heap, |random, number| {
         let habit = random.choose(MIXTURE).copied().unwrap_or(Habit::Silent);
         let given_up = (random.below(ONE_IN_ABANDONED) == 0).then(|| Duration::from_millis(random.below(40)));
         fire(system.clone(), habit, number, given_up)
@@ -66,7 +66,7 @@ async fn main() -> std::io::Result<ExitCode> {
     Ok(verdict)
 }
 
-/// Fires one event and says how each hook ended. A host that gives up drops the future in the middle.
+/// Fires one event and returns how each hook ended. With `given_up`, the future is dropped after that time.
 async fn fire(system: HookSystem, habit: Habit, number: u64, given_up: Option<Duration>) -> Vec<String> {
     let kind = if number.is_multiple_of(3) { EventKind::AfterTool } else { EventKind::BeforeTool };
     let input = Json::parse(&format!(r#"{{"path": "a.txt", "n": {number}}}"#)).unwrap_or_else(|_| Json::empty_object());

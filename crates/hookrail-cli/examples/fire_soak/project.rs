@@ -1,10 +1,10 @@
-//! A project in which a tool's name says how hooks behave when it is called.
+//! A project in which the name of the called tool selects how its hooks behave.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-/// How hooks behave. The name of the tool that is called is the name of the habit.
+/// A behaviour of hooks. The name of the called tool is the name of the behaviour.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Habit {
     Silent,

@@ -146,3 +146,25 @@ EXAMPLES:
   hookrail completions bash > ~/.local/share/bash-completion/completions/hookrail
   hookrail completions zsh > ~/.zfunc/_hookrail
   hookrail completions fish > ~/.config/fish/completions/hookrail.fish";
+
+pub(super) const BRIDGE: &str = "\
+EXAMPLES:
+  hookrail bridge claude < payload.json
+  hookrail bridge copilot --event preToolUse --deadline 24000 < payload.json";
+
+pub(super) const INSTALL: &str = "\
+EXAMPLES:
+  hookrail install claude                       for all sessions of this user
+  hookrail install gemini --scope project       for the sessions in this project
+  hookrail install codex --trust                and record the hooks as reviewed
+  hookrail install qwen --dry-run               show the change and write nothing";
+
+pub(super) const UNINSTALL: &str = "\
+EXAMPLES:
+  hookrail uninstall claude
+  hookrail uninstall codex --yes";
+
+pub(super) const DOCTOR: &str = "\
+EXAMPLES:
+  hookrail doctor                every agent that is installed
+  hookrail doctor codex --json";

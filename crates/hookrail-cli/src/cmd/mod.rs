@@ -2,13 +2,16 @@
 //! to the engine's JSON documents.
 
 mod agent;
+mod bridge;
 mod check;
 mod completions;
 mod demo;
 pub(crate) mod docs;
+mod doctor;
 mod explain;
 mod fire;
 mod init;
+mod install;
 mod list;
 mod plugin;
 mod reference;
@@ -33,6 +36,10 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Plugin(args) => plugin::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Reload(args) => reload::run(&args),
+        Command::Bridge(args) => bridge::run(&args),
+        Command::Install(args) => install::install(&args),
+        Command::Uninstall(args) => install::uninstall(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Reference(args) => reference::run(&args),

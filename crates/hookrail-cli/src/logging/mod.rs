@@ -29,7 +29,7 @@ const NAMESPACES: [(&str, &[&str]); 7] = [
 /// The directive that logs breadcrumbs.
 const BREADCRUMBS: &str = "hookrail::breadcrumb=debug";
 
-/// What is logged, and how.
+/// The options of the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LogOptions {
     /// Whether the breadcrumbs of plugins and hooks are logged.
@@ -75,13 +75,13 @@ pub(crate) fn start(options: LogOptions) {
 
 /// Writes text to standard error, in order with the log. Never blocks and never fails: a full pipe on standard error must
 /// not delay or fail requests.
-pub(crate) fn say(text: impl Into<String>) {
+pub(crate) fn write_stderr(text: impl Into<String>) {
     queue::put(text.into());
 }
 
 /// Reports panics through the log's queue, because the default hook blocks on standard error.
 pub(crate) fn report_panics() {
-    std::panic::set_hook(Box::new(|panic| say(format!("{}\n", one_line(&panic.to_string())))));
+    std::panic::set_hook(Box::new(|panic| write_stderr(format!("{}\n", one_line(&panic.to_string())))));
 }
 
 /// Waits for a short time until everything is written.

@@ -11,7 +11,7 @@ use hookrail::sources::Location;
 use hookrail::{Code, Diagnostic, Level};
 
 use super::excerpt::Excerpt;
-use super::places::Places;
+use super::path_display::PathDisplay;
 use super::text::{limited, one_line};
 
 /// The size of the largest file from which an excerpt is shown.
@@ -22,7 +22,7 @@ const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 const MAX_PER_FILE: usize = 100;
 
 /// Renders all diagnostics, each followed by an empty line.
-pub(crate) fn all(diagnostics: &[Diagnostic], places: &Places) -> String {
+pub(crate) fn all(diagnostics: &[Diagnostic], places: &PathDisplay) -> String {
     let mut sources = SourceTexts::default();
     let mut shown: HashMap<Option<&Arc<Path>>, usize> = HashMap::new();
     let mut out = String::new();
@@ -59,7 +59,7 @@ pub(crate) fn excerpt_of(name: &str, text: &str, offset: usize) -> String {
     Renderer::styled().render(&[Group::with_level(Kind::ERROR).element(snippet(name.to_owned(), excerpt))])
 }
 
-fn one(diagnostic: &Diagnostic, places: &Places, sources: &mut SourceTexts) -> String {
+fn one(diagnostic: &Diagnostic, places: &PathDisplay, sources: &mut SourceTexts) -> String {
     let kind = match diagnostic.level {
         Level::Error => Kind::ERROR,
         Level::Warning => Kind::WARNING,
@@ -97,7 +97,7 @@ fn is_whole_file(place: &Location) -> bool {
     place.span == (0..0) && (place.line, place.column) == (1, 1)
 }
 
-fn excerpt(code: Code, place: &Location, places: &Places, sources: &mut SourceTexts) -> Option<Excerpt> {
+fn excerpt(code: Code, place: &Location, places: &PathDisplay, sources: &mut SourceTexts) -> Option<Excerpt> {
     if is_whole_file(place) && code != Code::FileSyntax {
         return None;
     }

@@ -7,7 +7,7 @@ use hookrail::hook::{SandboxProfile, SandboxRequirement, Standing};
 use hookrail::plan::{Skips, Snapshot};
 use hookrail::{EventKind, Hook};
 
-use super::places::Places;
+use super::path_display::PathDisplay;
 use super::table::{Cell, Table};
 use super::text::{one_line, short};
 use super::{counted, diagnostic};
@@ -17,7 +17,7 @@ use crate::style::{CAREFUL, GOOD, HEADING, HINT, QUIET, paint};
 pub(super) const NAME: usize = 48;
 
 /// Lists every hook, by event.
-pub(crate) fn list(snapshot: &Snapshot, places: &Places) -> String {
+pub(crate) fn list(snapshot: &Snapshot, places: &PathDisplay) -> String {
     let mut out = String::new();
     if snapshot.hooks().is_empty() {
         out.push_str("no hooks are configured\n");
@@ -33,7 +33,7 @@ pub(crate) fn list(snapshot: &Snapshot, places: &Places) -> String {
                 Cell::plain(hook.dialect.name()),
                 Cell::plain(exec_options(hook)),
                 Cell::plain(sandbox(hook)),
-                Cell::quiet(places.at(&hook.origin.location)),
+                Cell::quiet(places.location(&hook.origin.location)),
                 Cell::quiet(one_line(&places.sentence(&why))),
             ]);
         }
@@ -84,7 +84,7 @@ fn list_hints(snapshot: &Snapshot) -> String {
 }
 
 /// Lists the hooks that did not run, with the reason; empty if there are none.
-pub(crate) fn skipped(skipped: &Skips, heading: &str, places: &Places) -> String {
+pub(crate) fn skipped(skipped: &Skips, heading: &str, places: &PathDisplay) -> String {
     if skipped.is_empty() {
         return String::new();
     }
@@ -94,7 +94,7 @@ pub(crate) fn skipped(skipped: &Skips, heading: &str, places: &Places) -> String
             Cell::plain(short(&skipped.hook.label, NAME)),
             Cell::new(skipped.why.name(), CAREFUL),
             Cell::plain(one_line(&places.sentence(&skipped.detail))),
-            Cell::quiet(places.at(&skipped.hook.origin.location)),
+            Cell::quiet(places.location(&skipped.hook.origin.location)),
         ]);
     }
     format!("\n{}\n{}", paint(HEADING, heading), table.render(2))

@@ -7,7 +7,7 @@ pub(crate) mod diagnostic;
 pub(crate) mod excerpt;
 pub(crate) mod hooks;
 pub(crate) mod outcome;
-pub(crate) mod places;
+pub(crate) mod path_display;
 pub(crate) mod plan;
 pub(crate) mod plugins;
 pub(crate) mod table;

@@ -9,7 +9,7 @@ use hookrail::{Decision, Effects, EndKind, Event, HookRun, Json, Outcome};
 
 use super::diagnostic;
 use super::hooks::{self, NAME};
-use super::places::Places;
+use super::path_display::PathDisplay;
 use super::table::{Cell, Table};
 use super::text::{hanging, limited, short};
 use crate::style::{BAD, CAREFUL, GOOD, HEADING, PLAIN, QUIET, paint};
@@ -24,7 +24,7 @@ pub(crate) fn subject(event: &Event) -> String {
 }
 
 /// Renders the whole report.
-pub(crate) fn report(outcome: &Outcome, subject: &str, places: &Places) -> String {
+pub(crate) fn report(outcome: &Outcome, subject: &str, places: &PathDisplay) -> String {
     let (word, style) = verdict(outcome);
     let mut out = format!("{}  {}\n", paint(style, word), paint(HEADING, subject));
     out.push_str(&effects(&outcome.effects));
@@ -105,7 +105,7 @@ pub(crate) fn effects(effects: &Effects) -> String {
     out
 }
 
-fn runs(outcome: &Outcome, places: &Places) -> String {
+fn runs(outcome: &Outcome, places: &PathDisplay) -> String {
     let mut table = Table::default();
     for run in &outcome.runs {
         table.row([
@@ -113,7 +113,7 @@ fn runs(outcome: &Outcome, places: &Places) -> String {
             Cell::new(end(run), if is_failure(run) { BAD } else { PLAIN }),
             Cell::new(run.decision.map_or("no decision", Decision::name), decision_style(run.decision)),
             Cell::plain(duration(run.duration)),
-            Cell::quiet(places.at(&run.hook.origin.location)),
+            Cell::quiet(places.location(&run.hook.origin.location)),
         ]);
         // The author of a failed hook first needs its standard error, unless a diagnostic quotes it already.
         let stderr = run.stderr.trim();

@@ -7,14 +7,14 @@ use hookrail::event::Stage;
 use hookrail::plan::{PartPlan, Plan, PlannedHook};
 
 use super::hooks::{self, NAME};
-use super::places::Places;
+use super::path_display::PathDisplay;
 use super::table::{Cell, Table};
 use super::text::short;
 use super::{counted, diagnostic, outcome};
 use crate::style::{CAREFUL, GOOD, HEADING, QUIET, paint};
 
 /// Renders the whole report.
-pub(crate) fn report(plan: &Plan, subject: &str, places: &Places) -> String {
+pub(crate) fn report(plan: &Plan, subject: &str, places: &PathDisplay) -> String {
     let changed = plan.hooks().filter(|(_, planned)| planned.is_changed()).count();
     let count = plan.hooks().count() - changed;
     let mut out = match count {
@@ -50,7 +50,7 @@ fn title(part: &PartPlan) -> String {
     format!("{} ({}): {how}", part.dialect, part.stage.name())
 }
 
-fn rows(part: &PartPlan, number: &mut usize, places: &Places) -> String {
+fn rows(part: &PartPlan, number: &mut usize, places: &PathDisplay) -> String {
     let mut table = Table::default();
     for planned in &part.hooks {
         let PlannedHook { hook, timeout, on_failure, .. } = planned;
@@ -68,7 +68,7 @@ fn rows(part: &PartPlan, number: &mut usize, places: &Places) -> String {
             Cell::new(changed.to_owned(), CAREFUL),
             Cell::plain(hooks::exec_options(hook)),
             Cell::plain(hooks::sandbox(hook)),
-            Cell::quiet(places.at(&hook.origin.location)),
+            Cell::quiet(places.location(&hook.origin.location)),
         ]);
     }
     table.render(2)

@@ -8,7 +8,7 @@ use hookrail::hook::{Action, Standing};
 use hookrail::sources::SourceKind;
 use hookrail::{Diagnostic, Hook};
 
-use super::places::Places;
+use super::path_display::PathDisplay;
 use super::table::{Cell, Table};
 use super::text::{hanging, one_line, short, visible};
 use super::{counted, diagnostic, hooks};
@@ -26,7 +26,7 @@ pub(crate) fn hooks_of<'h>(plugin: &Plugin, hooks: &'h [Arc<Hook>]) -> Vec<&'h A
 }
 
 /// Lists every plugin.
-pub(crate) fn list(survey: &Survey, hooks: &[Arc<Hook>], places: &Places) -> String {
+pub(crate) fn list(survey: &Survey, hooks: &[Arc<Hook>], places: &PathDisplay) -> String {
     if survey.plugins.is_empty() && survey.problems.is_empty() {
         return format!("no plugins were found\n{}", hooks::hint("run `hookrail plugin install DIR` to install one"));
     }
@@ -39,7 +39,7 @@ pub(crate) fn list(survey: &Survey, hooks: &[Arc<Hook>], places: &Places) -> Str
 }
 
 /// Reports the problems of plugins, and why one of their hooks would not run.
-pub(crate) fn doctor(survey: &Survey, hooks: &[Arc<Hook>], problems: &[Diagnostic], places: &Places) -> String {
+pub(crate) fn doctor(survey: &Survey, hooks: &[Arc<Hook>], problems: &[Diagnostic], places: &PathDisplay) -> String {
     let mut out = diagnostic::all(problems, places);
     out.push_str(&table(survey, hooks, places).render(0));
     let plugins = counted(survey.plugins.len(), "plugin");
@@ -55,7 +55,7 @@ fn all_problems(survey: &Survey) -> impl Iterator<Item = &Diagnostic> {
     survey.problems.iter().chain(survey.plugins.iter().flat_map(|plugin| &plugin.problems))
 }
 
-fn table(survey: &Survey, hooks: &[Arc<Hook>], places: &Places) -> Table {
+fn table(survey: &Survey, hooks: &[Arc<Hook>], places: &PathDisplay) -> Table {
     let mut table = Table::default();
     for plugin in &survey.plugins {
         let own = hooks_of(plugin, hooks);
@@ -81,7 +81,7 @@ fn table(survey: &Survey, hooks: &[Arc<Hook>], places: &Places) -> Table {
 }
 
 /// Shows everything that an installation would let run.
-pub(crate) fn offer(plugin: &Plugin, places: &Places) -> String {
+pub(crate) fn offer(plugin: &Plugin, places: &PathDisplay) -> String {
     let mut out = format!("{} {}\n", paint(HEADING, one_line(&plugin.id)), one_line(&plugin.version));
     if let Some(description) = &plugin.description {
         let _ = writeln!(out, "  {}", one_line(description));
@@ -92,7 +92,12 @@ pub(crate) fn offer(plugin: &Plugin, places: &Places) -> String {
     for hook in &plugin.hooks {
         let event = hook.event.spec().column(hook.dialect).map_or(hook.event.name(), |column| column.name);
         let matcher = hook.matcher.pattern().map(|pattern| format!(" {}", short(pattern, 48))).unwrap_or_default();
-        let _ = writeln!(out, "  {}{matcher}  {}", paint(QUIET, event), paint(QUIET, places.at(&hook.origin.location)));
+        let _ = writeln!(
+            out,
+            "  {}{matcher}  {}",
+            paint(QUIET, event),
+            paint(QUIET, places.location(&hook.origin.location))
+        );
         if let Action::Shell(command) = &hook.action {
             let _ = writeln!(out, "    {}", hanging(&visible(command), 4));
         }

@@ -13,7 +13,7 @@ use hookrail::{EventKind, Hook};
 
 use super::capabilities;
 use super::hooks::{self, NAME};
-use super::places::Places;
+use super::path_display::PathDisplay;
 use super::table::{Cell, Table};
 use super::text::{hanging, one_line, short, visible};
 use crate::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
@@ -31,7 +31,7 @@ pub(crate) fn state(hook: &Hook) -> &'static str {
 }
 
 /// Renders the trust in the project, then in each hook.
-pub(crate) fn status(trusted: bool, hooks: &[Arc<Hook>], places: &Places) -> String {
+pub(crate) fn status(trusted: bool, hooks: &[Arc<Hook>], places: &PathDisplay) -> String {
     let word = if trusted { paint(GOOD, "trusted") } else { paint(CAREFUL, "not trusted") };
     let mut out = format!("{}: {word}\n", paint(HEADING, "project"));
     if hooks.is_empty() {
@@ -51,7 +51,7 @@ pub(crate) fn status(trusted: bool, hooks: &[Arc<Hook>], places: &Places) -> Str
             Cell::plain(hook.known_event().map_or("unknown", EventKind::name)),
             Cell::plain(covered(hook, places)),
             Cell::plain(hooks::sandbox(hook)),
-            Cell::quiet(places.at(&hook.origin.location)),
+            Cell::quiet(places.location(&hook.origin.location)),
         ]);
     }
     let _ = write!(out, "\n{}", table.render(2));
@@ -61,7 +61,7 @@ pub(crate) fn status(trusted: bool, hooks: &[Arc<Hook>], places: &Places) -> Str
 }
 
 /// Shows everything that a grant would cover.
-pub(crate) fn offer(trusted: bool, hooks: &[Arc<Hook>], places: &Places) -> String {
+pub(crate) fn offer(trusted: bool, hooks: &[Arc<Hook>], places: &PathDisplay) -> String {
     let mut out = String::new();
     if !trusted {
         let applies = "its settings will apply, including those that enable and disable hooks";
@@ -81,7 +81,7 @@ pub(crate) fn offer(trusted: bool, hooks: &[Arc<Hook>], places: &Places) -> Stri
 }
 
 /// Describes a hook and what a grant of it would cover.
-pub(crate) fn described(hook: &Hook, places: &Places) -> String {
+pub(crate) fn described(hook: &Hook, places: &PathDisplay) -> String {
     let mut out = String::new();
     let pattern = hook.matcher.pattern().filter(|pattern| !pattern.is_empty());
     let matcher = pattern.map(|pattern| format!(" {}", one_line(pattern))).unwrap_or_default();
@@ -106,7 +106,7 @@ pub(crate) fn described(hook: &Hook, places: &Places) -> String {
             }
         }
     }
-    line(&mut out, "source", &places.at(&hook.origin.location));
+    line(&mut out, "source", &places.location(&hook.origin.location));
     for file in fingerprint(hook).map(Fingerprint::files).unwrap_or_default() {
         let digest = file.digest.map_or_else(|| "cannot be read".to_owned(), |digest| short_digest(&digest));
         // A link, or `..` after one, leads to another file than the path suggests, so both are shown.
@@ -148,7 +148,7 @@ fn line(out: &mut String, label: &str, value: &str) {
 }
 
 /// Returns the files that a grant covers, in a cell.
-fn covered(hook: &Hook, places: &Places) -> String {
+fn covered(hook: &Hook, places: &PathDisplay) -> String {
     let files = fingerprint(hook).map(Fingerprint::paths).unwrap_or_default();
     if files.is_empty() {
         return "open-ended".to_owned();

@@ -1,4 +1,4 @@
-//! "Approve once, exploit for ever": what changes after a grant.
+//! "Approve once, exploit for ever": changes after a grant.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! What the user has outside of every repository: one guard in every layer and every dialect. Each of them takes longer
-//! than a millisecond, says that it was there, and denies what is forbidden.
+//! The guards of the user outside of every repository: one in every layer and every dialect. Each of them takes longer
+//! than a millisecond, leaves a trace, and denies what is forbidden.
 
 use std::fs;
 use std::path::Path;

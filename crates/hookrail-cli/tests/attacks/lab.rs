@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use crate::guards;
 use crate::table::Standing;
 
-/// Nothing here takes this long; it only ends a test that would hang.
+/// A limit that no test reaches; it only ends a test that would hang.
 const HANG: Duration = Duration::from_secs(60);
 
 /// What a hostile module would show if it were imported.
@@ -44,7 +44,7 @@ impl Deref for Lab {
     }
 }
 
-/// What all commands said, by their arguments.
+/// The output of all commands, by their arguments.
 pub(crate) struct Seen(BTreeMap<String, Ran>);
 
 impl Seen {
@@ -53,7 +53,7 @@ impl Seen {
         self.0.get(command).unwrap_or_else(|| panic!("`{command}` was not run: {:?}", self.0.keys()))
     }
 
-    /// The codes of everything that is wrong with the configuration.
+    /// Returns the codes of all problems of the configuration.
     pub(crate) fn codes(&self) -> Vec<String> {
         let document = self.of("check --json").json();
         let found = document["diagnostics"].as_array().unwrap();
@@ -246,7 +246,7 @@ impl Lab {
         Seen(seen)
     }
 
-    /// Every guard from outside runs to its end, and the system's word counts.
+    /// Asserts that every guard from outside runs to its end, and that the system guard's deny has its effect.
     #[track_caller]
     fn guards_stand(&self, standing: Standing) {
         let fire = |input: &str| {
@@ -260,7 +260,7 @@ impl Lab {
         assert!(denied.json()["reason"].as_str().unwrap().contains("this is forbidden"), "{denied:?}");
     }
 
-    /// An outcome in which every guard ran to its end, and nothing of a stranger.
+    /// Asserts that every guard of an outcome ran to its end, and that nothing hostile ran.
     #[track_caller]
     fn ran_guards(&self, outcome: &Value, standing: Standing) {
         let runs = outcome["runs"].as_array().unwrap_or_else(|| panic!("{outcome}"));
@@ -355,7 +355,7 @@ fn same_guard(run: &Value, label: &str) -> bool {
         || label == "extension-guard" && run["hook"] == "copy-of-extension-guard"
 }
 
-/// Nothing a terminal acts on, or shows nothing for, is left in what people read.
+/// Asserts that output for people has no control characters and no invisible characters.
 #[track_caller]
 fn harmless(command: &str, ran: &Ran) {
     let said = format!("{}{}", ran.stdout, ran.stderr);

@@ -77,7 +77,7 @@ impl Server {
         Self { child, writer: Box::new(stream), reader }
     }
 
-    /// Says something, and gives the payload of the next message of that type.
+    /// Sends a message, and returns the payload of the next message of that type.
     fn say(&mut self, message: &Value, answer: &str) -> Value {
         writeln!(self.writer, "{message}").unwrap();
         loop {
@@ -97,7 +97,7 @@ impl Server {
         self.say(&request, "HOOK_EXECUTION_RESPONSE")["outcome"].take()
     }
 
-    /// Asks until the outcome is as it should be.
+    /// Sends requests until the outcome is as expected.
     #[track_caller]
     fn until(&mut self, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
         let mut last = Value::Null;
@@ -121,7 +121,7 @@ impl Drop for Server {
 /// Coarse, and only for a test that would hang.
 const HANG: Duration = Duration::from_secs(60);
 
-/// How a server that runs comes to read configuration again.
+/// The ways in which a running server reloads its configuration.
 #[derive(Clone, Copy, Debug)]
 enum Noticing {
     Watching,

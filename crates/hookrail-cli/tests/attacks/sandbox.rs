@@ -102,7 +102,7 @@ attacks! { "Out of a sandbox";
     }
     project_lifts_the_users_floor Granted {
         "The project's own configuration and settings say that the floor is `none`."
-        => "Neither is a project's to say."
+        => "Only the user can set the floor."
         |lab| {
             lab.write_outside("home/.config/hookrail/config.toml", "[sandbox]\nfloor = \"guard\"\n");
             lab.write(".hookrail/config.toml", "[sandbox]\nfloor = \"none\"\n");

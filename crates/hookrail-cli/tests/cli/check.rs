@@ -1,4 +1,4 @@
-//! `check`: everything that is wrong, with its place.
+//! `check`: all problems of the configuration, with their places.
 
 use crate::sandbox::Sandbox;
 

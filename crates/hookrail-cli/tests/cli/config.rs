@@ -1,4 +1,4 @@
-//! hookrail's own configuration: what it limits, whose file counts, and what is said about mistakes in it.
+//! hookrail's own configuration: its limits, how the files are combined, and the diagnostics of mistakes.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use crate::sandbox::{Ran, Sandbox};
 /// A hook that answers with about two KiB.
 const LONG_ANSWER: &str = r#"printf '{"systemMessage": "%02000d"}' 0"#;
 
-/// A module that writes a file when it is asked, and says how that went.
+/// A module that writes a file when it is called, and reports whether that worked.
 const WRITES: &str = r#"export default pi => {
   pi.on("tool_call", async () => {
     const { writeFileSync } = await import("node:fs");
@@ -19,7 +19,7 @@ const WRITES: &str = r#"export default pi => {
 };
 "#;
 
-/// A module that takes its time.
+/// A slow module.
 const SLOW: &str = r#"export default pi => {
   pi.on("tool_call", () => new Promise(done => setTimeout(() => done({ block: true, reason: "slept" }), 500)));
 };
@@ -55,7 +55,7 @@ impl Sandbox {
     }
 }
 
-/// How each hook ended.
+/// Returns how each hook ended.
 fn ends(outcome: &Value) -> Vec<(&str, &str)> {
     let runs = outcome["runs"].as_array().unwrap().iter();
     runs.map(|run| (run["hook"].as_str().unwrap(), run["end"].as_str().unwrap())).collect()
@@ -176,7 +176,7 @@ fn the_users_file_is_where_the_environment_says() {
     let fire = ["fire", "BeforeTool", "--json"];
     let named = Ran::of(sandbox.command(&fire).env("XDG_CONFIG_HOME", sandbox.home.join("elsewhere"))).json();
     assert_eq!(ends(&named), [("users", "output-limit")]);
-    // A relative folder is no place.
+    // A relative folder is ignored.
     sandbox.write("relative/hookrail/config.toml", "[limits]\nstdout-kib = 1\n");
     let relative = Ran::of(sandbox.command(&fire).env("XDG_CONFIG_HOME", "relative")).json();
     assert_eq!(ends(&relative), [("users", "answered")]);

@@ -1,4 +1,4 @@
-//! A machine without processes or descriptors: a guard that cannot be started is no yes.
+//! A machine without free processes or descriptors: a guard that cannot be started does not allow the event.
 
 #![cfg(target_os = "linux")]
 
@@ -8,7 +8,7 @@ use std::process::Command;
 
 use crate::sandbox::{Ran, Sandbox};
 
-/// A system guard with the default policy that would let everything go on.
+/// A system guard with the default policy that would allow everything.
 fn guarded() -> Sandbox {
     let sandbox = Sandbox::new();
     let settings = r#"{"hooksConfig": {"enabled": true},
@@ -17,7 +17,7 @@ fn guarded() -> Sandbox {
     sandbox
 }
 
-/// Runs `fire` as an argument of another program that takes something away from it.
+/// Runs `fire` through another program that limits its resources.
 fn fire(sandbox: &Sandbox, by: &[&str], program: &std::path::Path) -> Ran {
     let mut command = Command::new(by[0]);
     command.args(&by[1..]).arg(program).args(["fire", "BeforeTool", "--tool", "write_file", "--json"]);

@@ -1,4 +1,4 @@
-//! `explain`: what would run, and why not the others.
+//! `explain`: which hooks would run, and why others are skipped.
 
 use serde_json::json;
 

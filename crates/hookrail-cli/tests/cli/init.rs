@@ -1,4 +1,4 @@
-//! `init`: a first hook that works, and nothing overwritten.
+//! `init`: the first hook works, and no file is overwritten.
 
 use crate::sandbox::Sandbox;
 

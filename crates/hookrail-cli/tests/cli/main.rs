@@ -6,6 +6,7 @@
     reason = "helpers of tests fail the test as the tests themselves do"
 )]
 
+mod bridge;
 mod check;
 mod config;
 mod demo;
@@ -14,6 +15,7 @@ mod exhausted;
 mod explain;
 mod fire;
 mod init;
+mod install;
 mod list;
 mod plugin;
 mod pseudo_terminal;

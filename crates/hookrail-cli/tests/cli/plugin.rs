@@ -1,4 +1,4 @@
-//! `plugin`: what people see, and what changes on disk.
+//! `plugin`: the printed reports, and the changes on disk.
 
 use std::fs;
 

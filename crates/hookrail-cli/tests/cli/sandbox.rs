@@ -59,7 +59,7 @@ impl Sandbox {
         Ran::with_input(&mut self.command(args), input)
     }
 
-    /// Text in which everything that differs from run to run is replaced.
+    /// Replaces everything that differs from run to run.
     pub(crate) fn steady(&self, text: &str) -> String {
         let text = text.replace(path(&self.project), "[PROJECT]").replace(path(&self.home), "[HOME]");
         insta_filter(&text)
@@ -70,7 +70,7 @@ fn path(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Durations, with the blanks around them, because their width moves the columns.
+/// Replaces durations and the spaces around them, because their width moves the columns.
 fn insta_filter(text: &str) -> String {
     let mut out = Vec::new();
     for line in text.lines() {

@@ -1,4 +1,4 @@
-//! Ctrl-C while hooks run: nothing of them is left, and the status says what happened.
+//! Ctrl-C while hooks run: no process of them is left, and the exit status names the signal.
 
 #![cfg(unix)]
 
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::sandbox::Sandbox;
 
-/// Starts `fire` with a hook that says when it runs, and sends the signal then.
+/// Starts `fire` with a hook that reports its start, and then sends the signal.
 fn interrupted(signal: &str) -> (i32, String, Sandbox) {
     let sandbox = Sandbox::with_hook("BeforeTool", "echo $$ > pid.tmp; mv pid.tmp pid; exec sleep 60");
     let mut child = sandbox.command(&["fire", "BeforeTool", "--trust-project", "--json"]).spawn().unwrap();
@@ -60,7 +60,7 @@ fn are_gone(sandbox: &Sandbox, files: &[&str]) {
     for file in files {
         let process = std::fs::read_to_string(sandbox.project.join(file)).unwrap();
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.trim())).unwrap_or_default();
-        // An orphan that has ended is there until the first process of the system looks at it.
+        // An orphan that has ended is a zombie until the first process of the system waits for it.
         let alive = stat.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with('Z'));
         assert!(!alive, "the process in `{file}` is still there");
     }

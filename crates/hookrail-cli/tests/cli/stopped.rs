@@ -1,4 +1,4 @@
-//! A host that is stopped past the deadline of a hook: what the hook said in time is heard when the host goes on.
+//! A host that is suspended past the deadline of a hook uses an answer that the hook gave in time, when it is continued.
 
 #![cfg(unix)]
 
@@ -12,7 +12,7 @@ use crate::sandbox::{Ran, Sandbox};
 const TIMEOUT: Duration = Duration::from_secs(3);
 const HANG: Duration = Duration::from_secs(60);
 
-/// Says that it runs, goes on when the host is stopped, and says when it is done.
+/// Reports that it runs, continues while the host is suspended, and reports its end.
 const DENIES_LATER: &str = "echo > began; until [ -e stopped ]; do sleep 0.02; done; \
     echo '{\"decision\":\"deny\",\"reason\":\"in time\"}'; echo > done";
 

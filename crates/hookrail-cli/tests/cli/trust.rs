@@ -1,4 +1,4 @@
-//! `trust`: nothing runs that was not shown, and a change asks again.
+//! `trust`: only hooks that were shown run, and a changed hook needs a new grant.
 
 use serde_json::json;
 

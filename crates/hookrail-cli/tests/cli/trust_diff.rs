@@ -1,4 +1,4 @@
-//! `trust diff`: what has changed since it was granted, and the exit status that says whether anything has.
+//! `trust diff`: the changes since a grant, and the exit status.
 
 use serde_json::json;
 

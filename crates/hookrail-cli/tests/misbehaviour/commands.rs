@@ -8,7 +8,7 @@ use crate::firing::{Sandbox, Seen};
 use crate::pool::{check_all, is_wanted};
 use crate::{answers, ends, relatives, streams};
 
-/// One way for a command to misbehave, and what becomes of it.
+/// One way for a command to misbehave, and the expected results.
 #[derive(Clone, Copy)]
 pub(crate) struct Row {
     /// What the hook does, as the end of a sentence that begins with "a hook that".
@@ -90,7 +90,7 @@ impl Row {
         self.llxprt(end, ["none", "ask", "deny"]).xcode(end, ["none", "deny"])
     }
 
-    /// It is heard in both dialects, whatever the policy.
+    /// The answer is used in both dialects, under every policy.
     pub(crate) const fn says(self, decision: &'static str) -> Self {
         self.llxprt("answered", [decision; 3]).xcode("answered", [decision; 2])
     }

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// How many cases run at once. Most of them wait, so there are more than processors.
 const AT_ONCE: usize = 12;
 
-/// Checks every case and fails with what all of them had to say.
+/// Checks every case and fails with the problems of all of them.
 ///
 /// # Panics
 ///
-/// If any case has something to say.
+/// If any case has a problem.
 pub(crate) fn check_all<C: Sync>(cases: &[C], check: impl Fn(&C) -> Result<(), String> + Sync) {
     let (next, failures) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
@@ -28,7 +28,7 @@ pub(crate) fn check_all<C: Sync>(cases: &[C], check: impl Fn(&C) -> Result<(), S
     assert!(failures.is_empty(), "{} of {} cases:\n{}", failures.len(), cases.len(), failures.join("\n"));
 }
 
-/// Whether a row was asked for.
+/// Returns whether a row is selected.
 pub(crate) fn is_wanted(name: &str) -> bool {
     std::env::var("HOOKRAIL_ROWS").map_or(true, |wanted| name.contains(&wanted))
 }

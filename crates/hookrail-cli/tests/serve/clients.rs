@@ -11,7 +11,7 @@ fn clients() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../clients").canonicalize().unwrap()
 }
 
-/// Whether a program is there. With HOOKRAIL_REQUIRE_ALL=1 it must be.
+/// Returns whether a program is installed. With HOOKRAIL_REQUIRE_ALL=1 it must be.
 fn have(program: &str) -> bool {
     let found = Command::new(program).arg("--version").output().is_ok_and(|ran| ran.status.success());
     let all = std::env::var_os("HOOKRAIL_REQUIRE_ALL").is_some_and(|all| all == "1");
@@ -26,7 +26,7 @@ fn hook(tool: &str, command: &str) -> serde_json::Value {
     json!({"matcher": tool, "hooks": [{"type": "command", "command": command}]})
 }
 
-/// Runs a suite in its package, with the server of this build and in an environment that holds nothing of this machine's.
+/// Runs a suite in its package, with the server of this build and in a clean environment.
 fn suite(program: &str, arguments: &[&str], package: &str) {
     if !have(program) {
         return;

@@ -1,4 +1,4 @@
-//! A server that was killed: the next one ends the hooks it left, and nothing else.
+//! The server after one that was killed: it ends the hooks that are left, and nothing else.
 
 #![cfg(target_os = "linux")]
 

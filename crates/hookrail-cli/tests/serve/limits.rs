@@ -1,4 +1,4 @@
-//! What a server holds under load, and that clients find it.
+//! The limits of a server under load, and the loss of its socket.
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -49,7 +49,7 @@ fn large_requests_that_wait_are_bounded_and_their_memory_is_given_back() {
             }
         }
     });
-    // The server stops reading when it has enough; nothing says so but that nothing more is taken.
+    // The server stops reading at its limit; the only sign is that a write blocks.
     let mut before = 0;
     let stands_still = || {
         std::thread::sleep(Duration::from_millis(1500));
@@ -60,7 +60,7 @@ fn large_requests_that_wait_are_bounded_and_their_memory_is_given_back() {
     assert!(sent.load(Ordering::Relaxed) < 60 * MIB, "{} bytes were read", sent.load(Ordering::Relaxed));
     let most = peak(server.0.id());
     assert!(most < 300 * 1024, "{most} KiB for requests that wait");
-    // Others are served, and everything is given back when the client is gone.
+    // Other clients are served, and the memory is freed when the client disconnects.
     talk.say("ping", &json!({}));
     assert_eq!(talk.next().unwrap()["type"], "pong");
     stream.shutdown(std::net::Shutdown::Both).unwrap();
@@ -78,7 +78,7 @@ fn a_server_whose_socket_was_replaced_ends_and_says_why() {
     std::fs::rename(sandbox.base.join("new"), &path).unwrap();
     let mut said = String::new();
     server.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    assert!(said.contains("cannot be made again"), "{said}");
+    assert!(said.contains("cannot be created again"), "{said}");
     server.ends_with(1);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "something else");
 }

@@ -1,4 +1,4 @@
-//! The log: what it says, and that nothing about it decides about requests.
+//! The log: its content, and that problems with standard error never affect requests.
 
 use std::io::{BufReader, Read as _};
 use std::process::Stdio;
@@ -10,7 +10,7 @@ use crate::watching::{get, metrics_address};
 
 const DENIES: &str = "echo 'secrets stay' >&2; exit 2";
 
-/// What must work whatever happens to the log: an event, a reload, a hello.
+/// Requests that must work regardless of the log: an event, a reload, a hello.
 fn serves(sandbox: &Sandbox, talk: &mut Talk, what: &str) {
     for _ in 0..5 {
         let answer = talk.ask("x");
@@ -53,7 +53,7 @@ fn a_log_that_was_broken_from_the_start_changes_nothing() {
     for (what, stderr) in [("a pipe without a reader", without_reader as fn() -> Stdio), ("a full disk", full_disk)] {
         for format in ["text", "json"] {
             let sandbox = Sandbox::with_user_hook(DENIES);
-            // A setting that is not known is told on standard error, too.
+            // An unknown setting is reported on standard error, too.
             let folder = sandbox.base.join("home/.config/hookrail");
             std::fs::create_dir_all(&folder).unwrap();
             std::fs::write(folder.join("config.toml"), "[bus]\nrequest = 3\n").unwrap();

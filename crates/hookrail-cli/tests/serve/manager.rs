@@ -1,4 +1,4 @@
-//! Under a service manager: the socket it passes, what it is told, and the units.
+//! The server under a service manager: the socket that it passes, the notifications that it gets, and the units.
 
 use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixDatagram, UnixListener};
@@ -64,7 +64,7 @@ fn sockets_for_another_process_are_not_taken() {
     assert_eq!(Sandbox::talk_over(&path).message(), "served");
 }
 
-/// What the manager hears next.
+/// Returns the next notification to the manager.
 fn heard(manager: &UnixDatagram) -> String {
     let mut buffer = [0; 4096];
     let length = manager.recv(&mut buffer).unwrap();
@@ -94,7 +94,7 @@ fn the_manager_is_told_when_the_server_is_ready_reloads_and_stops() {
         let server = Server(command.env("NOTIFY_SOCKET", place).spawn().unwrap());
         let ready = heard(&manager);
         assert!(ready.starts_with("READY=1\n"), "{ready}");
-        // Ready means that it can be asked at once.
+        // A server that is ready answers at once.
         let mut talk = Sandbox::talk_over(&path);
         assert!(talk.hello()["revision"].as_u64().is_some(), "configuration is loaded when the server is ready");
         server.signal("-HUP");
@@ -108,7 +108,7 @@ fn the_manager_is_told_when_the_server_is_ready_reloads_and_stops() {
     }
 }
 
-/// Whether a program is there. With HOOKRAIL_REQUIRE_ALL=1 it must be.
+/// Returns whether a program is installed. With HOOKRAIL_REQUIRE_ALL=1 it must be.
 fn have(program: &str) -> bool {
     let found = Command::new(program).arg("--version").output().is_ok_and(|ran| ran.status.success());
     let all = std::env::var_os("HOOKRAIL_REQUIRE_ALL").is_some_and(|all| all == "1");
@@ -160,7 +160,7 @@ fn the_units_are_valid() {
     assert!(about_ours.is_empty(), "{text}");
 }
 
-/// What the unit starts is what works here: its command line, with the placeholders of systemd filled in.
+/// Starts the command line of the unit, with the placeholders of systemd filled in.
 #[test]
 fn the_command_line_of_the_unit_serves_and_reloads() {
     let text = std::fs::read_to_string(units().join("hookrail.service")).unwrap();

@@ -1,4 +1,4 @@
-//! Reading configuration again: by signal, by command, by message; and signals that stay ignored.
+//! Reloads by signal, by command and by message; and signals that stay ignored.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ fn sighup_reloads_a_server_on_a_socket() {
     assert_eq!(talk.message(), "first");
     server.signal("-HUP");
     talk.until_message("second");
-    // It goes on to serve, and still ends as it should.
+    // The server continues to serve, and still ends normally.
     server.signal("-TERM");
     server.ends_with(0);
 }

@@ -129,7 +129,7 @@ fn the_users_configuration_is_in_force_unless_an_option_says_otherwise() {
     let folder = sandbox.base.join("home/.config/hookrail");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("config.toml"), "[bus]\nin-flight = 7\nline-kib = 1\nrequest = 3\n").unwrap();
-    // A project has no say in this.
+    // A project's file cannot set this.
     std::fs::create_dir(sandbox.project.join(".hookrail")).unwrap();
     std::fs::write(sandbox.project.join(".hookrail/config.toml"), "[bus]\nin-flight = 1\n").unwrap();
     for (options, in_flight) in [(&[][..], 7), (&["--in-flight", "9"][..], 9)] {

@@ -1,4 +1,4 @@
-//! A server that is stopped past the deadline of a hook hears what the hook said in time.
+//! A server that is suspended past the deadline of a hook still uses an answer that the hook gave in time.
 
 use std::time::Duration;
 

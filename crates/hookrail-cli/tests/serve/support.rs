@@ -10,7 +10,7 @@ use std::time::Duration;
 use hookrail_testkit::TestProject;
 use serde_json::{Value, json};
 
-/// Nothing here takes this long; it only ends a test that would hang.
+/// A limit that no test reaches; it only ends a test that would hang.
 pub(crate) const HANG: Duration = Duration::from_secs(60);
 
 pub(crate) struct Sandbox {
@@ -60,7 +60,7 @@ impl Sandbox {
         self.on_stdio_as_granted(&[args, &["--trust-project"]].concat())
     }
 
-    /// The same with nothing trusted but what was granted.
+    /// Starts a server with stored grants only, without `--trust-project`.
     pub(crate) fn on_stdio_as_granted(&self, args: &[&str]) -> (Server, Talk) {
         let mut child = self.start(&[&["--stdio"], args].concat());
         let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
@@ -173,14 +173,14 @@ impl Talk {
         self.say("HOOK_EXECUTION_REQUEST", &json!({"correlationId": name, "eventName": "BeforeTool", "input": input}));
     }
 
-    /// The next message, or nothing when there is no more.
+    /// Returns the next message; none at the end.
     pub(crate) fn next(&mut self) -> Option<Value> {
         let mut line = String::new();
         let read = self.reader.read_line(&mut line).unwrap();
         (read > 0).then(|| serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}")))
     }
 
-    /// Asks about a tool and gives the payload of the answer.
+    /// Sends a request about a tool and returns the payload of the answer.
     pub(crate) fn ask(&mut self, tool: &str) -> Value {
         self.ask_for("asked", tool);
         let mut answer = self.next().unwrap();
@@ -188,12 +188,12 @@ impl Talk {
         answer["payload"].take()
     }
 
-    /// What a hook says to the user.
+    /// Returns the message of a hook for the user.
     pub(crate) fn message(&mut self) -> Value {
         self.ask("x")["outcome"]["systemMessage"].take()
     }
 
-    /// Asks until a hook says this to the user.
+    /// Sends requests until a hook has this message for the user.
     pub(crate) fn until_message(&mut self, expected: &str) {
         let mut last = Value::Null;
         let said = || {
@@ -211,7 +211,7 @@ impl Talk {
         answer["payload"].take()
     }
 
-    /// The code of the next error; anything before it is passed over.
+    /// Returns the code of the next error; messages before it are skipped.
     pub(crate) fn next_error(&mut self) -> String {
         loop {
             let message = self.next().unwrap();
@@ -221,7 +221,7 @@ impl Talk {
         }
     }
 
-    /// Says nothing more.
+    /// Closes the input of the server.
     pub(crate) fn finish(&mut self) {
         self.writer = None;
     }

@@ -1,4 +1,4 @@
-//! Noticing changes: as events, by polling where the system has no events to give, and grants in any case.
+//! Changes of files are noticed by events, by polling if the system provides no events, and for grants in any case.
 
 use std::ffi::OsStr;
 use std::io::{BufReader, Read as _, Write as _};
@@ -82,7 +82,7 @@ fn a_revoked_grant_is_gone_for_the_next_event_also_without_watching() {
         assert_eq!(talk.message(), "granted");
         for _ in 0..3 {
             assert_eq!(sandbox.run(&["trust", "revoke"]).0, Some(0));
-            // The very next event: nothing is waited for.
+            // The change applies to the very next event, without a wait.
             let answer = talk.ask("x");
             assert_eq!(answer["outcome"]["skipped"][0]["why"], "untrusted", "{watching:?}: {answer}");
             assert_eq!(grant().0, Some(0));
@@ -116,7 +116,7 @@ fn denying(reason: &str) -> String {
     format!("export default (pi) => pi.on('tool_call', () => ({{ block: true, reason: '{reason}' }}));\n")
 }
 
-/// Asks until the reason of a deny contains this.
+/// Sends requests until the reason of a deny contains this.
 fn until_reason(talk: &mut Talk, expected: &str) {
     let mut last = serde_json::Value::Null;
     let said = || {

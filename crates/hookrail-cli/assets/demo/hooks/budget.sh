@@ -1,4 +1,4 @@
 #!/bin/sh
-# Stops the agent, whatever the model said.
+# Stops the agent after the model's response.
 cat > /dev/null
 printf '%s\n' '{"continue": false, "stopReason": "the budget of this session is used up"}'

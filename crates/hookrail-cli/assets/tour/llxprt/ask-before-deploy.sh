@@ -1,4 +1,4 @@
-# The user is asked, with the final command in front of them.
+# Asks the user, who sees the final command.
 if grep -q '"command":"[^"]*deploy'; then
   echo '{"decision": "ask", "reason": "this reaches the servers"}'
 fi

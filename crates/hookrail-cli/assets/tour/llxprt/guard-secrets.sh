@@ -1,4 +1,4 @@
-# Exit 2 blocks; what stands on stderr is what the model reads.
+# Exit status 2 blocks; the model reads the reason on standard error.
 if grep -q '"path":"[^"]*\.env"'; then
   echo 'secrets stay out of the repository; use the secret store' >&2
   exit 2

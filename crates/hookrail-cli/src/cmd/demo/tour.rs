@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex};
 use hookrail::guard::Approval;
 use hookrail::{Environment, HookSystem, Json, lock};
 use hookrail_agent::{
-    Agent, AgentError, AgentParts as Parts, EndReason, ScriptedModel, SessionOpening as Begin, SessionStore, TurnEnd,
-    User, UserFuture, View, ViewEvent as Shown, Workspace as Place, declare,
+    Agent, AgentError, AgentParts, EndReason, ScriptedModel, SessionOpening, SessionStore, TurnEnd, User, UserFuture,
+    View, ViewEvent, Workspace, declare,
 };
 
 use crate::render::text::{limited, short};
@@ -69,13 +69,13 @@ impl Tour {
     pub(super) async fn play(&self) -> Result<(Vec<String>, Option<String>), AgentError> {
         let hooks = self.system();
         let model = Arc::new(ScriptedModel::read(&self.script)?);
-        let place = Place::new(&hooks).map_err(|error| AgentError::System(error.to_string()))?;
+        let place = Workspace::new(&hooks).map_err(|error| AgentError::System(error.to_string()))?;
         let store = SessionStore::new(&self.base.join("sessions"), &self.project);
         let page = Arc::new(Transcript::default());
         page.line(&format!("{}: {PROMPT}", paint(HEADING, "prompt")));
         let user = Arc::new(ApprovingUser(Arc::clone(&page)));
-        let parts = Parts::new(hooks, model, place, store, Arc::clone(&page) as Arc<_>, user);
-        let (agent, _) = Agent::begin(parts, &Begin::New).await?;
+        let parts = AgentParts::new(hooks, model, place, store, Arc::clone(&page) as Arc<_>, user);
+        let (agent, _) = Agent::begin(parts, &SessionOpening::New).await?;
         let end = agent.prompt(PROMPT).await;
         agent.end(EndReason::Exit).await;
         let wrong = match &end {
@@ -140,21 +140,21 @@ impl Transcript {
 }
 
 impl View for Transcript {
-    fn show(&self, shown: &Shown<'_>) {
+    fn show(&self, shown: &ViewEvent<'_>) {
         match shown {
-            Shown::Answer { text: Some(text), .. } => {
+            ViewEvent::Answer { text: Some(text), .. } => {
                 self.begin_page();
                 self.line(&format!("{}: {}", paint(HEADING, "model"), limited(text)));
             }
-            Shown::ToolCall { tool, input, .. } => {
+            ViewEvent::ToolCall { tool, input, .. } => {
                 self.line(&format!("  tool call: {tool} {}", short(input.text(), WIDE)));
             }
-            Shown::ToolResult { end, input, display: Some(display), content: Some(content), .. } => {
+            ViewEvent::ToolResult { end, input, display: Some(display), content: Some(content), .. } => {
                 self.result(end, input, display, content);
             }
-            Shown::Receipt { receipt } => self.receipt(receipt),
-            Shown::Stopped { reason } => self.line(&paint(BAD, format!("stopped: {}", limited(reason)))),
-            Shown::Warning { text, .. } => self.line(&paint(CAREFUL, format!("warning: {}", limited(text)))),
+            ViewEvent::Receipt { receipt } => self.receipt(receipt),
+            ViewEvent::Stopped { reason } => self.line(&paint(BAD, format!("stopped: {}", limited(reason)))),
+            ViewEvent::Warning { text, .. } => self.line(&paint(CAREFUL, format!("warning: {}", limited(text)))),
             _ => {}
         }
     }

@@ -14,7 +14,7 @@ pub(super) fn open_ledger() -> Option<RunLedger> {
         Ok((ledger, left)) => {
             if left.ended > 0 {
                 let processes = if left.ended == 1 { "process" } else { "processes" };
-                logging::say(format!(
+                logging::write_stderr(format!(
                     "note: ended {} {processes} of hooks that a killed server had left running\n",
                     left.ended
                 ));
@@ -23,7 +23,7 @@ pub(super) fn open_ledger() -> Option<RunLedger> {
         }
         Err(error) => {
             let directory = directory.display();
-            logging::say(format!("warning: running hooks cannot be recorded in `{directory}`: {error}\n"));
+            logging::write_stderr(format!("warning: running hooks cannot be recorded in `{directory}`: {error}\n"));
             None
         }
     }

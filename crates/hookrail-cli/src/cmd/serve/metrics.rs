@@ -14,7 +14,7 @@ pub(super) async fn serve_metrics(bus: &Bus, address: SocketAddr) -> Result<()> 
     })?;
     if let Ok(address) = server.address() {
         // Standard output belongs to the clients. A script that asked for port 0 reads the port from this line.
-        logging::say(format!("metrics at http://{address}/metrics\n"));
+        logging::write_stderr(format!("metrics at http://{address}/metrics\n"));
     }
     tokio::spawn(server.serve(bus.metrics()));
     Ok(())

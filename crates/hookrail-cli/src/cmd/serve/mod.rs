@@ -42,7 +42,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit> {
     let configuration = project.configuration(&args.project);
     // Standard output belongs to the clients, so findings and panics go to standard error.
     logging::report_panics();
-    logging::say(styled(&render::diagnostic::all(&configuration.findings(), &project.places)));
+    logging::write_stderr(styled(&render::diagnostic::all(&configuration.findings(), &project.places)));
     let configured = configuration.bus;
     let settings = settings::settings(&project, args, configured, ledger::open_ledger());
     let runtime = super::runtime()?;

@@ -6,17 +6,17 @@ use hookrail::trust::{ChangeKind, Definition, FileState, HookChange};
 
 use super::text_diff::{DiffSign, GrantedTexts};
 use super::{LABEL, described, line};
-use crate::render::places::Places;
+use crate::render::path_display::PathDisplay;
 use crate::render::text::{hanging, one_line, visible};
 use crate::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
 
 /// Renders all changes, each with the earlier and the present version.
-pub(crate) fn all(changes: &[HookChange], texts: &GrantedTexts<'_>, places: &Places) -> String {
+pub(crate) fn all(changes: &[HookChange], texts: &GrantedTexts<'_>, places: &PathDisplay) -> String {
     changes.iter().map(|change| one(change, texts, places)).collect()
 }
 
 /// Renders one change.
-pub(crate) fn one(change: &HookChange, texts: &GrantedTexts<'_>, places: &Places) -> String {
+pub(crate) fn one(change: &HookChange, texts: &GrantedTexts<'_>, places: &PathDisplay) -> String {
     let label = change.hook.as_ref().map(|hook| &*hook.label).or(change.granted.as_ref().map(|grant| &*grant.hook));
     let style = match change.kind {
         ChangeKind::Changed => BAD,
@@ -30,7 +30,7 @@ pub(crate) fn one(change: &HookChange, texts: &GrantedTexts<'_>, places: &Places
         (Some(hook), Some(grant)) => {
             let now = hook.trust.fingerprint().map(|taken| taken.described());
             definitions(&mut out, grant.described.as_ref(), now);
-            line(&mut out, "source", &places.at(&hook.origin.location));
+            line(&mut out, "source", &places.location(&hook.origin.location));
         }
         (None, Some(grant)) => definitions(&mut out, grant.described.as_ref(), None),
         (None, None) => {}

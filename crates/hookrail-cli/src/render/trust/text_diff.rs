@@ -5,7 +5,7 @@ use std::io::Read as _;
 
 use hookrail::trust::{Digest, FileChange, FileState, FileTrustStore, GrantedFile};
 
-use crate::render::places::Places;
+use crate::render::path_display::PathDisplay;
 use crate::render::text::one_line;
 
 /// The number of unchanged lines shown around a change.
@@ -20,11 +20,11 @@ const MAX_PAIRS: usize = 4_000_000;
 /// The texts of granted files, from the store and from the project.
 pub(crate) struct GrantedTexts<'s> {
     store: Option<&'s FileTrustStore>,
-    places: &'s Places,
+    places: &'s PathDisplay,
 }
 
 impl<'s> GrantedTexts<'s> {
-    pub(crate) fn new(store: Option<&'s FileTrustStore>, places: &'s Places) -> Self {
+    pub(crate) fn new(store: Option<&'s FileTrustStore>, places: &'s PathDisplay) -> Self {
         Self { store, places }
     }
 

@@ -8,12 +8,12 @@ use super::text::one_line;
 
 /// The directories that paths are shown relative to.
 #[derive(Clone, Debug)]
-pub(crate) struct Places {
+pub(crate) struct PathDisplay {
     project: PathBuf,
     home: Option<PathBuf>,
 }
 
-impl Places {
+impl PathDisplay {
     pub(crate) fn new(project: &Path, home: Option<PathBuf>) -> Self {
         Self { project: project.to_owned(), home: home.filter(|home| home.is_absolute() && home.parent().is_some()) }
     }
@@ -31,7 +31,7 @@ impl Places {
     }
 
     /// Returns the file and line; empty if there is no file.
-    pub(crate) fn at(&self, place: &Location) -> String {
+    pub(crate) fn location(&self, place: &Location) -> String {
         if place.file.as_os_str().is_empty() {
             return String::new();
         }
@@ -56,12 +56,12 @@ mod tests {
 
     #[test]
     fn the_shortest_way_to_say_it() {
-        let places = Places::new(Path::new("/home/u/p"), Some("/home/u".into()));
+        let places = PathDisplay::new(Path::new("/home/u/p"), Some("/home/u".into()));
         assert_eq!(places.path(Path::new("/home/u/p/a/b")), "a/b");
         assert_eq!(places.path(Path::new("/home/u/p")), "~/p");
         assert_eq!(places.path(Path::new("/home/u/q")), "~/q");
         assert_eq!(places.path(Path::new("/etc/x\u{1b}")), "/etc/x\\x1b");
         assert_eq!(places.sentence("see /home/u/p/a:1"), "see a:1");
-        assert_eq!(Places::new(Path::new("/p"), Some("/".into())).path(Path::new("/q")), "/q");
+        assert_eq!(PathDisplay::new(Path::new("/p"), Some("/".into())).path(Path::new("/q")), "/q");
     }
 }

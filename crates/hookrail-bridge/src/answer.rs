@@ -1,0 +1,519 @@
+//! Makes one answer of what the hooks said, in the form that the agent honours.
+//!
+//! [`Answer::compose`] looks every effect up in the answer table ([`Agent::handling`]). An effect that the agent can express
+//! goes to the agent's writer as it is; any other is turned into what the table says, and recorded as a [`Loss`].
+
+mod write;
+
+use hookrail::{Decision, Effects, EventKind, Json};
+
+use crate::effect::{EffectKind, Handling};
+use crate::loss::Loss;
+use crate::request::{RefusedRequest, Request};
+use crate::session::{MAX_AGENT_END_DENIALS, PendingStop, Session, StopReach};
+use crate::{Agent, AnswerForm};
+
+/// What the hooks said about one event of a request.
+#[derive(Clone, Debug, Default)]
+pub struct Said {
+    /// What the host has to do.
+    pub effects: Effects,
+    /// The hook that denied, for the model.
+    pub denied_by: Option<String>,
+}
+
+/// What the person who installed the bridge chose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AnswerOptions {
+    /// Whether an `allow` of a hook may skip the agent's own permission prompt.
+    pub allow: AllowPolicy,
+    /// Whether a person can answer a question.
+    pub attendance: Attendance,
+}
+
+/// What an `allow` of a hook does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AllowPolicy {
+    /// Nothing: the agent asks as it would without hooks.
+    #[default]
+    KeepsPrompt,
+    /// The agent does not ask.
+    SkipsPrompt,
+}
+
+/// Whether a person sits at the agent's terminal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Attendance {
+    /// It is not known. Gemini CLI without a terminal ends the whole run at a question.
+    #[default]
+    Unknown,
+    /// A person can be asked.
+    Attended,
+}
+
+/// The exit status of the bridge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnswerStatus {
+    /// 0: the answer is on standard output, or there is none.
+    Answered,
+    /// 2: denied; the reason is on standard error.
+    Denied,
+}
+
+impl AnswerStatus {
+    /// The number.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Answered => 0,
+            Self::Denied => 2,
+        }
+    }
+}
+
+/// What the bridge gives back to the agent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The document for standard output.
+    pub stdout: Option<Json>,
+    /// The text for standard error.
+    pub stderr: Option<String>,
+    /// The exit status.
+    pub status: AnswerStatus,
+    /// What the agent could not be made to do.
+    pub losses: Vec<Loss>,
+}
+
+/// What is said to the agent: only what it has a form for.
+#[derive(Clone, Debug, Default)]
+struct Message {
+    allow: bool,
+    deny: Option<String>,
+    ask: Option<String>,
+    stop: Option<String>,
+    context: Vec<String>,
+    input: Option<Json>,
+    output: Option<String>,
+    prompt: Option<String>,
+    system_message: Option<String>,
+    clear_context: bool,
+    llm_request: Option<Json>,
+    llm_response: Option<Json>,
+    tool_config: Option<Json>,
+}
+
+impl Message {
+    fn context_text(&self) -> Option<String> {
+        (!self.context.is_empty()).then(|| self.context.join("\n"))
+    }
+}
+
+impl Answer {
+    /// An answer that changes nothing.
+    #[must_use]
+    pub fn silent() -> Self {
+        Self { stdout: None, stderr: None, status: AnswerStatus::Answered, losses: Vec::new() }
+    }
+
+    /// Denies in the one form that denies tools in all agents: status 2 with a text on standard error. Copilot loses the text
+    /// and blocks prompts in its own form only, so it gets that.
+    #[must_use]
+    pub fn denial(agent: Agent, event: Option<crate::AgentEvent>, reason: &str) -> Self {
+        let form = event.map(|event| event.form);
+        let kind = event.map_or(EventKind::BeforeTool, |event| event.kind);
+        let stdout = match form {
+            Some(AnswerForm::Copilot | AnswerForm::Plugin) => write::denial(agent, kind, reason),
+            _ => None,
+        };
+        let status = if stdout.is_some() { AnswerStatus::Answered } else { AnswerStatus::Denied };
+        Self { stdout, stderr: Some(reason.to_owned()), status, losses: Vec::new() }
+    }
+
+    /// The answer to a payload that cannot be used.
+    #[must_use]
+    pub fn refusal(refused: &RefusedRequest) -> Self {
+        let text = format!("hookrail: {}; run `hookrail doctor {}`", refused.error, refused.agent);
+        if refused.denies() {
+            return Self::denial(refused.agent, refused.event, &text);
+        }
+        Self { stderr: Some(text), ..Self::silent() }
+    }
+
+    /// The answer that a pending stop demands, if it does: gating events are denied without asking any hook.
+    #[must_use]
+    pub fn while_stopped(request: &Request, session: &mut Session) -> Option<Self> {
+        let stop = session.stop.clone()?;
+        match request.kind() {
+            EventKind::Prompt | EventKind::SessionStart | EventKind::SessionEnd | EventKind::AgentEnd => {
+                session.stop = None;
+                let denies = request.kind() == EventKind::Prompt && stop.reach == StopReach::NextPrompt;
+                denies.then(|| Self::denial(request.agent, Some(request.event), &stop_reason(&stop.reason)))
+            }
+            kind if kind.spec().is_gating() => {
+                Some(Self::denial(request.agent, Some(request.event), &stop_reason(&stop.reason)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Makes the answer. There is one `said` for each event of the request, in order.
+    #[must_use]
+    pub fn compose(request: &Request, said: &[Said], options: AnswerOptions, session: &mut Session) -> Self {
+        let mut composer = Composer { request, options, session, message: Message::default(), losses: Vec::new() };
+        composer.take_waiting_context();
+        for said in said {
+            composer.take(said);
+        }
+        composer.take_rewrite(said);
+        composer.finish()
+    }
+}
+
+fn stop_reason(reason: &str) -> String {
+    format!("a hook stopped the agent: {reason}")
+}
+
+struct Composer<'a> {
+    request: &'a Request,
+    options: AnswerOptions,
+    session: &'a mut Session,
+    message: Message,
+    losses: Vec<Loss>,
+}
+
+impl Composer<'_> {
+    fn agent(&self) -> Agent {
+        self.request.agent
+    }
+
+    fn kind(&self) -> EventKind {
+        self.request.kind()
+    }
+
+    /// How an effect is expressed, which is a loss unless it is honoured.
+    fn handle(&mut self, effect: EffectKind) -> Handling {
+        let handling = match effect {
+            EffectKind::Ask if self.can_ask_on_terminal() => Handling::Honoured,
+            _ => self.agent().handling(self.kind(), effect),
+        };
+        self.lose(effect, handling);
+        handling
+    }
+
+    fn lose(&mut self, effect: EffectKind, handling: Handling) {
+        if !handling.is_honoured() {
+            self.losses.push(Loss { event: self.kind(), effect, handling });
+        }
+    }
+
+    /// Gemini shows a dialog if a person is there to see it.
+    fn can_ask_on_terminal(&self) -> bool {
+        let is_tool = self.kind() == EventKind::BeforeTool;
+        is_tool && self.agent() == Agent::Gemini && self.options.attendance == Attendance::Attended
+    }
+
+    fn deny(&mut self, reason: String) {
+        match &mut self.message.deny {
+            Some(text) if text.contains(&reason) => {}
+            Some(text) => {
+                text.push('\n');
+                text.push_str(&reason);
+            }
+            None => self.message.deny = Some(reason),
+        }
+    }
+
+    fn take_waiting_context(&mut self) {
+        if self.agent().handling(self.kind(), EffectKind::Context).is_honoured() {
+            let key = self.request.call_key().filter(|_| self.kind() == EventKind::AfterTool);
+            self.message.context = self.session.take_context(key.as_deref());
+        }
+    }
+
+    fn take(&mut self, said: &Said) {
+        // Taken apart, so that a new effect cannot be forgotten here.
+        let Effects {
+            decision,
+            reason,
+            stop,
+            system_message,
+            suppress_output,
+            clear_context,
+            additional_context,
+            tool_input: _, // All rewrites of a patch are put back at once.
+            tool_output,
+            prompt,
+            messages,
+            entries,
+            llm_request,
+            llm_response,
+            tool_config,
+            result,
+        } = &said.effects;
+        self.take_decision(*decision, reason.as_deref(), said.denied_by.as_deref());
+        if let Some(stop) = stop {
+            self.take_stop(&stop.reason);
+        }
+        if let Some(text) = system_message
+            && self.handle(EffectKind::SystemMessage).is_honoured()
+        {
+            let joined =
+                self.message.system_message.take().map_or_else(|| text.clone(), |old| format!("{old}\n{text}"));
+            self.message.system_message = Some(joined);
+        }
+        if let Some(text) = additional_context.as_ref().filter(|text| !text.is_empty()) {
+            self.take_context(text);
+        }
+        if let Some(output) = tool_output {
+            self.take_output(&output_text(output));
+        }
+        if let Some(prompt) = prompt {
+            self.take_prompt(prompt);
+        }
+        if *clear_context {
+            self.message.clear_context = self.handle(EffectKind::ClearContext).is_honoured();
+        }
+        let slots = [
+            (EffectKind::ModelRequest, llm_request),
+            (EffectKind::ModelResponse, llm_response),
+            (EffectKind::ToolConfig, tool_config),
+        ];
+        for (effect, value) in slots {
+            let Some(value) = value else { continue };
+            if !self.handle(effect).is_honoured() {
+                continue;
+            }
+            match effect {
+                EffectKind::ModelRequest => self.message.llm_request = Some(value.clone()),
+                EffectKind::ModelResponse => self.message.llm_response = Some(value.clone()),
+                _ => self.message.tool_config = Some(value.clone()),
+            }
+        }
+        let unexpressed = [
+            (EffectKind::SuppressOutput, *suppress_output),
+            (EffectKind::Messages, !messages.is_empty()),
+            (EffectKind::Entries, !entries.is_empty()),
+            (EffectKind::Result, result.is_some()),
+        ];
+        for (effect, _) in unexpressed.into_iter().filter(|(_, asked)| *asked) {
+            self.handle(effect);
+        }
+    }
+
+    fn take_decision(&mut self, decision: Option<Decision>, reason: Option<&str>, hook: Option<&str>) {
+        let reason = reason.map(str::trim).filter(|reason| !reason.is_empty());
+        match decision {
+            None => {}
+            // Not a loss: the agent asks its own question, which a hook without an objection does not want to skip.
+            Some(Decision::Allow) => {
+                let opted_in = self.options.allow == AllowPolicy::SkipsPrompt;
+                self.message.allow = opted_in && self.agent().handling(self.kind(), EffectKind::Allow).is_honoured();
+            }
+            Some(Decision::Ask) => {
+                let question = reason.unwrap_or("a hook requires approval").to_owned();
+                match self.handle(EffectKind::Ask) {
+                    Handling::Honoured => self.message.ask = Some(question),
+                    Handling::Denied => self.deny(format!(
+                        "approval required: {question}. {} cannot ask for it here: explain to the user what you want to do and why",
+                        self.agent().title()
+                    )),
+                    _ => {}
+                }
+            }
+            Some(Decision::Deny) => {
+                let text = reason.unwrap_or("a hook denied this").to_owned();
+                self.take_deny(text, hook);
+            }
+        }
+    }
+
+    fn take_deny(&mut self, reason: String, hook: Option<&str>) {
+        if self.kind() == EventKind::AgentEnd {
+            if self.session.agent_end_denials >= MAX_AGENT_END_DENIALS {
+                self.lose(EffectKind::Deny, Handling::Dropped);
+                return;
+            }
+            self.session.agent_end_denials += 1;
+        }
+        match (self.handle(EffectKind::Deny), hook) {
+            (Handling::Honoured, Some(hook)) if self.kind() == EventKind::BeforeTool => {
+                self.deny(format!("denied by hook `{hook}`: {reason}"));
+            }
+            (Handling::Honoured, _) => self.deny(reason),
+            (Handling::AddedAsContext, _) => self.add_context(reason),
+            _ => {}
+        }
+    }
+
+    fn take_stop(&mut self, reason: &str) {
+        let text = stop_reason(reason);
+        let pending = |reach| Some(PendingStop { reason: reason.to_owned(), reach });
+        match self.handle(EffectKind::Stop) {
+            Handling::Honoured => self.message.stop = Some(reason.to_owned()),
+            Handling::ReplacesResult => {
+                self.message.output = Some(text);
+                self.session.stop = pending(StopReach::UntilPrompt);
+            }
+            _ => {
+                let before_a_prompt = matches!(self.kind(), EventKind::SessionStart | EventKind::Prompt);
+                let reach =
+                    if self.kind() == EventKind::SessionStart { StopReach::NextPrompt } else { StopReach::UntilPrompt };
+                self.session.stop = pending(reach);
+                if self.kind().spec().is_gating() {
+                    self.deny(text);
+                } else if !before_a_prompt {
+                    self.add_context(text);
+                }
+            }
+        }
+    }
+
+    fn take_context(&mut self, text: &str) {
+        match self.handle(EffectKind::Context) {
+            Handling::Honoured => self.add_context(text.to_owned()),
+            Handling::KeptForLater => {
+                let key = self.request.call_key().filter(|_| self.kind() == EventKind::BeforeTool);
+                self.session.keep_context(key, text.to_owned());
+            }
+            _ => {}
+        }
+    }
+
+    fn add_context(&mut self, text: String) {
+        if !self.message.context.contains(&text) {
+            self.message.context.push(text);
+        }
+    }
+
+    fn take_output(&mut self, text: &str) {
+        let handling = match self.agent() {
+            Agent::Claude if write::claude_output(self.request, text).is_none() => Handling::AddedAsContext,
+            agent => agent.handling(self.kind(), EffectKind::ToolOutput),
+        };
+        self.lose(EffectKind::ToolOutput, handling);
+        if handling.is_honoured() {
+            self.message.output = Some(text.to_owned());
+        } else {
+            self.add_context(format!("a hook replaces the result of this call by:\n{text}"));
+        }
+    }
+
+    /// A prompt to which text was added is a context; any other is a replacement.
+    fn take_prompt(&mut self, prompt: &str) {
+        let original = self.request.prompt.as_deref().unwrap_or_default();
+        if self.agent().handling(self.kind(), EffectKind::Prompt).is_honoured() {
+            self.message.prompt = Some(prompt.to_owned());
+            return;
+        }
+        let added = prompt.split_once(original).filter(|_| !original.is_empty());
+        let Some((before, after)) = added else {
+            self.handle(EffectKind::Prompt);
+            self.add_context(format!("a hook replaces the user's prompt by:\n{prompt}"));
+            return;
+        };
+        for text in [before.trim(), after.trim()] {
+            let known = self.message.context.iter().any(|known| known.trim() == text);
+            if !text.is_empty() && !known {
+                self.add_context(text.to_owned());
+            }
+        }
+    }
+
+    fn take_rewrite(&mut self, said: &[Said]) {
+        let inputs: Vec<Option<Json>> = said.iter().map(|said| said.effects.tool_input.clone()).collect();
+        let Some(call) = &self.request.call else { return };
+        let rewritten = match &self.request.patch {
+            Some((patch, operations)) => {
+                if inputs.iter().all(Option::is_none) {
+                    return;
+                }
+                match patch.with_rewrites(&self.request.cwd, operations, &inputs) {
+                    Ok(changed) if changed == *patch => return,
+                    Ok(changed) => {
+                        let command = ("command".to_owned(), Json::string(&changed.to_text()));
+                        [command].into_iter().collect::<hookrail::JsonObject>().to_json()
+                    }
+                    Err(error) => {
+                        self.lose(EffectKind::ToolInput, Handling::Denied);
+                        let wanted: Vec<String> =
+                            inputs.iter().flatten().map(|input| input.text().to_owned()).collect();
+                        self.deny(format!(
+                            "a hook changes this patch, and {error}. Make these changes instead: {}",
+                            wanted.join(", ")
+                        ));
+                        return;
+                    }
+                }
+            }
+            None => {
+                let Some(input) = inputs.into_iter().flatten().next_back() else { return };
+                let agent_input = call.to_agent(&input);
+                if agent_input.same_as(&call.agent_input) {
+                    return;
+                }
+                agent_input
+            }
+        };
+        let advice = format!(
+            "a hook changes this call, and {} cannot run it changed. Make this call instead: `{}` with {}",
+            self.agent().title(),
+            call.agent_name,
+            rewritten.text()
+        );
+        match self.handle(EffectKind::ToolInput) {
+            Handling::Honoured => self.message.input = Some(rewritten),
+            _ => self.deny(advice),
+        }
+    }
+
+    fn finish(mut self) -> Answer {
+        if self.kind() == EventKind::AgentEnd && (self.message.deny.is_none() || self.message.stop.is_some()) {
+            // The end stands, so the next answer begins to count anew.
+            self.session.agent_end_denials = 0;
+        }
+        if self.message.stop.is_some() {
+            match self.kind() {
+                // Without a deny Claude runs the tool and ends only then.
+                EventKind::BeforeTool => {
+                    let text = stop_reason(self.message.stop.as_deref().unwrap_or_default());
+                    self.deny(text);
+                }
+                // A stop is not to be kept from ending by a deny of the end.
+                EventKind::AgentEnd => self.message.deny = None,
+                _ => {}
+            }
+        }
+        if let Some(deny) = &mut self.message.deny {
+            // A rewrite beside a deny voids the answer in Codex. Context beside a deny is lost in most forms, so it becomes
+            // part of the reason.
+            self.message.input = None;
+            self.message.ask = None;
+            self.message.allow = false;
+            for text in std::mem::take(&mut self.message.context) {
+                deny.push_str("\n\n");
+                deny.push_str(&text);
+            }
+        }
+        for loss in &self.losses {
+            *self.session.losses.entry(loss.name()).or_default() += 1;
+        }
+        let mut answer = write::answer(self.request, &self.message);
+        answer.losses = self.losses;
+        answer
+    }
+}
+
+/// The text of a replaced result: a text, or the text parts of a list of content.
+fn output_text(output: &Json) -> String {
+    if let Some(text) = output.as_str() {
+        return text;
+    }
+    let content = output.as_object().and_then(|members| members.get("content").cloned());
+    let Some(content) = content else { return output.text().to_owned() };
+    if let Some(text) = content.as_str() {
+        return text;
+    }
+    let Some(parts) = content.as_array() else { return content.text().to_owned() };
+    let text = |part: &Json| part.as_object().and_then(|part| part.get("text")?.as_str());
+    parts.iter().filter_map(text).collect::<Vec<_>>().join("\n")
+}

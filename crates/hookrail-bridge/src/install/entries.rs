@@ -1,0 +1,179 @@
+//! The entries of the bridge in each agent's form.
+
+use std::path::{Path, PathBuf};
+
+use hookrail::EventKind;
+use serde_json::{Value, json};
+
+use super::places::{Locations, Scope, UnsupportedScope};
+use crate::{Agent, AgentEvent};
+
+/// What the person who installs chose.
+#[derive(Clone, Debug)]
+pub struct InstallOptions {
+    /// The program that the agent calls, as an absolute path.
+    pub program: PathBuf,
+    /// Whose sessions.
+    pub scope: Scope,
+    /// The neutral events that hooks want. Session-start is always there: it tells about hooks that are not trusted.
+    pub events: Vec<EventKind>,
+    /// How long the agent waits for the bridge, in seconds.
+    pub timeout_seconds: u32,
+}
+
+impl InstallOptions {
+    /// The bridge answers before the agent stops waiting: every agent lets a tool run when its hook times out.
+    fn deadline_ms(&self) -> u64 {
+        u64::from(self.timeout_seconds) * 800
+    }
+
+    fn command(&self, agent: Agent, event: &AgentEvent) -> String {
+        let program = shell_quoted(&self.program.to_string_lossy());
+        format!("{program} bridge {agent} --event {} --deadline {}", event.name, self.deadline_ms())
+    }
+
+    fn wanted(&self, agent: Agent) -> impl Iterator<Item = &'static AgentEvent> {
+        let wanted = |event: &&AgentEvent| event.kind == EventKind::SessionStart || self.events.contains(&event.kind);
+        agent.events().iter().filter(wanted)
+    }
+}
+
+/// A word that a shell reads as it is.
+fn shell_quoted(word: &str) -> String {
+    let plain = |character: char| character.is_ascii_alphanumeric() || "/._-+".contains(character);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// One entry for one event.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The agent's name of the event, which is the key of the list that gets the entry.
+    pub event: &'static str,
+    /// The entry.
+    pub value: Value,
+    /// The command in it.
+    pub command: String,
+}
+
+/// A file that an installation writes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SettingsFile {
+    /// A file that other programs and people write too: entries are added to the lists below `hooks`.
+    Shared {
+        /// The file.
+        path: PathBuf,
+        /// The entries.
+        entries: Vec<Entry>,
+        /// Whether the agent accepts comments and trailing commas in it.
+        syntax: SettingsSyntax,
+    },
+    /// A file that belongs to hookrail alone.
+    Own {
+        /// The file.
+        path: PathBuf,
+        /// What it holds.
+        text: String,
+    },
+}
+
+/// What an agent accepts in a settings file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettingsSyntax {
+    /// JSON and nothing else: a comment makes the agent ignore all hooks of the file.
+    StrictJson,
+    /// JSON with comments.
+    JsonWithComments,
+}
+
+impl SettingsFile {
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Shared { path, .. } | Self::Own { path, .. } => path,
+        }
+    }
+}
+
+/// The files that make an agent call the bridge.
+///
+/// # Errors
+///
+/// The agent has no hooks in this scope.
+pub fn settings_files(
+    agent: Agent,
+    options: &InstallOptions,
+    locations: &Locations<'_>,
+) -> Result<Vec<SettingsFile>, UnsupportedScope> {
+    let path = locations.settings_path(agent, options.scope)?;
+    let entries = || entries(agent, options);
+    let shared = |syntax| vec![SettingsFile::Shared { path: path.clone(), entries: entries(), syntax }];
+    let own = |text: String| vec![SettingsFile::Own { path: path.clone(), text }];
+    Ok(match (agent, options.scope) {
+        (Agent::Claude, Scope::System) => own(pretty(&json!({ "hooks": grouped(&entries()) }))),
+        (Agent::Claude | Agent::Codex, _) => shared(SettingsSyntax::StrictJson),
+        (Agent::Qwen, _) | (Agent::Gemini, Scope::Project | Scope::System) => shared(SettingsSyntax::JsonWithComments),
+        (Agent::Gemini, Scope::User) => {
+            let manifest = json!({ "name": "hookrail", "version": env!("CARGO_PKG_VERSION") });
+            let folder = path.parent().and_then(Path::parent).unwrap_or(&path).to_owned();
+            let mut files = own(pretty(&json!({ "hooks": grouped(&entries()) })));
+            files.push(SettingsFile::Own { path: folder.join("gemini-extension.json"), text: pretty(&manifest) });
+            files
+        }
+        (Agent::Copilot, _) => own(pretty(&json!({ "version": 1, "hooks": grouped(&entries()) }))),
+        (Agent::OpenCode, _) => own(plugin_text(include_str!("../../assets/opencode.js"), options)),
+        (Agent::Pi, _) => own(plugin_text(include_str!("../../assets/pi.ts"), options)),
+    })
+}
+
+/// The generated plugin: the asset with the program and the deadline filled in.
+fn plugin_text(asset: &str, options: &InstallOptions) -> String {
+    let program = Value::from(options.program.to_string_lossy().into_owned());
+    asset.replace("\"@PROGRAM@\"", &program.to_string()).replace("\"@DEADLINE@\"", &options.deadline_ms().to_string())
+}
+
+fn pretty(value: &Value) -> String {
+    // A value that was made of texts and numbers can always be written.
+    serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
+}
+
+fn grouped(entries: &[Entry]) -> Value {
+    let mut lists = serde_json::Map::new();
+    for entry in entries {
+        let list = lists.entry(entry.event).or_insert_with(|| json!([]));
+        if let Some(list) = list.as_array_mut() {
+            list.push(entry.value.clone());
+        }
+    }
+    Value::Object(lists)
+}
+
+fn entries(agent: Agent, options: &InstallOptions) -> Vec<Entry> {
+    let entry = |event: &AgentEvent| {
+        let command = options.command(agent, event);
+        let value = entry_value(agent, event, &command, options.timeout_seconds);
+        Entry { event: event.name, value, command }
+    };
+    options.wanted(agent).map(|event| entry(event)).collect()
+}
+
+fn entry_value(agent: Agent, event: &AgentEvent, command: &str, seconds: u32) -> Value {
+    let gating = event.kind.spec().is_gating();
+    match agent {
+        Agent::Copilot => json!({ "type": "command", "bash": command, "timeoutSec": seconds }),
+        Agent::Gemini => {
+            let hook = json!({ "name": "hookrail", "type": "command", "command": command, "timeout": seconds * 1000 });
+            json!({ "hooks": [hook] })
+        }
+        // Claude can be told that a hook which fails blocks; without this word it lets the tool run.
+        Agent::Claude if gating => {
+            json!({ "hooks": [{ "type": "command", "command": command, "timeout": seconds, "onFailure": "block" }] })
+        }
+        Agent::Claude | Agent::Codex | Agent::Qwen | Agent::OpenCode | Agent::Pi => {
+            json!({ "hooks": [{ "type": "command", "command": command, "timeout": seconds }] })
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Connects hookrail to the hooks of existing coding agents.
+//!
+//! An agent calls `hookrail bridge AGENT` as its hook. This crate reads the agent's payload ([`request`]), gives the caller
+//! the neutral events to fire, and makes of what the hooks said one answer in exactly the form that this agent honours
+//! ([`answer`]). It starts no process and opens no file: the command line does that.
+//!
+//! ```text
+//!  agent ── payload ──► request::read ──► Request ── events ──► engine ── effects ──► Answer::compose ──► agent
+//!                          │                                                            │
+//!                          ├ Pass: nothing to fire                                      ├ losses: what the agent cannot do
+//!                          └ RefusedRequest: gating events are denied                   └ session: what the next event needs
+//! ```
+//!
+//! What an agent cannot express is never dropped silently. [`Agent::handling`] is the table that says for every agent, event
+//! and effect how the effect is expressed and what takes its place.
+
+#![forbid(unsafe_code)]
+
+mod agent;
+pub mod answer;
+mod effect;
+mod events;
+pub mod install;
+mod loss;
+pub mod patch;
+pub mod request;
+mod sample;
+pub mod session;
+pub mod tools;
+
+pub use agent::Agent;
+pub use answer::{AllowPolicy, Answer, AnswerOptions, AnswerStatus, Attendance, Said};
+pub use effect::{EffectKind, Handling};
+pub use events::{AgentEvent, AnswerForm};
+pub use loss::{Loss, RecordedLoss};
+pub use request::{Incoming, NoisyEvents, Pass, Reading, RefusedRequest, Request, RequestError};
+pub use session::Session;

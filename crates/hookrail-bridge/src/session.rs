@@ -1,0 +1,80 @@
+//! What the bridge remembers of a session between two events. Every event is a process of its own.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The agent goes on at most this often because hooks denied the end of its answer. Codex and Gemini have no limit of their
+/// own: 339 rounds were counted in a minute.
+pub const MAX_AGENT_END_DENIALS: u32 = 8;
+
+/// Waiting texts beyond this are dropped, oldest first: a session may last for days.
+const MAX_WAITING: usize = 64;
+
+/// How far a stop reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StopReach {
+    /// Until the user sends the next prompt.
+    UntilPrompt,
+    /// The next prompt is denied too: the agent was told to stop before there was one.
+    NextPrompt,
+}
+
+/// A stop that the agent has no form for. Gating events are denied while it waits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PendingStop {
+    /// Why the agent must stop.
+    pub reason: String,
+    /// How far it reaches.
+    pub reach: StopReach,
+}
+
+/// What is remembered of one session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Session {
+    /// The last prompt of the user. LLxprt's hooks need it at the end of an answer, and most agents do not repeat it.
+    pub prompt: String,
+    /// How often in a row the end of an answer was denied.
+    pub agent_end_denials: u32,
+    /// Texts that wait for the end of a tool call, by the key of the call.
+    pub call_context: BTreeMap<String, String>,
+    /// Texts that wait for the next event that can carry context.
+    pub next_context: Vec<String>,
+    /// A stop that the agent has no form for.
+    pub stop: Option<PendingStop>,
+    /// How often each loss occurred.
+    pub losses: BTreeMap<String, u64>,
+}
+
+impl Session {
+    /// Keeps a text for the end of a call, or for the next event if there is no call.
+    pub(crate) fn keep_context(&mut self, call: Option<String>, text: String) {
+        match call {
+            Some(key) => {
+                while self.call_context.len() >= MAX_WAITING {
+                    self.call_context.pop_first();
+                }
+                let waiting = self.call_context.entry(key).or_default();
+                if !waiting.is_empty() {
+                    waiting.push('\n');
+                }
+                waiting.push_str(&text);
+            }
+            None => {
+                if self.next_context.len() >= MAX_WAITING {
+                    self.next_context.remove(0);
+                }
+                self.next_context.push(text);
+            }
+        }
+    }
+
+    /// Takes the texts that can be given now.
+    pub(crate) fn take_context(&mut self, call: Option<&str>) -> Vec<String> {
+        let mut texts = std::mem::take(&mut self.next_context);
+        texts.extend(call.and_then(|key| self.call_context.remove(key)));
+        texts
+    }
+}

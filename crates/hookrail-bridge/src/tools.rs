@@ -1,0 +1,260 @@
+//! The names of tools and arguments: the agents', the neutral ones of the bridge, and the dialects'.
+//!
+//! The neutral names are LLxprt's. A tool that is not in the table keeps its name and its arguments in both directions, so an
+//! agent's new tools and the tools of MCP servers reach hooks unchanged.
+
+use hookrail::{DialectId, Json, JsonObject, ToolNames};
+
+use crate::Agent;
+
+/// One tool in every vocabulary.
+struct Tool {
+    /// The neutral name, which is LLxprt's.
+    name: &'static str,
+    /// The agents' names. An agent that is not listed uses the neutral name or has no such tool.
+    agents: &'static [(Agent, &'static str)],
+    xcode: &'static str,
+    xcsh: &'static str,
+    arguments: &'static [Argument],
+}
+
+/// One argument in every vocabulary.
+struct Argument {
+    name: &'static str,
+    agents: &'static [(Agent, &'static str)],
+    xcode: &'static str,
+    xcsh: &'static str,
+}
+
+use Agent::{Claude, Codex, Copilot, Gemini, OpenCode, Pi, Qwen};
+
+const FILE_PATH: Argument = Argument {
+    name: "file_path",
+    agents: &[(Copilot, "path"), (OpenCode, "filePath"), (Pi, "path")],
+    xcode: "filePath",
+    xcsh: "path",
+};
+
+const fn same(name: &'static str) -> Argument {
+    Argument { name, agents: &[], xcode: name, xcsh: name }
+}
+
+static TOOLS: &[Tool] = &[
+    Tool {
+        name: "write_file",
+        agents: &[(Claude, "Write"), (Copilot, "create"), (OpenCode, "write"), (Pi, "write")],
+        xcode: "writeFile",
+        xcsh: "write",
+        arguments: &[
+            FILE_PATH,
+            Argument { name: "content", agents: &[(Copilot, "file_text")], xcode: "content", xcsh: "content" },
+        ],
+    },
+    Tool {
+        name: "replace",
+        agents: &[(Claude, "Edit"), (Qwen, "edit"), (Copilot, "edit"), (OpenCode, "edit"), (Pi, "edit")],
+        xcode: "edit",
+        xcsh: "edit",
+        arguments: &[
+            FILE_PATH,
+            Argument {
+                name: "old_string",
+                agents: &[(Copilot, "old_str"), (OpenCode, "oldString"), (Pi, "oldText")],
+                xcode: "oldString",
+                xcsh: "oldText",
+            },
+            Argument {
+                name: "new_string",
+                agents: &[(Copilot, "new_str"), (OpenCode, "newString"), (Pi, "newText")],
+                xcode: "newString",
+                xcsh: "newText",
+            },
+        ],
+    },
+    Tool {
+        name: "read_file",
+        agents: &[(Claude, "Read"), (Copilot, "view"), (OpenCode, "read"), (Pi, "read")],
+        xcode: "readFile",
+        xcsh: "read",
+        arguments: &[FILE_PATH],
+    },
+    Tool {
+        name: "run_shell_command",
+        agents: &[(Claude, "Bash"), (Codex, "Bash"), (Copilot, "bash"), (OpenCode, "bash"), (Pi, "bash")],
+        xcode: "shell",
+        xcsh: "bash",
+        arguments: &[same("command")],
+    },
+    Tool {
+        name: "list_directory",
+        agents: &[(Claude, "LS"), (OpenCode, "list"), (Pi, "ls")],
+        xcode: "listDir",
+        xcsh: "ls",
+        arguments: &[Argument { name: "path", agents: &[(Gemini, "dir_path")], xcode: "dirPath", xcsh: "path" }],
+    },
+    Tool {
+        name: "glob",
+        agents: &[(Claude, "Glob"), (Pi, "find")],
+        xcode: "glob",
+        xcsh: "find",
+        arguments: &[same("pattern")],
+    },
+    Tool {
+        name: "search_file_content",
+        agents: &[(Claude, "Grep"), (Qwen, "grep_search"), (Copilot, "grep"), (OpenCode, "grep"), (Pi, "grep")],
+        xcode: "grep",
+        xcsh: "grep",
+        arguments: &[same("pattern")],
+    },
+    Tool {
+        name: "web_fetch",
+        agents: &[(Claude, "WebFetch"), (OpenCode, "webfetch")],
+        xcode: "webFetch",
+        xcsh: "fetch",
+        arguments: &[],
+    },
+];
+
+/// The argument names under which an LLxprt script may look for the path of a file tool, beside the neutral one.
+pub const PATH_ALIASES: [&str; 2] = ["absolute_path", "path"];
+
+/// The tools that Copilot fires under Claude Code's event names have Claude Code's names and Copilot's arguments.
+const CLAUDE_NAMES_IN_COPILOT: Agent = Claude;
+
+impl Tool {
+    fn in_agent(&self, agent: Agent) -> &'static str {
+        self.agents.iter().find(|(known, _)| *known == agent).map_or(self.name, |(_, name)| name)
+    }
+}
+
+impl Argument {
+    fn in_agent(&self, agent: Agent) -> &'static str {
+        self.agents.iter().find(|(known, _)| *known == agent).map_or(self.name, |(_, name)| name)
+    }
+}
+
+fn by_agent_name(agent: Agent, name: &str) -> Option<&'static Tool> {
+    let own = TOOLS.iter().find(|tool| tool.in_agent(agent) == name);
+    own.or_else(|| {
+        let shared = TOOLS.iter().find(|tool| tool.in_agent(CLAUDE_NAMES_IN_COPILOT) == name);
+        shared.filter(|_| agent == Copilot)
+    })
+}
+
+/// A tool call in the neutral vocabulary, with the way back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolCall {
+    agent: Agent,
+    /// The agent's name for the tool.
+    pub agent_name: String,
+    /// The neutral name.
+    pub name: String,
+    /// The input in the agent's words.
+    pub agent_input: Json,
+    /// The input in neutral words.
+    pub input: Json,
+}
+
+impl ToolCall {
+    /// Reads a call in an agent's words.
+    #[must_use]
+    pub fn read(agent: Agent, agent_name: &str, agent_input: Json) -> Self {
+        let tool = by_agent_name(agent, agent_name);
+        let name = tool.map_or(agent_name, |tool| tool.name).to_owned();
+        let input = match (tool, agent_input.as_object()) {
+            (Some(tool), Some(members)) => renamed(&members, |member| {
+                tool.arguments.iter().find(|argument| argument.in_agent(agent) == member).map(|argument| argument.name)
+            }),
+            _ => agent_input.clone(),
+        };
+        Self { agent, agent_name: agent_name.to_owned(), name, agent_input, input }
+    }
+
+    /// The input in the agent's words again. An input that no hook changed comes back as it was.
+    #[must_use]
+    pub fn to_agent(&self, input: &Json) -> Json {
+        if self.input.same_as(input) {
+            return self.agent_input.clone();
+        }
+        match (by_agent_name(self.agent, &self.agent_name), input.as_object()) {
+            (Some(tool), Some(members)) => renamed(&members, |member| {
+                let argument = tool.arguments.iter().find(|argument| argument.name == member);
+                argument.map(|argument| argument.in_agent(self.agent))
+            }),
+            _ => input.clone(),
+        }
+    }
+}
+
+fn renamed(members: &JsonObject, new_name: impl Fn(&str) -> Option<&'static str>) -> Json {
+    let renamed = members.iter().map(|(name, value)| (new_name(name).unwrap_or(name).to_owned(), value.clone()));
+    renamed.collect::<JsonObject>().to_json()
+}
+
+/// The names of a neutral tool in the dialects, for the engine. A tool that is not in the table has none of its own.
+#[must_use]
+pub fn dialect_names(name: &str) -> ToolNames {
+    let names = ToolNames::new(name);
+    let Some(tool) = TOOLS.iter().find(|tool| tool.name == name) else { return names };
+    let pairs = |of: fn(&Argument) -> &'static str| -> Vec<(&'static str, &'static str)> {
+        tool.arguments
+            .iter()
+            .map(|argument| (argument.name, of(argument)))
+            .filter(|(own, other)| own != other)
+            .collect()
+    };
+    names.in_dialect(DialectId::Xcode, tool.xcode, pairs(|argument| argument.xcode)).in_dialect(
+        DialectId::Xcsh,
+        tool.xcsh,
+        pairs(|argument| argument.xcsh),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_read_and_written_back_in_every_agents_words() {
+        for (agent, name, input, neutral) in [
+            (
+                Claude,
+                "Write",
+                r#"{"file_path":"/p/a","content":"x"}"#,
+                ("write_file", r#"{"file_path":"/p/a","content":"x"}"#),
+            ),
+            (
+                Copilot,
+                "create",
+                r#"{"path":"/p/a","file_text":"x"}"#,
+                ("write_file", r#"{"file_path":"/p/a","content":"x"}"#),
+            ),
+            (
+                Copilot,
+                "Write",
+                r#"{"path":"/p/a","file_text":"x"}"#,
+                ("write_file", r#"{"file_path":"/p/a","content":"x"}"#),
+            ),
+            (
+                Gemini,
+                "replace",
+                r#"{"file_path":"a","old_string":"1"}"#,
+                ("replace", r#"{"file_path":"a","old_string":"1"}"#),
+            ),
+            (
+                OpenCode,
+                "edit",
+                r#"{"filePath":"a","oldString":"1"}"#,
+                ("replace", r#"{"file_path":"a","old_string":"1"}"#),
+            ),
+            (Pi, "bash", r#"{"command":"ls"}"#, ("run_shell_command", r#"{"command":"ls"}"#)),
+            (Codex, "mcp__a__b", r#"{"path":1}"#, ("mcp__a__b", r#"{"path":1}"#)),
+        ] {
+            let call = ToolCall::read(agent, name, Json::parse(input).unwrap());
+            assert_eq!((call.name.as_str(), call.input.text()), neutral, "{agent}");
+            assert_eq!(call.to_agent(&call.input).text(), input, "{agent}");
+            let changed = Json::parse(&call.input.text().replace("\"x\"", "\"y\"")).unwrap();
+            assert_eq!(call.to_agent(&changed).text(), input.replace("\"x\"", "\"y\""), "{agent}");
+        }
+    }
+}

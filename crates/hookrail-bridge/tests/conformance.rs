@@ -1,0 +1,232 @@
+//! The cases in `conformance/agents`: a recorded payload, what the hooks said, and the answer that the agent honours.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail the test as the tests themselves do")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use hookrail::{Decision, Effects, Event, Json};
+use hookrail_bridge::{Agent, Answer, AnswerOptions, Incoming, NoisyEvents, Pass, Reading, Said, Session, request};
+use serde::Deserialize;
+use serde_json::Value;
+
+#[derive(Deserialize)]
+struct Suite {
+    agent: String,
+    cases: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Case {
+    name: String,
+    rule: String,
+    payload: String,
+    /// The agent whose recording it is, if it is another one.
+    payload_of: Option<String>,
+    event: Option<String>,
+    #[serde(default)]
+    environment: BTreeMap<String, String>,
+    #[serde(default)]
+    events: Vec<BTreeMap<String, Value>>,
+    passes: Option<String>,
+    #[serde(default)]
+    session: Session,
+    session_after: Option<Value>,
+    said: Vec<SaidInCase>,
+    answer: ExpectedAnswer,
+    losses: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ExpectedAnswer {
+    status: u8,
+    stdout: Option<Value>,
+    stderr: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct SaidInCase {
+    decision: Option<String>,
+    reason: Option<String>,
+    denied_by: Option<String>,
+    stop: Option<String>,
+    system_message: Option<String>,
+    suppress_output: bool,
+    clear_context: bool,
+    additional_context: Option<String>,
+    tool_input: Option<Json>,
+    tool_output: Option<Json>,
+    prompt: Option<String>,
+    messages: Vec<Json>,
+    entries: Vec<Json>,
+    llm_request: Option<Json>,
+    llm_response: Option<Json>,
+    tool_config: Option<Json>,
+}
+
+impl SaidInCase {
+    fn said(self) -> Said {
+        let decision = self.decision.map(|name| match name.as_str() {
+            "allow" => Decision::Allow,
+            "ask" => Decision::Ask,
+            "deny" => Decision::Deny,
+            other => panic!("`{other}` is not a decision"),
+        });
+        let effects = Effects {
+            decision,
+            reason: self.reason,
+            stop: self.stop.map(hookrail::outcome::Stop::new),
+            system_message: self.system_message,
+            suppress_output: self.suppress_output,
+            clear_context: self.clear_context,
+            additional_context: self.additional_context,
+            tool_input: self.tool_input,
+            tool_output: self.tool_output,
+            prompt: self.prompt,
+            messages: self.messages,
+            entries: self.entries,
+            llm_request: self.llm_request,
+            llm_response: self.llm_response,
+            tool_config: self.tool_config,
+            result: None,
+        };
+        Said { effects, denied_by: self.denied_by }
+    }
+}
+
+fn folder() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/agents")
+}
+
+fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> T {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn value(json: &Json) -> Value {
+    json.to_value()
+}
+
+#[test]
+fn every_case_gets_the_answer_that_its_agent_honours() {
+    let mut failures = Vec::new();
+    for agent in Agent::ALL {
+        let suite: Suite = read(&folder().join(format!("{agent}.json")));
+        assert_eq!(suite.agent, agent.name());
+        assert!(suite.cases.len() > 15, "{agent}");
+        for case in suite.cases {
+            let title = format!("{agent}: {} ({})", case.name, case.rule);
+            failures.extend(check(agent, case).into_iter().map(|failure| format!("{title}: {failure}")));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+fn check(agent: Agent, case: Case) -> Vec<String> {
+    let recorded = case.payload_of.as_deref().unwrap_or(agent.name());
+    let payloads: BTreeMap<String, Json> = read(&folder().join(format!("payloads/{recorded}.json")));
+    let payload = payloads.get(&case.payload).unwrap_or_else(|| panic!("no payload `{}`", case.payload));
+    let variable = |name: &str| case.environment.get(name).cloned();
+    let incoming = Incoming {
+        agent,
+        event: case.event.as_deref(),
+        payload: payload.text().as_bytes(),
+        variable: &variable,
+        noisy: NoisyEvents::Filtered,
+    };
+    let mut session = case.session;
+    let mut failures = Vec::new();
+    let answer = match request::read(&incoming) {
+        Err(refused) => Answer::refusal(&refused),
+        Ok(Reading::Pass(pass)) => {
+            let name = match pass {
+                Pass::UnknownEvent { .. } => "unknown-event",
+                Pass::EmptyPrompt => "empty-prompt",
+                Pass::MachineMadePrompt => "machine-made-prompt",
+                Pass::PieceOfResponse => "piece-of-response",
+                Pass::CompressionCheck => "compression-check",
+            };
+            if case.passes.as_deref() != Some(name) {
+                failures.push(format!("passes as `{name}`"));
+            }
+            Answer::silent()
+        }
+        Ok(Reading::Fire(request)) => {
+            if let Some(pass) = case.passes {
+                failures.push(format!("is fired, not passed as `{pass}`"));
+            }
+            for (index, expected) in case.events.iter().enumerate() {
+                failures.extend(
+                    request
+                        .events
+                        .get(index)
+                        .map_or(vec!["has too few events".to_owned()], |event| different_fields(event, expected)),
+                );
+            }
+            match Answer::while_stopped(&request, &mut session) {
+                Some(answer) => answer,
+                None => {
+                    let said: Vec<Said> = case.said.into_iter().map(SaidInCase::said).collect();
+                    Answer::compose(&request, &said, AnswerOptions::default(), &mut session)
+                }
+            }
+        }
+    };
+    let stdout = answer.stdout.as_ref().map(value);
+    if stdout != case.answer.stdout {
+        failures.push(format!("stdout is {stdout:?}, not {:?}", case.answer.stdout));
+    }
+    if answer.stderr != case.answer.stderr || answer.status.code() != case.answer.status {
+        failures.push(format!("stderr is {:?} with {}", answer.stderr, answer.status.code()));
+    }
+    let losses: Vec<String> = answer.losses.iter().map(hookrail_bridge::Loss::name).collect();
+    if losses != case.losses {
+        failures.push(format!("losses are {losses:?}, not {:?}", case.losses));
+    }
+    if let Some(expected) = case.session_after {
+        session.losses.clear();
+        let expected: Session = serde_json::from_value(expected).unwrap();
+        if session != expected {
+            failures.push(format!("the session is {session:?}"));
+        }
+    }
+    failures
+}
+
+fn different_fields(event: &Event, expected: &BTreeMap<String, Value>) -> Vec<String> {
+    let actual = |name: &str| match name {
+        "event" => Some(Value::from(event.kind().name())),
+        _ => event.field(name).map(value),
+    };
+    let different = expected.iter().filter(|(name, wanted)| actual(name).as_ref() != Some(wanted));
+    different.map(|(name, _)| format!("`{name}` is {:?}", actual(name))).collect()
+}
+
+#[test]
+fn a_payload_that_cannot_be_used_denies_gating_events_and_no_others() {
+    for agent in Agent::ALL {
+        for kind in [hookrail::EventKind::BeforeTool, hookrail::EventKind::AfterTool] {
+            let Some(name) = agent.event_name(kind) else { continue };
+            let whole = format!(r#"{{"hook_event_name":"{name}","session_id":"s","cwd":"/p","toolName":""}}"#);
+            let broken = ["", "{", "[]", "nonsense", r#"{"a":1"#, "\u{0}", whole.as_str()];
+            for text in broken {
+                let incoming = Incoming {
+                    agent,
+                    event: Some(name),
+                    payload: text.as_bytes(),
+                    variable: &|_| None,
+                    noisy: NoisyEvents::Filtered,
+                };
+                let Err(refused) = request::read(&incoming) else { panic!("{agent}: {text:?} is accepted") };
+                let answer = Answer::refusal(&refused);
+                let reason = answer.stderr.clone().unwrap();
+                assert!(reason.contains("hookrail doctor"), "{reason}");
+                let denies = answer.status.code() == 2 || answer.stdout.is_some();
+                assert_eq!(denies, kind == hookrail::EventKind::BeforeTool, "{agent} {name} {text:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The arguments of the commands that connect agents.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use hookrail_bridge::Agent;
+
+fn agent_parser() -> impl TypedValueParser<Value = Agent> {
+    let names = PossibleValuesParser::new(Agent::ALL.map(Agent::name));
+    names.try_map(|name| Agent::from_name(&name).ok_or("this is not an agent"))
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BridgeArgs {
+    /// The agent that calls
+    #[arg(value_name = "AGENT", value_parser = agent_parser())]
+    pub(crate) agent: Agent,
+    /// The event, for agents whose payload does not name it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) event: Option<String>,
+    /// The time after which gating events are denied [default: 24000]
+    #[arg(long, value_name = "MS")]
+    pub(crate) deadline: Option<u64>,
+    /// Let an `allow` of a hook skip the agent's own permission prompt
+    #[arg(long)]
+    pub(crate) allow_skips_prompt: bool,
+    /// Ask on the agent's terminal; only for agents that are used by a person (Gemini CLI)
+    #[arg(long)]
+    pub(crate) attended: bool,
+    /// Deny gating events while hooks of the project wait for trust
+    #[arg(long)]
+    pub(crate) strict_trust: bool,
+    /// Also fire events that the agent repeats without need: every streamed piece, every check for compression
+    #[arg(long)]
+    pub(crate) noisy: bool,
+    /// Do not use a running server
+    #[arg(long)]
+    pub(crate) alone: bool,
+}
+/// Whose sessions an installation takes part in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScopeArg {
+    /// All sessions of the user
+    User,
+    /// The sessions in this project
+    Project,
+    /// All sessions of all users of this machine
+    System,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstallArgs {
+    /// The agent
+    #[arg(value_name = "AGENT", value_parser = agent_parser())]
+    pub(crate) agent: Agent,
+    /// Whose sessions the hooks take part in
+    #[arg(long, value_enum, default_value = "user")]
+    pub(crate) scope: ScopeArg,
+    /// How long the agent waits for hooks, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(2..=600))]
+    pub(crate) timeout: u32,
+    /// Show the change and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// Also record the hooks as trusted (Codex CLI runs no others)
+    #[arg(long)]
+    pub(crate) trust: bool,
+    /// The project [default: found upwards from the current directory]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Option<std::path::PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UninstallArgs {
+    /// The agent
+    #[arg(value_name = "AGENT", value_parser = agent_parser())]
+    pub(crate) agent: Agent,
+    /// Show the change and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// The agent [default: every agent that is installed or bridged]
+    #[arg(value_name = "AGENT", value_parser = agent_parser())]
+    pub(crate) agent: Option<Agent>,
+    /// The project [default: found upwards from the current directory]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Option<std::path::PathBuf>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}

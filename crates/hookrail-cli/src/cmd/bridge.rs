@@ -1,0 +1,250 @@
+//! `hookrail bridge`: what an agent calls as its hook.
+//!
+//! Standard output and the exit status belong to the agent: nothing but the answer is written there. Every error in a
+//! gating event denies it, because all agents let a tool run when its hook fails in an unknown way.
+
+pub(crate) mod session_file;
+
+use std::io::{Read as _, Write as _};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use hookrail::plan::SkipReason;
+use hookrail::{Decision, Event, EventKind, FireOptions, HookSystem, Outcome};
+use hookrail_bridge::request::MAX_PAYLOAD;
+use hookrail_bridge::{
+    AllowPolicy, Answer, AnswerOptions, Attendance, Incoming, NoisyEvents, Reading, Request, Said, Session, request,
+    tools,
+};
+
+use crate::args::{BridgeArgs, ProjectArgs};
+use crate::errors::{Exit, Failure, Result};
+use crate::project::{Project, home};
+use crate::project_search::find_project;
+
+use session_file::{SessionFile, agent_folder, remove_old_sessions};
+
+/// Below the shortest limit of any agent, which is Copilot's 30 s.
+const DEFAULT_DEADLINE: Duration = Duration::from_secs(24);
+
+pub(crate) fn run(args: &BridgeArgs) -> Result<Exit> {
+    let mut payload = Vec::new();
+    let most = u64::try_from(MAX_PAYLOAD).unwrap_or(u64::MAX).saturating_add(1);
+    let read = std::io::stdin().lock().take(most).read_to_end(&mut payload);
+    let incoming = Incoming {
+        agent: args.agent,
+        event: args.event.as_deref(),
+        payload: if read.is_ok() { &payload } else { &[] },
+        variable: &|name| std::env::var(name).ok(),
+        noisy: if args.noisy { NoisyEvents::Fired } else { NoisyEvents::Filtered },
+    };
+    let answer = match request::read(&incoming) {
+        Err(refused) => Answer::refusal(&refused),
+        Ok(Reading::Pass(pass)) => {
+            tracing::debug!(target: "hookrail::bridge", ?pass, "nothing is fired");
+            Answer::silent()
+        }
+        Ok(Reading::Fire(request)) => answer_request(args, *request),
+    };
+    give(&answer)
+}
+
+/// Answers a request. A failure of the bridge itself denies a gating event and is reported for any other.
+fn answer_request(args: &BridgeArgs, request: Request) -> Answer {
+    let (agent, event) = (request.agent, request.event);
+    // A panic would end this process with a status that most agents take for a permission.
+    let answered = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| fire_request(args, request)));
+    let failure = match answered {
+        Ok(Ok(answer)) => return answer,
+        Ok(Err(failure)) => failure.message().to_owned(),
+        Err(_) => "an internal error occurred".to_owned(),
+    };
+    let text = format!("hookrail: {failure}; run `hookrail doctor {agent}`");
+    if event.kind.spec().is_gating() {
+        Answer::denial(agent, Some(event), &text)
+    } else {
+        Answer { stderr: Some(text), ..Answer::silent() }
+    }
+}
+
+fn fire_request(args: &BridgeArgs, mut request: Request) -> Result<Answer> {
+    let state = state_folder().ok_or_else(|| Failure::new("neither `HOME` nor `XDG_STATE_HOME` is set"))?;
+    let folder = agent_folder(&state, request.agent);
+    let unusable = |error| Failure::new(format!("the state of the session cannot be used: {error}"));
+    {
+        // The lock is not held while hooks run: two calls of one session may be asked about at the same time.
+        let mut file = SessionFile::open(&folder, &request.session_id).map_err(unusable)?;
+        if request.kind() == EventKind::SessionStart {
+            remove_old_sessions(&folder, SystemTime::now());
+        }
+        let stopped = Answer::while_stopped(&request, &mut file.session);
+        remember_prompt(&mut request, &mut file.session);
+        file.save().map_err(unusable)?;
+        if let Some(answer) = stopped {
+            return Ok(answer);
+        }
+    }
+    let project = open_project(&request)?;
+    let mut fired = fire_all(args, &project, &request)?;
+    if request.kind() == EventKind::SessionStart || args.strict_trust {
+        fired.report_untrusted(args, &project, request.kind());
+    }
+    let options = AnswerOptions {
+        allow: if args.allow_skips_prompt { AllowPolicy::SkipsPrompt } else { AllowPolicy::KeepsPrompt },
+        attendance: if args.attended { Attendance::Attended } else { Attendance::Unknown },
+    };
+    let mut file = SessionFile::open(&folder, &request.session_id).map_err(unusable)?;
+    let mut answer = match fired.late {
+        Lateness::InTime => Answer::compose(&request, &fired.said, options, &mut file.session),
+        Lateness::DeadlineReached if request.kind().spec().is_gating() => {
+            let seconds = deadline(args).as_secs_f32();
+            let text = format!("hookrail: the hooks did not answer within {seconds} s; the operation is denied");
+            Answer::denial(request.agent, Some(request.event), &text)
+        }
+        Lateness::DeadlineReached => Answer::silent(),
+    };
+    answer.stderr = answer.stderr.or(fired.warning);
+    if request.kind() == EventKind::SessionEnd {
+        // If the file cannot be removed, it is forgotten after a week.
+        let _ = file.remove();
+    } else {
+        file.save().map_err(unusable)?;
+    }
+    Ok(answer)
+}
+
+/// Keeps a prompt, and gives it to the end of the answer, which most agents send without it.
+fn remember_prompt(request: &mut Request, session: &mut Session) {
+    match request.kind() {
+        EventKind::Prompt => {
+            session.prompt = request.prompt.clone().unwrap_or_default();
+            session.agent_end_denials = 0;
+        }
+        EventKind::AgentEnd => {
+            let prompt = &session.prompt;
+            let events = std::mem::take(&mut request.events);
+            let is_missing = |event: &Event| event.text("prompt").is_none_or(|text| text.is_empty());
+            let filled = events.into_iter().map(|event| match is_missing(&event) {
+                true => event.with_text("prompt", prompt),
+                false => event,
+            });
+            request.events = filled.collect();
+        }
+        _ => {}
+    }
+}
+
+/// The project that the agent declares, never one that the model chose with `cd`.
+fn open_project(request: &Request) -> Result<Project> {
+    let start = request.declared_project.as_deref().unwrap_or(&request.cwd);
+    let root = find_project(start, home().as_deref());
+    Project::open(&project_args(root))
+}
+
+fn project_args(root: PathBuf) -> ProjectArgs {
+    ProjectArgs { project: Some(root), trust_project: false, modules: Vec::new(), no_plugins: false }
+}
+
+/// Whether the hooks answered before the agent stops waiting.
+enum Lateness {
+    InTime,
+    DeadlineReached,
+}
+
+struct Fired {
+    said: Vec<Said>,
+    late: Lateness,
+    untrusted: Vec<String>,
+    warning: Option<String>,
+}
+
+impl Fired {
+    fn take(&mut self, outcome: Outcome) {
+        let untrusted = outcome.skipped.iter().filter(|skipped| skipped.why == SkipReason::Untrusted);
+        self.untrusted.extend(untrusted.map(|skipped| skipped.hook.label.to_string()));
+        let denier = outcome.runs.iter().find(|run| run.decision == Some(Decision::Deny));
+        let denied_by = denier.map(|run| run.hook.label.to_string());
+        self.said.push(Said { effects: outcome.effects, denied_by });
+    }
+
+    /// Hooks that wait for trust are mentioned once per session, or keep everything from happening under `--strict-trust`.
+    fn report_untrusted(&mut self, args: &BridgeArgs, project: &Project, kind: EventKind) {
+        if self.untrusted.is_empty() {
+            return;
+        }
+        let root = project.root().display();
+        let text = format!(
+            "{} of this project {} not trusted and did not run; review and grant them with `hookrail trust grant --project {root}`",
+            counted(self.untrusted.len()),
+            if self.untrusted.len() == 1 { "is" } else { "are" },
+        );
+        if args.strict_trust && kind.spec().is_gating() {
+            self.said.push(Said { effects: hookrail::Effects::deny(&text), denied_by: None });
+        } else if kind == EventKind::SessionStart {
+            let effects = hookrail::Effects { system_message: Some(text.clone()), ..hookrail::Effects::none() };
+            self.said.push(Said { effects, denied_by: None });
+            self.warning = Some(format!("hookrail: {text}"));
+        }
+    }
+}
+
+fn counted(hooks: usize) -> String {
+    if hooks == 1 { "1 hook".to_owned() } else { format!("{hooks} hooks") }
+}
+
+fn deadline(args: &BridgeArgs) -> Duration {
+    args.deadline.map_or(DEFAULT_DEADLINE, Duration::from_millis)
+}
+
+fn fire_all(args: &BridgeArgs, project: &Project, request: &Request) -> Result<Fired> {
+    let mut builder = project.builder(&project_args(project.root().to_owned()))?.lend_runtime();
+    let mut names: Vec<String> = request.events.iter().filter_map(|event| event.text("tool_name")).collect();
+    names.sort_unstable();
+    names.dedup();
+    for name in names {
+        builder = builder.tool(tools::dialect_names(&name));
+    }
+    let system = builder.build();
+    let runtime = super::runtime()?;
+    let mut fired = Fired { said: Vec::new(), late: Lateness::InTime, untrusted: Vec::new(), warning: None };
+    runtime.block_on(async {
+        let all = fire_each(&system, request, &mut fired);
+        if tokio::time::timeout(deadline(args), all).await.is_err() {
+            fired.late = Lateness::DeadlineReached;
+        }
+        // Hooks that are still running are ended: the agent has its answer, and would wait for the pipes they hold.
+        let _ = tokio::time::timeout(Duration::from_secs(1), system.shutdown()).await;
+    });
+    // The process ends now, and the operating system takes everything back at once.
+    std::mem::forget((system, runtime));
+    Ok(fired)
+}
+
+async fn fire_each(system: &HookSystem, request: &Request, fired: &mut Fired) {
+    for event in &request.events {
+        let outcome = system.fire_with(event.clone(), FireOptions::new()).await;
+        fired.take(outcome);
+    }
+}
+
+/// Where the state of this user is kept.
+pub(crate) fn state_folder() -> Option<PathBuf> {
+    let named = std::env::var_os("XDG_STATE_HOME").filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    named.filter(|folder| folder.is_absolute()).or_else(|| Some(home()?.join(".local/state")))
+}
+
+/// Gives the answer to the agent.
+fn give(answer: &Answer) -> Result<Exit> {
+    if let Some(text) = &answer.stderr {
+        // Without standard error a denial has no reason, and some agents then let the tool run; the status is all there is.
+        let _ = writeln!(std::io::stderr().lock(), "{text}");
+    }
+    if let Some(document) = &answer.stdout {
+        let mut stdout = std::io::stdout().lock();
+        let written = writeln!(stdout, "{}", document.text()).and_then(|()| stdout.flush());
+        if written.is_err() {
+            return Ok(Exit::Blocked);
+        }
+    }
+    Ok(if answer.status.code() == 0 { Exit::Fine } else { Exit::Blocked })
+}

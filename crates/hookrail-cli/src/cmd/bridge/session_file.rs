@@ -1,0 +1,149 @@
+//! Keeps what the bridge remembers of a session in a private file that one process at a time may use.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+use hookrail_bridge::{Agent, Session};
+
+/// Sessions that were not used for this long are forgotten.
+const FORGET_AFTER: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// The lock is held for microseconds; after this long something is wrong with its holder.
+const LONGEST_WAIT: Duration = Duration::from_secs(2);
+
+/// A larger file was not written by this program.
+const LARGEST_FILE: u64 = 4 * 1024 * 1024;
+
+/// The state of one session, locked until it is dropped.
+#[derive(Debug)]
+pub(super) struct SessionFile {
+    file: File,
+    path: PathBuf,
+    /// What is remembered.
+    pub(super) session: Session,
+}
+
+/// The folder with everything that the bridge of an agent remembers.
+pub(crate) fn agent_folder(state: &Path, agent: Agent) -> PathBuf {
+    state.join("hookrail/bridge").join(agent.name())
+}
+
+impl SessionFile {
+    /// Opens and locks the state of a session. Two hooks of one agent may run at the same time; the second one waits here.
+    pub(super) fn open(folder: &Path, session_id: &str) -> io::Result<Self> {
+        create_private_folder(folder)?;
+        let path = folder.join(file_name(session_id));
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(&path)?;
+        wait_for_lock(&file)?;
+        let mut text = String::new();
+        (&file).take(LARGEST_FILE).read_to_string(&mut text)?;
+        // A damaged file forgets what waits; it must not keep hooks from being asked.
+        let session = serde_json::from_str(&text).unwrap_or_default();
+        Ok(Self { file, path, session })
+    }
+
+    /// Writes what is remembered now.
+    pub(super) fn save(&mut self) -> io::Result<()> {
+        let text = serde_json::to_string(&self.session)?;
+        self.file.rewind()?;
+        self.file.set_len(0)?;
+        self.file.write_all(text.as_bytes())
+    }
+
+    /// Forgets the session.
+    pub(super) fn remove(self) -> io::Result<()> {
+        std::fs::remove_file(&self.path)
+    }
+}
+
+/// Waits for the lock, but not longer than an agent waits: a process that was stopped while it held the lock must not make
+/// the agent give up on this one.
+fn wait_for_lock(file: &File) -> io::Result<()> {
+    let begin = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) if begin.elapsed() > LONGEST_WAIT => {
+                return Err(io::Error::new(io::ErrorKind::TimedOut, "another process holds it"));
+            }
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(2)),
+        }
+    }
+}
+
+/// Removes the state of sessions that ended without saying so.
+pub(super) fn remove_old_sessions(folder: &Path, now: SystemTime) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let age = entry.metadata().and_then(|data| data.modified()).ok().and_then(|at| now.duration_since(at).ok());
+        let is_session = entry.file_name().to_string_lossy().starts_with("session-");
+        if is_session && age.is_some_and(|age| age > FORGET_AFTER) {
+            // If the file cannot be removed now, the next session tries again.
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+fn create_private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// A file name for a session ID, which comes from outside and may hold anything.
+fn file_name(session_id: &str) -> String {
+    let plain = !session_id.is_empty()
+        && session_id.len() <= 80
+        && session_id.chars().all(|character| character.is_ascii_alphanumeric() || "-_".contains(character));
+    let name = if plain { session_id.to_owned() } else { format!("x{:016x}", hash(session_id)) };
+    format!("session-{name}.json")
+}
+
+/// FNV-1a, which is stable between versions of this program. It separates sessions and protects nothing.
+fn hash(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_kept_private_and_survives_damage() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = folder.path().join("bridge");
+        let mut file = SessionFile::open(&own, "../../etc/passwd").unwrap();
+        assert_eq!(file.path.parent(), Some(own.as_path()));
+        file.session.prompt = "hello".to_owned();
+        file.save().unwrap();
+        let path = file.path.clone();
+        drop(file);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        }
+        assert_eq!(SessionFile::open(&own, "../../etc/passwd").unwrap().session.prompt, "hello");
+        std::fs::write(&path, "{").unwrap();
+        assert_eq!(SessionFile::open(&own, "../../etc/passwd").unwrap().session, Session::default());
+    }
+
+    #[test]
+    fn old_sessions_are_forgotten() {
+        let folder = tempfile::tempdir().unwrap();
+        SessionFile::open(folder.path(), "a").unwrap().save().unwrap();
+        remove_old_sessions(folder.path(), SystemTime::now());
+        assert!(folder.path().join("session-a.json").exists());
+        remove_old_sessions(folder.path(), SystemTime::now() + FORGET_AFTER * 2);
+        assert!(!folder.path().join("session-a.json").exists());
+    }
+}

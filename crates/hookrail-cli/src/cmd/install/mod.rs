@@ -1,0 +1,356 @@
+//! `hookrail install` and `hookrail uninstall`: make an agent call the bridge, and take that back.
+//!
+//! The change is shown first. A settings file that other programs write too only ever gets text inserted; what was inserted
+//! is recorded, so that an uninstallation leaves every other byte as it is.
+
+mod record;
+mod write;
+
+use std::io::{BufRead as _, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use hookrail::EventKind;
+use hookrail_bridge::Agent;
+use hookrail_bridge::install::{
+    CodexTrust, Insertion, InstallOptions, Locations, Scope, SettingsFile, codex_trust, insert_entries, remove_entries,
+    settings_files,
+};
+
+use crate::args::{InstallArgs, ScopeArg, UninstallArgs};
+use crate::errors::{Exit, Failure, Result};
+use crate::output;
+use crate::project::home;
+use crate::project_search::find_project;
+use crate::render::text::visible;
+use crate::style::{BAD, GOOD, HEADING, paint};
+
+use record::{InstalledFile, Record};
+use write::Obstacle;
+
+/// The events that the bridge takes part in. Guards of any project can want each of these, so a narrower choice could lose
+/// one. The model events of Gemini CLI cost a process for every call and are added when a hook wants them.
+const EVENTS: [EventKind; 7] = [
+    EventKind::SessionStart,
+    EventKind::SessionEnd,
+    EventKind::Prompt,
+    EventKind::BeforeTool,
+    EventKind::AfterTool,
+    EventKind::AgentEnd,
+    EventKind::BeforeCompact,
+];
+
+/// A change of one file.
+struct Change {
+    path: PathBuf,
+    before: Option<String>,
+    after: Option<String>,
+    insertions: Vec<Insertion>,
+    own: bool,
+}
+
+impl Change {
+    fn is_needed(&self) -> bool {
+        self.before != self.after
+    }
+}
+
+pub(crate) fn install(args: &InstallArgs) -> Result<Exit> {
+    let home = home_folder()?;
+    let state = super::bridge::state_folder().ok_or_else(no_home)?;
+    let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+    let project = args.project.clone().unwrap_or_else(|| find_project(&here, Some(&home)));
+    let options = InstallOptions {
+        program: program()?,
+        scope: match args.scope {
+            ScopeArg::User => Scope::User,
+            ScopeArg::Project => Scope::Project,
+            ScopeArg::System => Scope::System,
+        },
+        events: EVENTS.to_vec(),
+        timeout_seconds: args.timeout,
+    };
+    let locations = Locations { home: &home, project: &project, variable: &|name| std::env::var(name).ok() };
+    let files = settings_files(args.agent, &options, &locations)
+        .map_err(|error| Failure::new(error.to_string()).hint("use `--scope user` or `--scope project`"))?;
+    let mut changes = files.iter().map(planned).collect::<Result<Vec<_>>>()?;
+    let trust = codex_changes(args, &files, &changes, &home)?;
+    changes.extend(trust);
+    changes.retain(Change::is_needed);
+    if changes.is_empty() {
+        output::text(&format!("{} already calls this hookrail; nothing to change\n", args.agent.title()))?;
+        return advise(args, &files);
+    }
+    show(&changes)?;
+    if args.dry_run {
+        return Ok(Exit::Fine);
+    }
+    if !confirmed(args.yes, "write this?")? {
+        output::text("nothing was changed\n")?;
+        return Ok(Exit::Failed);
+    }
+    let mut record = Record::load(&state).map_err(|error| unusable_record(&error))?;
+    for change in &changes {
+        apply(change)?;
+        record.add(InstalledFile {
+            agent: args.agent.name().to_owned(),
+            scope: options.scope.name().to_owned(),
+            path: change.path.clone(),
+            insertions: change.insertions.clone(),
+            existed: change.before.is_some(),
+            own: change.own,
+        });
+        // Recorded file by file: an interruption must not leave a change that cannot be taken back.
+        record.save(&state).map_err(|error| unusable_record(&error))?;
+    }
+    let calls = format!("{} now calls hookrail", args.agent.title());
+    output::text(&format!("{}: {} written\n", paint(GOOD, calls), crate::render::counted(changes.len(), "file")))?;
+    advise(args, &files)
+}
+
+/// Says what is left to do.
+fn advise(args: &InstallArgs, files: &[SettingsFile]) -> Result<Exit> {
+    let agent = args.agent;
+    let mut text = String::new();
+    if agent == Agent::Codex && !args.trust {
+        text.push_str(
+            "Codex CLI runs a hook only after a review: start `codex` and accept \"Hooks need review\", or run \
+             `hookrail install codex --trust`. Until then `codex exec` skips the hooks without a word.\n",
+        );
+    }
+    if agent == Agent::Copilot && files.iter().any(|file| file.path().to_string_lossy().contains("/.github/")) {
+        text.push_str(
+            "Copilot CLI runs hooks of a project only in a trusted folder: start it with `--trust-folder`.\n",
+        );
+    }
+    text.push_str(&format!(
+        "check it with `hookrail doctor {agent}`; take it back with `hookrail uninstall {agent}`\n"
+    ));
+    output::text(&text)?;
+    Ok(Exit::Fine)
+}
+
+/// Computes the change of one file and writes nothing.
+fn planned(file: &SettingsFile) -> Result<Change> {
+    let path = file.path().to_owned();
+    let before = write::read_settings(&path).map_err(|obstacle| blocked(&path, &obstacle))?;
+    match file {
+        SettingsFile::Own { text, .. } => {
+            Ok(Change { path, before, after: Some(text.clone()), insertions: Vec::new(), own: true })
+        }
+        SettingsFile::Shared { entries, syntax, .. } => {
+            let text = before.clone().unwrap_or_default();
+            let (after, insertions) = insert_entries(&text, entries, *syntax).map_err(|error| {
+                Failure::new(format!("`{}` cannot be edited: {error}", path.display()))
+                    .hint("the agent cannot read this file either, and ignores all hooks in it; repair it first")
+            })?;
+            Ok(Change { path, before, after: Some(after), insertions, own: false })
+        }
+    }
+}
+
+/// The trust that Codex wants, if it was asked for.
+fn codex_changes(args: &InstallArgs, files: &[SettingsFile], changes: &[Change], home: &Path) -> Result<Vec<Change>> {
+    if args.agent != Agent::Codex || !args.trust {
+        return Ok(Vec::new());
+    }
+    let folder = std::env::var_os("CODEX_HOME").map_or_else(|| home.join(".codex"), PathBuf::from);
+    let path = folder.join("config.toml");
+    let before = write::read_settings(&path).map_err(|obstacle| blocked(&path, &obstacle))?;
+    let old = before.clone().unwrap_or_default();
+    let mut after = old.clone();
+    let mut insertions = Vec::new();
+    for (file, change) in files.iter().zip(changes) {
+        let text = change.after.as_deref().unwrap_or_default();
+        for CodexTrust { key, hash } in codex_trust(file.path(), text) {
+            let trust = CodexTrust { key, hash };
+            if !after.contains(&trust.hash) {
+                insertions.push(Insertion { offset: after.len(), text: trust.to_toml() });
+                after.push_str(&trust.to_toml());
+            }
+        }
+    }
+    let readable = toml::from_str::<toml::Table>(&after);
+    if let Err(error) = readable {
+        let message = format!("`{}` cannot be extended: {}", path.display(), error.message());
+        return Err(Failure::new(message).hint("review the hooks in `codex` instead of using `--trust`"));
+    }
+    Ok(vec![Change { path, before, after: Some(after), insertions, own: false }])
+}
+
+fn apply(change: &Change) -> Result<()> {
+    let failed = |error: std::io::Error| {
+        Failure::new(format!("`{}` cannot be written: {error}", change.path.display()))
+            .hint("files that were written before it are recorded; `hookrail uninstall` takes them back")
+    };
+    match &change.after {
+        Some(text) => {
+            write::create_parents(&change.path).map_err(failed)?;
+            if let Some(before) = change.before.as_ref().filter(|_| !change.own) {
+                write::back_up(&change.path, before).map_err(failed)?;
+            }
+            write::write_atomically(&change.path, text, None).map_err(failed)
+        }
+        None => std::fs::remove_file(&change.path).map_err(failed),
+    }
+}
+
+pub(crate) fn uninstall(args: &UninstallArgs) -> Result<Exit> {
+    let state = super::bridge::state_folder().ok_or_else(no_home)?;
+    let mut record = Record::load(&state).map_err(|error| unusable_record(&error))?;
+    let (mine, others): (Vec<_>, Vec<_>) = record.files.into_iter().partition(|file| file.agent == args.agent.name());
+    if mine.is_empty() {
+        output::text(&format!("hookrail is not installed for {}\n", args.agent.title()))?;
+        return Ok(Exit::Fine);
+    }
+    let mut changes = Vec::new();
+    for file in &mine {
+        let before = write::read_settings(&file.path).map_err(|obstacle| blocked(&file.path, &obstacle))?;
+        let Some(text) = &before else { continue };
+        let after = if file.own { None } else { Some(taken_out(file, text)?) };
+        // A file that the installation created and that holds nothing else goes with it.
+        let after = after.filter(|text| file.existed || !text.trim().is_empty());
+        changes.push(Change { path: file.path.clone(), before, after, insertions: Vec::new(), own: file.own });
+    }
+    changes.retain(Change::is_needed);
+    show(&changes)?;
+    if args.dry_run {
+        return Ok(Exit::Fine);
+    }
+    if !confirmed(args.yes, "write this?")? {
+        output::text("nothing was changed\n")?;
+        return Ok(Exit::Failed);
+    }
+    for change in &changes {
+        apply_removal(change)?;
+    }
+    record = Record { files: others };
+    record.save(&state).map_err(|error| unusable_record(&error))?;
+    output::text(&format!("{}\n", paint(GOOD, format!("{} no longer calls hookrail", args.agent.title()))))?;
+    if args.agent == Agent::Codex {
+        output::text(
+            "hooks that stood behind those of hookrail have a new position: Codex CLI asks to review them again\n",
+        )?;
+    }
+    Ok(Exit::Fine)
+}
+
+fn taken_out(file: &InstalledFile, text: &str) -> Result<String> {
+    let is_json = file.path.extension().is_some_and(|extension| extension == "json");
+    if !is_json {
+        let removed = file.insertions.iter().rev().fold(text.to_owned(), |text, insertion| {
+            text.rfind(&insertion.text).map_or(text.clone(), |at| {
+                let mut rest = text.clone();
+                rest.replace_range(at..at + insertion.text.len(), "");
+                rest
+            })
+        });
+        return Ok(removed);
+    }
+    remove_entries(text, &file.insertions).map_err(|error| {
+        Failure::new(format!("`{}` cannot be edited: {error}", file.path.display())).hint("repair it, then try again")
+    })
+}
+
+fn apply_removal(change: &Change) -> Result<()> {
+    let failed = |error: std::io::Error| {
+        Failure::new(format!("`{}` cannot be written: {error}", change.path.display()))
+            .hint("nothing is forgotten: run `hookrail uninstall` again when it can be written")
+    };
+    match &change.after {
+        Some(text) => write::write_atomically(&change.path, text, None).map_err(failed)?,
+        None => {
+            std::fs::remove_file(&change.path).map_err(failed)?;
+            write::remove_empty_parents(&change.path, if change.own { 2 } else { 0 });
+        }
+    }
+    // The backup has served its purpose; if it cannot be removed it does no harm.
+    let _ = std::fs::remove_file(write::backup_path(&change.path));
+    Ok(())
+}
+
+/// The program that agents call: by its real path, which survives a changed `PATH`.
+fn program() -> Result<PathBuf> {
+    std::env::current_exe().and_then(|path| path.canonicalize()).map_err(|error| {
+        Failure::new(format!("the path of this program is not known: {error}")).hint("reinstall hookrail")
+    })
+}
+
+fn home_folder() -> Result<PathBuf> {
+    home().ok_or_else(no_home)
+}
+
+fn no_home() -> Failure {
+    Failure::new("`HOME` is not set").hint("set `HOME` to your home directory")
+}
+
+fn unusable_record(error: &std::io::Error) -> Failure {
+    Failure::new(format!("the record of what was installed cannot be used: {error}"))
+        .hint("it is `hookrail/bridge/installed.json` in the state directory")
+}
+
+fn blocked(path: &Path, obstacle: &Obstacle) -> Failure {
+    let shown = path.display();
+    match obstacle {
+        Obstacle::Link => Failure::new(format!("`{shown}` is a symbolic link; it is not changed"))
+            .hint("edit the file it points to by hand, or replace the link by a file"),
+        Obstacle::NotAFile => Failure::new(format!("`{shown}` is not a regular file; it is not changed")),
+        Obstacle::Unreadable(error) => Failure::new(format!("`{shown}` cannot be read: {error}")),
+    }
+}
+
+fn confirmed(yes: bool, question: &str) -> Result<bool> {
+    if yes {
+        return Ok(true);
+    }
+    if !std::io::stdin().is_terminal() {
+        return Err(Failure::new("there is no terminal to ask on").hint("look at `--dry-run`, then give `--yes`"));
+    }
+    let mut stderr = anstream::stderr().lock();
+    let _ = write!(stderr, "{question} [y/N] ");
+    let _ = stderr.flush();
+    let mut line = String::new();
+    let read = std::io::stdin().lock().read_line(&mut line);
+    Ok(read.is_ok() && matches!(line.trim(), "y" | "Y" | "yes"))
+}
+
+/// Shows what changes, line by line.
+fn show(changes: &[Change]) -> Result<()> {
+    let mut text = String::new();
+    for change in changes {
+        let verb = match (&change.before, &change.after) {
+            (None, Some(_)) => "create",
+            (Some(_), Some(_)) => "change",
+            (_, None) => "remove",
+        };
+        text.push_str(&paint(HEADING, format!("{verb} {}", change.path.display())));
+        text.push('\n');
+        let before = change.before.as_deref().unwrap_or_default();
+        let after = change.after.as_deref().unwrap_or_default();
+        for (mark, line) in different_lines(before, after) {
+            let (style, mark) = match mark {
+                LineMark::Added => (GOOD, '+'),
+                LineMark::Removed => (BAD, '-'),
+            };
+            text.push_str(&paint(style, format!("{mark} {}", visible(line))));
+            text.push('\n');
+        }
+    }
+    output::text(&text)
+}
+
+enum LineMark {
+    Added,
+    Removed,
+}
+
+/// The lines between the common beginning and the common end.
+fn different_lines<'a>(before: &'a str, after: &'a str) -> Vec<(LineMark, &'a str)> {
+    let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+    let first = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+    let rest = |lines: &[&'a str]| lines.get(first..).unwrap_or_default().to_vec();
+    let (old, new) = (rest(&old), rest(&new));
+    let last = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
+    let old = old.iter().take(old.len() - last).map(|line| (LineMark::Removed, *line));
+    let new = new.iter().take(new.len() - last).map(|line| (LineMark::Added, *line));
+    old.chain(new).collect()
+}

@@ -1,0 +1,55 @@
+//! What was installed, so that it can be taken out completely.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use hookrail_bridge::install::Insertion;
+use serde::{Deserialize, Serialize};
+
+/// One file that an installation wrote.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct InstalledFile {
+    pub(super) agent: String,
+    pub(super) scope: String,
+    pub(super) path: PathBuf,
+    /// What was inserted; a file of hookrail's own has nothing here.
+    pub(super) insertions: Vec<Insertion>,
+    /// Whether the file was there before.
+    pub(super) existed: bool,
+    /// Whether the whole file belongs to hookrail.
+    pub(super) own: bool,
+}
+
+/// Everything that was installed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Record {
+    pub(super) files: Vec<InstalledFile>,
+}
+
+impl Record {
+    fn path(state: &Path) -> PathBuf {
+        state.join("hookrail/bridge/installed.json")
+    }
+
+    pub(super) fn load(state: &Path) -> io::Result<Self> {
+        match std::fs::read_to_string(Self::path(state)) {
+            Ok(text) => Ok(serde_json::from_str(&text)?),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(super) fn save(&self, state: &Path) -> io::Result<()> {
+        let path = Self::path(state);
+        super::write::create_parents(&path)?;
+        super::write::write_atomically(&path, &serde_json::to_string_pretty(self)?, None)
+    }
+
+    /// Adds a file. What an earlier installation inserted into the same file is kept: it is still there.
+    pub(super) fn add(&mut self, file: InstalledFile) {
+        match self.files.iter_mut().find(|known| known.path == file.path && known.agent == file.agent) {
+            Some(known) => known.insertions.extend(file.insertions),
+            None => self.files.push(file),
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! `bridge`: recorded payloads of real agents go in, and what each agent honours comes out.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::sandbox::{Ran, Sandbox};
+
+const AGENTS: [&str; 5] = ["claude", "codex", "gemini", "qwen", "copilot"];
+
+/// A recorded payload, in the project of the test.
+fn recorded(sandbox: &Sandbox, agent: &str, name: &str) -> Value {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/agents/payloads");
+    let text = std::fs::read_to_string(folder.join(format!("{agent}.json"))).unwrap();
+    let text = text.replace("/home/user/project", sandbox.project.to_str().unwrap());
+    let mut all: Value = serde_json::from_str(&text).unwrap();
+    all[name].take()
+}
+
+/// The payload with which an agent wants to write a file.
+fn write_payload(sandbox: &Sandbox, agent: &str) -> (&'static str, Value) {
+    let (event, name) = match agent {
+        "claude" => ("PreToolUse", "PreToolUse.Write"),
+        "codex" => ("PreToolUse", "PreToolUse.apply_patch"),
+        "gemini" => ("BeforeTool", "BeforeTool.write_file"),
+        "qwen" => ("PreToolUse", "PreToolUse.write_file"),
+        _ => ("preToolUse", "preToolUse.create"),
+    };
+    (event, recorded(sandbox, agent, name))
+}
+
+fn bridge(sandbox: &Sandbox, agent: &str, event: &str, payload: &Value, more: &[&str]) -> Ran {
+    let mut command = sandbox.command(&["bridge", agent, "--event", event]);
+    command.args(more).env("CLAUDE_PROJECT_DIR", &sandbox.project).env("GEMINI_PROJECT_DIR", &sandbox.project);
+    command.env("COPILOT_PROJECT_DIR", &sandbox.project);
+    Ran::with_input(&mut command, &payload.to_string())
+}
+
+/// Whether an answer denies in the form of its agent, with a text.
+fn denies(agent: &str, ran: &Ran, text: &str) -> bool {
+    let answer: Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
+    let reason = match agent {
+        "codex" | "qwen" => return ran.code == 2 && ran.stderr.contains(text) && ran.stdout.is_empty(),
+        "claude" => &answer["hookSpecificOutput"]["permissionDecisionReason"],
+        "gemini" => &answer["reason"],
+        _ => &answer["permissionDecisionReason"],
+    };
+    ran.code == 0 && reason.as_str().is_some_and(|reason| reason.contains(text))
+}
+
+fn guarded() -> Sandbox {
+    let sandbox = Sandbox::with_hooks(
+        r#""BeforeTool": [{"matcher": "write_file", "hooks": [{"type": "command", "name": "guard",
+            "command": "\"$LLXPRT_PROJECT_DIR\"/.llxprt/hooks/guard.sh"}]}]"#,
+    );
+    let script =
+        "#!/bin/sh\ncase \"$(cat)\" in *'/a.txt'*) echo '{\"decision\":\"deny\",\"reason\":\"not a.txt\"}';; esac\n";
+    sandbox.write_program(".llxprt/hooks/guard.sh", script);
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    sandbox
+}
+
+#[test]
+fn one_guard_denies_in_every_agent_and_lets_the_rest_pass() {
+    let sandbox = guarded();
+    for agent in AGENTS {
+        let (event, payload) = write_payload(&sandbox, agent);
+        let ran = bridge(&sandbox, agent, event, &payload, &[]);
+        assert!(denies(agent, &ran, "denied by hook `guard`: not a.txt"), "{agent}: {ran:?}");
+        let other: Value = serde_json::from_str(&payload.to_string().replace("a.txt", "b.txt")).unwrap();
+        let ran = bridge(&sandbox, agent, event, &other, &[]).ends_with(0);
+        assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""), "{agent}");
+    }
+}
+
+#[test]
+fn a_model_that_changes_its_directory_does_not_lose_the_guard() {
+    let sandbox = guarded();
+    std::fs::create_dir_all(sandbox.project.join("sub/.git")).unwrap();
+    for agent in AGENTS {
+        let (event, mut payload) = write_payload(&sandbox, agent);
+        payload["cwd"] = json!(sandbox.project.join("sub"));
+        let payload: Value = serde_json::from_str(&payload.to_string().replace(": a.txt", ": ../a.txt")).unwrap();
+        let ran = bridge(&sandbox, agent, event, &payload, &[]);
+        assert!(denies(agent, &ran, "not a.txt"), "{agent}: {ran:?}");
+    }
+}
+
+#[test]
+fn the_deadline_denies_gating_events_and_lets_others_pass() {
+    let sandbox = Sandbox::with_hooks(
+        r#""BeforeTool": [{"hooks": [{"type": "command", "command": "sleep 60"}]}],
+        "AfterTool": [{"hooks": [{"type": "command", "command": "sleep 60"}]}]"#,
+    );
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    for agent in AGENTS {
+        let (event, payload) = write_payload(&sandbox, agent);
+        let ran = bridge(&sandbox, agent, event, &payload, &["--deadline", "100"]);
+        let text = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(
+            text.contains("did not answer within 0.1 s") && (ran.code == 2 || agent == "copilot"),
+            "{agent}: {ran:?}"
+        );
+    }
+    let payload = recorded(&sandbox, "claude", "PostToolUse.Bash");
+    let ran = bridge(&sandbox, "claude", "PostToolUse", &payload, &["--deadline", "100"]).ends_with(0);
+    assert_eq!(ran.stdout, "");
+}
+
+#[test]
+fn a_payload_that_cannot_be_read_denies_and_names_the_doctor() {
+    let sandbox = guarded();
+    for agent in AGENTS {
+        let (event, payload) = write_payload(&sandbox, agent);
+        let whole = payload.to_string();
+        for text in ["", "{", &whole[..whole.len() / 2]] {
+            let ran = sandbox.run_with_input(&["bridge", agent, "--event", event], text);
+            assert!(format!("{}{}", ran.stdout, ran.stderr).contains(&format!("hookrail doctor {agent}")), "{ran:?}");
+            assert!(ran.code == 2 || ran.stdout.contains("\"deny\""), "{agent}: {ran:?}");
+        }
+    }
+    let ran = sandbox.run_with_input(&["bridge", "claude", "--event", "SessionEnd"], "{");
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
+}
+
+#[test]
+fn a_stop_without_a_form_denies_until_the_next_prompt() {
+    let sandbox = Sandbox::with_hooks(
+        r#""BeforeTool": [{"matcher": "run_shell_command", "hooks": [{"type": "command",
+            "command": "echo '{\"continue\":false,\"stopReason\":\"budget\"}'"}]}]"#,
+    );
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    let shell = recorded(&sandbox, "codex", "PreToolUse.Bash");
+    let (event, write) = write_payload(&sandbox, "codex");
+    bridge(&sandbox, "codex", event, &write, &[]).ends_with(0);
+    assert!(bridge(&sandbox, "codex", event, &shell, &[]).ends_with(2).stderr.contains("budget"));
+    assert!(bridge(&sandbox, "codex", event, &write, &[]).ends_with(2).stderr.contains("budget"));
+    let prompt = recorded(&sandbox, "codex", "UserPromptSubmit");
+    bridge(&sandbox, "codex", "UserPromptSubmit", &prompt, &[]).ends_with(0);
+    bridge(&sandbox, "codex", event, &write, &[]).ends_with(0);
+}
+
+#[test]
+fn the_end_of_an_answer_is_denied_at_most_eight_times_and_knows_the_prompt() {
+    let sandbox = Sandbox::with_hook(
+        "AfterAgent",
+        r#"grep -q '"prompt":"please write a.txt"' && echo '{"decision":"block","reason":"run the tests"}'"#,
+    );
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    let prompt = recorded(&sandbox, "codex", "UserPromptSubmit");
+    bridge(&sandbox, "codex", "UserPromptSubmit", &prompt, &[]).ends_with(0);
+    let end = recorded(&sandbox, "codex", "Stop");
+    for round in 0..9 {
+        let ran = bridge(&sandbox, "codex", "Stop", &end, &[]).ends_with(0);
+        assert_eq!(ran.stdout.contains("run the tests"), round < 8, "{round}: {ran:?}");
+    }
+}
+
+#[test]
+fn hooks_that_are_not_trusted_do_not_run_and_are_mentioned_when_a_session_starts() {
+    let sandbox = Sandbox::with_hook("BeforeTool", "exit 2");
+    let (event, payload) = write_payload(&sandbox, "claude");
+    assert_eq!(bridge(&sandbox, "claude", event, &payload, &[]).ends_with(0).stdout, "");
+    let strict = bridge(&sandbox, "claude", event, &payload, &["--strict-trust"]).ends_with(0);
+    assert!(denies("claude", &strict, "hookrail trust grant"), "{strict:?}");
+}
