@@ -70,7 +70,7 @@ fn a_broken_payload() {
     "#);
     insta::assert_snapshot!(error(&["fire", "BeforeTool", "--payload", r#"{"tool_name": 1}"#]), @r"
     error: `tool_name` must be a string, not a number
-    hint: the fields of before-tool are `mcp_context`, `tool_call_id`, `tool_input`, `tool_name`
+    hint: the fields of before-tool are `agent_id`, `agent_type`, `mcp_context`, `tool_call_id`, `tool_input`, `tool_name`
     ");
     insta::assert_snapshot!(error(&["fire", "BeforeTool", "--payload", "@missing.json"]), @r"
     error: the payload file `missing.json` cannot be read: No such file or directory (os error 2)
