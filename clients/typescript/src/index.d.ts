@@ -92,6 +92,8 @@ export interface Outcome {
   prompt: string | null;
   llmRequest: Record<string, unknown> | null;
   llmResponse: Record<string, unknown> | null;
+  nativeRequest: Record<string, unknown> | null;
+  nativeResponse: Record<string, unknown> | null;
   toolConfig: Record<string, unknown> | null;
   aggregated: AggregatedHookResult;
   runs: { hook: string; dialect: string; end: string; exitCode: number | null; durationMs: number }[];
@@ -124,6 +126,11 @@ export declare class Response {
   get reason(): string | null;
   /** What the tool gets, if a hook changed it. */
   get toolInput(): Record<string, unknown> | null;
+  /** What the model gets, if a hook changed it. A request that was given with `contents` comes back whole: images, tool calls and
+   * all other members stay. */
+  get modelRequest(): Record<string, unknown> | null;
+  /** What counts as the response of the model, if a hook changed it or gave one, with every part that is not text. */
+  get modelResponse(): Record<string, unknown> | null;
 }
 
 export interface Welcome {

@@ -41,6 +41,12 @@ export class Response {
   get toolInput() {
     return this.outcome.toolInput ?? null;
   }
+  get modelRequest() {
+    return this.outcome.nativeRequest ?? this.outcome.llmRequest ?? null;
+  }
+  get modelResponse() {
+    return this.outcome.nativeResponse ?? this.outcome.llmResponse ?? null;
+  }
   /** `answer == true` and the like are mistakes. */
   [Symbol.toPrimitive]() {
     throw new TypeError("a Response is neither yes nor no: read mayProceed, isDenied, mustAsk or decision");

@@ -149,7 +149,9 @@ impl Report {
                     .iter()
                     .map(|output| output.to_json().text().len())
                     .sum();
-                runs + 2 * outputs + weight_of(&outcome.effects) + 1024
+                let native = [&outcome.native_request, &outcome.native_response].into_iter().flatten();
+                let native: usize = native.map(|document| document.text().len()).sum();
+                runs + 2 * outputs + weight_of(&outcome.effects) + native + 1024
             }
             Inner::Document { output, outcome } => {
                 output.text().len() + outcome.iter().map(|(key, value)| key.len() + value.text().len()).sum::<usize>()

@@ -11,10 +11,10 @@
 
 mod support;
 
-use hookrail::Json;
-use hookrail_bus::{NotGuarded, Request};
+use hookrail::{HookSystem, Json};
+use hookrail_bus::{Bus, NotGuarded, Request, Settings};
 use serde_json::{Value, json};
-use support::{Raw, Sandbox, code, tool};
+use support::{Raw, Sandbox, code, environment, tool};
 
 /// A hook that repeats what it got in `systemMessage`.
 const ECHO: &str = r#"input=$(cat | sed 's/"/\\"/g'); printf '{"systemMessage":"%s"}' "$input""#;
@@ -311,4 +311,39 @@ async fn a_system_layer_that_cannot_be_used_is_no_success() {
     // What cannot be denied is told what is wrong, and goes on.
     let told = client.ask(json!({"eventName": "SessionEnd", "input": {"reason": "exit"}})).await;
     assert_eq!(told["success"], true, "{told}");
+}
+
+#[tokio::test]
+async fn at_the_limit_of_depth_both_ways_to_wait_agree() {
+    let sandbox = Sandbox::new();
+    let guarded = json!([{"matcher": "guarded", "hooks": [{"type": "command", "command": "true"}]}]);
+    sandbox.hooks(json!({"BeforeTool": guarded}));
+    let home = sandbox.home.clone();
+    let bus = Bus::new(Settings::new(&sandbox.project, move |project| {
+        let deep = environment(&home).with("HOOKRAIL_DEPTH", "3");
+        HookSystem::builder(project).environment(deep).trust_project()
+    }));
+    let mut client = Raw::new(&bus);
+    for wait in ["all", "answers"] {
+        for (name, expected) in [("guarded", json!("deny")), ("other", Value::Null)] {
+            let request = json!({"eventName": "BeforeTool", "input": tool(name), "wait": wait});
+            let response = client.ask(request).await;
+            assert_eq!(response["outcome"]["decision"], expected, "{wait} {name}: {response}");
+            assert_eq!(response["output"]["finalOutput"]["decision"], expected, "{wait} {name}: {response}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_native_request_comes_back_whole() {
+    let answer = r#"{"hookSpecificOutput":{"llm_request":{"messages":[{"role":"user","content":"changed"}]}}}"#;
+    let sandbox = Sandbox::with_hook("BeforeModel", &format!("echo '{answer}'"));
+    let mut client = Raw::new(&sandbox.bus());
+    let image = json!({"inlineData": {"mimeType": "image/png", "data": "AAAA"}});
+    let given = json!({"contents": [{"role": "user", "parts": [{"text": "look"}, image]}], "tools": [1]});
+    let response = client.ask(json!({"eventName": "BeforeModel", "input": {"llm_request": given}})).await;
+    let expected = json!({"contents": [{"role": "user", "parts": [{"text": "changed"}, image]}], "tools": [1]});
+    assert_eq!(response["outcome"]["nativeRequest"], expected, "{response}");
+    let same = &response["output"]["finalOutput"]["hookSpecificOutput"]["llm_request"];
+    assert_eq!(*same, response["outcome"]["llmRequest"], "{response}");
 }

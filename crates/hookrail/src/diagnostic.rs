@@ -202,6 +202,8 @@ codes! {
     DecisionOverridden = "decision-overridden", Warning;
     /// A deny has no effect because the event cannot be denied.
     DenyWithoutEffect = "deny-without-effect", Warning;
+    /// A rewritten tool input lacks arguments that the tool was called with.
+    ArgumentsRemoved = "arguments-removed", Warning;
     /// Hooks that ran side by side rewrote the same field differently.
     RewriteConflict = "rewrite-conflict", Warning;
     /// A guard wanted to change an input that other hooks changed after the guard had judged it.
@@ -222,6 +224,8 @@ codes! {
     TrustStore = "trust-store", Error;
     /// Hooks are switched off for this process by its environment.
     HooksDisabled = "hooks-disabled", Warning;
+    /// Hooks are configured, and no settings file switches hooks on or off, so they never run.
+    HooksNeverOn = "hooks-never-on", Warning;
     /// A module hook could not be loaded.
     ModuleLoad = "module-load", Error;
     /// A module registers a handler for an event that does not exist.

@@ -168,6 +168,10 @@ pub struct Outcome {
     pub event: EventKind,
     /// What the host has to do.
     pub effects: Effects,
+    /// The host's own request with what hooks made of it, if the host gave one with `contents` and hooks changed it.
+    pub native_request: Option<Json>,
+    /// The host's own response with what hooks made of it, if the host gave one with `candidates` and hooks changed it.
+    pub native_response: Option<Json>,
     /// What single dialects add, see [`Outcome::detail`].
     details: Details,
     /// Every hook that was planned, in plan order.
@@ -187,6 +191,8 @@ impl Outcome {
         Self {
             event,
             effects: Effects::default(),
+            native_request: None,
+            native_response: None,
             details: Details::default(),
             runs: Vec::new(),
             skipped: Skips::default(),

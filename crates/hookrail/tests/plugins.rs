@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use common::json;
 use hookrail::plan::SkipReason;
-use hookrail::{Builder, Code, Decision, Environment, Event, EventKind, FireOptions, HookSystem, Outcome};
+use hookrail::{Builder, Code, Decision, Environment, Event, EventKind, FireOptions, HookSystem, Level, Outcome};
 use hookrail_testkit::TestProject;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json as value};
@@ -123,11 +123,158 @@ fn the_end_of_a_session_does_not_hold_up_the_host() {
     let cut_off = within_a_hang_guard(|| system.shutdown_blocking());
     let codes: Vec<Code> = cut_off.iter().map(|finding| finding.code).collect();
     assert_eq!(codes, [Code::HookCancelled]);
+    assert_eq!(cut_off[0].level, Level::Warning, "a host shows it");
     assert!(cut_off[0].message.contains("sleep 30"), "{}", cut_off[0].message);
     assert!(world.at("quick").exists() && !world.at("never").exists());
     let pid: u32 = fs::read_to_string(world.at("pid")).unwrap().trim().parse().unwrap();
     assert_eq!(hookrail_testkit::process_state(pid), None, "nothing of it is left");
     assert!(world.log().contains("hooks.exec-error p@m SessionEnd: cancelled"), "{}", world.log());
+}
+
+#[test]
+fn the_detached_runs_of_a_plugin_follow_each_other_event_by_event() {
+    let mut world = World::new();
+    // An earlier round takes longer than a later one, so without an order the later one would be first.
+    let slow = "turn=$(sed 's/.*\"turn\":\\([0-9]*\\).*/\\1/'); sleep 0.$((6 - turn)); echo $turn >> order";
+    let both = value!({"SessionStart": [{"command": "sleep 0.5; echo start >> order"}],
+        "TurnComplete": [{"command": slow, "timeout": 30000}],
+        "SessionEnd": [{"command": "echo end >> order"}]});
+    world.install("p", &both);
+    let system = world.builder().build();
+    detached(&system.fire_blocking(system.event(EventKind::SessionStart)));
+    for turn in ["1", "2", "3"] {
+        detached(&system.fire_blocking(system.event(EventKind::ModelRoundEnd).with("turn", json(turn))));
+    }
+    let order = || fs::read_to_string(world.at("order")).unwrap_or_default();
+    assert!(hookrail_testkit::wait_until(|| order().contains('3'), Duration::from_secs(20)));
+    detached(&system.fire_blocking(system.event(EventKind::SessionEnd)));
+    assert_eq!(within_a_hang_guard(|| system.shutdown_blocking()), []);
+    assert_eq!(order(), "start\n1\n2\n3\nend\n");
+}
+
+#[test]
+fn the_hooks_of_one_detached_event_and_those_of_other_plugins_run_side_by_side() {
+    let mut world = World::new();
+    for name in ["a", "b", "c", "d"] {
+        pipe(&world.at(name));
+    }
+    // Each pair needs the other one to be there at the same time.
+    world.install("p", &hooks("TurnComplete", &["echo x > a; cat b", "cat a; echo x > b; cat d"]));
+    world.install("q", &hooks("TurnComplete", &["echo x > d; touch met"]));
+    let system = world.builder().build();
+    detached(&system.fire_blocking(system.event(EventKind::ModelRoundEnd)));
+    assert_eq!(within_a_hang_guard(|| system.shutdown_blocking()), []);
+    assert!(world.at("met").exists());
+}
+
+#[test]
+fn at_shutdown_the_queue_of_a_plugin_shares_one_timeout() {
+    let mut world = World::new();
+    let entry = value!({"command": "echo x >> rounds; sleep 1.5", "timeout": 2000});
+    world.install("p", &value!({"TurnComplete": [entry]}));
+    let system = world.builder().build();
+    for _ in 0..6 {
+        detached(&system.fire_blocking(system.event(EventKind::ModelRoundEnd)));
+    }
+    let began = Instant::now();
+    let cut_off = system.shutdown_blocking();
+    // One after the other, each with its own time, they would take nine seconds.
+    assert!(began.elapsed() < Duration::from_secs(6), "took {:?}", began.elapsed());
+    assert!(cut_off.iter().all(|finding| finding.level == Level::Warning) && !cut_off.is_empty(), "{cut_off:?}");
+    assert!(fs::read_to_string(world.at("rounds")).unwrap().lines().count() < 6);
+}
+
+#[test]
+fn a_detached_hook_that_fails_is_reported() {
+    let mut world = World::new();
+    world.install("p", &hooks("TurnComplete", &["echo broken >&2; exit 3"]));
+    let system = world.builder().build();
+    detached(&system.fire_blocking(system.event(EventKind::ModelRoundEnd)));
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let mut findings = Vec::new();
+    assert!(hookrail_testkit::wait_until(
+        || {
+            findings.extend(runtime.block_on(system.detached_findings()));
+            !findings.is_empty()
+        },
+        Duration::from_secs(20)
+    ));
+    assert_eq!((findings[0].code, findings[0].level), (Code::HookExited, Level::Warning));
+    assert!(findings[0].message.contains("status 3: broken"), "{}", findings[0].message);
+    assert_eq!(system.shutdown_blocking(), [], "what was taken is not told again");
+    let again = world.builder().build();
+    detached(&again.fire_blocking(again.event(EventKind::ModelRoundEnd)));
+    assert_eq!(again.shutdown_blocking().len(), 1);
+}
+
+#[test]
+fn the_first_prompt_waits_for_the_hooks_that_start_the_session() {
+    let mut world = World::new();
+    let both = value!({"SessionStart": [{"command": "sleep 0.4; touch prepared"}],
+        "UserPromptSubmit": [{"command": "test -e prepared || echo '{\"decision\":\"deny\",\"reason\":\"too early\"}'"}]});
+    world.install("p", &both);
+    let system = world.builder().build();
+    detached(&system.fire_blocking(system.event(EventKind::SessionStart)));
+    let outcome = system.fire_blocking(system.event(EventKind::Prompt).with_text("prompt", "p"));
+    assert_eq!(outcome.effects.reason, None);
+    system.shutdown_blocking();
+}
+
+#[test]
+fn the_first_prompt_waits_for_a_moment_only() {
+    let mut world = World::new();
+    let both = value!({"SessionStart": [{"command": "sleep 20", "timeout": 30000}], "UserPromptSubmit": [{"command": "true"}]});
+    world.install("p", &both);
+    let system = world.builder().build();
+    detached(&system.fire_blocking(system.event(EventKind::SessionStart)));
+    let began = Instant::now();
+    for _ in 0..3 {
+        let _ = system.fire_blocking(system.event(EventKind::Prompt).with_text("prompt", "p"));
+    }
+    assert!(began.elapsed() < Duration::from_secs(6), "took {:?}", began.elapsed());
+    system.shutdown_blocking();
+}
+
+#[test]
+fn the_model_of_a_guard_reaches_every_event() {
+    let mut world = World::new();
+    let write = |name: &str| value!([{"command": format!("cat > {name}.json")}]);
+    world.install("p", &value!({"UserPromptSubmit": write("prompt"), "PreToolUse": write("tool")}));
+    let system = world.builder().build();
+    let guard = hookrail::guard::Guard::new(system.clone(), "s").model_id("m-1");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let model =
+        |name: &str| json(&fs::read_to_string(world.at(name)).unwrap()).to_value()["session"]["modelId"].clone();
+    let _ = runtime.block_on(guard.prompt("p"));
+    assert_eq!(model("prompt.json"), "m-1");
+    guard.clone().set_model_id("m-2");
+    let call = hookrail::guard::ToolCall::new("call-1", "write_file", json("{}"));
+    let _ = runtime.block_on(guard.tool_call(call, |_| async { Ok(hookrail::guard::ToolOutput::text("ran")) }));
+    assert_eq!(model("tool.json"), "m-2");
+    system.shutdown_blocking();
+}
+
+#[test]
+fn a_plugin_whose_hooks_cannot_run_is_not_installed() {
+    let world = World::new();
+    let environment = std::sync::Arc::new(world.environment());
+    let places = hookrail::dialect::xcode::PluginPlaces::new(&world.place.project, &environment);
+    let install = |name: &str, hooks: &Value| {
+        let dir = world.place.path(name);
+        fs::create_dir_all(dir.join("hooks")).unwrap();
+        fs::write(dir.join("plugin.json"), value!({"name": name}).to_string()).unwrap();
+        fs::write(dir.join("hooks/hooks.json"), hooks.to_string()).unwrap();
+        hookrail::dialect::xcode::install(&dir, &places, &environment)
+    };
+    let nested =
+        value!({"hooks": {"PreToolUse": [{"matcher": "Write", "hooks": [{"type": "command", "command": "x"}]}]}});
+    for (name, hooks) in [("nested", nested), ("broken", value!({"PreToolUse": [{"command": ""}]}))] {
+        let error = install(name, &hooks).unwrap_err().to_string();
+        assert!(error.contains("cannot run"), "{error}");
+    }
+    assert!(!world.plugins.join("installed_plugins.json").exists(), "nothing was written");
+    let partly = value!({"PreToolUse": [{"command": ""}, {"command": "true"}]});
+    assert!(install("partly", &partly).is_ok(), "one bad entry does not take its neighbours away");
 }
 
 #[test]

@@ -121,6 +121,8 @@ fn settings_corpus() -> Vec<Value> {
         value!({"theme": 1, "tools": {"other": []}}),
         value!({"tools": 1}),
         value!({"tools": {"enableHooks": "yes"}}),
+        value!({"enableHooks": true}),
+        value!({"enableHooks": "yes"}),
         value!({"hooksConfig": {"enabled": true, "disabled": ["a"], "notifications": false, "modelDecisions": "strict"}}),
         value!({"hooksConfig": {"enbled": true}}),
         value!({"hooksConfig": {"disabled": "a"}}),
@@ -233,7 +235,7 @@ fn has_repeated_keys(text: &str) -> bool {
 }
 
 #[test]
-fn the_settings_schema_accepts_exactly_what_the_parser_has_nothing_to_say_about() {
+fn the_settings_schema_accepts_exactly_what_the_parser_finds_nothing_wrong_with() {
     let checker = Checker::new();
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("system.json");
@@ -244,7 +246,9 @@ fn the_settings_schema_accepts_exactly_what_the_parser_has_nothing_to_say_about(
     for document in settings_corpus() {
         std::fs::write(&file, document.to_string()).unwrap();
         let findings = system.reload();
-        let of_this_file = findings.iter().filter(|found| found.code != Code::KeptLastGood).count();
+        // A switch may stand in another file, and an entry of type `plugin` is valid although it is not executed.
+        let elsewhere = [Code::KeptLastGood, Code::HooksNeverOn, Code::NotExecutable];
+        let of_this_file = findings.iter().filter(|found| !elsewhere.contains(&found.code)).count();
         assert_eq!(
             checker.accepts("settings", &document),
             of_this_file == 0,

@@ -83,7 +83,7 @@ fn every_layer_is_loaded_in_order_with_the_line_of_each_entry() {
     let world = World::new();
     let entry = |name: &str| {
         format!(
-            "{{\n// a comment\n\"hooks\": {{\"BeforeTool\": [\n{{\"hooks\": [{{\"type\":\"command\",\"command\":\"{name}\"}},]}},]}}}}"
+            "{{\n// a comment\n\"enableHooks\": true, \"hooks\": {{\"BeforeTool\": [\n{{\"hooks\": [{{\"type\":\"command\",\"command\":\"{name}\"}},]}},]}}}}"
         )
     };
     world.user(&entry("u")).project(&entry("p")).system(&entry("s"));
@@ -99,7 +99,7 @@ fn every_layer_is_loaded_in_order_with_the_line_of_each_entry() {
 fn one_bad_entry_never_takes_its_neighbours_down() {
     let world = World::new();
     world.user(
-        r#"{
+        r#"{ "enableHooks": true,
   "hooks": {
     "BeforTool": [],
     "AfterTool": "x",
@@ -169,7 +169,7 @@ fn a_broken_file_is_reported_with_its_place_and_the_others_still_load() {
     let world = World::new();
     world
         .user("{\n  \"hooks\": }")
-        .project(r#"{"hooks":{"BeforeTool":[{"hooks":[{"type":"command","command":"p"}]}]}}"#);
+        .project(r#"{"enableHooks":true,"hooks":{"BeforeTool":[{"hooks":[{"type":"command","command":"p"}]}]}}"#);
     assert_eq!(world.hooks(), ["project:1 before-tool p"]);
     assert_eq!(world.findings(), ["error file-syntax home/.llxprt/settings.json:2:12"]);
     world.user("[1]");

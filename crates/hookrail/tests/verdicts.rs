@@ -258,7 +258,7 @@ proptest! {
             let words = match (run.end, run.hook.dialect) {
                 (EndKind::Answered, DialectId::Native) => "native",
                 (EndKind::Answered, _) => answer["reason"].as_str().unwrap_or_default(),
-                _ => "gave no verdict",
+                _ => "failed (",
             };
             prop_assert!(reason.contains(words), "{} in {}", words, document(&outcome));
         }

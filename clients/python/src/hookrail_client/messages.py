@@ -79,6 +79,23 @@ class Response:
         value: Optional[Mapping[str, Json]] = self.outcome.get("toolInput")
         return value
 
+    @property
+    def model_request(self) -> Optional[Mapping[str, Json]]:
+        """What the model gets, if a hook changed it.
+
+        A request that was given with `contents` comes back whole: images, tool calls and all other members stay.
+        """
+        return self._document("nativeRequest") or self._document("llmRequest")
+
+    @property
+    def model_response(self) -> Optional[Mapping[str, Json]]:
+        """What counts as the response of the model, if a hook changed it or gave one, with every part that is not text."""
+        return self._document("nativeResponse") or self._document("llmResponse")
+
+    def _document(self, name: str) -> Optional[Mapping[str, Json]]:
+        value = self.outcome.get(name)
+        return value if isinstance(value, dict) else None
+
 
 @dataclass(frozen=True)
 class Welcome:

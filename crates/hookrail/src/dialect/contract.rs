@@ -66,6 +66,9 @@ pub(crate) trait Dialect: Sync {
     /// Records in the dialect's own detail of an outcome that the engine itself refused the event, with these effects.
     fn refused(&self, _outcome: &mut Outcome, _effects: &Effects) {}
 
+    /// Makes the dialect's own detail of an outcome agree with what the whole event came to.
+    fn settle(&self, _outcome: &mut Outcome) {}
+
     /// What only this dialect puts into the document of an outcome.
     fn outcome_members(&self, _outcome: &Outcome) -> Vec<(&'static str, Json)> {
         Vec::new()

@@ -31,7 +31,7 @@ use crate::breadcrumb::Breadcrumb;
 use crate::event::EventKind;
 use crate::hook::{Authority, Hook, OnFailure};
 use crate::outcome::{Decision, Effects, EndKind};
-use crate::run::Environment;
+use crate::run::{Environment, How};
 
 /// The file in which each dialect keeps its log, where the environment asks for that.
 pub(crate) fn log_files(environment: &Environment) -> Vec<(DialectId, PathBuf)> {
@@ -66,19 +66,53 @@ pub(crate) fn failure_decision(on_failure: OnFailure) -> Option<Decision> {
 }
 
 /// The reason shown when a failure has an effect.
-pub(crate) fn failure_reason(hook: &Hook, on_failure: OnFailure, end: EndKind) -> String {
+pub(crate) fn failure_reason(hook: &Hook, on_failure: OnFailure, end: EndKind, how: &How) -> String {
+    let what = described_failure(end, how);
     if hook.authority() == Authority::System && hook.on_failure < on_failure {
-        return format!("system hook `{hook}` could not be asked ({}), so the operation is denied", end.name());
+        return format!("system hook `{hook}` could not be asked ({what}), so the operation is denied");
     }
-    format!("hook `{hook}` gave no verdict ({}) and is set to {} on failure", end.name(), on_failure.name())
+    format!("hook `{hook}` failed ({what}) and its failure policy is `{}`", on_failure.name())
+}
+
+/// How a hook failed, with the exit status or the signal, which is what its author looks for.
+fn described_failure(end: EndKind, how: &How) -> String {
+    match how {
+        How::Exited(127) => "exit status 127: command not found".to_owned(),
+        How::Exited(126) => "exit status 126: command cannot be executed".to_owned(),
+        How::Exited(status) if end == EndKind::Exited => format!("exit status {status}"),
+        How::Signalled(signal) => match signal_name(*signal) {
+            Some(name) => format!("signal {signal}, {name}"),
+            None => format!("signal {signal}"),
+        },
+        How::TimedOut(after) => format!("timed out after {} ms", after.as_millis()),
+        _ => end.name().to_owned(),
+    }
+}
+
+/// The name of a signal that often ends a process.
+fn signal_name(signal: i32) -> Option<&'static str> {
+    Some(match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        6 => "SIGABRT",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        14 => "SIGALRM",
+        15 => "SIGTERM",
+        _ => return None,
+    })
 }
 
 /// What a failure does under the hook's own policy, as effects.
-fn failure_effects(hook: &Hook, on_failure: OnFailure, end: EndKind) -> Option<Effects> {
+fn failure_effects(hook: &Hook, on_failure: OnFailure, end: EndKind, how: &How) -> Option<Effects> {
     let decision = failure_decision(on_failure)?;
     Some(Effects {
         decision: Some(decision),
-        reason: Some(failure_reason(hook, on_failure, end)),
+        reason: Some(failure_reason(hook, on_failure, end, how)),
         ..Effects::default()
     })
 }

@@ -23,6 +23,17 @@ pub struct Column {
     pub stage: Stage,
     /// The time a hook has, where the configuration does not say.
     pub timeout: Duration,
+    /// Which occurrences of the event the dialect takes part in.
+    pub occurrences: Occurrences,
+}
+
+/// Which occurrences of an event a dialect takes part in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Occurrences {
+    /// Every one.
+    All,
+    /// Those at which the agent itself starts or ends. A session that begins or ends inside of a run is none of them.
+    LaunchOnly,
 }
 
 /// What an answer to an event may do.

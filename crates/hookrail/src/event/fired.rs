@@ -228,6 +228,11 @@ impl Event {
         self.field(name).and_then(Json::as_str)
     }
 
+    /// Whether the agent itself starts or ends with this event; true unless its host says otherwise.
+    pub(crate) fn is_launch(&self) -> bool {
+        self.field("launch").and_then(Json::as_bool) != Some(false)
+    }
+
     /// The event's own fields.
     #[must_use]
     pub fn fields(&self) -> &JsonObject {

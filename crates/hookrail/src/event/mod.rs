@@ -12,7 +12,7 @@ mod time;
 
 pub(crate) use time::timestamp;
 
-pub use column::{Abilities, Column, Fold, Stage};
+pub use column::{Abilities, Column, Fold, Occurrences, Stage};
 pub use fired::{Event, EventError};
 pub use kind::{EventKind, EventSet};
 pub use spec::{EventSpec, FieldKind, FieldSpec};

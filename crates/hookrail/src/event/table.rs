@@ -74,7 +74,7 @@ events! {
         name: "session-start",
         fires: "when a session begins",
         gating: false,
-        fields: [source: Text],
+        fields: [source: Text, launch: Flag optional],
         subject: source,
     }
     /// A session ends.
@@ -82,7 +82,7 @@ events! {
         name: "session-end",
         fires: "when a session ends",
         gating: false,
-        fields: [reason: Text],
+        fields: [reason: Text, launch: Flag optional],
         subject: reason,
     }
     /// The user has sent a prompt.

@@ -6,7 +6,7 @@ use crate::outcome::{EndKind, Health};
 use crate::run::{How, ModuleEnd, ProcessEnd, Protection, Relocation, RelocationReason, RunEnd, joined_protections};
 
 /// What to report about the end of a run, apart from what the dialect has to say about the answer.
-pub(super) fn report(hook: &Hook, health: Health, kind: EndKind, end: &RunEnd) -> Vec<Diagnostic> {
+pub(crate) fn report(hook: &Hook, health: Health, kind: EndKind, end: &RunEnd) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     if health == Health::Failed {
         found.extend(about_failure(hook, kind, end));

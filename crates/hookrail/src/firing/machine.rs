@@ -7,9 +7,10 @@ use super::part::{AnyPart, PartEnd};
 use super::plan::{PartPlan, Plan};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::registry::DialectId;
-use crate::event::{Event, Stage};
+use crate::event::{Event, EventKind, Stage};
 use crate::json::Json;
 use crate::outcome::{Decision, Effects, Outcome};
+use crate::payload::{ModelResponse, request_with_changes, response_with_changes};
 use crate::run::{RunEnd, RunId, RunRequest};
 use crate::snapshot::{Snapshot, Switch};
 use crate::tools::Spoken;
@@ -339,6 +340,14 @@ impl Firing {
     fn finish(&mut self) {
         self.outcome.skipped.append(&self.plan.skipped);
         self.phase = Phase::Done;
+        self.settle_rewrites();
+        // Callers of a single dialect look at its detail alone.
+        for dialect in DialectId::ORDER {
+            dialect.contract().settle(&mut self.outcome);
+        }
+    }
+
+    fn settle_rewrites(&mut self) {
         let changed = |field: &str| {
             let now = self.event.field(field)?;
             (self.original.field(field) != Some(now)).then(|| now.clone())
@@ -356,7 +365,27 @@ impl Firing {
         if let Some(response) = changed("llm_response") {
             effects.llm_response = Some(response);
         }
+        self.outcome.native_request = native(&self.original, "llm_request", "contents")
+            .zip(effects.llm_request.as_ref())
+            .map(|(base, changed)| request_with_changes(changed, base));
+        self.outcome.native_response = native(&self.original, "llm_response", "candidates")
+            .zip(effects.llm_response.as_ref())
+            .map(|(base, changed)| response_with_changes(changed, base));
+        // A stop after the model has answered leaves nothing to act on but its reason: no text, and no tool call.
+        if self.event.kind() == EventKind::AfterModel
+            && let Some(stop) = &effects.stop
+        {
+            let response = ModelResponse::of_text(&stop.reason).to_json();
+            self.outcome.native_response =
+                native(&self.original, "llm_response", "candidates").map(|_| response.clone());
+            effects.llm_response = Some(response);
+        }
     }
+}
+
+/// A document that the host gave in its provider's own form, which that member tells.
+fn native<'e>(event: &'e Event, field: &str, member: &str) -> Option<&'e Json> {
+    event.field(field).filter(|document| document.as_object().is_some_and(|members| members.get(member).is_some()))
 }
 
 /// What is said about an event before any hook is asked.

@@ -13,5 +13,6 @@ mod reasons;
 pub use machine::{Batch, Firing, Step};
 pub use plan::{PartPlan, Plan, PlannedHook};
 
+pub(crate) use failure::report as report_failure;
 pub(crate) use machine::TOOL_INPUT;
 pub(crate) use part::{AnyPart, Part};

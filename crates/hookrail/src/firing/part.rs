@@ -2,13 +2,14 @@
 //! dialects.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::failure;
 use super::plan::{PartPlan, PlannedHook};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Level};
 use crate::dialect::{Flow, FoldContext, Folded, Protocol, Reply};
 use crate::event::{Event, Stage};
-use crate::hook::{Action, Authority, OnFailure, Trust};
+use crate::hook::{Action, Authority, Hook, OnFailure, Trust};
 use crate::json::Json;
 use crate::outcome::{EndKind, Health, HookRun};
 use crate::run::{How, RunEnd, RunId, RunInput, RunRequest};
@@ -182,6 +183,9 @@ impl<D: Protocol> Part<D> {
         reply.failure = reported.first().map(|diagnostic| diagnostic.message.clone());
         slot.diagnostics.extend(reported);
         slot.diagnostics.append(&mut reply.diagnostics);
+        if self.stage == Stage::Detached {
+            slot.diagnostics.extend(D::drain(event.kind()).and_then(|most| too_slow_for_a_host(hook, most, end)));
+        }
         slot.run = Some(HookRun { judged: slot.asked_about.take(), ..run_record(&reply, end) });
         let guarded = event.kind().spec().guarded();
         slot.changes_input = guarded.is_some_and(|field| D::changes(event, self.stage, &reply, field));
@@ -255,7 +259,7 @@ impl<D: Protocol> AnyPart for Part<D> {
             exit_code: None,
             signal: None,
             decision: None,
-            duration: std::time::Duration::ZERO,
+            duration: Duration::ZERO,
             stdout: String::new(),
             stderr: String::new(),
             judged: None,
@@ -354,6 +358,17 @@ fn cannot_be_asked(planned: &PlannedHook) -> Option<How> {
             Trust::NotNeeded | Trust::ForThisRun(_) | Trust::Granted(_) | Trust::Never(_),
         ) => None,
     }
+}
+
+/// Warns about a detached hook that was waited for and took longer than a host waits when it ends.
+fn too_slow_for_a_host(hook: &Hook, most: Duration, end: &RunEnd) -> Option<Diagnostic> {
+    if end.duration() <= most {
+        return None;
+    }
+    let (took, most) = (end.duration().as_millis(), most.as_millis());
+    let message = format!("hook `{hook}` took {took} ms; an agent that ends waits {most} ms for it and then ends it");
+    let finding = Diagnostic::new(Code::HookCancelled, message).at(hook.origin.location.clone());
+    Some(Diagnostic { level: Level::Warning, ..finding }.hint("let a background process do the slow part of the work"))
 }
 
 fn value(event: &Event, field: &str) -> Json {

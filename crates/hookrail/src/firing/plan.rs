@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::reasons;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::registry::DialectId;
-use crate::event::{Event, EventKind, Stage};
+use crate::event::{Event, EventKind, Occurrences, Stage};
 use crate::hook::{Action, Authority, Hook, OnFailure, Trust};
 use crate::matcher::Verdict;
 use crate::skips::Skips;
@@ -95,6 +95,9 @@ impl Plan {
 
     fn add_part(&mut self, snapshot: &Snapshot, asked: &Asked, dialect: DialectId) {
         let Some(audience) = snapshot.audience(asked.event, dialect) else { return };
+        if !asked.concerns(dialect) {
+            return;
+        }
         let mut matching = Vec::new();
         for (hook, verdict) in asked.matching(audience, dialect) {
             if reasons::against(snapshot, hook, asked.event).is_some() {
@@ -128,6 +131,8 @@ fn limit_reached(hook: &Hook, subject: &str) -> Diagnostic {
 /// What matchers are asked about: everything of an event that its plan depends on.
 pub(super) struct Asked {
     pub(super) event: EventKind,
+    /// Whether the agent itself starts or ends with the event.
+    launch: bool,
     subjects: [Option<Subject>; DialectId::ORDER.len()],
 }
 
@@ -150,7 +155,16 @@ impl Asked {
             let in_dialect = is_tool.then(|| snapshot.tools.name_in(dialect, &text)).flatten().map(str::to_owned);
             Some(Subject { dialect, field, text, in_dialect })
         };
-        Self { event: event.kind(), subjects: DialectId::ORDER.map(subject) }
+        Self { event: event.kind(), launch: event.is_launch(), subjects: DialectId::ORDER.map(subject) }
+    }
+
+    /// Whether the dialect takes part in this occurrence of the event.
+    pub(super) fn concerns(&self, dialect: DialectId) -> bool {
+        let occurrences = self.event.spec().column(dialect).map_or(Occurrences::All, |column| column.occurrences);
+        match occurrences {
+            Occurrences::All => true,
+            Occurrences::LaunchOnly => self.launch,
+        }
     }
 
     /// What that dialect's matchers are compared with; nothing where its hooks for the event have no matchers.

@@ -22,6 +22,7 @@ pub(super) fn of_all(snapshot: &Snapshot, asked: &Asked) -> Vec<Skipped> {
         let mut matching = Vec::new();
         for hook in &audience.hooks {
             let reason = against(snapshot, hook, asked.event)
+                .or_else(|| (!asked.concerns(dialect)).then(not_a_launch))
                 .or_else(|| asked.of(dialect).and_then(|subject| mismatch(hook, subject)))
                 .or_else(|| not_executable(hook));
             match reason {
@@ -70,6 +71,12 @@ pub(super) fn against(snapshot: &Snapshot, hook: &Hook, event: EventKind) -> Opt
     }
     let never = hook.standing == Standing::NeverSwitchedOn;
     never.then(|| (SkipReason::HooksOff, "no settings file switches hooks on".to_owned()))
+}
+
+/// Why a hook of a dialect that only knows the start and the end of the agent does not run.
+fn not_a_launch() -> (SkipReason, String) {
+    let detail = "the agent itself does not start or end here (`launch` is false)";
+    (SkipReason::Matcher, detail.to_owned())
 }
 
 /// Why the matcher does not match, if so.

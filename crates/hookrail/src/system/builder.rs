@@ -9,6 +9,7 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 use super::HookSystem;
+use super::background::SessionStarts;
 use super::drive::Parts;
 use super::engine::EngineRuntime;
 use super::notify::Sender;
@@ -278,6 +279,7 @@ impl Builder {
             debug_log,
             pool: ProcessPool::default(),
             closures: ClosureThreads::default(),
+            session_starts: SessionStarts::default(),
         };
         HookSystem::new(Settings { described: self, parts: Arc::new(parts), disabled: disabled::Disabled::default() })
     }

@@ -15,7 +15,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use super::HookSystem;
-use super::background::Background;
+use super::background::{Background, DetachedRun, SessionStarts};
 use super::host::Host;
 use super::notify::{FireId, Notification, Sender};
 use super::options::{Detached, cancelled_with};
@@ -23,7 +23,7 @@ use super::runtime_pool::InUse;
 use crate::breadcrumb::DebugLog;
 use crate::diagnostic::Diagnostic;
 use crate::dialect;
-use crate::event::Stage;
+use crate::event::{EventKind, Stage};
 use crate::firing::{Firing, Step};
 use crate::hook::Action;
 use crate::log::log;
@@ -46,6 +46,8 @@ pub(super) struct Parts {
     pub(super) pool: ProcessPool,
     /// Threads for closures of the embedding program.
     pub(super) closures: ClosureThreads,
+    /// Hooks that prepare the session and have not ended.
+    pub(super) session_starts: SessionStarts,
 }
 
 /// An event that is about to be driven.
@@ -146,6 +148,9 @@ impl Driver {
         let hooks = || firing.plan().hooks().map(|(_, planned)| Arc::clone(&planned.hook)).collect::<Vec<_>>();
         log!(debug, target: "hookrail::planner", %event, hooks = ?hooks().iter().map(|hook| hook.label.clone()).collect::<Vec<_>>(), skipped = firing.plan().skipped.len(), "planned");
         self.parts.notify.tell(|| Notification::Planned { fire, event, hooks: hooks() });
+        if event == EventKind::Prompt {
+            self.wait_for_session_start(&context).await;
+        }
         loop {
             match firing.step() {
                 Step::Run(batch) if batch.stage == Stage::Detached && detached == Detached::LeftAlone => {
@@ -192,6 +197,9 @@ impl Driver {
     }
 
     pub(super) fn in_background(self: &Arc<Self>, fire: FireId, request: RunRequest, host: &Arc<dyn Host>) {
+        if request.event.kind() == EventKind::SessionStart {
+            self.parts.session_starts.add(fire, request.id);
+        }
         let background = match &self.driven_by {
             DrivenBy::Engine { background, .. } => background,
             DrivenBy::CallingThread { system, .. } | DrivenBy::Task { system, .. } => {
@@ -204,12 +212,39 @@ impl Driver {
                 return;
             }
         };
-        let (hook, bound, cancel) = (Arc::clone(&request.hook), request.drain, CancelToken::new());
+        let (hook, cancel) = (Arc::clone(&request.hook), CancelToken::new());
+        let bound = request.drain.unwrap_or(request.timeout);
         let context = FireContext { id: fire, host: Arc::clone(host), cancel: cancel.clone() };
         let driver = Arc::clone(self);
-        background.add(hook, bound, cancel, async move {
-            driver.run_one(&context, request, Wait::WithOthers).await;
+        background.add(DetachedRun { fire, hook, bound, cancel }, async move {
+            let run = request.id;
+            let end = driver.run_one(&context, request, Wait::WithOthers).await;
+            driver.parts.session_starts.ended(fire, run);
+            end
         });
+    }
+
+    /// Takes what there is to say about detached runs that failed; nothing for a driver that has none.
+    pub(super) fn take_detached_report(&self) -> Vec<Diagnostic> {
+        match &self.driven_by {
+            DrivenBy::Engine { background, .. } => background.take_report(),
+            DrivenBy::CallingThread { .. } | DrivenBy::Task { .. } => Vec::new(),
+        }
+    }
+
+    /// Lets the hooks end that prepare a session, before its first prompt is looked at.
+    async fn wait_for_session_start(&self, context: &FireContext) {
+        let starts = self.parts.session_starts.take();
+        if starts.is_empty() {
+            return;
+        }
+        let all = async {
+            for start in starts {
+                start.cancelled().await;
+            }
+        };
+        // Either way the prompt is next: these hooks decide nothing.
+        let _ = guarded(all, Some(SessionStarts::LONGEST_WAIT), &context.cancel).await;
     }
 
     /// How the only hook of a batch is waited for.

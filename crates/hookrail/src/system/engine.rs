@@ -53,6 +53,8 @@ enum Job {
         request: Box<RunRequest>,
         host: Arc<dyn Host>,
     },
+    /// A question for what there is to say about detached runs that failed.
+    Report(oneshot::Sender<Vec<Diagnostic>>),
     Drain(oneshot::Sender<Vec<Diagnostic>>),
 }
 
@@ -94,6 +96,15 @@ impl Engine {
     /// Takes a run over from an event that is driven elsewhere and does not wait for it.
     pub(super) fn take_over(&self, fire: FireId, request: RunRequest, host: Arc<dyn Host>) {
         let _ = self.jobs.send(Job::Detached { fire, request: Box::new(request), host });
+    }
+
+    /// Takes what there is to say about detached runs that failed.
+    pub(super) async fn take_detached_report(&self) -> Vec<Diagnostic> {
+        let (done, report) = oneshot::channel();
+        match self.jobs.send(Job::Report(done)) {
+            Ok(()) => report.await.unwrap_or_default(),
+            Err(_) => Vec::new(),
+        }
     }
 
     /// Waits until everything that was started has ended, and says what had to be cut off for that.
@@ -144,6 +155,9 @@ async fn main_loop(parts: Arc<Parts>, mut inbox: mpsc::UnboundedReceiver<Job>) {
                 });
             }
             Job::Detached { fire, request, host } => driver.in_background(fire, *request, &host),
+            Job::Report(done) => {
+                let _ = done.send(driver.take_detached_report());
+            }
             Job::Drain(done) => {
                 while fires.join_next().await.is_some() {}
                 let _ = done.send(driver.close().await);

@@ -41,6 +41,7 @@ use hookrail_spawn::{CancelToken, lock};
 
 use crate::config::LoadMode;
 use crate::diagnostic::Diagnostic;
+use crate::dialect::DialectId;
 use crate::dialect::Loader;
 use crate::event::{Event, EventKind, EventSet};
 use crate::firing::{Firing, Plan, TOOL_INPUT};
@@ -356,9 +357,18 @@ impl HookSystem {
         self.parts().notify.subscribe()
     }
 
+    /// Takes the findings about detached hooks that failed since the last call. No outcome has them, because their events
+    /// were over; a host shows them between turns. Those that are not taken come from [`HookSystem::shutdown`].
+    pub async fn detached_findings(&self) -> Vec<Diagnostic> {
+        match self.inner.engine.get() {
+            Some(engine) => engine.take_detached_report().await,
+            None => Vec::new(),
+        }
+    }
+
     /// Waits until nothing of any hook is left that has to end, and fires nothing from now on. Hooks that run detached
-    /// have their own time to end in, or less where their event must not hold up the host; returns which of them were
-    /// ended for that reason.
+    /// have their own time to end in, which those of one plugin share, or less where their event must not hold up the
+    /// host. Returns which of them were ended for that reason, and which have failed.
     pub async fn shutdown(&self) -> Vec<Diagnostic> {
         if self.used_by == UsedBy::SubAgent {
             return Vec::new();
@@ -425,7 +435,12 @@ impl HookSystem {
         }
         let depth = self.parts().world.depth;
         if depth >= DEEPEST {
-            return ControlFlow::Break(Outcome::too_deep(kind, depth));
+            let mut outcome = Outcome::too_deep(kind, depth);
+            let effects = outcome.effects.clone();
+            for dialect in DialectId::ORDER {
+                dialect.contract().refused(&mut outcome, &effects);
+            }
+            return ControlFlow::Break(outcome);
         }
         ControlFlow::Continue(Box::new(Firing::planned(Arc::clone(&in_force.snapshot), plan, event)))
     }

@@ -12,7 +12,7 @@ use crate::outcome::Decision;
 use crate::run::{How, RunId};
 
 /// The number of a fired event inside one hook system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FireId(u64);
 
 /// One thing that happened.

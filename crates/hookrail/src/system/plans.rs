@@ -95,6 +95,10 @@ fn fingerprint(event: EventKind, text: &str) -> u64 {
 /// The text of the one field that the matchers of all dialects are compared with; nothing if there are several such
 /// fields, or if the text is too long to be kept or is written with escapes.
 fn deciding_text(event: &Event) -> Option<&str> {
+    // A plan also depends on this, which is rare enough not to be kept.
+    if !event.is_launch() {
+        return None;
+    }
     let spec = event.kind().spec();
     let mut fields = DialectId::ORDER.into_iter().filter_map(|dialect| spec.matched_on(dialect));
     let Some(field) = fields.next() else { return Some("") };

@@ -110,6 +110,9 @@ fn confirm(yes: bool) -> Result<()> {
 fn failure(error: &PluginError) -> Failure {
     let hint = match error {
         PluginError::NotAPlugin(problem) => problem.hint.clone().unwrap_or_else(|| "fix its manifest".to_owned()),
+        PluginError::HooksCannotRun { problem, .. } => {
+            problem.hint.clone().unwrap_or_else(|| "fix the hooks of the plugin first".to_owned())
+        }
         PluginError::NoPlace => "set `HOME` to your home directory".to_owned(),
         PluginError::Blocked(_) => "an administrator put it there".to_owned(),
         PluginError::TooLarge(_) => "remove the files that the plugin does not need to run".to_owned(),

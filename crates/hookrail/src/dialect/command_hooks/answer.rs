@@ -51,14 +51,14 @@ impl Answer {
         Self { output, provenance: Provenance::PlainText }
     }
 
-    fn failure(hook: &Hook, on_failure: OnFailure, end: EndKind) -> Option<Self> {
+    fn failure(hook: &Hook, on_failure: OnFailure, end: EndKind, how: &How) -> Option<Self> {
         let decision = match failure_decision(on_failure)? {
             Decision::Ask => HookDecision::Ask,
             _ => HookDecision::Deny,
         };
         let output = HookOutput {
             decision: Some(decision),
-            reason: Some(failure_reason(hook, on_failure, end)),
+            reason: Some(failure_reason(hook, on_failure, end, how)),
             ..HookOutput::default()
         };
         Some(Self { output, provenance: Provenance::Failure })
@@ -85,7 +85,7 @@ pub(crate) fn read_answer<D: CommandDialect>(
     kind: EventKind,
     end: &RunEnd,
 ) -> Reply<Answer> {
-    let failed = |as_what: EndKind| Reading::of(as_what, Answer::failure(hook, on_failure, as_what));
+    let failed = |as_what: EndKind| Reading::of(as_what, Answer::failure(hook, on_failure, as_what, end.how()));
     let mut reading = match (end.how(), end.failure()) {
         (How::Exited(EXIT_CODE_BLOCKING_ERROR), _) => blocked::<D>(kind, end),
         (How::Exited(EXIT_CODE_SUCCESS), None) => said::<D>(hook, on_failure, kind, end),
@@ -172,18 +172,20 @@ fn read_text<D: CommandDialect>(hook: &Hook, on_failure: OnFailure, kind: EventK
         Parsed::Text => Reading {
             end: EndKind::Answered,
             answer: Some(Answer::plain_text(text)),
-            diagnostics: decision_in(text).into_iter().collect(),
+            diagnostics: answer_in(text).into_iter().collect(),
         },
         Parsed::Broken(why) => {
             let mut answer = Answer::plain_text(text);
-            if let Some(failure) = Answer::failure(hook, on_failure, EndKind::BadOutput) {
+            if let Some(failure) =
+                Answer::failure(hook, on_failure, EndKind::BadOutput, &How::Exited(EXIT_CODE_SUCCESS))
+            {
                 let message = answer.output.system_message.take();
                 answer = failure;
                 answer.output.system_message = message;
             }
             let message = format!("its output looks like JSON and is not ({why}); it counts as plain text");
             let mut diagnostics = vec![Diagnostic::new(Code::BadOutput, message)];
-            diagnostics.extend(decision_in(text));
+            diagnostics.extend(answer_in(text));
             Reading { end: EndKind::BadOutput, answer: Some(answer), diagnostics }
         }
     }
@@ -205,7 +207,15 @@ fn parse(text: &str) -> Parsed {
     }
     let value = match Json::parse(text) {
         Ok(value) => value,
-        Err(why) if text.starts_with('{') => return Parsed::Broken(why.to_string()),
+        Err(why) if text.starts_with('{') => {
+            // A shell that puts several lines into a reason writes them as they are, and the deny beside it is meant.
+            let repaired = with_escaped_breaks(text).and_then(|text| Json::parse(&text).ok());
+            let answer = repaired.and_then(|value| Unambiguous::read(&value));
+            return answer.map_or_else(
+                || Parsed::Broken(why.to_string()),
+                |answer| Parsed::Object(answer.with_raw_line_breaks()),
+            );
+        }
         Err(_) => return Parsed::Text,
     };
     match value.kind() {
@@ -247,22 +257,68 @@ fn without_lone_surrogates(text: &str) -> Cow<'_, str> {
     Cow::Owned(repaired)
 }
 
-/// Reports a decision that stands in text which is not one JSON document, because its author surely meant it.
-fn decision_in(text: &str) -> Option<Diagnostic> {
+/// The text with the line breaks and tabs inside of its strings written as escapes; none if there are none.
+fn with_escaped_breaks(text: &str) -> Option<String> {
+    let mut repaired = String::with_capacity(text.len() + 16);
+    let mut in_string = false;
+    let mut escaped = false;
+    let mut changed = false;
+    for character in text.chars() {
+        let escape = match character {
+            '\n' => "\\n",
+            '\r' => "\\r",
+            '\t' => "\\t",
+            _ => "",
+        };
+        if in_string && !escape.is_empty() {
+            // After a backslash the break would be an escape that JSON does not have, so the backslash stays text.
+            repaired.push_str(if escaped { "\\" } else { "" });
+            repaired.push_str(escape);
+            (escaped, changed) = (false, true);
+            continue;
+        }
+        match character {
+            '"' if !escaped => in_string = !in_string,
+            _ => {}
+        }
+        escaped = in_string && character == '\\' && !escaped;
+        repaired.push(character);
+    }
+    changed.then_some(repaired)
+}
+
+/// Reports an answer that stands in text which is not one JSON document, because its author surely meant it.
+fn answer_in(text: &str) -> Option<Diagnostic> {
     const MOST_TRIES: usize = 200;
     let starts = text.match_indices('{').take(MOST_TRIES).map(|(at, _)| at);
-    let found = starts.filter_map(|at| text.get(at..)).find_map(|tail| {
-        let object = serde_json::Deserializer::from_str(tail).into_iter::<JsonObject>().next()?.ok()?;
-        HookOutput::read(&object).0.effective_decision()
-    })?;
-    let message = format!(
-        "its output contains the decision `{}`, which does NOT count because the output is not one JSON object",
-        found.word()
-    );
+    let objects = starts.filter_map(|at| text.get(at..)).filter_map(first_object);
+    let found = objects.filter_map(|object| what_it_answers(&object)).next()?;
+    let message =
+        format!("its output contains {found}, which does NOT count because the output is not one JSON object");
     Some(
         Diagnostic::new(Code::DecisionInText, message)
             .hint("print the JSON object and nothing else to standard output"),
     )
+}
+
+/// The object that a text begins with, also if its strings have line breaks in them.
+fn first_object(text: &str) -> Option<JsonObject> {
+    /// How much of a text is repaired: enough for an answer, and bounded for a log that goes on.
+    const LONGEST_REPAIRED: usize = 16 * 1024;
+    let read = |text: &str| serde_json::Deserializer::from_str(text).into_iter::<JsonObject>().next()?.ok();
+    read(text).or_else(|| {
+        let end = text.floor_char_boundary(LONGEST_REPAIRED.min(text.len()));
+        read(&with_escaped_breaks(text.get(..end)?)?)
+    })
+}
+
+/// What an object would say if it were the answer; none if it has no field of an answer.
+fn what_it_answers(object: &JsonObject) -> Option<String> {
+    if let Some(word) = HookOutput::read(object).0.effective_decision() {
+        return Some(format!("the decision `{}`", word.word()));
+    }
+    let known = object.iter().map(|(key, _)| key).find(|key| HookOutput::FIELDS.contains(key))?;
+    Some(format!("an answer with `{known}`"))
 }
 
 /// Reports a decision that a hook printed before it failed, was ended or died.

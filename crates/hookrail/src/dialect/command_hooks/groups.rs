@@ -19,13 +19,14 @@ use crate::source::{Origin, SourceKind};
 /// The keys of a group.
 pub(crate) const GROUP_KEYS: [&str; 3] = ["matcher", "sequential", "hooks"];
 /// The keys of a hook.
-pub(crate) const HOOK_KEYS: [&str; 13] = [
+pub(crate) const HOOK_KEYS: [&str; 14] = [
     "type",
     "command",
     "args",
     "timeout",
     "name",
     "description",
+    "statusMessage",
     "onFailure",
     "shell",
     "stdin",
@@ -216,6 +217,7 @@ impl<D: CommandDialect> Reader<'_, D> {
         let origin = Origin { kind: self.kind, location: self.document.location(&node.span) };
         let mut hook = Hook::new(self.event, D::DIALECT, self.label(node), action, origin);
         hook.description = self.optional_text(node, "description").map(Arc::from);
+        hook.status_message = self.optional_text(node, "statusMessage").map(Arc::from);
         hook.on_failure = on_failure;
         hook.order = group.order;
         let (exec, findings) = super::exec_options::read(self.document, node);

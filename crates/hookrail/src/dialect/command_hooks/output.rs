@@ -100,6 +100,10 @@ pub struct BlockingError {
 }
 
 impl HookOutput {
+    /// The fields of an output, as they are written.
+    pub(super) const FIELDS: [&'static str; 7] =
+        ["continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", "hookSpecificOutput"];
+
     /// Reads an output from JSON, with what is wrong about it.
     #[must_use]
     pub fn read(object: &JsonObject) -> (Self, Vec<Diagnostic>) {

@@ -9,6 +9,17 @@ use crate::json::{Json, JsonObject};
 pub(super) struct Unambiguous {
     pub(super) object: JsonObject,
     repeated: Vec<String>,
+    line_breaks: LineBreaks,
+}
+
+/// How line breaks stand in the strings of an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum LineBreaks {
+    /// As escapes, or not at all.
+    #[default]
+    Escaped,
+    /// As they are, which JSON does not allow.
+    Raw,
 }
 
 impl Unambiguous {
@@ -32,19 +43,31 @@ impl Unambiguous {
                 }
             }
         }
-        Some(Self { object, repeated })
+        Some(Self { object, repeated, line_breaks: LineBreaks::Escaped })
     }
 
-    /// What there is to say about the repeated keys.
+    /// The answer as one whose text had to be repaired.
+    pub(super) fn with_raw_line_breaks(self) -> Self {
+        Self { line_breaks: LineBreaks::Raw, ..self }
+    }
+
+    /// Reports repeated keys, and line breaks that are not escaped.
     pub(super) fn findings(&self) -> impl Iterator<Item = Diagnostic> {
-        self.repeated.iter().map(|key| {
+        let raw = (self.line_breaks == LineBreaks::Raw).then(|| {
+            let message =
+                "the strings of its answer contain line breaks or tabs that are not escaped; it was read all the same";
+            Diagnostic::new(Code::BadOutput, message)
+                .hint("write a line break in a JSON string as `\\n`, for example with `jq`")
+        });
+        let repeated = self.repeated.iter().map(|key| {
             let used = match key.as_str() {
                 "decision" | "hookSpecificOutput.permissionDecision" | "continue" | "suppressOutput" => "strictest",
                 _ => "last",
             };
             let message = format!("duplicate key `{key}` in its answer; the {used} value is used");
             Diagnostic::new(Code::AnswerDuplicateKey, message).hint("write every key once")
-        })
+        });
+        raw.into_iter().chain(repeated)
     }
 }
 

@@ -29,7 +29,7 @@ pub struct AggregatedHookResult {
     pub final_output: Option<DefaultHookOutput>,
     /// Every single output, in plan order.
     pub all_outputs: Vec<HookOutput>,
-    /// What prevented a hook from answering at all.
+    /// What prevented a hook from answering: how it failed, with the last text it wrote.
     pub errors: Vec<String>,
     /// The sum of the hooks' times.
     pub total_duration: Duration,
@@ -151,11 +151,13 @@ impl From<&Outcome> for ProcessedHookResult {
 }
 
 pub(super) fn aggregate(replies: &[Reply<Answer>], answers: &[&Answer], merged: &HookOutput) -> AggregatedHookResult {
+    // A hook that blocks with exit code 2 did its work, and has no failure to report.
+    let failed = replies.iter().filter(|reply| !exited_with_zero(reply.end));
     AggregatedHookResult {
         success: replies.iter().all(|reply| exited_with_zero(reply.end)),
         final_output: (!answers.is_empty()).then(|| merged.clone()),
         all_outputs: answers.iter().map(|answer| answer.output.clone()).collect(),
-        errors: replies.iter().filter(|reply| is_error(reply.end)).filter_map(|reply| reply.failure.clone()).collect(),
+        errors: failed.filter_map(|reply| reply.failure.clone()).collect(),
         total_duration: replies.iter().map(|reply| reply.duration).sum(),
     }
 }
@@ -176,7 +178,35 @@ fn exited_with_zero(end: EndKind) -> bool {
     matches!(end, EndKind::Answered | EndKind::Silent | EndKind::BadOutput)
 }
 
-/// An exit code is an answer of a kind and not an error; everything that kept a hook from answering is one.
-fn is_error(end: EndKind) -> bool {
-    !exited_with_zero(end) && end != EndKind::Exited
+/// Makes the merged output agree with what the whole event came to: hooks of other dialects come later, and the layers of
+/// more authority have the last word. Callers of this dialect read nothing else.
+pub(super) fn settle(outcome: &mut Outcome) {
+    let Some(mut aggregated) = outcome.detail::<AggregatedHookResult>().cloned() else { return };
+    let Some(output) = &mut aggregated.final_output else { return };
+    let effects = &outcome.effects;
+    let weaker = output.effective_decision().map(HookDecision::decision) < effects.decision;
+    match effects.decision.filter(|_| weaker) {
+        Some(Decision::Deny) => output.decision = Some(HookDecision::Deny),
+        Some(Decision::Ask) => output.decision = Some(HookDecision::Ask),
+        Some(Decision::Allow) | None => {}
+    }
+    if weaker {
+        output.reason = effects.reason.clone().or(output.reason.take());
+    }
+    if let Some(stop) = effects.stop.as_ref().filter(|_| !output.should_stop_execution()) {
+        output.r#continue = Some(false);
+        output.stop_reason = Some(stop.reason.clone());
+    }
+    let texts = [("additionalContext", effects.additional_context.as_deref().map(Json::string))];
+    let values = [
+        ("tool_input", effects.tool_input.clone()),
+        ("llm_request", effects.llm_request.clone()),
+        ("llm_response", effects.llm_response.clone()),
+    ];
+    for (key, value) in values.into_iter().chain(texts) {
+        if let Some(value) = value {
+            output.hook_specific_output.get_or_insert_default().set(key, value);
+        }
+    }
+    outcome.set_detail(aggregated);
 }

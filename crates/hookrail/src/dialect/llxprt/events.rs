@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::dialect::columns::columns;
-use crate::event::{Abilities, Column, Fold, Stage};
+use crate::event::{Abilities, Column, Fold, Occurrences, Stage};
 
 /// What columns have in common. A group of hooks can ask for a chain instead.
 const BASE: Column = Column {
@@ -15,6 +15,7 @@ const BASE: Column = Column {
     fold: Fold::AnyDenies,
     stage: Stage::Parallel,
     timeout: Duration::from_secs(60),
+    occurrences: Occurrences::All,
 };
 
 const STOP: Abilities = Abilities::STOP;
@@ -39,14 +40,14 @@ columns! {
     }
     BeforeTool => BASE {
         name: "BeforeTool",
-        fields: [tool_name, tool_input, mcp_context],
+        fields: [tool_name, tool_input, mcp_context, agent_id, agent_type],
         matched_on: Some("tool_name"),
         can: DENY.and(Abilities::REWRITE_TOOL_INPUT),
         gates: true,
     }
     AfterTool => BASE {
         name: "AfterTool",
-        fields: [tool_name, tool_input, tool_response, mcp_context],
+        fields: [tool_name, tool_input, tool_response, mcp_context, agent_id, agent_type],
         matched_on: Some("tool_name"),
         can: STOP.and(CONTEXT),
     }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::Llxprt;
+use super::enablement::ExtensionEnablement;
 use crate::config::{Document, Node, Parsed, Place, Reading, Source, Verdict};
 use crate::diagnostic::{Code, Diagnostic, Level};
 use crate::dialect::DialectId;
@@ -13,24 +14,38 @@ use crate::source::{Location, SourceKind};
 
 const MANIFESTS: [&str; 2] = ["llxprt-extension.json", "gemini-extension.json"];
 
-/// The hooks of every extension in a folder, in the order of the folders' names.
-pub(super) fn load_all(folder: &Path, reading: &mut Reading<'_>) -> (Vec<Hook>, Vec<Diagnostic>) {
+/// Loads the hooks of every extension in a folder that is enabled for the project, in the order of the folders' names.
+pub(super) fn load_all(folder: &Path, project: &Path, reading: &mut Reading<'_>) -> (Vec<Hook>, Vec<Diagnostic>) {
     let mut hooks = Vec::new();
     let mut found = Vec::new();
+    let enablement = read_enablement(folder, reading, &mut found);
     for entry in reading.list(place(folder), &mut found) {
         if entry.is_folder() {
-            hooks.extend(load(&entry.path, reading, &mut found));
+            hooks.extend(load(&entry.path, &enablement, project, reading, &mut found));
         }
     }
     (hooks, found)
+}
+
+/// Reads which extensions are disabled where. A file that cannot be used disables none, because an extension may be a guard.
+fn read_enablement(folder: &Path, reading: &mut Reading<'_>, found: &mut Vec<Diagnostic>) -> ExtensionEnablement {
+    let file = folder.join("extension-enablement.json");
+    let read = reading.read_document(place(&file), found, |document| ExtensionEnablement::read(&document));
+    read.any().unwrap_or_default()
 }
 
 fn place(path: &Path) -> Place<'_> {
     Place { path, kind: SourceKind::Extension, dialect: Some(DialectId::Llxprt) }
 }
 
-/// The hooks of one extension: all of them, or none.
-fn load(dir: &Path, reading: &mut Reading<'_>, found: &mut Vec<Diagnostic>) -> Vec<Hook> {
+/// Loads the hooks of one extension: all of them, or none.
+fn load(
+    dir: &Path,
+    enablement: &ExtensionEnablement,
+    project: &Path,
+    reading: &mut Reading<'_>,
+    found: &mut Vec<Diagnostic>,
+) -> Vec<Hook> {
     let Some(manifest) = reading.first_of(MANIFESTS.iter().map(|name| dir.join(name))) else { return Vec::new() };
     // A file of its own wins over the manifest, which then only gives the name.
     let own_file = Some(dir.join("hooks/hooks.json")).filter(|file| reading.is_there(file));
@@ -48,6 +63,9 @@ fn load(dir: &Path, reading: &mut Reading<'_>, found: &mut Vec<Diagnostic>) -> V
     let Some((owner, mut hooks)) = about.any() else {
         return if broken { not_loaded(dir, &manifest, Vec::new(), found) } else { Vec::new() };
     };
+    if enablement.disables(&owner.id, project) {
+        return Vec::new();
+    }
     if let Some(file) = &own_file {
         let own = reading.read_document(place(file), found, |document| {
             let mut problems = Vec::new();

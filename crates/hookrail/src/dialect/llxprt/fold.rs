@@ -161,6 +161,9 @@ fn effects(kind: EventKind, can: Abilities, merged: &HookOutput, replies: &[Repl
     if can.includes(Abilities::ADD_CONTEXT) {
         effects.additional_context = merged.get_additional_context().filter(|text| !text.is_empty());
     }
+    if kind == EventKind::AfterTool {
+        effects.additional_context = context_with_objections(replies);
+    }
     if can.includes(Abilities::CHOOSE_TOOLS) {
         effects.tool_config = merged.specific("toolConfig").cloned();
     }
@@ -168,6 +171,21 @@ fn effects(kind: EventKind, can: Abilities, merged: &HookOutput, replies: &[Repl
         effects.llm_response = synthetic_response(merged, replies);
     }
     effects
+}
+
+/// The context of all answers, with the reasons of those that deny: what has happened cannot be blocked, and the model can
+/// still hear what is wrong with it. What the engine made of a failure is not for the model.
+fn context_with_objections(replies: &[Reply<Answer>]) -> Option<String> {
+    let mut context = None;
+    for reply in replies {
+        let Some(answer) = &reply.answer else { continue };
+        let said = answer.output.get_additional_context().filter(|text| !text.is_empty());
+        join(&mut context, said, "\n");
+        if answer.provenance.is_the_hooks_own() && answer.output.is_blocking_decision() {
+            join(&mut context, answer.output.effective_reason(), "\n");
+        }
+    }
+    context
 }
 
 /// The response that stands in for the model's. The system layer's comes first; and where it denied, nobody else puts

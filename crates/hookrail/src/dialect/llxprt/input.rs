@@ -276,6 +276,10 @@ events! {
         optional {
             /// Where the tool comes from, if that is an MCP server.
             mcp_context,
+            /// The sub-agent that uses the tool, if it is one.
+            agent_id,
+            /// The kind of that sub-agent.
+            agent_type,
         }
     }
     /// immediately after a tool has run.
@@ -289,6 +293,10 @@ events! {
         optional {
             /// Where the tool comes from, if that is an MCP server.
             mcp_context,
+            /// The sub-agent that uses the tool, if it is one.
+            agent_id,
+            /// The kind of that sub-agent.
+            agent_type,
         }
     }
     /// before the user's prompt is processed.

@@ -36,7 +36,7 @@ pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
     read.push(system_layer(sources, reading, &mut loaded.diagnostics));
     let extensions = sources.home().map(|home| home.join(".llxprt/extensions"));
     if let Some(folder) = extensions {
-        let (hooks, problems) = extension::load_all(&folder, reading);
+        let (hooks, problems) = extension::load_all(&folder, &sources.project, reading);
         loaded.diagnostics.extend(problems);
         let settings = SettingsFile { hooks, ..SettingsFile::default() };
         read.push(Layer { kind: SourceKind::Extension, file: folder, settings });
@@ -62,7 +62,29 @@ pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
             loaded.hooks.push(hook);
         }
     }
+    // A switch of a project that is not trusted is not missing: what is missing is the trust.
+    if !read.iter().any(|layer| layer.settings.switch == Some(Switch::On)) {
+        loaded.diagnostics.extend(never_switched_on(&loaded.hooks));
+    }
     loaded
+}
+
+/// Reports hooks that never run because no file has a switch, once for each file that brings some.
+fn never_switched_on(hooks: &[Hook]) -> Vec<Diagnostic> {
+    let hooks: Vec<&Hook> = hooks.iter().filter(|hook| hook.standing == Standing::NeverSwitchedOn).collect();
+    let mut found: Vec<Diagnostic> = Vec::new();
+    for hook in &hooks {
+        let location = &hook.origin.location;
+        if found.iter().any(|known| known.location.as_ref().is_some_and(|known| known.file == location.file)) {
+            continue;
+        }
+        let count = hooks.iter().filter(|other| other.origin.location.file == location.file).count();
+        let (these, verb) = if count == 1 { ("hook is", "it never runs") } else { ("hooks are", "they never run") };
+        let message = format!("{count} {these} configured here and no settings file switches hooks on; {verb}");
+        let hint = "add `\"hooksConfig\": {\"enabled\": true}` to the settings";
+        found.push(Diagnostic::new(Code::HooksNeverOn, message).at(location.clone()).hint(hint));
+    }
+    found
 }
 
 /// The files of the project and the user, in the order in which their hooks run.
@@ -76,7 +98,21 @@ fn files(sources: &Sources) -> Vec<(SourceKind, PathBuf)> {
         }
         files.push((SourceKind::User, settings(&home)));
     }
+    files.extend(user_configuration(sources).map(|file| (SourceKind::User, file)));
     files
+}
+
+/// The second file of the user: in the folder that the environment names, else at the place the agent uses today. None if
+/// it is the first one or a project's by another name.
+fn user_configuration(sources: &Sources) -> Option<PathBuf> {
+    let folder = match path_in(&sources.environment, "LLXPRT_CONFIG_HOME") {
+        // A relative folder would be another one in every directory, and could be brought by a project.
+        Some(folder) => Some(folder).filter(|folder| folder.is_absolute()),
+        None => sources.home().map(|home| home.join(".config/llxprt-code")),
+    }?;
+    let first = [Some(sources.project.clone()), sources.home()];
+    let is_known = first.into_iter().flatten().any(|known| same_place(&folder, &known.join(".llxprt")));
+    (!is_known).then(|| folder.join("settings.json"))
 }
 
 /// The layer of the system. Its file is named by the environment, which is taken as its invoker gave it, or at its default

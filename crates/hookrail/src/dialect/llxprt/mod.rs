@@ -20,6 +20,7 @@
 
 mod aggregate;
 mod command;
+mod enablement;
 mod events;
 mod extension;
 mod fold;
@@ -106,6 +107,10 @@ impl Dialect for Llxprt {
 
     fn refused(&self, outcome: &mut Outcome, effects: &Effects) {
         OutcomeDetail::amend(Box::new(AggregatedHookResult::empty()), outcome, effects);
+    }
+
+    fn settle(&self, outcome: &mut Outcome) {
+        aggregate::settle(outcome);
     }
 
     fn outcome_members(&self, outcome: &Outcome) -> Vec<(&'static str, Json)> {

@@ -101,9 +101,40 @@ pub(super) fn side_by_side(event: &mut Event, sent: &Event, replies: &[Reply<Ans
                 None => rewritten.push((field, value, reply)),
             }
         }
+        found.extend(removed_arguments(sent, output, reply));
         rewrite(event, sent, Stage::Parallel, output);
     }
     found
+}
+
+/// Reports arguments of a tool that an answer leaves out. Outside of a chain the answer replaces the arguments whole, which
+/// an author who wrote only what changes did not mean.
+fn removed_arguments(sent: &Event, output: &HookOutput, reply: &Reply<Answer>) -> Option<Diagnostic> {
+    if sent.kind() != EventKind::BeforeTool {
+        return None;
+    }
+    let answered = output.specific("tool_input")?.as_object()?;
+    let given = sent.field("tool_input")?.as_object()?;
+    let removed: Vec<String> = given
+        .iter()
+        .map(|(name, _)| name)
+        .filter(|name| answered.get(name).is_none())
+        .map(|name| format!("`{name}`"))
+        .collect();
+    if removed.is_empty() {
+        return None;
+    }
+    let message = format!(
+        "the `tool_input` of hook `{}` replaces all arguments of the tool, and {} {} missing in it",
+        reply.hook,
+        removed.join(", "),
+        if removed.len() == 1 { "is" } else { "are" },
+    );
+    Some(
+        Diagnostic::new(Code::ArgumentsRemoved, message)
+            .at(reply.hook.origin.location.clone())
+            .hint("answer with every argument, or make the group `sequential`, where an answer is merged"),
+    )
 }
 
 fn conflict(field: &str, one: &Reply<Answer>, two: &Reply<Answer>) -> Diagnostic {

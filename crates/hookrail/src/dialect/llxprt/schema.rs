@@ -1,7 +1,7 @@
 //! JSON Schemas of this dialect, made from the event table and the lists its parsers use.
 //!
-//! The settings schema accepts exactly the documents in which the parser finds nothing to report; a test proves it over
-//! one corpus. What only the text of a file shows (syntax, repeated keys) is beyond a schema.
+//! The settings schema accepts exactly the documents in which the parser finds nothing wrong; a test proves it over one
+//! corpus. A hook of type `plugin` is not wrong: it is valid, and reported because it is not executed here. What only the text of a file shows (syntax, repeated keys) is beyond a schema.
 
 use serde_json::{Map, Value, json};
 
@@ -62,6 +62,7 @@ fn settings() -> Value {
     let schema = json!({
         "type": "object",
         "properties": {
+            "enableHooks": {"type": "boolean", "description": "Switches hooks on or off."},
             "tools": {"type": "object", "properties": {"enableHooks": {"type": "boolean", "description": "Switches hooks on or off."}}},
             "hooksConfig": {"type": "object", "properties": config.collect::<Map<_, _>>(), "additionalProperties": false},
             "security": {"type": "object", "properties": {"environmentVariableRedaction": {
@@ -111,15 +112,16 @@ fn hook() -> Value {
     let word = json!({"type": "string", "pattern": "^[^\\u0000]*$"});
     let properties = HOOK_KEYS.iter().map(|key| {
         let schema = match *key {
-            "type" => json!({"const": "command"}),
+            "type" => json!({"enum": ["command", "plugin"], "description": "`plugin`: the hook is listed and never executed."}),
             "command" => json!({"type": "string", "minLength": 1, "pattern": "^[^\\u0000]*$", "description": "A shell command, or a program when `args` is there."}),
             "args" => json!({"type": "array", "items": word, "description": "Arguments; the command then runs without a shell."}),
             "timeout" => json!({"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST_TIMEOUT.as_secs() * 1_000, "default": 60_000, "description": "Milliseconds."}),
-            "onFailure" => json!({"enum": ["allow", "ask", "block"], "default": "allow", "description": "What happens when the hook gives no verdict."}),
+            "onFailure" => json!({"enum": ["allow", "ask", "block"], "default": "allow", "description": "What happens when the hook fails."}),
             "shell" => json!({"enum": ShellUse::ALL.map(ShellUse::name), "default": "always", "description": "`auto`: a plain command line is started without a shell."}),
             "mode" => json!({"enum": ["once", "worker"], "default": "once", "description": "`worker`: the process stays and gets one line for each event."}),
             "prewarm" => json!({"type": "integer", "minimum": 0, "maximum": ProcessLifetime::MOST_PREWARMED, "default": 0, "description": "So many processes are started before their event and wait for it."}),
             "stdin" => json!({"enum": StdinKind::ALL.map(StdinKind::name), "default": "pipe", "description": "`file`: the input is a file in memory that all hooks of the event share."}),
+            "statusMessage" => json!({"type": "string", "description": "What a host shows while the hook runs."}),
             sandbox::PROFILE_KEY => profile("What the hook's processes may do; enforced on Linux."),
             sandbox::REQUIRED_KEY => json!({"type": "boolean", "default": false, "description": "The hook fails where its sandbox cannot be enforced in full."}),
             _ => json!({"type": "string"}),
@@ -129,8 +131,12 @@ fn hook() -> Value {
     json!({
         "type": "object",
         "properties": properties.collect::<Map<_, _>>(),
-        "required": ["type", "command"],
+        "required": ["type"],
         "allOf": [
+            {
+                "if": {"properties": {"type": {"const": "command"}}},
+                "then": {"required": ["command"]},
+            },
             {
                 "if": {"properties": {"sandboxRequired": {"const": true}}, "required": ["sandboxRequired"]},
                 "then": {"properties": {"sandbox": {"not": {"const": "none"}}}, "required": ["sandbox"]},

@@ -85,6 +85,7 @@ impl Reader<'_> {
         let old = |key: &str| hooks.and_then(|hooks| hooks.get(key));
         let new = |key: &str| config.and_then(|config| config.get(key));
         self.switch([
+            ("enableHooks", root.get("enableHooks")),
             ("tools.enableHooks", tools.and_then(|tools| tools.get("enableHooks"))),
             ("hooksConfig.enabled", new("enabled")),
             ("hooks.enabled", old("enabled")),
@@ -134,7 +135,7 @@ impl Reader<'_> {
     fn repeated_sections(&mut self, root: &Node) {
         let mut seen = HashSet::new();
         for (key, section) in root.members().unwrap_or_default() {
-            if !["tools", "hooksConfig", "security", "hooks"].contains(&key.name.as_str()) {
+            if !["enableHooks", "tools", "hooksConfig", "security", "hooks"].contains(&key.name.as_str()) {
                 continue;
             }
             if !seen.insert(key.name.as_str()) {
@@ -169,7 +170,7 @@ impl Reader<'_> {
     }
 
     /// Off if any key says so, on if at least one does, else silent.
-    fn switch(&mut self, keys: [(&'static str, Option<&Node>); 3]) {
+    fn switch(&mut self, keys: [(&'static str, Option<&Node>); 4]) {
         for (name, node) in keys {
             let Some(node) = node else { continue };
             match self.flag(name, node) {

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use crate::event::{Abilities, Column, EventKind, EventSpec, Fold, Stage};
+use crate::event::{Abilities, Column, EventKind, EventSpec, Fold, Occurrences, Stage};
 
 static COLUMNS: LazyLock<Box<[Column]>> = LazyLock::new(|| EventKind::all().map(|kind| neutral(kind.spec())).collect());
 
@@ -23,5 +23,6 @@ fn neutral(spec: &'static EventSpec) -> Column {
         fold: Fold::AnyDenies,
         stage: Stage::Chain,
         timeout: Duration::from_secs(60),
+        occurrences: Occurrences::All,
     }
 }

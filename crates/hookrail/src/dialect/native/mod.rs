@@ -41,7 +41,7 @@ impl Protocol for Native {
     }
 
     fn read(hook: &Arc<Hook>, on_failure: OnFailure, _kind: EventKind, end: &RunEnd) -> Reply<Effects> {
-        let failed = |end: EndKind| (end, super::failure_effects(hook, on_failure, end));
+        let failed = |kind: EndKind| (kind, super::failure_effects(hook, on_failure, kind, end.how()));
         let (kind, answer) = match (end.how(), end.failure()) {
             (How::Decided(effects), _) if **effects == Effects::default() => (EndKind::Silent, None),
             (How::Decided(effects), _) => (EndKind::Answered, Some((**effects).clone())),

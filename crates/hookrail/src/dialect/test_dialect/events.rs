@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::dialect::columns::columns;
-use crate::event::{Abilities, Column, Fold, Stage};
+use crate::event::{Abilities, Column, Fold, Occurrences, Stage};
 
 const BASE: Column = Column {
     name: "",
@@ -14,6 +14,7 @@ const BASE: Column = Column {
     fold: Fold::AnyDenies,
     stage: Stage::Parallel,
     timeout: Duration::from_secs(10),
+    occurrences: Occurrences::All,
 };
 
 columns! {

@@ -36,8 +36,8 @@ impl Answer {
         line.strip_prefix("note: ").map(|text| Self::Note(text.to_owned()))
     }
 
-    fn of_failure(hook: &Hook, on_failure: OnFailure, end: EndKind) -> Option<Self> {
-        let reason = failure_reason(hook, on_failure, end);
+    fn of_failure(hook: &Hook, on_failure: OnFailure, kind: EndKind, how: &How) -> Option<Self> {
+        let reason = failure_reason(hook, on_failure, kind, how);
         match failure_decision(on_failure)? {
             Decision::Deny => Some(Self::No(reason)),
             Decision::Ask => Some(Self::Ask(reason)),
@@ -82,7 +82,7 @@ impl Protocol for TestDialect {
     }
 
     fn read(hook: &Arc<Hook>, on_failure: OnFailure, _kind: EventKind, end: &RunEnd) -> Reply<Answer> {
-        let failed = |end: EndKind| (end, Answer::of_failure(hook, on_failure, end));
+        let failed = |kind: EndKind| (kind, Answer::of_failure(hook, on_failure, kind, end.how()));
         let (kind, answer) = match (end.how(), end.failure()) {
             (How::Exited(0), None) => match Answer::read(end.stdout().lossy().trim()) {
                 Some(answer) => (EndKind::Answered, Some(answer)),

@@ -63,9 +63,9 @@ pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end
                 (EndKind::BadOutput, None)
             }
         },
-        (_, Some(failure)) => failed(hook, on_failure, failure),
+        (_, Some(failure)) => failed(hook, on_failure, failure, end.how()),
         // What only another runner returns is no answer of a command.
-        (_, None) => failed(hook, on_failure, EndKind::BadOutput),
+        (_, None) => failed(hook, on_failure, EndKind::BadOutput, end.how()),
     };
     if *end.how() != How::Exited(0)
         && !end.stdout().is_truncated()
@@ -86,10 +86,10 @@ fn can(kind: EventKind) -> Abilities {
     kind.spec().column(DialectId::Xcode).map_or(Abilities::NONE, |column| column.can)
 }
 
-fn failed(hook: &Hook, on_failure: OnFailure, end: EndKind) -> (EndKind, Option<Answer>) {
+fn failed(hook: &Hook, on_failure: OnFailure, end: EndKind, how: &How) -> (EndKind, Option<Answer>) {
     let answer = (on_failure == OnFailure::Block).then(|| Answer {
         verdict: Verdict::Deny,
-        reason: Some(failure_reason(hook, on_failure, end)),
+        reason: Some(failure_reason(hook, on_failure, end, how)),
         args: None,
         output: None,
         context: None,

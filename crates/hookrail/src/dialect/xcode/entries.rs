@@ -16,7 +16,7 @@ use crate::matcher::{Compiled, Language, Matcher, OnInvalid, Scope};
 use crate::run::Environment;
 use crate::source::{Origin, SourceKind};
 
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 11] = [
     "matcher",
     "command",
     "commandWindows",
@@ -24,6 +24,7 @@ const KEYS: [&str; 10] = [
     "commandLinux",
     "timeout",
     "description",
+    "statusMessage",
     "failurePolicy",
     sandbox::PROFILE_KEY,
     sandbox::REQUIRED_KEY,
@@ -133,7 +134,8 @@ impl Reader<'_> {
         let label = format!("{}: {}", self.context.owner.id, text.unwrap_or("(no command)"));
         let origin = Origin { kind: self.context.kind, location: self.document.location(&node.span) };
         let mut hook = Hook::new(event, DialectId::Xcode, label, action, origin);
-        hook.description = self.description(node);
+        hook.description = self.optional_text(node, "description");
+        hook.status_message = self.optional_text(node, "statusMessage");
         hook.on_failure = on_failure;
         hook.owner = Some(Arc::clone(self.context.owner));
         hook.environment = Some(Arc::clone(self.context.environment));
@@ -240,10 +242,10 @@ impl Reader<'_> {
         Ok(compiled.matcher)
     }
 
-    fn description(&mut self, node: &Node) -> Option<Arc<str>> {
-        let value = node.get("description")?;
+    fn optional_text(&mut self, node: &Node, key: &str) -> Option<Arc<str>> {
+        let value = node.get(key)?;
         if value.text().is_none() {
-            self.found.push(self.document.mismatch(Code::SettingType, value, "`description` must be a string"));
+            self.found.push(self.document.mismatch(Code::SettingType, value, format!("`{key}` must be a string")));
         }
         value.text().map(Arc::from)
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::dialect::columns::columns;
-use crate::event::{Abilities, Column, Fold, Stage};
+use crate::event::{Abilities, Column, Fold, Occurrences, Stage};
 
 /// An event that hooks are only told about: the host does not wait for them.
 const NEWS: Column = Column {
@@ -15,6 +15,7 @@ const NEWS: Column = Column {
     fold: Fold::Ignore,
     stage: Stage::Detached,
     timeout: Duration::from_secs(5),
+    occurrences: Occurrences::All,
 };
 
 /// An event in which answers have an effect.
@@ -23,8 +24,8 @@ const DECISION: Column = Column { fold: Fold::Stack, stage: Stage::Chain, ..NEWS
 const DENY: Abilities = Abilities::DENY;
 
 columns! {
-    SessionStart => NEWS { name: "SessionStart", fields: [] }
-    SessionEnd => NEWS { name: "SessionEnd", fields: [] }
+    SessionStart => NEWS { name: "SessionStart", fields: [], occurrences: Occurrences::LaunchOnly }
+    SessionEnd => NEWS { name: "SessionEnd", fields: [], occurrences: Occurrences::LaunchOnly }
     Prompt => DECISION {
         name: "UserPromptSubmit", fields: [prompt], can: DENY.and(Abilities::ADD_CONTEXT), gates: true,
     }

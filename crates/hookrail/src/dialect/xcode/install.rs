@@ -13,8 +13,9 @@ use std::time::SystemTime;
 use super::places::PluginPlaces;
 use super::registry::{Plugin, look_at};
 use crate::config::{Document, Node, read_file};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Level};
 use crate::event::timestamp;
+use crate::hook::Action;
 use crate::json::Json;
 use crate::payload::object;
 use crate::run::Environment;
@@ -32,6 +33,14 @@ pub enum PluginError {
     /// The folder holds no plugin that can be used.
     #[error("{}", .0.message)]
     NotAPlugin(Box<Diagnostic>),
+    /// The hooks of the plugin cannot run: they are in the format of another agent, or none of them can be used.
+    #[error("the hooks of `{plugin}` cannot run: {}", problem.message)]
+    HooksCannotRun {
+        /// The plugin.
+        plugin: String,
+        /// What is wrong with the first of them.
+        problem: Box<Diagnostic>,
+    },
     /// The environment names no place for plugins.
     #[error("there is no place for plugins: neither `HOME`, `X_CODE_HOME` nor `XC_PLUGINS_DIR` is set")]
     NoPlace,
@@ -74,7 +83,7 @@ pub fn preview(dir: &Path, environment: &Arc<Environment>) -> Result<Plugin, Plu
 /// that were left out because they lead outside.
 ///
 /// # Errors
-/// When it is no plugin, is too large or is blocked, or something cannot be written. An older version is left alone
+/// When it is no plugin, its hooks cannot run, it is too large or is blocked, or something cannot be written. An older version is left alone
 /// then.
 pub fn install(
     dir: &Path,
@@ -82,6 +91,9 @@ pub fn install(
     environment: &Arc<Environment>,
 ) -> Result<(Plugin, Vec<PathBuf>), PluginError> {
     let mut plugin = preview(dir, environment)?;
+    if let Some(problem) = why_hooks_cannot_run(&plugin) {
+        return Err(PluginError::HooksCannotRun { plugin: plugin.id, problem: Box::new(problem) });
+    }
     let name = plugin.id.trim_end_matches("@local").to_owned();
     let target = places.cache("local", &name, &plugin.version).ok_or(PluginError::NoPlace)?;
     let registry = places.registry().ok_or(PluginError::NoPlace)?;
@@ -116,6 +128,15 @@ pub fn install(
     remove_other_versions(&target)?;
     plugin.dir = target;
     Ok((plugin, left_out))
+}
+
+/// What keeps the hooks of a plugin from running. One bad entry among good ones does not; an installed plugin whose guards
+/// never run would be taken for one that guards.
+fn why_hooks_cannot_run(plugin: &Plugin) -> Option<Diagnostic> {
+    let foreign = plugin.problems.iter().find(|problem| problem.code == Code::PluginForeignFormat);
+    let can_run = plugin.hooks.iter().any(|hook| matches!(hook.action, Action::Shell(_) | Action::Program(_)));
+    let broken = || plugin.problems.iter().find(|problem| problem.level == Level::Error && !can_run);
+    foreign.or_else(broken).cloned()
 }
 
 /// Removes an installed plugin. Its data stays.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::dialect::columns::columns;
-use crate::event::{Abilities, Column, EventKind, Fold, Stage};
+use crate::event::{Abilities, Column, EventKind, Fold, Occurrences, Stage};
 
 /// An event whose results are thrown away.
 const NEWS: Column = Column {
@@ -15,6 +15,7 @@ const NEWS: Column = Column {
     fold: Fold::Ignore,
     stage: Stage::Chain,
     timeout: Duration::from_secs(60),
+    occurrences: Occurrences::All,
 };
 
 /// An event that a module can cancel, or give a result for.
@@ -22,8 +23,8 @@ const CANCEL: Column =
     Column { can: Abilities::DENY.and(Abilities::RESULT), gates: true, fold: Fold::FirstBlock, ..NEWS };
 
 columns! {
-    SessionStart => NEWS { name: "session_start", fields: [] }
-    SessionEnd => NEWS { name: "session_shutdown", fields: [] }
+    SessionStart => NEWS { name: "session_start", fields: [], occurrences: Occurrences::LaunchOnly }
+    SessionEnd => NEWS { name: "session_shutdown", fields: [], occurrences: Occurrences::LaunchOnly }
     // A module cannot answer with a deny here; that it is a gate concerns modules whose failure has an effect.
     Prompt => NEWS {
         name: "before_agent_start",
