@@ -43,6 +43,8 @@ pub struct Hook {
     pub label: Arc<str>,
     /// What it says about itself.
     pub description: Option<Arc<str>>,
+    /// What a host shows while it runs, if its author wrote that.
+    pub status_message: Option<Arc<str>>,
     /// Where it was configured.
     pub origin: Origin,
     /// What it is compared with.
@@ -259,6 +261,7 @@ impl Hook {
             dialect,
             label: label.into(),
             description: None,
+            status_message: None,
             origin,
             matcher: Matcher::everything(),
             granted_matcher: None,

@@ -182,9 +182,10 @@ impl<D: Protocol> Part<D> {
         reply.failure = reported.first().map(|diagnostic| diagnostic.message.clone());
         slot.diagnostics.extend(reported);
         slot.diagnostics.append(&mut reply.diagnostics);
-        slot.run = Some(HookRun { judged: slot.asked_about.take(), ..run_record(&reply, end) });
         let guarded = event.kind().spec().guarded();
         slot.changes_input = guarded.is_some_and(|field| D::changes(event, self.stage, &reply, field));
+        let (judged, rewrites) = (slot.asked_about.take(), slot.changes_input);
+        slot.run = Some(HookRun { judged, rewrites, ..run_record(&reply, end) });
         if self.stage == Stage::Chain {
             let wants_an_end = D::pass_on(event, self.stage, &reply) == Flow::Over;
             // A deny that cannot block the event takes nobody's word away either: the chain goes on.
@@ -259,6 +260,7 @@ impl<D: Protocol> AnyPart for Part<D> {
             stdout: String::new(),
             stderr: String::new(),
             judged: None,
+            rewrites: false,
         });
     }
 
@@ -372,5 +374,6 @@ fn run_record<A>(reply: &Reply<A>, end: &RunEnd) -> HookRun {
         stdout: end.stdout().lossy(),
         stderr: end.stderr().lossy(),
         judged: None,
+        rewrites: false,
     }
 }

@@ -24,12 +24,21 @@ pub use prompt::{AgentEnd, PromptEnd};
 pub use receipt::{Judged, Receipt};
 pub use tool::{Permit, ToolCall, ToolEnd, ToolFailure, ToolOutput, ToolResult, Visibility};
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
+use std::sync::{Arc, Mutex};
+
+use hookrail_spawn::lock;
 
 use crate::event::{Event, EventKind};
 use crate::outcome::Outcome;
 use crate::system::{FireOptions, HookSystem, Host, NoHost};
+
+/// The sub-agent that guards belong to.
+#[derive(Clone)]
+struct SubAgent {
+    id: Arc<str>,
+    kind: Arc<str>,
+}
 
 /// The guards of one session. Cloning shares the session's state.
 #[derive(Clone)]
@@ -37,6 +46,8 @@ pub struct Guard {
     hooks: HookSystem,
     session_id: Arc<str>,
     transcript: Arc<str>,
+    /// The model of the session, for dialects whose hooks are told it with every event.
+    model_id: Arc<Mutex<Arc<str>>>,
     approver: Arc<dyn Approver>,
     host: Arc<dyn Host>,
     /// How often in a row hooks have sent the agent back to work.
@@ -44,6 +55,7 @@ pub struct Guard {
     /// What cancels the hooks that run now.
     running: Arc<cancel::Running>,
     most_sent_back: u32,
+    sub_agent: Option<SubAgent>,
 }
 
 impl Guard {
@@ -54,11 +66,13 @@ impl Guard {
             hooks,
             session_id: session_id.into(),
             transcript: Arc::from(""),
+            model_id: Arc::new(Mutex::new(Arc::from(""))),
             approver: Arc::new(Nobody),
             host: Arc::new(NoHost),
             sent_back: Arc::default(),
             running: Arc::default(),
             most_sent_back: 5,
+            sub_agent: None,
         }
     }
 
@@ -83,10 +97,29 @@ impl Guard {
         self
     }
 
+    /// The guards with the name of the session's model, which every event then carries as `model_id`.
+    #[must_use]
+    pub fn model_id(self, id: &str) -> Self {
+        self.set_model_id(id);
+        self
+    }
+
+    /// Sets the name of the session's model, also for the clones of these guards.
+    pub fn set_model_id(&self, id: &str) {
+        *lock(&self.model_id) = id.into();
+    }
+
     /// How often in a row hooks may send the agent back to work before it ends all the same.
     #[must_use]
     pub fn most_sent_back(mut self, times: u32) -> Self {
         self.most_sent_back = times;
+        self
+    }
+
+    /// The guards of a sub-agent, whose tool events carry its identity and its kind as `agent_id` and `agent_type`.
+    #[must_use]
+    pub fn sub_agent(mut self, id: &str, kind: &str) -> Self {
+        self.sub_agent = Some(SubAgent { id: id.into(), kind: kind.into() });
         self
     }
 
@@ -104,7 +137,9 @@ impl Guard {
     }
 
     fn event(&self, kind: EventKind) -> Event {
-        self.hooks.event(kind).session(&*self.session_id).transcript(&*self.transcript)
+        let event = self.hooks.event(kind).session(&*self.session_id).transcript(&*self.transcript);
+        let model = Arc::clone(&lock(&self.model_id));
+        if model.is_empty() { event } else { event.with_text("model_id", &model) }
     }
 
     /// Cancels the hooks that the guards of this session wait for now, and says how many events that ends. An operation
