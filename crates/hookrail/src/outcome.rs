@@ -103,6 +103,8 @@ pub struct HookRun {
     pub stderr: String,
     /// What it was asked about, where others could have changed that afterwards.
     pub judged: Option<Json>,
+    /// Whether its answer changes what guards are asked about: the tool's input, the prompt, the request to the model.
+    pub rewrites: bool,
 }
 
 /// Why the engine itself answered an event that can be denied, whatever its hooks say.

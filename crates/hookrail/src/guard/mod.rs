@@ -33,6 +33,13 @@ use crate::event::{Event, EventKind};
 use crate::outcome::Outcome;
 use crate::system::{FireOptions, HookSystem, Host, NoHost};
 
+/// The sub-agent that guards belong to.
+#[derive(Clone)]
+struct SubAgent {
+    id: Arc<str>,
+    kind: Arc<str>,
+}
+
 /// The guards of one session. Cloning shares the session's state.
 #[derive(Clone)]
 pub struct Guard {
@@ -48,6 +55,7 @@ pub struct Guard {
     /// What cancels the hooks that run now.
     running: Arc<cancel::Running>,
     most_sent_back: u32,
+    sub_agent: Option<SubAgent>,
 }
 
 impl Guard {
@@ -64,6 +72,7 @@ impl Guard {
             sent_back: Arc::default(),
             running: Arc::default(),
             most_sent_back: 5,
+            sub_agent: None,
         }
     }
 
@@ -104,6 +113,13 @@ impl Guard {
     #[must_use]
     pub fn most_sent_back(mut self, times: u32) -> Self {
         self.most_sent_back = times;
+        self
+    }
+
+    /// The guards of a sub-agent, whose tool events carry its identity and its kind as `agent_id` and `agent_type`.
+    #[must_use]
+    pub fn sub_agent(mut self, id: &str, kind: &str) -> Self {
+        self.sub_agent = Some(SubAgent { id: id.into(), kind: kind.into() });
         self
     }
 

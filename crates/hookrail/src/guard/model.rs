@@ -89,6 +89,10 @@ impl Guard {
             Some(config) => restrict(&request, config),
             None => request,
         };
+        // An agent that must stop calls no model, so nothing is asked about a request that is never sent.
+        if result.stop.is_some() {
+            return Ok(result.not_called(None, None));
+        }
         let before = self.fire(self.event(EventKind::BeforeModel).with("llm_request", request.clone())).await;
         result.add(&before);
         let request = match &before.effects.llm_request {

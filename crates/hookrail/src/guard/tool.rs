@@ -178,6 +178,10 @@ impl Guard {
             .with_text("tool_name", &call.tool)
             .with_text("tool_call_id", &call.id)
             .with("tool_input", input.clone());
+        let event = match &self.sub_agent {
+            Some(agent) => event.with_text("agent_id", &agent.id).with_text("agent_type", &agent.kind),
+            None => event,
+        };
         match &call.mcp_context {
             Some(context) => event.with("mcp_context", context.clone()),
             None => event,
