@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
-use hookrail_spawn::{CancelToken, Command, Environment, Finished, SpawnError};
+use hookrail_spawn::{CancelToken, ChildResult, Command, Environment, SpawnError};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
@@ -35,7 +35,7 @@ impl SharedProcesses {
 
 /// How a process ended. Whatever had to be done to end it has been done by then.
 pub(crate) struct Ended {
-    pub(crate) how: Result<Finished, SpawnError>,
+    pub(crate) how: Result<ChildResult, SpawnError>,
     /// Its place is taken until its output has been read, because that is kept until then.
     _places: Vec<OwnedSemaphorePermit>,
 }

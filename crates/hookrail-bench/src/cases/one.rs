@@ -75,7 +75,7 @@ fn spawner(lab: &Lab) -> Result<Variant> {
     Ok(Variant::timed("hookrail-spawn", "only the spawner, without the engine", 20, move || {
         let finished = runtime.block_on(hookrail_spawn::run(&command, &hookrail_spawn::CancelToken::new()))?;
         match finished.end {
-            hookrail_spawn::End::Exited(0) => Ok(()),
+            hookrail_spawn::ChildEnd::Exited(0) => Ok(()),
             end => Err(format!("the child ended with {end:?}").into()),
         }
     }))
