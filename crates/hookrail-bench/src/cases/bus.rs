@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use hookrail::{HookSystem, Json};
 use hookrail_bus::transport::{SocketListener, connect};
-use hookrail_bus::{Bus, Client, Request, Settings};
+use hookrail_bus::{Bus, BusOptions, Client, Request};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
@@ -33,7 +33,7 @@ fn bus(lab: &Lab) -> Result<Prepared> {
     let system = describe(&project).build();
     let runtime = Arc::new(Builder::new_current_thread().enable_all().build()?);
     let input = input_of(1024)?;
-    let bus = Bus::new(Settings::new(&project, describe));
+    let bus = Bus::new(BusOptions::new(&project, describe));
     let socket = lab.fresh("s");
     let (in_process, over_socket) = runtime.block_on(async {
         let listener = SocketListener::bind(&socket)?;
@@ -56,7 +56,7 @@ fn bus_unwanted(lab: &Lab) -> Result<Prepared> {
     let environment = lab.environment(Shell::Sh);
     let describe = move |project: &Path| HookSystem::builder(project).environment(environment.clone()).trust_project();
     let runtime = Arc::new(Builder::new_current_thread().enable_all().build()?);
-    let bus = Bus::new(Settings::new(&project, describe));
+    let bus = Bus::new(BusOptions::new(&project, describe));
     let socket = lab.fresh("s");
     let client = runtime.block_on(async {
         let listener = SocketListener::bind(&socket)?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use hookrail::{Environment, HookSystem};
-use hookrail_bus::{Bus, Settings, transport::SocketListener};
+use hookrail_bus::{Bus, BusOptions, transport::SocketListener};
 use hookrail_testkit::Ledger;
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
@@ -17,7 +17,7 @@ static HEAP: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 const MARKER: &str = "HOOKRAIL_BUS_HEAP";
 
-/// Lets storms rage and says whether the last one has left more than the first.
+/// Runs storms of clients, and returns whether the last one left more memory in use than the first.
 pub(crate) async fn heap(duration: Duration) -> std::io::Result<bool> {
     let folder = tempfile::tempdir()?;
     let (project, socket) = (folder.path().join("project"), folder.path().join("s"));
@@ -28,7 +28,7 @@ pub(crate) async fn heap(duration: Duration) -> std::io::Result<bool> {
     let describe = move |directory: &Path| {
         HookSystem::builder(directory).environment(environment.clone()).trust_project().no_plugins()
     };
-    let bus = Bus::new(Settings::new(&project, describe));
+    let bus = Bus::new(BusOptions::new(&project, describe));
     let listener = SocketListener::bind(&socket).map_err(std::io::Error::other)?;
     let serving = bus.clone();
     let served = tokio::spawn(async move { serving.listen(listener).await });
@@ -40,7 +40,7 @@ pub(crate) async fn heap(duration: Duration) -> std::io::Result<bool> {
         while !ledger.is_calm() {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        // Resident memory shall show what is held, not what the allocator keeps for later.
+        // Resident memory should show what is in use, not what the allocator keeps for later.
         hookrail_spawn::give_back_free_memory();
         let heap = HEAP.stats();
         let held = heap.bytes_allocated.saturating_sub(heap.bytes_deallocated);
