@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hookrail::{Environment, HookSystem};
 use hookrail_bus::{Bus, BusOptions, transport::SocketListener};
-use hookrail_testkit::Ledger;
+use hookrail_testkit::SoakLedger;
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
 use crate::{STORMS, chaos, server};
@@ -32,9 +32,9 @@ pub(crate) async fn heap(duration: Duration) -> std::io::Result<bool> {
     let listener = SocketListener::bind(&socket).map_err(std::io::Error::other)?;
     let serving = bus.clone();
     let served = tokio::spawn(async move { serving.listen(listener).await });
-    let mut ledger = Ledger::new(MARKER, &own);
+    let mut ledger = SoakLedger::new(MARKER, &own);
     let mut killed = 0;
-    println!("{}", Ledger::head().replace("| after |", "| clients killed |"));
+    println!("{}", SoakLedger::head().replace("| after |", "| clients killed |"));
     for _ in 0..STORMS {
         killed += chaos::chaos(&socket, duration / STORMS).await.killed;
         while !ledger.is_calm() {
@@ -44,7 +44,7 @@ pub(crate) async fn heap(duration: Duration) -> std::io::Result<bool> {
         hookrail_spawn::give_back_free_memory();
         let heap = HEAP.stats();
         let held = heap.bytes_allocated.saturating_sub(heap.bytes_deallocated);
-        println!("{}", ledger.look(u64::try_from(killed).unwrap_or(u64::MAX), held));
+        println!("{}", ledger.measure(u64::try_from(killed).unwrap_or(u64::MAX), held));
     }
     bus.drain().await;
     let _ = served.await;
