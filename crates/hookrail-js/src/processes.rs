@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, Command, Environment, Finished, SpawnError};
+use hookrail_spawn::{CancelToken, ChildResult, Command, Environment, SpawnError};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
@@ -36,7 +36,7 @@ impl SharedProcesses {
 
 /// How a process ended. Whatever had to be done to end it has been done by then.
 pub(crate) struct Ended {
-    pub(crate) how: Result<Finished, SpawnError>,
+    pub(crate) how: Result<ChildResult, SpawnError>,
     /// Its place is taken until its output has been read, because that is kept until then.
     _places: Vec<OwnedSemaphorePermit>,
 }

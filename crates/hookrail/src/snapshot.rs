@@ -9,7 +9,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::registry::DialectId;
 use crate::event::{EventKind, EventSet};
 use crate::hook::{EventScope, Hook, OnFailure, Standing, Trust};
-use crate::matcher::{MatcherSet, Verdict};
+use crate::matcher::{MatchResult, MatcherSet};
 use crate::outcome::{Outcome, Refusal};
 use crate::run::RegisteredCommand;
 use crate::sandbox::SandboxFloors;
@@ -92,17 +92,17 @@ pub(crate) struct Audience {
 
 impl Audience {
     /// The hooks whose matchers count as matching a subject, or surely match the other name it has, in order.
-    pub(crate) fn matching(&self, subject: &str, other_name: Option<&str>) -> Vec<(&Arc<Hook>, Verdict)> {
+    pub(crate) fn matching(&self, subject: &str, other_name: Option<&str>) -> Vec<(&Arc<Hook>, MatchResult)> {
         let mut found = self.found(subject);
         if let Some(name) = other_name {
-            found.extend(self.found(name).into_iter().filter(|(_, verdict)| *verdict == Verdict::Matches));
-            found.sort_by_key(|(at, verdict)| (*at, *verdict != Verdict::Matches));
+            found.extend(self.found(name).into_iter().filter(|(_, verdict)| *verdict == MatchResult::Matches));
+            found.sort_by_key(|(at, verdict)| (*at, *verdict != MatchResult::Matches));
             found.dedup_by_key(|(at, _)| *at);
         }
         found.into_iter().filter_map(|(at, verdict)| Some((self.hooks.get(at)?, verdict))).collect()
     }
 
-    fn found(&self, subject: &str) -> Vec<(usize, Verdict)> {
+    fn found(&self, subject: &str) -> Vec<(usize, MatchResult)> {
         if self.hooks.len() <= FEW {
             let verdicts = self.hooks.iter().map(|hook| hook.matcher_in_force().test(subject)).enumerate();
             return verdicts.filter(|(_, verdict)| verdict.is_match()).collect();

@@ -261,7 +261,7 @@ fn too_deep_inside_hooks_a_gate_that_no_hook_guards_stays_open() {
     elsewhere.matcher = hookrail::matcher::Matcher::compile(
         "another_tool",
         hookrail::matcher::Language::GlobOrRegex,
-        hookrail::matcher::Scope::Anywhere,
+        hookrail::matcher::MatchScope::Anywhere,
         hookrail::matcher::OnInvalid::Literal,
     )
     .matcher;

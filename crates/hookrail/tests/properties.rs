@@ -11,7 +11,7 @@ use hookrail::dialect::llxprt::AnyHookInput;
 use hookrail::document::outcome_document;
 use hookrail::event::FieldKind;
 use hookrail::hook::GroupOrder;
-use hookrail::matcher::{Language, Matcher, OnInvalid, Scope};
+use hookrail::matcher::{Language, MatchScope, Matcher, OnInvalid};
 use hookrail::plan::{Plan, Snapshot};
 use hookrail::process::{How, RunEnd};
 use hookrail::sources::SourceKind;
@@ -173,7 +173,7 @@ proptest! {
     fn a_hook_is_planned_or_has_a_reason(patterns in prop::collection::vec(matchers(), 0..40), tool in "(write|edit|run|a)(_file|_b)?") {
         let hooks = patterns.iter().enumerate().map(|(at, pattern)| {
             let mut made = hook(EventKind::BeforeTool, &at.to_string(), SourceKind::User);
-            made.matcher = Matcher::compile(pattern, Language::GlobOrRegex, Scope::Anywhere, OnInvalid::Literal).matcher;
+            made.matcher = Matcher::compile(pattern, Language::GlobOrRegex, MatchScope::Anywhere, OnInvalid::Literal).matcher;
             made
         });
         let snapshot = Arc::new(Snapshot::new(hooks.collect(), Vec::new()));

@@ -9,7 +9,7 @@ use super::plan::{Asked, Subject, without_duplicates};
 use crate::dialect::registry::DialectId;
 use crate::event::EventKind;
 use crate::hook::{Action, Hook, Standing, Trust};
-use crate::matcher::Verdict;
+use crate::matcher::MatchResult;
 use crate::skips::{SkipReason, Skipped};
 use crate::snapshot::{Snapshot, Switch};
 use crate::source::SourceKind;
@@ -83,7 +83,7 @@ fn not_a_launch() -> (SkipReason, String) {
 fn mismatch(hook: &Arc<Hook>, subject: &Subject) -> Option<(SkipReason, String)> {
     let matcher = hook.matcher_in_force();
     let by_other_name = subject.in_dialect.as_ref().map(|name| matcher.test(name));
-    if by_other_name == Some(Verdict::Matches) || matcher.test(&subject.text).is_match() {
+    if by_other_name == Some(MatchResult::Matches) || matcher.test(&subject.text).is_match() {
         return None;
     }
     let pattern = matcher.pattern().unwrap_or_default();

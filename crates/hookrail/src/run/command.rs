@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use hookrail_spawn::{CancelToken, Captured, Command, End, Exit, Finished, SpawnError, Survivors, Termination, run_id};
+use hookrail_spawn::{
+    CancelToken, CapturedStream, ChildEnd, ChildExit, ChildResult, Command, SpawnError, Survivors, Termination, run_id,
+};
 
 #[cfg(unix)]
 use super::direct::direct;
@@ -112,24 +114,26 @@ pub(super) async fn run_command(context: ProcessRun<'_>, request: &RunRequest) -
     }
 }
 
-async fn run(command: &Command, wait: Wait, cancel: &CancelToken) -> Result<Finished, SpawnError> {
+async fn run(command: &Command, wait: Wait, cancel: &CancelToken) -> Result<ChildResult, SpawnError> {
     match wait {
         Wait::WithOthers => hookrail_spawn::run(command, cancel).await,
         Wait::Alone => hookrail_spawn::run_holding_the_thread(command, cancel).await,
     }
 }
 
-pub(super) fn ended(finished: Finished, request: &RunRequest) -> ProcessResult {
+pub(super) fn ended(finished: ChildResult, request: &RunRequest) -> ProcessResult {
     let how = match (finished.end, finished.exit) {
         // A hook that wrote too much and then exited has still said something with its exit code.
-        (End::OutputLimit, Some(Exit::Code(code))) if code != 0 => How::Exited(code),
-        (End::OutputLimit, Some(Exit::Signal(signal))) if finished.termination.is_none() => How::Signalled(signal),
-        (End::Exited(code), _) => How::Exited(code),
-        (End::Signalled(signal), _) => How::Signalled(signal),
-        (End::TimedOut, _) => How::TimedOut(request.timeout),
-        (End::Cancelled, _) => How::Cancelled,
-        (End::OutputLimit, _) => How::OutputLimit,
-        (End::StatusUnknown, _) => How::StatusUnknown,
+        (ChildEnd::OutputLimit, Some(ChildExit::Code(code))) if code != 0 => How::Exited(code),
+        (ChildEnd::OutputLimit, Some(ChildExit::Signal(signal))) if finished.termination.is_none() => {
+            How::Signalled(signal)
+        }
+        (ChildEnd::Exited(code), _) => How::Exited(code),
+        (ChildEnd::Signalled(signal), _) => How::Signalled(signal),
+        (ChildEnd::TimedOut, _) => How::TimedOut(request.timeout),
+        (ChildEnd::Cancelled, _) => How::Cancelled,
+        (ChildEnd::OutputLimit, _) => How::OutputLimit,
+        (ChildEnd::StatusUnknown, _) => How::StatusUnknown,
     };
     let survivors = match finished.survivors {
         Survivors::Seen(count) => count,
@@ -241,7 +245,7 @@ fn working_directory(cwd: &Path) -> &Path {
     if cwd.as_os_str().is_empty() { Path::new(".") } else { cwd }
 }
 
-pub(super) fn output(captured: Captured) -> Output {
+pub(super) fn output(captured: CapturedStream) -> Output {
     Output { bytes: captured.bytes, total: captured.total }
 }
 

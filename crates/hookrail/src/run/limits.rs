@@ -2,7 +2,7 @@
 //!
 //! Where these numbers come from is not known here.
 
-use hookrail_spawn::Limits;
+use hookrail_spawn::CaptureLimits;
 
 use super::capabilities::Capabilities;
 use crate::hook::Trust;
@@ -23,14 +23,14 @@ impl OutputLimits {
         Self { stdout: self.stdout.min(other.stdout), stderr: self.stderr.min(other.stderr) }
     }
 
-    pub(crate) fn for_spawn(self) -> Limits {
-        Limits { stdout_keep: self.stdout, stderr_keep: self.stderr, ..Limits::default() }
+    pub(crate) fn for_spawn(self) -> CaptureLimits {
+        CaptureLimits { stdout_keep: self.stdout, stderr_keep: self.stderr, ..CaptureLimits::default() }
     }
 }
 
 impl Default for OutputLimits {
     fn default() -> Self {
-        let Limits { stdout_keep, stderr_keep, .. } = Limits::default();
+        let CaptureLimits { stdout_keep, stderr_keep, .. } = CaptureLimits::default();
         Self { stdout: stdout_keep, stderr: stderr_keep }
     }
 }

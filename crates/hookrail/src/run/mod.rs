@@ -28,7 +28,7 @@ pub use end::{
 };
 pub(crate) use environment::for_hooks as environment_for_hooks;
 pub(crate) use ground::{ModuleGround, protected_places};
-pub use hookrail_spawn::{CancelToken, Environment, LeftBehind, Network, Protection, Readable, RunLedger, Sandbox};
+pub use hookrail_spawn::{CancelToken, Environment, Network, OrphanCleanup, Protection, Readable, RunLedger, Sandbox};
 pub use input::RunInput;
 pub use limits::{OutputLimits, RunLimits};
 pub(crate) use redaction::Redaction;

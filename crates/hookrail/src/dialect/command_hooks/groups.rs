@@ -13,7 +13,7 @@ use crate::dialect::columns::{event_named, event_names};
 use crate::dialect::sandbox;
 use crate::event::EventKind;
 use crate::hook::{Action, GroupOrder, Hook, OnFailure};
-use crate::matcher::{Compiled, OnInvalid};
+use crate::matcher::{CompiledMatcher, OnInvalid};
 use crate::source::{Origin, SourceKind};
 
 /// The keys of a group.
@@ -174,7 +174,7 @@ impl<D: CommandDialect> Reader<'_, D> {
         GroupMatcher::Text(text)
     }
 
-    fn compile(&self, pattern: &str, on_invalid: OnInvalid) -> Compiled {
+    fn compile(&self, pattern: &str, on_invalid: OnInvalid) -> CompiledMatcher {
         D::compile_matcher(self.event, pattern, on_invalid)
     }
 

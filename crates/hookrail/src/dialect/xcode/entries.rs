@@ -12,7 +12,7 @@ use crate::dialect::columns::{event_named, event_names};
 use crate::dialect::{DialectId, sandbox};
 use crate::event::EventKind;
 use crate::hook::{Action, Hook, OnFailure, Owner};
-use crate::matcher::{Compiled, Language, Matcher, OnInvalid, Scope};
+use crate::matcher::{CompiledMatcher, Language, MatchScope, Matcher, OnInvalid};
 use crate::run::Environment;
 use crate::source::{Origin, SourceKind};
 
@@ -277,6 +277,6 @@ impl Reader<'_> {
 }
 
 /// Reads a pattern as this dialect does.
-pub(crate) fn compile_matcher(pattern: &str) -> Compiled {
-    Matcher::compile(pattern, Language::Regex, Scope::Anywhere, OnInvalid::MatchAll)
+pub(crate) fn compile_matcher(pattern: &str) -> CompiledMatcher {
+    Matcher::compile(pattern, Language::Regex, MatchScope::Anywhere, OnInvalid::MatchAll)
 }

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use hookrail_spawn::{Parked, SpawnError, Termination, lock, run_id};
+use hookrail_spawn::{ParkedChild, SpawnError, Termination, lock, run_id};
 use tokio::task::JoinSet;
 
 pub(super) use recipe::FileStamps;
@@ -57,7 +57,7 @@ pub(super) struct CommandPools {
 /// A process of a pool that no event uses at the moment.
 #[derive(Debug)]
 pub(super) struct IdleProcess {
-    pub(super) parked: Parked,
+    pub(super) parked: ParkedChild,
     /// How often it was asked.
     pub(super) asked: u32,
 }
@@ -177,7 +177,7 @@ impl CommandPools {
         let run_id = run_id();
         let mut refused = None;
         for command in &pool.commands {
-            match Parked::start(&command.clone().marker(RUN_ID, &run_id)) {
+            match ParkedChild::start(&command.clone().marker(RUN_ID, &run_id)) {
                 Ok(parked) => return Ok(IdleProcess { parked, asked: 0 }),
                 Err(error) => refused = Some(error),
             }

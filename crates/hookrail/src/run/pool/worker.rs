@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, Exchange, Exit, Reply, SpawnError};
+use hookrail_spawn::{CancelToken, ChildExit, Exchange, ExchangeReply, SpawnError};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -46,7 +46,7 @@ pub(in crate::run) async fn ask(context: ProcessRun<'_>, request: &RunRequest) -
     let question = WorkerQuestion { id: u64::from(asked), asked, began };
     let left = request.timeout.saturating_sub(began.elapsed());
     let command = use_of_a_process(world, request).timeout(left).stdin(line(question.id, &request.input));
-    match process.parked.ask(&command, cancel).await {
+    match process.parked.request_line(&command, cancel).await {
         Ok(exchange) => conclude(pools, &pool, request, exchange, question),
         Err(error) => {
             let why = SpawnFailure::Other(format!("its pipes cannot be watched: {error}"));
@@ -107,7 +107,7 @@ fn conclude(
     let stderr = output(exchange.stderr);
     let (mut parked, mut termination) = (exchange.parked, exchange.termination);
     let end = match exchange.reply {
-        Reply::Line(line) => match WorkerAnswer::read(&line, id) {
+        ExchangeReply::Line(line) => match WorkerAnswer::read(&line, id) {
             Ok(answer) => answer.end(stderr, began.elapsed()),
             Err(why) => {
                 // It cannot be told what its next line would be an answer to.
@@ -115,14 +115,14 @@ fn conclude(
                 broken(why, stderr, began)
             }
         },
-        Reply::Exited(Exit::Code(0)) => broken("it exited without an answer".to_owned(), stderr, began),
-        Reply::Exited(Exit::Code(code)) => ended(How::Exited(code), stderr, began),
-        Reply::Exited(Exit::Signal(signal)) => ended(How::Signalled(signal), stderr, began),
-        Reply::Closed => broken("it closed its standard output".to_owned(), stderr, began),
-        Reply::TooLong => ended(How::OutputLimit, stderr, began),
-        Reply::TimedOut => ended(How::TimedOut(request.timeout), stderr, began),
-        Reply::Cancelled => ended(How::Cancelled, stderr, began),
-        Reply::Exited(Exit::Unknown) => ended(How::StatusUnknown, stderr, began),
+        ExchangeReply::Exited(ChildExit::Code(0)) => broken("it exited without an answer".to_owned(), stderr, began),
+        ExchangeReply::Exited(ChildExit::Code(code)) => ended(How::Exited(code), stderr, began),
+        ExchangeReply::Exited(ChildExit::Signal(signal)) => ended(How::Signalled(signal), stderr, began),
+        ExchangeReply::Closed => broken("it closed its standard output".to_owned(), stderr, began),
+        ExchangeReply::TooLong => ended(How::OutputLimit, stderr, began),
+        ExchangeReply::TimedOut => ended(How::TimedOut(request.timeout), stderr, began),
+        ExchangeReply::Cancelled => ended(How::Cancelled, stderr, began),
+        ExchangeReply::Exited(ChildExit::Unknown) => ended(How::StatusUnknown, stderr, began),
     };
     match (&end.how, parked) {
         (_, Some(parked)) => {
