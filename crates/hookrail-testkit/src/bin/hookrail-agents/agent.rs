@@ -101,12 +101,13 @@ impl Agent {
             )],
             Self::Qwen => vec![file(
                 ".qwen/settings.json",
-                "{ \"security\":{\"auth\":{\"selectedType\":\"openai\"}},\n  \"privacy\":{\"usageStatisticsEnabled\":false},\n  \"general\":{\"enableAutoUpdate\":false} }\n".to_owned(),
+                "{ \"$version\": 4, // the test's\n  \"security\":{\"auth\":{\"selectedType\":\"openai\"}},\n  \"privacy\":{\"usageStatisticsEnabled\":false},\n  \"general\":{\"enableAutoUpdate\":false} }\n".to_owned(),
             )],
             Self::Copilot => Vec::new(),
             Self::OpenCode => vec![file(
                 ".config/opencode/opencode.json",
                 json!({
+                    "$schema": "https://opencode.ai/config.json",
                     "provider": {"scripted": {
                         "npm": "@ai-sdk/openai-compatible",
                         "options": {"baseURL": url, "apiKey": "k"},

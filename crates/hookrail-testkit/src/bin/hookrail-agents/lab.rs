@@ -66,9 +66,9 @@ impl<'a> Lab<'a> {
             fs::write(path, file.text)?;
         }
         if agent == Agent::OpenCode {
-            // Without this package beside its configuration it waits for the network.
-            let packages = self.agents.join("ocplugin/node_modules");
-            symlink(packages, self.home().join(".config/opencode/node_modules"))?;
+            // Without this package beside its configuration it waits more than a minute for the network. It changes the
+            // folder, so that a link will not do.
+            copy_folder(&self.agents.join("ocplugin"), &self.home().join(".config/opencode"))?;
         }
         Ok(())
     }
@@ -159,7 +159,9 @@ fn collect_files(folder: &Path, found: &mut Snapshot) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let kind = entry.file_type()?;
-        if kind.is_dir() {
+        if kind.is_dir() && entry.file_name() == "node_modules" {
+            // Packages, which no installation touches.
+        } else if kind.is_dir() {
             collect_files(&entry.path(), found)?;
         } else if kind.is_file() {
             found.insert(entry.path(), fs::read(entry.path())?);
@@ -174,8 +176,11 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let target = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
             copy_folder(&entry.path(), &target)?;
+        } else if kind.is_symlink() {
+            symlink(fs::read_link(entry.path())?, target)?;
         } else {
             fs::copy(entry.path(), target)?;
         }

@@ -90,13 +90,13 @@ const REWRITTEN: usize = 2;
 const SHELL: usize = 3;
 
 /// The output of this command is not in its text.
-const COMMAND: &str = "echo result-$((40+2))";
+const COMMAND: &str = "printf result-%d 42";
 const OUTPUT: &str = "result-42";
 
 fn script(agent: Agent, folder: &Path) -> Script {
     let write = |name: &str, content: &str| Step::call(agent.write(&folder.join(name), content));
     let steps = vec![
-        write(".env", "KEY=1"),
+        write("deploy.key", "key"),
         write("plain.txt", "plain"),
         write("draft.txt", "DRAFT"),
         Step::call(agent.shell(COMMAND)),
@@ -206,9 +206,9 @@ impl Traces<'_> {
     }
 
     fn blocked(&self) -> Cell {
-        match self.file(".env") {
+        match self.file("deploy.key") {
             Some(_) => Cell::Failed("the file was written".to_owned()),
-            None if self.model_saw(BLOCKED + 1, &self.said("no .env files, says")) => Cell::Honoured,
+            None if self.model_saw(BLOCKED + 1, &self.said("no key files, says")) => Cell::Honoured,
             None => Cell::Failed("the model was not given the reason".to_owned()),
         }
     }

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Blocks `.env`, turns drafts into final texts, and stops the agent when it is told to.
+# Blocks key files, turns drafts into final texts, and stops the agent when it is told to.
 input=$(cat)
 path=$(printf '%s' "$input" | sed -n 's/.*"file_path": *"\([^"]*\)".*/\1/p')
 case $path in
-*.env)
-    echo "no .env files, says llxprt" >&2
+*.key)
+    echo "no key files, says llxprt" >&2
     exit 2
     ;;
 esac

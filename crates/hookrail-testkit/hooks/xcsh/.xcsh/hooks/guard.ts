@@ -2,8 +2,8 @@ import type { HookAPI } from "@f5xc-salesdemos/xcsh/hooks";
 
 export default function (pi: HookAPI): void {
 	pi.on("tool_call", async (event) => {
-		if (event.toolName === "write" && String(event.input.path).endsWith(".env")) {
-			return { block: true, reason: "no .env files, says xcsh" };
+		if (event.toolName === "write" && String(event.input.path).endsWith(".key")) {
+			return { block: true, reason: "no key files, says xcsh" };
 		}
 	});
 

@@ -1,9 +1,9 @@
-# Blocks `.env` and turns drafts into final texts.
+# Blocks key files and turns drafts into final texts.
 input=$(cat)
 path=$(printf '%s' "$input" | sed -n 's/.*"filePath": *"\([^"]*\)".*/\1/p')
 case $path in
-*.env)
-    printf '{"decision":"deny","reason":"no .env files, says xcode"}'
+*.key)
+    printf '{"decision":"deny","reason":"no key files, says xcode"}'
     exit 0
     ;;
 esac
