@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod conformance;
+pub mod model;
 
 mod children;
 mod holdings;
