@@ -12,7 +12,7 @@
 mod support;
 
 use hookrail::{HookSystem, Json};
-use hookrail_bus::{Bus, NotGuarded, Request, Settings};
+use hookrail_bus::{Bus, BusOptions, NotGuarded, Request};
 use serde_json::{Value, json};
 use support::{Raw, Sandbox, code, environment, tool};
 
@@ -319,7 +319,7 @@ async fn at_the_limit_of_depth_both_ways_to_wait_agree() {
     let guarded = json!([{"matcher": "guarded", "hooks": [{"type": "command", "command": "true"}]}]);
     sandbox.hooks(json!({"BeforeTool": guarded}));
     let home = sandbox.home.clone();
-    let bus = Bus::new(Settings::new(&sandbox.project, move |project| {
+    let bus = Bus::new(BusOptions::new(&sandbox.project, move |project| {
         let deep = environment(&home).with("HOOKRAIL_DEPTH", "3");
         HookSystem::builder(project).environment(deep).trust_project()
     }));
