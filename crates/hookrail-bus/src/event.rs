@@ -83,7 +83,7 @@ fn needed_fields(kind: EventKind, name: &str, input: &JsonObject) -> Result<(), 
         let known = |column: &hookrail::event::Column| column.fields.iter().any(|known| known.name == field);
         if spec.name == name { columns.all(known) } else { named.any(known) }
     };
-    for field in spec.fields().iter().filter(|field| field.needed && has(field.name)) {
+    for field in spec.fields.iter().filter(|field| field.needed && has(field.name)) {
         let (field, non_empty) = (field.name, field.non_empty);
         match input.get(field) {
             None => return Err(BusError::invalid(format!("`{field}` is missing in `input`"))),

@@ -170,8 +170,12 @@ pub(crate) fn load_result(
     let members = report.result.as_ref().and_then(Json::as_object).unwrap_or_default();
     let names = |key: &str| members.get(key).and_then(Json::decode::<Vec<String>>).unwrap_or_default();
     let commands = members.get("commands").and_then(Json::decode::<Vec<CommandEntry>>).unwrap_or_default();
-    let commands = commands.into_iter().map(|offer| RegisteredCommand::new(offer.name, offer.description)).collect();
-    Ok(Registrations::new(names("events"), commands, names("renderers")).with_unsupported(names("unsupported")))
+    let commands = commands
+        .into_iter()
+        .map(|entry| RegisteredCommand { name: entry.name, description: entry.description })
+        .collect();
+    let (events, renderers, unsupported) = (names("events"), names("renderers"), names("unsupported"));
+    Ok(Registrations { events, commands, renderers, unsupported })
 }
 
 #[derive(Deserialize)]

@@ -16,6 +16,7 @@ pub use crate::sandbox::{SandboxFloors, SandboxProblem, SandboxProfile, SandboxR
 use crate::dialect::registry::DialectId;
 use crate::event::EventKind;
 use crate::matcher::Matcher;
+use crate::names::named;
 use crate::native::NativeHook;
 use crate::run::capabilities::Capabilities;
 pub use crate::source::Authority;
@@ -83,7 +84,7 @@ pub enum EventScope {
     /// It is for its event and no other.
     #[default]
     One,
-    /// Nobody can say before it runs, so it takes part in every event of its dialect.
+    /// Its events are known only when it runs, so it takes part in every event of its dialect.
     Unknown,
 }
 
@@ -104,34 +105,44 @@ pub enum Action {
     Unusable(Arc<str>),
 }
 
-/// What a failed run does to the operation.
-///
-/// ```
-/// use hookrail::OnFailure;
-///
-/// // Of several policies the strictest is the greatest.
-/// assert_eq!(OnFailure::Allow.max(OnFailure::Block), OnFailure::Block);
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum OnFailure {
-    /// The operation goes on.
-    #[default]
-    Allow,
-    /// The user is asked.
-    Ask,
-    /// The operation is blocked.
-    Block,
+/// A command as it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum CommandText {
+    /// A line for a shell.
+    Line(Arc<str>),
+    /// A program and its arguments.
+    Words(Arc<[String]>),
 }
 
-impl OnFailure {
-    /// The name used in configuration and messages.
-    #[must_use]
-    pub fn name(self) -> &'static str {
+impl Action {
+    /// The command, if this is one.
+    pub(crate) fn command(&self) -> Option<CommandText> {
         match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask",
-            Self::Block => "block",
+            Self::Shell(line) => Some(CommandText::Line(Arc::clone(line))),
+            Self::Program(words) => Some(CommandText::Words(Arc::clone(words))),
+            Self::Module(_) | Self::Native(_) | Self::NotExecutable(_) | Self::Unusable(_) => None,
         }
+    }
+}
+
+named! {
+    /// What a failed run does to the operation.
+    ///
+    /// ```
+    /// use hookrail::OnFailure;
+    ///
+    /// // Of several policies the strictest is the greatest.
+    /// assert_eq!(OnFailure::Allow.max(OnFailure::Block), OnFailure::Block);
+    /// ```
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum OnFailure {
+        /// The operation goes on.
+        #[default]
+        Allow = "allow",
+        /// The user is asked.
+        Ask = "ask",
+        /// The operation is blocked.
+        Block = "block",
     }
 }
 
@@ -148,14 +159,14 @@ pub enum GroupOrder {
 /// Whether a hook takes part, apart from trust.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Standing {
-    /// It does.
+    /// The hook takes part.
     #[default]
     Active,
     /// Its name is on a list of disabled hooks, here.
     Disabled(Arc<str>),
     /// Hooks of its kind are switched off explicitly, here.
     SwitchedOff(Arc<str>),
-    /// Nobody switched hooks of its kind on.
+    /// Hooks of its kind are off by default, and no settings switch them on.
     NeverSwitchedOn,
 }
 
@@ -199,14 +210,6 @@ impl Trust {
         }
     }
 
-    /// What has to be found unchanged immediately before the hook runs; nothing for a hook that needs no trust.
-    pub(crate) fn to_be_verified(&self) -> Option<&Fingerprint> {
-        match self {
-            Self::Granted(taken) => Some(taken),
-            Self::NotNeeded | Self::ForThisRun(_) | Self::Never(_) | Self::Changed(_) => None,
-        }
-    }
-
     /// What a grant of the hook covers; none for a hook that needs no grant.
     #[must_use]
     pub fn fingerprint(&self) -> Option<&Fingerprint> {
@@ -226,14 +229,6 @@ pub struct Owner {
     pub dir: std::path::PathBuf,
     /// Where it keeps what survives its updates.
     pub data_dir: Option<std::path::PathBuf>,
-}
-
-impl Owner {
-    /// An owner from its parts.
-    #[must_use]
-    pub fn new(id: impl Into<String>, dir: impl Into<std::path::PathBuf>) -> Self {
-        Self { id: id.into(), dir: dir.into(), data_dir: None }
-    }
 }
 
 impl Hook {

@@ -77,6 +77,7 @@ pub mod hook;
 mod json;
 mod log;
 pub mod module;
+mod names;
 mod native;
 pub mod outcome;
 pub mod payload;
@@ -116,8 +117,8 @@ pub mod plan {
 pub mod process {
     pub use crate::run::{
         How, LeftBehind, ModuleEnd, NativeEnd, Network, Output, OutputLimits, ProcessEnd, Protection, Readable,
-        Relocation, RelocationReason, RunEnd, RunId, RunInput, RunLedger, RunRequest, Sandbox, SpawnFailure,
-        Surroundings, Terms,
+        Relocation, RelocationReason, RunEnd, RunId, RunInput, RunLedger, RunLimits, RunRequest, Sandbox, SpawnFailure,
+        Surroundings,
     };
 }
 

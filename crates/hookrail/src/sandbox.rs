@@ -27,17 +27,11 @@ impl SandboxProfile {
     /// The name of [`SandboxProfile::guard`].
     pub const GUARD: &str = "guard";
 
-    /// A profile from its parts.
-    #[must_use]
-    pub fn new(read: Readable, write: Vec<PathBuf>, network: Network) -> Self {
-        Self { read, write, network }
-    }
-
     /// The profile of a hook that looks and answers: it reads everything, writes its private temporary folder only, and has
     /// no network.
     #[must_use]
     pub fn guard() -> Self {
-        Self::new(Readable::Everything, Vec::new(), Network::Denied)
+        Self { read: Readable::Everything, write: Vec::new(), network: Network::Denied }
     }
 
     /// The profile as it is written in JSON; two profiles that differ are written differently.
@@ -242,7 +236,7 @@ mod tests {
         std::fs::create_dir_all(home.join("cache")).unwrap();
         std::os::unix::fs::symlink(&home, project.join("link")).unwrap();
         let of = |path: &str| {
-            let profile = SandboxProfile::new(Readable::Everything, vec![path.into()], Network::Denied);
+            let profile = SandboxProfile { write: vec![path.into()], ..SandboxProfile::guard() };
             profile.rules(&project, Some(&home)).write
         };
         assert_eq!(of("out"), [project.join("out")]);

@@ -245,7 +245,7 @@ proptest! {
     }
 
     #[test]
-    fn a_chain_accumulates_and_keeps_the_keys_nobody_touched(rewrites in prop::collection::vec(prop::collection::btree_map("[a-e]", 0..9, 0..4), 1..5)) {
+    fn a_chain_accumulates_and_keeps_the_keys_that_no_hook_touched(rewrites in prop::collection::vec(prop::collection::btree_map("[a-e]", 0..9, 0..4), 1..5)) {
         let mut made: Vec<Hook> = (0..rewrites.len()).map(|at| hook(EventKind::BeforeTool, &at.to_string(), SourceKind::User)).collect();
         made[0].order = GroupOrder::Sequential;
         let mut expected = value!({"kept": 1.5, "a": "original"});
@@ -287,7 +287,7 @@ proptest! {
     }
 
     #[test]
-    fn what_nobody_changed_keeps_its_bytes(number in "-?[1-9][0-9]{0,30}(\\.[0-9]{1,20})?", keys in prop::collection::hash_set("[a-z]{1,6}", 0..6)) {
+    fn what_no_hook_changed_keeps_its_bytes(number in "-?[1-9][0-9]{0,30}(\\.[0-9]{1,20})?", keys in prop::collection::hash_set("[a-z]{1,6}", 0..6)) {
         let mut input = JsonObject::new();
         for key in keys {
             input.set(key, json(&number));

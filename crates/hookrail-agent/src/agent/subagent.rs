@@ -54,7 +54,7 @@ impl Agent {
             TurnEnd::Answered(text) => Ok(ToolOutput::text(&text)),
             TurnEnd::Stopped(reason) => {
                 // A stop ends the whole agent, also if a hook of a sub-agent asked for it.
-                self.request_stop(Stop::new(reason.clone()));
+                self.request_stop(Stop { reason: reason.clone() });
                 Err(ToolFailure(format!("the sub-agent was stopped: {reason}")))
             }
             TurnEnd::Denied(reason) => Err(ToolFailure(format!("the prompt of the sub-agent was denied: {reason}"))),

@@ -182,7 +182,7 @@ fn a_question_without_anybody_is_a_deny() {
     let hook = answer(r#"{"decision":"ask","reason":"sure?"}"#);
     let world = World::with(
         &[("BeforeTool", WRITE, &hook), ("Notification", "ToolPermission", "cat > told.json")],
-        one_call(WRITE, write(), json!({"contains": ["nobody can be"]})),
+        one_call(WRITE, write(), json!({"contains": ["no user can be asked"]})),
     );
     for args in [&["--headless", "--prompt", "go"][..], &["--prompt", "go"]] {
         world.run(args).ends_with(0);

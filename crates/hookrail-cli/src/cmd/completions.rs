@@ -1,7 +1,9 @@
 //! `hookrail completions`: a script that completes this command's arguments.
 
 use clap::CommandFactory as _;
+use clap_complete::Shell;
 
+use super::docs;
 use crate::args::{Cli, CompletionsArgs};
 use crate::errors::{Exit, Result};
 use crate::output;
@@ -9,6 +11,12 @@ use crate::output;
 pub(crate) fn run(args: &CompletionsArgs) -> Result<Exit> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "hookrail", &mut script);
+    if args.shell == Shell::Fish {
+        // The generator for fish leaves out the values of arguments that are not options.
+        let condition = "__fish_hookrail_using_subcommand docs";
+        let topics = docs::topic_names().collect::<Vec<_>>().join(" ");
+        script.extend(format!("complete -c hookrail -n \"{condition}\" -f -a \"{topics}\"\n").into_bytes());
+    }
     output::text(&String::from_utf8_lossy(&script))?;
     Ok(Exit::Fine)
 }

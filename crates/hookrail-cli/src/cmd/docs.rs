@@ -11,14 +11,14 @@ use crate::style::{HEADING, HINT, paint};
 
 /// A page of the documentation.
 struct Page {
-    /// What the user calls the page: the name of its file.
+    /// What the user calls the page: the path of its file below `docs`, without its ending.
     topic: &'static str,
     /// What the page answers.
     title: &'static str,
     text: &'static str,
 }
 
-/// The pages: the topic, what the page answers, and its file. The folder is a link to `docs` of the repository, which
+/// The pages: the topic, and what the page answers. The folder is a link to `docs` of the repository, which
 /// makes the pages part of the published package too.
 macro_rules! pages {
     ($($topic:literal, $title:literal;)+) => {
@@ -27,14 +27,30 @@ macro_rules! pages {
 }
 
 static PAGES: &[Page] = &pages! {
-    "hooks", "Write hooks: every event, what it receives, what it can answer";
+    "tutorial/command-hook", "Write your first command hook";
+    "tutorial/plugin-hook", "Write your first plugin with a hook";
+    "tutorial/module-hook", "Write your first module hook";
+    "tutorial/embedding", "Build the engine into a small Rust program";
     "cookbook", "Copy a hook that does what you need";
-    "modules", "Write hooks in JavaScript and TypeScript";
-    "plugins", "Write and install plugins with hooks";
-    "configuration", "Set limits, capabilities and the bus in hookrail's own configuration";
-    "agent", "Run the reference agent, and write scripts for its model";
+    "how-to/debug-hooks", "Find out why a hook does not work";
+    "how-to/editor-support", "Complete and check settings in an editor";
+    "how-to/faster-hooks", "Make hooks faster";
+    "how-to/sandbox-hooks", "Restrict what a hook may do";
+    "how-to/keep-secrets", "Keep secrets from hooks";
     "embedding", "Build hookrail into an agent";
     "bus", "Talk to hookrail from another program";
+    "hooks", "Find the page about command hooks that you need";
+    "reference/settings", "Look up keys of settings files, and matchers";
+    "reference/answers", "Look up what a hook reads and how its answer is read";
+    "reference/event-samples", "Look up a sample and a script for each event";
+    "plugins", "Write and install plugins with hooks";
+    "modules", "Write hooks in JavaScript and TypeScript";
+    "configuration", "Set limits, capabilities and the bus in hookrail's own configuration";
+    "agent", "Run the reference agent, and write scripts for its model";
+    "explanation/event-flow", "Understand how an event flows";
+    "explanation/answers", "Understand how several answers become one outcome";
+    "explanation/trust", "Understand how trust works";
+    "explanation/authority", "Understand the layers of authority";
     "differences", "See what differs from the original hook systems, and why";
     "performance", "See what hooks cost";
     "reliability", "See what was tried to break hookrail, and what happened";
@@ -51,13 +67,18 @@ pub(crate) fn run(args: &DocsArgs) -> Result<Exit> {
     let Some(page) = PAGES.iter().find(|page| page.topic == topic) else {
         return Err(Failure::new(format!("there is no page `{topic}`")).hint("`hookrail docs` lists the topics"));
     };
-    output::text(&readable(page.text))?;
+    output::text(&readable(page.text, page.topic))?;
     Ok(Exit::Fine)
 }
 
 /// The topics, for the parser of the command line, which completes and corrects them.
 pub(crate) fn topics() -> PossibleValuesParser {
     PossibleValuesParser::new(PAGES.iter().map(|page| PossibleValue::new(page.topic).help(page.title)))
+}
+
+/// The names of the topics.
+pub(super) fn topic_names() -> impl Iterator<Item = &'static str> {
+    PAGES.iter().map(|page| page.topic)
 }
 
 fn list() -> String {
@@ -73,7 +94,7 @@ fn list() -> String {
 
 /// The page without what only its tests and a browser need: marks in comments, words behind the language of a block, and
 /// links to files, which become the command that prints the page.
-fn readable(page: &str) -> String {
+fn readable(page: &str, topic: &str) -> String {
     let mut text = String::with_capacity(page.len());
     let mut in_block = false;
     for line in page.lines() {
@@ -87,19 +108,19 @@ fn readable(page: &str) -> String {
         } else if line.starts_with("<!--") && line.ends_with("-->") {
             continue;
         } else {
-            text.push_str(&with_commands_for_links(line));
+            text.push_str(&with_commands_for_links(line, topic));
         }
         text.push('\n');
     }
     text
 }
 
-fn with_commands_for_links(line: &str) -> String {
+fn with_commands_for_links(line: &str, topic: &str) -> String {
     let mut parts = line.split("](");
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         text.push_str("](");
-        match part.split_once(')').and_then(|(target, rest)| Some((command(target)?, rest))) {
+        match part.split_once(')').and_then(|(target, rest)| Some((command(target, topic)?, rest))) {
             Some((command, rest)) => {
                 text.push_str(&command);
                 text.push(')');
@@ -111,24 +132,36 @@ fn with_commands_for_links(line: &str) -> String {
     text
 }
 
-/// The command that prints the page which a link leads to.
-fn command(link: &str) -> Option<String> {
+/// The command that prints the page to which a link on the page of a topic leads.
+fn command(link: &str, topic: &str) -> Option<String> {
     let file = link.split('#').next()?.strip_suffix(".md")?;
-    match file.strip_prefix("reference/") {
-        Some(page) => REFERENCE.contains(&page).then(|| format!("hookrail reference {page}")),
-        None => PAGES.iter().any(|page| page.topic == file).then(|| format!("hookrail docs {file}")),
+    let mut path: Vec<&str> = topic.split('/').collect();
+    path.pop();
+    for part in file.split('/') {
+        match part {
+            ".." => {
+                path.pop()?;
+            }
+            part => path.push(part),
+        }
     }
+    let target = path.join("/");
+    if PAGES.iter().any(|page| page.topic == target) {
+        return Some(format!("hookrail docs {target}"));
+    }
+    let page = target.strip_prefix("reference/").filter(|page| REFERENCE.contains(page))?;
+    Some(format!("hookrail reference {page}"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::readable;
+    use super::{command, readable};
 
     #[test]
     fn a_page_is_printed_without_marks_and_with_commands_for_links() {
         let page = "# Title\n\n<!-- table: x -->\nSee [hooks](hooks.md), [its events](hooks.md#events), [all](reference/events.md),\n\
             [the soak](reliability/soak.md) and [this](#title).\n\n```console project=a\n$ echo '[a](hooks.md)'\n```\n";
-        insta::assert_snapshot!(readable(page), @r"
+        insta::assert_snapshot!(readable(page, "agent"), @r"
         # Title
 
         See [hooks](hookrail docs hooks), [its events](hookrail docs hooks), [all](hookrail reference events),
@@ -138,5 +171,16 @@ mod tests {
         $ echo '[a](hooks.md)'
         ```
         ");
+    }
+    #[test]
+    fn links_are_relative_to_the_page_they_are_on() {
+        let from_tutorial = |link| command(link, "tutorial/command-hook");
+        assert_eq!(from_tutorial("plugin-hook.md").as_deref(), Some("hookrail docs tutorial/plugin-hook"));
+        assert_eq!(from_tutorial("../hooks.md#events").as_deref(), Some("hookrail docs hooks"));
+        assert_eq!(from_tutorial("../reference/events.md").as_deref(), Some("hookrail reference events"));
+        assert_eq!(from_tutorial("../reference/answers.md").as_deref(), Some("hookrail docs reference/answers"));
+        for nowhere in ["hooks.md", "../../README.md", "../../../x.md", "#here", "https://example.com/hooks.md"] {
+            assert_eq!(from_tutorial(nowhere), None, "{nowhere}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anstyle::Style;
 use hookrail::hook::Action;
-use hookrail::{Decision, Effects, EndKind, Event, HookRun, Json, Outcome};
+use hookrail::{Decision, Effects, EndKind, Event, EventKind, HookRun, Json, Outcome};
 
 use super::diagnostic;
 use super::hooks::{self, NAME};
@@ -17,16 +17,28 @@ use crate::style::{BAD, CAREFUL, GOOD, HEADING, PLAIN, QUIET, paint};
 
 /// Returns the event with its subject, such as `before-tool write_file`.
 pub(crate) fn subject(event: &Event) -> String {
-    let about = event.kind().spec().subject().and_then(|field| event.text(field));
+    let about = event.kind().spec().subject.and_then(|field| event.text(field));
     match about.filter(|about| !about.is_empty()) {
         Some(about) => format!("{} {}", event.kind(), short(&about, NAME)),
         None => event.kind().to_string(),
     }
 }
 
+/// Whether the hooks were asked to the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Every hook answered or failed.
+    Complete,
+    /// A signal cancelled the event, so that its outcome says nothing.
+    Interrupted,
+}
+
 /// Renders the whole report.
-pub(crate) fn report(outcome: &Outcome, subject: &str, places: &PathDisplay) -> String {
-    let (word, style) = verdict(outcome);
+pub(crate) fn report(outcome: &Outcome, subject: &str, ending: Ending, places: &PathDisplay) -> String {
+    let (word, style) = match ending {
+        Ending::Complete => verdict(outcome),
+        Ending::Interrupted => ("interrupted", BAD),
+    };
     let mut out = format!("{}  {}\n", paint(style, word), paint(HEADING, subject));
     out.push_str(&effects(&outcome.effects));
     if outcome.runs.is_empty() {
@@ -51,6 +63,12 @@ pub(crate) fn verdict(outcome: &Outcome) -> (&'static str, Style) {
         (Some(_), _) => ("the agent must stop", BAD),
         (None, Some(Decision::Deny)) => ("blocked", BAD),
         (None, Some(Decision::Ask)) => ("approval required", CAREFUL),
+        // The operation is not allowed here: it has its result already.
+        (None, Some(Decision::Allow) | None)
+            if outcome.event == EventKind::BeforeModel && effects.llm_response.is_some() =>
+        {
+            ("answered by a hook; the model is not called", CAREFUL)
+        }
         (None, Some(Decision::Allow) | None) => ("allowed", GOOD),
     }
 }

@@ -108,10 +108,10 @@ fn everything_is_shown_at_once_without_a_terminal() {
     Everything went as expected.
 
     What to do next
-      hookrail init           create a first hook in your project
-      hookrail docs cookbook  copy a hook that does what you need
-      hookrail docs hooks     read how hooks are written
-      hookrail demo --keep    keep the sample projects and look at their hooks
+      hookrail init                        create a first hook in your project
+      hookrail docs cookbook               copy a hook that does what you need
+      hookrail docs tutorial/command-hook  write a hook of your own, step by step
+      hookrail demo --keep                 keep the sample projects and look at their hooks
     "#);
 }
 

@@ -5,10 +5,22 @@ use std::path::{Path, PathBuf};
 
 use crate::sandbox::Sandbox;
 
-/// What is below `docs/` and not for users: the index and the rules for contributors, what `hookrail reference` prints,
-/// and evidence that pages refer to.
-const NOT_TOPICS: [&str; 8] =
-    ["README.md", "STYLE.md", "reference/", "performance/", "reliability/", "pictures/", "design/", "specification/"];
+/// What is below `docs/` and not for users: indexes, the rules for contributors, what `hookrail reference` prints, and
+/// evidence that pages refer to.
+const NOT_TOPICS: [&str; 12] = [
+    "README.md",
+    "SUMMARY.md",
+    "STYLE.md",
+    "reference/events.md",
+    "reference/diagnostics.md",
+    "reference/bus.md",
+    "reference/configuration.md",
+    "performance/",
+    "reliability/",
+    "pictures/",
+    "design/",
+    "specification/",
+];
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
@@ -65,11 +77,12 @@ fn topics_are_listed_completed_and_suggested() {
     let wrong = sandbox.run(&["docs", "cokbook"]).ends_with(1);
     assert_eq!(wrong.stdout, "");
     assert!(wrong.stderr.contains("a similar value exists: 'cookbook'"), "{}", wrong.stderr);
-    // clap's scripts for fish complete options and commands, and no arguments.
-    for shell in ["bash", "zsh"] {
+    for shell in ["bash", "zsh", "fish"] {
         let script = sandbox.run(&["completions", shell]).ends_with(0).stdout;
         assert!(script.contains("cookbook"), "{shell}");
     }
+    let fish = sandbox.run(&["completions", "fish"]).ends_with(0).stdout;
+    assert!(fish.contains("function __fish_hookrail_using_subcommand"), "{fish}");
 }
 
 /// An installed program comes without the files of the repository.

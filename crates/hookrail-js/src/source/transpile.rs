@@ -13,7 +13,7 @@ use oxc::transformer::{TransformOptions, Transformer};
 
 use super::maps::PlaceMap;
 
-/// TranspiledCode that can be run, with the way back to the file if it was rewritten.
+/// Code that can be run, with the way back to the file if it was rewritten.
 #[derive(Debug)]
 pub(super) struct TranspiledCode {
     pub(super) text: String,

@@ -107,14 +107,14 @@ impl Document {
         }
     }
 
-    /// Reports keys that stand twice in one object, anywhere below a node. The last one counts.
+    /// Reports keys that an object anywhere below a node has more than once. The last value is used.
     pub(crate) fn duplicate_keys(&self, node: &Node, found: &mut Vec<Diagnostic>) {
         match &node.shape {
             Shape::Object(members) => {
                 let mut seen = std::collections::HashSet::new();
                 for (key, value) in members {
                     if !seen.insert(key.name.as_str()) {
-                        let message = format!("`{}` stands more than once here; the last one counts", key.name);
+                        let message = format!("duplicate key `{}`; the last value is used", key.name);
                         found.push(self.finding(Code::DuplicateKey, &key.span, message));
                     }
                     self.duplicate_keys(value, found);

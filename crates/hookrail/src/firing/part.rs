@@ -155,7 +155,7 @@ impl<D: Protocol> Part<D> {
         if slot.left_out.is_some() {
             return None;
         }
-        slot.asked_about = event.kind().spec().judged().and_then(|field| event.field(field).cloned());
+        slot.asked_about = event.kind().spec().judged.and_then(|field| event.field(field).cloned());
         if let Some(how) = cannot_be_asked(&slot.planned) {
             self.take(at, &RunEnd::NotRun(how), event);
             return None;
@@ -296,7 +296,7 @@ impl<D: Protocol> AnyPart for Part<D> {
     }
 
     fn reapply_floor(&self, event: &mut Event) {
-        let Some(field) = event.kind().spec().rewritable() else { return };
+        let Some(field) = event.kind().spec().rewritable else { return };
         let of_system = |(_, slot): &(usize, &Slot)| slot.planned.authority == Authority::System;
         for (at, slot) in self.slots.iter().enumerate().filter(of_system) {
             let Some(Accepted { judged, after }) = self.accepted(at, slot, field) else { continue };

@@ -165,7 +165,7 @@ impl Asked {
     /// The hooks that match, in order.
     fn matching<'a>(&self, audience: &'a Audience, dialect: DialectId) -> Vec<(&'a Arc<Hook>, Verdict)> {
         let Some(subject) = self.of(dialect) else {
-            return audience.hooks().iter().map(|hook| (hook, Verdict::Matches)).collect();
+            return audience.hooks.iter().map(|hook| (hook, Verdict::Matches)).collect();
         };
         audience.matching(&subject.text, subject.in_dialect.as_deref())
     }

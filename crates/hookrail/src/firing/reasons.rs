@@ -20,7 +20,7 @@ pub(super) fn of_all(snapshot: &Snapshot, asked: &Asked) -> Vec<Skipped> {
     for dialect in DialectId::ORDER {
         let Some(audience) = snapshot.audience(asked.event, dialect) else { continue };
         let mut matching = Vec::new();
-        for hook in audience.hooks() {
+        for hook in &audience.hooks {
             let reason = against(snapshot, hook, asked.event)
                 .or_else(|| asked.of(dialect).and_then(|subject| mismatch(hook, subject)))
                 .or_else(|| not_executable(hook));

@@ -71,14 +71,6 @@ impl Receipt {
         self.skipped.append(&outcome.skipped);
         self.diagnostics.extend(outcome.diagnostics.iter().cloned());
     }
-
-    /// Adds what another operation came to.
-    pub(super) fn append(&mut self, other: Receipt) {
-        self.decision = self.decision.max(other.decision);
-        self.ran.extend(other.ran);
-        self.skipped.append(&other.skipped);
-        self.diagnostics.extend(other.diagnostics);
-    }
 }
 
 /// The digest of a value, as receipts have it.

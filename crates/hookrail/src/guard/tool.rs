@@ -8,7 +8,7 @@ use super::notes::Notes;
 use super::receipt::{Receipt, digest};
 use crate::event::EventKind;
 use crate::json::{Json, JsonKind, JsonObject};
-use crate::outcome::{Decision, Effects, Stop};
+use crate::outcome::{Decision, Effects, Outcome, Stop};
 use crate::payload::ToolResponse;
 
 /// A tool call as the model asked for it.
@@ -138,8 +138,7 @@ impl Guard {
     {
         let mut result = ToolResult::of(&call.input);
         let before = self.fire(self.tool_event(EventKind::BeforeTool, &call, &call.input)).await;
-        result.receipt.add(&before);
-        result.note(&before.effects);
+        result.add(&before);
         if let Some(input) = before.effects.tool_input.clone() {
             result.input = input;
         }
@@ -168,8 +167,7 @@ impl Guard {
         };
         let event = self.tool_event(EventKind::AfterTool, &call, &result.input).with("tool_response", response);
         let after = self.fire(event).await;
-        result.receipt.add(&after);
-        result.note(&after.effects);
+        result.add(&after);
         result.apply_after(&after.effects);
         result
     }
@@ -220,10 +218,11 @@ impl ToolResult {
     }
 
     /// Takes what holds for the conversation and the agent, whichever event it came from.
-    fn note(&mut self, effects: &Effects) {
-        self.notes.add(effects);
+    fn add(&mut self, outcome: &Outcome) {
+        self.receipt.add(outcome);
+        self.notes.add(&outcome.effects);
         if self.stop.is_none() {
-            self.stop.clone_from(&effects.stop);
+            self.stop.clone_from(&outcome.effects.stop);
         }
     }
 

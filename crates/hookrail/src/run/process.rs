@@ -9,6 +9,7 @@ use super::end::{How, ProcessEnd, Relocation, RelocationReason, SpawnFailure};
 use super::pool::{FileStamps, spare, worker};
 use super::request::RunRequest;
 use crate::exec_options::ProcessLifetime;
+use crate::hook::Trust;
 use crate::log::log;
 
 /// Runs a command hook to its end.
@@ -33,30 +34,34 @@ pub(crate) async fn run_process(context: ProcessRun<'_>, request: &RunRequest) -
 async fn run_in_project(context: ProcessRun<'_>, request: &RunRequest) -> ProcessResult {
     let project = &context.world.project;
     if let Some(used) = request.directory_in_project(project) {
-        let inside = RunRequest { cwd: used.clone(), ..request.clone() };
-        let mut result = run_where_asked(context, &inside).await;
-        let why = RelocationReason::OutsideProject;
-        result.end.surroundings.relocated = Some(Relocation { why, unusable: request.cwd.clone(), used });
-        return result;
+        return run_in(context, request, used, RelocationReason::OutsideProject).await;
     }
     let first = run_where_asked(context, request).await;
     let How::SpawnFailed(SpawnFailure::MissingDirectory(_) | SpawnFailure::UnusableDirectory(_)) = first.end.how else {
         return first;
     };
     let used = existing_directory(&request.cwd, project);
+    let mut result = run_in(context, request, used, RelocationReason::Unusable).await;
+    result.terminations.extend(first.terminations);
+    result
+}
+
+/// Runs a command hook in another directory than that of its event.
+async fn run_in(context: ProcessRun<'_>, request: &RunRequest, used: PathBuf, why: RelocationReason) -> ProcessResult {
     let elsewhere = RunRequest { cwd: used.clone(), ..request.clone() };
     let mut result = run_where_asked(context, &elsewhere).await;
-    result.terminations.extend(first.terminations);
-    let why = RelocationReason::Unusable;
     result.end.surroundings.relocated = Some(Relocation { why, unusable: request.cwd.clone(), used });
     result
 }
 
 async fn run_where_asked(context: ProcessRun<'_>, request: &RunRequest) -> ProcessResult {
     // The files are looked at before they are read: what changes from here on shows as a difference.
-    let covered = request.hook.trust.to_be_verified().map(FileStamps::covered_by);
+    let covered = match &request.hook.trust {
+        Trust::Granted(taken) => Some(FileStamps::covered_by(taken)),
+        Trust::NotNeeded | Trust::ForThisRun(_) | Trust::Never(_) | Trust::Changed(_) => None,
+    };
     // In another directory the same words may name other files.
-    if request.has_changed() {
+    if !request.hook.trust.still_holds(&request.cwd) {
         context.pool.remove_hook(&request.hook);
         return ProcessEnd::new(How::ContentChanged, Duration::ZERO).into();
     }

@@ -149,7 +149,7 @@ impl ModuleWorld {
         self.owner = if *trust == Trust::NotNeeded { ModulesOwner::User } else { ModulesOwner::Project };
         self.covered = None;
         if let Trust::Granted(fingerprint) = trust {
-            self.covered = Some(fingerprint.shared_files());
+            self.covered = Some(Arc::clone(fingerprint.files()));
             if let Some(left) = fingerprint.capabilities() {
                 self.capabilities = self.capabilities.and(left);
             }
@@ -214,21 +214,6 @@ pub struct ModuleCall<'a> {
     pub world: ModuleWorld,
     /// The way back to the embedding program.
     pub host: Arc<dyn Host>,
-}
-
-impl<'a> ModuleCall<'a> {
-    /// A call from its parts.
-    #[must_use]
-    pub fn new(
-        module: &'a Path,
-        event: &'a str,
-        payload: &'a str,
-        timeout: Duration,
-        world: ModuleWorld,
-        host: Arc<dyn Host>,
-    ) -> Self {
-        Self { module, event, payload, timeout, world, host }
-    }
 }
 
 /// One run of a module's command.
@@ -326,21 +311,6 @@ pub struct Registrations {
     pub unsupported: Vec<String>,
 }
 
-impl Registrations {
-    /// Registrations from their parts, of a module that called nothing unsupported.
-    #[must_use]
-    pub fn new(events: Vec<String>, commands: Vec<RegisteredCommand>, renderers: Vec<String>) -> Self {
-        Self { events, commands, renderers, unsupported: Vec::new() }
-    }
-
-    /// The registrations of a module that also called these functions, which its runner does not have.
-    #[must_use]
-    pub fn with_unsupported(mut self, unsupported: Vec<String>) -> Self {
-        self.unsupported = unsupported;
-        self
-    }
-}
-
 /// A command that a module registered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegisteredCommand {
@@ -348,14 +318,6 @@ pub struct RegisteredCommand {
     pub name: String,
     /// What it says about itself.
     pub description: Option<String>,
-}
-
-impl RegisteredCommand {
-    /// A command from its parts.
-    #[must_use]
-    pub fn new(name: impl Into<String>, description: Option<String>) -> Self {
-        Self { name: name.into(), description }
-    }
 }
 
 /// Why a module cannot be loaded.

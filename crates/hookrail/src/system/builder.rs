@@ -20,8 +20,8 @@ use crate::hook::{Action, Hook, OnFailure};
 use crate::log::log;
 use crate::native::ClosureThreads;
 use crate::run::{
-    AllTerms, Capabilities, Environment, Environments, ModuleGround, ModuleRunner, OutputLimits, ProcessPool,
-    ProcessWorld, RunLedger, Sandboxes, Terms, environment_for_hooks, protected_places,
+    Capabilities, EngineLimits, Environment, ModuleGround, ModuleRunner, OutputLimits, ProcessPool, ProcessWorld,
+    RunLedger, RunLimits, Sandboxes, environment_for_hooks, protected_places,
 };
 use crate::sandbox::SandboxProfile;
 use crate::snapshot::{Snapshot, Switch};
@@ -54,7 +54,7 @@ pub struct Builder {
     hooks: Vec<Hook>,
     plugins: Plugins,
     module_files: Vec<PathBuf>,
-    terms: AllTerms,
+    limits: EngineLimits,
     most_processes: usize,
     ledger: Option<RunLedger>,
     tools: Vec<ToolNames>,
@@ -152,20 +152,20 @@ impl Builder {
 
     /// What module hooks may do. By default they read and write files and start processes, without network.
     pub fn capabilities(mut self, capabilities: Capabilities) -> Self {
-        self.terms.all_hooks.capabilities = capabilities;
+        self.limits.all_hooks.capabilities = capabilities;
         self
     }
 
     /// How much is kept of what a hook process writes.
     pub fn output_limits(mut self, limits: OutputLimits) -> Self {
-        self.terms.all_hooks.output = limits;
+        self.limits.all_hooks.output = limits;
         self
     }
 
     /// Leaves the hooks that the project brings no more than this. It takes from what all hooks have and never adds, and
     /// hooks from elsewhere notice nothing of it.
-    pub fn narrow_project(mut self, terms: Terms) -> Self {
-        self.terms.project = Some(terms);
+    pub fn narrow_project(mut self, limits: RunLimits) -> Self {
+        self.limits.project = Some(limits);
         self
     }
 
@@ -268,10 +268,9 @@ impl Builder {
                 environment,
                 depth,
                 project: self.project.clone(),
-                terms: std::mem::take(&mut self.terms),
+                limits: std::mem::take(&mut self.limits),
                 ledger: self.ledger.take(),
                 sandboxes: Sandboxes::default(),
-                environments: Environments::default(),
             },
             modules: self.modules.take(),
             notify: Sender::default(),
@@ -364,7 +363,7 @@ impl Settings {
             return;
         }
         for module in modules {
-            let allowed = self.parts.world.terms.of(&module.trust).capabilities;
+            let allowed = self.parts.world.limits.for_trust(&module.trust).capabilities;
             let granted = module.trust.fingerprint().and_then(Fingerprint::capabilities);
             module.capabilities = Some(granted.map_or_else(|| allowed.clone(), |granted| allowed.and(granted)));
         }
@@ -410,7 +409,7 @@ impl Settings {
         let mut keep = |reason, known: Grants, found: &mut Vec<Diagnostic>| {
             for path in &files {
                 found.push(kept_finding(path, reason));
-                kept.push(KeptSource::new(path, reason));
+                kept.push(KeptSource { path: path.clone(), reason });
             }
             KnownGrants { grants: known, try_again: reason == KeptReason::OutOfResources }
         };

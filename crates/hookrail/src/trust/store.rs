@@ -1,13 +1,13 @@
 //! Where grants are kept: outside every repository, readable and writable by their owner only.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::fingerprint::hex;
 use super::grants::{GrantedFile, Grants};
 use super::texts::GrantedTexts;
 use crate::config::is_want_of_resources;
@@ -60,7 +60,7 @@ pub enum TrustError {
         /// The store's file, or its folder.
         path: PathBuf,
     },
-    /// It is a link, so that whoever owns what it leads to decides.
+    /// It is a link, so that the owner of its target would decide what is trusted.
     #[error("the trust store `{}` is a link, so nothing in it counts", path.display())]
     Link {
         /// The store's file.
@@ -282,10 +282,7 @@ impl TrustStore for FileTrustStore {
 fn key(project: &Path) -> String {
     match project.to_str() {
         Some(text) => text.to_owned(),
-        None => project.as_os_str().as_encoded_bytes().iter().fold("bytes:".to_owned(), |mut key, byte| {
-            let _ = write!(key, "{byte:02x}");
-            key
-        }),
+        None => format!("bytes:{}", hex(project.as_os_str().as_encoded_bytes())),
     }
 }
 

@@ -33,7 +33,7 @@ const ANSWER: usize = 160;
 const NEXT: [(&str, &str); 4] = [
     ("hookrail init", "create a first hook in your project"),
     ("hookrail docs cookbook", "copy a hook that does what you need"),
-    ("hookrail docs hooks", "read how hooks are written"),
+    ("hookrail docs tutorial/command-hook", "write a hook of your own, step by step"),
     ("hookrail demo --keep", "keep the sample projects and look at their hooks"),
 ];
 

@@ -137,7 +137,7 @@ impl<D: CommandDialect> Reader<'_, D> {
     fn unusable(&mut self, node: &Node, why: &str) {
         let message = "this guard cannot be used, so its event ends as its `onFailure` says";
         self.report(Code::GuardUnusable, &node.span, message);
-        let origin = Origin::new(self.kind, self.document.location(&node.span));
+        let origin = Origin { kind: self.kind, location: self.document.location(&node.span) };
         let label = self.label(node);
         let mut hook = Hook::new(self.event, D::DIALECT, label, Action::Unusable(why.into()), origin);
         let said = self.on_failure(node);
@@ -213,7 +213,7 @@ impl<D: CommandDialect> Reader<'_, D> {
             }
             Err(_) => return,
         };
-        let origin = Origin::new(self.kind, self.document.location(&node.span));
+        let origin = Origin { kind: self.kind, location: self.document.location(&node.span) };
         let mut hook = Hook::new(self.event, D::DIALECT, self.label(node), action, origin);
         hook.description = self.optional_text(node, "description").map(Arc::from);
         hook.on_failure = on_failure;

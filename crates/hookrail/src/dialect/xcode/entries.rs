@@ -131,7 +131,7 @@ impl Reader<'_> {
         };
         let text = command.as_deref().ok().or_else(|| node.get("command").and_then(Node::text));
         let label = format!("{}: {}", self.context.owner.id, text.unwrap_or("(no command)"));
-        let origin = Origin::new(self.context.kind, self.document.location(&node.span));
+        let origin = Origin { kind: self.context.kind, location: self.document.location(&node.span) };
         let mut hook = Hook::new(event, DialectId::Xcode, label, action, origin);
         hook.description = self.description(node);
         hook.on_failure = on_failure;

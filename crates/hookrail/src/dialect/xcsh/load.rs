@@ -63,7 +63,7 @@ fn load_file(context: &mut LoadContext<'_, '_>, file: &ModuleFile, last_good: &m
             loaded.diagnostics.push(load_error(&hook, &failure));
             return;
         }
-        if problem.reason == KeptReason::Removed && reading.mode() != LoadMode::Refresh {
+        if problem.reason == KeptReason::Removed && reading.mode != LoadMode::Refresh {
             last_good.0.remove(&file.path);
         }
         hook.trust =
@@ -119,7 +119,7 @@ fn inspect(
             take_failed(&failure, KeptReason::OutOfResources, hook, reading, last_good, loaded);
         }
         ModuleInspection::OutOfResources(_) => {
-            reading.try_again();
+            reading.report.try_again = true;
             add_hooks(inspection, &hook, loaded);
         }
         inspection => {
@@ -141,7 +141,7 @@ fn take_failed(
 ) {
     let Action::Module(path) = &hook.action else { return };
     if reason == KeptReason::OutOfResources {
-        reading.try_again();
+        reading.report.try_again = true;
     }
     let known = last_good.0.get(&**path).filter(|_| hook.trust.allows());
     if reason != KeptReason::Removed || known.is_none() {
@@ -175,7 +175,7 @@ impl GoodModule {
 fn hook_of_file(file: &ModuleFile, location: Location) -> Hook {
     let label = file.path.to_string_lossy().into_owned();
     let action = Action::Module(file.path.as_path().into());
-    let origin = Origin::new(file.kind, location);
+    let origin = Origin { kind: file.kind, location };
     let mut hook = Hook::new(EventKind::BeforeTool, DialectId::Xcsh, label, action, origin);
     hook.scope = EventScope::Unknown;
     hook

@@ -1,7 +1,6 @@
-//! What is kept from one event to the next: idle processes (workers, and spares that were started before their event), and
-//! the environments that processes are started with.
+//! Idle processes that are kept from one event to the next: workers, and spares that were started before their event.
 //!
-//! Idle processes are kept in one pool for everything that is started in the same way: the same command, in the same
+//! They are kept in one pool for everything that is started in the same way: the same command, in the same
 //! directory, with the same environment. A pool is given up when one of that changes for its hook, when a file that the
 //! command names changes, and when the hook itself is gone. The processes of such a pool are ended; nothing is left after
 //! [`ProcessPool::close`].
@@ -9,7 +8,6 @@
 //! No pool belongs to a runtime. Nothing is locked while a process works.
 
 mod command_pool;
-mod environments;
 mod recipe;
 pub(super) mod spare;
 pub(super) mod worker;
@@ -23,7 +21,6 @@ use std::time::Duration;
 use hookrail_spawn::{Parked, SpawnError, Termination, lock, run_id};
 use tokio::task::JoinSet;
 
-pub(crate) use environments::Environments;
 pub(super) use recipe::FileStamps;
 
 use super::command::{ProcessWorld, RUN_ID};
