@@ -112,7 +112,7 @@ pub(crate) fn report_fields(kind: EventKind, event_name: &str, fields: &JsonObje
     let spec = kind.spec();
     let columns = || DialectId::CONFIGURED.into_iter().filter_map(|dialect| spec.column(dialect));
     let of_dialects = || columns().flat_map(|column| column.fields).map(|field| field.name);
-    let known: Vec<&str> = spec.fields().iter().map(|field| field.name).chain(of_dialects()).chain(COMMON).collect();
+    let known: Vec<&str> = spec.fields.iter().map(|field| field.name).chain(of_dialects()).chain(COMMON).collect();
     let mut findings = Vec::new();
     for (name, _) in fields.iter().filter(|(name, _)| !known.contains(name)) {
         let finding = Diagnostic::new(Code::UnknownKey, format!("`{name}` is not a field of {}", spec.name));
@@ -130,7 +130,7 @@ pub(crate) fn report_fields(kind: EventKind, event_name: &str, fields: &JsonObje
             columns().any(|column| column.name == event_name && has(column))
         }
     };
-    for field in spec.fields().iter().filter(|field| field.needed && is_wanted(field.name)) {
+    for field in spec.fields.iter().filter(|field| field.needed && is_wanted(field.name)) {
         let message = match fields.get(field.name) {
             None => format!("`{}` is missing; hooks of {} rely on it", field.name, spec.name),
             Some(value) if field.non_empty && value.as_str().is_some_and(|text| text.is_empty()) => {

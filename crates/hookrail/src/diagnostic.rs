@@ -18,7 +18,7 @@ named! {
     /// ```
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Level {
-        /// Worth knowing.
+        /// Something worth knowing.
         Note = "note",
         /// Something does not work as it was probably meant.
         Warning = "warning",
@@ -44,7 +44,7 @@ macro_rules! codes {
             /// Every code there is.
             pub const ALL: &'static [Code] = &[$(Code::$name,)*];
 
-            /// The code as it stands in JSON and in the reference.
+            /// The code as it is written in JSON and in the reference.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(Code::$name => $text,)* }

@@ -33,7 +33,7 @@ named! {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stop {
-    /// Why, for the user.
+    /// The reason, for the user.
     pub reason: String,
 }
 
@@ -49,7 +49,7 @@ pub struct Stop {
 pub struct Effects {
     /// The decision; none means that no hook had an opinion.
     pub decision: Option<Decision>,
-    /// Why.
+    /// The reason of the decision.
     pub reason: Option<String>,
     /// Whether the agent must stop.
     pub stop: Option<Stop>,
@@ -128,7 +128,7 @@ impl Effects {
     }
 
     /// Adds the effects of the dialect that came next. Decisions combine by strength, texts are joined, and a later
-    /// rewrite stands in place of an earlier one, because the later dialect was asked about the earlier rewrite.
+    /// rewrite replaces an earlier one, because the later dialect was asked about the earlier rewrite.
     pub(crate) fn absorb(&mut self, next: Effects) {
         use std::cmp::Ordering;
         // Every field has to say how it combines.

@@ -51,10 +51,10 @@ named! {
     /// Whether a command line is given to a shell.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum ShellUse {
-        /// In every case.
+        /// The command line is given to a shell in every case.
         #[default]
         Always = "always",
-        /// Unless the program can be started directly and nothing of that can be told apart.
+        /// The program is started directly if neither the hook nor the user can tell the difference.
         Auto = "auto",
     }
 }

@@ -34,7 +34,7 @@ use crate::trust::Fingerprint;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Hook {
-    /// The event it is for; where the scope says so, merely one that stands in for it.
+    /// The event it is for. If the scope is [`EventScope::Unknown`], it is any event of the dialect.
     pub event: EventKind,
     /// Whether that event is known to be the one.
     pub scope: EventScope,
@@ -50,11 +50,11 @@ pub struct Hook {
     pub matcher: Matcher,
     /// What it was compared with when it was granted, for a guard whose definition has changed since.
     pub(crate) granted_matcher: Option<Matcher>,
-    /// What it does.
+    /// What it runs.
     pub action: Action,
-    /// The time it has.
+    /// The time after which a run is ended.
     pub timeout: Duration,
-    /// What a failure does.
+    /// What a failed run does to the operation.
     pub on_failure: OnFailure,
     /// The faster ways it asked for.
     pub exec: ExecOptions,
@@ -136,7 +136,7 @@ named! {
     /// ```
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
     pub enum OnFailure {
-        /// The operation goes on.
+        /// The operation is allowed.
         #[default]
         Allow = "allow",
         /// The user is asked.
@@ -273,7 +273,7 @@ impl Hook {
         }
     }
 
-    /// How much its word weighs.
+    /// Its authority against other hooks.
     #[must_use]
     pub fn authority(&self) -> Authority {
         self.origin.kind.authority()

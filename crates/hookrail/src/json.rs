@@ -370,7 +370,7 @@ impl Serialize for JsonObject {
 
 impl<'de> Deserialize<'de> for JsonObject {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // A key that stands twice keeps its first place and its last value, as in JavaScript. The index keeps an object with
+        // A key that comes twice keeps its first place and its last value, as in JavaScript. The index keeps an object with
         // very many keys from costing quadratic time.
         let mut members: Vec<(String, Json)> = Vec::new();
         let mut index = HashMap::<String, usize>::new();

@@ -1,6 +1,6 @@
 //! Enums whose values have a name that programs and people read.
 
-/// Declares such an enum. Each name stands beside its value, so that a value without a name does not compile.
+/// Declares such an enum. Each name is written beside its value, so that a value without a name does not compile.
 macro_rules! named {
     ($(#[$about:meta])* pub enum $type:ident { $($(#[$detail:meta])* $value:ident = $name:literal,)+ }) => {
         $(#[$about])*

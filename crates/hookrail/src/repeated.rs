@@ -100,7 +100,7 @@ impl<'t> Keys<'t> {
     }
 }
 
-/// A key as a parser reads it: an escape and the character it stands for are the same.
+/// A key as a parser reads it: an escape and the character it encodes are the same.
 fn decoded(raw: &str) -> Cow<'_, str> {
     if !raw.contains('\\') {
         return Cow::Borrowed(raw);

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::source::Authority;
 
-/// What the processes of a hook may do. Paths stand as they were written: relative ones count from the project, and `~/`
+/// What the processes of a hook may do. Paths are kept as they were written: relative ones are relative to the project, and `~/`
 /// from the user's home directory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SandboxProfile {
@@ -52,7 +52,7 @@ impl SandboxProfile {
     /// Reads a profile as it is written in JSON; none for `"none"`.
     ///
     /// # Errors
-    /// If it is not a profile. The caller decides what stands in its place, which must not allow more than `guard`.
+    /// If it is not a profile. The caller decides what is used in its place, which must not allow more than `guard`.
     pub fn from_json(written: &Value) -> Result<Option<Self>, SandboxProblem> {
         let members = match written {
             Value::String(name) if name == "none" => return Ok(None),

@@ -35,9 +35,9 @@ named! {
 pub struct Skipped {
     /// The hook.
     pub hook: Arc<Hook>,
-    /// Why.
+    /// The reason.
     pub why: SkipReason,
-    /// Why, in words.
+    /// The reason in words.
     pub detail: String,
 }
 

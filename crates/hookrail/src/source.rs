@@ -31,7 +31,7 @@ named! {
     }
 }
 
-/// How much a hook's word weighs against others, by where it was configured. The order is the order of weight.
+/// The authority of a hook against others, by where it was configured. The order is from the least to the most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Authority {
     /// A file of the project.
@@ -40,12 +40,12 @@ pub enum Authority {
     /// The user: settings, extensions, installed plugins, the user's modules and those named on the command line. Hooks
     /// of the embedding program have the same authority: the user chose the program, and it acts for the user.
     User,
-    /// The system layer's floor: what it says stands.
+    /// The system layer. No other layer can override it.
     System,
 }
 
 impl SourceKind {
-    /// How much the word of a hook that was configured there weighs.
+    /// The authority of a hook that was configured there.
     pub(crate) fn authority(self) -> Authority {
         match self {
             Self::System => Authority::System,

@@ -1,4 +1,4 @@
-//! A parsed file: a tree of values that know where they stand.
+//! A parsed file: a tree of values with their places.
 
 use std::ops::Range;
 use std::path::Path;
@@ -20,7 +20,7 @@ pub(crate) struct Document {
     root: Option<Node>,
 }
 
-/// A value and where it stands.
+/// A value and its place in the file.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) span: Range<usize>,
@@ -39,7 +39,7 @@ pub(crate) enum Shape {
     Null,
 }
 
-/// A key and where it stands.
+/// A key and its place in the file.
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
     pub(crate) name: String,
@@ -84,7 +84,7 @@ impl Document {
         self.root.as_ref()
     }
 
-    /// Where a span is.
+    /// The place of a span.
     pub(crate) fn location(&self, span: &Range<usize>) -> Location {
         self.lines.location(&self.file, span.clone())
     }
@@ -139,7 +139,7 @@ impl Node {
         }
     }
 
-    /// The member of that name; the last one where it stands twice.
+    /// The member of that name; the last one if there are several.
     pub(crate) fn get(&self, name: &str) -> Option<&Node> {
         self.member(name).map(|(_, value)| value)
     }

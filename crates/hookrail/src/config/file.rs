@@ -12,7 +12,7 @@ const LARGEST: u64 = 16 * 1024 * 1024;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadProblem {
-    /// The operating system says no.
+    /// An error of the operating system.
     #[error("{0}")]
     Io(#[from] io::Error),
     /// A directory, a device, a pipe: reading could block for ever.

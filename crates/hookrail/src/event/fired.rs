@@ -29,7 +29,7 @@ pub struct Event {
     fields: Arc<JsonObject>,
 }
 
-/// What no hook can rewrite.
+/// The fields of every event, which no hook can rewrite.
 #[derive(Clone, Debug)]
 struct BaseFields {
     session_id: String,
@@ -57,7 +57,7 @@ pub enum EventError {
         /// What it is.
         found: JsonKind,
     },
-    /// A field stands twice, so that two parsers would read two things.
+    /// The payload has a field more than once, so that parsers disagree about it.
     #[error("duplicate key `{field}`")]
     RepeatedField {
         /// The field.
@@ -93,7 +93,7 @@ impl Event {
     /// type, unknown ones are kept for dialects and hosts that know them.
     ///
     /// # Errors
-    /// When the payload is not an object, or a field stands twice, or a known field has the wrong type.
+    /// When the payload is not an object, or has a field more than once, or a known field has the wrong type.
     pub fn with_payload(self, payload: &Json) -> Result<Self, EventError> {
         let members = payload.as_object().ok_or(EventError::NotAnObject { found: payload.kind() })?;
         if let Some(field) = payload.repeated_member() {
@@ -112,7 +112,7 @@ impl Event {
             match name {
                 "session_id" => self.base_mut().session_id = base_text("session_id", value)?,
                 "transcript_path" => self.base_mut().transcript_path = base_text("transcript_path", value)?,
-                // A relative one counts from where the event was made; an empty one says nothing.
+                // A relative one is relative to the directory in which the event was made; an empty one changes nothing.
                 "cwd" => {
                     let cwd = base_text("cwd", value)?;
                     self.base_mut().cwd.push(cwd);

@@ -24,7 +24,8 @@ impl Running {
     }
 }
 
-/// The outcome of an event whose hooks were interrupted. A gate that was not guarded stays shut.
+/// The outcome of an event whose hooks were interrupted. An event that can be denied is denied, because no guard has
+/// answered.
 pub(super) fn shut(mut outcome: Outcome) -> Outcome {
     if outcome.event.spec().is_gating() && outcome.effects.decision != Some(Decision::Deny) {
         outcome.effects = Effects::deny("interrupted before the hooks of this event had answered");

@@ -8,7 +8,7 @@ use crate::event::EventKind;
 use crate::json::Json;
 use crate::outcome::{Effects, Stop};
 
-/// What came of telling hooks something.
+/// The result of telling hooks about an event.
 #[derive(Clone, Debug)]
 pub struct Notified {
     /// Text to add for the model.

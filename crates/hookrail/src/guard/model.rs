@@ -48,11 +48,11 @@ pub enum ModelEnd {
     Answered,
     /// A hook answered in its place; the model was not called.
     Synthetic,
-    /// Hooks said no, or the agent had to stop before the call; the model was not called.
+    /// Hooks denied the call, or the agent had to stop before the call; the model was not called.
     NotCalled,
 }
 
-/// What came of a model call.
+/// The result of a model call.
 #[derive(Clone, Debug)]
 pub struct ModelResult {
     /// Where the response comes from.

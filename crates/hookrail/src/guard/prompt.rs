@@ -24,7 +24,7 @@ pub enum PromptEnd {
         /// What hooks did.
         receipt: Receipt,
     },
-    /// It never reaches a model, now or later. In the conversation stands this assistant message in its place.
+    /// It never reaches a model, now or later. This assistant message replaces it in the conversation.
     Denied {
         /// What the assistant says.
         message: String,

@@ -59,7 +59,7 @@ impl Permit {
     }
 }
 
-/// What a tool gave.
+/// The output of a tool.
 #[derive(Clone, Debug)]
 pub struct ToolOutput {
     /// What the model reads: text, or a list of parts.
@@ -94,20 +94,20 @@ pub enum ToolEnd {
     Ran,
     /// The tool ran, or could not be built from a rewritten input, and failed.
     Failed,
-    /// Hooks, or the user they wanted asked, said no. The tool did not run.
+    /// Hooks denied the call, or the user refused it. The tool did not run.
     Denied,
 }
 
 /// Whether the user sees something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visibility {
-    /// They do.
+    /// The user sees it.
     Shown,
     /// A hook wants it hidden. The model sees it all the same.
     Hidden,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Clone, Debug)]
 pub struct ToolResult {
     /// How it ended.

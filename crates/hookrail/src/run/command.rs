@@ -52,7 +52,7 @@ pub(crate) struct ProcessWorld {
 }
 
 impl ProcessWorld {
-    /// Where paths of sandbox profiles count from.
+    /// The base of the paths of sandbox profiles.
     pub(crate) fn sandbox_place(&self) -> SandboxPlace<'_> {
         SandboxPlace { project: &self.project, environment: &self.environment }
     }

@@ -91,7 +91,7 @@ const LAST_LOOK: Duration = Duration::from_millis(500);
 /// An interpreter opens its script some time after it was started, and a script cannot be handed over by a descriptor
 /// without it noticing. So between the verification and that moment the file could be replaced, and be put back
 /// afterwards. Both change what the system keeps about the file, which is compared while the hook runs and when it has
-/// ended, before its answer counts.
+/// ended, before its answer is used.
 async fn unless_changed<T>(running: impl Future<Output = T>, covered: Option<FileStamps>) -> Option<T> {
     let Some(covered) = covered else { return Some(running.await) };
     let mut running = pin!(running);
@@ -109,7 +109,7 @@ async fn unless_changed<T>(running: impl Future<Output = T>, covered: Option<Fil
 fn existing_directory(gone: &Path, project: &Path) -> PathBuf {
     let above = gone.ancestors().take_while(|above| above.starts_with(project));
     let candidates = above.chain([project]);
-    // Entering a directory is what counts, and metadata of what is inside can be read only where that is allowed.
+    // The directory must be one that can be entered, and metadata of what is inside can be read only where that is allowed.
     let can_be_entered = |directory: &&Path| directory.is_dir() && directory.join(".").symlink_metadata().is_ok();
     candidates.into_iter().find(can_be_entered).unwrap_or(Path::new("/")).to_owned()
 }

@@ -21,8 +21,8 @@ use crate::trust::{NamedFile, agent_folders};
 /// Runs the handlers of modules. The engine itself has no JavaScript engine; a host that wants module hooks
 /// registers a runner with the builder.
 ///
-/// Implementers own the modules' runtimes, their limits and their threads, and keep the wall-clock time, because it
-/// stands still while a person is asked. `call` is polled on a thread that the engine needs and must not block it; dropping the
+/// Implementers own the modules' runtimes, their limits and their threads, and keep the wall-clock time, because the
+/// time in which the user is asked is not part of it. `call` is polled on a thread that the engine needs and must not block it; dropping the
 /// future means the answer is not wanted any more.
 ///
 /// ```
@@ -61,7 +61,7 @@ pub trait ModuleRunner: Send + Sync {
     /// lasts.
     ///
     /// Calls run the version that was inspected last without a failure, also when its files are broken or gone by then:
-    /// the engine goes on with it until a later inspection succeeds.
+    /// the engine uses it until a later inspection succeeds.
     fn inspect(&self, module: &Path, world: &ModuleWorld) -> ModuleInspection {
         let _ = (module, world);
         ModuleInspection::Unknown("the runner cannot look into modules".to_owned())
@@ -110,7 +110,7 @@ pub struct ModuleWorld {
     pub environment: Arc<Environment>,
     /// What it may do.
     pub capabilities: Capabilities,
-    /// Who brought the module.
+    /// The owner of the module.
     pub owner: ModulesOwner,
     /// The only files it may be made of, with their content, if the user has looked at that.
     pub covered: Option<Arc<[NamedFile]>>,
@@ -149,7 +149,7 @@ impl ModuleWorld {
         self.owner = if *trust == Trust::NotNeeded { ModulesOwner::User } else { ModulesOwner::Project };
         self.covered = None;
         if let Trust::Granted(fingerprint) = trust {
-            self.covered = Some(Arc::clone(fingerprint.files()));
+            self.covered = Some(fingerprint.shared_files());
             if let Some(left) = fingerprint.capabilities() {
                 self.capabilities = self.capabilities.and(left);
             }
@@ -190,7 +190,7 @@ impl ModuleWorld {
     }
 }
 
-/// Who brought a module.
+/// The owner of a module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ModulesOwner {
     /// The user, or the embedding program.

@@ -35,7 +35,7 @@ struct SandboxKey {
     nodes: Vec<Option<(u64, u64)>>,
 }
 
-/// Where the profiles' paths count from.
+/// The base of the profiles' paths.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SandboxPlace<'p> {
     pub(crate) project: &'p Path,

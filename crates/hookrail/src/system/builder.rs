@@ -107,7 +107,7 @@ impl Builder {
         self
     }
 
-    /// Who knows what was trusted. By default a file in the user's state directory.
+    /// Sets the store that knows what was trusted. By default it is a file in the user's state directory.
     pub fn trust_store(mut self, store: impl TrustStore + 'static) -> Self {
         self.trust = Some(Arc::new(store));
         self
@@ -120,7 +120,7 @@ impl Builder {
         self
     }
 
-    /// Runs no hooks at all, for this reason.
+    /// Turns all hooks off, for this reason.
     pub fn hooks_off(mut self, why: &str) -> Self {
         self.switch = Switch::Off(why.into());
         self
@@ -132,7 +132,7 @@ impl Builder {
         self
     }
 
-    /// Who runs module hooks.
+    /// Sets the runner of module hooks. Without one they fail to start.
     pub fn runner(mut self, modules: impl ModuleRunner + 'static) -> Self {
         self.modules = Some(Arc::new(modules));
         self
@@ -144,7 +144,7 @@ impl Builder {
         self
     }
 
-    /// Adds a module hook by its file, as the user named it; a relative path counts from the project.
+    /// Adds a module hook by its file, as the user named it; a relative path is relative to the project.
     pub fn module(mut self, file: impl Into<PathBuf>) -> Self {
         self.module_files.push(file.into());
         self
@@ -197,7 +197,7 @@ impl Builder {
     }
 
     /// What a source of configuration that exists and cannot be used does to events that can be denied, while there is no
-    /// earlier version of it. By default they go on, and a diagnostic says what is missing. What a project brings that was
+    /// earlier version of it. By default they are allowed, and a diagnostic says what is missing. What a project brings that was
     /// not trusted is never missed, and an unusable source of the system layer always denies.
     pub fn on_load_failure(mut self, policy: OnFailure) -> Self {
         self.on_load_failure = policy;

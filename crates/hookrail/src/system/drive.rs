@@ -295,7 +295,7 @@ impl Driver {
             world,
             host: Arc::clone(&context.host),
         };
-        // The runner keeps the time, because it stands still while a person is asked.
+        // The runner keeps the time, because the time in which the user is asked is not part of it.
         let cancel = &context.cancel;
         match self.driven_by {
             DrivenBy::Engine { .. } => guarded(runner.call(call), None, cancel).await,

@@ -101,7 +101,7 @@ type Driving = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
 /// An event whose hooks are all modules. Most modules answer without waiting for anything, so the event is begun by the
 /// task that awaits it, on its thread: a task of its own costs two changes of threads, because a worker that blocks gives
-/// everything else away. An event that has to wait goes on in a task of its own, so that its deadlines do not depend on
+/// everything else away. An event that has to wait continues in a task of its own, so that its deadlines do not depend on
 /// when the host polls.
 pub(super) struct DeferredEvent {
     kind: EventKind,

@@ -24,7 +24,7 @@ const WORKING_DIRECTORY: [&str; 2] = ["PWD", "cwd"];
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Command {
     pub(super) text: CommandText,
-    /// Variables that stand for folders.
+    /// Variables whose values are folders.
     pub(super) folders: Arc<[(String, PathBuf)]>,
     /// Where programs are looked for.
     pub(super) search_path: Option<OsString>,
@@ -334,13 +334,13 @@ fn first_line(file: &Path) -> Option<String> {
 /// What a shell would call words, and more: everything that can end a word ends one, and quotes are dropped. Blanks that a
 /// shell does not split at are part of a word: what follows them is part of a file's name.
 ///
-/// A file that stands only behind `>` is written by the command and not run by it, so it is none of them: a hook that keeps a log
+/// A file that comes only after `>` is written by the command and not run by it, so it is none of them: a hook that keeps a log
 /// in its project would change what it is by running.
 fn possible_words(line: &str) -> BTreeSet<String> {
     let line = &without_output_files(line);
     let split = |character: char| " \t\n;|&<>()`=,:".contains(character);
     let loose = line.split(split).map(|word| word.replace(['"', '\'', '\\'], ""));
-    // A quoted path may contain blanks, so what stands between quotes is a word too.
+    // A quoted path may contain blanks, so the text between quotes is a word too.
     let quoted = line.split(['"', '\'', '\n']).map(str::to_owned);
     let joined = shell_words(line, " \t\n;|&<>()`=", Comments::Read).into_iter().filter_map(|(word, _)| word);
     loose.chain(quoted).chain(joined).filter(|word| !word.is_empty()).collect()
@@ -388,7 +388,7 @@ pub(super) fn shell_words(line: &str, separators: &str, comments: Comments) -> V
     while let Some(character) = characters.next() {
         match (character, quote) {
             (end, Some(begin)) if end == begin => quote = None,
-            // A line that goes on in the next one is one line.
+            // A line that continues in the next one is one line.
             ('\\', None | Some('"')) => {
                 word.get_or_insert_default().extend(characters.next().filter(|next| *next != '\n'));
             }
@@ -432,7 +432,7 @@ fn plain_words(line: &str, folders: &[(String, PathBuf)]) -> Result<Vec<String>,
                 word.get_or_insert_default().push_str(text);
                 rest = behind;
             }
-            // The engine quotes a reference that stands outside of quotes, so it splits nothing.
+            // The engine quotes a reference outside of quotes, so it splits nothing.
             '$' => {
                 let reference = known_reference(rest, folders).ok_or(OpenEnd::NeedsShell)?;
                 word.get_or_insert_default().push_str(reference);

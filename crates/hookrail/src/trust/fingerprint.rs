@@ -110,7 +110,7 @@ pub struct Definition {
     pub sandbox_required: Option<String>,
 }
 
-/// A hook's definition and the content it stands for.
+/// A hook's definition and the content of the files it runs.
 ///
 /// The files are read when they are first asked for, so a hook that was never granted costs nothing.
 #[derive(Clone, Debug)]
@@ -392,10 +392,15 @@ impl Fingerprint {
         &self.root
     }
 
-    /// The files the hook names. They are shared: every call of a module has them with it, and none copies them.
+    /// The files the hook names.
     #[must_use]
-    pub fn files(&self) -> &Arc<[NamedFile]> {
+    pub fn files(&self) -> &[NamedFile] {
         &self.inspected().files
+    }
+
+    /// The same files, shared: every call of a module has them with it, and none copies them.
+    pub(crate) fn shared_files(&self) -> Arc<[NamedFile]> {
+        Arc::clone(&self.inspected().files)
     }
 
     /// Whether the files were looked at and could not be read for want of resources. Then the fingerprint says nothing
@@ -452,7 +457,7 @@ impl Fingerprint {
             let is_named = |known: &NamedFile| files.iter().any(|file| file.real == known.real);
             files.iter().all(is_known) && known.iter().all(is_named)
         };
-        *known == self.runs.inspect(&self.root, &self.root).files && (*self.root == *cwd || elsewhere())
+        *known == *self.runs.inspect(&self.root, &self.root).files && (*self.root == *cwd || elsewhere())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The files a module is made of: itself, and what it imports by a path.
 //!
-//! There is no parser for the module's language here. Every quoted text that could be the path of a file counts,
+//! There is no parser for the module's language here. Every quoted text that could be the path of a file is taken,
 //! because taking too many files is harmless, and taking too few would leave code unwatched. An import that is put
 //! together at run time is not found; a runner refuses to load a file that was not covered.
 

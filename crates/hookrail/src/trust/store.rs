@@ -30,7 +30,7 @@ pub trait TrustStore: Send + Sync {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrustError {
-    /// The operating system says no.
+    /// An error of the operating system.
     #[error("the trust store `{}` cannot be used: {source}", path.display())]
     Io {
         /// The store's file.
@@ -55,19 +55,19 @@ pub enum TrustError {
         version: u32,
     },
     /// Others can write it.
-    #[error("the trust store `{}` can be written by others, so nothing in it counts", path.display())]
+    #[error("the trust store `{}` can be written by other users, so its grants are ignored", path.display())]
     Exposed {
         /// The store's file, or its folder.
         path: PathBuf,
     },
     /// It is a link, so that the owner of its target would decide what is trusted.
-    #[error("the trust store `{}` is a link, so nothing in it counts", path.display())]
+    #[error("the trust store `{}` is a link, so its grants are ignored", path.display())]
     Link {
         /// The store's file.
         path: PathBuf,
     },
     /// It lies in the project, which would then grant itself what it likes.
-    #[error("the trust store `{}` lies in the project itself, so nothing in it counts", path.display())]
+    #[error("the trust store `{}` lies in the project itself, so its grants are ignored", path.display())]
     InProject {
         /// The store's file.
         path: PathBuf,

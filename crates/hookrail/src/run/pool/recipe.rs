@@ -25,7 +25,7 @@ pub(super) struct LaunchSettings {
     sandbox: Option<Arc<Sandbox>>,
 }
 
-/// The command of an action, or the command line that stands in its place.
+/// The command of an action, or the command line that replaces it.
 fn command_text(action: &Action, line: Option<&Arc<str>>) -> Option<CommandText> {
     line.cloned().map(CommandText::Line).or_else(|| action.command())
 }
