@@ -169,7 +169,7 @@ pub(crate) fn load_result(
     }
     let members = report.result.as_ref().and_then(Json::as_object).unwrap_or_default();
     let names = |key: &str| members.get(key).and_then(Json::decode::<Vec<String>>).unwrap_or_default();
-    let commands = members.get("commands").and_then(Json::decode::<Vec<Offer>>).unwrap_or_default();
+    let commands = members.get("commands").and_then(Json::decode::<Vec<CommandEntry>>).unwrap_or_default();
     let commands = commands
         .into_iter()
         .map(|entry| RegisteredCommand { name: entry.name, description: entry.description })
