@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What is held for one runtime. Clones are the same.
 #[derive(Clone, Debug)]
-pub(crate) struct Account {
+pub(crate) struct HostMemory {
     used: Arc<AtomicUsize>,
     /// How much one thing may take at most.
     pub(crate) most: usize,
@@ -16,25 +16,25 @@ pub(crate) struct Account {
 
 /// A part of an account, which is given back when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct MemoryHold {
     used: Arc<AtomicUsize>,
     bytes: usize,
 }
 
-impl Account {
+impl HostMemory {
     pub(crate) fn new(most: usize) -> Self {
         Self { used: Arc::default(), most }
     }
 
     /// Takes so many bytes; none when there are not so many left.
-    pub(crate) fn take(&self, bytes: usize) -> Option<Held> {
+    pub(crate) fn reserve(&self, bytes: usize) -> Option<MemoryHold> {
         let taken = |used: usize| used.checked_add(bytes).filter(|used| *used <= self.most);
         self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken).ok()?;
-        Some(Held { used: Arc::clone(&self.used), bytes })
+        Some(MemoryHold { used: Arc::clone(&self.used), bytes })
     }
 }
 
-impl Drop for Held {
+impl Drop for MemoryHold {
     fn drop(&mut self) {
         self.used.fetch_sub(self.bytes, Ordering::Relaxed);
     }
@@ -46,10 +46,10 @@ mod tests {
 
     #[test]
     fn what_is_given_back_can_be_taken_again() {
-        let account = Account::new(10);
-        let half = account.take(5);
-        assert!(half.is_some() && account.take(6).is_none() && account.take(usize::MAX).is_none());
+        let account = HostMemory::new(10);
+        let half = account.reserve(5);
+        assert!(half.is_some() && account.reserve(6).is_none() && account.reserve(usize::MAX).is_none());
         drop(half);
-        assert!(account.take(10).is_some());
+        assert!(account.reserve(10).is_some());
     }
 }

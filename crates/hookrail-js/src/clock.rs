@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
-use crate::limits::Limits;
+use crate::limits::RuntimeLimits;
 
 /// How long a module may still work without giving way. The engine asks it every few thousand steps.
 #[derive(Default)]
@@ -27,12 +27,12 @@ pub(crate) struct Budget {
     wall: Option<Arc<WallClock>>,
     /// What is left of the time of the host's functions in this turn.
     host_left: Duration,
-    stopped: Option<Stop>,
+    stopped: Option<StopReason>,
 }
 
 /// Why a module had to be stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stop {
+pub(crate) enum StopReason {
     /// It worked too long without giving way, or is not wanted any more.
     Work,
     /// The time of its call was up, which was this long.
@@ -48,7 +48,7 @@ pub(crate) enum Stop {
 }
 
 impl Budget {
-    pub(crate) fn new(limits: &Limits, retired: Arc<AtomicBool>) -> Self {
+    pub(crate) fn new(limits: &RuntimeLimits, retired: Arc<AtomicBool>) -> Self {
         Self { length: limits.cpu, host: limits.host, retired, ..Self::default() }
     }
 
@@ -65,9 +65,9 @@ impl Budget {
     }
 
     /// How long the module may keep the thread waiting, and why it is stopped after that.
-    pub(crate) fn waiting_left(&self) -> (Duration, Stop) {
-        let host = (self.host_left, Stop::Host);
-        let wall = self.wall.as_ref().map(|wall| (wall.left(), Stop::Wall(wall.length)));
+    pub(crate) fn waiting_left(&self) -> (Duration, StopReason) {
+        let host = (self.host_left, StopReason::Host);
+        let wall = self.wall.as_ref().map(|wall| (wall.left(), StopReason::Wall(wall.length)));
         wall.filter(|wall| wall.0 < host.0).unwrap_or(host)
     }
 
@@ -81,7 +81,7 @@ impl Budget {
         self.deadline = self.deadline.and_then(|deadline| deadline.checked_add(spent));
         self.host_left = self.host_left.saturating_sub(spent);
         if self.host_left.is_zero() {
-            self.stop(Stop::Host);
+            self.stop(StopReason::Host);
         }
     }
 
@@ -89,21 +89,21 @@ impl Budget {
     pub(crate) fn is_over(&mut self) -> bool {
         if self.stopped.is_none() {
             self.stopped = if self.retired.load(Ordering::Relaxed) || self.is_used_up() {
-                Some(Stop::Work)
+                Some(StopReason::Work)
             } else {
-                self.wall.as_ref().and_then(|wall| wall.is_up().then(|| Stop::Wall(wall.length)))
+                self.wall.as_ref().and_then(|wall| wall.is_up().then(|| StopReason::Wall(wall.length)))
             };
         }
         self.stopped.is_some()
     }
 
     /// The module has to stop for a reason that is not found here.
-    pub(crate) fn stop(&mut self, why: Stop) {
+    pub(crate) fn stop(&mut self, why: StopReason) {
         self.stopped.get_or_insert(why);
     }
 
     /// Why the module had to be stopped. It stays so: what was interrupted cannot be relied on.
-    pub(crate) fn stopped(&self) -> Option<Stop> {
+    pub(crate) fn stopped(&self) -> Option<StopReason> {
         self.stopped
     }
 
@@ -265,17 +265,17 @@ mod tests {
 
     #[test]
     fn the_time_of_the_host_has_a_limit_in_every_turn() {
-        let limits = Limits { host: Duration::from_secs(3), ..Limits::default() };
+        let limits = RuntimeLimits { host: Duration::from_secs(3), ..RuntimeLimits::default() };
         let mut budget = Budget::new(&limits, Arc::default());
         for _ in 0..3 {
             budget.begin();
             budget.forgive(Duration::from_secs(2));
-            assert_eq!(budget.waiting_left(), (Duration::from_secs(1), Stop::Host));
+            assert_eq!(budget.waiting_left(), (Duration::from_secs(1), StopReason::Host));
             budget.end();
         }
         budget.begin();
         budget.forgive(Duration::from_secs(2));
         budget.forgive(Duration::from_secs(2));
-        assert_eq!(budget.stopped(), Some(Stop::Host));
+        assert_eq!(budget.stopped(), Some(StopReason::Host));
     }
 }

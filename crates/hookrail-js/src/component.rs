@@ -9,30 +9,30 @@ use tokio::sync::{mpsc, oneshot, watch};
 use crate::worker::Message;
 
 /// The host's side of a component: questions go to the module's thread.
-pub(crate) struct Remote {
+pub(crate) struct RemoteComponent {
     id: u32,
     to: mpsc::UnboundedSender<Message>,
-    state: watch::Receiver<State>,
+    state: watch::Receiver<ComponentState>,
     /// The count that was drawn last.
     drawn: AtomicU64,
 }
 
 /// What the module says about its component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum ComponentState {
     /// It is shown; the number counts how often it wanted to be drawn again.
     Shown(u64),
     /// It is done.
     Done,
 }
 
-impl Remote {
-    pub(crate) fn new(id: u32, to: mpsc::UnboundedSender<Message>, state: watch::Receiver<State>) -> Self {
+impl RemoteComponent {
+    pub(crate) fn new(id: u32, to: mpsc::UnboundedSender<Message>, state: watch::Receiver<ComponentState>) -> Self {
         Self { id, to, state, drawn: AtomicU64::new(0) }
     }
 }
 
-impl Component for Remote {
+impl Component for RemoteComponent {
     fn render(&self, width: usize) -> HostFuture<'_, Vec<String>> {
         Box::pin(async move {
             let (reply, lines) = oneshot::channel();
@@ -54,14 +54,14 @@ impl Component for Remote {
         let mut state = self.state.clone();
         Box::pin(async move {
             let drawn = self.drawn.load(Ordering::Relaxed);
-            let news = state.wait_for(|state| *state != State::Shown(drawn)).await;
+            let news = state.wait_for(|state| *state != ComponentState::Shown(drawn)).await;
             match news.map(|state| *state) {
-                Ok(State::Shown(count)) => {
+                Ok(ComponentState::Shown(count)) => {
                     self.drawn.store(count, Ordering::Relaxed);
                     true
                 }
                 // A module that is gone is done.
-                Ok(State::Done) | Err(_) => false,
+                Ok(ComponentState::Done) | Err(_) => false,
             }
         })
     }

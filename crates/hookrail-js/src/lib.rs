@@ -84,6 +84,6 @@ mod stack;
 mod vm;
 mod worker;
 
-pub use limits::Limits;
+pub use limits::RuntimeLimits;
 pub use modules::{Modules, modules};
 pub use processes::SharedProcesses;

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use crate::clock::Stop;
+use crate::clock::StopReason;
 
 /// What one module may use. A module that goes over a limit fails alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Limits {
+pub struct RuntimeLimits {
     /// Bytes of memory: so many in the module's own heap, and so many that the host holds for it outside of that. Default
     /// 64 MiB.
     pub memory: usize,
@@ -31,7 +31,7 @@ pub struct Limits {
     pub load: Duration,
 }
 
-impl Default for Limits {
+impl Default for RuntimeLimits {
     fn default() -> Self {
         Self {
             memory: 64 << 20,
@@ -56,7 +56,7 @@ const LEAST_STACK: usize = 64 << 10;
 /// The engine takes more for no limit at all.
 const MOST_STACK: usize = 16 << 20;
 
-impl Limits {
+impl RuntimeLimits {
     /// The module's own stack, which is never without a limit.
     pub(crate) fn own_stack(&self) -> usize {
         self.stack.clamp(LEAST_STACK, MOST_STACK)
@@ -76,14 +76,14 @@ impl Limits {
     }
 
     /// Why loading was stopped, in words.
-    pub(crate) fn why_stopped(&self, stop: Stop) -> String {
+    pub(crate) fn why_stopped(&self, stop: StopReason) -> String {
         match stop {
-            Stop::Work => format!("it worked for {} s without giving way", self.cpu.as_secs_f64()),
-            Stop::Host => format!("it stood still for {} s", self.host.as_secs_f64()),
-            Stop::Wall(length) => format!("it took longer than {} s", length.as_secs_f64()),
-            Stop::Memory => format!("it went over its {}", self.of_memory()),
-            Stop::Source => format!("it went over its {}", self.of_source()),
-            Stop::Panic => "a function of the host panicked".to_owned(),
+            StopReason::Work => format!("it worked for {} s without giving way", self.cpu.as_secs_f64()),
+            StopReason::Host => format!("it stood still for {} s", self.host.as_secs_f64()),
+            StopReason::Wall(length) => format!("it took longer than {} s", length.as_secs_f64()),
+            StopReason::Memory => format!("it went over its {}", self.of_memory()),
+            StopReason::Source => format!("it went over its {}", self.of_source()),
+            StopReason::Panic => "a function of the host panicked".to_owned(),
         }
     }
 

@@ -17,13 +17,13 @@ use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 
-use crate::account::Held;
-use crate::clock::{Stop, WallClock};
+use crate::account::MemoryHold;
+use crate::clock::{StopReason, WallClock};
 use crate::ops::{self, Answer, OpError};
-use crate::outcome::{self, Failure, Report};
-use crate::shared::{Begun, CallState, Shared, State};
+use crate::outcome::{self, CallReport, HandlerFailure};
+use crate::shared::{CallState, InstanceState, Shared, StartedTask};
 use crate::vm::{Entry, Vm};
-use crate::worker::{Job, Looked, Message, ModuleConfig, Work};
+use crate::worker::{InspectionResult, Job, Message, ModuleConfig, Work};
 
 /// One module: its instance while there is one, and everything that waits for it. The lock around this is the turn.
 pub(crate) struct ModuleHost {
@@ -59,12 +59,12 @@ pub(crate) type Answers = Vec<(oneshot::Sender<ModuleReturn>, ModuleReturn)>;
 const AFTER_CANCEL: Duration = Duration::from_secs(60);
 
 /// The end of a call whose instance was ended for something else.
-pub(crate) fn ended() -> How {
+pub(crate) fn runtime_ended() -> How {
     How::Threw("its runtime was ended while it was at work".to_owned())
 }
 
 /// What came of loading a module only to look into it.
-fn inspected(state: &State, result: Result<Registrations, LoadFailure>) -> ModuleInspection {
+fn inspection_of(state: &InstanceState, result: Result<Registrations, LoadFailure>) -> ModuleInspection {
     match result {
         Ok(registered) => ModuleInspection::Registered(registered),
         Err(failure) if state.exhausted => ModuleInspection::OutOfResources(failure),
@@ -74,23 +74,23 @@ fn inspected(state: &State, result: Result<Registrations, LoadFailure>) -> Modul
 }
 
 /// The answer of an operation, with the memory that it takes.
-pub(crate) type Settled = (Result<Answer, OpError>, Option<Held>);
+pub(crate) type TaskResult = (Result<Answer, OpError>, Option<MemoryHold>);
 
 /// Tells the module's thread that an operation has ended, even when it was broken off.
-struct Settling {
+struct TaskReport {
     inbox: mpsc::WeakUnboundedSender<Message>,
     generation: u32,
     number: u32,
-    answer: Option<Settled>,
+    answer: Option<TaskResult>,
 }
 
-impl Settling {
-    fn end(mut self, answer: Settled) {
+impl TaskReport {
+    fn end(mut self, answer: TaskResult) {
         self.answer = Some(answer);
     }
 }
 
-impl Drop for Settling {
+impl Drop for TaskReport {
     fn drop(&mut self) {
         if let Some(inbox) = self.inbox.upgrade() {
             let answer = self.answer.take();
@@ -115,7 +115,7 @@ impl ModuleHost {
         }
     }
 
-    fn state(&mut self) -> Option<&mut State> {
+    fn state(&mut self) -> Option<&mut InstanceState> {
         self.instance.as_mut().map(|instance| instance.shared.state_mut())
     }
 
@@ -176,29 +176,31 @@ impl ModuleHost {
             Err(message) => {
                 let failure = LoadFailure::new(format!("Failed to load hook: there is no runtime for it: {message}"));
                 self.refuse_waiting(shared.state_mut().exhausted, &failure);
-                self.unopened = Some(inspected(shared.state_mut(), Err(failure)));
+                self.unopened = Some(inspection_of(shared.state_mut(), Err(failure)));
             }
         }
     }
 
     /// What came of loading, once that is known.
-    pub(crate) fn looked(&mut self) -> Option<Looked> {
-        let Some(instance) = &mut self.instance else { return self.unopened.take().map(Looked::without_files) };
+    pub(crate) fn inspection_result(&mut self) -> Option<InspectionResult> {
+        let Some(instance) = &mut self.instance else {
+            return self.unopened.take().map(InspectionResult::without_files);
+        };
         let state = instance.shared.state_mut();
         let lost = state.rejections.drain(..).next().map(|rejection| rejection.message);
         let report = match (state.budget.stopped(), state.finished.pop()) {
-            (Some(stop), _) => Report::failed(Failure::new(self.config.limits.why_stopped(stop))),
-            (None, Some(finished)) => Report::read(&finished),
-            (None, None) if lost.is_some() => Report::default(),
+            (Some(stop), _) => CallReport::failed(HandlerFailure::new(self.config.limits.why_stopped(stop))),
+            (None, Some(finished)) => CallReport::read(&finished),
+            (None, None) if lost.is_some() => CallReport::default(),
             (None, None) => return None,
         };
-        let result = outcome::loaded(&mut instance.shared, &report, lost);
+        let result = outcome::load_result(&mut instance.shared, &report, lost);
         let state = instance.shared.state_mut();
-        let found = inspected(state, result);
-        Some(Looked { found, version: state.sources.version.clone(), missing: state.sources.missing.clone() })
+        let found = inspection_of(state, result);
+        Some(InspectionResult { found, version: state.sources.version.clone(), missing: state.sources.missing.clone() })
     }
 
-    pub(crate) fn take(&mut self, message: Message) {
+    pub(crate) fn take_message(&mut self, message: Message) {
         match message {
             // It is begun in its turn.
             Message::Work(work) => {
@@ -276,7 +278,7 @@ impl ModuleHost {
         self.turn(Entry::Abandon, (number,));
     }
 
-    fn settle(&mut self, generation: u32, number: u32, answer: Option<Settled>) {
+    fn settle(&mut self, generation: u32, number: u32, answer: Option<TaskResult>) {
         if generation != self.generation {
             return;
         }
@@ -294,7 +296,7 @@ impl ModuleHost {
     pub(crate) fn look_after(&mut self) {
         let Some(state) = self.state() else { return };
         if state.abandoned.values().any(|clock| clock.is_up()) {
-            self.close(&|_| ended());
+            self.close(&|_| runtime_ended());
             return;
         }
         // Each timer is a turn of its own: one that loops must not take the budget of another.
@@ -306,15 +308,15 @@ impl ModuleHost {
     /// Hands what was begun to the module's own thread.
     pub(crate) fn spawn_begun(&mut self) {
         let Some(instance) = &mut self.instance else { return };
-        for Begun { number, op, held } in std::mem::take(&mut instance.shared.state_mut().begun) {
+        for StartedTask { number, op, held } in std::mem::take(&mut instance.shared.state_mut().begun) {
             let inbox = self.config.inbox.clone();
-            let settling = Settling { inbox, generation: self.generation, number, answer: None };
+            let settling = TaskReport { inbox, generation: self.generation, number, answer: None };
             let account = instance.shared.account.clone();
             let task = self.runtime.spawn(async move {
                 let answer = op.await;
                 drop(held);
                 // Many answers may wait for their turn.
-                let held = account.take(answer.as_ref().map_or(0, |answer| answer.text().len()));
+                let held = account.reserve(answer.as_ref().map_or(0, |answer| answer.text().len()));
                 let answer = if held.is_some() { answer } else { Err(OpError::over_memory()) };
                 settling.end((answer, held));
             });
@@ -338,25 +340,25 @@ impl ModuleHost {
         take_rejections(&mut instance.shared);
         let mut out_of_memory = false;
         for finished in std::mem::take(&mut instance.shared.state_mut().finished) {
-            let report = Report::read(&finished);
+            let report = CallReport::read(&finished);
             out_of_memory |= report.ran_out_of_memory();
             self.finish(finished.call, report);
         }
         // A promise that waits for what there was no memory for is stuck, too; the memory is what is to be told of.
         if out_of_memory || self.instance.as_ref().is_some_and(|instance| instance.vm.is_full()) {
-            self.stop(Stop::Memory);
+            self.stop(StopReason::Memory);
             return;
         }
         self.fail_stuck();
     }
 
-    fn finish(&mut self, number: u32, report: Report) {
+    fn finish(&mut self, number: u32, report: CallReport) {
         let Some(Instance { shared, .. }) = &mut self.instance else { return };
         let state = shared.state_mut();
         state.abandoned.remove(&number);
         let Some(mut call) = state.calls.remove(&number) else { return };
         if number == 0 {
-            if let Err(failure) = outcome::loaded(shared, &report, call.lost.take()) {
+            if let Err(failure) = outcome::load_result(shared, &report, call.lost.take()) {
                 let exhausted = shared.state_mut().exhausted;
                 self.refuse_waiting(exhausted, &failure);
                 self.close(&|_| How::Cancelled);
@@ -364,7 +366,7 @@ impl ModuleHost {
                 shared.state_mut().printed_at_load = Some((call.stdout, call.stderr));
             }
         } else if let Some(reply) = call.reply.take() {
-            self.answers.push((reply, outcome::returned(shared, call, report)));
+            self.answers.push((reply, outcome::call_return(shared, call, report)));
         }
     }
 
@@ -379,10 +381,10 @@ impl ModuleHost {
         let stuck: Vec<_> = state.calls.iter_mut().map(|(number, call)| (*number, call.lost.take())).collect();
         for (number, lost) in stuck {
             let message = match lost {
-                Some(message) => outcome::unhandled(&message),
+                Some(message) => outcome::unhandled_rejection(&message),
                 None => "it waits for something that can never happen: nothing is outstanding".to_owned(),
             };
-            self.finish(number, Report::failed(Failure::new(message)));
+            self.finish(number, CallReport::failed(HandlerFailure::new(message)));
         }
     }
 
@@ -402,16 +404,16 @@ impl ModuleHost {
     }
 
     /// Ends an instance whose module had to be stopped.
-    fn stop(&mut self, stop: Stop) {
+    fn stop(&mut self, stop: StopReason) {
         let (limits, on_caller) = (self.config.limits, self.on_caller);
         self.close(&|number| match stop {
-            Stop::Work => How::TimedOut(limits.cpu),
-            Stop::Host => How::TimedOut(limits.host),
-            Stop::Memory => How::OverLimit(limits.of_memory()),
-            Stop::Source => How::OverLimit(limits.of_source()),
+            StopReason::Work => How::TimedOut(limits.cpu),
+            StopReason::Host => How::TimedOut(limits.host),
+            StopReason::Memory => How::OverLimit(limits.of_memory()),
+            StopReason::Source => How::OverLimit(limits.of_source()),
             // The time was that of one call; the others are ended with it.
-            Stop::Wall(length) if on_caller == Some(number) => How::TimedOut(length),
-            Stop::Wall(_) | Stop::Panic => ended(),
+            StopReason::Wall(length) if on_caller == Some(number) => How::TimedOut(length),
+            StopReason::Wall(_) | StopReason::Panic => runtime_ended(),
         });
     }
 
@@ -440,9 +442,9 @@ fn take_rejections(shared: &mut Shared) {
     let rejections = std::mem::take(&mut shared.state_mut().rejections);
     let more = rejections.len().saturating_sub(MOST_TOLD);
     for rejection in rejections.into_iter().take(MOST_TOLD) {
-        shared.unhandled("unhandledRejection", rejection.message);
+        shared.record_unhandled("unhandledRejection", rejection.message);
     }
     if more > 0 && shared.state_mut().calls.is_empty() {
-        shared.report("unhandledRejection", &format!("and {more} more"));
+        shared.report_failure("unhandledRejection", &format!("and {more} more"));
     }
 }

@@ -15,13 +15,13 @@ use hookrail_spawn::{CancelToken, lock};
 use tokio::sync::oneshot;
 
 use crate::clock::WallClock;
-use crate::limits::Limits;
-use crate::module_host::ended;
+use crate::limits::RuntimeLimits;
+use crate::module_host::runtime_ended;
 use crate::processes::{self, Processes, SharedProcesses};
 use crate::shared::CallState;
 use crate::source::Version;
 use crate::stack;
-use crate::worker::{Job, Looked, Message, Work, Worker, look_into, send};
+use crate::worker::{InspectionResult, Job, Message, Work, Worker, inspect_module, send_answers};
 
 /// How long the processes of modules have to end by themselves when the program shuts down. A handler of the last events,
 /// such as `agent_end`, may start one and not wait for it; detached hooks have the same time.
@@ -30,37 +30,37 @@ const DRAIN: Duration = Duration::from_millis(1_500);
 /// Runs module hooks, for [`Builder::runner`](hookrail::Builder::runner).
 #[must_use]
 pub fn modules() -> Modules {
-    Modules::with_limits(Limits::default())
+    Modules::with_limits(RuntimeLimits::default())
 }
 
 /// The modules of one hook system. An instance of a module is made when it is first needed and ends with this.
 pub struct Modules {
-    limits: Limits,
+    limits: RuntimeLimits,
     shared: Option<SharedProcesses>,
-    known: Mutex<Known>,
+    table: Mutex<ModuleTable>,
     next: AtomicU32,
 }
 
 /// What is known of modules. The lock around it is held for a moment only, never while a module works.
 #[derive(Default)]
-struct Known {
+struct ModuleTable {
     workers: HashMap<PathBuf, Worker>,
     /// What inspections found.
-    inspected: HashMap<PathBuf, Inspected>,
+    inspected: HashMap<PathBuf, InspectionRecord>,
     /// The processes of modules that are gone, for as long as there may be some.
     ending: Vec<Processes>,
 }
 
 /// What an inspection of a module left behind.
 #[derive(Default)]
-struct Inspected {
+struct InspectionRecord {
     /// What it was made of when it could last be loaded. This is what runs.
     good: Option<Arc<Version>>,
     /// What was read or looked for last.
     files: Vec<NamedFile>,
 }
 
-impl Known {
+impl ModuleTable {
     /// Lets go of a module's thread. Its processes end with it, and are remembered until they have.
     fn retire(&mut self, module: &Path) {
         if let Some(worker) = self.workers.remove(module) {
@@ -78,7 +78,7 @@ impl Known {
     }
 
     /// Keeps what was found out about a module; what could not be loaded never takes the place of what could.
-    fn remember(&mut self, module: &Path, looked: &Looked) {
+    fn remember(&mut self, module: &Path, looked: &InspectionResult) {
         let known = self.inspected.entry(module.to_owned()).or_default();
         if looked.can_run() {
             known.good = Some(Arc::new(looked.version.clone()));
@@ -95,8 +95,8 @@ impl Known {
 impl Modules {
     /// Modules with limits of their own.
     #[must_use]
-    pub fn with_limits(limits: Limits) -> Self {
-        Self { limits, shared: None, known: Mutex::default(), next: AtomicU32::new(1) }
+    pub fn with_limits(limits: RuntimeLimits) -> Self {
+        Self { limits, shared: None, table: Mutex::default(), next: AtomicU32::new(1) }
     }
 
     /// Modules that share a number of processes with others, beside their own limit.
@@ -106,13 +106,13 @@ impl Modules {
         self
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
-        lock(&self.known)
+    fn table(&self) -> MutexGuard<'_, ModuleTable> {
+        lock(&self.table)
     }
 
     /// Gives work to a module's thread, which is started if there is none.
     fn send(&self, module: &Path, work: Work) -> std::io::Result<()> {
-        let mut known = self.known();
+        let mut known = self.table();
         if let Some(worker) = known.workers.get(module)
             && !worker.to.is_closed()
         {
@@ -129,7 +129,7 @@ impl Modules {
     /// Does some work on the calling thread, if the module is idle and there is enough stack; otherwise gives it back.
     fn work_on_caller(&self, module: &Path, work: Work) -> Option<Work> {
         let host = {
-            let known = self.known();
+            let known = self.table();
             known.workers.get(module).filter(|worker| !worker.to.is_closed()).map(|worker| Arc::clone(&worker.host))
         };
         let Some(host) = host.filter(|_| stack::has_room(&self.limits)) else { return Some(work) };
@@ -137,11 +137,11 @@ impl Modules {
             let Ok(mut host) = host.try_lock() else { return Some(work) };
             (host.work_on_caller(work), host.take_answers())
         };
-        send(answers);
+        send_answers(answers);
         left
     }
 
-    async fn event(&self, call: ModuleCall<'_>, thread: Thread) -> ModuleReturn {
+    async fn event(&self, call: ModuleCall<'_>, thread: CallThread) -> ModuleReturn {
         let job = Job::Event { name: call.event.to_owned(), payload: call.payload.to_owned() };
         let clock = Some(WallClock::new(call.timeout, self.limits.dialogs));
         let state = CallState { event: Some(call.event.to_owned()), clock, ..CallState::new(call.host) };
@@ -154,7 +154,7 @@ impl Modules {
         job: Job,
         world: ModuleWorld,
         mut call: CallState,
-        thread: Thread,
+        thread: CallThread,
     ) -> ModuleReturn {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let (reply, answer) = oneshot::channel();
@@ -162,23 +162,23 @@ impl Modules {
         let (clock, over) = (call.clock.clone(), call.over.clone());
         let work = Work { number, job, world, call };
         let left = match thread {
-            Thread::Caller => self.work_on_caller(module, work),
-            Thread::Own => Some(work),
+            CallThread::Caller => self.work_on_caller(module, work),
+            CallThread::Own => Some(work),
         };
         if let Some(Err(error)) = left.map(|work| self.send(module, work)) {
             let failure = SpawnFailure::Other(format!("no thread for the module: {error}"));
             return ModuleReturn::new(How::SpawnFailed(failure));
         }
-        let mut waiting = Waiting { modules: self, module, number, over, answered: false };
+        let mut waiting = PendingCall { modules: self, module, number, over, answered: false };
         let answer = match clock {
             Some(clock) => clock.limit(answer).await.ok_or(clock.length),
             None => Ok(answer.await),
         };
         waiting.answered = true;
         match answer {
-            Ok(answer) => answer.unwrap_or_else(|_| ModuleReturn::new(ended())),
+            Ok(answer) => answer.unwrap_or_else(|_| ModuleReturn::new(runtime_ended())),
             Err(length) => {
-                self.known().retire_now(module);
+                self.table().retire_now(module);
                 ModuleReturn::new(How::TimedOut(length))
             }
         }
@@ -187,7 +187,7 @@ impl Modules {
 
 /// The thread on which work is done.
 #[derive(Clone, Copy)]
-enum Thread {
+enum CallThread {
     /// The calling one, if that is possible.
     Caller,
     /// The module's own.
@@ -195,7 +195,7 @@ enum Thread {
 }
 
 /// A caller that waits for an answer. When it gives up, the module is told.
-struct Waiting<'a> {
+struct PendingCall<'a> {
     modules: &'a Modules,
     module: &'a Path,
     number: u32,
@@ -203,14 +203,14 @@ struct Waiting<'a> {
     answered: bool,
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for PendingCall<'_> {
     fn drop(&mut self) {
         if self.answered {
             return;
         }
         // Its processes end at once, even while the module stands still for one of them.
         self.over.cancel();
-        if let Some(worker) = self.modules.known().workers.get(self.module) {
+        if let Some(worker) = self.modules.table().workers.get(self.module) {
             let _ = worker.to.send(Message::Abandon(self.number));
         }
     }
@@ -218,19 +218,19 @@ impl Drop for Waiting<'_> {
 
 impl ModuleRunner for Modules {
     fn call<'a>(&'a self, call: ModuleCall<'a>) -> HostFuture<'a, ModuleReturn> {
-        Box::pin(self.event(call, Thread::Own))
+        Box::pin(self.event(call, CallThread::Own))
     }
 
     /// All work that is done on the calling thread is done in the first poll, and that poll enters no runtime and blocks on
     /// none: it may be made in `tokio::task::block_in_place`. If the module has answered by then the future is ready, and has
     /// set no timer. Otherwise the module goes on on its own thread and the future is like that of `call`.
     fn call_here<'a>(&'a self, call: ModuleCall<'a>) -> HostFuture<'a, ModuleReturn> {
-        Box::pin(self.event(call, Thread::Caller))
+        Box::pin(self.event(call, CallThread::Caller))
     }
 
     fn inspect(&self, module: &Path, world: &ModuleWorld) -> ModuleInspection {
-        let looked = look_into(module, world.clone(), self.limits);
-        let mut known = self.known();
+        let looked = inspect_module(module, world.clone(), self.limits);
+        let mut known = self.table();
         known.remember(module, &looked);
         // One that cannot be loaded any more goes on as it was, and so does one that is still made of the same files.
         let is_other = |version: &Arc<Version>| !version.is_same(&looked.version);
@@ -243,11 +243,11 @@ impl ModuleRunner for Modules {
     }
 
     fn inspected_files(&self, module: &Path, _world: &ModuleWorld) -> Vec<NamedFile> {
-        self.known().inspected.get(module).map(|inspected| inspected.files.clone()).unwrap_or_default()
+        self.table().inspected.get(module).map(|inspected| inspected.files.clone()).unwrap_or_default()
     }
 
     fn forget(&self, module: &Path) {
-        let mut known = self.known();
+        let mut known = self.table();
         known.inspected.remove(module);
         known.retire(module);
     }
@@ -255,10 +255,10 @@ impl ModuleRunner for Modules {
     fn shutdown(&self) -> HostFuture<'_, ()> {
         Box::pin(async {
             let running: Vec<Processes> =
-                self.known().workers.values().map(|worker| worker.config.processes.clone()).collect();
+                self.table().workers.values().map(|worker| worker.config.processes.clone()).collect();
             processes::drain(running, DRAIN).await;
             let ending = {
-                let mut known = self.known();
+                let mut known = self.table();
                 let modules: Vec<PathBuf> = known.workers.keys().cloned().collect();
                 modules.iter().for_each(|module| known.retire_now(module));
                 std::mem::take(&mut known.ending)
@@ -273,7 +273,7 @@ impl ModuleRunner for Modules {
         let job = Job::Command { name: command.name.to_owned(), arguments: command.arguments.to_owned() };
         // A command waits for models and people as long as it takes.
         let state = CallState { event: Some("command".to_owned()), ..CallState::new(command.host) };
-        Box::pin(self.work(command.module, job, command.world, state, Thread::Own))
+        Box::pin(self.work(command.module, job, command.world, state, CallThread::Own))
     }
 
     fn render<'a>(&'a self, render: ModuleRender<'a>) -> HostFuture<'a, Option<Vec<String>>> {
@@ -281,7 +281,7 @@ impl ModuleRunner for Modules {
             Job::Render { message: render.message.text().to_owned(), expanded: render.expanded, width: render.width };
         let state = CallState { event: Some("render".to_owned()), ..CallState::new(render.host) };
         Box::pin(async move {
-            let returned = self.work(render.module, job, render.world, state, Thread::Own).await;
+            let returned = self.work(render.module, job, render.world, state, CallThread::Own).await;
             match returned.how {
                 How::Returned(Some(lines)) => lines.decode(),
                 // The default drawing is used, however the module failed.

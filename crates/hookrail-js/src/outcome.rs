@@ -6,22 +6,22 @@ use hookrail::module::{LoadFailure, ModuleReturn, RegisteredCommand, Registratio
 use hookrail::process::{How, Output};
 use serde::Deserialize;
 
-use crate::limits::Limits;
+use crate::limits::RuntimeLimits;
 use crate::rules::{Combine, Rule};
-use crate::shared::{CallState, Finished, Shared};
+use crate::shared::{CallState, FinishedCall, Shared};
 
 /// What the prelude says.
 #[derive(Debug, Default)]
-pub(crate) struct Report {
+pub(crate) struct CallReport {
     pub(crate) result: Option<Json>,
-    pub(crate) failures: Vec<Failure>,
+    pub(crate) failures: Vec<HandlerFailure>,
     /// Names of members of the handlers' results that mean nothing in the event.
     pub(crate) unknown: Vec<String>,
 }
 
 /// Something that was thrown.
 #[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Failure {
+pub(crate) struct HandlerFailure {
     pub(crate) message: String,
     #[serde(default)]
     pub(crate) kind: FailureKind,
@@ -49,27 +49,27 @@ pub(crate) enum FailureKind {
 }
 
 /// What is said about a rejected promise that no handler took.
-pub(crate) fn unhandled(message: &str) -> String {
+pub(crate) fn unhandled_rejection(message: &str) -> String {
     format!("a promise was rejected and the rejection was not handled: {message}")
 }
 
-impl Failure {
+impl HandlerFailure {
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), kind: FailureKind::Error, stack: String::new() }
     }
 }
 
-impl Report {
-    pub(crate) fn read(finished: &Finished) -> Self {
+impl CallReport {
+    pub(crate) fn read(finished: &FinishedCall) -> Self {
         let result = finished.result.as_deref().map(Json::parse).transpose();
         let failures = finished.failures.as_deref().map_or_else(|| Ok(Vec::new()), serde_json::from_str);
         let unknown =
             finished.unknown.as_deref().and_then(|names| serde_json::from_str(names).ok()).unwrap_or_default();
         let read = result.and_then(|result| Ok(Self { result, failures: failures?, unknown }));
-        read.unwrap_or_else(|error| Self::failed(Failure::new(error.to_string())))
+        read.unwrap_or_else(|error| Self::failed(HandlerFailure::new(error.to_string())))
     }
 
-    pub(crate) fn failed(failure: Failure) -> Self {
+    pub(crate) fn failed(failure: HandlerFailure) -> Self {
         Self { failures: vec![failure], ..Self::default() }
     }
 
@@ -80,9 +80,9 @@ impl Report {
 }
 
 /// What the engine is told about a call.
-pub(crate) fn returned(shared: &mut Shared, mut call: CallState, mut report: Report) -> ModuleReturn {
+pub(crate) fn call_return(shared: &mut Shared, mut call: CallState, mut report: CallReport) -> ModuleReturn {
     if let Some(message) = call.lost.take() {
-        report.failures.push(Failure::new(unhandled(&message)));
+        report.failures.push(HandlerFailure::new(unhandled_rejection(&message)));
     }
     for failure in &mut report.failures {
         name_callee(shared, failure);
@@ -102,7 +102,9 @@ pub(crate) fn returned(shared: &mut Shared, mut call: CallState, mut report: Rep
     let result = report.result.filter(|result| result.text() != "null");
     let mut failures = report.failures.into_iter();
     let mut out = match failures.next() {
-        Some(first) => ModuleReturn { partial: result, ..ModuleReturn::new(how(&shared.config.limits, first)) },
+        Some(first) => {
+            ModuleReturn { partial: result, ..ModuleReturn::new(end_of_failure(&shared.config.limits, first)) }
+        }
         None => ModuleReturn::new(How::Returned(result)),
     };
     out.failures = failures.map(|failure| failure.message).collect();
@@ -114,7 +116,7 @@ pub(crate) fn returned(shared: &mut Shared, mut call: CallState, mut report: Rep
 
 /// Names the function in "not a function", which the engine leaves out: a module that uses a part of Node or of the agent's
 /// package that is not here would otherwise not say which. The source has the name, at the place of the error.
-fn name_callee(shared: &mut Shared, failure: &mut Failure) {
+fn name_callee(shared: &mut Shared, failure: &mut HandlerFailure) {
     if failure.message != "not a function" {
         return;
     }
@@ -145,7 +147,7 @@ fn callee_at(line: &str, column: usize) -> Option<String> {
     (!member.is_empty()).then(|| name.to_owned())
 }
 
-fn how(limits: &Limits, failure: Failure) -> How {
+fn end_of_failure(limits: &RuntimeLimits, failure: HandlerFailure) -> How {
     match failure.kind {
         FailureKind::Memory => How::OverLimit(limits.of_memory()),
         FailureKind::Stack => How::OverLimit(limits.of_stack()),
@@ -155,18 +157,22 @@ fn how(limits: &Limits, failure: Failure) -> How {
 }
 
 /// What a module registered, or why it cannot be loaded.
-pub(crate) fn loaded(shared: &mut Shared, report: &Report, lost: Option<String>) -> Result<Registrations, LoadFailure> {
-    let lost = lost.map(|message| Failure::new(unhandled(&message)));
+pub(crate) fn load_result(
+    shared: &mut Shared,
+    report: &CallReport,
+    lost: Option<String>,
+) -> Result<Registrations, LoadFailure> {
+    let lost = lost.map(|message| HandlerFailure::new(unhandled_rejection(&message)));
     if let Some(mut failure) = report.failures.first().cloned().or(lost) {
         name_callee(shared, &mut failure);
         return Err(load_failure(shared, &failure));
     }
     let members = report.result.as_ref().and_then(Json::as_object).unwrap_or_default();
     let names = |key: &str| members.get(key).and_then(Json::decode::<Vec<String>>).unwrap_or_default();
-    let commands = members.get("commands").and_then(Json::decode::<Vec<Offer>>).unwrap_or_default();
+    let commands = members.get("commands").and_then(Json::decode::<Vec<CommandEntry>>).unwrap_or_default();
     let commands = commands
         .into_iter()
-        .map(|offer| RegisteredCommand { name: offer.name, description: offer.description })
+        .map(|entry| RegisteredCommand { name: entry.name, description: entry.description })
         .collect();
     Ok(Registrations {
         events: names("events"),
@@ -177,18 +183,18 @@ pub(crate) fn loaded(shared: &mut Shared, report: &Report, lost: Option<String>)
 }
 
 #[derive(Deserialize)]
-struct Offer {
+struct CommandEntry {
     name: String,
     description: Option<String>,
 }
 
-fn load_failure(shared: &mut Shared, failure: &Failure) -> LoadFailure {
+fn load_failure(shared: &mut Shared, failure: &HandlerFailure) -> LoadFailure {
     let limits = &shared.config.limits;
     let message = match failure.kind {
         FailureKind::Shape => return LoadFailure::new(failure.message.clone()),
         FailureKind::Memory => format!("it went over its {}", limits.of_memory()),
         FailureKind::Stack => format!("it went over its {}", limits.of_stack()),
-        FailureKind::Error | FailureKind::Value | FailureKind::Result => explained(&failure.message),
+        FailureKind::Error | FailureKind::Value | FailureKind::Result => explain_load_error(&failure.message),
     };
     let mut out = LoadFailure::new(format!("Failed to load hook: {message}"));
     let sources = &mut shared.state_mut().sources;
@@ -199,7 +205,7 @@ fn load_failure(shared: &mut Shared, failure: &Failure) -> LoadFailure {
 }
 
 /// What a missing import of a built-in module means, and what a module of the older kind has to be.
-fn explained(message: &str) -> String {
+fn explain_load_error(message: &str) -> String {
     match message {
         "require is not defined" => return format!("{message}: module hooks are ES modules; use `import`"),
         "module is not defined" | "exports is not defined" => {

@@ -14,12 +14,12 @@ use hookrail_spawn::CancelToken;
 use notify::Watcher;
 use tokio::sync::{oneshot, watch};
 
-use crate::account::{Account, Held};
-use crate::clock::{Budget, Stop, WallClock};
-use crate::component::State as ComponentState;
+use crate::account::{HostMemory, MemoryHold};
+use crate::clock::{Budget, StopReason, WallClock};
+use crate::component::ComponentState;
 use crate::ops::{OpError, PendingOp};
 use crate::processes::Owner;
-use crate::source::{Maps, Version};
+use crate::source::{SourceMaps, Version};
 use crate::worker::ModuleConfig;
 
 /// What one instance and the functions that its JavaScript calls have in common.
@@ -32,14 +32,14 @@ pub(crate) struct Shared {
     /// The how manieth instance of the module this is.
     generation: u32,
     /// What the host holds for the module. Tasks on the module's thread count in it, too, so it is made of atomics.
-    pub(crate) account: Account,
+    pub(crate) account: HostMemory,
     /// How many changes of watched files the module was not told of yet. Watchers count them on threads of their own.
     pub(crate) changes: Arc<AtomicUsize>,
-    state: RefCell<State>,
+    state: RefCell<InstanceState>,
 }
 
 /// Everything about an instance that changes.
-pub(crate) struct State {
+pub(crate) struct InstanceState {
     pub(crate) world: Arc<ModuleWorld>,
     pub(crate) budget: Budget,
     /// The calls that are being worked on, by number. Number zero is loading.
@@ -47,9 +47,9 @@ pub(crate) struct State {
     /// The host of the last call, for what happens between calls.
     pub(crate) host: Arc<dyn Host>,
     /// Calls that have ended.
-    pub(crate) finished: Vec<Finished>,
+    pub(crate) finished: Vec<FinishedCall>,
     /// Tasks that were begun and are not yet being polled.
-    pub(crate) begun: Vec<Begun>,
+    pub(crate) begun: Vec<StartedTask>,
     pub(crate) cancels: HashMap<u32, CancelToken>,
     /// How many bytes it has sent since the last call began, while none was going on.
     between: usize,
@@ -61,7 +61,7 @@ pub(crate) struct State {
     pub(crate) abandoned: HashMap<u32, Arc<WallClock>>,
     pub(crate) timers: Timers,
     pub(crate) watchers: HashMap<u32, Box<dyn Watcher + Send>>,
-    pub(crate) components: HashMap<u32, Shown>,
+    pub(crate) components: HashMap<u32, ShownComponent>,
     /// Rejected promises that are not handled yet.
     pub(crate) rejections: Vec<Rejection>,
     /// Whether something was refused because it needs a capability.
@@ -77,7 +77,7 @@ pub(crate) struct State {
 pub(crate) struct Sources {
     /// How many bytes of source it is made of so far.
     pub(crate) bytes: usize,
-    pub(crate) maps: Maps,
+    pub(crate) maps: SourceMaps,
     /// What the import declarations of its files name, each with the file that it stands in.
     pub(crate) static_imports: HashSet<(String, String)>,
     /// The files the module is made of.
@@ -88,27 +88,27 @@ pub(crate) struct Sources {
 }
 
 /// A task that was begun and is not yet being polled.
-pub(crate) struct Begun {
+pub(crate) struct StartedTask {
     pub(crate) number: u32,
     pub(crate) op: PendingOp,
-    pub(crate) held: Held,
+    pub(crate) held: MemoryHold,
 }
 
 /// A component that is shown.
-pub(crate) struct Shown {
+pub(crate) struct ShownComponent {
     pub(crate) state: watch::Sender<ComponentState>,
-    pub(crate) _held: Held,
+    pub(crate) _held: MemoryHold,
 }
 
 /// A promise that was rejected, by a number that stands for it, and what it was rejected with.
 pub(crate) struct Rejection {
     pub(crate) promise: u64,
     pub(crate) message: String,
-    pub(crate) _held: Held,
+    pub(crate) _held: MemoryHold,
 }
 
 /// A call that has ended, with its result and its failures as JSON text, where there are any.
-pub(crate) struct Finished {
+pub(crate) struct FinishedCall {
     pub(crate) call: u32,
     pub(crate) result: Option<String>,
     pub(crate) failures: Option<String>,
@@ -163,7 +163,7 @@ enum Stream {
 
 /// What a module sends to its session.
 #[derive(Clone, Copy)]
-pub(crate) enum Sent {
+pub(crate) enum SessionAddition {
     Message,
     Entry,
 }
@@ -184,7 +184,7 @@ pub(crate) fn lent() -> Option<Rc<Shared>> {
 impl Shared {
     pub(crate) fn new(config: &Arc<ModuleConfig>, generation: u32, world: ModuleWorld, host: Arc<dyn Host>) -> Self {
         let loading = CallState::new(Arc::clone(&host));
-        let state = State {
+        let state = InstanceState {
             world: Arc::new(world),
             budget: Budget::new(&config.limits, Arc::clone(&config.retired)),
             calls: BTreeMap::from([(0, loading)]),
@@ -205,7 +205,7 @@ impl Shared {
             sources: Sources::default(),
             next: 1,
         };
-        let account = Account::new(config.limits.memory);
+        let account = HostMemory::new(config.limits.memory);
         let config = Arc::clone(config);
         Self { config, generation, account, changes: Arc::default(), state: RefCell::new(state) }
     }
@@ -223,12 +223,12 @@ impl Shared {
 
     /// The state, for the functions that JavaScript calls. It must not be held while something is called that may ask for
     /// it again.
-    pub(crate) fn state(&self) -> RefMut<'_, State> {
+    pub(crate) fn state(&self) -> RefMut<'_, InstanceState> {
         self.state.borrow_mut()
     }
 
     /// The state, between turns.
-    pub(crate) fn state_mut(&mut self) -> &mut State {
+    pub(crate) fn state_mut(&mut self) -> &mut InstanceState {
         self.state.get_mut()
     }
 
@@ -238,12 +238,12 @@ impl Shared {
     }
 
     /// The module has to stop, for this reason.
-    pub(crate) fn stop(&self, why: Stop) {
+    pub(crate) fn stop(&self, why: StopReason) {
         self.state().budget.stop(why);
     }
 
     /// Why the module had to be stopped.
-    pub(crate) fn stopped(&self) -> Option<Stop> {
+    pub(crate) fn stopped(&self) -> Option<StopReason> {
         self.state().budget.stopped()
     }
 
@@ -261,20 +261,20 @@ impl Shared {
     }
 
     /// Takes so much of what the host may hold; none, and the module has to stop, when it is too much.
-    pub(crate) fn hold(&self, bytes: usize) -> Option<Held> {
-        let held = self.account.take(bytes);
+    pub(crate) fn hold_memory(&self, bytes: usize) -> Option<MemoryHold> {
+        let held = self.account.reserve(bytes);
         if held.is_none() {
-            self.stop(Stop::Memory);
+            self.stop(StopReason::Memory);
         }
         held
     }
 
     /// Takes a message or an entry: as part of the call that is going on, or for the host itself between calls. What a
     /// call sends is kept here, outside the module's own memory, so it has a limit.
-    pub(crate) fn send(&self, what: Sent, value: Json) -> Result<(), OpError> {
+    pub(crate) fn send_to_session(&self, what: SessionAddition, value: Json) -> Result<(), OpError> {
         let most = self.config.limits.result;
         let mut state = self.state();
-        let State { calls, between, host, .. } = &mut *state;
+        let InstanceState { calls, between, host, .. } = &mut *state;
         let mut call = calls.values_mut().next_back();
         let taken = call.as_mut().map_or(between, |call| &mut call.taken);
         *taken = taken.saturating_add(value.text().len());
@@ -286,14 +286,14 @@ impl Shared {
             }));
         }
         match (call, what) {
-            (Some(call), Sent::Message) => call.messages.push(value),
-            (Some(call), Sent::Entry) => call.entries.push(value),
+            (Some(call), SessionAddition::Message) => call.messages.push(value),
+            (Some(call), SessionAddition::Entry) => call.entries.push(value),
             (None, _) => {
                 let host = Arc::clone(host);
                 drop(state);
                 match what {
-                    Sent::Message => host.send_message(&value),
-                    Sent::Entry => host.append_entry(&value),
+                    SessionAddition::Message => host.send_message(&value),
+                    SessionAddition::Entry => host.append_entry(&value),
                 }
             }
         }
@@ -320,20 +320,20 @@ impl Shared {
 
     /// Something was thrown, or a promise rejected, and not handled: that is a failure of the call that was begun last, or
     /// else of none, and the host is told.
-    pub(crate) fn unhandled(&self, event: &str, message: String) {
+    pub(crate) fn record_unhandled(&self, event: &str, message: String) {
         let mut state = self.state();
         match state.calls.values_mut().next_back() {
             Some(call) => call.lost = Some(message),
             None => {
                 drop(state);
-                self.report(event, &message);
+                self.report_failure(event, &message);
             }
         }
     }
 
     /// Sets a timer, if there is room for it.
     pub(crate) fn set_timer(&self, number: u32, wait: Duration) {
-        if let Some(held) = self.hold(TIMER) {
+        if let Some(held) = self.hold_memory(TIMER) {
             self.state().timers.set(number, wait, held);
         }
     }
@@ -368,7 +368,7 @@ impl Shared {
     /// Between calls nothing is kept, and the same limit holds for what the host's log gets.
     fn keep_output(&self, stream: Stream, text: &str) -> usize {
         let mut state = self.state();
-        let State { calls, printed_between, .. } = &mut *state;
+        let InstanceState { calls, printed_between, .. } = &mut *state;
         let kept = calls.values_mut().next_back().map(|call| match stream {
             Stream::Out => &mut call.stdout,
             Stream::Err => &mut call.stderr,
@@ -383,13 +383,13 @@ impl Shared {
     }
 
     /// Tells the host of a failure that no call can be blamed for.
-    pub(crate) fn report(&self, event: &str, message: &str) {
+    pub(crate) fn report_failure(&self, event: &str, message: &str) {
         let failure = HookFailure::new(self.config.module.to_string_lossy(), event, message);
         self.host_of(0).hook_failed(&failure);
     }
 }
 
-impl State {
+impl InstanceState {
     /// A call begins. The first one also has what the module printed while it was loaded, which has no run of its own.
     pub(crate) fn begin_call(&mut self, number: u32, mut call: CallState) {
         (self.between, self.printed_between) = (0, 0);
@@ -421,7 +421,7 @@ impl State {
 /// Timers by when they are due.
 #[derive(Debug, Default)]
 pub(crate) struct Timers {
-    due: BTreeMap<(Instant, u32), Held>,
+    due: BTreeMap<(Instant, u32), MemoryHold>,
     by_number: HashMap<u32, Instant>,
 }
 
@@ -429,7 +429,7 @@ pub(crate) struct Timers {
 const TIMER: usize = 192;
 
 impl Timers {
-    fn set(&mut self, number: u32, wait: Duration, held: Held) {
+    fn set(&mut self, number: u32, wait: Duration, held: MemoryHold) {
         self.clear(number);
         if let Some(at) = Instant::now().checked_add(wait) {
             self.due.insert((at, number), held);

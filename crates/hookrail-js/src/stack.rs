@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use crate::limits::Limits;
+use crate::limits::RuntimeLimits;
 
 /// What the host's functions need on top of the module's own stack.
 const MARGIN: usize = 512 << 10;
@@ -11,7 +11,7 @@ const MARGIN: usize = 512 << 10;
 const READING: usize = 2 << 20;
 
 /// Whether a module can be entered here without ever coming near the end of the stack.
-pub(crate) fn has_room(limits: &Limits) -> bool {
+pub(crate) fn has_room(limits: &RuntimeLimits) -> bool {
     stacker::remaining_stack().is_some_and(|left| left >= limits.own_stack() + MARGIN)
 }
 

@@ -11,10 +11,10 @@ use rquickjs::context::EvalOptions;
 use rquickjs::function::{Func, IntoArgs};
 use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Exception, Function, Object, Runtime, Value};
 
-use crate::clock::Stop;
+use crate::clock::StopReason;
 use crate::ops;
 use crate::rules;
-use crate::shared::{Finished, Rejection, Shared, lent};
+use crate::shared::{FinishedCall, Rejection, Shared, lent};
 use crate::source::{FileLoader, FileResolver, script};
 
 /// A runtime with the prelude in it.
@@ -63,13 +63,13 @@ impl Vm {
         runtime.set_loader(FileResolver, FileLoader);
         runtime.set_host_promise_rejection_tracker(Some(Box::new(|ctx, promise, reason, handled| {
             if let Some(shared) = lent() {
-                track(&shared, &ctx, &promise, &reason, handled);
+                track_rejection(&shared, &ctx, &promise, &reason, handled);
             }
         })));
         let context = Context::full(&runtime).map_err(|error| error.to_string())?;
         shared.state().budget.begin();
         let longest = limits.result;
-        let ready = context.with(|ctx| prelude(&ctx, longest).catch(&ctx).map_err(|error| described(&error)));
+        let ready = context.with(|ctx| run_prelude(&ctx, longest).catch(&ctx).map_err(|error| describe_error(&error)));
         shared.state().budget.end();
         ready.map(|()| Self { context, runtime, memory: limits.memory })
     }
@@ -86,13 +86,13 @@ impl Vm {
             let turned = self.context.with(|ctx| catch_unwind(AssertUnwindSafe(|| run(&ctx, shared, entry, args))));
             shared.state().budget.end();
             turned.unwrap_or_else(|_| {
-                shared.stop(Stop::Panic);
+                shared.stop(StopReason::Panic);
                 None
             })
         });
         let shared = shared?;
         if let Some(message) = thrown.filter(|_| shared.stopped().is_none()) {
-            shared.unhandled("callback", message);
+            shared.record_unhandled("callback", message);
         }
         Some(shared)
     }
@@ -131,9 +131,9 @@ where
         Some(function) => function.call::<_, ()>(args).catch(ctx).err().map(|error| {
             if is_out_of_memory(&error) {
                 // What could not be done then is not done later, and a call that waits for it would wait for ever.
-                shared.stop(Stop::Memory);
+                shared.stop(StopReason::Memory);
             }
-            described(&error)
+            describe_error(&error)
         }),
         None => Some(format!("the prelude has no {entry:?}")),
     };
@@ -146,7 +146,7 @@ where
 }
 
 /// Keeps the rejections that are not handled. One that is handled a moment later is taken out again.
-fn track<'js>(shared: &Shared, ctx: &Ctx<'js>, promise: &Value<'js>, reason: &Value<'js>, handled: bool) {
+fn track_rejection<'js>(shared: &Shared, ctx: &Ctx<'js>, promise: &Value<'js>, reason: &Value<'js>, handled: bool) {
     // The address stands for the promise: only whether it is the same one matters, and it lives until the turn is over.
     let mut hasher = DefaultHasher::new();
     promise.hash(&mut hasher);
@@ -159,8 +159,8 @@ fn track<'js>(shared: &Shared, ctx: &Ctx<'js>, promise: &Value<'js>, reason: &Va
             Some(error) => error.message().unwrap_or_default(),
             None => text_of(reason),
         };
-        let message = beginning(message);
-        if let Some(held) = shared.hold(message.len() + REJECTION) {
+        let message = shorten(message);
+        if let Some(held) = shared.hold_memory(message.len() + REJECTION) {
             shared.state().rejections.push(Rejection { promise: key, message, _held: held });
         }
     }
@@ -170,7 +170,7 @@ fn track<'js>(shared: &Shared, ctx: &Ctx<'js>, promise: &Value<'js>, reason: &Va
 const REJECTION: usize = 128;
 
 /// The beginning of a text that a person has to read.
-fn beginning(mut text: String) -> String {
+fn shorten(mut text: String) -> String {
     const LONGEST: usize = 10_000;
     if text.len() > LONGEST {
         text.truncate(text.floor_char_boundary(LONGEST));
@@ -187,7 +187,7 @@ fn text_of(value: &Value<'_>) -> String {
     }
 }
 
-fn described(error: &CaughtError<'_>) -> String {
+fn describe_error(error: &CaughtError<'_>) -> String {
     match error {
         CaughtError::Exception(exception) => exception.message().unwrap_or_default(),
         CaughtError::Value(value) => text_of(value),
@@ -208,17 +208,17 @@ fn is_out_of_memory(error: &CaughtError<'_>) -> bool {
 }
 
 /// Runs the prelude, and keeps what the host calls it by.
-fn prelude<'js>(ctx: &Ctx<'js>, longest: usize) -> rquickjs::Result<()> {
-    let native = natives(ctx)?;
+fn run_prelude<'js>(ctx: &Ctx<'js>, longest: usize) -> rquickjs::Result<()> {
+    let native = native_functions(ctx)?;
     native.set("longest", longest)?;
-    let base: Function<'js> = part(ctx, "base.js")?;
+    let base: Function<'js> = evaluate_part(ctx, "base.js")?;
     let entry: Object<'js> = base.call((native,))?;
     let entries = Entry::NAMES.iter().map(|name| entry.get(*name)).collect::<rquickjs::Result<Vec<Function<'js>>>>()?;
     // They stay where no value of the module leads to them, and go before the runtime does.
     ctx.store_userdata(entries).map(drop).map_err(|error| Exception::throw_message(ctx, &error.to_string()))
 }
 
-fn part<'js>(ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Function<'js>> {
+fn evaluate_part<'js>(ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Function<'js>> {
     let Some(source) = script(name) else {
         return Err(Exception::throw_message(ctx, &format!("the prelude has no `{name}`")));
     };
@@ -228,38 +228,38 @@ fn part<'js>(ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Function<'js>> {
 }
 
 /// The functions that the prelude stands on.
-fn natives<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
+fn native_functions<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
     let native = Object::new(ctx.clone())?;
-    native.set("sync", Func::from(|op: String| with(|shared| ops::sync(shared, &op))))?;
-    native.set("start", Func::from(|call: u32, task: String| with(|shared| ops::start(shared, call, &task))))?;
+    native.set("sync", Func::from(|op: String| with_lent(|shared| ops::sync(shared, &op))))?;
+    native.set("start", Func::from(|call: u32, task: String| with_lent(|shared| ops::start(shared, call, &task))))?;
     let finished = |call: u32, result: Option<String>, failures: Option<String>, unknown: Option<String>| {
-        with(|shared| finished(shared, Finished { call, result, failures, unknown }));
+        with_lent(|shared| record_finished(shared, FinishedCall { call, result, failures, unknown }));
     };
     native.set("finished", Func::from(finished))?;
-    native.set("write", Func::from(|stream: u32, text: String| with(|shared| shared.print(stream, &text))))?;
+    native.set("write", Func::from(|stream: u32, text: String| with_lent(|shared| shared.print(stream, &text))))?;
     let again = |shared: &Shared, number: u32, wait: f64| {
         shared.set_timer(number, milliseconds(wait));
         number
     };
-    native.set("timer", Func::from(move |wait: f64| with(|shared| again(shared, shared.next_number(), wait))))?;
-    native.set("again", Func::from(move |number: u32, wait: f64| with(|shared| again(shared, number, wait))))?;
-    native.set("clear", Func::from(|number: u32| with(|shared| shared.state().timers.clear(number))))?;
+    native.set("timer", Func::from(move |wait: f64| with_lent(|shared| again(shared, shared.next_number(), wait))))?;
+    native.set("again", Func::from(move |number: u32, wait: f64| with_lent(|shared| again(shared, number, wait))))?;
+    native.set("clear", Func::from(|number: u32| with_lent(|shared| shared.state().timers.clear(number))))?;
     native.set("rules", rules::table())?;
-    native.set("script", Func::from(|ctx: Ctx<'js>, name: String| part(&ctx, &name)))?;
+    native.set("script", Func::from(|ctx: Ctx<'js>, name: String| evaluate_part(&ctx, &name)))?;
     Ok(native)
 }
 
 /// Does something for the module whose code runs.
-fn with<T: Default>(work: impl FnOnce(&Shared) -> T) -> T {
+fn with_lent<T: Default>(work: impl FnOnce(&Shared) -> T) -> T {
     lent().map(|shared| work(&shared)).unwrap_or_default()
 }
 
 /// A call has ended, if it is one that is going on. The prelude keeps to the limits here; a module that calls this itself
 /// may not.
-fn finished(shared: &Shared, finished: Finished) {
+fn record_finished(shared: &Shared, finished: FinishedCall) {
     let most = shared.config.limits.result;
     let mut state = shared.state();
-    let Finished { call, result, failures, unknown } = finished;
+    let FinishedCall { call, result, failures, unknown } = finished;
     let is_going_on = state.calls.contains_key(&call) || state.abandoned.contains_key(&call);
     if !is_going_on || state.finished.iter().any(|known| known.call == call) {
         return;
@@ -271,7 +271,7 @@ fn finished(shared: &Shared, finished: Finished) {
         (result, failures)
     };
     let unknown = unknown.filter(|names| !is_long(names));
-    state.finished.push(Finished { call, result, failures, unknown });
+    state.finished.push(FinishedCall { call, result, failures, unknown });
 }
 
 fn milliseconds(wait: f64) -> Duration {

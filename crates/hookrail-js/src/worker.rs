@@ -15,9 +15,9 @@ use hookrail_spawn::lock;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::limits::Limits;
+use crate::limits::RuntimeLimits;
 use crate::machine::EventLoop;
-use crate::module_host::{Answers, ModuleHost, Settled};
+use crate::module_host::{Answers, ModuleHost, TaskResult};
 use crate::processes::{Processes, SharedProcesses};
 use crate::shared::CallState;
 use crate::source::Version;
@@ -29,7 +29,7 @@ pub(crate) enum Message {
     /// A call is given up.
     Abandon(u32),
     /// An operation has ended; without an answer when it was broken off.
-    Settled { generation: u32, number: u32, answer: Option<Settled> },
+    Settled { generation: u32, number: u32, answer: Option<TaskResult> },
     /// A watched file has changed.
     Changed { watcher: u32, kind: &'static str, name: String },
     /// Draw a component.
@@ -65,7 +65,7 @@ pub(crate) struct Worker {
 impl Worker {
     pub(crate) fn start(
         module: &Path,
-        limits: Limits,
+        limits: RuntimeLimits,
         shared: Option<SharedProcesses>,
         version: Option<Arc<Version>>,
     ) -> std::io::Result<Self> {
@@ -74,7 +74,7 @@ impl Worker {
         let events = EventLoop::new()?;
         let host = Arc::new(Mutex::new(ModuleHost::new(Arc::clone(&config), events.handle()?)));
         let own = Arc::clone(&host);
-        spawn(&limits, move || events.run(serve(own, inbox)))?;
+        spawn(&limits, move || events.run(serve_module(own, inbox)))?;
         Ok(Self { to, host, config })
     }
 
@@ -95,7 +95,7 @@ impl Drop for Worker {
 /// What holds for every instance of a module. It is outside of the lock, so what changes in it is atomic.
 pub(crate) struct ModuleConfig {
     pub(crate) module: PathBuf,
-    pub(crate) limits: Limits,
+    pub(crate) limits: RuntimeLimits,
     pub(crate) inbox: mpsc::WeakUnboundedSender<Message>,
     /// Set to end whatever the module is doing, by a thread that does not have the turn.
     pub(crate) retired: Arc<AtomicBool>,
@@ -109,7 +109,7 @@ pub(crate) struct ModuleConfig {
 impl ModuleConfig {
     fn new(
         module: &Path,
-        limits: Limits,
+        limits: RuntimeLimits,
         shared: Option<SharedProcesses>,
         version: Option<Arc<Version>>,
         to: &mpsc::UnboundedSender<Message>,
@@ -126,14 +126,14 @@ impl ModuleConfig {
     }
 }
 
-fn spawn(limits: &Limits, body: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+fn spawn(limits: &RuntimeLimits, body: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
     let thread = thread::Builder::new().name("hookrail-module".to_owned()).stack_size(limits.thread_stack());
     thread.spawn(body).map(drop)
 }
 
 /// Loads a module on a thread of its own and throws it away again. Gives what it registered, and the files it is
 /// made of.
-pub(crate) fn look_into(module: &Path, world: ModuleWorld, limits: Limits) -> Looked {
+pub(crate) fn inspect_module(module: &Path, world: ModuleWorld, limits: RuntimeLimits) -> InspectionResult {
     let failure = |why: String| LoadFailure::new(format!("Failed to load hook: {why}"));
     let (send, receive) = std::sync::mpsc::channel();
     let (to, inbox) = mpsc::unbounded_channel();
@@ -144,7 +144,7 @@ pub(crate) fn look_into(module: &Path, world: ModuleWorld, limits: Limits) -> Lo
         let runtime = events.handle()?;
         spawn(&limits, move || {
             events.run(async move {
-                let looked = look(config, runtime, world, inbox).await;
+                let looked = drive_inspection(config, runtime, world, inbox).await;
                 // The caller may have given up.
                 let _ = send.send(looked);
             });
@@ -152,24 +152,24 @@ pub(crate) fn look_into(module: &Path, world: ModuleWorld, limits: Limits) -> Lo
     });
     if let Err(error) = started {
         let failure = failure(format!("there is no thread for it: {error}"));
-        return Looked::without_files(ModuleInspection::OutOfResources(failure));
+        return InspectionResult::without_files(ModuleInspection::OutOfResources(failure));
     }
     receive.recv_timeout(limits.load).unwrap_or_else(|_| {
         retired.store(true, Ordering::Relaxed);
         let failure = failure(format!("it took longer than {} s", limits.load.as_secs()));
-        Looked::without_files(ModuleInspection::Failed(failure))
+        InspectionResult::without_files(ModuleInspection::Failed(failure))
     })
 }
 
 /// What looking into a module found.
-pub(crate) struct Looked {
+pub(crate) struct InspectionResult {
     pub(crate) found: ModuleInspection,
     pub(crate) version: Version,
     /// Files that were looked for and could not be read.
     pub(crate) missing: Vec<PathBuf>,
 }
 
-impl Looked {
+impl InspectionResult {
     pub(crate) fn without_files(found: ModuleInspection) -> Self {
         Self { found, version: Version::default(), missing: Vec::new() }
     }
@@ -191,33 +191,33 @@ impl Host for SilentHost {
 }
 
 /// Drives a runtime until the module is loaded or cannot be.
-async fn look(
+async fn drive_inspection(
     config: Arc<ModuleConfig>,
     runtime: Handle,
     world: ModuleWorld,
     mut inbox: mpsc::UnboundedReceiver<Message>,
-) -> Looked {
+) -> InspectionResult {
     let mut host = ModuleHost::new(config, runtime);
     host.open(world, Arc::new(SilentHost));
     loop {
         host.spawn_begun();
-        if let Some(looked) = host.looked() {
+        if let Some(looked) = host.inspection_result() {
             return looked;
         }
         let due = host.arm();
         let goes_on = due.is_some() || host.has_ops();
         tokio::select! {
-            Some(message) = inbox.recv(), if goes_on => host.take(message),
+            Some(message) = inbox.recv(), if goes_on => host.take_message(message),
             () = sleep_until(due), if due.is_some() => host.look_after(),
             else => {
                 let failure = LoadFailure::new("Failed to load hook: its factory never ends");
-                return Looked::without_files(ModuleInspection::Failed(failure));
+                return InspectionResult::without_files(ModuleInspection::Failed(failure));
             }
         }
     }
 }
 
-async fn serve(host: Arc<Mutex<ModuleHost>>, mut inbox: mpsc::UnboundedReceiver<Message>) {
+async fn serve_module(host: Arc<Mutex<ModuleHost>>, mut inbox: mpsc::UnboundedReceiver<Message>) {
     loop {
         let due = lock(&host).arm();
         let message = tokio::select! {
@@ -227,31 +227,31 @@ async fn serve(host: Arc<Mutex<ModuleHost>>, mut inbox: mpsc::UnboundedReceiver<
             },
             () = sleep_until(due), if due.is_some() => None,
         };
-        turn(&host, |host| {
+        take_turn(&host, |host| {
             match message {
-                Some(message) => host.take(message),
+                Some(message) => host.take_message(message),
                 None => host.look_after(),
             }
             host.after_turn();
         });
         while lock(&host).has_waiting() {
-            turn(&host, ModuleHost::begin_waiting);
+            take_turn(&host, ModuleHost::begin_waiting);
         }
     }
 }
 
 /// Takes a turn, and sends the answers when it is over.
-fn turn(host: &Mutex<ModuleHost>, work: impl FnOnce(&mut ModuleHost)) {
+fn take_turn(host: &Mutex<ModuleHost>, work: impl FnOnce(&mut ModuleHost)) {
     let answers = {
         let mut host = lock(host);
         work(&mut host);
         host.take_answers()
     };
-    send(answers);
+    send_answers(answers);
 }
 
 /// Sends answers, after the turn. A caller may be gone by now.
-pub(crate) fn send(answers: Answers) {
+pub(crate) fn send_answers(answers: Answers) {
     for (reply, returned) in answers {
         let _ = reply.send(returned);
     }

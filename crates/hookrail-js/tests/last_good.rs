@@ -113,7 +113,7 @@ fn the_version_that_was_looked_into_runs_again_after_its_runtime_was_thrown_away
         "let calls = 0; import { word } from './lib';\n\
          export default (pi) => { pi.on('tool_call', () => { if (++calls === 2) for (;;) {} return { block: true, reason: word }; }); };",
     );
-    let mut limits = hookrail_js::Limits::default();
+    let mut limits = hookrail_js::RuntimeLimits::default();
     limits.cpu = std::time::Duration::from_millis(200);
     let runner = hookrail_js::Modules::with_limits(limits);
     let system = project.builder(&["guard.ts"]).runner(runner).build();

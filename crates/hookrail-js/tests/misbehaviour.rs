@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use common::{Project, Scripted, ask, block_on, eventually, json, limits, reason, runner, tool_call};
 use hookrail::{Code, EndKind, EventKind, FireOptions, HookSystem};
-use hookrail_js::Limits;
+use hookrail_js::RuntimeLimits;
 
 /// A module that misbehaves at its first tool call and is well afterwards; its neighbour is always well. Both have been
 /// loaded before, because a module is always loaded on its own thread.
@@ -136,7 +136,7 @@ fn an_error_that_cannot_be_shown() {
 }
 
 /// A tool call with a time limit, of a module that has been loaded before.
-fn with_time(project: &Project, source: &str, time: Duration, limits: Limits) -> HookSystem {
+fn with_time(project: &Project, source: &str, time: Duration, limits: RuntimeLimits) -> HookSystem {
     let path =
         project.write("x.ts", format!("export default (pi) => {{ pi.on('turn_start', () => {{}}); {source} }};"));
     let found = project.system(&["x.ts"]);

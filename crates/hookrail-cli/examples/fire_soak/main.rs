@@ -42,7 +42,7 @@ async fn main() -> std::io::Result<ExitCode> {
         .with("XDG_STATE_HOME", folder.path())
         .with("TMPDIR", soak.temporary())
         .with("LLXPRT_SYSTEM_SETTINGS_PATH", folder.path().join("none.json"));
-    let mut limits = hookrail_js::Limits::default();
+    let mut limits = hookrail_js::RuntimeLimits::default();
     limits.cpu = Duration::from_millis(100);
     limits.memory = 16 << 20;
     let runner = hookrail_js::Modules::with_limits(limits);

@@ -9,7 +9,7 @@ use hookrail::module::{
     Capabilities, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleWorld, ModulesOwner,
 };
 use hookrail::trust::NamedFile;
-use hookrail_js::{Limits, Modules, SharedProcesses};
+use hookrail_js::{Modules, RuntimeLimits, SharedProcesses};
 
 use super::kibibytes;
 use super::read::ConfigFile;
@@ -18,7 +18,7 @@ use super::table::Setting;
 /// What one module may use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ModuleLimits {
-    limits: Limits,
+    limits: RuntimeLimits,
     /// The time for all handlers of an event, if that is less than the event's timeout.
     wall: Duration,
 }
@@ -49,7 +49,7 @@ impl ModuleLimits {
 
 impl Default for ModuleLimits {
     fn default() -> Self {
-        Self { limits: Limits::default(), wall: Duration::MAX }
+        Self { limits: RuntimeLimits::default(), wall: Duration::MAX }
     }
 }
 

@@ -193,7 +193,7 @@ fn firing_process() {
     let name = std::fs::read_to_string("event").unwrap();
     let (_, kind) = EVENTS.into_iter().find(|(event, _)| *event == name).unwrap();
     let folder = std::env::current_dir().unwrap();
-    let mut limits = hookrail_js::Limits::default();
+    let mut limits = hookrail_js::RuntimeLimits::default();
     limits.result = RESULT;
     let time = Duration::from_secs(std::fs::read_to_string("time").unwrap().parse().unwrap());
     if time > TIME {

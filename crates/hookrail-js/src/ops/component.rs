@@ -4,8 +4,8 @@ use serde::Deserialize;
 use tokio::sync::watch;
 
 use super::{Answer, OpError};
-use crate::component::State;
-use crate::shared::{Shared, Shown};
+use crate::component::ComponentState;
+use crate::shared::{Shared, ShownComponent};
 
 /// What a component takes that is shown.
 const COMPONENT: usize = 512;
@@ -23,14 +23,14 @@ impl ComponentOp {
     pub(super) fn run(self, shared: &Shared) -> Result<Answer, OpError> {
         match self {
             Self::Made { id } => {
-                let held = shared.hold(COMPONENT).ok_or_else(OpError::over_memory)?;
-                let state = watch::Sender::new(State::Shown(0));
-                shared.state().components.insert(id, Shown { state, _held: held });
+                let held = shared.hold_memory(COMPONENT).ok_or_else(OpError::over_memory)?;
+                let state = watch::Sender::new(ComponentState::Shown(0));
+                shared.state().components.insert(id, ShownComponent { state, _held: held });
             }
             Self::Changed { id } => {
                 if let Some(shown) = shared.state().components.get(&id) {
                     shown.state.send_modify(|state| {
-                        if let State::Shown(count) = state {
+                        if let ComponentState::Shown(count) = state {
                             *count += 1;
                         }
                     });
@@ -38,7 +38,7 @@ impl ComponentOp {
             }
             Self::Done { id } => {
                 if let Some(shown) = shared.state().components.remove(&id) {
-                    shown.state.send_replace(State::Done);
+                    shown.state.send_replace(ComponentState::Done);
                 }
             }
         }

@@ -10,8 +10,8 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::{Answer, OpError, PendingOp, decode};
-use crate::component::Remote;
-use crate::shared::{Sent, Shared};
+use crate::component::RemoteComponent;
+use crate::shared::{SessionAddition, Shared};
 
 impl From<HostError> for OpError {
     fn from(error: HostError) -> Self {
@@ -45,12 +45,12 @@ impl HostOp {
     pub(super) fn run(self, shared: &Shared) -> Result<Answer, OpError> {
         let host = |call| shared.host_of(call);
         match self {
-            Self::Message { message } => shared.send(Sent::Message, message)?,
-            Self::Entry { entry } => shared.send(Sent::Entry, entry)?,
+            Self::Message { message } => shared.send_to_session(SessionAddition::Message, message)?,
+            Self::Entry { entry } => shared.send_to_session(SessionAddition::Entry, entry)?,
             Self::Late { event } => {
                 let message =
                     format!("`pi.on(\"{event}\")` came after the factory had ended, so this handler is never called");
-                shared.report(&event, &message);
+                shared.report_failure(&event, &message);
             }
             Self::HasUser { call } => return Answer::of(&host(call).has_user()),
             Self::Notify { call, message, level } => host(call).notify(&message, level_of(&level)),
@@ -124,7 +124,7 @@ impl HostTask {
             let gone = || OpError::new("the component is gone");
             let shown = state.components.get(component).ok_or_else(gone)?.state.subscribe();
             let inbox = shared.config.inbox.upgrade().ok_or_else(gone)?;
-            remote = Some(Arc::new(Remote::new(*component, inbox, shown)));
+            remote = Some(Arc::new(RemoteComponent::new(*component, inbox, shown)));
         }
         let standstill = clock.map(|clock| clock.stand_still());
         Ok(Box::pin(async move {
@@ -141,7 +141,7 @@ impl HostTask {
     async fn ask(
         self,
         host: Arc<dyn Host>,
-        remote: Option<Arc<Remote>>,
+        remote: Option<Arc<RemoteComponent>>,
         cancel: CancelToken,
     ) -> Result<Answer, OpError> {
         let moved = |result: Result<SessionMove, HostError>| {

@@ -34,8 +34,8 @@ use error::Cause;
 pub(crate) use error::OpError;
 pub(crate) use permission::{Last, require_read};
 
-use crate::clock::Stop;
-use crate::shared::{Begun, Shared};
+use crate::clock::StopReason;
+use crate::shared::{Shared, StartedTask};
 
 /// Something the host does for a module that takes time.
 pub(crate) type PendingOp = Pin<Box<dyn Future<Output = Result<Answer, OpError>> + Send>>;
@@ -103,7 +103,7 @@ pub(crate) fn sync(shared: &Shared, op: &str) -> String {
     if shared.stopped().is_some() {
         return encode(shared, Err(OpError::new("its time is up")));
     }
-    encode(shared, caught(op, || read::<Op>(op)?.run(shared)))
+    encode(shared, catch_panic(op, || read::<Op>(op)?.run(shared)))
 }
 
 /// What a task takes that is begun, beside its fields.
@@ -119,10 +119,10 @@ pub(crate) fn start(shared: &Shared, call: u32, task: &str) -> u32 {
     }
     let number = shared.next_number();
     // The fields are kept until it has ended, some of them twice.
-    let Some(held) = shared.hold(task.len().saturating_mul(2).saturating_add(TASK)) else { return NOT_BEGUN };
-    let op = caught(task, || read::<Task>(task)?.begin(shared, call, number));
+    let Some(held) = shared.hold_memory(task.len().saturating_mul(2).saturating_add(TASK)) else { return NOT_BEGUN };
+    let op = catch_panic(task, || read::<Task>(task)?.begin(shared, call, number));
     let op = op.unwrap_or_else(|error| Box::pin(std::future::ready(Err(error))));
-    shared.state().begun.push(Begun { number, op, held });
+    shared.state().begun.push(StartedTask { number, op, held });
     number
 }
 
@@ -144,7 +144,7 @@ fn decode<T: DeserializeOwned + Default>(text: &str, what: &str) -> Result<T, Op
 }
 
 /// A host whose function panics must not take the module with it, nor the thread.
-fn caught<T>(op: &str, work: impl FnOnce() -> Result<T, OpError>) -> Result<T, OpError> {
+fn catch_panic<T>(op: &str, work: impl FnOnce() -> Result<T, OpError>) -> Result<T, OpError> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
         // The text begins with the group and the name, each in quotes.
         let mut words = op.split('"').skip(1).step_by(2);
@@ -163,7 +163,7 @@ pub(crate) fn encode(shared: &Shared, answer: Result<Answer, OpError>) -> String
             match error.cause {
                 Cause::Ordinary => {}
                 Cause::Machine => shared.state().exhausted = true,
-                Cause::Memory => shared.stop(Stop::Memory),
+                Cause::Memory => shared.stop(StopReason::Memory),
             }
             json!([1, error]).to_string()
         }

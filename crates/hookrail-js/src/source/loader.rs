@@ -11,7 +11,7 @@ use rquickjs::module::Declared;
 use rquickjs::{Ctx, Error, Exception, Module};
 
 use super::{resolve, transpile, virtuals};
-use crate::clock::Stop;
+use crate::clock::StopReason;
 use crate::machine::is_exhausted;
 use crate::ops::{Last, OpError, require_read};
 use crate::shared::{Shared, lent};
@@ -33,7 +33,7 @@ impl Resolver for FileResolver {
             return Ok(name.to_owned());
         }
         let shared = lent().ok_or_else(|| Error::new_resolving(base, name))?;
-        resolved(&shared, base, name).map_err(|failure| {
+        resolve_import(&shared, base, name).map_err(|failure| {
             let thrown = Exception::throw_message(ctx, &failure.message);
             shared.state().sources.failure = Some(failure);
             thrown
@@ -41,7 +41,7 @@ impl Resolver for FileResolver {
     }
 }
 
-fn resolved(shared: &Shared, base: &str, name: &str) -> Result<String, LoadFailure> {
+fn resolve_import(shared: &Shared, base: &str, name: &str) -> Result<String, LoadFailure> {
     let base = if base.starts_with('/') { base } else { "/" };
     let kept = |file: &Path| shared.config.version.as_ref().is_some_and(|version| version.bytes(file).is_some());
     let resolved = resolve::resolve(base, name, kept).map_err(|message| {
@@ -54,13 +54,13 @@ fn resolved(shared: &Shared, base: &str, name: &str) -> Result<String, LoadFailu
             None => failure,
         }
     })?;
-    permitted(shared, base, name, Path::new(&resolved)).map_err(|error| LoadFailure::new(error.message()))?;
+    check_import(shared, base, name, Path::new(&resolved)).map_err(|error| LoadFailure::new(error.message()))?;
     Ok(resolved)
 }
 
 /// Whether a file may be imported. What a module is made of is known before it runs: the files of its import declarations,
 /// and those that its grant covers. Everything else is chosen while it runs, and is reading a file.
-fn permitted(shared: &Shared, base: &str, name: &str, path: &Path) -> Result<(), OpError> {
+fn check_import(shared: &Shared, base: &str, name: &str, path: &Path) -> Result<(), OpError> {
     let import = (base.to_owned(), name.to_owned());
     if !path.is_absolute() || shared.state().sources.static_imports.contains(&import) {
         return Ok(());
@@ -113,7 +113,7 @@ impl Loader for FileLoader {
             return Module::declare(ctx.clone(), name, source);
         }
         let shared = lent().ok_or_else(|| Error::new_loading(name))?;
-        let code = code(&shared, name).map_err(|failure| {
+        let code = load_code(&shared, name).map_err(|failure| {
             let thrown = Exception::throw_syntax(ctx, &failure.message);
             shared.state().sources.failure = Some(failure);
             thrown
@@ -132,10 +132,10 @@ impl Loader for FileLoader {
     }
 }
 
-fn code(shared: &Shared, name: &str) -> Result<String, LoadFailure> {
+fn load_code(shared: &Shared, name: &str) -> Result<String, LoadFailure> {
     let path = Path::new(name);
-    let bytes = bytes(shared, path)?;
-    check(shared, path, &bytes)?;
+    let bytes = read_source(shared, path)?;
+    check_grant(shared, path, &bytes)?;
     let source = String::from_utf8(bytes.to_vec()).map_err(|_| LoadFailure::new(format!("'{name}' is not UTF-8")))?;
     if path.extension().is_some_and(|ending| ending == "json") {
         serde_json::from_str::<serde::de::IgnoredAny>(&source).map_err(|error| {
@@ -148,7 +148,7 @@ fn code(shared: &Shared, name: &str) -> Result<String, LoadFailure> {
         return Ok(format!("export default JSON.parse({text});"));
     }
     if source.len() > LARGEST_PARSED {
-        return unparsed(shared, name, source);
+        return load_unparsed(shared, name, source);
     }
     let code = stack::deep(|| transpile::transpile(path, &source)).unwrap_or_else(|| {
         shared.state().exhausted = true;
@@ -162,9 +162,9 @@ fn code(shared: &Shared, name: &str) -> Result<String, LoadFailure> {
 
 /// The code of a file that is too large for the front end, which takes up to fifty times as much memory as it reads.
 /// JavaScript can do without it: the engine finds errors, too.
-fn unparsed(shared: &Shared, name: &str, source: String) -> Result<String, LoadFailure> {
+fn load_unparsed(shared: &Shared, name: &str, source: String) -> Result<String, LoadFailure> {
     if name.ends_with("ts") {
-        shared.stop(Stop::Source);
+        shared.stop(StopReason::Source);
         let most = LARGEST_PARSED >> 20;
         let message = format!("'{name}' has more than {most} MiB of TypeScript; compile it to JavaScript");
         return Err(LoadFailure::new(message));
@@ -174,7 +174,7 @@ fn unparsed(shared: &Shared, name: &str, source: String) -> Result<String, LoadF
 }
 
 /// What is in a file, as far as there is room for it: as it was when the module was looked into, else as it is now.
-fn bytes(shared: &Shared, path: &Path) -> Result<Arc<[u8]>, LoadFailure> {
+fn read_source(shared: &Shared, path: &Path) -> Result<Arc<[u8]>, LoadFailure> {
     if let Some(bytes) = shared.config.version.as_ref().and_then(|version| version.bytes(path)) {
         return Ok(bytes);
     }
@@ -187,7 +187,7 @@ fn bytes(shared: &Shared, path: &Path) -> Result<Arc<[u8]>, LoadFailure> {
         LoadFailure::new(format!("'{}' cannot be read: {error}", path.display()))
     })?;
     if bytes.len() > left {
-        shared.stop(Stop::Source);
+        shared.stop(StopReason::Source);
         return Err(LoadFailure::new(format!("'{}' is too large", path.display())));
     }
     let sources = &mut shared.state().sources;
@@ -196,7 +196,7 @@ fn bytes(shared: &Shared, path: &Path) -> Result<Arc<[u8]>, LoadFailure> {
 }
 
 /// A module is made of what was looked at when it was trusted, and of nothing else.
-fn check(shared: &Shared, path: &Path, bytes: &Arc<[u8]>) -> Result<(), LoadFailure> {
+fn check_grant(shared: &Shared, path: &Path, bytes: &Arc<[u8]>) -> Result<(), LoadFailure> {
     let digest = shared.state().sources.version.add(path, bytes);
     let world = shared.world();
     let Some(covered) = &world.covered else { return Ok(()) };

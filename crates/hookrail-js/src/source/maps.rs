@@ -7,13 +7,13 @@ use hookrail::module::LoadPlace;
 
 /// The maps of every file that was rewritten, and the names of those that were not.
 #[derive(Debug, Default)]
-pub(crate) struct Maps(HashMap<String, Map>);
+pub(crate) struct SourceMaps(HashMap<String, PlaceMap>);
 
 /// Pairs of places, in the order of the code: `(line, column)` from zero, there and here.
-pub(crate) type Map = Vec<((u32, u32), (u32, u32))>;
+pub(crate) type PlaceMap = Vec<((u32, u32), (u32, u32))>;
 
-impl Maps {
-    pub(crate) fn add(&mut self, file: &str, map: Option<Map>) {
+impl SourceMaps {
+    pub(crate) fn add(&mut self, file: &str, map: Option<PlaceMap>) {
         self.0.insert(file.to_owned(), map.unwrap_or_default());
     }
 
@@ -43,7 +43,7 @@ impl Maps {
 }
 
 /// The place in the file of a place in the code, both counted from one.
-fn back(map: &Map, line: u32, column: u32) -> (u32, u32) {
+fn back(map: &PlaceMap, line: u32, column: u32) -> (u32, u32) {
     let sought = (line.saturating_sub(1), column.saturating_sub(1));
     let at = map.partition_point(|(there, _)| *there <= sought);
     match at.checked_sub(1).and_then(|at| map.get(at)) {
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn frames_lead_back_to_the_file() {
-        let mut maps = Maps::default();
+        let mut maps = SourceMaps::default();
         maps.add("/p/x.ts", Some(vec![((0, 0), (2, 4)), ((1, 0), (9, 1))]));
         let stack = "    at handler (/p/x.ts:1:3)\n    at run (api.js:5:1)\n    at /p/x.ts:2:1\n";
         assert_eq!(maps.first_place(stack).unwrap(), LoadPlace { file: "/p/x.ts".into(), line: 3, column: 5 });

@@ -9,7 +9,7 @@ mod version;
 mod virtuals;
 
 pub(crate) use loader::{FileLoader, FileResolver};
-pub(crate) use maps::Maps;
+pub(crate) use maps::SourceMaps;
 pub(crate) use version::Version;
 #[cfg(test)]
 pub(crate) use virtuals::prelude_sources;

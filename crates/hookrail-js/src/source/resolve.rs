@@ -12,7 +12,7 @@ const ENDINGS: [&str; 5] = ["ts", "mts", "js", "mjs", "json"];
 /// The name of the module that `specifier` means in the file `base`. Files that are kept are there, whatever is on the
 /// disk.
 pub(super) fn resolve(base: &str, specifier: &str, kept: impl Fn(&Path) -> bool) -> Result<String, String> {
-    if let Some(name) = virtuals::named(specifier) {
+    if let Some(name) = virtuals::builtin_named(specifier) {
         return Ok(name);
     }
     if specifier.starts_with("node:") {

@@ -11,19 +11,19 @@ use oxc::semantic::SemanticBuilder;
 use oxc::span::SourceType;
 use oxc::transformer::{TransformOptions, Transformer};
 
-use super::maps::Map;
+use super::maps::PlaceMap;
 
 /// Code that can be run, with the way back to the file if it was rewritten.
 #[derive(Debug)]
-pub(super) struct Code {
+pub(super) struct TranspiledCode {
     pub(super) text: String,
     /// What its import declarations name.
     pub(super) imports: Vec<String>,
-    pub(super) map: Option<Map>,
+    pub(super) map: Option<PlaceMap>,
 }
 
 /// The code of a file.
-pub(super) fn transpile(path: &Path, source: &str) -> Result<Code, LoadFailure> {
+pub(super) fn transpile(path: &Path, source: &str) -> Result<TranspiledCode, LoadFailure> {
     let is_typescript = path.extension().is_some_and(|ending| ending == "ts" || ending == "mts");
     let kind = if is_typescript { SourceType::ts() } else { SourceType::mjs() }.with_module(true);
     let allocator = Allocator::default();
@@ -33,7 +33,7 @@ pub(super) fn transpile(path: &Path, source: &str) -> Result<Code, LoadFailure> 
     }
     let imports = parsed.module_record.requested_modules.keys().map(ToString::to_string).collect();
     if !is_typescript {
-        return Ok(Code { text: source.to_owned(), imports, map: None });
+        return Ok(TranspiledCode { text: source.to_owned(), imports, map: None });
     }
     let mut program = parsed.program;
     let semantic = SemanticBuilder::new().with_excess_capacity(2.0).with_enum_eval(true).build(&program);
@@ -54,7 +54,7 @@ pub(super) fn transpile(path: &Path, source: &str) -> Result<Code, LoadFailure> 
             .map(|token| ((token.get_dst_line(), token.get_dst_col()), (token.get_src_line(), token.get_src_col())))
             .collect()
     });
-    Ok(Code { text: printed.code, imports, map })
+    Ok(TranspiledCode { text: printed.code, imports, map })
 }
 
 fn failure(path: &Path, source: &str, error: &OxcDiagnostic) -> LoadFailure {

@@ -54,7 +54,7 @@ pub(crate) fn script(name: &str) -> Option<&'static str> {
 }
 
 /// The built-in module that a name means.
-pub(super) fn named(specifier: &str) -> Option<String> {
+pub(super) fn builtin_named(specifier: &str) -> Option<String> {
     let with_prefix = if specifier.starts_with("node:") { specifier.to_owned() } else { format!("node:{specifier}") };
     if module(&with_prefix).is_some() {
         return Some(with_prefix);
@@ -62,13 +62,13 @@ pub(super) fn named(specifier: &str) -> Option<String> {
     match specifier {
         "bun" => Some("hookrail:bun".to_owned()),
         "typebox" => Some("hookrail:typebox".to_owned()),
-        _ => package(specifier).map(str::to_owned),
+        _ => agent_package(specifier).map(str::to_owned),
     }
 }
 
 /// The agent's packages go by many scopes, one for each project that descends from the same one, all with the same
 /// content here.
-fn package(specifier: &str) -> Option<&'static str> {
+fn agent_package(specifier: &str) -> Option<&'static str> {
     let (scope, name) = specifier.strip_prefix('@')?.split_once('/')?;
     match name.split('/').next()? {
         "xcsh" | "pi-coding-agent" => Some("hookrail:agent"),

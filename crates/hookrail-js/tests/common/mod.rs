@@ -17,7 +17,7 @@ use hookrail::host::{
 };
 use hookrail::module::{ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleWorld};
 use hookrail::{Environment, Event, EventKind, FireOptions, HookSystem, Host, HostError, Json, ModuleRunner, Outcome};
-use hookrail_js::{Limits, Modules};
+use hookrail_js::{Modules, RuntimeLimits};
 use hookrail_testkit::TestProject;
 
 /// The sandbox of a test, and hook systems with modules in it.
@@ -47,7 +47,7 @@ impl Project {
         self.system_with(modules, limits())
     }
 
-    pub fn system_with(&self, modules: &[&str], limits: Limits) -> HookSystem {
+    pub fn system_with(&self, modules: &[&str], limits: RuntimeLimits) -> HookSystem {
         self.builder(modules).runner(runner(limits)).build()
     }
 
@@ -62,7 +62,7 @@ impl Project {
 const HERE: bool = matches!(env!("CARGO_CRATE_NAME").as_bytes(), b"here");
 
 /// What runs the modules.
-pub fn runner(limits: Limits) -> OneWay {
+pub fn runner(limits: RuntimeLimits) -> OneWay {
     OneWay(Modules::with_limits(limits))
 }
 
@@ -96,8 +96,8 @@ impl ModuleRunner for OneWay {
 }
 
 /// Shorter than the real ones, so that tests are quick.
-pub fn limits() -> Limits {
-    let mut limits = Limits::default();
+pub fn limits() -> RuntimeLimits {
+    let mut limits = RuntimeLimits::default();
     limits.cpu = Duration::from_millis(300);
     limits
 }

@@ -13,7 +13,7 @@ use crate::payload::{ModelMessage, ModelRequest, ModelRole, common_subsequence, 
 pub(super) fn messages(event: &Event) -> Vec<Json> {
     match event.field("messages").and_then(Json::as_array) {
         Some(messages) => messages.into_iter().filter(|message| !is_system(message)).collect(),
-        None => Request::read(event).messages().cloned().collect(),
+        None => HostRequest::read(event).messages().cloned().collect(),
     }
 }
 
@@ -24,7 +24,7 @@ pub(super) fn set_messages(event: &mut Event, returned: &[Json]) {
     if same_list(&shown, returned) {
         return;
     }
-    let request = Request::read(event);
+    let request = HostRequest::read(event);
     let new = request.with_messages(&shown, returned);
     event.set("llm_request", new);
     event.set("messages", list(returned.to_vec()));
@@ -36,7 +36,7 @@ fn same_list(one: &[Json], other: &[Json]) -> bool {
 
 /// The form in which the host gave its request.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum RequestForm {
     /// The provider's own `contents`.
     Contents,
     /// `messages` of text.
@@ -46,44 +46,46 @@ enum Form {
 }
 
 /// The host's request, taken apart.
-struct Request {
+struct HostRequest {
     members: JsonObject,
-    form: Form,
-    entries: Vec<Entry>,
+    form: RequestForm,
+    entries: Vec<RequestEntry>,
 }
 
 /// One entry of the request with the messages that it is shown as; none for a system prompt.
-struct Entry {
+struct RequestEntry {
     own: Json,
-    shown: Vec<Shown>,
+    shown: Vec<ShownMessage>,
 }
 
 /// One message of an entry.
-struct Shown {
+struct ShownMessage {
     message: Json,
     /// The parts of the entry that it shows, each with the block that shows it.
     blocks: Vec<(Json, Json)>,
 }
 
 /// A message of the request: the number of its entry, and its number there.
-type Place = (usize, usize);
+type MessagePlace = (usize, usize);
 
-impl Request {
+impl HostRequest {
     fn read(event: &Event) -> Self {
         let members = event.field("llm_request").and_then(Json::as_object).unwrap_or_default();
         let entries = |key: &str| members.get(key).and_then(Json::as_array).filter(|list| !list.is_empty());
         let (form, entries) = match (entries("contents"), entries("messages")) {
-            (Some(contents), _) => (Form::Contents, contents),
-            (None, Some(messages)) => (Form::Messages, messages),
-            (None, None) => (Form::None, Vec::new()),
+            (Some(contents), _) => (RequestForm::Contents, contents),
+            (None, Some(messages)) => (RequestForm::Messages, messages),
+            (None, None) => (RequestForm::None, Vec::new()),
         };
         let entries = entries.into_iter().map(|own| {
             let shown = match form {
                 _ if is_system(&own) => Vec::new(),
-                Form::Contents => shown_content(&own),
-                Form::Messages | Form::None => vec![Shown { message: shown_message(&own), blocks: Vec::new() }],
+                RequestForm::Contents => shown_content(&own),
+                RequestForm::Messages | RequestForm::None => {
+                    vec![ShownMessage { message: shown_message(&own), blocks: Vec::new() }]
+                }
             };
-            Entry { own, shown }
+            RequestEntry { own, shown }
         });
         let entries = entries.collect();
         Self { members, form, entries }
@@ -93,22 +95,22 @@ impl Request {
         self.entries.iter().flat_map(|entry| &entry.shown).map(|shown| &shown.message)
     }
 
-    fn places(&self) -> Vec<Place> {
+    fn places(&self) -> Vec<MessagePlace> {
         let counted = self.entries.iter().enumerate();
         counted.flat_map(|(entry, it)| (0..it.shown.len()).map(move |message| (entry, message))).collect()
     }
 
-    fn at(&self, place: Place) -> Option<&Shown> {
+    fn shown_at(&self, place: MessagePlace) -> Option<&ShownMessage> {
         self.entries.get(place.0)?.shown.get(place.1)
     }
 
     /// The whole request with the returned messages in the place of those that were shown.
     fn with_messages(mut self, shown: &[Json], returned: &[Json]) -> Json {
         let entries = list(match self.form {
-            Form::None => returned.to_vec(),
-            Form::Contents | Form::Messages => self.laid_back(shown, returned),
+            RequestForm::None => returned.to_vec(),
+            RequestForm::Contents | RequestForm::Messages => self.lay_back(shown, returned),
         });
-        if self.form != Form::Contents {
+        if self.form != RequestForm::Contents {
             self.members.set("messages", entries);
             return self.members.to_json();
         }
@@ -125,10 +127,10 @@ impl Request {
     }
 
     /// The entries with the returned messages. Entries that no module saw keep their place.
-    fn laid_back(&self, shown: &[Json], returned: &[Json]) -> Vec<Json> {
-        let places = self.origins(shown);
-        let origin = became(shown, returned);
-        let seen: Vec<Place> = places.iter().flatten().copied().collect();
+    fn lay_back(&self, shown: &[Json], returned: &[Json]) -> Vec<Json> {
+        let places = self.find_origins(shown);
+        let origin = match_returned(shown, returned);
+        let seen: Vec<MessagePlace> = places.iter().flatten().copied().collect();
         let mut out = Vec::new();
         let mut next = 0;
         let mut at = 0;
@@ -148,10 +150,10 @@ impl Request {
                     at += entry.shown.len();
                     continue;
                 }
-                Some((place, entry)) => out.push(self.rewritten(entry, self.at(place), message)),
+                Some((place, entry)) => out.push(self.rewrite_message(entry, self.shown_at(place), message)),
                 // The host's request does not have it, and no module changed that.
                 None if is_same => {}
-                None => out.push(self.written(message)),
+                None => out.push(self.write_message(message)),
             }
             at += 1;
         }
@@ -160,7 +162,7 @@ impl Request {
     }
 
     /// Adds the entries in a range that show nothing, or only messages that the host did not list.
-    fn push_unseen(&self, range: std::ops::Range<usize>, seen: &[Place], out: &mut Vec<Json>) {
+    fn push_unseen(&self, range: std::ops::Range<usize>, seen: &[MessagePlace], out: &mut Vec<Json>) {
         for number in range {
             if let Some(entry) = self.entries.get(number)
                 && !seen.iter().any(|(entry, _)| *entry == number)
@@ -175,7 +177,7 @@ impl Request {
         &self,
         entry: usize,
         at: usize,
-        places: &[Option<Place>],
+        places: &[Option<MessagePlace>],
         origin: &[Option<usize>],
         shown: &[Json],
         returned: &[Json],
@@ -190,10 +192,11 @@ impl Request {
 
     /// Which message of the request each shown message is. A host may list its messages itself, so they are compared by
     /// role, text and tool calls.
-    fn origins(&self, shown: &[Json]) -> Vec<Option<Place>> {
+    fn find_origins(&self, shown: &[Json]) -> Vec<Option<MessagePlace>> {
         let places = self.places();
-        let own: Vec<String> = places.iter().filter_map(|place| Some(key(&self.at(*place)?.message))).collect();
-        let listed: Vec<String> = shown.iter().map(key).collect();
+        let own: Vec<String> =
+            places.iter().filter_map(|place| Some(comparison_key(&self.shown_at(*place)?.message))).collect();
+        let listed: Vec<String> = shown.iter().map(comparison_key).collect();
         let mut origins = vec![None; shown.len()];
         for (a, b) in common_subsequence(listed.len(), own.len(), |a, b| listed.get(a) == own.get(b)) {
             if let Some(origin) = origins.get_mut(a) {
@@ -204,16 +207,16 @@ impl Request {
     }
 
     /// A message that a module changed, in the form of the entry that it was.
-    fn rewritten(&self, entry: &Entry, shown: Option<&Shown>, message: &Json) -> Json {
-        let Some(shown) = shown else { return self.written(message) };
-        if self.form != Form::Contents {
+    fn rewrite_message(&self, entry: &RequestEntry, shown: Option<&ShownMessage>, message: &Json) -> Json {
+        let Some(shown) = shown else { return self.write_message(message) };
+        if self.form != RequestForm::Contents {
             let is_text =
                 entry.own.as_object().is_none_or(|own| own.get("content").is_none_or(|it| it.as_str().is_some()));
             return if is_text { as_text_message(message) } else { as_own_message(&entry.own, message) };
         }
-        let Some(mut own) = entry.own.as_object() else { return self.written(message) };
+        let Some(mut own) = entry.own.as_object() else { return self.write_message(message) };
         let hidden = own.get("parts").and_then(Json::as_array).unwrap_or_default().into_iter().filter(|part| {
-            let is_shown = |shown: &Shown| shown.blocks.iter().any(|(own, _)| own.same_as(part));
+            let is_shown = |shown: &ShownMessage| shown.blocks.iter().any(|(own, _)| own.same_as(part));
             !entry.shown.iter().any(is_shown)
         });
         // Parts that modules are not shown, such as the signature of a thought, belong to an entry with one message.
@@ -227,8 +230,8 @@ impl Request {
     }
 
     /// A message that a module added.
-    fn written(&self, message: &Json) -> Json {
-        if self.form != Form::Contents {
+    fn write_message(&self, message: &Json) -> Json {
+        if self.form != RequestForm::Contents {
             return as_text_message(message);
         }
         let role = if role(message) == "assistant" { "model" } else { "user" };
@@ -238,7 +241,7 @@ impl Request {
 }
 
 /// Which shown message each returned one was: the same one, else, between two that stayed, the next of the same role.
-fn became(shown: &[Json], returned: &[Json]) -> Vec<Option<usize>> {
+fn match_returned(shown: &[Json], returned: &[Json]) -> Vec<Option<usize>> {
     let same = |a: usize, b: usize| shown.get(a).zip(returned.get(b)).is_some_and(|(a, b)| a.same_as(b));
     let mut anchors = common_subsequence(shown.len(), returned.len(), same);
     anchors.push((shown.len(), returned.len()));
@@ -275,7 +278,7 @@ fn is_system(message: &Json) -> bool {
 
 /// What makes two messages the same for the host: role, text, tool calls. A message of a module goes to the model as the
 /// user's.
-fn key(message: &Json) -> String {
+fn comparison_key(message: &Json) -> String {
     let role = match role(message).as_str() {
         "model" | "assistant" => "assistant",
         "toolResult" | "tool" | "function" => "toolResult",
@@ -324,7 +327,7 @@ fn shown_message(own: &Json) -> Json {
 }
 
 /// The messages of an entry of `contents`: every tool result is one of its own, and everything else is another one.
-fn shown_content(own: &Json) -> Vec<Shown> {
+fn shown_content(own: &Json) -> Vec<ShownMessage> {
     let parts = member(own, "parts").and_then(|parts| parts.as_array()).unwrap_or_default();
     let parts = if let Some(text) = own.as_str() { vec![Json::string(&text)] } else { parts };
     let mut shown = Vec::new();
@@ -343,7 +346,7 @@ fn shown_content(own: &Json) -> Vec<Shown> {
             _ => "user",
         };
         let content = list(blocks.iter().map(|(_, block)| block.clone()));
-        shown.push(Shown { message: message_of(role, own, content), blocks });
+        shown.push(ShownMessage { message: message_of(role, own, content), blocks });
     }
     shown
 }
@@ -365,7 +368,7 @@ fn message_of(role: &str, own: &Json, content: Json) -> Json {
     message.to_json()
 }
 
-fn tool_result(own: &Json, part: Json, result: &Json) -> Shown {
+fn tool_result(own: &Json, part: Json, result: &Json) -> ShownMessage {
     let response = member(result, "response").unwrap_or_else(Json::null);
     let error = member(&response, "error");
     let output = error.clone().or_else(|| member(&response, "output")).unwrap_or(response);
@@ -383,7 +386,7 @@ fn tool_result(own: &Json, part: Json, result: &Json) -> Shown {
     if let Some(timestamp) = member(own, "timestamp") {
         message.set("timestamp", timestamp);
     }
-    Shown { message: message.to_json(), blocks: vec![(part, block)] }
+    ShownMessage { message: message.to_json(), blocks: vec![(part, block)] }
 }
 
 /// A part as a module sees it; none for parts that modules have no shape for.

@@ -9,7 +9,7 @@ use crate::source::SourceKind;
 
 /// A file that was found or named.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct ModuleFile {
     pub(super) path: PathBuf,
     pub(super) kind: SourceKind,
     /// What makes two discovered files the same hook: `type:tool:name`.
@@ -26,7 +26,11 @@ enum Provider {
 }
 
 /// Every module file, in load order.
-pub(super) fn discover(sources: &Sources, reading: &mut Reading<'_>, problems: &mut Vec<Diagnostic>) -> Vec<Found> {
+pub(super) fn discover(
+    sources: &Sources,
+    reading: &mut Reading<'_>,
+    problems: &mut Vec<Diagnostic>,
+) -> Vec<ModuleFile> {
     let project = &sources.project;
     let home = sources.home();
     let in_home = |inside: &str| home.as_ref().map(|home| home.join(inside));
@@ -36,19 +40,19 @@ pub(super) fn discover(sources: &Sources, reading: &mut Reading<'_>, problems: &
         (in_home(".claude/hooks"), SourceKind::User, Provider::Neighbour),
         (Some(project.join(".claude/hooks")), SourceKind::Project, Provider::Neighbour),
     ];
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<ModuleFile> = Vec::new();
     for (root, kind, provider) in roots {
         let Some(root) = root else { continue };
         reading.look_at(&root);
         for file in files_in(&root, kind, provider, reading, problems) {
-            add(&mut found, file);
+            add_file(&mut found, file);
         }
     }
     for named in &sources.modules {
-        let path = resolve(named, project, home.as_deref());
+        let path = resolve_path(named, project, home.as_deref());
         if !found.iter().any(|file| file.path == path && file.shadowed_by.is_none()) {
             // Naming a project's file is the user's own word for it, so it is not the project's any more.
-            found.push(Found { path, kind: SourceKind::Option, key: None, shadowed_by: None });
+            found.push(ModuleFile { path, kind: SourceKind::Option, key: None, shadowed_by: None });
         } else if let Some(file) = found.iter_mut().find(|file| file.path == path) {
             file.kind = SourceKind::Option;
         }
@@ -57,11 +61,11 @@ pub(super) fn discover(sources: &Sources, reading: &mut Reading<'_>, problems: &
 }
 
 /// The first file of a key counts. What a project brings never stands in the place of what comes from outside it.
-fn add(found: &mut Vec<Found>, mut file: Found) {
+fn add_file(found: &mut Vec<ModuleFile>, mut file: ModuleFile) {
     if found.iter().any(|known| known.path == file.path) {
         return;
     }
-    let stands_before = |known: &&Found| {
+    let stands_before = |known: &&ModuleFile| {
         known.key == file.key && (known.kind != SourceKind::Project || file.kind == SourceKind::Project)
     };
     if file.key.is_some() {
@@ -76,18 +80,18 @@ fn files_in(
     provider: Provider,
     reading: &mut Reading<'_>,
     problems: &mut Vec<Diagnostic>,
-) -> Vec<Found> {
+) -> Vec<ModuleFile> {
     let mut found = Vec::new();
     for when in ["pre", "post"] {
         for path in sorted_files(&root.join(when), kind, reading, problems) {
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             let key = Some(format!("{when}:{}:{name}", tool_of(&name, provider)));
-            found.push(Found { path, kind, key, shadowed_by: None });
+            found.push(ModuleFile { path, kind, key, shadowed_by: None });
         }
     }
     if provider == Provider::Own {
         let flat = sorted_files(root, kind, reading, problems).into_iter().filter(|path| is_module(path));
-        found.extend(flat.map(|path| Found { path, kind, key: None, shadowed_by: None }));
+        found.extend(flat.map(|path| ModuleFile { path, kind, key: None, shadowed_by: None }));
     }
     found
 }
@@ -122,7 +126,7 @@ pub(super) fn is_module(path: &Path) -> bool {
 }
 
 /// The path that the user's word for a module means.
-pub(crate) fn resolve(named: &Path, project: &Path, home: Option<&Path>) -> PathBuf {
+pub(crate) fn resolve_path(named: &Path, project: &Path, home: Option<&Path>) -> PathBuf {
     let text = named.to_string_lossy();
     let text = text.replace(is_wide_space, " ");
     let text = match text.strip_prefix('@') {
@@ -149,7 +153,7 @@ mod tests {
     #[test]
     fn paths_are_resolved_as_the_agent_does() {
         let of = |named: &str| {
-            let path = resolve(Path::new(named), Path::new("/p"), Some(Path::new("/h")));
+            let path = resolve_path(Path::new(named), Path::new("/p"), Some(Path::new("/h")));
             path.to_string_lossy().into_owned()
         };
         assert_eq!(of("/a/b.ts"), "/a/b.ts");
@@ -165,13 +169,17 @@ mod tests {
 
     #[test]
     fn the_first_of_a_key_counts_unless_a_project_would_push_out_its_user() {
-        let file =
-            |path: &str, kind, key: &str| Found { path: path.into(), kind, key: Some(key.into()), shadowed_by: None };
+        let file = |path: &str, kind, key: &str| ModuleFile {
+            path: path.into(),
+            kind,
+            key: Some(key.into()),
+            shadowed_by: None,
+        };
         let mut found = Vec::new();
-        add(&mut found, file("/p/a", SourceKind::Project, "k"));
-        add(&mut found, file("/h/a", SourceKind::User, "k"));
-        add(&mut found, file("/h/b", SourceKind::User, "k"));
-        add(&mut found, file("/p/b", SourceKind::Project, "k"));
+        add_file(&mut found, file("/p/a", SourceKind::Project, "k"));
+        add_file(&mut found, file("/h/a", SourceKind::User, "k"));
+        add_file(&mut found, file("/h/b", SourceKind::User, "k"));
+        add_file(&mut found, file("/p/b", SourceKind::Project, "k"));
         let shadowed: Vec<_> = found.iter().map(|file| file.shadowed_by.clone()).collect();
         assert_eq!(shadowed, [None, None, Some("/h/a".into()), Some("/p/a".into())]);
     }

@@ -1,6 +1,6 @@
 //! Making one result of several modules' results.
 
-use super::{Answer, conversation, is_truthy, payload};
+use super::{ModuleAnswer, conversation, is_truthy, payload};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{DialectId, Flow, FoldContext, Folded, Reply};
 use crate::event::{Event, EventKind, Fold};
@@ -11,7 +11,7 @@ use crate::outcome::Decision;
 const BLOCKED: &str = "Tool execution was blocked by a hook";
 
 /// A block or a cancel ends the chain; a message list is what the next module is asked about.
-pub(super) fn pass_on(event: &mut Event, reply: &Reply<Answer>) -> Flow {
+pub(super) fn pass_on(event: &mut Event, reply: &Reply<ModuleAnswer>) -> Flow {
     if event.kind() == EventKind::BeforeModel
         && let Some(answer) = &reply.answer
         && let Some(messages) = answer.result.get("messages").and_then(Json::as_array)
@@ -21,19 +21,19 @@ pub(super) fn pass_on(event: &mut Event, reply: &Reply<Answer>) -> Flow {
     if reply.decision == Some(Decision::Deny) { Flow::Over } else { Flow::On }
 }
 
-pub(super) fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Reply<Answer>]) -> Folded {
+pub(super) fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Reply<ModuleAnswer>]) -> Folded {
     let mut folded = Folded::default();
     let Some(column) = event.kind().spec().column(DialectId::Xcsh) else { return folded };
     let effects = &mut folded.effects;
     effects.decision = replies.iter().filter_map(|reply| reply.decision).max();
     let last = replies.iter().rev().find_map(|reply| reply.answer.as_ref()).map(|answer| &answer.result);
     if effects.decision == Some(Decision::Deny) {
-        effects.reason = Some(reason(event.kind(), last));
+        effects.reason = Some(deny_reason(event.kind(), last));
     }
     match (column.fold, event.kind()) {
         (Fold::LastResult, EventKind::AfterTool) => match last {
             // A tool that failed keeps its error: the agent throws the original one again.
-            Some(_) if payload::failed(event) => {
+            Some(_) if payload::tool_failed(event) => {
                 let message = "a module replaced the result of a tool that failed, which has no effect";
                 folded.diagnostics.push(Diagnostic::new(Code::AnswerIgnored, message));
             }
@@ -61,7 +61,7 @@ pub(super) fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Repl
 }
 
 /// The first module that gave a message is heard, and no other.
-fn first_message(replies: &[Reply<Answer>]) -> Option<Json> {
+fn first_message(replies: &[Reply<ModuleAnswer>]) -> Option<Json> {
     replies.iter().filter_map(|reply| reply.answer.as_ref()?.result.get("message")).find(|it| is_truthy(it)).cloned()
 }
 
@@ -69,14 +69,14 @@ fn first_message(replies: &[Reply<Answer>]) -> Option<Json> {
 fn tool_output(event: &Event, result: &JsonObject) -> Json {
     let given = |key: &str| result.get(key).filter(|value| value.text() != "null").cloned();
     let mut output = JsonObject::new();
-    output.set("content", given("content").unwrap_or_else(|| payload::content(event)));
-    if let Some(details) = given("details").or_else(|| payload::details(event)) {
+    output.set("content", given("content").unwrap_or_else(|| payload::tool_content(event)));
+    if let Some(details) = given("details").or_else(|| payload::tool_details(event)) {
         output.set("details", details);
     }
     output.to_json()
 }
 
-fn reason(kind: EventKind, result: Option<&JsonObject>) -> String {
+fn deny_reason(kind: EventKind, result: Option<&JsonObject>) -> String {
     let given = result.and_then(|result| result.get("reason")).filter(|reason| is_truthy(reason));
     match given {
         Some(reason) => reason.as_str().unwrap_or_else(|| reason.text().to_owned()),

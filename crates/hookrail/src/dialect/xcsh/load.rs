@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::discover::{self, Found};
+use super::discover::{self, ModuleFile};
 use crate::config::{KeptReason, LoadMode, Place, Reading, is_absence, is_want_of_resources};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::columns::{event_named, event_names};
@@ -46,18 +46,18 @@ pub(super) fn load(context: &mut LoadContext<'_, '_>, last_good: &mut LastGood) 
     loaded
 }
 
-fn load_file(context: &mut LoadContext<'_, '_>, file: &Found, last_good: &mut LastGood, loaded: &mut Loaded) {
+fn load_file(context: &mut LoadContext<'_, '_>, file: &ModuleFile, last_good: &mut LastGood, loaded: &mut Loaded) {
     let LoadContext { sources, reading, .. } = context;
     reading.look_at(&file.path);
     let location = Location::whole_file(&file.path);
     if let Some(first) = &file.shadowed_by {
-        let mut hook = hook(file, location);
+        let mut hook = hook_of_file(file, location);
         hook.standing = Standing::Disabled(format!("the hook of the same name, {}", first.display()).into());
         loaded.hooks.push(hook);
         return;
     }
-    let mut hook = hook(file, location);
-    if let Some(problem) = unloadable(&file.path) {
+    let mut hook = hook_of_file(file, location);
+    if let Some(problem) = find_obstacle(&file.path) {
         let failure = LoadFailure::new(format!("Failed to load hook: {}", problem.message));
         if problem.is_foreign && file.kind != SourceKind::Option {
             loaded.diagnostics.push(load_error(&hook, &failure));
@@ -68,7 +68,7 @@ fn load_file(context: &mut LoadContext<'_, '_>, file: &Found, last_good: &mut La
         }
         hook.trust =
             if file.kind == SourceKind::Project { sources.judge_gone(&hook, reading) } else { Trust::NotNeeded };
-        failed(&failure, problem.reason, hook, reading, last_good, loaded);
+        take_failed(&failure, problem.reason, hook, reading, last_good, loaded);
         return;
     }
     if file.kind == SourceKind::Project {
@@ -113,25 +113,25 @@ fn inspect(
     }
     match inspection {
         ModuleInspection::Failed(failure) => {
-            failed(&failure, KeptReason::Unusable, hook, reading, last_good, loaded);
+            take_failed(&failure, KeptReason::Unusable, hook, reading, last_good, loaded);
         }
         ModuleInspection::OutOfResources(failure) if last_good.0.contains_key(&*path) => {
-            failed(&failure, KeptReason::OutOfResources, hook, reading, last_good, loaded);
+            take_failed(&failure, KeptReason::OutOfResources, hook, reading, last_good, loaded);
         }
         ModuleInspection::OutOfResources(_) => {
             reading.report.try_again = true;
-            take(inspection, &hook, loaded);
+            add_hooks(inspection, &hook, loaded);
         }
         inspection => {
             reading.module_in_force(&path, &files);
             last_good.0.insert(path.to_path_buf(), GoodModule { inspection: inspection.clone(), files });
-            take(inspection, &hook, loaded);
+            add_hooks(inspection, &hook, loaded);
         }
     }
 }
 
 /// A module that cannot be loaded: its last good version stays in force if there is one.
-fn failed(
+fn take_failed(
     failure: &LoadFailure,
     reason: KeptReason,
     hook: Hook,
@@ -154,7 +154,7 @@ fn failed(
             }
             reading.module_in_force(path, &known.files);
             reading.keep(path, reason, &mut loaded.diagnostics);
-            take(known.inspection.clone(), &hook, loaded);
+            add_hooks(known.inspection.clone(), &hook, loaded);
         }
         None => {
             let place = Place { path, kind: hook.origin.kind, dialect: Some(DialectId::Xcsh) };
@@ -172,7 +172,7 @@ impl GoodModule {
 }
 
 /// A hook for a module whose events are not known.
-fn hook(file: &Found, location: Location) -> Hook {
+fn hook_of_file(file: &ModuleFile, location: Location) -> Hook {
     let label = file.path.to_string_lossy().into_owned();
     let action = Action::Module(file.path.as_path().into());
     let origin = Origin { kind: file.kind, location };
@@ -182,37 +182,37 @@ fn hook(file: &Found, location: Location) -> Hook {
 }
 
 /// Why a file cannot be a module at all, without looking into it.
-struct Unloadable {
+struct LoadObstacle {
     message: String,
     reason: KeptReason,
     is_foreign: bool,
 }
 
-fn unloadable(path: &Path) -> Option<Unloadable> {
-    let unusable = |message: String| Some(Unloadable { message, reason: KeptReason::Unusable, is_foreign: false });
+fn find_obstacle(path: &Path) -> Option<LoadObstacle> {
+    let unusable = |message: String| Some(LoadObstacle { message, reason: KeptReason::Unusable, is_foreign: false });
     match path.metadata() {
         Ok(about) if !about.is_file() => unusable(format!("'{}' is not a file", path.display())),
         // It belongs to another agent, so nobody misses it.
         Ok(_) if !discover::is_module(path) => unusable("it is not a JavaScript or TypeScript module".to_owned())
-            .map(|problem| Unloadable { is_foreign: true, ..problem }),
+            .map(|problem| LoadObstacle { is_foreign: true, ..problem }),
         Ok(_) => None,
         Err(error) if is_absence(&error) => {
             let message = format!("Cannot find module '{}'", path.display());
-            Some(Unloadable { message, reason: KeptReason::Removed, is_foreign: false })
+            Some(LoadObstacle { message, reason: KeptReason::Removed, is_foreign: false })
         }
         Err(error) => {
             let message = format!("'{}' cannot be read: {error}", path.display());
             let starved = is_want_of_resources(&error);
             let reason = if starved { KeptReason::OutOfResources } else { KeptReason::Unusable };
-            Some(Unloadable { message, reason, is_foreign: false })
+            Some(LoadObstacle { message, reason, is_foreign: false })
         }
     }
 }
 
 /// Makes one hook for every event that a module registered for.
-fn take(inspection: ModuleInspection, hook: &Hook, loaded: &mut Loaded) {
+fn add_hooks(inspection: ModuleInspection, hook: &Hook, loaded: &mut Loaded) {
     match inspection {
-        ModuleInspection::Registered(registered) => take_registered(registered, hook, loaded),
+        ModuleInspection::Registered(registered) => add_registered(registered, hook, loaded),
         ModuleInspection::Unknown(why) => {
             let message = format!("what `{hook}` registers is known only when it runs: {why}");
             let location = hook.origin.location.clone();
@@ -228,7 +228,7 @@ fn take(inspection: ModuleInspection, hook: &Hook, loaded: &mut Loaded) {
     }
 }
 
-fn take_registered(registered: Registrations, hook: &Hook, loaded: &mut Loaded) {
+fn add_registered(registered: Registrations, hook: &Hook, loaded: &mut Loaded) {
     for name in &registered.events {
         match event_named(DialectId::Xcsh, name) {
             Some(event) => {

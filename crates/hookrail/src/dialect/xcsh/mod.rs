@@ -10,7 +10,7 @@ mod fold;
 mod load;
 mod payload;
 
-pub(crate) use discover::resolve as resolve_module_path;
+pub(crate) use discover::resolve_path as resolve_module_path;
 pub use events::result_members;
 
 use std::sync::Arc;
@@ -31,7 +31,7 @@ use crate::run::{How, RunEnd, RunInput};
 pub(crate) struct Xcsh;
 
 /// What a module returned, or what its failure means.
-pub(crate) struct Answer {
+pub(crate) struct ModuleAnswer {
     result: JsonObject,
 }
 
@@ -57,15 +57,15 @@ impl Dialect for Xcsh {
 impl Protocol for Xcsh {
     const ID: DialectId = DialectId::Xcsh;
 
-    type Answer = Answer;
+    type Answer = ModuleAnswer;
 
     const GRACE: Duration = Duration::ZERO;
 
-    fn input(_hook: &Hook, event: &Event, _before: &[Reply<Answer>]) -> RunInput {
+    fn input(_hook: &Hook, event: &Event, _before: &[Reply<ModuleAnswer>]) -> RunInput {
         payload::payload(event).to_shared_bytes().into()
     }
 
-    fn read(hook: &Arc<Hook>, _on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reply<Answer> {
+    fn read(hook: &Arc<Hook>, _on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reply<ModuleAnswer> {
         let partial = end.module().and_then(|report| report.partial.as_ref()).and_then(Json::as_object);
         let failed = |why: &str| failed_closed(kind, why).or_else(|| partial.clone());
         let (kind_of_end, result) = match (end.how(), end.failure()) {
@@ -76,19 +76,19 @@ impl Protocol for Xcsh {
             // What only another runner returns is no answer of a module.
             (how, None) => (EndKind::BadOutput, failed(&reason_of_failure(how))),
         };
-        let denies = result.as_ref().is_some_and(|result| blocks(kind, result));
-        let answer = result.map(|result| Answer { result });
+        let denies = result.as_ref().is_some_and(|result| is_blocking(kind, result));
+        let answer = result.map(|result| ModuleAnswer { result });
         let mut reply = Reply::new(hook, end, kind_of_end, denies.then_some(Decision::Deny), answer);
         let unknown = end.module().map(|report| report.unknown_members.as_slice()).unwrap_or_default();
         reply.diagnostics.extend(unknown.iter().map(|member| unknown_member(hook, kind, member)));
         reply
     }
 
-    fn pass_on(event: &mut Event, _stage: Stage, reply: &Reply<Answer>) -> Flow {
+    fn pass_on(event: &mut Event, _stage: Stage, reply: &Reply<ModuleAnswer>) -> Flow {
         fold::pass_on(event, reply)
     }
 
-    fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Reply<Answer>]) -> Folded {
+    fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Reply<ModuleAnswer>]) -> Folded {
         fold::fold(context, event, replies)
     }
 }
@@ -150,7 +150,7 @@ fn failed_closed(kind: EventKind, why: &str) -> Option<JsonObject> {
         .then(|| [("block", Json::boolean(true)), ("reason", Json::string(why))].into_iter().collect())
 }
 
-fn blocks(kind: EventKind, result: &JsonObject) -> bool {
+fn is_blocking(kind: EventKind, result: &JsonObject) -> bool {
     let can_deny = events::column(kind).is_some_and(|column| column.can.includes(Abilities::DENY));
     let word = if kind == EventKind::BeforeTool { "block" } else { "cancel" };
     can_deny && result.get(word).is_some_and(is_truthy)

@@ -39,21 +39,21 @@ pub(super) fn payload(event: &Event) -> JsonObject {
 }
 
 /// Whether the tool failed.
-pub(super) fn failed(event: &Event) -> bool {
+pub(super) fn tool_failed(event: &Event) -> bool {
     event.field("tool_response").is_some_and(|response| ToolResponse::read(response).is_error())
 }
 
 /// The tool's result as the module sees it: `content`, `details` and `isError`.
 fn tool_result(event: &Event, payload: &mut JsonObject) {
-    payload.set("content", content(event));
-    if let Some(details) = details(event) {
+    payload.set("content", tool_content(event));
+    if let Some(details) = tool_details(event) {
         payload.set("details", details);
     }
-    payload.set("isError", Json::boolean(failed(event)));
+    payload.set("isError", Json::boolean(tool_failed(event)));
 }
 
 /// The tool's output: what a hook of another dialect made of it, else the content for the model, else everything.
-pub(super) fn content(event: &Event) -> Json {
+pub(super) fn tool_content(event: &Event) -> Json {
     if let Some(replaced) = event.field("tool_output") {
         return match replaced.as_object().and_then(|output| output.get("content").cloned()) {
             Some(content) => content,
@@ -65,7 +65,7 @@ pub(super) fn content(event: &Event) -> Json {
 }
 
 /// What the tool shows beside its output.
-pub(super) fn details(event: &Event) -> Option<Json> {
+pub(super) fn tool_details(event: &Event) -> Option<Json> {
     let replaced = event.field("tool_output").and_then(|output| output.as_object()?.get("details").cloned());
     replaced.or_else(|| ToolResponse::read(event.field("tool_response")?).display)
 }
