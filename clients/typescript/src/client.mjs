@@ -68,7 +68,7 @@ export class Client {
     return client;
   }
 
-  /** Starts a server of its own, on standard input and output. It ends with the client. */
+  /** Starts a server, on standard input and output. It ends with the client. */
   static spawn({ program = "hookrail", args = [], project, env, ...options } = {}) {
     const where = project === undefined ? [] : ["--project", project];
     const client = new Client(() => openProcess(program, ["serve", "--stdio", ...args, ...where], env), options);
@@ -94,7 +94,7 @@ export class Client {
     return await this.#exchange(message, timeout ?? this.#options.timeout, signal);
   }
 
-  /** Asks for a sign of life. */
+  /** Checks that the server answers. */
   async ping({ timeout, signal } = {}) {
     const message = this.#message("ping", undefined, {}, "pong", readPong);
     await this.#exchange(message, timeout ?? this.#options.controlTimeout, signal);
@@ -111,7 +111,7 @@ export class Client {
     this.#connection?.control("notify", undefined, { lifecycle: listener !== null });
   }
 
-  /** Closes the connection. A server of one's own finishes what runs; one on a socket ends it. */
+  /** Closes the connection. A server that the client started finishes running requests; one on a socket ends them. */
   async close() {
     this.#closed = true;
     // A connection that is being made is dropped when it is there.

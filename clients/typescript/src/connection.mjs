@@ -74,7 +74,7 @@ export class Connection {
     if (this.alive) this.#send(`\0${++this.#controls}`, encode(type, name, payload));
   }
 
-  /** Ends the connection: a server of one's own answers what it has; one on a socket is left. */
+  /** Ends the connection: a server that the client started answers first; one on a socket is disconnected. */
   async finish(patience) {
     if (this.#child !== null) {
       const giveUp = Date.now() + patience;

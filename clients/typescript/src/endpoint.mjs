@@ -1,4 +1,4 @@
-// The two ways to a server: a socket, after a look at who owns it, and a process of one's own.
+// The two ways to reach a server: a socket, after a check of its owner, and a process that the client starts.
 
 import { spawn } from "node:child_process";
 import { realpathSync, statSync } from "node:fs";

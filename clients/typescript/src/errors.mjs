@@ -44,7 +44,7 @@ export class InvalidAnswerError extends NotGuarded {}
 /** An answer is longer than the client's limit. */
 export class AnswerTooLargeError extends InvalidAnswerError {}
 
-/** The connection is closed. What was asked was not answered. */
+/** The connection is closed. Pending requests were not answered. */
 export class ClosedError extends NotGuarded {}
 
 /** There is no connection to a server, and none could be made. */

@@ -54,7 +54,7 @@ export declare class InvalidAnswerError extends NotGuarded {}
 /** An answer is longer than the client's limit. */
 export declare class AnswerTooLargeError extends InvalidAnswerError {}
 
-/** The connection is closed. What was asked was not answered. */
+/** The connection is closed. Pending requests were not answered. */
 export declare class ClosedError extends NotGuarded {}
 
 /** There is no connection to a server, and none could be made. */
@@ -102,7 +102,7 @@ export interface Outcome {
   [key: string]: unknown;
 }
 
-/** What the hooks of a request did. An object is always true: read `mayProceed`, `isDenied`, `mustAsk` or `decision`. */
+/** The outcome of a request. An object is always true: read `mayProceed`, `isDenied`, `mustAsk` or `decision`. */
 export declare class Response {
   private constructor();
   readonly correlationId: string;
@@ -110,15 +110,15 @@ export declare class Response {
   readonly outcome: Outcome;
   readonly queueMs: number;
   readonly durationMs: number;
-  /** Whether the server cut texts of the outcome to make the answer fit. What acts on the operation is whole. */
+  /** Whether the server cut texts of the outcome to make the answer fit. What affects the operation is never cut. */
   readonly truncated: boolean;
   get decision(): Decision;
-  /** Whether the operation may go on without asking: not denied, nothing to approve, no stop. */
+  /** Whether the operation is allowed: not denied, no approval required, no stop. */
   get mayProceed(): boolean;
   get isDenied(): boolean;
   /** The same as `isDenied`. */
   get denied(): boolean;
-  /** Whether the user has to approve. When no user can be asked this is a deny. */
+  /** Whether approval is required. If no user is present, treat this as a denial. */
   get mustAsk(): boolean;
   /** Whether a hook stopped the agent altogether. */
   get mustStop(): boolean;
@@ -141,7 +141,7 @@ export interface Welcome {
   inFlightLimit: number;
 }
 
-/** Something that happened to a request. */
+/** A report on the progress of a request. */
 export interface Lifecycle {
   correlationId: string;
   phase: "queued" | "planned" | "hook-started" | "hook-ended" | (string & {});
@@ -193,7 +193,7 @@ export declare class Client {
   private constructor();
   /** Connects to `hookrail serve --socket PATH`, if no other user can be behind the path. */
   static connect(path: string, options?: ClientOptions): Promise<Client>;
-  /** Starts a server of its own, on standard input and output. It ends with the client. */
+  /** Starts a server, on standard input and output. It ends with the client. */
   static spawn(options?: SpawnOptions): Client;
   /** Agrees on a protocol. */
   hello(client?: string, options?: CallOptions): Promise<Welcome>;
@@ -201,10 +201,10 @@ export declare class Client {
   execute(eventName: string, input: object, options?: ExecuteOptions): Promise<Response>;
   /** Ends a request and its hooks. The call that waits rejects with a `BusError` with the code `cancelled`. */
   cancel(correlationId: string): void;
-  /** Asks for a sign of life. */
+  /** Checks that the server answers. */
   ping(options?: CallOptions): Promise<void>;
   /** Calls `listener` with what happens to requests from now on; null ends it. */
   onLifecycle(listener: ((news: Lifecycle) => unknown) | null): void;
-  /** Closes the connection. A server of one's own finishes what runs; one on a socket ends it. */
+  /** Closes the connection. A server that the client started finishes running requests; one on a socket ends them. */
   close(): Promise<void>;
 }

@@ -6,7 +6,7 @@ const DECISIONS = [null, "allow", "ask", "deny"];
 
 export const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** What the hooks of a request did. An object is always true: read `mayProceed`, `isDenied`, `mustAsk` or `decision`. */
+/** The outcome of a request. An object is always true: read `mayProceed`, `isDenied`, `mustAsk` or `decision`. */
 export class Response {
   constructor(payload) {
     this.correlationId = payload.correlationId;
@@ -19,7 +19,7 @@ export class Response {
   get decision() {
     return this.outcome.decision;
   }
-  /** Whether the operation may go on without asking: not denied, nothing to approve, no stop. */
+  /** Whether the operation is allowed: not denied, no approval required, no stop. */
   get mayProceed() {
     return (this.decision === null || this.decision === "allow") && !this.mustStop;
   }
@@ -61,7 +61,7 @@ export function refusal(payload) {
   return new BusError(typeof code === "string" ? code : "internal_error", text);
 }
 
-/** Reads an answer. Whatever is not clearly an outcome is an error. */
+/** Reads an answer. Anything that is not clearly an outcome is an error. */
 export function readResponse(payload) {
   if (payload.success !== true) throw refusal(payload);
   const { outcome, output } = payload;

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod agent;
+mod clock;
 mod error;
 mod message;
 mod mode;

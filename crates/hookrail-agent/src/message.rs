@@ -71,7 +71,7 @@ pub(crate) struct ModelReply {
     pub(crate) message: Json,
     pub(crate) text: String,
     pub(crate) calls: Vec<RequestedCall>,
-    pub(crate) usage: Option<Json>,
+    pub(crate) usage: TokenUsage,
 }
 
 impl ModelReply {
@@ -103,7 +103,7 @@ impl ModelReply {
                 None => kept.push(part),
             }
         }
-        let usage = response.get("usageMetadata").cloned();
+        let usage = response.get("usageMetadata").map(TokenUsage::read).unwrap_or_default();
         Self { message: message("model", &kept), text, calls, usage }
     }
 
@@ -150,6 +150,60 @@ pub(crate) fn calls_of(message: &Json) -> Vec<RequestedCall> {
 pub(crate) fn has_results(message: &Json) -> bool {
     let parts = message.as_object().and_then(|message| message.get("parts")?.as_array()).unwrap_or_default();
     parts.iter().any(|part| part.as_object().is_some_and(|part| part.get("functionResponse").is_some()))
+}
+
+/// The tokens that model calls used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TokenUsage {
+    input: u64,
+    output: u64,
+    total: u64,
+}
+
+impl TokenUsage {
+    /// Reads the `usageMetadata` of a response.
+    pub(crate) fn read(usage: &Json) -> Self {
+        let usage = usage.as_object().unwrap_or_default();
+        let count = |name: &str| usage.get(name).and_then(Json::decode::<u64>).unwrap_or(0);
+        let (input, output) = (count("promptTokenCount"), count("candidatesTokenCount"));
+        Self { input, output, total: count("totalTokenCount").max(input + output) }
+    }
+
+    /// Adds what another call used.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.input += other.input;
+        self.output += other.output;
+        self.total += other.total;
+    }
+
+    /// Returns the usage with the names of the neutral events.
+    pub(crate) fn to_json(self) -> Json {
+        object([
+            ("inputTokens", number(self.input)),
+            ("outputTokens", number(self.output)),
+            ("totalTokens", number(self.total)),
+        ])
+    }
+
+    /// Returns the usage as messages of modules have it. A scripted model has no cache and costs nothing.
+    pub(crate) fn to_module_json(self) -> Json {
+        let zero = || number(0);
+        let cost = object([
+            ("input", zero()),
+            ("output", zero()),
+            ("cacheRead", zero()),
+            ("cacheWrite", zero()),
+            ("total", zero()),
+        ]);
+        object([
+            ("input", number(self.input)),
+            ("output", number(self.output)),
+            ("cacheRead", zero()),
+            ("cacheWrite", zero()),
+            ("totalTokens", number(self.total)),
+            ("cost", cost),
+        ])
+    }
 }
 
 /// Estimates the tokens of a value: four bytes each. Only a provider knows the exact number.

@@ -3,7 +3,8 @@
 
 use hookrail::{DialectId, Json, JsonObject};
 
-use crate::message::{content_text, list, object, text_message};
+use crate::clock;
+use crate::message::{TokenUsage, content_text, list, number, object, text_message};
 use crate::session::{EntryKind, SessionEntry};
 use crate::tool;
 
@@ -27,9 +28,79 @@ pub(crate) fn messages(own: &Json) -> Vec<Json> {
     vec![shaped.to_json()]
 }
 
-/// Converts a list of messages to the form of modules.
-pub(crate) fn all_messages(own: &[Json]) -> Json {
-    list(&own.iter().flat_map(messages).collect::<Vec<_>>())
+/// Converts the messages of entries to the form of modules.
+pub(crate) fn all_messages<'e>(entries: impl IntoIterator<Item = &'e SessionEntry>) -> Json {
+    list(&entries.into_iter().flat_map(entry_messages).collect::<Vec<_>>())
+}
+
+/// Converts what an entry adds to the conversation to messages of modules, with the time of the entry. A message of the
+/// model names the model and what it used.
+pub(crate) fn entry_messages(entry: &SessionEntry) -> Vec<Json> {
+    let plain = match entry.kind {
+        EntryKind::Message => entry.field("message").map(messages).unwrap_or_default(),
+        EntryKind::CustomMessage => vec![custom_message(entry)],
+        EntryKind::System | EntryKind::BranchSummary => {
+            let text = entry.text("text").or_else(|| entry.text("summary")).unwrap_or_default();
+            messages(&text_message("user", &text))
+        }
+        EntryKind::Compaction
+        | EntryKind::Cleared
+        | EntryKind::Custom
+        | EntryKind::Todo
+        | EntryKind::Receipt
+        | EntryKind::Leaf => Vec::new(),
+    };
+    plain.iter().map(|message| with_facts(message, entry)).collect()
+}
+
+/// Adds what an entry knows about its message: the time, and for a message of the model its origin and its usage.
+fn with_facts(message: &Json, entry: &SessionEntry) -> Json {
+    let Some(mut members) = message.as_object() else { return message.clone() };
+    if members.get("role").and_then(Json::as_str).as_deref() == Some("assistant") {
+        let model = entry.text("model").unwrap_or_default();
+        let usage = entry.field("usage").cloned().unwrap_or_else(|| TokenUsage::default().to_module_json());
+        set_origin(&mut members, &model, usage);
+    }
+    if let Some(time) = entry.milliseconds() {
+        members.set("timestamp", number(time));
+    }
+    members.to_json()
+}
+
+/// Sets the members that every message of a model has.
+pub(crate) fn set_origin(message: &mut JsonObject, model: &str, usage: Json) {
+    message.set("api", Json::string(PROVIDER));
+    message.set("provider", Json::string(PROVIDER));
+    message.set("model", Json::string(model));
+    message.set("usage", usage);
+}
+
+/// The provider that messages of the model name.
+pub(crate) const PROVIDER: &str = "scripted";
+
+fn custom_message(entry: &SessionEntry) -> Json {
+    let mut message = JsonObject::new();
+    message.set("role", Json::string("custom"));
+    for name in ["customType", "content", "display", "details"] {
+        if let Some(value) = entry.field(name) {
+            message.set(name, value.clone());
+        }
+    }
+    message.to_json()
+}
+
+/// Makes the message of a turn that ended without an answer of the model.
+pub(crate) fn unanswered(model: &str, stop_reason: &str, error: Option<&str>) -> Json {
+    let mut message = JsonObject::new();
+    message.set("role", Json::string("assistant"));
+    message.set("content", list(&[]));
+    message.set("stopReason", Json::string(stop_reason));
+    if let Some(error) = error {
+        message.set("errorMessage", Json::string(error));
+    }
+    set_origin(&mut message, model, TokenUsage::default().to_module_json());
+    message.set("timestamp", number(clock::now()));
+    message.to_json()
 }
 
 fn text_part(text: &str) -> Json {
@@ -78,11 +149,11 @@ fn result(own: &Json) -> Option<Json> {
 
 /// Converts an entry to the form of modules. If its message becomes several messages, each gets an entry of its own.
 pub(crate) fn entries(entry: &SessionEntry) -> Vec<Json> {
-    let (EntryKind::Message, Some(message)) = (entry.kind, entry.field("message")) else {
+    if entry.kind != EntryKind::Message {
         return vec![entry.to_json()];
-    };
+    }
     let mut parent = entry.parent.as_deref().map_or_else(Json::null, Json::string);
-    let shaped = messages(message);
+    let shaped = entry_messages(entry);
     let last = shaped.len();
     (1..)
         .zip(shaped)
@@ -93,6 +164,9 @@ pub(crate) fn entries(entry: &SessionEntry) -> Vec<Json> {
             line.set("id", Json::string(&id));
             line.set("parentId", std::mem::replace(&mut parent, Json::string(&id)));
             line.set("message", message);
+            // They are in the message now.
+            line.remove("model");
+            line.remove("usage");
             line.to_json()
         })
         .collect()
@@ -126,7 +200,7 @@ mod tests {
 
     #[test]
     fn messages_have_the_roles_and_names_of_modules() {
-        let of = |text: &str| all_messages(&[Json::parse(text).unwrap()]).text().to_owned();
+        let of = |text: &str| list(&messages(&Json::parse(text).unwrap())).text().to_owned();
         assert_eq!(
             of(
                 r#"{"role":"model","parts":[{"text":"a"},{"functionCall":{"id":"1","name":"replace","args":{"path":"p","old_string":"o"}}}]}"#

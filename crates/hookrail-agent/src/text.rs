@@ -2,6 +2,7 @@
 //! is read.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 pub use hookrail::trust::is_hidden;
 use unicode_width::UnicodeWidthChar as _;
@@ -111,6 +112,20 @@ pub fn shown(text: &str, kept: impl Fn(char) -> bool) -> String {
         }
     }
     out
+}
+
+/// Returns the name of a hook as it is shown: its label, where the label of a module, which is its absolute path, is made
+/// relative to the project or to the home directory.
+pub(crate) fn hook_name(label: &str, project: &Path) -> String {
+    let path = Path::new(label);
+    if let Ok(inside) = path.strip_prefix(project) {
+        return inside.display().to_string();
+    }
+    let home = std::env::var_os("HOME").map(std::path::PathBuf::from).filter(|home| home.is_absolute());
+    match home.as_ref().and_then(|home| path.strip_prefix(home).ok()) {
+        Some(inside) => format!("~/{}", inside.display()),
+        None => label.to_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -58,7 +58,7 @@ impl User for NoUser {
     }
 
     fn approve<'a>(&'a self, _: &'a str, _: &'a Json, _: Option<&'a str>) -> UserFuture<'a, Approval> {
-        Box::pin(std::future::ready(Approval::NobodyThere))
+        Box::pin(std::future::ready(Approval::Unavailable))
     }
 
     fn line<'a>(&'a self, _: &'a str) -> UserFuture<'a, Option<String>> {

@@ -29,7 +29,7 @@ const RULES: readonly (Rule & { severity: Severity })[] = [
 	{ tools: ["write_file", "edit"], pattern: /(^|\/)\.env(\.|$)/, reason: "secrets are not for agents", severity: Severity.Deny },
 	{ tools: ["write_file", "edit"], pattern: /(^|\/)\.git\//, reason: "git keeps that itself", severity: Severity.Deny },
 	{ tools: ["bash"], pattern: /\bcurl\b.*\|\s*(ba)?sh\b/, reason: "read it before you run it", severity: Severity.Deny },
-	{ tools: ["bash"], pattern: /\bsudo\b/, reason: "nobody is here to give the password", severity: Severity.Deny },
+	{ tools: ["bash"], pattern: /\bsudo\b/, reason: "no user is present to enter the password", severity: Severity.Deny },
 	{ tools: ["write_file", "edit"], pattern: /(^|\/)node_modules\//, reason: "that is generated", severity: Severity.Note },
 ];
 

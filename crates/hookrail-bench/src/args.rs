@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand};
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: BenchCommand,
 }
 
 const EXAMPLES: &str = "\
@@ -24,15 +24,15 @@ Examples:
 
 /// What to do.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum BenchCommand {
     /// Measure.
-    Run(Run),
+    Run(RunArgs),
     /// Name every case.
     List,
     /// Print the tables of a measurement as Markdown.
-    Table(View),
+    Table(ViewArgs),
     /// Draw a measurement as SVG.
-    Chart(View),
+    Chart(ViewArgs),
     /// Be a hook that stays.
     #[command(hide = true)]
     Worker,
@@ -46,7 +46,7 @@ pub enum Command {
 
 /// How to measure.
 #[derive(Debug, Args)]
-pub struct Run {
+pub struct RunArgs {
     /// Measure only this case; a name that ends with `*` stands for all that begin so. May be given several times.
     #[arg(long = "case", value_name = "NAME")]
     pub cases: Vec<String>,
@@ -72,7 +72,7 @@ pub struct Run {
 
 /// What to show.
 #[derive(Debug, Args)]
-pub struct View {
+pub struct ViewArgs {
     /// The raw data of a run.
     pub file: PathBuf,
     /// Write it here instead of printing it. The tables replace what stands between the marks in a Markdown file.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::results::{CaseResult, Results};
+use crate::results::{BenchResults, CaseResult};
 use crate::table::{duration, number};
 
 const WIDTH: f64 = 1000.0;
@@ -15,7 +15,7 @@ const TOP: f64 = 64.0;
 
 /// The picture, as SVG that needs nothing else.
 #[must_use]
-pub fn svg(results: &Results) -> String {
+pub fn svg(results: &BenchResults) -> String {
     let cases: Vec<&CaseResult> = results.cases.iter().filter(|case| case.variants.len() > 1).collect();
     let rows: usize = cases.iter().map(|case| case.variants.len()).sum();
     let height = TOP + TITLE * cases.len() as f64 + (BAR + GAP) * rows as f64 + 24.0;
@@ -149,7 +149,7 @@ mod tests {
         };
         let scale = Scale::over(&[&case]);
         assert!(scale.place(100.0) < scale.place(1000.0));
-        let drawn = svg(&Results { cases: vec![case], ..Results::default() });
+        let drawn = svg(&BenchResults { cases: vec![case], ..BenchResults::default() });
         assert!(drawn.contains("a&lt;b") && drawn.contains("10.0 x") && !drawn.contains("a<b"));
     }
 }

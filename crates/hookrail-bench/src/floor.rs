@@ -16,12 +16,12 @@ use crate::Result;
 const PIPE: usize = 64 * 1024;
 
 /// A command that is started with the least that is possible.
-pub(crate) struct Bare {
+pub(crate) struct BareCommand {
     floor: BareSpawn,
     answer: Vec<u8>,
 }
 
-impl Bare {
+impl BareCommand {
     pub(crate) fn new(program: &Path, arguments: &[&str], environment: &Environment) -> Result<Self> {
         let arguments = arguments.iter().map(OsStr::new);
         let floor = BareSpawn::new(program.as_os_str(), arguments, environment.iter())?;
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn the_cheapest_child_reads_everything_and_answers() {
         let lab = Lab::open(true, Peers::new(false)).unwrap();
-        let mut bare = Bare::new(&lab.tiny(), &[], &lab.environment(Shell::Sh)).unwrap();
+        let mut bare = BareCommand::new(&lab.tiny(), &[], &lab.environment(Shell::Sh)).unwrap();
         assert_eq!(bare.round_trip(&[b'x'; 60_000]).unwrap(), b"{}\n");
         assert!(bare.round_trip(&[b'x'; PIPE + 1]).is_err());
         // More than all pipes hold together, so it goes through only if the children read.
@@ -146,10 +146,10 @@ mod tests {
     #[test]
     fn a_child_that_fails_is_no_measurement() {
         let lab = Lab::open(true, Peers::new(false)).unwrap();
-        let mut bare = Bare::new(Path::new("/bin/sh"), &["-c", "exit 3"], &lab.environment(Shell::Sh)).unwrap();
+        let mut bare = BareCommand::new(Path::new("/bin/sh"), &["-c", "exit 3"], &lab.environment(Shell::Sh)).unwrap();
         assert!(bare.round_trip(b"").is_err());
         let silent = "cat >/dev/null";
-        let mut bare = Bare::new(Path::new("/bin/sh"), &["-c", silent], &lab.environment(Shell::Sh)).unwrap();
+        let mut bare = BareCommand::new(Path::new("/bin/sh"), &["-c", silent], &lab.environment(Shell::Sh)).unwrap();
         assert!(bare.pump(b"x", 1).is_err());
     }
 }

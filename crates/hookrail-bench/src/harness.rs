@@ -1,23 +1,23 @@
-//! Lets the variants of a case take turns.
+//! Runs the variants of a case in turns.
 
 use std::time::{Duration, Instant};
 
 use crate::Result;
-use crate::results::{CaseResult, Value, VariantResult};
+use crate::results::{CaseResult, MeasuredValue, VariantResult};
 
-/// The fewest rounds that are a measurement.
+/// The fewest rounds of a measurement.
 const FEWEST_ROUNDS: usize = 7;
 
 /// One way of doing a case's work.
 pub(crate) struct Variant {
     name: String,
     what: String,
-    /// Does the work and says how many nanoseconds one piece of it took.
+    /// Does the work, and returns how many nanoseconds one piece of it took.
     measure: Box<dyn FnMut() -> Result<f64>>,
 }
 
 impl Variant {
-    /// A variant that knows itself how long its work took.
+    /// A variant that measures its own time.
     pub(crate) fn new(name: &str, what: &str, measure: impl FnMut() -> Result<f64> + 'static) -> Self {
         Self { name: name.to_owned(), what: what.to_owned(), measure: Box::new(measure) }
     }
@@ -59,7 +59,7 @@ pub(crate) fn per_piece(took: Duration, times: u32) -> f64 {
     took.as_secs_f64() * 1e9 / f64::from(times.max(1))
 }
 
-/// A time without digits that mean nothing, so that the raw data stays small.
+/// Rounds a time to its significant digits, so that the raw data stays small.
 fn rounded(nanoseconds: f64) -> f64 {
     let digits = if nanoseconds < 1e3 { 1e3 } else { 1.0 };
     (nanoseconds * digits).round() / digits
@@ -69,7 +69,7 @@ fn rounded(nanoseconds: f64) -> f64 {
 #[derive(Default)]
 pub(crate) struct Prepared {
     variants: Vec<Variant>,
-    values: Vec<Value>,
+    values: Vec<MeasuredValue>,
     absent: Vec<String>,
 }
 
@@ -79,10 +79,10 @@ impl Prepared {
     }
 
     pub(crate) fn value(&mut self, name: &str, unit: &str, value: f64) {
-        self.values.push(Value { name: name.to_owned(), unit: unit.to_owned(), value });
+        self.values.push(MeasuredValue { name: name.to_owned(), unit: unit.to_owned(), value });
     }
 
-    /// Says what is not measured.
+    /// Records what is not measured.
     pub(crate) fn absent(&mut self, why: impl Into<String>) {
         self.absent.push(why.into());
     }
@@ -90,13 +90,13 @@ impl Prepared {
 
 /// How long a case may take.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
+pub(crate) struct CaseLimits {
     pub(crate) rounds: usize,
     pub(crate) time: Duration,
 }
 
 /// Measures one case: one round to warm up, then rounds in a rotating order.
-pub(crate) fn measure(name: &str, title: &str, mut prepared: Prepared, limits: Limits) -> CaseResult {
+pub(crate) fn measure(name: &str, title: &str, mut prepared: Prepared, limits: CaseLimits) -> CaseResult {
     let mut kept: Vec<VariantResult> = Vec::new();
     let mut failed = Vec::new();
     prepared.variants.retain_mut(|variant| match (variant.measure)() {
@@ -127,7 +127,7 @@ pub(crate) fn measure(name: &str, title: &str, mut prepared: Prepared, limits: L
                 }
             }
         }
-        // A round counts whole or not at all, so that the ratios are of the same moment.
+        // A round is kept whole or not at all, so that every ratio compares the same moment.
         if times.iter().all(|time| time.is_finite()) {
             kept.iter_mut().zip(times).for_each(|(variant, time)| variant.nanoseconds.push(rounded(time)));
         }
@@ -144,7 +144,7 @@ mod tests {
 
     use super::*;
 
-    const LIMITS: Limits = Limits { rounds: 7, time: Duration::from_secs(60) };
+    const LIMITS: CaseLimits = CaseLimits { rounds: 7, time: Duration::from_secs(60) };
 
     #[test]
     fn the_order_rotates_and_every_variant_has_every_round() {

@@ -1,4 +1,4 @@
-//! A place to measure in: a folder that goes away, a known environment, projects with hooks, and the cheapest child.
+//! The environment of a measurement: a temporary folder, known variables, projects with hooks, and the cheapest child.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub(crate) enum Shell {
 /// The tool that all events are about.
 pub(crate) const TOOL: &str = "write_file";
 
-/// A place to measure in.
+/// The environment of a measurement.
 pub(crate) struct Lab {
     place: TestProject,
     next: Cell<usize>,
@@ -48,13 +48,13 @@ impl Lab {
         self.place.path("tiny")
     }
 
-    /// A name that nothing has yet.
-    pub(crate) fn fresh(&self, what: &str) -> PathBuf {
+    /// Returns a path that does not exist yet.
+    pub(crate) fn new_path(&self, what: &str) -> PathBuf {
         self.next.set(self.next.get() + 1);
         self.place.path(&format!("{what}-{}", self.next.get()))
     }
 
-    /// The environment that hooks and floors get. It is small, so that no variant pays for somebody's own settings.
+    /// The environment that hooks and floors get. It is small, so that no variant pays for the settings of the user.
     pub(crate) fn environment(&self, shell: Shell) -> Environment {
         let programs = self.place.path("bin");
         let path = match shell {
@@ -70,7 +70,7 @@ impl Lab {
 
     /// A project with these hooks before every tool call.
     pub(crate) fn project(&self, groups: &Value) -> Result<PathBuf> {
-        let project = self.fresh("project");
+        let project = self.new_path("project");
         write_hooks(&project, &json!({"BeforeTool": groups}));
         Ok(project)
     }
@@ -93,18 +93,18 @@ impl Lab {
     }
 }
 
-/// A hook that is a program with its arguments.
+/// Returns a hook that is a program with its arguments.
 pub(crate) fn program(path: &Path, arguments: &[&str]) -> Value {
     json!({"type": "command", "command": path, "args": arguments})
 }
 
-/// A hook that is a line for the shell.
+/// Returns a hook that is a command line for the shell.
 pub(crate) fn line(command: &str) -> Value {
     json!({"type": "command", "command": command})
 }
 
 /// A tool's input of about this many bytes.
-pub(crate) fn input_of(bytes: usize) -> Result<Json> {
+pub(crate) fn tool_input(bytes: usize) -> Result<Json> {
     Ok(Json::of(&json!({"file_path": "src/main.rs", "content": "x".repeat(bytes)}))?)
 }
 
@@ -113,9 +113,8 @@ pub(crate) fn event(system: &HookSystem, input: &Json) -> Event {
     system.event(EventKind::BeforeTool).session("bench").with_text("tool_name", TOOL).with("tool_input", input.clone())
 }
 
-/// Makes sure that this many hooks ran and ended well, with or without an opinion: work that was not done must not
-/// look fast.
-pub(crate) fn answered(outcome: &Outcome, hooks: usize) -> Result<()> {
+/// Checks that this many hooks ran and succeeded, with or without a decision: work that was not done must not look fast.
+pub(crate) fn check_answered(outcome: &Outcome, hooks: usize) -> Result<()> {
     let heard = outcome.runs.iter().filter(|run| matches!(run.end, EndKind::Answered | EndKind::Silent)).count();
     if heard == hooks && outcome.runs.len() == hooks {
         return Ok(());

@@ -1,8 +1,8 @@
 //! Measures hookrail against the floor of the machine and against its peers, all in one run.
 //!
 //! A *case* has *variants* that do the same work in different ways: the floor, hookrail, a peer. The variants take turns
-//! inside one run, in an order that rotates, and what counts is the median of the ratios of each round. So a machine that
-//! is busy or changes its speed disturbs all variants alike. Times in themselves are kept as information only.
+//! inside one run, in an order that rotates, and the result is the median of the ratios of each round. So a machine that is
+//! busy or changes its speed affects all variants alike. Absolute times are kept as information only.
 //!
 //! `harness` takes turns, `cases` say what is measured, `peers` holds the others, `results` is the raw data, and
 //! `targets`, `table` and `chart` are made from it. The crate uses nothing but the public API of the others.
@@ -26,10 +26,10 @@ pub mod table;
 mod targets;
 mod worker;
 
-/// What went wrong, in words.
+/// An error with a message for people.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// A result with a failure in words.
+/// A result with such an error.
 pub type Result<T> = std::result::Result<T, Failure>;
 
 pub use run::main;

@@ -1,4 +1,4 @@
-//! Where a run takes place: the machine, and the priority that other work cannot disturb.
+//! The machine of a run, and the real-time priority that keeps other work from disturbing it.
 
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
@@ -43,8 +43,8 @@ pub(crate) fn scheduling() -> String {
     .to_owned()
 }
 
-/// Starts this program anew with real-time priority, which its children inherit. Comes back only when that is not
-/// needed or not allowed.
+/// Starts this program again with real-time priority, which its children inherit. Returns only if that is not needed or
+/// not allowed.
 pub(crate) fn ask_for_real_time() {
     if scheduling().starts_with("real-time") {
         return;

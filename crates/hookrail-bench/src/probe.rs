@@ -1,6 +1,6 @@
-//! A host in a process of its own, for what cannot be measured in the harness itself: its memory, its size.
+//! A host in a separate process, for what cannot be measured in the harness itself, such as its memory.
 //!
-//! It is this program, started anew, and is driven line by line like a peer.
+//! It is another instance of this program, with one request per line like a peer.
 
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 
 use crate::Result;
 use crate::harness::per_piece;
-use crate::lab::{answered, event, input_of};
-use crate::peers::Driver;
+use crate::lab::{check_answered, event, tool_input};
+use crate::peers::PeerDriver;
 
 /// What kind of host it is.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub(crate) struct Host {
+pub(crate) struct ProbeHost {
     /// Its project.
     pub(crate) project: PathBuf,
     /// How many mebibytes it has in use beside the hooks.
@@ -28,14 +28,14 @@ pub(crate) struct Host {
 }
 
 /// Starts a host.
-pub(crate) fn start(host: &Host, environment: &Environment) -> Result<Driver> {
+pub(crate) fn start(host: &ProbeHost, environment: &Environment) -> Result<PeerDriver> {
     let program = std::env::current_exe()?;
-    Driver::start(Command::new(program).arg("probe").arg(serde_json::to_string(host)?), environment)
+    PeerDriver::start(Command::new(program).arg("probe").arg(serde_json::to_string(host)?), environment)
 }
 
-/// Is a host, until its input ends.
-pub(crate) fn be(description: &str) -> Result<()> {
-    let host: Host = serde_json::from_str(description)?;
+/// Runs as a host until its input ends.
+pub(crate) fn run_host(description: &str) -> Result<()> {
+    let host: ProbeHost = serde_json::from_str(description)?;
     let ballast = vec![1_u8; host.fill_mib << 20];
     let mut builder = HookSystem::builder(&host.project).trust_project();
     if !host.modules.is_empty() {
@@ -53,7 +53,7 @@ pub(crate) fn be(description: &str) -> Result<()> {
         writeln!(out, "{answer}")?;
         out.flush()?;
     }
-    // The memory is in use as long as anybody asks.
+    // Keeps the memory in use until the input ends.
     drop(std::hint::black_box(ballast));
     Ok(())
 }
@@ -65,11 +65,11 @@ fn work(system: &HookSystem, asked: &Value) -> Result<Value> {
             let times = u32::try_from(number("times", 1))?;
             let (bytes, hooks) = (usize::try_from(number("bytes", 1024))?, usize::try_from(number("hooks", 1))?);
             let fresh = asked.get("fresh").and_then(Value::as_bool).unwrap_or_default();
-            let same = input_of(bytes)?;
+            let same = tool_input(bytes)?;
             let began = Instant::now();
             for i in 0..times {
                 let event = if fresh { fresh_event(system, bytes, i)? } else { event(system, &same) };
-                answered(&system.fire_blocking(event), hooks)?;
+                check_answered(&system.fire_blocking(event), hooks)?;
             }
             Ok(json!({"ns": per_piece(began.elapsed(), times)}))
         }
@@ -78,14 +78,14 @@ fn work(system: &HookSystem, asked: &Value) -> Result<Value> {
     }
 }
 
-/// An event that no other is like.
+/// Returns an event that differs from every other.
 fn fresh_event(system: &HookSystem, bytes: usize, number: u32) -> Result<Event> {
     let input = json!({"file_path": format!("{number}.rs"), "content": format!("{number} {}", "x".repeat(bytes))});
     let event = system.event(EventKind::BeforeTool).with_text("tool_name", crate::lab::TOOL);
     Ok(event.with("tool_input", Json::of(&input)?))
 }
 
-/// How much memory of this process is in use.
+/// Returns how much memory of this process is in use.
 fn resident_bytes() -> Result<u64> {
     let status = std::fs::read_to_string(Path::new("/proc/self/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("the kernel does not say")?;

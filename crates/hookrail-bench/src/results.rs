@@ -10,7 +10,7 @@ use crate::stats::{Spread, spread};
 
 /// Everything one run found.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub struct Results {
+pub struct BenchResults {
     /// Where it was measured.
     pub machine: Machine,
     /// How it was measured.
@@ -62,7 +62,7 @@ pub struct CaseResult {
     pub variants: Vec<VariantResult>,
     /// Numbers that are no times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub values: Vec<Value>,
+    pub values: Vec<MeasuredValue>,
     /// What could not be measured, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub absent: Vec<String>,
@@ -81,7 +81,7 @@ pub struct VariantResult {
 
 /// A number that is no time.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Value {
+pub struct MeasuredValue {
     /// What it is.
     pub name: String,
     /// In what it is counted.
@@ -90,7 +90,7 @@ pub struct Value {
     pub value: f64,
 }
 
-impl Results {
+impl BenchResults {
     /// A case by its name.
     #[must_use]
     pub fn case(&self, name: &str) -> Option<&CaseResult> {

@@ -6,26 +6,26 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 
-use crate::args::{Cli, Command, Run, View};
-use crate::harness::{Limits, measure};
+use crate::args::{BenchCommand, Cli, RunArgs, ViewArgs};
+use crate::harness::{CaseLimits, measure};
 use crate::lab::Lab;
 use crate::peers::Peers;
-use crate::results::{CaseResult, Method, Results};
+use crate::results::{BenchResults, CaseResult, Method};
 use crate::{Result, cases, chart, machine, probe, table, worker};
 
 /// The program.
 #[must_use]
 pub fn main() -> ExitCode {
     let done = match Cli::parse().command {
-        Command::Run(args) => run(&args),
-        Command::List => {
+        BenchCommand::Run(args) => run(&args),
+        BenchCommand::List => {
             list();
             Ok(())
         }
-        Command::Table(view) => table_of(&view),
-        Command::Chart(view) => chart_of(&view),
-        Command::Worker => worker::serve(),
-        Command::Probe { host } => probe::be(&host),
+        BenchCommand::Table(view) => table_of(&view),
+        BenchCommand::Chart(view) => chart_of(&view),
+        BenchCommand::Worker => worker::serve(),
+        BenchCommand::Probe { host } => probe::run_host(&host),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -42,7 +42,7 @@ fn list() {
     }
 }
 
-fn run(args: &Run) -> Result<()> {
+fn run(args: &RunArgs) -> Result<()> {
     let wanted: Vec<_> = cases::all().into_iter().filter(|case| is_wanted(args, case.name)).collect();
     if wanted.is_empty() {
         return Err("there is no such case; `hookrail-bench list` names them".into());
@@ -51,11 +51,11 @@ fn run(args: &Run) -> Result<()> {
         machine::ask_for_real_time();
     }
     let seconds = if args.quick { args.seconds.min(1.5) } else { args.seconds };
-    let limits = Limits { rounds: args.rounds, time: Duration::from_secs_f64(seconds) };
-    let mut results = Results {
+    let limits = CaseLimits { rounds: args.rounds, time: Duration::from_secs_f64(seconds) };
+    let mut results = BenchResults {
         machine: machine::describe(),
         method: Method { scheduling: machine::scheduling(), rounds: args.rounds, seconds, quick: args.quick },
-        ..Results::default()
+        ..BenchResults::default()
     };
     let lab = Lab::open(args.quick, Peers::new(!args.no_install))?;
     for (number, case) in wanted.iter().enumerate() {
@@ -80,7 +80,7 @@ fn run(args: &Run) -> Result<()> {
     Ok(())
 }
 
-fn table_of(view: &View) -> Result<()> {
+fn table_of(view: &ViewArgs) -> Result<()> {
     let results = read(&view.file)?;
     match &view.into {
         Some(page) => {
@@ -92,7 +92,7 @@ fn table_of(view: &View) -> Result<()> {
     Ok(())
 }
 
-fn chart_of(view: &View) -> Result<()> {
+fn chart_of(view: &ViewArgs) -> Result<()> {
     let drawn = chart::svg(&read(&view.file)?);
     match &view.into {
         Some(file) => std::fs::write(file, drawn)?,
@@ -101,17 +101,17 @@ fn chart_of(view: &View) -> Result<()> {
     Ok(())
 }
 
-fn read(file: &Path) -> Result<Results> {
+fn read(file: &Path) -> Result<BenchResults> {
     let text = std::fs::read_to_string(file).map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
     Ok(serde_json::from_str(&text).map_err(|error| format!("{} holds no measurement: {error}", file.display()))?)
 }
 
-fn is_wanted(args: &Run, name: &str) -> bool {
+fn is_wanted(args: &RunArgs, name: &str) -> bool {
     let fits = |wanted: &String| wanted.strip_suffix('*').map_or(wanted == name, |start| name.starts_with(start));
     args.cases.is_empty() || args.cases.iter().any(fits)
 }
 
-fn write(results: &Results, file: &Path) -> Result<()> {
+fn write(results: &BenchResults, file: &Path) -> Result<()> {
     let mut text = serde_json::to_string(results)?;
     text.push('\n');
     std::fs::write(file, text).map_err(|error| format!("{} cannot be written: {error}", file.display()))?;

@@ -1,6 +1,6 @@
 //! Medians, percentiles and ratios.
 
-/// The middle and how far the middle eighty percent reach.
+/// The median, and the range of the middle 80 percent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     /// Half of all values are below it.
@@ -11,7 +11,7 @@ pub struct Spread {
     pub p90: f64,
 }
 
-/// The spread of some values; none when there are none.
+/// Returns the spread of some values, or `None` if there are none.
 #[must_use]
 pub(crate) fn spread(values: impl IntoIterator<Item = f64>) -> Option<Spread> {
     let mut sorted: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
@@ -19,7 +19,7 @@ pub(crate) fn spread(values: impl IntoIterator<Item = f64>) -> Option<Spread> {
     Some(Spread { median: at(&sorted, 0.5)?, p10: at(&sorted, 0.1)?, p90: at(&sorted, 0.9)? })
 }
 
-/// The value at a share of the way through sorted values, between its two neighbours.
+/// Returns a percentile of sorted values, interpolated between its two neighbours.
 fn at(sorted: &[f64], share: f64) -> Option<f64> {
     let place = share * (sorted.len().checked_sub(1)? as f64);
     let (low, high) = (sorted.get(place.floor() as usize)?, sorted.get(place.ceil() as usize)?);

@@ -3,15 +3,15 @@
 use std::fmt::Write as _;
 
 use crate::Result;
-use crate::results::{CaseResult, Results};
-use crate::targets::{Judged, Limit, judge};
+use crate::results::{BenchResults, CaseResult};
+use crate::targets::{Limit, TargetResult, judge};
 
 const BEGIN: &str = "<!-- results: made by `hookrail-bench table`, do not edit -->";
 const END: &str = "<!-- end of results -->";
 
 /// The tables.
 #[must_use]
-pub fn markdown(results: &Results) -> String {
+pub fn markdown(results: &BenchResults) -> String {
     let mut page = String::new();
     conditions(&mut page, results);
     targets(&mut page, &judge(results));
@@ -23,13 +23,13 @@ pub fn markdown(results: &Results) -> String {
 ///
 /// # Errors
 /// When the page has no marks.
-pub fn replace(page: &str, results: &Results) -> Result<String> {
+pub fn replace(page: &str, results: &BenchResults) -> Result<String> {
     let (before, rest) = page.split_once(BEGIN).ok_or("the page has no place for the tables")?;
     let (_, after) = rest.split_once(END).ok_or("the place for the tables has no end")?;
     Ok(format!("{before}{BEGIN}\n\n{}\n{END}{after}", markdown(results)))
 }
 
-fn conditions(page: &mut String, results: &Results) {
+fn conditions(page: &mut String, results: &BenchResults) {
     let (machine, method) = (&results.machine, &results.method);
     line(page, format_args!("| | |\n|---|---|"));
     line(page, format_args!("| machine | {}, {} cores, Linux {} |", machine.processor, machine.cores, machine.kernel));
@@ -45,7 +45,7 @@ fn conditions(page: &mut String, results: &Results) {
     line(page, format_args!(""));
 }
 
-fn targets(page: &mut String, judged: &[Judged]) {
+fn targets(page: &mut String, judged: &[TargetResult]) {
     line(page, format_args!("### targets\n"));
     line(page, format_args!("| what | target | found | middle 80 % | |\n|---|---|---|---|---|"));
     for target in judged {
@@ -137,9 +137,9 @@ mod tests {
     #[test]
     fn only_what_is_between_the_marks_is_replaced() {
         let page = format!("before\n{BEGIN}\nstale\n{END}\nafter\n");
-        let made = replace(&page, &Results::default()).unwrap();
+        let made = replace(&page, &BenchResults::default()).unwrap();
         assert!(made.starts_with("before\n") && made.ends_with("after\n") && !made.contains("stale"));
-        assert_eq!(replace(&made, &Results::default()).unwrap(), made);
-        assert!(replace("no marks", &Results::default()).is_err());
+        assert_eq!(replace(&made, &BenchResults::default()).unwrap(), made);
+        assert!(replace("no marks", &BenchResults::default()).is_err());
     }
 }

@@ -1,19 +1,19 @@
-//! What was aimed at, and how far a measurement reaches it.
+//! The performance targets, and whether a measurement meets them.
 
-use crate::results::Results;
+use crate::results::BenchResults;
 use crate::stats::Spread;
 
 /// How near a number may be to its limit and still be called at the line.
 const LINE: f64 = 1.05;
 
-/// One aim.
+/// One target.
 pub(crate) struct Target {
     pub(crate) says: &'static str,
     limit: Limit,
     measure: Measure,
 }
 
-/// What a number is held against.
+/// The limit that a number is compared with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Limit {
     AtMost(f64),
@@ -28,20 +28,20 @@ enum Measure {
     Without(&'static str, &'static str, &'static str, &'static str),
     /// A number of a case that is no time.
     Value(&'static str, &'static str),
-    /// The worst of all comparisons with that peer: our time over theirs.
+    /// The worst of all comparisons with this peer: hookrail's time divided by the peer's.
     WorstAgainst(&'static str),
 }
 
-/// How far an aim is reached.
+/// How well a target is met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mark {
+pub(crate) enum TargetMark {
     Reached,
     AtTheLine,
     Missed,
     NotMeasured,
 }
 
-impl Mark {
+impl TargetMark {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Reached => "reached",
@@ -52,40 +52,40 @@ impl Mark {
     }
 }
 
-/// An aim beside what was found.
-pub(crate) struct Judged {
+/// A target with the measured number.
+pub(crate) struct TargetResult {
     pub(crate) says: &'static str,
     pub(crate) limit: Limit,
     pub(crate) found: Option<Spread>,
     /// Which comparison it was, where that is not plain.
     pub(crate) which: Option<String>,
-    pub(crate) mark: Mark,
+    pub(crate) mark: TargetMark,
 }
 
-/// Holds a measurement against every aim.
-pub(crate) fn judge(results: &Results) -> Vec<Judged> {
+/// Compares a measurement with every target.
+pub(crate) fn judge(results: &BenchResults) -> Vec<TargetResult> {
     let judged = |target: Target| {
         let (found, which) = target.measure.of(results);
-        let mark = found.map_or(Mark::NotMeasured, |found| mark(found.median, target.limit));
-        Judged { says: target.says, limit: target.limit, found, which, mark }
+        let mark = found.map_or(TargetMark::NotMeasured, |found| mark(found.median, target.limit));
+        TargetResult { says: target.says, limit: target.limit, found, which, mark }
     };
     all().into_iter().map(judged).collect()
 }
 
-fn mark(found: f64, limit: Limit) -> Mark {
+fn mark(found: f64, limit: Limit) -> TargetMark {
     let (reached, near) = match limit {
         Limit::AtMost(most) => (found <= most, found <= most * LINE),
         Limit::AtLeast(least) => (found >= least, found >= least / LINE),
     };
     match (reached, near) {
-        (true, _) => Mark::Reached,
-        (false, true) => Mark::AtTheLine,
-        (false, false) => Mark::Missed,
+        (true, _) => TargetMark::Reached,
+        (false, true) => TargetMark::AtTheLine,
+        (false, false) => TargetMark::Missed,
     }
 }
 
 impl Measure {
-    fn of(&self, results: &Results) -> (Option<Spread>, Option<String>) {
+    fn of(&self, results: &BenchResults) -> (Option<Spread>, Option<String>) {
         let exact = |value: f64| Spread { median: value, p10: value, p90: value };
         match self {
             Self::Ratio(case, of, to) => (results.case(case).and_then(|case| case.ratio(of, to)), None),
@@ -98,9 +98,9 @@ impl Measure {
     }
 }
 
-/// The comparison with a peer in which we do worst. `hookrail-x` is held against `gemini-x`, and `hookrail` against
-/// `gemini`; a variant of ours without such a partner is held against the peer's only one.
-fn worst(results: &Results, peer: &str) -> Option<(Spread, String)> {
+/// Returns the comparison with a peer in which hookrail is slowest. `hookrail-x` is compared with `gemini-x`, and `hookrail`
+/// with `gemini`; a variant of hookrail without such a counterpart is compared with the peer's only one.
+fn worst(results: &BenchResults, peer: &str) -> Option<(Spread, String)> {
     let pairs = results.cases.iter().flat_map(|case| {
         let theirs = case.variants.iter().filter(move |variant| variant.name.starts_with(peer));
         theirs.filter_map(move |theirs| {
@@ -244,28 +244,28 @@ mod tests {
     #[test]
     fn a_mark_has_a_line_of_five_percent_on_the_bad_side_only() {
         let marks = |found, limit| mark(found, limit);
-        assert_eq!(marks(1.40, Limit::AtMost(1.4)), Mark::Reached);
-        assert_eq!(marks(1.46, Limit::AtMost(1.4)), Mark::AtTheLine);
-        assert_eq!(marks(1.48, Limit::AtMost(1.4)), Mark::Missed);
-        assert_eq!(marks(4.0, Limit::AtLeast(4.0)), Mark::Reached);
-        assert_eq!(marks(3.85, Limit::AtLeast(4.0)), Mark::AtTheLine);
-        assert_eq!(marks(3.7, Limit::AtLeast(4.0)), Mark::Missed);
-        assert_eq!(marks(1.0, Limit::AtMost(0.0)), Mark::Missed);
+        assert_eq!(marks(1.40, Limit::AtMost(1.4)), TargetMark::Reached);
+        assert_eq!(marks(1.46, Limit::AtMost(1.4)), TargetMark::AtTheLine);
+        assert_eq!(marks(1.48, Limit::AtMost(1.4)), TargetMark::Missed);
+        assert_eq!(marks(4.0, Limit::AtLeast(4.0)), TargetMark::Reached);
+        assert_eq!(marks(3.85, Limit::AtLeast(4.0)), TargetMark::AtTheLine);
+        assert_eq!(marks(3.7, Limit::AtLeast(4.0)), TargetMark::Missed);
+        assert_eq!(marks(1.0, Limit::AtMost(0.0)), TargetMark::Missed);
     }
 
     #[test]
     fn what_was_not_measured_is_not_reached() {
-        assert!(judge(&Results::default()).iter().all(|judged| judged.mark == Mark::NotMeasured));
+        assert!(judge(&BenchResults::default()).iter().all(|judged| judged.mark == TargetMark::NotMeasured));
     }
 
     #[test]
     fn the_worst_comparison_is_found_with_its_own_partner() {
-        let results = Results {
+        let results = BenchResults {
             cases: vec![
                 case("a", &[("hookrail", 1.0), ("gemini", 4.0)]),
                 case("b", &[("hookrail-cached", 2.0), ("hookrail-new", 9.0), ("gemini", 3.0), ("gemini-new", 10.0)]),
             ],
-            ..Results::default()
+            ..BenchResults::default()
         };
         let (found, which) = worst(&results, "gemini").unwrap();
         assert_eq!((found.median, which.as_str()), (0.9, "b"));

@@ -1,4 +1,4 @@
-//! A hook that stays and answers one question after the other, to measure what asking one costs.
+//! A worker that answers one event after the other, to measure the cost of one exchange.
 
 use std::io::{BufRead, Write};
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::Result;
 
-/// As much of a question as is needed to answer it.
+/// The fields of a request that the answer needs.
 #[derive(Deserialize)]
 struct Question {
     id: u64,

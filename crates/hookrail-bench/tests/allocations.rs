@@ -1,4 +1,4 @@
-//! Asking whether anybody wants an event allocates nothing.
+//! The check whether any hook wants an event allocates nothing.
 
 #![cfg(target_os = "linux")]
 
@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 #[test]
-fn an_event_that_nobody_wants_allocates_nothing() {
+fn an_event_that_no_hook_wants_allocates_nothing() {
     let said = Command::new(env!("CARGO_BIN_EXE_hookrail-bench-allocations")).output().unwrap();
     let counts: Value = serde_json::from_slice(&said.stdout).unwrap();
     assert_eq!(counts["box"], 1_000, "the counter does not count: {counts}");

@@ -4,14 +4,14 @@
 
 use std::path::{Path, PathBuf};
 
-use hookrail_bench::results::Results;
+use hookrail_bench::results::BenchResults;
 use hookrail_bench::{chart, table};
 
 fn docs(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(file)
 }
 
-fn results() -> Result<Results, Box<dyn std::error::Error>> {
+fn results() -> Result<BenchResults, Box<dyn std::error::Error>> {
     Ok(serde_json::from_str(&std::fs::read_to_string(docs("performance/results.json"))?)?)
 }
 

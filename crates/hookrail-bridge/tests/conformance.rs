@@ -78,7 +78,7 @@ impl SaidInCase {
         let effects = Effects {
             decision,
             reason: self.reason,
-            stop: self.stop.map(hookrail::outcome::Stop::new),
+            stop: self.stop.map(|reason| hookrail::Stop { reason }),
             system_message: self.system_message,
             suppress_output: self.suppress_output,
             clear_context: self.clear_context,

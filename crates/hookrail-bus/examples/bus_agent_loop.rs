@@ -12,7 +12,7 @@ use std::process::Stdio;
 
 use hookrail::{Decision, Json};
 use hookrail_bus::transport::Lines;
-use hookrail_bus::{Client, Hello, NotGuarded, PROTOCOL, Report, Request};
+use hookrail_bus::{Client, Hello, HookReport, NotGuarded, PROTOCOL, Request};
 use serde_json::{Value, json};
 use tokio::process::{Child, Command};
 
@@ -29,8 +29,8 @@ fn run_tool(name: &str, arguments: &Value) -> String {
     format!("{name} {}: done", arguments.get("path").and_then(Value::as_str).unwrap_or_default())
 }
 
-/// Fires an event. An error means that the operation is not guarded, which is not a yes.
-async fn fire(hooks: &Client, event: &str, input: &Value) -> Result<Report, NotGuarded> {
+/// Fires an event. An error means that the operation is not guarded, which never means that it is allowed.
+async fn fire(hooks: &Client, event: &str, input: &Value) -> Result<HookReport, NotGuarded> {
     Ok(hooks.execute(Request::new(event, Json::from(input))).await?.report)
 }
 
@@ -41,7 +41,7 @@ async fn guarded(hooks: &Client, session: &str, name: &str, arguments: Value) ->
         Ok(before) => before,
         Err(error) => return Ok(format!("not run: {error}")),
     };
-    // There is nobody here who could be asked.
+    // No user is present who could approve the call.
     if matches!(before.decision(), Some(Decision::Deny | Decision::Ask)) || before.must_stop() {
         return Ok(format!("blocked: {}", before.reason().unwrap_or_default()));
     }

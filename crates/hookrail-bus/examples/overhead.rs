@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use hookrail::{Environment, Event, EventKind, HookSystem, Json};
 use hookrail_bus::transport::{SocketListener, connect};
-use hookrail_bus::{Bus, Client, Request, Settings};
+use hookrail_bus::{Bus, BusOptions, Client, Request};
 
 const ROUNDS: usize = 1_000;
 
@@ -33,7 +33,7 @@ async fn main() -> Result<(), Failure> {
     let home = folder.path().to_owned();
     let describe = move |project: &Path| HookSystem::builder(project).environment(environment(&home)).trust_project();
     let system = describe(&project).build();
-    let bus = Bus::new(Settings::new(&project, describe));
+    let bus = Bus::new(BusOptions::new(&project, describe));
     let socket = folder.path().join("s");
     let listener = SocketListener::bind(&socket)?;
     let serving = bus.clone();

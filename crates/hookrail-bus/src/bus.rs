@@ -1,4 +1,4 @@
-//! The bus: what all its connections share, and its end.
+//! The bus: the state that all its connections share, and its shutdown.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,34 +8,34 @@ use std::time::Duration;
 use hookrail::Builder;
 use tokio::sync::{Notify, watch};
 
-use crate::budget::{Budget, MessageLimits, SHORT_LINE};
+use crate::budget::{MessageLimits, QueueBudget, SHORT_LINE};
 use crate::client::Client;
 use crate::configuration::ConfigurationStatus;
 use crate::connection;
 use crate::error::{BusError, ErrorCode};
 use crate::message::{FromServer, Reloaded, Response, ToServer};
 use crate::metrics::{ConnectionEnd, LoadCounter, Metrics};
-use crate::projects::{Describe, Projects, Watching};
+use crate::projects::{DescribeProject, Projects, Watching};
 use crate::schedule::Schedule;
 use crate::transport::{Listener, Received, Transport, channel};
 use crate::watch::WatchMode;
 
-/// What a bus is made from.
+/// The options of a bus.
 #[must_use = "settings do nothing until a bus is made from them"]
-pub struct Settings {
+pub struct BusOptions {
     project: PathBuf,
-    describe: Describe,
+    describe: DescribeProject,
     limit: usize,
     most_projects: usize,
     watching: Watching,
     grants: Vec<PathBuf>,
-    limits: Limits,
+    limits: ConnectionLimits,
     most_queued_in_all: usize,
 }
 
 /// What one connection may use.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
+pub(crate) struct ConnectionLimits {
     pub(crate) in_flight: usize,
     pub(crate) most_buffered: usize,
     pub(crate) patience: Duration,
@@ -44,18 +44,18 @@ pub(crate) struct Limits {
     pub(crate) queued: usize,
 }
 
-/// How often it is checked whether clients can still reach a server.
+/// How often the bus checks whether clients can still reach the server.
 const CHECK_LISTENER_EVERY: Duration = Duration::from_secs(1);
 
-impl Settings {
-    /// A bus for this project, and for every other one a request names. `describe` says how the hook system of a
-    /// project is built: with which trust, which modules, which dialects.
+impl BusOptions {
+    /// Options for a bus that serves this project, and every other project that a request names. `describe` returns the
+    /// builder of a project's hook system, with its trust, modules and dialects.
     pub fn new(project: impl Into<PathBuf>, describe: impl Fn(&Path) -> Builder + Send + Sync + 'static) -> Self {
         Self::fallible(project, move |directory| Ok(describe(directory)))
     }
 
-    /// The same for a description that can fail. Requests for such a project are refused with the reason, and the next one
-    /// tries again: nothing is answered as if there were no hooks.
+    /// Does the same as [`BusOptions::new`] for a description that can fail. Requests for such a project are refused with
+    /// the reason, and the next one tries again: no request is answered as if there were no hooks.
     pub fn fallible(
         project: impl Into<PathBuf>,
         describe: impl Fn(&Path) -> Result<Builder, String> + Send + Sync + 'static,
@@ -67,7 +67,7 @@ impl Settings {
             most_projects: 32,
             watching: Watching::On,
             grants: Vec::new(),
-            limits: Limits {
+            limits: ConnectionLimits {
                 in_flight: 1024,
                 most_buffered: 64 * 1024 * 1024,
                 patience: Duration::from_secs(30),
@@ -79,150 +79,151 @@ impl Settings {
         }
     }
 
-    /// How many requests run at once; more wait, and sessions take turns. By default 64.
+    /// Sets how many requests run at once; others wait, and sessions take turns. The default is 64.
     pub fn limit(mut self, requests: usize) -> Self {
         self.limit = requests.max(1);
         self
     }
 
-    /// How many messages of one connection may wait for their answer before no more are read. By default 1024.
+    /// Sets how many messages of one connection may wait for their answer before no more are read. The default is 1024.
     pub fn in_flight(mut self, messages: usize) -> Self {
         self.limits.in_flight = messages.clamp(1, tokio::sync::Semaphore::MAX_PERMITS);
         self
     }
 
-    /// How many bytes may wait to be read by one client before it is disconnected. By default 64 MiB.
+    /// Sets how many bytes may wait to be read by one client before it is disconnected. The default is 64 MiB.
     pub fn most_buffered(mut self, bytes: usize) -> Self {
         self.limits.most_buffered = bytes;
         self
     }
 
-    /// How many bytes the requests of one connection may have that are longer than 64 KiB and have no answer yet, before
-    /// no more are read. One is always read. By default 16 MiB. Of shorter ones it is always 1 MiB.
+    /// Sets how many bytes the unanswered requests of one connection that are longer than 64 KiB may have together before
+    /// no more are read. One is always read. The default is 16 MiB. For shorter requests the limit is always 1 MiB.
     pub fn most_queued(mut self, bytes: usize) -> Self {
         self.limits.queued = bytes;
         self
     }
 
-    /// How many bytes such requests of all clients of a [`Listener`] may have. Others wait to be read, in the order in which
-    /// they arrived. By default 64 MiB, and at least one line.
+    /// Sets how many bytes such requests of all clients of a [`Listener`] may have together. Others wait to be read, in the
+    /// order in which they arrived. The default is 64 MiB, and the minimum is one line.
     pub fn most_queued_in_all(mut self, bytes: usize) -> Self {
         self.most_queued_in_all = bytes;
         self
     }
 
-    /// How long a client may take nothing, not one byte, while there is something to read. By default 30 seconds.
+    /// Sets how long a client may read not a single byte while there is something to read. The default is 30 seconds.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.limits.patience = patience;
         self
     }
 
-    /// How many clients may be connected at once. By default 256.
+    /// Sets how many clients may be connected at once. The default is 256.
     pub fn most_connections(mut self, connections: usize) -> Self {
         self.limits.connections = connections.max(1);
         self
     }
 
-    /// How long a message may be, in bytes, for clients of a [`Listener`]. Other connections are told this number and bring
-    /// their own [`Lines::limit`](crate::transport::Lines::limit). By default 16 MiB.
+    /// Sets the longest message in bytes, for clients of a [`Listener`]. Other connections have their own
+    /// [`Lines::limit`](crate::transport::Lines::limit), and are told this number. The default is 16 MiB.
     pub fn longest_line(mut self, bytes: usize) -> Self {
         self.limits.line = bytes.max(1);
         self
     }
 
-    /// How many projects are kept open. By default 32.
+    /// Sets how many projects are kept open. The default is 32.
     pub fn most_projects(mut self, projects: usize) -> Self {
         self.most_projects = projects.max(1);
         self
     }
 
-    /// The file that holds the user's grants. It is looked at before every event, also without watching, so that a
-    /// grant that was revoked is not in force for the next one.
+    /// Adds a file with the user's grants. It is checked before every event, even without watching, so that a revoked grant
+    /// is not in force for the next event.
     pub fn grants_in(mut self, file: impl Into<PathBuf>) -> Self {
         self.grants.push(file.into());
         self
     }
 
-    /// Leaves configuration as it is when a project is opened, until the user's grants change or a reload is asked for.
+    /// Turns watching off: the configuration of a project is read when it is opened, and again only if the user's grants
+    /// change or a reload is requested.
     pub fn without_watching(mut self) -> Self {
         self.watching = Watching::Off;
         self
     }
 }
 
-impl fmt::Debug for Settings {
+impl fmt::Debug for BusOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Settings").field("project", &self.project).field("limit", &self.limit).finish_non_exhaustive()
+        f.debug_struct("BusOptions").field("project", &self.project).field("limit", &self.limit).finish_non_exhaustive()
     }
 }
 
-/// A message bus. Cloning shares everything.
+/// A message bus. Clones share all state.
 #[derive(Clone)]
 pub struct Bus {
-    core: Arc<Core>,
+    core: Arc<BusCore>,
 }
 
-/// What all connections share.
-pub(crate) struct Core {
+/// The state that all connections share.
+pub(crate) struct BusCore {
     pub(crate) projects: Arc<Projects>,
     pub(crate) schedule: Arc<Schedule>,
     pub(crate) metrics: Arc<Metrics>,
-    pub(crate) limits: Limits,
-    pub(crate) state: watch::Sender<State>,
-    /// What waiting requests of all connections may occupy.
-    budget: Budget,
-    /// Told when the last request in flight is answered.
+    pub(crate) limits: ConnectionLimits,
+    pub(crate) state: watch::Sender<BusState>,
+    /// The memory that waiting requests of all connections may occupy.
+    budget: QueueBudget,
+    /// Notified when the last request in flight is answered.
     quiet: Notify,
-    /// How many connections there are.
+    /// The number of connections.
     connected: watch::Sender<usize>,
 }
 
-/// How far the bus is from its end.
+/// The phase of the bus between start and end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
-    /// Requests are taken.
+pub(crate) enum BusState {
+    /// Requests are accepted.
     Serving,
-    /// What runs is finished, nothing new is taken.
+    /// Running requests are finished, and no new ones are accepted.
     Draining,
-    /// What runs is ended.
+    /// Running requests are ended.
     Ending,
 }
 
 impl Bus {
-    /// A bus from its settings. It belongs to the runtime in which its connections are served.
+    /// Creates a bus. It belongs to the runtime in which its connections are served.
     #[must_use]
-    pub fn new(settings: Settings) -> Self {
-        let Settings { project, describe, limit, most_projects, watching, grants, limits, most_queued_in_all } =
+    pub fn new(settings: BusOptions) -> Self {
+        let BusOptions { project, describe, limit, most_projects, watching, grants, limits, most_queued_in_all } =
             settings;
-        let state = watch::Sender::new(State::Serving);
+        let state = watch::Sender::new(BusState::Serving);
         let loads = LoadCounter::default();
         let projects = Projects::new(project, most_projects, describe, watching, grants, loads.clone());
-        let core = Core {
+        let core = BusCore {
             schedule: Schedule::new(limit),
             metrics: Arc::new(Metrics::new(loads, Arc::downgrade(&projects), state.subscribe())),
             projects,
             limits,
             state,
-            budget: Budget::new(most_queued_in_all.max(limits.line)),
+            budget: QueueBudget::new(most_queued_in_all.max(limits.line)),
             quiet: Notify::new(),
             connected: watch::Sender::new(0),
         };
         Self { core: Arc::new(core) }
     }
 
-    /// Serves one client, until everything it asked is answered or it is gone.
+    /// Serves one client, until all its requests are answered or it is gone.
     pub async fn serve(&self, transport: impl Transport<ToServer, FromServer> + 'static) {
-        let _counted = Counted::new(&self.core.connected);
+        let _counted = CountedConnection::new(&self.core.connected);
         connection::serve(Arc::clone(&self.core), Box::new(transport)).await;
     }
 
-    /// A client in this process. Nothing is serialised between it and the bus. Must be called inside a runtime.
+    /// Creates a client in this process. Nothing is serialised between it and the bus. Must be called inside a runtime.
     #[must_use]
     pub fn client(&self) -> Client {
         let (server, client) = channel();
         let bus = self.clone();
-        // Counted at once: a bus that is told to end knows of the client that was made before.
-        let counted = Counted::new(&self.core.connected);
+        // Counted before the task runs: a bus that is drained right after this call must wait for this client.
+        let counted = CountedConnection::new(&self.core.connected);
         tokio::spawn(async move {
             connection::serve(bus.core, Box::new(server)).await;
             drop(counted);
@@ -233,15 +234,15 @@ impl Bus {
     /// Serves every client of a listener, until [`Bus::drain`] is called.
     ///
     /// # Errors
-    /// When no client can reach this server any more; for a socket, when another server or another file has taken its name.
-    /// Clients that are connected are served until the bus is drained.
+    /// If no client can reach this server any more; for a socket, if another server or another file has its path. Connected
+    /// clients are served until the bus is drained.
     pub async fn listen<L: Listener>(&self, mut listener: L) -> Result<(), L::Error> {
         let mut state = self.core.state.subscribe();
         let mut turned_away = tokio::task::JoinSet::new();
         let mut check = tokio::time::interval(CHECK_LISTENER_EVERY);
         check.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
-            if *state.borrow_and_update() != State::Serving {
+            if *state.borrow_and_update() != BusState::Serving {
                 return Ok(());
             }
             while turned_away.try_join_next().is_some() {}
@@ -256,14 +257,15 @@ impl Bus {
             match accepted {
                 Ok(Some(mut client)) if *self.core.connected.borrow() >= self.core.limits.connections => {
                     self.core.metrics.closed(ConnectionEnd::TurnedAway);
-                    // There is no end of clients that may come; for some of them there is time to say why.
+                    // The number of clients that try is not limited, so only some of them get an error; the others are
+                    // only disconnected.
                     if turned_away.len() < MOST_TURNED_AWAY {
                         client.set_limits(MessageLimits { longest: SHORT_LINE, budget: None });
                         turned_away.spawn(turn_away(client, Arc::clone(&self.core.metrics)));
                     }
                 }
                 Ok(Some(mut client)) => {
-                    let counted = Counted::new(&self.core.connected);
+                    let counted = CountedConnection::new(&self.core.connected);
                     let core = Arc::clone(&self.core);
                     let budget = Some((core.budget.clone(), core.limits.patience));
                     client.set_limits(MessageLimits { longest: core.limits.line, budget });
@@ -274,9 +276,9 @@ impl Bus {
                 }
                 Ok(None) => self.core.metrics.closed(ConnectionEnd::Stranger),
                 Err(error) => {
-                    // Out of descriptors, most likely; that passes.
+                    // Most likely the process has no descriptor left, which changes when a connection ends.
                     crate::log::shielded(|| {
-                        tracing::warn!(target: "hookrail::bus", %error, "a client could not be accepted");
+                        tracing::warn!(target: "hookrail::bus", %error, "cannot accept a client");
                     });
                     tokio::time::sleep(Duration::from_millis(100)).await;
                 }
@@ -284,8 +286,7 @@ impl Bus {
         }
     }
 
-    /// Waits for the next moment at which no request is in flight after there were some. A server may use it to give
-    /// memory back to the system.
+    /// Waits until the last request in flight is answered. A server may use it to return memory to the system.
     pub async fn quiet(&self) {
         self.core.quiet.notified().await;
     }
@@ -293,62 +294,62 @@ impl Bus {
     /// Opens the bus's own project, which otherwise happens at the first request.
     ///
     /// # Errors
-    /// When it cannot be opened.
+    /// If it cannot be opened.
     pub async fn open(&self) -> Result<(), BusError> {
         self.core.projects.lease(None).await.map(drop)
     }
 
-    /// Reads the configuration of every open project again. Sources that were removed are then gone for good.
+    /// Reads the configuration of every open project again. The last good version of a removed source is then dropped.
     pub async fn reload(&self) -> Reloaded {
         self.core.projects.reload().await
     }
 
-    /// How changes of configuration are noticed.
+    /// Returns how changes of configuration are noticed.
     #[must_use]
     pub fn watch_mode(&self) -> WatchMode {
         self.core.projects.mode()
     }
 
-    /// The configuration of the bus's own project; none before it is open.
+    /// Returns the configuration of the bus's own project, or `None` before it is open.
     #[must_use]
     pub fn configuration(&self) -> Option<ConfigurationStatus> {
         self.core.projects.configuration()
     }
 
-    /// Finishes what runs and refuses what is new, then waits until nothing of any hook is left.
+    /// Finishes running requests and refuses new ones, then waits until no process of any hook is left.
     pub async fn drain(&self) {
         self.core.state.send_if_modified(|state| {
-            let serving = *state == State::Serving;
+            let serving = *state == BusState::Serving;
             if serving {
-                *state = State::Draining;
+                *state = BusState::Draining;
             }
             serving
         });
         let mut connected = self.core.connected.subscribe();
-        // The sender is this bus's own, so this ends only when no connection is left.
+        // The sender belongs to this bus, so this ends only when no connection is left.
         let _ = connected.wait_for(|count| *count == 0).await;
         self.core.projects.shutdown().await;
     }
 
-    /// Ends what runs: its hooks are cancelled, and its requests are answered so. [`Bus::drain`] then has little to
-    /// wait for.
+    /// Ends running requests: their hooks are cancelled, and they are answered with the code `cancelled`. [`Bus::drain`]
+    /// then has little to wait for.
     pub fn end(&self) {
-        self.core.state.send_replace(State::Ending);
+        self.core.state.send_replace(BusState::Ending);
     }
 
-    /// What it has counted so far.
+    /// Returns the metrics of this bus.
     #[must_use]
     pub fn metrics(&self) -> Arc<Metrics> {
         Arc::clone(&self.core.metrics)
     }
 
-    /// How many projects are open.
+    /// Returns the number of open projects.
     #[must_use]
     pub fn open_projects(&self) -> usize {
         self.core.projects.count()
     }
 
-    /// Waits until configuration was reloaded so many times because a file changed.
+    /// Waits until configuration was reloaded this many times.
     pub async fn reloaded(&self, times: u64) {
         let _ = self.core.projects.reloads().wait_for(|count| *count >= times).await;
     }
@@ -360,8 +361,8 @@ impl fmt::Debug for Bus {
     }
 }
 
-impl Core {
-    /// A request is answered, or its client is gone.
+impl BusCore {
+    /// Records that a request was answered, or that its client is gone.
     pub(crate) fn request_ended(&self) {
         if self.metrics.in_flight.dec() <= 1 {
             self.quiet.notify_one();
@@ -369,19 +370,19 @@ impl Core {
     }
 }
 
-/// How many clients that there is no room for are told so at the same time.
+/// The number of refused clients that get an error at the same time.
 const MOST_TURNED_AWAY: usize = 64;
 
-/// How long the first message of such a client is waited for, so that it is told under the name it waits for, and how
-/// long it has to read the answer.
+/// How long the bus waits for the first message of a refused client, so that the error has the correlation id the client
+/// waits for, and how long the client has to read the error.
 const FIRST_MESSAGE: Duration = Duration::from_millis(250);
 const TO_READ_IT: Duration = Duration::from_secs(2);
 
-/// Says why to a client there is no room for.
+/// Refuses a client over the limit, and sends it the reason.
 async fn turn_away(transport: impl Transport<ToServer, FromServer> + 'static, metrics: Arc<Metrics>) {
     let error = BusError::new(
         ErrorCode::Overloaded,
-        "the server has as many clients as it may have; end one, or raise `connections` in the section `bus` of the configuration",
+        "the limit of connections is reached; end a client, or raise `connections` in the section `bus` of the configuration",
     );
     metrics.refused(&error);
     let (mut source, mut sink) = Box::new(transport).split();
@@ -390,28 +391,28 @@ async fn turn_away(transport: impl Transport<ToServer, FromServer> + 'static, me
         Ok(Received::Refused(refusal)) => refusal.correlation_id,
         Ok(Received::End) | Err(_) => None,
     };
-    let answer = Response::refused(name.unwrap_or_else(crate::id::fresh), error);
+    let answer = Response::refused(name.unwrap_or_else(crate::id::new_correlation_id), error);
     let told = async {
         if sink.send(FromServer::Response(Box::new(answer))).await.is_ok() {
             drop(sink);
-            // A socket that is closed while there is something to read is reset, and the answer may be lost with it.
+            // Closing a socket with unread data resets it, and the answer may be lost. So the rest is read first.
             while !matches!(source.next().await, Received::End) {}
         }
     };
     let _ = tokio::time::timeout(TO_READ_IT, told).await;
 }
 
-/// One connection, counted as long as it lives.
-struct Counted(watch::Sender<usize>);
+/// A guard that counts one connection while it exists.
+struct CountedConnection(watch::Sender<usize>);
 
-impl Counted {
+impl CountedConnection {
     fn new(connected: &watch::Sender<usize>) -> Self {
         connected.send_modify(|count| *count += 1);
         Self(connected.clone())
     }
 }
 
-impl Drop for Counted {
+impl Drop for CountedConnection {
     fn drop(&mut self) {
         self.0.send_modify(|count| *count = count.saturating_sub(1));
     }

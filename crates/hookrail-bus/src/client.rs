@@ -1,6 +1,6 @@
 //! The Rust client: requests over any transport, any number at a time.
 //!
-//! Every way not to get an answer is one error, [`NotGuarded`], and every call ends: after its deadline at the latest.
+//! Every reason for a missing answer is one error type, [`NotGuarded`], and every call ends at its deadline at the latest.
 
 mod link;
 mod not_guarded;
@@ -17,23 +17,23 @@ use crate::id;
 use crate::message::{
     Cancel, FromServer, Hello, Lifecycle, Ping, Reload, Reloaded, Request, Subscribe, ToServer, Welcome,
 };
-use crate::report::Report;
+use crate::report::HookReport;
 use crate::transport::Transport;
 
-use link::{Link, Listener};
+use link::{LifecycleListener, Link};
 pub use not_guarded::NotGuarded;
 
-/// How many progress reports wait for a slow listener before the newest are lost.
+/// The number of progress reports that wait for a slow listener before the newest are dropped.
 const REPORTS: usize = 1024;
 
-/// How long an answer to a request is waited for, unless the host says otherwise. Hooks have a minute by default, and a
-/// request may wait for its turn and run several of them one after the other.
+/// The default deadline for the answer to a request. Hooks have a minute by default, and a request may wait for its turn
+/// and run several of them one after the other.
 const DEADLINE: Duration = Duration::from_secs(5 * 60);
 
-/// How long a connection, a `hello` or a `ping` may take.
+/// The deadline for a connection, a `hello` or a `ping`.
 const SHORT_DEADLINE: Duration = Duration::from_secs(10);
 
-/// How long a server that went away is looked for again, and how long is waited between two tries.
+/// How long a client tries to reconnect to a lost server.
 #[cfg(unix)]
 const RECONNECT_FOR: Duration = Duration::from_secs(5);
 #[cfg(unix)]
@@ -41,51 +41,51 @@ const FIRST_PAUSE: Duration = Duration::from_millis(20);
 #[cfg(unix)]
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// A client of a bus. Cloning shares the connection, which ends with the last clone.
+/// A client of a bus. Clones share the connection, which ends with the last clone.
 #[derive(Clone, Debug)]
 pub struct Client {
     connection: Arc<Connection>,
     deadline: Duration,
 }
 
-/// The connection there is now, and how to make another.
+/// The current connection, and how to replace a lost one.
 #[derive(Debug)]
 struct Connection {
     link: Mutex<Link>,
-    listener: Listener,
+    listener: LifecycleListener,
     #[cfg(unix)]
-    again: Option<Again>,
+    again: Option<Reconnect>,
 }
 
-/// How a lost connection is made again.
+/// How a lost connection is replaced.
 #[cfg(unix)]
 #[derive(Debug)]
-struct Again {
+struct Reconnect {
     path: PathBuf,
-    /// One at a time tries; others wait for what comes of it.
+    /// Held by the one caller that reconnects; others wait for its result.
     turn: tokio::sync::Mutex<()>,
 }
 
-/// What came of a request that was executed.
+/// The result of a request that was executed.
 #[derive(Clone, Debug)]
-pub struct Executed {
-    /// The request's name.
+pub struct ExecutedRequest {
+    /// The request's correlation id.
     pub correlation_id: String,
     /// What the hooks did.
-    pub report: Report,
-    /// How long the request waited for its turn. This never counts against a hook's time.
+    pub report: HookReport,
+    /// The time that the request waited for its turn. It is not part of a hook's timeout.
     pub queued: Duration,
-    /// How long its hooks took, all together.
+    /// The time that all its hooks took together.
     pub took: Duration,
-    /// Whether texts in the report were cut because it came over a line.
+    /// Whether texts in the report were cut to fit on a line.
     pub truncated: bool,
 }
 
 impl Client {
-    /// A client over a connection. When the connection ends, so does the client. Must be called inside a runtime.
+    /// Creates a client over a connection. When the connection ends, so does the client. Must be called inside a runtime.
     #[must_use]
     pub fn new(transport: impl Transport<FromServer, ToServer> + 'static) -> Self {
-        let listener = Listener::default();
+        let listener = LifecycleListener::default();
         let link = Link::new(transport, Arc::clone(&listener), link::AtEnd::CloseListener);
         let connection = Connection {
             link: Mutex::new(link),
@@ -96,36 +96,36 @@ impl Client {
         Self { connection: Arc::new(connection), deadline: DEADLINE }
     }
 
-    /// A client of the server at a socket. When the connection is lost, what was asked fails, and the next request
+    /// Connects to the server at a socket. If the connection is lost, unanswered requests fail, and the next request
     /// connects again: with growing pauses, for at most five seconds. Must be called inside a runtime.
     ///
     /// # Errors
-    /// When no server listens there, or other users could have put the socket there.
+    /// If no server listens there, or other users could have created the socket.
     #[cfg(unix)]
     pub async fn connect(path: impl Into<PathBuf>) -> Result<Self, NotGuarded> {
         let path = path.into();
-        let listener = Listener::default();
+        let listener = LifecycleListener::default();
         let link = Mutex::new(connect(&path, &listener).await?);
-        let again = Some(Again { path, turn: tokio::sync::Mutex::default() });
+        let again = Some(Reconnect { path, turn: tokio::sync::Mutex::default() });
         Ok(Self { connection: Arc::new(Connection { link, listener, again }), deadline: DEADLINE })
     }
 
-    /// The client with another deadline for answers; by default five minutes. Afterwards the request is cancelled and
-    /// counts as not guarded. The deadline of `hello` and `ping` is ten seconds, or this if it is shorter.
+    /// Sets the deadline for answers; the default is five minutes. After it the request is cancelled and counts as not
+    /// guarded. The deadline of `hello` and `ping` is ten seconds, or this if it is shorter.
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
         self
     }
 
-    /// Agrees on a protocol.
+    /// Agrees on a protocol version.
     ///
     /// # Errors
-    /// When the server refuses, or does not answer.
+    /// If the server refuses, or does not answer.
     pub async fn hello(&self, mut hello: Hello) -> Result<Welcome, NotGuarded> {
-        let name = hello.correlation_id.take().unwrap_or_else(id::fresh);
+        let name = hello.correlation_id.take().unwrap_or_else(id::new_correlation_id);
         hello.correlation_id = Some(name.clone());
-        match self.ask(name, ToServer::Hello(hello), self.deadline.min(SHORT_DEADLINE)).await? {
+        match self.request(name, ToServer::Hello(hello), self.deadline.min(SHORT_DEADLINE)).await? {
             FromServer::Welcome(welcome) => Ok(welcome),
             other => Err(NotGuarded::unexpected(other)),
         }
@@ -134,64 +134,63 @@ impl Client {
     /// Runs the hooks of an event. Dropping the future cancels the request.
     ///
     /// # Errors
-    /// When the hooks were not run or what they decided is not known, for whatever reason. The operation is then not
-    /// guarded.
-    pub async fn execute(&self, mut request: Request) -> Result<Executed, NotGuarded> {
-        let name = request.correlation_id.take().filter(|name| !name.is_empty()).unwrap_or_else(id::fresh);
+    /// If the hooks were not run, or their decision is not known, for whatever reason. The operation is then not guarded.
+    pub async fn execute(&self, mut request: Request) -> Result<ExecutedRequest, NotGuarded> {
+        let name = request.correlation_id.take().filter(|name| !name.is_empty()).unwrap_or_else(id::new_correlation_id);
         request.correlation_id = Some(name.clone());
-        match self.ask(name, ToServer::Request(Box::new(request)), self.deadline).await? {
+        match self.request(name, ToServer::Request(Box::new(request)), self.deadline).await? {
             FromServer::Response(response) => {
                 let report = response.result.map_err(NotGuarded::Refused)?;
                 let (correlation_id, queued, took) = (response.correlation_id, response.queued, response.took);
-                Ok(Executed { correlation_id, report, queued, took, truncated: response.truncated })
+                Ok(ExecutedRequest { correlation_id, report, queued, took, truncated: response.truncated })
             }
             other => Err(NotGuarded::unexpected(other)),
         }
     }
 
-    /// Ends a request. It gets its answer all the same, with the code `cancelled`.
+    /// Ends a request. It still gets its answer, with the code `cancelled`.
     pub fn cancel(&self, correlation_id: impl Into<String>) {
-        self.connection.current().say(ToServer::Cancel(Cancel::new(correlation_id)));
+        self.connection.current().send(ToServer::Cancel(Cancel::new(correlation_id)));
     }
 
-    /// Asks for a sign of life.
+    /// Checks that the server answers.
     ///
     /// # Errors
-    /// When the server does not answer.
+    /// If it does not.
     pub async fn ping(&self) -> Result<(), NotGuarded> {
-        let name = id::fresh();
+        let name = id::new_correlation_id();
         let ping = ToServer::Ping(Ping::named(name.clone()));
-        match self.ask(name, ping, self.deadline.min(SHORT_DEADLINE)).await? {
+        match self.request(name, ping, self.deadline.min(SHORT_DEADLINE)).await? {
             FromServer::Pong(_) => Ok(()),
             other => Err(NotGuarded::unexpected(other)),
         }
     }
 
-    /// Has all configuration read again. Sources that were removed are then gone for good.
+    /// Makes the server read all configuration again. The last good version of a removed source is then dropped.
     ///
     /// # Errors
-    /// When the connection is closed, or the server cannot do it.
+    /// If the connection is closed, or the server cannot do it.
     pub async fn reload(&self) -> Result<Reloaded, NotGuarded> {
-        let name = id::fresh();
+        let name = id::new_correlation_id();
         let reload = Reload { correlation_id: Some(name.clone()) };
-        match self.ask(name, ToServer::Reload(reload), self.deadline).await? {
+        match self.request(name, ToServer::Reload(reload), self.deadline).await? {
             FromServer::Reloaded(reloaded) => Ok(reloaded),
             other => Err(NotGuarded::unexpected(other)),
         }
     }
 
-    /// What happens to this client's requests from now on. A listener that was there before hears nothing more.
+    /// Subscribes to the progress of this client's requests. An earlier subscription of this client ends.
     #[must_use]
     pub fn lifecycles(&self) -> Lifecycles {
         let (sender, receiver) = mpsc::channel(REPORTS);
         lock(&self.connection.listener).replace(sender);
-        self.connection.current().say(ToServer::Subscribe(Subscribe::new(true)));
+        self.connection.current().send(ToServer::Subscribe(Subscribe::new(true)));
         Lifecycles(receiver)
     }
 
-    async fn ask(&self, name: String, message: ToServer, deadline: Duration) -> Result<FromServer, NotGuarded> {
-        let asked = async { self.connection.link().await?.ask(name, message).await };
-        // Dropping what was asked cancels it.
+    async fn request(&self, name: String, message: ToServer, deadline: Duration) -> Result<FromServer, NotGuarded> {
+        let asked = async { self.connection.link().await?.request(name, message).await };
+        // At the deadline the future is dropped, which cancels the request.
         tokio::time::timeout(deadline, asked).await.unwrap_or(Err(NotGuarded::TimedOut(deadline)))
     }
 }
@@ -205,7 +204,7 @@ impl Connection {
         self.lock().clone()
     }
 
-    /// The connection there is, or another one in place of one that was lost.
+    /// Returns the current connection, or a new one if it was lost.
     async fn link(&self) -> Result<Link, NotGuarded> {
         let current = self.current();
         let Some(lost) = current.end() else { return Ok(current) };
@@ -225,24 +224,24 @@ impl Connection {
 }
 
 #[cfg(unix)]
-async fn connect(path: &Path, listener: &Listener) -> Result<Link, NotGuarded> {
+async fn connect(path: &Path, listener: &LifecycleListener) -> Result<Link, NotGuarded> {
     let connected = tokio::time::timeout(SHORT_DEADLINE, crate::transport::connect(path)).await;
     let lines = connected.map_err(|_| NotGuarded::TimedOut(SHORT_DEADLINE))?.map_err(NotGuarded::Unreachable)?;
     let link = Link::new(lines, Arc::clone(listener), link::AtEnd::KeepListener);
     if lock(listener).is_some() {
-        link.say(ToServer::Subscribe(Subscribe::new(true)));
+        link.send(ToServer::Subscribe(Subscribe::new(true)));
     }
     Ok(link)
 }
 
-/// Tries until there is a server, for a while. A server that is being replaced comes back within moments.
+/// Tries to connect for [`RECONNECT_FOR`]. A server that is restarted is back within moments.
 #[cfg(unix)]
-async fn reconnect(path: &Path, listener: &Listener) -> Result<Link, NotGuarded> {
+async fn reconnect(path: &Path, listener: &LifecycleListener) -> Result<Link, NotGuarded> {
     let until = tokio::time::Instant::now() + RECONNECT_FOR;
     let mut pause = FIRST_PAUSE;
     loop {
         match connect(path, listener).await {
-            // Another user's socket does not get better by waiting.
+            // An unsafe socket does not become safe by waiting.
             Err(NotGuarded::Unreachable(crate::transport::ConnectError::Unsafe(place))) => {
                 return Err(NotGuarded::Unreachable(place.into()));
             }
@@ -253,12 +252,12 @@ async fn reconnect(path: &Path, listener: &Listener) -> Result<Link, NotGuarded>
     }
 }
 
-/// A stream of what happens to a client's requests.
+/// A stream of progress reports for a client's requests.
 #[derive(Debug)]
 pub struct Lifecycles(mpsc::Receiver<Lifecycle>);
 
 impl Lifecycles {
-    /// The next; none when the connection is closed and is not made again.
+    /// Returns the next report, or `None` when the connection is closed for good.
     pub async fn next(&mut self) -> Option<Lifecycle> {
         self.0.recv().await
     }

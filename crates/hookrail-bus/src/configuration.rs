@@ -1,4 +1,5 @@
-//! The configuration of one open project: when it was read, what of it is kept from before, and what was said about it.
+//! The configuration of one open project: when it was read, which sources are kept from before, and what was logged about
+//! it.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -14,24 +15,24 @@ use crate::watch::Signature;
 /// The configuration that is in force for a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigurationStatus {
-    /// Counts the configurations that were in force, from 1. Reading what is in force already does not count.
+    /// The number of the configuration in force, starting at 1. Reading an unchanged configuration does not increase it.
     pub revision: u64,
-    /// How long ago that was.
+    /// The time since it was put in force.
     pub age: Duration,
-    /// Sources that are broken, empty or gone, of which the last good version is in force.
+    /// The sources that are broken, empty or missing, and whose last good version is in force.
     pub kept: Vec<String>,
     /// Whether a source of the system layer exists and cannot be used, so that every gating event is denied.
     pub system_unusable: bool,
 }
 
-/// Why configuration is read again.
+/// The reason why configuration is read again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trigger {
     /// A file has changed.
     Change,
     /// The user's grants have changed.
     Grants,
-    /// It was asked for, by a signal or a client. Removed sources are then gone for good.
+    /// A signal or a client requested it. The last good version of a removed source is then dropped.
     Request,
 }
 
@@ -45,12 +46,12 @@ impl Trigger {
     }
 }
 
-/// What reading configuration again came to.
+/// The result of reading configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LoadResult {
-    /// Everything is in force as it is written.
+    /// Everything is in force as written.
     Loaded,
-    /// Something could not be used.
+    /// A part of it cannot be used.
     Errors,
     /// The last good version of a source stays in force.
     Kept,
@@ -69,26 +70,26 @@ impl LoadResult {
     }
 }
 
-/// The hook system of an open project, and what is known about its configuration.
-pub(crate) struct Project {
+/// The hook system of an open project, and the state of its configuration.
+pub(crate) struct OpenProject {
     pub(crate) system: HookSystem,
     pub(crate) directory: PathBuf,
-    /// Held while configuration is read on behalf of events, so that many of them cause one reading.
+    /// Held while configuration is read for an event, so that many events at once cause one reading.
     pub(crate) loading: tokio::sync::Mutex<()>,
-    state: Mutex<State>,
+    state: Mutex<ProjectState>,
 }
 
 #[derive(Default)]
-struct State {
-    /// What all files looked like before they were read last.
+struct ProjectState {
+    /// The signature of all files before they were last read.
     files: Signature,
-    /// What the user's grants looked like before they were read last.
+    /// The signature of the user's grants before they were last read.
     grants: Signature,
-    /// What the log was told already.
-    told: HashSet<String>,
+    /// The diagnostics that were logged.
+    logged: HashSet<String>,
 }
 
-impl Project {
+impl OpenProject {
     pub(crate) fn new(system: HookSystem, directory: &Path) -> Self {
         Self {
             system,
@@ -98,7 +99,8 @@ impl Project {
         }
     }
 
-    /// Reads configuration again. The signatures are those from before, so that what changes meanwhile is noticed.
+    /// Reads configuration again. The signatures must be taken before the call, so that a change during the reading is
+    /// noticed.
     pub(crate) fn load(&self, trigger: Trigger, files: Signature, grants: Signature) {
         match trigger {
             Trigger::Request => self.system.reload(),
@@ -112,13 +114,13 @@ impl Project {
     /// Whether a file was changed since configuration was read.
     pub(crate) fn is_outdated(&self) -> bool {
         let files = self.lock().files.clone();
-        files.again() != files
+        files.read_again() != files
     }
 
     /// Whether the grants were changed since they were read.
     pub(crate) fn has_other_grants(&self) -> bool {
         let grants = self.lock().grants.clone();
-        grants.again() != grants
+        grants.read_again() != grants
     }
 
     pub(crate) fn status(&self) -> ConfigurationStatus {
@@ -126,14 +128,14 @@ impl Project {
         let system = |source: &UnusableSource| source.kind == SourceKind::System;
         ConfigurationStatus {
             revision: configuration.revision,
-            // A clock that was set back makes it young, which harms nothing.
+            // If the clock was set back, the age is 0, which does no harm.
             age: configuration.loaded_at.elapsed().unwrap_or_default(),
             kept: configuration.kept.iter().map(|source| source.path.display().to_string()).collect(),
             system_unusable: configuration.unusable.iter().any(system),
         }
     }
 
-    /// What reading configuration came to.
+    /// Returns the result of the last reading.
     pub(crate) fn result(&self) -> LoadResult {
         let status = self.status();
         if status.system_unusable {
@@ -147,29 +149,29 @@ impl Project {
         }
     }
 
-    /// What of the configuration cannot be used, in words.
+    /// Returns a sentence for each part of the configuration that cannot be used.
     pub(crate) fn problems(&self) -> Vec<String> {
         let snapshot = self.system.snapshot();
         let errors = snapshot.diagnostics().iter();
         errors.filter(|found| found.level == Level::Error || KEPT.contains(&found.code)).map(sentence).collect()
     }
 
-    /// Tells the log what it was not told yet. What is mended and breaks again is told again.
+    /// Logs the diagnostics that are new. A problem that was fixed and comes back is logged again.
     pub(crate) fn log_news(&self) {
         let snapshot = self.system.snapshot();
         let found = snapshot.diagnostics().iter().filter(|found| found.level >= Level::Warning);
         let now: HashSet<String> = found.map(sentence).collect();
-        let before = std::mem::replace(&mut self.lock().told, now.clone());
+        let before = std::mem::replace(&mut self.lock().logged, now.clone());
         let found = snapshot.diagnostics().iter().filter(|found| found.level >= Level::Warning);
         let news: Vec<&Diagnostic> = found.filter(|found| !before.contains(&sentence(found))).collect();
-        let mended: Vec<&String> = before.difference(&now).collect();
-        log::configuration(&self.directory, &news, &mended);
+        let fixed: Vec<&String> = before.difference(&now).collect();
+        log::configuration(&self.directory, &news, &fixed);
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ProjectState> {
         lock(&self.state)
     }
 }
 
-/// The codes that say that the last good version of a source stays in force.
+/// The codes of diagnostics about a source whose last good version stays in force.
 const KEPT: [Code; 2] = [Code::KeptLastGood, Code::SourceRemoved];

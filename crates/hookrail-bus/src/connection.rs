@@ -1,7 +1,7 @@
-//! One connection: an actor that reads messages, starts requests, and owes an answer to each.
+//! One connection: an actor that reads messages, starts requests, and answers each of them.
 //!
-//! Everything that can happen to a connection is one arm of one `select`. Requests run as tasks of their own; when the
-//! connection ends, so do they, and with them their hooks.
+//! Everything that can happen to a connection is one arm of one `select`. Requests run as separate tasks; when the
+//! connection ends, so do they and their hooks.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,28 +9,28 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 
-use crate::budget::{Occupied, Weight};
-use crate::bus::{Core, State};
+use crate::budget::{MessageWeight, Occupied};
+use crate::bus::{BusCore, BusState};
 use crate::error::{BusError, ErrorCode};
 use crate::execute::{Progress, execute};
 use crate::message::{Cancelled, FromServer, Hello, Reload, Request, Response, ToServer, Welcome};
 use crate::metrics::ConnectionEnd;
-use crate::outbox::{Ended, Outbox};
-use crate::transport::{Received, Refusal, Source, Transport};
+use crate::outbox::{Outbox, WriterEnd};
+use crate::transport::{MessageRefusal, MessageSource, Received, Transport};
 use crate::{PROTOCOL, id, log};
 
-/// What a server can do beyond requests and responses.
+/// The features of a server beyond requests and responses.
 const CAPABILITIES: [&str; 6] = ["outcome", "cancel", "lifecycle", "projects", "traceparent", "reload"];
 
-/// Serves one client until it is served, gone, or not worth it.
-pub(crate) async fn serve(core: Arc<Core>, transport: Box<dyn Transport<ToServer, FromServer>>) {
+/// Serves one client until all its requests are answered, it is gone, or it is given up.
+pub(crate) async fn serve(core: Arc<BusCore>, transport: Box<dyn Transport<ToServer, FromServer>>) {
     let (mut source, sink) = transport.split();
     let (outbox, writing) = Outbox::start(sink, core.limits.most_buffered, core.limits.patience);
     core.metrics.connections.inc();
     let state = core.state.subscribe();
     let mut connection = Connection {
         slots: Arc::new(Semaphore::new(core.limits.in_flight)),
-        stranger: id::fresh().into(),
+        default_session: id::new_correlation_id().into(),
         core: Arc::clone(&core),
         outbox,
         state,
@@ -44,27 +44,27 @@ pub(crate) async fn serve(core: Arc<Core>, transport: Box<dyn Transport<ToServer
     };
     let why = connection.run(source.as_mut()).await;
     connection.end_requests().await;
-    // Dropping the last outbox lets the writer finish what is owed.
+    // When the last outbox is dropped, the writer writes the rest and ends.
     drop(connection);
     let end = match why {
-        Over::Served | Over::Unwritable => match (why, writing.await) {
-            (Over::Served, Ok(Ended::Flushed)) => ConnectionEnd::Served,
-            (_, Ok(Ended::Stalled)) => ConnectionEnd::Stalled,
-            (_, Ok(Ended::Flushed | Ended::Closed) | Err(_)) => ConnectionEnd::Vanished,
+        ConnectionStop::Served | ConnectionStop::Unwritable => match (why, writing.await) {
+            (ConnectionStop::Served, Ok(WriterEnd::Flushed)) => ConnectionEnd::Served,
+            (_, Ok(WriterEnd::Stalled)) => ConnectionEnd::Stalled,
+            (_, Ok(WriterEnd::Flushed | WriterEnd::Closed) | Err(_)) => ConnectionEnd::Vanished,
         },
-        Over::Vanished | Over::Overfull => {
+        ConnectionStop::Vanished | ConnectionStop::Overfull => {
             writing.abort();
-            if why == Over::Overfull { ConnectionEnd::Overfull } else { ConnectionEnd::Vanished }
+            if why == ConnectionStop::Overfull { ConnectionEnd::Overfull } else { ConnectionEnd::Vanished }
         }
     };
     core.metrics.closed(end);
     core.metrics.connections.dec();
 }
 
-/// Why a connection is not served any more.
+/// The reason why a connection is no longer served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Over {
-    /// Everything that was asked is answered, as soon as the writer is done.
+enum ConnectionStop {
+    /// All requests are answered, as soon as the writer is done.
     Served,
     /// The client is gone.
     Vanished,
@@ -75,62 +75,63 @@ enum Over {
 }
 
 /// A request that has no answer yet.
-struct Running {
+struct RunningRequest {
     name: String,
     slot: OwnedSemaphorePermit,
-    weight: Weight,
+    weight: MessageWeight,
 }
 
 struct Connection {
-    core: Arc<Core>,
+    core: Arc<BusCore>,
     outbox: Outbox,
-    state: watch::Receiver<State>,
-    /// One slot for each message that has no answer yet; an answer is one that was written.
+    state: watch::Receiver<BusState>,
+    /// One slot for each message that has no answer yet. An answer releases its slot when it was written, not when it is
+    /// queued.
     slots: Arc<Semaphore>,
     requests: JoinSet<Response>,
     named: HashMap<String, AbortHandle>,
-    running: HashMap<Id, Running>,
-    /// What the requests that run occupy.
+    running: HashMap<Id, RunningRequest>,
+    /// The memory that running requests occupy.
     occupied: Occupied,
-    /// Whose turn it is when a request names no session.
-    stranger: Arc<str>,
+    /// The session of requests that name none, for the schedule.
+    default_session: Arc<str>,
     reading: bool,
     refused_protocol: Option<BusError>,
     lifecycle: bool,
 }
 
 impl Connection {
-    async fn run(&mut self, source: &mut dyn Source<ToServer>) -> Over {
+    async fn run(&mut self, source: &mut dyn MessageSource<ToServer>) -> ConnectionStop {
         let mut slot = None;
         loop {
-            let draining = *self.state.borrow_and_update() != State::Serving;
+            let draining = *self.state.borrow_and_update() != BusState::Serving;
             if self.requests.is_empty() && (draining || !self.reading) {
-                return Over::Served;
+                return ConnectionStop::Served;
             }
-            if *self.state.borrow() == State::Ending {
+            if *self.state.borrow() == BusState::Ending {
                 self.requests.abort_all();
             }
             let slots = Arc::clone(&self.slots);
             let may_read = self.reading && slot.is_some() && self.occupied.has_room(self.core.limits.queued);
             let went = tokio::select! {
                 ended = self.requests.join_next_with_id(), if !self.requests.is_empty() => {
-                    ended.map_or(Ok(()), |ended| self.ended(ended))
+                    ended.map_or(Ok(()), |ended| self.answer_ended(ended))
                 }
-                heard = listen(source, may_read) => match heard {
-                    None => Err(Over::Vanished),
+                received = receive(source, may_read) => match received {
+                    None => Err(ConnectionStop::Vanished),
                     Some((Received::End, _)) => {
                         self.reading = false;
                         Ok(())
                     }
-                    Some((received, weight)) => self.take(received, weight, slot.take()),
+                    Some((received, weight)) => self.handle_received(received, weight, slot.take()),
                 },
                 free = slots.acquire_owned(), if self.reading && slot.is_none() => {
                     slot = free.ok();
                     Ok(())
                 }
-                () = self.outbox.closed() => Err(Over::Unwritable),
+                () = self.outbox.closed() => Err(ConnectionStop::Unwritable),
                 changed = self.state.changed() => {
-                    if changed.is_err() { Err(Over::Served) } else { Ok(()) }
+                    if changed.is_err() { Err(ConnectionStop::Served) } else { Ok(()) }
                 }
             };
             if let Err(over) = went {
@@ -139,22 +140,27 @@ impl Connection {
         }
     }
 
-    fn take(
+    fn handle_received(
         &mut self,
         received: Received<ToServer>,
-        weight: Weight,
+        weight: MessageWeight,
         slot: Option<OwnedSemaphorePermit>,
-    ) -> Result<(), Over> {
+    ) -> Result<(), ConnectionStop> {
         match received {
-            Received::Refused(Refusal { correlation_id, error }) => {
-                self.refuse(correlation_id.unwrap_or_else(id::fresh), error, slot)
+            Received::Refused(MessageRefusal { correlation_id, error }) => {
+                self.refuse(correlation_id.unwrap_or_else(id::new_correlation_id), error, slot)
             }
             Received::Message(message) => self.serve(message, weight, slot),
             Received::End => Ok(()),
         }
     }
 
-    fn serve(&mut self, message: ToServer, weight: Weight, slot: Option<OwnedSemaphorePermit>) -> Result<(), Over> {
+    fn serve(
+        &mut self,
+        message: ToServer,
+        weight: MessageWeight,
+        slot: Option<OwnedSemaphorePermit>,
+    ) -> Result<(), ConnectionStop> {
         let answer = match message {
             ToServer::Request(request) => return self.request(*request, weight, slot),
             ToServer::Hello(hello) => match self.hello(hello) {
@@ -178,24 +184,24 @@ impl Connection {
         self.send(answer, slot)
     }
 
-    /// Reloads beside everything else: reading configuration takes time. The answer is owed like any other, because the
-    /// writer ends with the last outbox.
+    /// Reloads in a separate task, because reading configuration takes time. The answer is still sent if the connection
+    /// ends meanwhile, because the writer waits for the last outbox.
     fn reload(&self, reload: Reload, slot: Option<OwnedSemaphorePermit>) {
         let (core, outbox) = (Arc::clone(&self.core), self.outbox.clone());
         tokio::spawn(async move {
             let mut reloaded = core.projects.reload().await;
             reloaded.correlation_id = reload.correlation_id;
-            // An outbox that is full has ended the connection already.
+            // A full outbox has already ended the connection.
             let _ = outbox.answer(FromServer::Reloaded(reloaded), slot);
         });
     }
 
     fn hello(&mut self, hello: Hello) -> Result<Welcome, (String, BusError)> {
         if hello.protocol == 0 || hello.protocol > PROTOCOL {
-            let message = format!("this server speaks protocol {PROTOCOL}, not {}", hello.protocol);
+            let message = format!("this server supports protocol {PROTOCOL}, not {}", hello.protocol);
             let error = BusError::new(ErrorCode::UnsupportedProtocol, message);
             self.refused_protocol = Some(error.clone());
-            return Err((hello.correlation_id.unwrap_or_else(id::fresh), error));
+            return Err((hello.correlation_id.unwrap_or_else(id::new_correlation_id), error));
         }
         let client = hello.client.as_deref().unwrap_or("unnamed");
         log::shielded(|| tracing::debug!(target: "hookrail::bus", client, "hello"));
@@ -219,12 +225,12 @@ impl Connection {
     fn request(
         &mut self,
         mut request: Request,
-        weight: Weight,
+        weight: MessageWeight,
         slot: Option<OwnedSemaphorePermit>,
-    ) -> Result<(), Over> {
-        let name = request.correlation_id.take().filter(|name| !name.is_empty()).unwrap_or_else(id::fresh);
-        let refused = if *self.state.borrow() != State::Serving {
-            Some(BusError::new(ErrorCode::ShuttingDown, "the server finishes what runs and takes nothing new"))
+    ) -> Result<(), ConnectionStop> {
+        let name = request.correlation_id.take().filter(|name| !name.is_empty()).unwrap_or_else(id::new_correlation_id);
+        let refused = if *self.state.borrow() != BusState::Serving {
+            Some(BusError::new(ErrorCode::ShuttingDown, "the server is shutting down and accepts no new requests"))
         } else if self.named.contains_key(&name) {
             let message = format!("a request with the correlationId `{name}` is still in flight");
             Some(BusError::new(ErrorCode::DuplicateCorrelationId, message))
@@ -232,31 +238,32 @@ impl Connection {
             self.refused_protocol.clone()
         };
         let (None, Some(slot)) = (&refused, slot) else {
-            let broken = || BusError::new(ErrorCode::InternalError, "the request had no place");
+            let broken = || BusError::new(ErrorCode::InternalError, "the request had no slot");
             return self.refuse(name, refused.unwrap_or_else(broken), None);
         };
         let progress = self.lifecycle.then(|| Progress { outbox: self.outbox.clone(), correlation_id: name.clone() });
-        let work = execute(Arc::clone(&self.core), request, name.clone(), Arc::clone(&self.stranger), progress);
+        let work = execute(Arc::clone(&self.core), request, name.clone(), Arc::clone(&self.default_session), progress);
         let task = self.requests.spawn(work);
         self.occupied.add(&weight);
-        self.running.insert(task.id(), Running { name: name.clone(), slot, weight });
+        self.running.insert(task.id(), RunningRequest { name: name.clone(), slot, weight });
         self.named.insert(name, task);
         self.core.metrics.in_flight.inc();
         Ok(())
     }
 
-    /// Answers a request that is over. Every request is, one way or another.
-    fn ended(&mut self, ended: Result<(Id, Response), JoinError>) -> Result<(), Over> {
+    /// Answers a request whose task has ended, also if it was cancelled or panicked.
+    fn answer_ended(&mut self, ended: Result<(Id, Response), JoinError>) -> Result<(), ConnectionStop> {
         let (id, response) = match ended {
             Ok((id, response)) => (id, Ok(response)),
-            Err(error) if error.is_cancelled() => {
-                (error.id(), Err(BusError::new(ErrorCode::Cancelled, "the request was cancelled and its hooks ended")))
-            }
+            Err(error) if error.is_cancelled() => (
+                error.id(),
+                Err(BusError::new(ErrorCode::Cancelled, "the request was cancelled and its hooks were ended")),
+            ),
             Err(error) => (error.id(), Err(BusError::new(ErrorCode::InternalError, "the server failed"))),
         };
-        let Some(Running { name, slot, weight }) = self.running.remove(&id) else { return Ok(()) };
+        let Some(RunningRequest { name, slot, weight }) = self.running.remove(&id) else { return Ok(()) };
         self.named.remove(&name);
-        // The request is gone, and its answer is counted on its own.
+        // The memory of the request is released here; that of its answer is counted separately.
         self.occupied.remove(&weight);
         drop(weight);
         self.core.request_ended();
@@ -268,17 +275,17 @@ impl Connection {
         self.send(FromServer::Response(Box::new(response)), Some(slot))
     }
 
-    fn refuse(&self, name: String, error: BusError, slot: Option<OwnedSemaphorePermit>) -> Result<(), Over> {
+    fn refuse(&self, name: String, error: BusError, slot: Option<OwnedSemaphorePermit>) -> Result<(), ConnectionStop> {
         self.core.metrics.refused(&error);
         log::refused(&name, &error);
         self.send(FromServer::Response(Box::new(Response::refused(name, error))), slot)
     }
 
-    fn send(&self, message: FromServer, slot: Option<OwnedSemaphorePermit>) -> Result<(), Over> {
-        if self.outbox.answer(message, slot) { Ok(()) } else { Err(Over::Overfull) }
+    fn send(&self, message: FromServer, slot: Option<OwnedSemaphorePermit>) -> Result<(), ConnectionStop> {
+        if self.outbox.answer(message, slot) { Ok(()) } else { Err(ConnectionStop::Overfull) }
     }
 
-    /// Ends what still runs: dropping a request ends its hooks.
+    /// Ends running requests. Dropping a request ends its hooks.
     async fn end_requests(&mut self) {
         self.requests.shutdown().await;
         for _ in self.running.drain() {
@@ -287,8 +294,11 @@ impl Connection {
     }
 }
 
-/// The next message, or nothing when the client is gone. While nothing may be read only the latter is looked for.
-async fn listen(source: &mut dyn Source<ToServer>, may_read: bool) -> Option<(Received<ToServer>, Weight)> {
+/// Returns the next message, or `None` when the client is gone. If reading is not allowed, it only waits for that.
+async fn receive(
+    source: &mut dyn MessageSource<ToServer>,
+    may_read: bool,
+) -> Option<(Received<ToServer>, MessageWeight)> {
     if may_read {
         let received = source.next().await;
         Some((received, source.weight()))

@@ -1,7 +1,7 @@
-//! Making an event from a request, with every mistake named.
+//! Makes an event from a request, with an error for every mistake.
 //!
-//! Types are the engine's own table. What must be there is stricter than on the command line: a guard that is asked
-//! about a tool without a name would match nothing and let it pass.
+//! The types of fields come from the engine's table. The required fields are stricter than on the command line: the matcher
+//! of a guard does not match a tool without a name, so the guard would be skipped.
 
 use std::path::Path;
 
@@ -15,37 +15,37 @@ use crate::message::Request;
 /// The base fields that a request may set.
 const BASE: [&str; 4] = ["session_id", "transcript_path", "timestamp", "cwd"];
 
-/// The event a request asks for, in a project.
-pub(crate) fn event(request: Request, project: &Path) -> Result<Event, BusError> {
+/// Makes the event of a request, in a project.
+pub(crate) fn make_event(request: Request, project: &Path) -> Result<Event, BusError> {
     let Request { event_name, input, traceparent, tracestate, .. } = request;
-    let kind = kind_of(&event_name)?;
+    let kind = find_kind(&event_name)?;
     let (mut input, repeated) = input
         .into_members()
         .map_err(|found| BusError::invalid(format!("`input` must be an object, not {}", found.described())))?;
-    // Of two tool inputs the client would call the tool with one and the hooks would judge the other.
+    // With two tool inputs the client could call the tool with one while the hooks check the other.
     if let Some(key) = repeated {
         return Err(BusError::invalid(format!("duplicate key `{key}` in `input`")));
     }
-    base_fields(kind, &mut input)?;
-    needed_fields(kind, &event_name, &input)?;
+    check_base_fields(kind, &mut input)?;
+    check_needed_fields(kind, &event_name, &input)?;
     if let Some(cwd) = input.get("cwd").and_then(Json::as_str)
         && Path::new(&cwd).is_relative()
     {
-        // The server's own directory means nothing to a client.
+        // A relative path from a client is not relative to the server's own working directory.
         input.set("cwd", Json::string(&project.join(cwd).to_string_lossy()));
     }
     let event = Event::new(kind, project)
         .with_members(input)
         .map_err(|error| BusError::invalid(format!("in `input`: {error}")))?;
-    trace(event, traceparent.as_deref(), tracestate.as_deref())
+    add_trace(event, traceparent.as_deref(), tracestate.as_deref())
 }
 
-/// The event of that name, in the words of any dialect or the neutral ones.
-pub(crate) fn kind_of(name: &str) -> Result<EventKind, BusError> {
-    find_event(name).ok_or_else(|| unknown(name))
+/// Returns the event with this name, in any dialect or as the neutral name.
+pub(crate) fn find_kind(name: &str) -> Result<EventKind, BusError> {
+    find_event(name).ok_or_else(|| unknown_event(name))
 }
 
-fn unknown(name: &str) -> BusError {
+fn unknown_event(name: &str) -> BusError {
     let names = EventKind::all().flat_map(|kind| {
         let columns = DialectId::CONFIGURED.into_iter().filter_map(move |dialect| kind.spec().column(dialect));
         std::iter::once(kind.name()).chain(columns.map(|column| column.name))
@@ -55,8 +55,8 @@ fn unknown(name: &str) -> BusError {
     BusError::new(ErrorCode::UnsupportedEvent, format!("`{shown}` is not an event of any dialect{hint}"))
 }
 
-/// Base fields are text. Null is the same as missing, and an event may have a field of its own of that name.
-fn base_fields(kind: EventKind, input: &mut JsonObject) -> Result<(), BusError> {
+/// Checks that base fields are strings. Null is the same as missing, and an event may have its own field with such a name.
+fn check_base_fields(kind: EventKind, input: &mut JsonObject) -> Result<(), BusError> {
     let own = |name: &str| {
         let columns = DialectId::CONFIGURED.into_iter().filter_map(|dialect| kind.spec().column(dialect));
         columns.flat_map(|column| column.fields).any(|field| field.name == name)
@@ -68,14 +68,15 @@ fn base_fields(kind: EventKind, input: &mut JsonObject) -> Result<(), BusError> 
                 input.remove(name);
             }
             Some(_) if own(name) => {}
-            Some(found) => return Err(wrong(name, "a string", found)),
+            Some(found) => return Err(wrong_kind(name, "a string", found)),
         }
     }
     Ok(())
 }
 
-/// What the dialect whose word was used needs. The neutral word stands for all of them.
-fn needed_fields(kind: EventKind, name: &str, input: &JsonObject) -> Result<(), BusError> {
+/// Checks the fields that the dialect with this event name requires. A neutral name requires the fields that all dialects
+/// have.
+fn check_needed_fields(kind: EventKind, name: &str, input: &JsonObject) -> Result<(), BusError> {
     let spec = kind.spec();
     let has = |field: &str| {
         let mut columns = DialectId::CONFIGURED.into_iter().filter_map(|dialect| spec.column(dialect));
@@ -83,7 +84,7 @@ fn needed_fields(kind: EventKind, name: &str, input: &JsonObject) -> Result<(), 
         let known = |column: &hookrail::event::Column| column.fields.iter().any(|known| known.name == field);
         if spec.name == name { columns.all(known) } else { named.any(known) }
     };
-    for field in spec.fields().iter().filter(|field| field.needed && has(field.name)) {
+    for field in spec.fields.iter().filter(|field| field.needed && has(field.name)) {
         let (field, non_empty) = (field.name, field.non_empty);
         match input.get(field) {
             None => return Err(BusError::invalid(format!("`{field}` is missing in `input`"))),
@@ -102,12 +103,12 @@ fn needed_fields(kind: EventKind, name: &str, input: &JsonObject) -> Result<(), 
     Ok(())
 }
 
-fn wrong(field: &str, expected: &str, found: JsonKind) -> BusError {
+fn wrong_kind(field: &str, expected: &str, found: JsonKind) -> BusError {
     BusError::invalid(format!("in `input`: `{field}` must be {expected}, not {}", found.described()))
 }
 
-/// Hands the trace to the hooks, in the variables that OpenTelemetry gives to processes.
-fn trace(event: Event, parent: Option<&str>, state: Option<&str>) -> Result<Event, BusError> {
+/// Passes the trace to the hooks, in the environment variables that OpenTelemetry defines.
+fn add_trace(event: Event, parent: Option<&str>, state: Option<&str>) -> Result<Event, BusError> {
     let Some(parent) = parent else { return Ok(event) };
     if !is_traceparent(parent) {
         return Err(BusError::invalid("`traceparent` is not a W3C trace context"));
@@ -122,7 +123,7 @@ fn trace(event: Event, parent: Option<&str>, state: Option<&str>) -> Result<Even
     }
 }
 
-/// `00-<32 hex>-<16 hex>-<2 hex>`; a later version may have more after it.
+/// Whether a text is `00-<32 hex>-<16 hex>-<2 hex>`; a later version may have more after it.
 fn is_traceparent(text: &str) -> bool {
     let hex = |part: &str, length: usize| {
         part.len() == length && part.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
@@ -148,11 +149,11 @@ mod tests {
     use super::*;
 
     fn make(name: &str, input: &str) -> Result<Event, String> {
-        event(Request::new(name, Json::parse(input).unwrap()), Path::new("/p")).map_err(|error| error.message)
+        make_event(Request::new(name, Json::parse(input).unwrap()), Path::new("/p")).map_err(|error| error.message)
     }
 
     #[test]
-    fn base_fields_are_checked_and_a_directory_is_the_projects() {
+    fn check_base_fields_are_checked_and_a_directory_is_the_projects() {
         let made = make("SessionStart", r#"{"source":"startup","session_id":"s","cwd":"sub","transcript_path":null}"#);
         let made = made.unwrap();
         assert_eq!((made.session_id(), made.cwd()), ("s", Path::new("/p/sub")));
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn the_word_that_is_used_says_what_is_needed() {
+    fn the_name_of_the_event_decides_which_fields_are_needed() {
         assert_eq!(make("AfterAgent", "{}").unwrap_err(), "`prompt` is missing in `input`");
         assert!(make("agent_end", r#"{"messages":[]}"#).is_ok());
         assert!(make("agent-end", "{}").is_ok());

@@ -1,13 +1,13 @@
-//! Making up correlation ids.
+//! Generates correlation ids.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A new UUID (version 4). The standard library's keyed hash of a counter is as unique as the random keys it is seeded
-/// with; nothing here has to be a secret.
-pub(crate) fn fresh() -> String {
+/// Returns a new UUID (version 4). It is a keyed hash of a counter from the standard library, which is as unique as its
+/// random keys. It need not be secret.
+pub(crate) fn new_correlation_id() -> String {
     static KEYS: OnceLock<(RandomState, RandomState)> = OnceLock::new();
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let (one, two) = KEYS.get_or_init(|| (RandomState::new(), RandomState::new()));
@@ -28,7 +28,7 @@ pub(crate) fn fresh() -> String {
 mod tests {
     #[test]
     fn ids_are_uuids_and_differ() {
-        let (one, two) = (super::fresh(), super::fresh());
+        let (one, two) = (super::new_correlation_id(), super::new_correlation_id());
         assert_ne!(one, two);
         for id in [one, two] {
             let lengths: Vec<usize> = id.split('-').map(str::len).collect();

@@ -1,4 +1,4 @@
-//! hookrail's message bus: agents in any language ask for hooks to be run and get one answer for every request.
+//! hookrail's message bus: agents in any language request hook runs and get one answer for every request.
 //!
 //! The contract is one message out and one message back: `HOOK_EXECUTION_REQUEST` and `HOOK_EXECUTION_RESPONSE`. A
 //! [`Bus`] serves any number of clients over [`Transport`]s: in this process over channels and without serialisation,
@@ -7,13 +7,13 @@
 //!
 //! ```no_run
 //! use hookrail::{HookSystem, Json};
-//! use hookrail_bus::{Bus, Request, Settings};
+//! use hookrail_bus::{Bus, Request, BusOptions};
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! let bus = Bus::new(Settings::new(".", |project| HookSystem::builder(project)));
+//! let bus = Bus::new(BusOptions::new(".", |project| HookSystem::builder(project)));
 //! let client = bus.client();
 //! let input = Json::parse(r#"{"tool_name": "write_file", "tool_input": {"path": ".env"}}"#)?;
-//! // An error means that the operation is not guarded. It is never a yes.
+//! // An error means that the operation is not guarded. It never means that the operation is allowed.
 //! let report = client.execute(Request::new("BeforeTool", input)).await?.report;
 //! if report.is_denied() {
 //!     println!("blocked: {}", report.reason().unwrap_or_default());
@@ -22,8 +22,8 @@
 //! # }
 //! ```
 //!
-//! What this crate must not know: how a hook is found, matched, run or merged. It hands an event to the engine and
-//! reports what came of it.
+//! This crate must not know how a hook is found, matched, run or merged. It passes an event to the engine and reports the
+//! outcome.
 
 #![forbid(unsafe_code)]
 
@@ -51,23 +51,26 @@ pub mod transport;
 mod watch;
 mod wire;
 
-pub use bus::{Bus, Settings};
-pub use client::{Client, Executed, Lifecycles, NotGuarded};
+pub use bus::{Bus, BusOptions};
+pub use client::{Client, ExecutedRequest, Lifecycles, NotGuarded};
 pub use configuration::ConfigurationStatus;
 pub use error::{BusError, ErrorCode};
 pub use message::{
     Cancel, Cancelled, FromServer, Hello, Lifecycle, Message, Phase, Ping, Reload, Reloaded, Request, Response,
-    Subscribe, ToServer, Wait, Welcome,
+    Subscribe, ToServer, WaitFor, Welcome,
 };
 pub use metrics::{Metrics, MetricsServer};
 pub use reference::reference;
-pub use report::Report;
+pub use report::HookReport;
 pub use schema::schemas;
-pub use transport::{Closed, Listener, MessageLimits, Received, Refusal, Sink, Source, Transport, Weight};
+pub use transport::{
+    ConnectionClosed, Listener, MessageLimits, MessageRefusal, MessageSink, MessageSource, MessageWeight, Received,
+    Transport,
+};
 pub use watch::WatchMode;
 
-/// The protocol's major version. A client that names a higher one is refused; one that names none gets this.
+/// The major version of the protocol. A client that requests a higher one is refused; one that requests none gets this.
 pub const PROTOCOL: u64 = 1;
 
-/// How many bytes a line may have, its end not counted.
+/// The longest line in bytes, without its line end.
 pub const LINE_LIMIT: usize = 16 * 1024 * 1024;

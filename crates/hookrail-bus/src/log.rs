@@ -1,6 +1,6 @@
-//! What an operator reads about requests: refusals and failed hooks as warnings, decisions as information.
+//! Log lines about requests for operators: refusals and failed hooks as warnings, decisions as information.
 //!
-//! Every line of a request stands in its span, which names the request, the session, the project, the event and the tool.
+//! Every line of a request is in its span, which names the request, the session, the project, the event and the tool.
 //! Nothing here can fail or change an answer.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,11 +12,11 @@ use tracing::Span;
 
 use crate::error::{BusError, ErrorCode};
 
-/// How much of a text that a hook or a client wrote is logged.
+/// The longest text of a hook or a client in a log line, in characters.
 const LONGEST: usize = 1_000;
 
-/// What all log lines of a request are about.
-pub(crate) struct About {
+/// The fields of all log lines of a request.
+pub(crate) struct RequestLog {
     correlation_id: String,
     session: String,
     project: PathBuf,
@@ -24,14 +24,14 @@ pub(crate) struct About {
     tool: Option<String>,
 }
 
-impl About {
+impl RequestLog {
     pub(crate) fn new(correlation_id: &str, event: &Event, project: &Path) -> Self {
         Self {
-            correlation_id: short(correlation_id).to_owned(),
-            session: short(event.session_id()).to_owned(),
+            correlation_id: shorten(correlation_id).to_owned(),
+            session: shorten(event.session_id()).to_owned(),
             project: project.to_owned(),
             event: event.kind(),
-            tool: event.text("tool_name").map(|name| short(&name).to_owned()),
+            tool: event.text("tool_name").map(|name| shorten(&name).to_owned()),
         }
     }
 
@@ -44,38 +44,38 @@ impl About {
     }
 }
 
-/// Writes to the log. A subscriber that panics, for example because its terminal is gone, loses a line and nothing else.
+/// Writes to the log. If a subscriber panics, for example because its terminal is gone, only the line is lost.
 pub(crate) fn shielded(write: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(write)) {
-        // Dropping what was thrown may panic, too.
+        // Dropping the payload of the panic may panic too.
         std::mem::forget(payload);
     }
 }
 
-/// A message that was not executed.
+/// Logs a message that was not executed.
 pub(crate) fn refused(correlation_id: &str, error: &BusError) {
     shielded(|| log_refused(correlation_id, error));
 }
 
-/// What came of a request. What loading noticed is logged when configuration is read, not for every event.
-pub(crate) fn executed(about: &About, outcome: &Outcome, loading: &[Diagnostic]) {
+/// Logs the outcome of a request. Diagnostics of loading are logged when configuration is read, not for every event.
+pub(crate) fn executed(about: &RequestLog, outcome: &Outcome, loading: &[Diagnostic]) {
     shielded(|| about.span().in_scope(|| log_executed(outcome, loading)));
 }
 
-/// What is wrong with the configuration of a project, and what no longer is.
-pub(crate) fn configuration(project: &Path, news: &[&Diagnostic], mended: &[&String]) {
+/// Logs the new problems of a project's configuration, and those that were fixed.
+pub(crate) fn configuration(project: &Path, news: &[&Diagnostic], fixed: &[&String]) {
     shielded(|| {
         let project = project.display();
         for found in news {
             tracing::warn!(target: "hookrail::bus", %project, code = found.code.name(), "{}", sentence(found));
         }
-        for message in mended {
-            tracing::info!(target: "hookrail::bus", %project, "no longer: {message}");
+        for message in fixed {
+            tracing::info!(target: "hookrail::bus", %project, "fixed: {message}");
         }
     });
 }
 
-/// A diagnostic in one sentence, with its place.
+/// Returns a diagnostic as one sentence, with its place.
 pub(crate) fn sentence(diagnostic: &Diagnostic) -> String {
     match &diagnostic.location {
         Some(location) => format!("{}: {} ({})", location.file.display(), diagnostic.message, diagnostic.code.name()),
@@ -84,9 +84,9 @@ pub(crate) fn sentence(diagnostic: &Diagnostic) -> String {
 }
 
 fn log_refused(correlation_id: &str, error: &BusError) {
-    let (id, code, reason) = (short(correlation_id), error.code_name(), short(&error.message));
+    let (id, code, reason) = (shorten(correlation_id), error.code_name(), shorten(&error.message));
     match error.known() {
-        // The client asked for it, or it was told beforehand.
+        // The client requested the cancellation, or the operator the shutdown.
         Some(ErrorCode::Cancelled | ErrorCode::ShuttingDown) => {
             tracing::info!(target: "hookrail::bus", correlationId = id, code, reason, "request not executed");
         }
@@ -110,17 +110,17 @@ fn log_executed(outcome: &Outcome, loading: &[Diagnostic]) {
     for run in outcome.runs.iter().filter(|run| run.health == Health::Failed && run.end != EndKind::Cancelled) {
         let about = format!("hook `{}`", run.hook);
         let reported = others.iter().position(|found| found.message.contains(&about)).map(|at| others.remove(at));
-        let reason = reported.map_or_else(|| last_words(run), |found| found.message.as_str());
+        let reason = reported.map_or_else(|| written_output(run), |found| found.message.as_str());
         let decision = run.decision.map(Decision::name);
         tracing::warn!(
             target: "hookrail::bus", hook = %run.hook, end = run.end.name(), exitCode = run.exit_code,
-            signal = run.signal, decision, reason = short(reason), "hook failed"
+            signal = run.signal, decision, reason = shorten(reason), "hook failed"
         );
     }
     for found in others {
-        tracing::warn!(target: "hookrail::bus", code = found.code.name(), reason = short(&found.message), "diagnostic");
+        tracing::warn!(target: "hookrail::bus", code = found.code.name(), reason = shorten(&found.message), "diagnostic");
     }
-    let reason = outcome.effects.reason.as_deref().map(short);
+    let reason = outcome.effects.reason.as_deref().map(shorten);
     match outcome.effects.decision {
         Some(decision @ (Decision::Deny | Decision::Ask)) => {
             let hook = deciders(outcome, decision);
@@ -134,24 +134,24 @@ fn log_executed(outcome: &Outcome, loading: &[Diagnostic]) {
         Some(_) | None => tracing::debug!(target: "hookrail::bus", runs = outcome.runs.len(), "not denied"),
     }
     if let Some(stop) = &outcome.effects.stop {
-        tracing::info!(target: "hookrail::bus", decision = "stop", reason = short(&stop.reason), "agent stopped");
+        tracing::info!(target: "hookrail::bus", decision = "stop", reason = shorten(&stop.reason), "agent stopped");
     }
 }
 
-/// The hooks that decided so.
+/// Returns the names of the hooks with this decision.
 fn deciders(outcome: &Outcome, decision: Decision) -> String {
     let deciders = outcome.runs.iter().filter(|run| run.decision == Some(decision));
     let names: Vec<String> = deciders.map(|run| run.hook.to_string()).collect();
-    short(&names.join(", ")).to_owned()
+    shorten(&names.join(", ")).to_owned()
 }
 
-fn last_words(run: &HookRun) -> &str {
+fn written_output(run: &HookRun) -> &str {
     let (stderr, stdout) = (run.stderr.trim(), run.stdout.trim());
     if stderr.is_empty() { stdout } else { stderr }
 }
 
-/// As much of a text as a log line has room for.
-fn short(text: &str) -> &str {
+/// Returns the beginning of a text that fits in a log line.
+fn shorten(text: &str) -> &str {
     let end = text.char_indices().map(|(at, _)| at).nth(LONGEST).unwrap_or(text.len());
     text.get(..end).unwrap_or(text)
 }

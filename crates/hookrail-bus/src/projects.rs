@@ -1,7 +1,7 @@
-//! The projects a server has open: one hook system for each real directory, with that project's own trust.
+//! The open projects of a server: one hook system for each real directory, with that project's own trust.
 //!
-//! Their number is bounded. The one that was idle longest makes room; one that is in use never does, and neither does the
-//! server's own.
+//! Their number is limited. At the limit the project that was idle longest is closed. A project in use is never closed, and
+//! neither is the server's own.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -13,51 +13,51 @@ use hookrail::{Builder, HookSystem, lock};
 use tokio::sync::{OnceCell, watch};
 use tokio::task::JoinSet;
 
-use crate::configuration::{ConfigurationStatus, LoadResult, Project, Trigger};
+use crate::configuration::{ConfigurationStatus, LoadResult, OpenProject, Trigger};
 use crate::error::{BusError, ErrorCode};
 use crate::log;
 use crate::message::Reloaded;
 use crate::metrics::LoadCounter;
 use crate::watch::{Signature, WatchMode, Watcher};
 
-/// How often every path is looked at if the operating system cannot report changes.
+/// How often every path is checked if the operating system cannot report changes.
 const POLL_EVERY: Duration = Duration::from_secs(1);
 
-/// How often configuration is read again because reading it showed further places that hold some.
+/// The most readings in a row. A reading may show further paths with configuration, which are then read too.
 const ROUNDS: usize = 3;
 
-/// How the hook system of a project is described.
-pub(crate) type Describe = Box<dyn Fn(&Path) -> Result<Builder, String> + Send + Sync>;
+/// The function that returns the builder of a project's hook system.
+pub(crate) type DescribeProject = Box<dyn Fn(&Path) -> Result<Builder, String> + Send + Sync>;
 
 /// The open projects.
 pub(crate) struct Projects {
     this: Weak<Self>,
     own: PathBuf,
     most: usize,
-    describe: Arc<Describe>,
-    state: Mutex<State>,
-    /// None if configuration is not watched.
+    describe: Arc<DescribeProject>,
+    state: Mutex<ProjectsState>,
+    /// `None` if configuration is not watched.
     watcher: Option<Watcher>,
-    /// Whether a task looks at every path.
+    /// Whether a task checks every path at intervals.
     is_polling: AtomicBool,
-    /// The files that hold the user's grants. They are looked at before every event.
+    /// The files with the user's grants. They are checked before every event.
     grants: Vec<PathBuf>,
     loads: LoadCounter,
     reloads: watch::Sender<u64>,
 }
 
 #[derive(Default)]
-struct State {
-    open: HashMap<PathBuf, Open>,
+struct ProjectsState {
+    open: HashMap<PathBuf, ProjectEntry>,
     clock: u64,
-    /// Hook systems that made room and still have something to end.
+    /// The hook systems that were closed and still end processes.
     leaving: JoinSet<()>,
 }
 
-struct Open {
-    project: Arc<OnceCell<Arc<Project>>>,
+struct ProjectEntry {
+    project: Arc<OnceCell<Arc<OpenProject>>>,
     used: u64,
-    /// Everybody who works with it holds this too.
+    /// Shared with every lease, so its count shows whether the project is in use.
     in_use: Arc<()>,
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct Lease {
     _in_use: Arc<()>,
 }
 
-/// Whether configuration is watched. Grants are looked at in any case.
+/// Whether configuration is watched. Grants are checked in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Watching {
     On,
@@ -79,7 +79,7 @@ impl Projects {
     pub(crate) fn new(
         own: PathBuf,
         most: usize,
-        describe: Describe,
+        describe: DescribeProject,
         watching: Watching,
         grants: Vec<PathBuf>,
         loads: LoadCounter,
@@ -108,25 +108,25 @@ impl Projects {
         })
     }
 
-    /// The project of a request, opened where it is not.
+    /// Returns the project of a request, and opens it if it is not open.
     pub(crate) async fn lease(self: &Arc<Self>, named: Option<&Path>) -> Result<Lease, BusError> {
         let named = named.map_or_else(|| self.own.clone(), |named| self.own.join(named));
         let directory = real_directory(&named)?;
         let (cell, in_use) = self.entry(&directory);
         let project = cell.get_or_try_init(|| self.open(directory.clone())).await?;
-        // A grant that was revoked is not in force for the next event, however configuration is watched.
+        // A revoked grant must not be in force for the next event, even if the watcher has not reported the change.
         if project.has_other_grants() {
-            self.load_elsewhere(project, Trigger::Grants).await.map_err(cannot_be_opened)?;
+            self.load_off_thread(project, Trigger::Grants).await.map_err(cannot_be_opened)?;
         }
         Ok(Lease { system: project.system.clone(), directory, _in_use: in_use })
     }
 
-    /// Reading configuration blocks, so it happens elsewhere.
-    async fn open(self: &Arc<Self>, directory: PathBuf) -> Result<Arc<Project>, BusError> {
+    /// Opens a project on a thread for blocking work, because reading configuration blocks.
+    async fn open(self: &Arc<Self>, directory: PathBuf) -> Result<Arc<OpenProject>, BusError> {
         let (describe, this) = (Arc::clone(&self.describe), Arc::clone(self));
         let opening = move || {
-            let project = Arc::new(Project::new(describe(&directory)?.build(), &directory));
-            // What changed between the first look and the watch would otherwise be missed.
+            let project = Arc::new(OpenProject::new(describe(&directory)?.build(), &directory));
+            // Read again after watching has begun, so that no change in between is missed.
             this.read(&project, Trigger::Change);
             this.loads.opened(project.result());
             project.log_news();
@@ -137,12 +137,12 @@ impl Projects {
         Ok(opened)
     }
 
-    /// The place of a project, which is now in use. Others make room for it.
-    fn entry(&self, directory: &Path) -> (Arc<OnceCell<Arc<Project>>>, Arc<()>) {
+    /// Returns the entry of a project, which is now in use. Idle projects over the limit are closed.
+    fn entry(&self, directory: &Path) -> (Arc<OnceCell<Arc<OpenProject>>>, Arc<()>) {
         let mut state = self.lock();
         state.clock += 1;
         let used = state.clock;
-        let open = state.open.entry(directory.to_owned()).or_insert_with(|| Open {
+        let open = state.open.entry(directory.to_owned()).or_insert_with(|| ProjectEntry {
             project: Arc::default(),
             used,
             in_use: Arc::default(),
@@ -166,8 +166,8 @@ impl Projects {
         leased
     }
 
-    /// Every path whose change changes which hooks run, or what they do.
-    fn paths(&self, project: &Project) -> Vec<PathBuf> {
+    /// Returns every path whose change affects which hooks run, or what they do.
+    fn paths(&self, project: &OpenProject) -> Vec<PathBuf> {
         let mut paths = project.system.watched_paths();
         paths.extend(self.grants.iter().cloned());
         paths.sort();
@@ -175,29 +175,29 @@ impl Projects {
         paths
     }
 
-    /// Reads the configuration of a project and follows the places it came from. They are followed before they are read,
-    /// so that no change is missed, and reading may show further ones.
-    fn read(&self, project: &Project, trigger: Trigger) {
+    /// Reads the configuration of a project and watches its paths. They are watched before they are read, so that no change
+    /// is missed. A reading may show further paths, so this repeats up to [`ROUNDS`] times.
+    fn read(&self, project: &OpenProject, trigger: Trigger) {
         let mut trigger = trigger;
         for _ in 0..ROUNDS {
             let paths = self.paths(project);
             if let Some(watcher) = &self.watcher {
                 watcher.follow(&project.directory, paths.clone());
             }
-            project.load(trigger, Signature::of(&paths), Signature::of(&self.grants));
+            project.load(trigger, Signature::read(&paths), Signature::read(&self.grants));
             if self.paths(project) == paths {
                 return;
             }
             trigger = Trigger::Change;
         }
-        // The next change is noticed by what is followed now; what changed in between is not.
+        // The paths still changed after the last round. Later changes are noticed from here on.
         if let Some(watcher) = &self.watcher {
             watcher.follow(&project.directory, self.paths(project));
         }
     }
 
-    /// Reads the configuration of a project again and says what came of it.
-    fn load(&self, project: &Project, trigger: Trigger) -> LoadResult {
+    /// Reads the configuration of a project again, and returns the result.
+    fn load(&self, project: &OpenProject, trigger: Trigger) -> LoadResult {
         self.read(project, trigger);
         let (result, status) = (project.result(), project.status());
         self.loads.reloaded(trigger, result);
@@ -213,13 +213,13 @@ impl Projects {
         result
     }
 
-    async fn load_elsewhere(
+    async fn load_off_thread(
         self: &Arc<Self>,
-        project: &Arc<Project>,
+        project: &Arc<OpenProject>,
         trigger: Trigger,
     ) -> Result<LoadResult, tokio::task::JoinError> {
         let _one_at_a_time = project.loading.lock().await;
-        // The caller that came first may have done the work.
+        // Another caller may have read the grants while this one waited.
         if trigger == Trigger::Grants && !project.has_other_grants() {
             return Ok(project.result());
         }
@@ -227,7 +227,7 @@ impl Projects {
         tokio::task::spawn_blocking(move || this.load(&project, trigger)).await
     }
 
-    /// Reloads the projects for which a changed path matters. This runs on the watcher's own thread.
+    /// Reloads the projects of changed paths. This runs on the watcher's own thread.
     fn changed(&self, directories: &[PathBuf]) {
         for directory in directories {
             if let Some(project) = self.opened(directory) {
@@ -236,15 +236,15 @@ impl Projects {
         }
     }
 
-    /// Reads the configuration of every open project again, and accepts what was removed.
+    /// Reads the configuration of every open project again, and drops the last good versions of removed sources.
     pub(crate) async fn reload(self: &Arc<Self>) -> Reloaded {
-        // The server's own is always told about, so it is opened if it is not.
+        // The answer always has the server's own project, so it is opened if it is not open.
         let own = self.lease(None).await;
         let mut problems: Vec<String> = own.as_ref().err().map(|error| error.message.clone()).into_iter().collect();
         let (mut kept, mut projects) = (Vec::new(), 0);
         for project in self.all() {
             projects += 1;
-            match self.load_elsewhere(&project, Trigger::Request).await {
+            match self.load_off_thread(&project, Trigger::Request).await {
                 Ok(LoadResult::Loaded) => {}
                 Ok(LoadResult::Errors | LoadResult::Kept | LoadResult::SystemUnusable) => {
                     problems.extend(project.problems());
@@ -257,7 +257,7 @@ impl Projects {
         Reloaded { correlation_id: None, success: problems.is_empty(), projects, revision, kept, problems }
     }
 
-    /// Looks at every path once a second from now on, if the operating system cannot report changes.
+    /// Starts to check every path once a second, if the operating system cannot report changes.
     fn poll_if_needed(&self) {
         if self.mode() != WatchMode::Polling || self.is_polling.swap(true, Ordering::Relaxed) {
             return;
@@ -269,51 +269,52 @@ impl Projects {
                 let Some(projects) = this.upgrade() else { return };
                 for project in projects.all() {
                     if project.is_outdated() {
-                        let _ = projects.load_elsewhere(&project, Trigger::Change).await;
+                        let _ = projects.load_off_thread(&project, Trigger::Change).await;
                     }
                 }
             }
         });
     }
 
-    /// How changes are noticed.
+    /// Returns how changes are noticed.
     pub(crate) fn mode(&self) -> WatchMode {
         self.watcher.as_ref().map_or(WatchMode::Off, Watcher::mode)
     }
 
-    /// The configuration of the server's own project, when it is open.
+    /// Returns the configuration of the server's own project, if it is open.
     pub(crate) fn configuration(&self) -> Option<ConfigurationStatus> {
         let directory = real_directory(&self.own).ok()?;
         self.opened(&directory).map(|project| project.status())
     }
 
-    /// The configuration of every open project.
+    /// Returns the configuration of every open project.
     pub(crate) fn configurations(&self) -> Vec<(PathBuf, ConfigurationStatus)> {
         self.all().iter().map(|project| (project.directory.clone(), project.status())).collect()
     }
 
-    fn opened(&self, directory: &Path) -> Option<Arc<Project>> {
+    fn opened(&self, directory: &Path) -> Option<Arc<OpenProject>> {
         self.lock().open.get(directory).and_then(|open| open.project.get().cloned())
     }
 
-    fn all(&self) -> Vec<Arc<Project>> {
+    fn all(&self) -> Vec<Arc<OpenProject>> {
         let state = self.lock();
-        let mut all: Vec<Arc<Project>> = state.open.values().filter_map(|open| open.project.get().cloned()).collect();
+        let mut all: Vec<Arc<OpenProject>> =
+            state.open.values().filter_map(|open| open.project.get().cloned()).collect();
         all.sort_by(|one, other| one.directory.cmp(&other.directory));
         all
     }
 
-    /// Counts reloads, for callers that wait for one.
+    /// Returns a counter of reloads, for callers that wait for one.
     pub(crate) fn reloads(&self) -> watch::Receiver<u64> {
         self.reloads.subscribe()
     }
 
-    /// How many are open.
+    /// Returns the number of open projects.
     pub(crate) fn count(&self) -> usize {
         self.lock().open.len()
     }
 
-    /// Closes everything, and waits until nothing of any hook is left that has to end.
+    /// Closes all projects, and waits until no process of any hook is left.
     pub(crate) async fn shutdown(&self) {
         let (open, mut leaving) = {
             let mut state = self.lock();
@@ -327,12 +328,12 @@ impl Projects {
         while leaving.join_next().await.is_some() {}
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ProjectsState> {
         lock(&self.state)
     }
 }
 
-/// Waits for the end of everything a hook system has started. No request is left to answer, so it is logged.
+/// Shuts a hook system down. No request is left that could report its findings, so they are logged.
 async fn close(system: HookSystem) {
     for finding in system.shutdown().await {
         let project = system.project().display();
@@ -340,15 +341,15 @@ async fn close(system: HookSystem) {
     }
 }
 
-/// Trust is bound to a project's one real name.
+/// Returns the real path of a project, to which its trust is bound.
 fn real_directory(named: &Path) -> Result<PathBuf, BusError> {
     let invalid = |why: String| BusError::new(ErrorCode::InvalidProject, why);
     let shown = named.display();
     let directory =
-        named.canonicalize().map_err(|error| invalid(format!("the project `{shown}` cannot be opened: {error}")))?;
+        named.canonicalize().map_err(|error| invalid(format!("cannot open the project `{shown}`: {error}")))?;
     if directory.is_dir() { Ok(directory) } else { Err(invalid(format!("the project `{shown}` is not a directory"))) }
 }
 
 fn cannot_be_opened(why: impl std::fmt::Display) -> BusError {
-    BusError::new(ErrorCode::InternalError, format!("the project cannot be opened: {why}"))
+    BusError::new(ErrorCode::InternalError, format!("cannot open the project: {why}"))
 }

@@ -7,7 +7,7 @@ use crate::message::{Contract as _, FromServer, ToServer};
 use crate::schema::MessageKind;
 use crate::{LINE_LIMIT, PROTOCOL};
 
-/// The reference of the bus as a page of Markdown.
+/// Returns the reference of the bus as a Markdown page.
 #[must_use]
 pub fn reference() -> String {
     let mut page = format!(
@@ -16,10 +16,12 @@ pub fn reference() -> String {
          Protocol {PROTOCOL}. One JSON object per line, in UTF-8, with `type` and `payload`; a line has at most \
          {LINE_LIMIT} bytes without its end. Empty lines are skipped. Fields that are not listed are ignored, and fields \
          may be added; an optional field may be null. Answers come in any order.\n\n\
-         Whatever cannot be served is answered by a `HOOK_EXECUTION_RESPONSE` with `success: false` and an error, under \
-         the name the message has or a name that is made up.\n"
+         A message that cannot be served is answered by a `HOOK_EXECUTION_RESPONSE` with `success: false` and an error. Its \
+         `correlationId` is that of the message, or a generated one.\n"
     );
-    for (title, kinds) in [("What a client says", ToServer::kinds()), ("What a server says", FromServer::kinds())] {
+    for (title, kinds) in
+        [("Messages from a client", ToServer::kinds()), ("Messages from a server", FromServer::kinds())]
+    {
         let _ = write!(page, "\n## {title}\n");
         for message in kinds {
             describe(&mut page, message);
@@ -29,9 +31,7 @@ pub fn reference() -> String {
     for code in ErrorCode::ALL {
         let _ = writeln!(page, "| `{code}` | {} |", code.about());
     }
-    page.push_str(
-        "\nA request that was not executed was not guarded: treat it as you would treat a guard that cannot be asked.\n",
-    );
+    page.push_str("\nA request that was not executed was not guarded: treat it like a guard that cannot be run.\n");
     page
 }
 

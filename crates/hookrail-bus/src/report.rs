@@ -1,41 +1,41 @@
-//! What the hooks of a request did, as a value in this process or as a document that came over a line.
+//! The report of a request's hooks, as a value in this process or as a document that arrived on a line.
 
 use hookrail::dialect::llxprt::AggregatedHookResult;
 use hookrail::document::outcome_document;
 use hookrail::{Decision, Effects, Json, JsonKind, JsonObject, Outcome};
 use serde_json::Value;
 
-/// How much of a run's standard output, and of its standard error, is kept in an answer on a line, in bytes.
+/// The most bytes of a run's standard output, and of its standard error, in an answer on a line.
 const RUN_OUTPUT: usize = 64 * 1024;
 
-/// What the hooks of a request did.
+/// The report of a request's hooks.
 ///
-/// In process it is the engine's own [`Outcome`], untouched. Over a line it is the document `hookrail fire --json`
-/// prints. The questions a host asks have the same answers for both.
+/// In process it is the engine's own [`Outcome`], unchanged. Over a line it is the document that `hookrail fire --json`
+/// prints. The methods return the same for both.
 #[derive(Clone, Debug)]
-pub struct Report(Inner);
+pub struct HookReport(ReportContent);
 
 #[derive(Clone, Debug)]
-enum Inner {
+enum ReportContent {
     Outcome { outcome: Box<Outcome>, cut: Vec<CutOutput> },
     Document { output: Json, outcome: JsonObject },
 }
 
-/// An output of a run that was cut: the number of the run, and the field that says so.
+/// An output of a run that was cut: the number of the run, and the name of the field that marks it.
 #[derive(Clone, Copy, Debug)]
 struct CutOutput {
     run: usize,
     mark: &'static str,
 }
 
-impl Report {
-    pub(crate) fn of(outcome: Outcome) -> Self {
-        Self(Inner::Outcome { outcome: Box::new(outcome), cut: Vec::new() })
+impl HookReport {
+    pub(crate) fn from_outcome(outcome: Outcome) -> Self {
+        Self(ReportContent::Outcome { outcome: Box::new(outcome), cut: Vec::new() })
     }
 
-    /// Keeps a part of what each run wrote. It is in the answer for people to read; what it meant is in the effects.
+    /// Cuts the output of each run. The output is only for people to read; its meaning is in the effects.
     pub(crate) fn cut_run_outputs(&mut self) {
-        let Inner::Outcome { outcome, cut } = &mut self.0 else { return };
+        let ReportContent::Outcome { outcome, cut } = &mut self.0 else { return };
         for (number, run) in outcome.runs.iter_mut().enumerate() {
             let outputs = [(&mut run.stdout, "stdoutTruncated"), (&mut run.stderr, "stderrTruncated")];
             for (text, mark) in outputs {
@@ -49,58 +49,58 @@ impl Report {
 
     /// Whether something was cut.
     pub(crate) fn is_cut(&self) -> bool {
-        matches!(&self.0, Inner::Outcome { cut, .. } if !cut.is_empty())
+        matches!(&self.0, ReportContent::Outcome { cut, .. } if !cut.is_empty())
     }
 
     pub(crate) fn received(output: Json, outcome: JsonObject) -> Self {
-        Self(Inner::Document { output, outcome })
+        Self(ReportContent::Document { output, outcome })
     }
 
-    /// The engine's outcome, when the bus is in this process.
+    /// Returns the engine's outcome, if the bus is in this process.
     #[must_use]
     pub fn outcome(&self) -> Option<&Outcome> {
         match &self.0 {
-            Inner::Outcome { outcome, .. } => Some(outcome),
-            Inner::Document { .. } => None,
+            ReportContent::Outcome { outcome, .. } => Some(outcome),
+            ReportContent::Document { .. } => None,
         }
     }
 
-    /// The whole outcome as a document.
+    /// Returns the whole outcome as a document.
     #[must_use]
     pub fn document(&self) -> Json {
         match &self.0 {
-            Inner::Outcome { outcome, cut } => document(outcome, cut),
-            Inner::Document { outcome, .. } => outcome.to_json(),
+            ReportContent::Outcome { outcome, cut } => document(outcome, cut),
+            ReportContent::Document { outcome, .. } => outcome.to_json(),
         }
     }
 
-    /// The aggregate of the settings-file dialect (`AggregatedHookResult`), as a response carries it in `output`.
+    /// Returns the aggregate of the settings-file dialect (`AggregatedHookResult`), as a response carries it in `output`.
     #[must_use]
     pub fn output(&self) -> Json {
         match &self.0 {
-            Inner::Outcome { outcome, .. } => aggregated(&outcome_document(outcome)),
-            Inner::Document { output, .. } => output.clone(),
+            ReportContent::Outcome { outcome, .. } => aggregated(&outcome_document(outcome)),
+            ReportContent::Document { output, .. } => output.clone(),
         }
     }
 
-    /// Both parts of a response at the cost of one.
+    /// Returns both parts of a response, with one conversion of the outcome.
     pub(crate) fn parts(&self) -> (Json, Json) {
         match &self.0 {
-            Inner::Outcome { outcome, cut } => {
+            ReportContent::Outcome { outcome, cut } => {
                 let document = document(outcome, cut);
                 (aggregated(&document), document)
             }
-            Inner::Document { output, outcome } => (output.clone(), outcome.to_json()),
+            ReportContent::Document { output, outcome } => (output.clone(), outcome.to_json()),
         }
     }
 
-    /// What was decided.
+    /// Returns the decision.
     #[must_use]
     pub fn decision(&self) -> Option<Decision> {
         match &self.0 {
-            Inner::Outcome { outcome, .. } => outcome.effects.decision,
-            // A document whose decision is not known was refused when it was read.
-            Inner::Document { outcome, .. } => read_decision(outcome).unwrap_or(Some(Decision::Deny)),
+            ReportContent::Outcome { outcome, .. } => outcome.effects.decision,
+            // A document with an unknown decision was refused when it was read.
+            ReportContent::Document { outcome, .. } => read_decision(outcome).unwrap_or(Some(Decision::Deny)),
         }
     }
 
@@ -114,35 +114,35 @@ impl Report {
     #[must_use]
     pub fn must_stop(&self) -> bool {
         match &self.0 {
-            Inner::Outcome { outcome, .. } => outcome.effects.stop.is_some(),
-            Inner::Document { outcome, .. } => outcome.get("stop").and_then(Json::as_bool) == Some(true),
+            ReportContent::Outcome { outcome, .. } => outcome.effects.stop.is_some(),
+            ReportContent::Document { outcome, .. } => outcome.get("stop").and_then(Json::as_bool) == Some(true),
         }
     }
 
-    /// Why it was decided.
+    /// Returns the reason for the decision.
     #[must_use]
     pub fn reason(&self) -> Option<String> {
         match &self.0 {
-            Inner::Outcome { outcome, .. } => outcome.effects.reason.clone(),
-            Inner::Document { .. } => self.text("reason"),
+            ReportContent::Outcome { outcome, .. } => outcome.effects.reason.clone(),
+            ReportContent::Document { .. } => self.text("reason"),
         }
     }
 
-    /// What the tool gets, when a hook changed it.
+    /// Returns the tool input, if a hook changed it.
     #[must_use]
     pub fn tool_input(&self) -> Option<Json> {
         match &self.0 {
-            Inner::Outcome { outcome, .. } => outcome.effects.tool_input.clone(),
-            Inner::Document { outcome, .. } => {
+            ReportContent::Outcome { outcome, .. } => outcome.effects.tool_input.clone(),
+            ReportContent::Document { outcome, .. } => {
                 outcome.get("toolInput").filter(|input| input.to_value() != Value::Null).cloned()
             }
         }
     }
 
-    /// About how many bytes this holds on to, so that a buffer of reports can be bounded.
+    /// Returns about how many bytes this occupies, so that a queue of reports can be limited.
     pub(crate) fn weight(&self) -> usize {
         match &self.0 {
-            Inner::Outcome { outcome, .. } => {
+            ReportContent::Outcome { outcome, .. } => {
                 let runs: usize = outcome.runs.iter().map(|run| run.stdout.len() + run.stderr.len()).sum();
                 let outputs: usize = AggregatedHookResult::of(outcome)
                     .all_outputs
@@ -151,9 +151,9 @@ impl Report {
                     .sum();
                 let native = [&outcome.native_request, &outcome.native_response].into_iter().flatten();
                 let native: usize = native.map(|document| document.text().len()).sum();
-                runs + 2 * outputs + weight_of(&outcome.effects) + native + 1024
+                runs + 2 * outputs + effects_weight(&outcome.effects) + native + 1024
             }
-            Inner::Document { output, outcome } => {
+            ReportContent::Document { output, outcome } => {
                 output.text().len() + outcome.iter().map(|(key, value)| key.len() + value.text().len()).sum::<usize>()
             }
         }
@@ -161,8 +161,8 @@ impl Report {
 
     fn text(&self, name: &str) -> Option<String> {
         match &self.0 {
-            Inner::Outcome { .. } => None,
-            Inner::Document { outcome, .. } => outcome.get(name).and_then(Json::as_str),
+            ReportContent::Outcome { .. } => None,
+            ReportContent::Document { outcome, .. } => outcome.get(name).and_then(Json::as_str),
         }
     }
 }
@@ -171,7 +171,7 @@ fn aggregated(document: &Json) -> Json {
     document.as_object().and_then(|mut members| members.remove("aggregated")).unwrap_or_else(Json::empty_object)
 }
 
-/// The document of an outcome whose runs say what was cut.
+/// Returns the document of an outcome, with a mark for each output that was cut.
 fn document(outcome: &Outcome, cut: &[CutOutput]) -> Json {
     let document = outcome_document(outcome);
     if cut.is_empty() {
@@ -193,7 +193,7 @@ fn document(outcome: &Outcome, cut: &[CutOutput]) -> Json {
     members.to_json()
 }
 
-/// What a document says was decided. A word that is not known is no decision, and must not pass for none either.
+/// Returns the decision of a document. An unknown word is an error, because it must not be taken for no decision.
 pub(crate) fn read_decision(outcome: &JsonObject) -> Result<Option<Decision>, String> {
     let Some(decision) = outcome.get("decision").filter(|decision| decision.kind() != JsonKind::Null) else {
         return Ok(None);
@@ -202,13 +202,14 @@ pub(crate) fn read_decision(outcome: &JsonObject) -> Result<Option<Decision>, St
         Some("deny") => Ok(Some(Decision::Deny)),
         Some("ask") => Ok(Some(Decision::Ask)),
         Some("allow") => Ok(Some(Decision::Allow)),
-        Some(word) => Err(format!("the decision `{}` is not known", word.chars().take(80).collect::<String>())),
-        None => Err("the decision is not a text".to_owned()),
+        Some(word) => Err(format!("unknown decision `{}`", word.chars().take(80).collect::<String>())),
+        None => Err("the decision is not a string".to_owned()),
     }
 }
 
-/// About how many bytes effects hold on to. Taken apart, so that a new effect cannot be forgotten here.
-fn weight_of(effects: &Effects) -> usize {
+/// Returns about how many bytes effects occupy. The pattern names every field, so that the compiler reports a new effect that
+/// is not counted here.
+fn effects_weight(effects: &Effects) -> usize {
     let Effects {
         decision: _,
         reason,
@@ -233,7 +234,7 @@ fn weight_of(effects: &Effects) -> usize {
     texts + values.chain(messages).chain(entries).map(|value| value.text().len()).sum::<usize>()
 }
 
-/// Cuts a text to about so many bytes. Returns whether it was longer.
+/// Cuts a text to about this many bytes. Returns whether it was longer.
 pub(crate) fn cut_text(text: &mut String, most: usize) -> bool {
     if text.len() <= most {
         return false;

@@ -1,7 +1,7 @@
-//! Whose turn it is: so many requests run at once, and sessions take turns.
+//! The order of requests: a limited number runs at once, and sessions take turns.
 //!
-//! A session that asks for much waits behind itself; one that asks for little gets its turn next. The schedule knows
-//! nothing of what is run.
+//! Many requests of one session wait behind each other, while a session with few requests gets its turn next. The schedule
+//! does not know what is run.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -9,38 +9,38 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use hookrail::lock;
 use tokio::sync::oneshot;
 
-/// Hands out places, session by session.
+/// Assigns slots to requests, session by session.
 #[derive(Debug)]
 pub(crate) struct Schedule {
     limit: usize,
-    state: Mutex<State>,
+    state: Mutex<ScheduleState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ScheduleState {
     running: usize,
-    /// Who waits, by session. No queue is empty.
-    waiting: HashMap<Arc<str>, VecDeque<oneshot::Sender<Place>>>,
+    /// The waiting requests by session. No queue is empty.
+    waiting: HashMap<Arc<str>, VecDeque<oneshot::Sender<RunSlot>>>,
     /// The sessions that wait, in the order of their turns.
     turns: VecDeque<Arc<str>>,
 }
 
-/// A place among those that run. Dropping it gives it to the request that is next.
+/// A slot for a running request. Dropping it gives it to the next request.
 #[derive(Debug)]
-pub(crate) struct Place(Option<Arc<Schedule>>);
+pub(crate) struct RunSlot(Option<Arc<Schedule>>);
 
 impl Schedule {
     pub(crate) fn new(limit: usize) -> Arc<Self> {
         Arc::new(Self { limit: limit.max(1), state: Mutex::default() })
     }
 
-    /// Waits for a place. Dropping the future gives up the turn.
-    pub(crate) async fn place(self: &Arc<Self>, session: &Arc<str>) -> Place {
+    /// Waits for a slot. Dropping the future gives up the turn.
+    pub(crate) async fn acquire_slot(self: &Arc<Self>, session: &Arc<str>) -> RunSlot {
         let turn = {
             let mut state = self.lock();
             if state.running < self.limit && state.turns.is_empty() {
                 state.running += 1;
-                return Place(Some(Arc::clone(self)));
+                return RunSlot(Some(Arc::clone(self)));
             }
             let (sender, turn) = oneshot::channel();
             let queue = state.waiting.entry(Arc::clone(session)).or_default();
@@ -50,22 +50,22 @@ impl Schedule {
             }
             turn
         };
-        let mut waiting = Waiting { schedule: self, session, turn, over: false };
-        let place = (&mut waiting.turn).await;
+        let mut waiting = WaitingRequest { schedule: self, session, turn, over: false };
+        let slot = (&mut waiting.turn).await;
         waiting.over = true;
-        match place {
-            Ok(place) => place,
-            // Senders are dropped only after their receiver is, so this is never reached; it must not block either.
-            Err(_) => Place(None),
+        match slot {
+            Ok(slot) => slot,
+            // A sender is dropped only after its receiver, so this is never reached. It still must not block.
+            Err(_) => RunSlot(None),
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ScheduleState> {
         lock(&self.state)
     }
 
-    /// Gives a place that became free to the request that is next.
-    fn pass_on(self: &Arc<Self>) {
+    /// Gives a released slot to the next request.
+    fn pass_slot_on(self: &Arc<Self>) {
         let mut state = self.lock();
         while let Some(session) = state.turns.pop_front() {
             let Some(queue) = state.waiting.get_mut(&session) else { continue };
@@ -76,16 +76,16 @@ impl Schedule {
                 state.turns.push_back(session);
             }
             let Some(next) = next else { continue };
-            match next.send(Place(Some(Arc::clone(self)))) {
+            match next.send(RunSlot(Some(Arc::clone(self)))) {
                 Ok(()) => return,
-                // The request that waited is gone. The place must not pass itself on while the lock is held.
-                Err(mut place) => place.0 = None,
+                // The waiting request is gone. Dropping the slot would take the lock again, so it is emptied first.
+                Err(mut slot) => slot.0 = None,
             }
         }
         state.running = state.running.saturating_sub(1);
     }
 
-    /// How many run and how many wait.
+    /// Returns how many requests run and how many wait.
     #[cfg(test)]
     fn counts(&self) -> (usize, usize) {
         let state = self.lock();
@@ -93,29 +93,29 @@ impl Schedule {
     }
 }
 
-impl Drop for Place {
+impl Drop for RunSlot {
     fn drop(&mut self) {
         if let Some(schedule) = self.0.take() {
-            schedule.pass_on();
+            schedule.pass_slot_on();
         }
     }
 }
 
-/// A request that waits. One that gives up leaves the queue at once, so that the queue holds none that are gone.
-struct Waiting<'a> {
+/// A waiting request. If it is dropped, it is removed from the queue at once.
+struct WaitingRequest<'a> {
     schedule: &'a Schedule,
     session: &'a Arc<str>,
-    turn: oneshot::Receiver<Place>,
+    turn: oneshot::Receiver<RunSlot>,
     over: bool,
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingRequest<'_> {
     fn drop(&mut self) {
         if self.over {
             return;
         }
         self.turn.close();
-        // A place that arrived in the meantime is passed on by its own drop, outside of the lock.
+        // A slot that arrived meanwhile is passed on when it is dropped, outside the lock.
         let _arrived = self.turn.try_recv();
         let mut state = self.schedule.lock();
         if let Some(queue) = state.waiting.get_mut(self.session) {
@@ -145,11 +145,11 @@ mod tests {
     fn sessions_take_turns() {
         let schedule = Schedule::new(1);
         let (loud, quiet): (Arc<str>, Arc<str>) = ("loud".into(), "quiet".into());
-        let mut first = pin!(schedule.place(&loud));
-        let Poll::Ready(first) = poll(first.as_mut()) else { panic!("there is a place") };
-        let mut second = pin!(schedule.place(&loud));
-        let mut third = pin!(schedule.place(&loud));
-        let mut other = pin!(schedule.place(&quiet));
+        let mut first = pin!(schedule.acquire_slot(&loud));
+        let Poll::Ready(first) = poll(first.as_mut()) else { panic!("there is a slot") };
+        let mut second = pin!(schedule.acquire_slot(&loud));
+        let mut third = pin!(schedule.acquire_slot(&loud));
+        let mut other = pin!(schedule.acquire_slot(&quiet));
         assert!(poll(second.as_mut()).is_pending() && poll(third.as_mut()).is_pending());
         assert!(poll(other.as_mut()).is_pending());
         assert_eq!(schedule.counts(), (1, 3));
@@ -164,20 +164,20 @@ mod tests {
     }
 
     #[test]
-    fn those_who_give_up_leave_no_trace() {
+    fn requests_that_give_up_are_removed() {
         let schedule = Schedule::new(1);
         let session: Arc<str> = "s".into();
-        let mut first = Box::pin(schedule.place(&session));
-        let Poll::Ready(place) = poll(first.as_mut()) else { panic!("there is a place") };
+        let mut first = Box::pin(schedule.acquire_slot(&session));
+        let Poll::Ready(slot) = poll(first.as_mut()) else { panic!("there is a slot") };
         for _ in 0..100 {
-            let mut waiting = Box::pin(schedule.place(&session));
+            let mut waiting = Box::pin(schedule.acquire_slot(&session));
             assert!(poll(waiting.as_mut()).is_pending());
         }
         assert_eq!(schedule.counts(), (1, 0));
-        let mut last = Box::pin(schedule.place(&session));
+        let mut last = Box::pin(schedule.acquire_slot(&session));
         assert!(poll(last.as_mut()).is_pending());
-        drop(place);
-        // The place was given to a request that never looks; it is not lost.
+        drop(slot);
+        // The slot was assigned to a request that is never polled again; it is not lost.
         drop(last);
         assert_eq!(schedule.counts(), (0, 0));
     }

@@ -12,15 +12,15 @@ use crate::LINE_LIMIT;
 use crate::message::{Contract, FromServer, ToServer};
 
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
-/// The version of the schemas. It changes when a message that was accepted would no longer be.
+/// The version of the schemas. It changes if a message that was accepted would no longer be.
 const VERSION: u32 = 1;
 
-/// What is derived from the type of a message.
+/// The name, the meaning and the schema of a message, derived from its type.
 #[derive(Debug)]
 pub struct MessageKind {
-    /// Its `type`.
+    /// The `type` of the message.
     pub(crate) name: &'static str,
-    /// What it means.
+    /// The meaning of the message.
     pub(crate) about: &'static str,
     sender: &'static str,
     /// The names of the fields of its payload, in the order in which they are declared.
@@ -29,7 +29,7 @@ pub struct MessageKind {
 }
 
 impl MessageKind {
-    pub(crate) fn of<'de, T: JsonSchema + Deserialize<'de>>(
+    pub(crate) fn new<'de, T: JsonSchema + Deserialize<'de>>(
         sender: &'static str,
         name: &'static str,
         about: &'static str,
@@ -37,7 +37,7 @@ impl MessageKind {
         Self { name, about, sender, order: field_names::<T>(), payload: payload_schema::<T>() }
     }
 
-    /// The name of its schema. `hello` is sent by both sides, so the name also says by which.
+    /// Returns the name of its schema. Both sides send a `hello`, so the name has the sender.
     pub(crate) fn schema_name(&self) -> String {
         format!("{}.{}", self.sender, self.name)
     }
@@ -56,7 +56,7 @@ impl MessageKind {
     }
 
     fn schema(&self) -> Value {
-        // A message that need not say anything may leave out its payload.
+        // A message without required fields may omit its payload.
         let required = if self.has_required_fields() { json!(["type", "payload"]) } else { json!(["type"]) };
         json!({
             "type": "object",
@@ -76,12 +76,12 @@ pub(crate) struct FieldSchema<'a> {
 }
 
 impl FieldSchema<'_> {
-    /// What the field means.
+    /// Returns the meaning of the field.
     pub(crate) fn about(&self) -> &str {
         self.schema.get("description").and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// What the field must be.
+    /// Returns what the value of the field must be, in words.
     pub(crate) fn described(&self) -> String {
         if let Some(words) = self.schema.get("enum").and_then(Value::as_array) {
             let words: Vec<String> = words.iter().filter_map(Value::as_str).map(|word| format!("`{word}`")).collect();
@@ -115,7 +115,7 @@ impl FieldSchema<'_> {
         }
     }
 
-    /// Whether a value that is not null is what the field must be.
+    /// Whether a value that is not null is valid for the field.
     pub(crate) fn accepts(&self, value: &Json) -> bool {
         let is_word = |word: String| match self.schema.get("enum").and_then(Value::as_array) {
             Some(words) => words.iter().any(|known| *known == word),
@@ -147,7 +147,7 @@ impl FieldSchema<'_> {
     }
 }
 
-/// Every schema by its name: one for each message, and one for all lines of each side.
+/// Returns every schema with its name: one for each message, and one for all lines of each side.
 #[must_use]
 pub fn schemas() -> Vec<(String, Value)> {
     let sides = [(ToServer::SENDER, ToServer::kinds()), (FromServer::SENDER, FromServer::kinds())];
@@ -175,7 +175,7 @@ fn document(name: &str, title: String, mut schema: Value) -> Value {
 }
 
 fn payload_schema<T: JsonSchema>() -> Value {
-    // Everything in one place: a reader of one file needs no other.
+    // Inlined, so that a reader of one file needs no other.
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
@@ -183,14 +183,14 @@ fn payload_schema<T: JsonSchema>() -> Value {
     let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
     if let Value::Object(members) = &mut schema {
         tidy(members);
-        // The message has a description already.
+        // The message itself has a description.
         members.remove("description");
         members.entry("required").or_insert_with(|| json!([]));
     }
     schema
 }
 
-/// Removes what is about Rust and not about messages.
+/// Removes what describes the Rust type and not the message.
 fn tidy(schema: &mut Map<String, Value>) {
     for key in ["title", "format", "default", "additionalProperties"] {
         schema.remove(key);
@@ -206,12 +206,12 @@ fn tidy(schema: &mut Map<String, Value>) {
     }
 }
 
-/// The names of the fields of a type in the order in which they are declared, which a schema does not keep. A derived reader
-/// names them when it begins to read.
+/// Returns the names of a type's fields in the order of their declaration, which a schema does not keep. A derived
+/// `Deserialize` passes them to `deserialize_struct`.
 fn field_names<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
-    struct Asked<'a>(&'a mut &'static [&'static str]);
+    struct FieldNames<'a>(&'a mut &'static [&'static str]);
 
-    impl<'de> Deserializer<'de> for Asked<'_> {
+    impl<'de> Deserializer<'de> for FieldNames<'_> {
         type Error = Error;
 
         fn deserialize_struct<V: Visitor<'de>>(
@@ -225,7 +225,7 @@ fn field_names<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
         }
 
         fn deserialize_any<V: Visitor<'de>>(self, _visitor: V) -> Result<V::Value, Error> {
-            Err(Error::custom("only the names are asked for"))
+            Err(Error::custom("only the names of fields are read"))
         }
 
         forward_to_deserialize_any! {
@@ -235,7 +235,7 @@ fn field_names<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
     }
 
     let mut names: &'static [&'static str] = &[];
-    // There is nothing to read, so this always fails.
-    let _ = T::deserialize(Asked(&mut names));
+    // There is no value to read, so this always fails.
+    let _ = T::deserialize(FieldNames(&mut names));
     names
 }

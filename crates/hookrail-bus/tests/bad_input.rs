@@ -1,4 +1,4 @@
-//! Bad input: a coded error where an answer is possible, a counter, and service to everybody else.
+//! Bad input: an error with a code if an answer is possible, a counter, and no effect on other clients.
 
 #![cfg(unix)]
 #![allow(
@@ -183,7 +183,7 @@ async fn a_heap_of_unread_answers_is_bounded() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn garbage_at_full_speed_slows_nobody_down() {
+async fn garbage_at_full_speed_does_not_slow_other_clients_down() {
     let sandbox = Sandbox::with_hook("BeforeTool", "true");
     let bus = sandbox.bus();
     let (near, far) = tokio::io::duplex(64 * 1024);

@@ -1,4 +1,4 @@
-//! The Rust client: every call ends, and no failure looks like a yes.
+//! The Rust client: every call ends, and no failure looks like an approval.
 
 #![cfg(unix)]
 #![allow(
@@ -228,7 +228,7 @@ async fn a_socket_that_others_could_replace_is_neither_made_nor_used() {
         let error = SocketListener::bind(&path).unwrap_err();
         assert!(matches!(error, BindError::Unsafe(UnsafePlace::WritableByOthers { .. })), "{error}");
     }
-    // Nobody but the owner can replace what is in a folder with the sticky bit.
+    // Only the owner can replace a file in a folder with the sticky bit.
     set_mode(&folder, 0o1777);
     let listener = SocketListener::bind(&path).unwrap();
     let bus = sandbox.bus();

@@ -1,4 +1,4 @@
-//! Many requests at once: order, turns, the cost of waiting, cancelling, and clients that vanish.
+//! Many requests at once: order, turns, waiting, cancellation, and lost clients.
 
 #![cfg(unix)]
 #![allow(
@@ -22,7 +22,7 @@ fn fifo(sandbox: &Sandbox, name: &str) -> std::path::PathBuf {
     pipe
 }
 
-/// Lets a hook go on that reads this pipe.
+/// Releases a hook that reads this pipe.
 async fn release(pipe: std::path::PathBuf) {
     within(tokio::task::spawn_blocking(move || std::fs::write(pipe, "\n"))).await.unwrap().unwrap();
 }

@@ -125,7 +125,7 @@ async fn r126_payloads_are_checked_before_anything_runs_and_the_field_is_named()
         assert!(message.contains(&format!("`{field}`")), "{event} {input}: {message}");
     }
     assert!(!sandbox.project.join("ran").exists());
-    // Keys that nobody knows are fine.
+    // Unknown keys are ignored.
     let input = json!({"tool_name": "x", "tool_input": {}, "extra": [1]});
     assert_eq!(client.ask(json!({"eventName": "BeforeTool", "input": input})).await["success"], true);
     assert!(sandbox.project.join("ran").exists());
@@ -288,7 +288,7 @@ async fn ping_is_answered_while_requests_run() {
 async fn a_request_can_wait_for_everything() {
     let sandbox = Sandbox::with_hook("BeforeTool", "true");
     let mut client = Raw::new(&sandbox.bus());
-    // Nobody takes part in this event; only a full answer says which hooks there are and why not.
+    // No hook runs for this event; only a full answer lists the hooks and the reasons.
     let input = json!({"notification_type": "t", "message": "m", "details": {}});
     let response = client.ask(json!({"eventName": "Notification", "input": input, "wait": "all"})).await;
     assert_eq!(response["success"], true, "{response}");
@@ -308,7 +308,7 @@ async fn a_system_layer_that_cannot_be_used_is_no_success() {
     assert_eq!((code(&response), &response["correlationId"]), ("system_unusable", &json!("c")));
     let error = bus.client().execute(Request::new("BeforeTool", Json::from(tool("x")))).await.unwrap_err();
     assert!(matches!(error, NotGuarded::Refused(_)), "{error}");
-    // What cannot be denied is told what is wrong, and goes on.
+    // An event that cannot be denied is executed, and its answer reports the problem.
     let told = client.ask(json!({"eventName": "SessionEnd", "input": {"reason": "exit"}})).await;
     assert_eq!(told["success"], true, "{told}");
 }

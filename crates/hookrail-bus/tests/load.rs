@@ -25,7 +25,7 @@ use std::time::Duration;
 
 use hookrail::HookSystem;
 use hookrail_bus::transport::SocketListener;
-use hookrail_bus::{Bus, Settings};
+use hookrail_bus::{Bus, BusOptions};
 use support::{HANG, Sandbox, environment, within};
 
 /// What the hooks of a test have in their environment.
@@ -34,7 +34,7 @@ const MARKER: &str = "HOOKRAIL_BUS_TEST";
 fn listen(sandbox: &Sandbox) -> (Bus, PathBuf) {
     server::write_hooks(&sandbox.project).unwrap();
     let (home, mark) = (sandbox.base.join("home"), sandbox.base.clone());
-    let bus = Bus::new(Settings::new(&sandbox.project, move |project| {
+    let bus = Bus::new(BusOptions::new(&sandbox.project, move |project| {
         HookSystem::builder(project).environment(environment(&home).with(MARKER, &mark)).trust_project()
     }));
     let path = sandbox.base.join("s");

@@ -21,8 +21,8 @@ use std::time::Duration;
 use hookrail::Json;
 use hookrail_bus::transport::Pending;
 use hookrail_bus::{
-    Bus, Client, Closed, ErrorCode, FromServer, Listener, Message, MessageLimits, NotGuarded, Received, Refusal,
-    Request, Sink, Source, ToServer, Transport, Weight,
+    Bus, Client, ConnectionClosed, ErrorCode, FromServer, Listener, Message, MessageLimits, MessageRefusal,
+    MessageSink, MessageSource, MessageWeight, NotGuarded, Received, Request, ToServer, Transport,
 };
 use serde_json::json;
 use support::{Sandbox, tool, within};
@@ -56,9 +56,9 @@ impl Broker {
         self.0.lock().unwrap().get(subject).cloned()
     }
 
-    async fn publish(&self, subject: &str, reply: &str, body: String) -> Result<(), Closed> {
+    async fn publish(&self, subject: &str, reply: &str, body: String) -> Result<(), ConnectionClosed> {
         let published = Published { reply: reply.to_owned(), body: body.into_bytes() };
-        self.subject(subject).ok_or(Closed)?.send(published).await.map_err(|_| Closed)
+        self.subject(subject).ok_or(ConnectionClosed)?.send(published).await.map_err(|_| ConnectionClosed)
     }
 
     fn listen(&self) -> Subscription {
@@ -100,7 +100,13 @@ impl Listener for Subscription {
                 sender.send(body).unwrap();
                 self.clients.insert(reply, sender);
                 let limits = None;
-                return Ok(Some(ServerSide { incoming, outgoing, limits, held: None, weight: Weight::default() }));
+                return Ok(Some(ServerSide {
+                    incoming,
+                    outgoing,
+                    limits,
+                    held: None,
+                    weight: MessageWeight::default(),
+                }));
             }
         })
     }
@@ -112,12 +118,12 @@ struct ServerSide {
     outgoing: mpsc::Sender<Published>,
     limits: Option<MessageLimits>,
     /// A message that waits for room. It stays here when the future that waits is dropped.
-    held: Option<(Vec<u8>, Pending<'static, Weight>)>,
-    weight: Weight,
+    held: Option<(Vec<u8>, Pending<'static, MessageWeight>)>,
+    weight: MessageWeight,
 }
 
 impl Transport<ToServer, FromServer> for ServerSide {
-    fn split(self: Box<Self>) -> (Box<dyn Source<ToServer>>, Box<dyn Sink<FromServer>>) {
+    fn split(self: Box<Self>) -> (Box<dyn MessageSource<ToServer>>, Box<dyn MessageSink<FromServer>>) {
         let sink = ToInbox(self.outgoing.clone());
         (self, Box::new(sink))
     }
@@ -127,7 +133,7 @@ impl Transport<ToServer, FromServer> for ServerSide {
     }
 }
 
-impl Source<ToServer> for ServerSide {
+impl MessageSource<ToServer> for ServerSide {
     fn next(&mut self) -> Pending<'_, Received<ToServer>> {
         Box::pin(async {
             let limits = self.limits.as_ref().expect("a bus that listens sets them");
@@ -139,7 +145,7 @@ impl Source<ToServer> for ServerSide {
                 };
                 let Some(body) = body else { return Received::End };
                 if body.len() > limits.longest() {
-                    return Received::Refused(Refusal::too_long(&body, limits.longest()));
+                    return Received::Refused(MessageRefusal::too_long(&body, limits.longest()));
                 }
                 let room = limits.reserve(body.len());
                 self.held = Some((body, room));
@@ -155,17 +161,17 @@ impl Source<ToServer> for ServerSide {
         Box::pin(self.outgoing.closed())
     }
 
-    fn weight(&mut self) -> Weight {
+    fn weight(&mut self) -> MessageWeight {
         std::mem::take(&mut self.weight)
     }
 }
 
 struct ToInbox(mpsc::Sender<Published>);
 
-impl Sink<FromServer> for ToInbox {
-    fn send(&mut self, message: FromServer) -> Pending<'_, Result<(), Closed>> {
+impl MessageSink<FromServer> for ToInbox {
+    fn send(&mut self, message: FromServer) -> Pending<'_, Result<(), ConnectionClosed>> {
         let published = Published { reply: HOOKS.to_owned(), body: message.encode(LONGEST_ANSWER).into_bytes() };
-        Box::pin(async { self.0.send(published).await.map_err(|_| Closed) })
+        Box::pin(async { self.0.send(published).await.map_err(|_| ConnectionClosed) })
     }
 
     fn is_text(&self) -> bool {
@@ -181,7 +187,7 @@ struct ClientSide {
 }
 
 impl Transport<FromServer, ToServer> for ClientSide {
-    fn split(self: Box<Self>) -> (Box<dyn Source<FromServer>>, Box<dyn Sink<ToServer>>) {
+    fn split(self: Box<Self>) -> (Box<dyn MessageSource<FromServer>>, Box<dyn MessageSink<ToServer>>) {
         let Self { broker, inbox, incoming } = *self;
         (Box::new(Inbox(incoming)), Box::new(ToServerSubject { broker, inbox }))
     }
@@ -189,7 +195,7 @@ impl Transport<FromServer, ToServer> for ClientSide {
 
 struct Inbox(mpsc::Receiver<Published>);
 
-impl Source<FromServer> for Inbox {
+impl MessageSource<FromServer> for Inbox {
     fn next(&mut self) -> Pending<'_, Received<FromServer>> {
         Box::pin(async {
             match self.0.recv().await {
@@ -211,8 +217,8 @@ struct ToServerSubject {
     inbox: String,
 }
 
-impl Sink<ToServer> for ToServerSubject {
-    fn send(&mut self, message: ToServer) -> Pending<'_, Result<(), Closed>> {
+impl MessageSink<ToServer> for ToServerSubject {
+    fn send(&mut self, message: ToServer) -> Pending<'_, Result<(), ConnectionClosed>> {
         let body = message.encode(usize::MAX);
         Box::pin(async move { self.broker.publish(HOOKS, &self.inbox, body).await })
     }

@@ -1,4 +1,4 @@
-//! Prometheus text at an address, for whoever asks for it.
+//! Prometheus text over HTTP.
 
 #![cfg(unix)]
 #![allow(

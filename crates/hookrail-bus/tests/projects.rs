@@ -12,7 +12,7 @@
 mod support;
 
 use hookrail::HookSystem;
-use hookrail_bus::{Bus, Settings};
+use hookrail_bus::{Bus, BusOptions};
 use hookrail_testkit::write_hooks;
 use serde_json::{Value, json};
 use support::{Raw, Sandbox, environment, tool, within};
@@ -33,7 +33,7 @@ async fn a_request_names_its_project_and_each_has_its_own_trust() {
     write_hooks(&other, &says("other"));
     std::os::unix::fs::symlink(&other, sandbox.base.join("link")).unwrap();
     let (own, home) = (sandbox.project.clone(), sandbox.base.join("home"));
-    let bus = Bus::new(Settings::new(&sandbox.project, move |project| {
+    let bus = Bus::new(BusOptions::new(&sandbox.project, move |project| {
         let builder = HookSystem::builder(project).environment(environment(&home));
         if project == own { builder.trust_project() } else { builder }
     }));

@@ -1,4 +1,4 @@
-//! What is generated from the table is current in the repository, and of one mind with the parser.
+//! The generated schemas and the reference are current in the repository, and agree with the parser.
 
 #![allow(
     clippy::unwrap_used,

@@ -153,7 +153,7 @@ pub(crate) enum Command {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Project")]
 pub(crate) struct ProjectArgs {
-    /// The project's directory [default: the current directory]
+    /// The project's directory [default: found upwards from the current directory]
     #[arg(long, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
     /// Trust this project and the hooks it has now, for this one invocation

@@ -12,6 +12,7 @@ mod errors;
 mod interrupt;
 mod logging;
 mod output;
+mod payload_shape;
 mod progress;
 mod project;
 mod project_search;

@@ -10,6 +10,7 @@ use hookrail::{Builder, HookSystem};
 use crate::args::ProjectArgs;
 use crate::config::{Configuration, ProjectFileTrust};
 use crate::errors::{Failure, Result};
+use crate::project_search::find_project;
 use crate::render::path_display::PathDisplay;
 
 /// A project whose directory exists and can be read.
@@ -20,9 +21,10 @@ pub(crate) struct Project {
 }
 
 impl Project {
-    /// Finds the project's directory. The path is canonical, because grants are stored under it.
+    /// Finds the project's directory: the one that was named, else upwards from the current directory. The path is
+    /// canonical, because grants are stored under it.
     pub(crate) fn open(args: &ProjectArgs) -> Result<Self> {
-        let named = args.project.clone().unwrap_or_else(|| PathBuf::from("."));
+        let named = args.project.clone().unwrap_or_else(|| find_project(Path::new("."), home().as_deref()));
         let usable = named.canonicalize().and_then(|root| {
             // A directory that cannot be listed cannot be searched for hooks.
             std::fs::read_dir(&root).map(|_| root)

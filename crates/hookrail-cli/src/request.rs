@@ -4,18 +4,25 @@ use std::io::Read as _;
 use std::path::Path;
 
 use hookrail::dialect::find_event;
-use hookrail::{DialectId, Event, EventKind, Json, JsonObject};
+use hookrail::{Diagnostic, DialectId, Event, EventKind, Json, JsonObject};
 
 use crate::args::EventArgs;
 use crate::errors::{Failure, Result};
+use crate::payload_shape::{neutral_fields, report_fields};
 use crate::render::diagnostic::excerpt_of;
 use hookrail::sources::nearest;
 
+/// The event that the options describe, and what is odd about its fields.
+pub(crate) struct RequestedEvent {
+    pub(crate) event: Event,
+    pub(crate) findings: Vec<Diagnostic>,
+}
+
 /// Builds the event that the options describe. Options such as `--tool` override the payload's fields.
-pub(crate) fn build_event(args: &EventArgs, project: &Path) -> Result<Event> {
+pub(crate) fn build_event(args: &EventArgs, project: &Path) -> Result<RequestedEvent> {
     let kind = find_kind(&args.name)?;
     let mut fields = match &args.payload {
-        Some(given) => read_payload(given)?,
+        Some(given) => neutral_fields(read_payload(given)?),
         None => JsonObject::new(),
     };
     let texts = [("tool_name", &args.tool), ("prompt", &args.prompt)];
@@ -28,6 +35,8 @@ pub(crate) fn build_event(args: &EventArgs, project: &Path) -> Result<Event> {
     {
         fields.set(*field, parse_json(option, text)?);
     }
+    // A caller who names a tool alone tries a matcher; a payload is meant to be what a host sends.
+    let findings = if args.payload.is_some() { report_fields(kind, &args.name, &fields) } else { Vec::new() };
     let event = Event::new(kind, project)
         .with_payload(&fields.to_json())
         .map_err(|error| Failure::new(error.to_string()).hint(fields_hint(kind)))?;
@@ -35,10 +44,11 @@ pub(crate) fn build_event(args: &EventArgs, project: &Path) -> Result<Event> {
         Some(id) => event.session(id),
         None => event,
     };
-    Ok(match &args.transcript {
+    let event = match &args.transcript {
         Some(path) => event.transcript(path),
         None => event,
-    })
+    };
+    Ok(RequestedEvent { event, findings })
 }
 
 fn find_kind(name: &str) -> Result<EventKind> {

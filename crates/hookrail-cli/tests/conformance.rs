@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use hookrail_testkit::conformance::{Summary, folders, load, run_all};
+use hookrail_testkit::conformance::{CaseSummary, folders, load, run_all};
 
 /// The number of cases that run at once.
 const WORKERS: usize = 2;
@@ -23,7 +23,7 @@ fn every_case_holds() {
         }
         cases.extend(loaded);
     }
-    let summary = Summary::of(&run_all(&cases, Path::new(env!("CARGO_BIN_EXE_hookrail")), WORKERS));
+    let summary = CaseSummary::from_verdicts(&run_all(&cases, Path::new(env!("CARGO_BIN_EXE_hookrail")), WORKERS));
     for name in &summary.skipped {
         println!("skipped: {name}");
     }

@@ -360,6 +360,8 @@ impl ModuleHost {
                 let exhausted = shared.state_mut().exhausted;
                 self.refuse_waiting(exhausted, &failure);
                 self.close(&|_| How::Cancelled);
+            } else {
+                shared.state_mut().printed_at_load = Some((call.stdout, call.stderr));
             }
         } else if let Some(reply) = call.reply.take() {
             self.answers.push((reply, outcome::returned(shared, call, report)));

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use hookrail::ModuleRunner;
 use hookrail::host::HostFuture;
@@ -16,11 +17,15 @@ use tokio::sync::oneshot;
 use crate::clock::WallClock;
 use crate::limits::Limits;
 use crate::module_host::ended;
-use crate::processes::{Processes, SharedProcesses};
+use crate::processes::{self, Processes, SharedProcesses};
 use crate::shared::CallState;
 use crate::source::Version;
 use crate::stack;
 use crate::worker::{Job, Looked, Message, Work, Worker, look_into, send};
+
+/// How long the processes of modules have to end by themselves when the program shuts down. A handler of the last events,
+/// such as `agent_end`, may start one and not wait for it; detached hooks have the same time.
+const DRAIN: Duration = Duration::from_millis(1_500);
 
 /// Runs module hooks, for [`Builder::runner`](hookrail::Builder::runner).
 #[must_use]
@@ -249,6 +254,9 @@ impl ModuleRunner for Modules {
 
     fn shutdown(&self) -> HostFuture<'_, ()> {
         Box::pin(async {
+            let running: Vec<Processes> =
+                self.known().workers.values().map(|worker| worker.config.processes.clone()).collect();
+            processes::drain(running, DRAIN).await;
             let ending = {
                 let mut known = self.known();
                 let modules: Vec<PathBuf> = known.workers.keys().cloned().collect();

@@ -15,10 +15,12 @@ use crate::shared::{CallState, Finished, Shared};
 pub(crate) struct Report {
     pub(crate) result: Option<Json>,
     pub(crate) failures: Vec<Failure>,
+    /// Names of members of the handlers' results that mean nothing in the event.
+    pub(crate) unknown: Vec<String>,
 }
 
 /// Something that was thrown.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Failure {
     pub(crate) message: String,
     #[serde(default)]
@@ -61,12 +63,14 @@ impl Report {
     pub(crate) fn read(finished: &Finished) -> Self {
         let result = finished.result.as_deref().map(Json::parse).transpose();
         let failures = finished.failures.as_deref().map_or_else(|| Ok(Vec::new()), serde_json::from_str);
-        let read = result.and_then(|result| Ok(Self { result, failures: failures? }));
+        let unknown =
+            finished.unknown.as_deref().and_then(|names| serde_json::from_str(names).ok()).unwrap_or_default();
+        let read = result.and_then(|result| Ok(Self { result, failures: failures?, unknown }));
         read.unwrap_or_else(|error| Self::failed(Failure::new(error.to_string())))
     }
 
     pub(crate) fn failed(failure: Failure) -> Self {
-        Self { result: None, failures: vec![failure] }
+        Self { failures: vec![failure], ..Self::default() }
     }
 
     /// Whether memory ran out on the way.
@@ -79,6 +83,9 @@ impl Report {
 pub(crate) fn returned(shared: &mut Shared, mut call: CallState, mut report: Report) -> ModuleReturn {
     if let Some(message) = call.lost.take() {
         report.failures.push(Failure::new(unhandled(&message)));
+    }
+    for failure in &mut report.failures {
+        name_callee(shared, failure);
     }
     // The original does not tell its listeners of a guard that failed: the caller of the tool gets the error.
     let is_guard = |event: &String| Rule::of_event(event).is_some_and(|rule| rule.combine == Combine::Block);
@@ -99,9 +106,43 @@ pub(crate) fn returned(shared: &mut Shared, mut call: CallState, mut report: Rep
         None => ModuleReturn::new(How::Returned(result)),
     };
     out.failures = failures.map(|failure| failure.message).collect();
+    out.unknown_members = report.unknown;
     (out.messages, out.entries) = (call.messages, call.entries);
     (out.stdout, out.stderr) = (Output::whole(call.stdout), Output::whole(call.stderr));
     out
+}
+
+/// Names the function in "not a function", which the engine leaves out: a module that uses a part of Node or of the agent's
+/// package that is not here would otherwise not say which. The source has the name, at the place of the error.
+fn name_callee(shared: &mut Shared, failure: &mut Failure) {
+    if failure.message != "not a function" {
+        return;
+    }
+    let sources = &shared.state_mut().sources;
+    // A failure inside of the prelude begins with a frame that is in no file of the module.
+    let place = failure.stack.lines().next().and_then(|frame| sources.maps.first_place(frame));
+    let name = place.and_then(|place| {
+        let bytes = sources.version.bytes(&place.file)?;
+        let text = std::str::from_utf8(&bytes).ok()?;
+        let line = text.lines().nth(usize::try_from(place.line).ok()?.checked_sub(1)?)?;
+        callee_at(line, usize::try_from(place.column).ok()?.checked_sub(1)?)
+    });
+    if let Some(name) = name {
+        failure.message = format!("{name} is not a function");
+    }
+}
+
+/// The name that is called at a column of a line, counted in UTF-16 units from zero, with the objects that it is a member of.
+fn callee_at(line: &str, column: usize) -> Option<String> {
+    let units: Vec<u16> = line.encode_utf16().collect();
+    let text = |units: &[u16]| String::from_utf16_lossy(units);
+    let (before, after) = (text(units.get(..column)?), text(units.get(column..)?));
+    let is_part = |character: char| character.is_alphanumeric() || matches!(character, '_' | '$' | '.' | '#');
+    let owner = before.trim_end_matches('?').rsplit(|character| !is_part(character)).next().unwrap_or_default();
+    let member = after.split(|character| !is_part(character)).next().unwrap_or_default();
+    let name = format!("{owner}{member}");
+    let name = name.trim_matches('.');
+    (!member.is_empty()).then(|| name.to_owned())
 }
 
 fn how(limits: &Limits, failure: Failure) -> How {
@@ -116,14 +157,23 @@ fn how(limits: &Limits, failure: Failure) -> How {
 /// What a module registered, or why it cannot be loaded.
 pub(crate) fn loaded(shared: &mut Shared, report: &Report, lost: Option<String>) -> Result<Registrations, LoadFailure> {
     let lost = lost.map(|message| Failure::new(unhandled(&message)));
-    if let Some(failure) = report.failures.first().or(lost.as_ref()) {
-        return Err(load_failure(shared, failure));
+    if let Some(mut failure) = report.failures.first().cloned().or(lost) {
+        name_callee(shared, &mut failure);
+        return Err(load_failure(shared, &failure));
     }
     let members = report.result.as_ref().and_then(Json::as_object).unwrap_or_default();
     let names = |key: &str| members.get(key).and_then(Json::decode::<Vec<String>>).unwrap_or_default();
     let commands = members.get("commands").and_then(Json::decode::<Vec<Offer>>).unwrap_or_default();
-    let commands = commands.into_iter().map(|offer| RegisteredCommand::new(offer.name, offer.description)).collect();
-    Ok(Registrations::new(names("events"), commands, names("renderers")))
+    let commands = commands
+        .into_iter()
+        .map(|offer| RegisteredCommand { name: offer.name, description: offer.description })
+        .collect();
+    Ok(Registrations {
+        events: names("events"),
+        commands,
+        renderers: names("renderers"),
+        unsupported: names("unsupported"),
+    })
 }
 
 #[derive(Deserialize)]
@@ -166,4 +216,20 @@ fn explained(message: &str) -> String {
         return named;
     }
     format!("{named}: it is not available to module hooks; `hookrail docs modules` lists what there is")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::callee_at;
+
+    #[test]
+    fn the_callee_is_named_with_its_owner() {
+        let named = |line: &str, at: &str| callee_at(line, line.find(at).unwrap_or_default());
+        assert_eq!(named("  await fs.opendirSync(1);", "opendirSync").as_deref(), Some("fs.opendirSync"));
+        assert_eq!(named("new process.Foo(1)", "process").as_deref(), Some("process.Foo"));
+        assert_eq!(named("[1].frob(2)", "frob").as_deref(), Some("frob"));
+        assert_eq!(named("x();", "x").as_deref(), Some("x"));
+        assert_eq!(named("(a, b)(1)", "(1)"), None);
+        assert_eq!(callee_at("x", 9), None);
+    }
 }

@@ -9,8 +9,9 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
+use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, Command, Environment, Finished, SpawnError};
+use hookrail_spawn::{CancelToken, ChildResult, Command, Environment, SpawnError};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
@@ -35,7 +36,7 @@ impl SharedProcesses {
 
 /// How a process ended. Whatever had to be done to end it has been done by then.
 pub(crate) struct Ended {
-    pub(crate) how: Result<Finished, SpawnError>,
+    pub(crate) how: Result<ChildResult, SpawnError>,
     /// Its place is taken until its output has been read, because that is kept until then.
     _places: Vec<OwnedSemaphorePermit>,
 }
@@ -109,6 +110,11 @@ impl Processes {
         let places = Arc::new(Semaphore::new(places.clamp(2, Semaphore::MAX_PERMITS)));
         let (over, under_way, any) = (CancelToken::new(), watch::Sender::default(), AtomicBool::new(false));
         Self { inner: Arc::new(Inner { over, under_way, places, shared, mark, any }) }
+    }
+
+    /// Counts a process that is about to be started.
+    pub(crate) fn announce(&self) -> Counted {
+        Counted::new(&self.inner)
     }
 
     /// Starts a process, and tells how it ended. Cancelling the token ends it, and so does the end of its call and of
@@ -208,6 +214,26 @@ impl Processes {
     }
 }
 
+/// Waits until none of these processes is left, but no longer than that in all.
+pub(crate) async fn drain(running: Vec<Processes>, longest: Duration) {
+    let running: Vec<Processes> = running.into_iter().filter(|processes| !processes.are_gone()).collect();
+    // Without a thread there was no process.
+    if let Ok(thread) = thread_of_processes()
+        && !running.is_empty()
+    {
+        // The caller may have no runtime, and waiting takes a clock.
+        let drained = thread.spawn(async move {
+            let all_gone = async {
+                for processes in &running {
+                    processes.all_gone().await;
+                }
+            };
+            tokio::time::timeout(longest, all_gone).await.is_ok()
+        });
+        let _ = drained.await;
+    }
+}
+
 impl Inner {
     /// Where a process takes how many places. Those of the module itself come first, so that a module that waits takes
     /// nothing from the others. A process that wants more than all modules have takes all of those.
@@ -231,7 +257,7 @@ impl Inner {
 }
 
 /// One process that is under way.
-struct Counted(Arc<Inner>);
+pub(crate) struct Counted(Arc<Inner>);
 
 impl Counted {
     fn new(inner: &Arc<Inner>) -> Self {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use hookrail::event::{Abilities, Column, Fold};
+use hookrail::module::result_members;
 use hookrail::{DialectId, EventKind};
 use serde::Serialize;
 
@@ -33,15 +34,17 @@ pub(crate) struct Rule {
     pub(crate) combine: Combine,
     /// Whether handlers get a signal that is aborted when the call is given up.
     signal: bool,
+    /// The members of a result that mean something.
+    members: &'static [&'static str],
 }
 
 impl Rule {
     /// The rule of an event, by its name.
     pub(crate) fn of_event(name: &str) -> Option<Self> {
-        columns().find(|column| column.name == name).map(Self::new)
+        columns().find(|(_, column)| column.name == name).map(|(kind, column)| Self::new(kind, column))
     }
 
-    fn new(column: &Column) -> Self {
+    fn new(kind: EventKind, column: &Column) -> Self {
         let combine = match column.fold {
             Fold::FirstBlock if column.can.includes(Abilities::RESULT) => Combine::Cancel,
             Fold::FirstBlock => Combine::Block,
@@ -54,19 +57,20 @@ impl Rule {
             _ => Combine::Last,
         };
         // The events that hand over a preparation are those in which a handler may do long work, such as asking a model.
-        Self { combine, signal: column.fields.iter().any(|field| field.name == "preparation") }
+        let signal = column.fields.iter().any(|field| field.name == "preparation");
+        Self { combine, signal, members: result_members(kind) }
     }
 }
 
-fn columns() -> impl Iterator<Item = &'static Column> {
-    EventKind::all().filter_map(|kind| kind.spec().column(DialectId::Xcsh))
+fn columns() -> impl Iterator<Item = (EventKind, &'static Column)> {
+    EventKind::all().filter_map(|kind| Some((kind, kind.spec().column(DialectId::Xcsh)?)))
 }
 
 /// The rules of all events whose results are used, as JSON text by the name of the event.
 pub(crate) fn table() -> &'static str {
     static TABLE: OnceLock<String> = OnceLock::new();
     TABLE.get_or_init(|| {
-        let rules = columns().map(|column| (column.name, Rule::new(column)));
+        let rules = columns().map(|(kind, column)| (column.name, Rule::new(kind, column)));
         let used: BTreeMap<_, _> = rules.filter(|(_, rule)| rule.combine != Combine::Ignore).collect();
         serde_json::to_string(&used).unwrap_or_else(|_| "{}".to_owned())
     })

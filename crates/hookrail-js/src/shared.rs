@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
-use hookrail::host::HookFailure;
+use hookrail::host::{HookFailure, NoticeLevel};
 use hookrail::module::{LoadFailure, ModuleReturn, ModuleWorld};
 use hookrail::{Host, Json};
 use hookrail_spawn::CancelToken;
@@ -53,6 +53,10 @@ pub(crate) struct State {
     pub(crate) cancels: HashMap<u32, CancelToken>,
     /// How many bytes it has sent since the last call began, while none was going on.
     between: usize,
+    /// How many bytes it has printed since the last call began, while none was going on.
+    printed_between: usize,
+    /// What the module printed while it was loaded, for the first call.
+    pub(crate) printed_at_load: Option<(Vec<u8>, Vec<u8>)>,
     /// Calls that were given up and have not ended, each with the rest of its time.
     pub(crate) abandoned: HashMap<u32, Arc<WallClock>>,
     pub(crate) timers: Timers,
@@ -108,6 +112,8 @@ pub(crate) struct Finished {
     pub(crate) call: u32,
     pub(crate) result: Option<String>,
     pub(crate) failures: Option<String>,
+    /// Names of members of the handlers' results that mean nothing in the event, as JSON text.
+    pub(crate) unknown: Option<String>,
 }
 
 /// One call while it is being worked on.
@@ -148,6 +154,13 @@ impl CallState {
     }
 }
 
+/// A stream that a module prints to.
+#[derive(Clone, Copy)]
+enum Stream {
+    Out,
+    Err,
+}
+
 /// What a module sends to its session.
 #[derive(Clone, Copy)]
 pub(crate) enum Sent {
@@ -180,6 +193,8 @@ impl Shared {
             begun: Vec::new(),
             cancels: HashMap::new(),
             between: 0,
+            printed_between: 0,
+            printed_at_load: None,
             abandoned: HashMap::new(),
             timers: Timers::default(),
             watchers: HashMap::new(),
@@ -323,13 +338,48 @@ impl Shared {
         }
     }
 
-    /// Keeps what a module prints.
+    /// Keeps what a module prints with the call that is going on, and gives it to the host's log.
     pub(crate) fn print(&self, stream: u32, text: &str) {
-        if let Some(call) = self.state().calls.values_mut().next_back() {
-            let kept = if stream == 1 { &mut call.stdout } else { &mut call.stderr };
-            let room = MOST_OUTPUT.saturating_sub(kept.len());
-            kept.extend(text.bytes().take(room));
+        let (stream, level) = match stream {
+            1 => (Stream::Out, NoticeLevel::Info),
+            _ => (Stream::Err, NoticeLevel::Warning),
+        };
+        let kept = self.keep_output(stream, text);
+        let line = text.get(..kept).unwrap_or_default().trim_end_matches('\n');
+        if !line.is_empty() {
+            self.host_of(0).log(level, line);
         }
+    }
+
+    /// Gives a line of the module's logger to the host's log, and keeps it with what the call that is going on prints.
+    pub(crate) fn log(&self, level: NoticeLevel, text: &str) {
+        let name = match level {
+            NoticeLevel::Debug => "debug",
+            NoticeLevel::Info => "info",
+            NoticeLevel::Warning => "warning",
+            NoticeLevel::Error => "error",
+        };
+        if self.keep_output(Stream::Err, &format!("{name}: {text}\n")) > 0 {
+            self.host_of(0).log(level, text);
+        }
+    }
+
+    /// Keeps output of the call that is going on, as far as there is room. Returns how many bytes there was room for.
+    /// Between calls nothing is kept, and the same limit holds for what the host's log gets.
+    fn keep_output(&self, stream: Stream, text: &str) -> usize {
+        let mut state = self.state();
+        let State { calls, printed_between, .. } = &mut *state;
+        let kept = calls.values_mut().next_back().map(|call| match stream {
+            Stream::Out => &mut call.stdout,
+            Stream::Err => &mut call.stderr,
+        });
+        let taken = kept.as_ref().map_or(*printed_between, |kept| kept.len());
+        let room = text.floor_char_boundary(MOST_OUTPUT.saturating_sub(taken));
+        match kept {
+            Some(kept) => kept.extend(text.bytes().take(room)),
+            None => *printed_between += room,
+        }
+        room
     }
 
     /// Tells the host of a failure that no call can be blamed for.
@@ -340,9 +390,12 @@ impl Shared {
 }
 
 impl State {
-    /// A call begins.
-    pub(crate) fn begin_call(&mut self, number: u32, call: CallState) {
-        self.between = 0;
+    /// A call begins. The first one also has what the module printed while it was loaded, which has no run of its own.
+    pub(crate) fn begin_call(&mut self, number: u32, mut call: CallState) {
+        (self.between, self.printed_between) = (0, 0);
+        if let Some((stdout, stderr)) = self.printed_at_load.take() {
+            (call.stdout, call.stderr) = (stdout, stderr);
+        }
         self.calls.insert(number, call);
     }
 

@@ -232,8 +232,8 @@ fn natives<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
     let native = Object::new(ctx.clone())?;
     native.set("sync", Func::from(|op: String| with(|shared| ops::sync(shared, &op))))?;
     native.set("start", Func::from(|call: u32, task: String| with(|shared| ops::start(shared, call, &task))))?;
-    let finished = |call: u32, result: Option<String>, failures: Option<String>| {
-        with(|shared| finished(shared, call, result, failures));
+    let finished = |call: u32, result: Option<String>, failures: Option<String>, unknown: Option<String>| {
+        with(|shared| finished(shared, Finished { call, result, failures, unknown }));
     };
     native.set("finished", Func::from(finished))?;
     native.set("write", Func::from(|stream: u32, text: String| with(|shared| shared.print(stream, &text))))?;
@@ -256,9 +256,10 @@ fn with<T: Default>(work: impl FnOnce(&Shared) -> T) -> T {
 
 /// A call has ended, if it is one that is going on. The prelude keeps to the limits here; a module that calls this itself
 /// may not.
-fn finished(shared: &Shared, call: u32, result: Option<String>, failures: Option<String>) {
+fn finished(shared: &Shared, finished: Finished) {
     let most = shared.config.limits.result;
     let mut state = shared.state();
+    let Finished { call, result, failures, unknown } = finished;
     let is_going_on = state.calls.contains_key(&call) || state.abandoned.contains_key(&call);
     if !is_going_on || state.finished.iter().any(|known| known.call == call) {
         return;
@@ -269,7 +270,8 @@ fn finished(shared: &Shared, call: u32, result: Option<String>, failures: Option
     } else {
         (result, failures)
     };
-    state.finished.push(Finished { call, result, failures });
+    let unknown = unknown.filter(|names| !is_long(names));
+    state.finished.push(Finished { call, result, failures, unknown });
 }
 
 fn milliseconds(wait: f64) -> Duration {

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use hookrail::host::NoHost;
+use hookrail::Host;
+use hookrail::host::NoticeLevel;
 use hookrail::module::{LoadFailure, ModuleInspection, ModuleReturn, ModuleWorld};
 use hookrail_spawn::lock;
 use tokio::runtime::Handle;
@@ -182,6 +183,13 @@ impl Looked {
     }
 }
 
+/// A host that offers nothing and drops log lines: the module is loaded again before it is asked, and logs them then.
+struct SilentHost;
+
+impl Host for SilentHost {
+    fn log(&self, _level: NoticeLevel, _text: &str) {}
+}
+
 /// Drives a runtime until the module is loaded or cannot be.
 async fn look(
     config: Arc<ModuleConfig>,
@@ -190,7 +198,7 @@ async fn look(
     mut inbox: mpsc::UnboundedReceiver<Message>,
 ) -> Looked {
     let mut host = ModuleHost::new(config, runtime);
-    host.open(world, Arc::new(NoHost));
+    host.open(world, Arc::new(SilentHost));
     loop {
         host.spawn_begun();
         if let Some(looked) = host.looked() {

@@ -45,8 +45,14 @@ impl Host for Listener {
 fn asked(modules: &Modules, file: &Path, payload: &str) -> (Vec<ThreadId>, ModuleReturn) {
     let host = Arc::new(Listener::default());
     let world = ModuleWorld::new("/", Arc::new(Environment::default()));
-    let call =
-        ModuleCall::new(file, "tool_call", payload, Duration::from_secs(20), world, Arc::clone(&host) as Arc<dyn Host>);
+    let call = ModuleCall {
+        module: file,
+        event: "tool_call",
+        payload,
+        timeout: Duration::from_secs(20),
+        world,
+        host: Arc::clone(&host) as Arc<dyn Host>,
+    };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let returned = runtime.block_on(modules.call_here(call));
     let threads = host.0.lock().unwrap().clone();
@@ -81,7 +87,14 @@ fn an_event_does_not_overtake_one_that_was_sent_before() {
     for _ in 0..20 {
         let world = ModuleWorld::new("/", Arc::new(Environment::default()));
         let time = Duration::from_secs(20);
-        let call = ModuleCall::new(&file, "tool_call", r#"{"n":1}"#, time, world, Arc::new(Listener::default()));
+        let call = ModuleCall {
+            module: &file,
+            event: "tool_call",
+            payload: r#"{"n":1}"#,
+            timeout: time,
+            world,
+            host: Arc::new(Listener::default()),
+        };
         let mut sent = modules.call(call);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         // Asked once, it is on its way.
@@ -133,7 +146,14 @@ async fn asked_in_place(modules: Arc<Modules>, file: PathBuf) -> (bool, Vec<Thre
     let host = Arc::new(Listener::default());
     let world = ModuleWorld::new("/", Arc::new(Environment::default()));
     let (time, told) = (Duration::from_secs(20), Arc::clone(&host) as Arc<dyn Host>);
-    let mut calling = modules.call_here(ModuleCall::new(&file, "tool_call", "{}", time, world, told));
+    let mut calling = modules.call_here(ModuleCall {
+        module: &file,
+        event: "tool_call",
+        payload: "{}",
+        timeout: time,
+        world,
+        host: told,
+    });
     let first =
         std::future::poll_fn(|context| Poll::Ready(tokio::task::block_in_place(|| calling.as_mut().poll(context))));
     let here = thread::current().id();
@@ -194,7 +214,7 @@ impl Host for Relay {
     fn notify(&self, text: &str, _level: NoticeLevel) {
         let world = ModuleWorld::new("/", Arc::new(Environment::default()));
         let (time, host) = (Duration::from_secs(20), Arc::new(Listener::default()));
-        let call = ModuleCall::new(&self.other, "tool_call", "{}", time, world, host);
+        let call = ModuleCall { module: &self.other, event: "tool_call", payload: "{}", timeout: time, world, host };
         let returned = common::block_on(self.modules.call_here(call));
         let How::Returned(Some(result)) = returned.how else { panic!("{returned:?}") };
         self.heard.lock().unwrap().push(format!("{text}: {}", result.text()));
@@ -223,7 +243,8 @@ fn a_module_goes_on_as_itself_after_another_one_ran_on_its_thread() {
         // The first time it is loaded and asked on its own thread, the second time here.
         let host = Arc::clone(&relay) as Arc<dyn Host>;
         let time = Duration::from_secs(20);
-        let call = ModuleCall::new(&outer, "tool_call", "{}", time, world.clone(), host);
+        let call =
+            ModuleCall { module: &outer, event: "tool_call", payload: "{}", timeout: time, world: world.clone(), host };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let returned = runtime.block_on(relay.modules.call_here(call));
         let printed = String::from_utf8(returned.stdout.bytes.clone()).unwrap();

@@ -54,7 +54,7 @@ fn a_machine_without_threads_fails_a_guard_closed_and_nothing_is_kept_of_that() 
     large.stack = 12 << 20;
     let mut builder = project.builder(&[]).runner(runner(large));
     let location = hookrail::sources::Location::whole_file(std::path::Path::new("host"));
-    let origin = hookrail::sources::Origin::new(hookrail::sources::SourceKind::Native, location);
+    let origin = hookrail::sources::Origin { kind: hookrail::sources::SourceKind::Native, location };
     let native = hookrail::hook::Action::Native(hookrail::NativeHook::new(|_| hookrail::Effects::default()));
     // An event without modules.
     builder =

@@ -1,21 +1,21 @@
 //! The backtracking engine, for look-around and back-references.
 
 use super::class::UnitSet;
-use super::program::{Address, Instruction, Loop, Program, Register, registers_of};
+use super::program::{Address, Instruction, Loop, Program, Register, group_registers};
 use super::syntax::Quantifier;
-use super::types::Verdict;
+use super::types::MatchResult;
 
-/// How many steps a search may take, over all places in the subject.
+/// The most steps of a search, over all start positions in the subject.
 ///
-/// This bounds the time to a few milliseconds, and the memory with it, since a
-/// step remembers at most a few words.
+/// This limits the time to a few milliseconds, and also the memory, since a
+/// step stores at most a few words.
 const MAX_STEPS: usize = 250_000;
 
 /// The value of a register that has none.
 const UNSET: usize = usize::MAX;
 
 /// Searches the subject for a match.
-pub(super) fn search(program: &Program, subject: &str) -> Verdict {
+pub(super) fn search(program: &Program, subject: &str) -> MatchResult {
     let units: Vec<u16> = subject.encode_utf16().collect();
     let mut machine = Machine {
         program: &program.instructions,
@@ -27,22 +27,22 @@ pub(super) fn search(program: &Program, subject: &str) -> Verdict {
     };
     for start in 0..=units.len() {
         match machine.run(0, start) {
-            Ok(true) => return Verdict::Matches,
+            Ok(true) => return MatchResult::Matches,
             Ok(false) => {}
-            Err(LimitReached) => return Verdict::LimitReached,
+            Err(LimitReached) => return MatchResult::LimitReached,
         }
     }
-    Verdict::Differs
+    MatchResult::Differs
 }
 
 /// The search has taken too many steps.
 struct LimitReached;
 
-/// What has to be done to get back to an earlier state, newest last.
-enum Trail {
-    /// Go on from here.
+/// One action that restores an earlier state of the machine.
+enum UndoStep {
+    /// Continue from this address and position.
     Retry { address: Address, position: usize },
-    /// Give a register its earlier value.
+    /// Set a register to its earlier value.
     Restore { register: Register, value: usize },
 }
 
@@ -51,16 +51,16 @@ struct Machine<'a> {
     subject: &'a [u16],
     word: UnitSet,
     registers: Vec<usize>,
-    trail: Vec<Trail>,
+    /// The actions that undo everything since the start, newest last.
+    trail: Vec<UndoStep>,
     steps: usize,
 }
 
 impl Machine<'_> {
     /// Runs from an address until the next [`Instruction::Accept`].
     ///
-    /// After a success the registers have their values and the trail has what
-    /// it takes to undo them; after a failure everything is as before. Only
-    /// look-arounds recurse, so the depth is that of the pattern.
+    /// After a match the registers have their values, and the trail can undo them; after a failure everything is as
+    /// before. Only look-arounds recurse, so the depth of the recursion is that of the pattern.
     fn run(&mut self, mut address: Address, mut position: usize) -> Result<bool, LimitReached> {
         let base = self.trail.len();
         loop {
@@ -81,7 +81,7 @@ impl Machine<'_> {
         if self.steps > MAX_STEPS { Err(LimitReached) } else { Ok(()) }
     }
 
-    /// Carries out one instruction and says where to go on, or that it failed.
+    /// Executes one instruction; returns the next address and position, or `None` if the instruction failed.
     fn step(
         &mut self,
         instruction: &Instruction,
@@ -89,7 +89,7 @@ impl Machine<'_> {
         position: usize,
     ) -> Result<Option<(Address, usize)>, LimitReached> {
         let next = address + 1;
-        let go_on_if = |condition: bool| condition.then_some((next, position));
+        let continue_if = |condition: bool| condition.then_some((next, position));
         Ok(match instruction {
             Instruction::Class { set, backward } => self
                 .advance(position, *backward)
@@ -98,11 +98,11 @@ impl Machine<'_> {
             Instruction::BackReference { group, backward } => {
                 self.back_reference(*group, position, *backward)?.map(|position| (next, position))
             }
-            Instruction::Start => go_on_if(position == 0),
-            Instruction::End => go_on_if(position == self.subject.len()),
+            Instruction::Start => continue_if(position == 0),
+            Instruction::End => continue_if(position == self.subject.len()),
             Instruction::WordBoundary { inverted } => {
                 let boundary = self.is_word(position.checked_sub(1)) != self.is_word(Some(position));
-                go_on_if(boundary != *inverted)
+                continue_if(boundary != *inverted)
             }
             Instruction::Save(register) => {
                 self.set(*register, position);
@@ -140,7 +140,7 @@ impl Machine<'_> {
         })
     }
 
-    /// The code unit next to the position and the position after it.
+    /// Returns the code unit next to the position, and the position after it.
     fn advance(&self, position: usize, backward: bool) -> Option<(u16, usize)> {
         if backward {
             let before = position.checked_sub(1)?;
@@ -155,9 +155,9 @@ impl Machine<'_> {
     }
 
     fn back_reference(&mut self, group: u32, position: usize, backward: bool) -> Result<Option<usize>, LimitReached> {
-        let (start, end) = registers_of(group);
-        // `get` is also what tells a group that has not matched: its registers
-        // are out of every subject's range.
+        let (start, end) = group_registers(group);
+        // `get` also fails for a group that has not matched, because the value of its registers is out of every subject's
+        // range. A reference to such a group matches the empty text.
         let Some(text) = self.subject.get(self.value(start)..self.value(end)) else {
             return Ok(Some(position));
         };
@@ -174,7 +174,7 @@ impl Machine<'_> {
         Ok((self.subject.get(first..last) == Some(text)).then_some(target))
     }
 
-    /// Leaves the repetition or goes on to another round.
+    /// Leaves the repetition or begins another round.
     fn loop_head(&mut self, looping: &Loop, round: Address, position: usize) -> (Address, usize) {
         let Quantifier { min, max, lazy } = looping.quantifier;
         let rounds = self.value(looping.counter);
@@ -199,7 +199,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Counts a round, or fails if it should not have been.
+    /// Counts a round; returns `false` if the round was optional and consumed nothing, which ECMA-262 does not allow.
     fn loop_back(&mut self, looping: &Loop, position: usize) -> bool {
         let rounds = self.value(looping.counter);
         let optional = rounds >= looping.quantifier.min as usize;
@@ -219,21 +219,21 @@ impl Machine<'_> {
             && *place != value
         {
             let value = std::mem::replace(place, value);
-            self.trail.push(Trail::Restore { register, value });
+            self.trail.push(UndoStep::Restore { register, value });
         }
     }
 
     fn retry(&mut self, address: Address, position: usize) {
-        self.trail.push(Trail::Retry { address, position });
+        self.trail.push(UndoStep::Retry { address, position });
     }
 
-    /// Undoes everything since the last choice and takes the other way, if
+    /// Undoes everything since the last choice and returns its alternative, if
     /// there is a choice left above `base`.
     fn go_back(&mut self, base: usize) -> Option<(Address, usize)> {
         while self.trail.len() > base {
             match self.trail.pop()? {
-                Trail::Retry { address, position } => return Some((address, position)),
-                Trail::Restore { register, value } => {
+                UndoStep::Retry { address, position } => return Some((address, position)),
+                UndoStep::Restore { register, value } => {
                     if let Some(place) = self.registers.get_mut(register) {
                         *place = value;
                     }
@@ -243,9 +243,9 @@ impl Machine<'_> {
         None
     }
 
-    /// Drops the choices above `base`: a look-around that has succeeded is not
-    /// asked for another way.
+    /// Drops the choices above `base`: a look-around that has matched is not
+    /// tried in another way.
     fn forget_retries(&mut self, base: usize) {
-        self.trail.extract_if(base.., |entry| matches!(entry, Trail::Retry { .. })).for_each(drop);
+        self.trail.extract_if(base.., |entry| matches!(entry, UndoStep::Retry { .. })).for_each(drop);
     }
 }

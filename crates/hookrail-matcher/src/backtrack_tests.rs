@@ -3,21 +3,21 @@
 use super::backtrack::search;
 use super::parser::parse;
 use super::program::Program;
-use super::{Scope, Verdict};
+use super::{MatchResult, MatchScope};
 
-fn test(pattern: &str, subject: &str) -> Verdict {
+fn test(pattern: &str, subject: &str) -> MatchResult {
     let units: Vec<u16> = pattern.encode_utf16().collect();
-    let program = Program::new(&parse(&units).unwrap(), Scope::Anywhere);
+    let program = Program::new(&parse(&units).unwrap(), MatchScope::Anywhere);
     search(&program, subject)
 }
 
 #[track_caller]
 fn check(pattern: &str, matching: &[&str], differing: &[&str]) {
     for subject in matching {
-        assert_eq!(test(pattern, subject), Verdict::Matches, "{subject:?}");
+        assert_eq!(test(pattern, subject), MatchResult::Matches, "{subject:?}");
     }
     for subject in differing {
-        assert_eq!(test(pattern, subject), Verdict::Differs, "{subject:?}");
+        assert_eq!(test(pattern, subject), MatchResult::Differs, "{subject:?}");
     }
 }
 
@@ -73,13 +73,13 @@ fn repetitions_count() {
 #[test]
 fn a_search_that_takes_too_long_is_cut_off() {
     let subject = "a".repeat(100);
-    assert_eq!(test(r"(?=b|a)(a+)+$\1c", &subject), Verdict::LimitReached);
-    assert_eq!(test(r"(?=a)((a{1000}){1000}){1000}", &"a".repeat(5000)), Verdict::LimitReached);
-    assert_eq!(test(r"^(?=b|a)(a+)+\1$", "aaaaa"), Verdict::Matches);
+    assert_eq!(test(r"(?=b|a)(a+)+$\1c", &subject), MatchResult::LimitReached);
+    assert_eq!(test(r"(?=a)((a{1000}){1000}){1000}", &"a".repeat(5000)), MatchResult::LimitReached);
+    assert_eq!(test(r"^(?=b|a)(a+)+\1$", "aaaaa"), MatchResult::Matches);
 }
 
 #[test]
 fn rounds_that_match_nothing_do_not_go_on_for_ever() {
     check(r"^(?:(?=a)|b*)*$", &["", "bb"], &["a"]);
-    assert_eq!(test(r"^(?:){2147483647}(?=a)", "a"), Verdict::LimitReached);
+    assert_eq!(test(r"^(?:){2147483647}(?=a)", "a"), MatchResult::LimitReached);
 }

@@ -24,12 +24,12 @@ const SPACES: &[(u16, u16)] = &[
     (0xfeff, 0xfeff),
 ];
 
-/// What `.` leaves out.
+/// The code units that `.` does not match.
 const LINE_TERMINATORS: &[(u16, u16)] = &[(0x0a, 0x0a), (0x0d, 0x0d), (0x2028, 0x2029)];
 
 impl UnitSet {
-    /// The set of `\d`, `\w`, `\s` or of their capitals, by the letter.
-    pub(super) fn of_escape(letter: u16) -> Option<Self> {
+    /// Returns the set of `\d`, `\w`, `\s` or of their capitals, by the letter.
+    pub(super) fn from_escape(letter: u16) -> Option<Self> {
         let (lower, ranges) = match u8::try_from(letter).ok()?.to_ascii_lowercase() {
             b'd' => (b'd', DIGITS),
             b'w' => (b'w', WORD),
@@ -40,12 +40,12 @@ impl UnitSet {
         Some(if letter == u16::from(lower) { set } else { set.complement() })
     }
 
-    /// The set of `.`.
+    /// Returns the set of `.`.
     pub(super) fn dot() -> Self {
         Self(LINE_TERMINATORS.to_vec()).complement()
     }
 
-    /// The set of `\w`.
+    /// Returns the set of `\w`.
     pub(super) fn word() -> Self {
         Self(WORD.to_vec())
     }
@@ -73,7 +73,7 @@ impl UnitSet {
         Self(merged)
     }
 
-    /// The code units that are not in this normalized set.
+    /// Returns the code units that are not in this normalized set.
     pub(super) fn complement(&self) -> Self {
         let mut gaps = Vec::with_capacity(self.0.len() + 1);
         // `None` once a range has reached the last code unit.
@@ -98,7 +98,7 @@ impl UnitSet {
         range.is_some_and(|&(_, last)| unit <= last)
     }
 
-    /// The ranges of this normalized set.
+    /// Returns the ranges of this normalized set.
     pub(super) fn ranges(&self) -> &[(u16, u16)] {
         &self.0
     }
@@ -137,9 +137,9 @@ mod tests {
 
     #[test]
     fn only_class_letters_name_a_set() {
-        assert_eq!(UnitSet::of_escape(u16::from(b'd')).unwrap(), set(DIGITS));
-        assert_eq!(UnitSet::of_escape(u16::from(b'S')).unwrap(), set(SPACES).complement());
-        assert_eq!(UnitSet::of_escape(u16::from(b'a')), None);
-        assert_eq!(UnitSet::of_escape(0x0164), None);
+        assert_eq!(UnitSet::from_escape(u16::from(b'd')).unwrap(), set(DIGITS));
+        assert_eq!(UnitSet::from_escape(u16::from(b'S')).unwrap(), set(SPACES).complement());
+        assert_eq!(UnitSet::from_escape(u16::from(b'a')), None);
+        assert_eq!(UnitSet::from_escape(0x0164), None);
     }
 }

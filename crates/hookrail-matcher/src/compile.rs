@@ -1,26 +1,26 @@
-//! From a pattern's text to a matcher.
+//! Compiles the text of a pattern to a matcher.
 
 use std::fmt;
 use std::sync::Arc;
 
-use super::engine::Engine;
+use super::engine::RegexEngine;
 use super::glob;
 use super::literal::Literals;
 use super::parser::{self, MAX_NESTING, ParseError};
-use super::types::{Compiled, Language, MatcherKind, OnInvalid, Problem, Scope, Verdict};
+use super::types::{CompiledMatcher, Language, MatchResult, MatchScope, MatcherKind, OnInvalid, PatternProblem};
 
-/// How long a pattern may be, in bytes.
+/// The longest pattern, in bytes.
 const MAX_PATTERN: usize = 16 << 10;
 
 /// Decides which subjects an entry applies to.
 ///
 /// A matcher is made once and is cheap to clone.
 #[derive(Clone)]
-pub struct Matcher(Arc<Inner>);
+pub struct Matcher(Arc<MatcherParts>);
 
-struct Inner {
+struct MatcherParts {
     pattern: Option<Box<str>>,
-    scope: Scope,
+    scope: MatchScope,
     test: Test,
 }
 
@@ -28,41 +28,41 @@ enum Test {
     Everything,
     /// The pattern's own text.
     Text,
-    Glob(Engine),
+    Glob(RegexEngine),
     Literals(Literals),
-    Engine(Engine),
+    RegexEngine(RegexEngine),
 }
 
-/// What a set of many matchers makes of one of them.
-pub(super) enum InSet<'m> {
+/// How a set of matchers tests one of them.
+pub(super) enum SetMembership<'m> {
     /// It needs no test.
     Always,
     /// It is found with all other literal texts in one pass.
     Literals(&'m Literals),
     /// It is found with all other patterns in one pass.
     Pattern(&'m str),
-    /// It has to be tried by itself.
-    Singly,
+    /// It is tested by itself.
+    Separately,
 }
 
 impl Matcher {
-    /// The matcher of an entry that has no pattern.
+    /// Returns the matcher of an entry that has no pattern.
     #[must_use]
     pub fn everything() -> Self {
-        Self(Arc::new(Inner { pattern: None, scope: Scope::Anywhere, test: Test::Everything }))
+        Self(Arc::new(MatcherParts { pattern: None, scope: MatchScope::Anywhere, test: Test::Everything }))
     }
 
-    /// Makes the matcher for a pattern.
+    /// Compiles a pattern.
     ///
-    /// This always succeeds. A pattern that means nothing comes with a
-    /// [`Problem`], and what it stands for instead is up to `on_invalid`.
+    /// This always succeeds. The matcher of an invalid pattern comes with a
+    /// [`PatternProblem`], and `on_invalid` decides what it matches.
     #[must_use]
-    pub fn compile(pattern: &str, language: Language, scope: Scope, on_invalid: OnInvalid) -> Compiled {
+    pub fn compile(pattern: &str, language: Language, scope: MatchScope, on_invalid: OnInvalid) -> CompiledMatcher {
         let trimmed = pattern.trim();
         let (test, problem) = match interpret(trimmed, language, scope) {
             Ok(test) => (test, None),
             Err(mut problem) => {
-                if let Problem::Invalid { offset: Some(offset), .. } = &mut problem {
+                if let PatternProblem::Invalid { offset: Some(offset), .. } = &mut problem {
                     *offset += pattern.len() - pattern.trim_start().len();
                 }
                 let test = match on_invalid {
@@ -72,42 +72,44 @@ impl Matcher {
                 (test, Some(problem))
             }
         };
-        let matcher = Self(Arc::new(Inner { pattern: Some(trimmed.into()), scope, test }));
-        Compiled { matcher, problem }
+        let matcher = Self(Arc::new(MatcherParts { pattern: Some(trimmed.into()), scope, test }));
+        CompiledMatcher { matcher, problem }
     }
 
-    /// Whether the matcher applies to a subject.
-    pub fn test(&self, subject: &str) -> Verdict {
+    /// Tests a subject.
+    pub fn test(&self, subject: &str) -> MatchResult {
         let inner = &*self.0;
         let is_pattern = || inner.pattern.as_deref() == Some(subject);
-        if inner.scope == Scope::Whole && is_pattern() {
-            return Verdict::Matches;
+        if inner.scope == MatchScope::Whole && is_pattern() {
+            return MatchResult::Matches;
         }
         match &inner.test {
-            Test::Everything => Verdict::Matches,
+            Test::Everything => MatchResult::Matches,
             Test::Text => is_pattern().into(),
             Test::Literals(literals) => literals.matches(subject).into(),
-            Test::Glob(engine) | Test::Engine(engine) => engine.test(subject),
+            Test::Glob(engine) | Test::RegexEngine(engine) => engine.test(subject),
         }
     }
 
-    /// How the matcher takes part in a set of many.
-    pub(super) fn in_set(&self) -> InSet<'_> {
+    /// Returns how a set tests this matcher.
+    pub(super) fn in_set(&self) -> SetMembership<'_> {
         match &self.0.test {
-            Test::Everything => InSet::Always,
-            Test::Text => InSet::Singly,
-            Test::Literals(literals) => InSet::Literals(literals),
-            Test::Glob(engine) | Test::Engine(engine) => engine.for_set().map_or(InSet::Singly, InSet::Pattern),
+            Test::Everything => SetMembership::Always,
+            Test::Text => SetMembership::Separately,
+            Test::Literals(literals) => SetMembership::Literals(literals),
+            Test::Glob(engine) | Test::RegexEngine(engine) => {
+                engine.for_set().map_or(SetMembership::Separately, SetMembership::Pattern)
+            }
         }
     }
 
-    /// The text that is a match by itself, where the pattern's own is.
+    /// Returns the pattern's text if a subject that is equal to it matches whatever the pattern means.
     pub(super) fn own_text(&self) -> Option<&str> {
-        let counts = self.0.scope == Scope::Whole || matches!(self.0.test, Test::Text);
+        let counts = self.0.scope == MatchScope::Whole || matches!(self.0.test, Test::Text);
         self.0.pattern.as_deref().filter(|_| counts)
     }
 
-    /// What became of the pattern.
+    /// Returns how the matcher tests subjects.
     #[must_use]
     pub fn kind(&self) -> MatcherKind {
         match &self.0.test {
@@ -115,8 +117,8 @@ impl Matcher {
             Test::Text => MatcherKind::Literal,
             Test::Glob(_) => MatcherKind::Glob,
             Test::Literals(_) => MatcherKind::Regex,
-            Test::Engine(engine) if engine.is_linear() => MatcherKind::Regex,
-            Test::Engine(_) => MatcherKind::Backtracking,
+            Test::RegexEngine(engine) if engine.is_linear() => MatcherKind::Regex,
+            Test::RegexEngine(_) => MatcherKind::Backtracking,
         }
     }
 
@@ -138,39 +140,41 @@ impl fmt::Debug for Matcher {
     }
 }
 
-/// Finds the test a trimmed pattern asks for.
-fn interpret(pattern: &str, language: Language, scope: Scope) -> Result<Test, Problem> {
+/// Returns the test for a trimmed pattern.
+fn interpret(pattern: &str, language: Language, scope: MatchScope) -> Result<Test, PatternProblem> {
     if matches!(pattern, "" | "*") {
         return Ok(Test::Everything);
     }
     if pattern.len() > MAX_PATTERN {
-        return Err(Problem::TooComplex {
-            message: format!("{} bytes, where {MAX_PATTERN} are the limit", pattern.len()),
+        return Err(PatternProblem::TooComplex {
+            message: format!("{} bytes; the limit is {MAX_PATTERN} bytes", pattern.len()),
         });
     }
     if language == Language::GlobOrRegex
         && let Some(glob) = glob::parse(pattern)
     {
-        return Ok(Test::Glob(Engine::new(glob, Scope::Whole)));
+        return Ok(Test::Glob(RegexEngine::new(glob, MatchScope::Whole)));
     }
     if let Some(literals) = Literals::parse(pattern, scope) {
         return Ok(Test::Literals(literals));
     }
-    regular_expression(pattern, scope).map(Test::Engine)
+    regular_expression(pattern, scope).map(Test::RegexEngine)
 }
 
-fn regular_expression(pattern: &str, scope: Scope) -> Result<Engine, Problem> {
+fn regular_expression(pattern: &str, scope: MatchScope) -> Result<RegexEngine, PatternProblem> {
     let units: Vec<u16> = pattern.encode_utf16().collect();
     let root = parser::parse(&units).map_err(|error| match error {
         ParseError::Syntax { message, position } => {
-            Problem::Invalid { message: message.into(), offset: Some(byte_offset(pattern, position)) }
+            PatternProblem::Invalid { message: message.into(), offset: Some(byte_offset(pattern, position)) }
         }
-        ParseError::TooDeep => Problem::TooComplex { message: format!("groups nest deeper than {MAX_NESTING} levels") },
+        ParseError::TooDeep => {
+            PatternProblem::TooComplex { message: format!("groups nest deeper than {MAX_NESTING} levels") }
+        }
     })?;
-    Ok(Engine::new(root, scope))
+    Ok(RegexEngine::new(root, scope))
 }
 
-/// The number of bytes before the code unit at `position`.
+/// Returns the number of bytes before the code unit at `position`.
 fn byte_offset(pattern: &str, position: usize) -> usize {
     let mut units = 0;
     pattern
@@ -190,8 +194,8 @@ mod tests {
     #[test]
     fn a_problem_points_into_the_pattern_as_written() {
         for (pattern, expected) in [("a)", 1), ("  a)", 3), ("é😀)", 6), ("\u{3000}😀**", 8)] {
-            let compiled = Matcher::compile(pattern, Language::Regex, Scope::Anywhere, OnInvalid::Literal);
-            let Some(Problem::Invalid { offset, .. }) = compiled.problem else {
+            let compiled = Matcher::compile(pattern, Language::Regex, MatchScope::Anywhere, OnInvalid::Literal);
+            let Some(PatternProblem::Invalid { offset, .. }) = compiled.problem else {
                 panic!("{pattern}");
             };
             assert_eq!(offset, Some(expected), "{pattern}");

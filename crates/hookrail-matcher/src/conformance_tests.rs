@@ -8,7 +8,7 @@
 use super::backtrack;
 use super::parser::parse;
 use super::program::Program;
-use super::{Language, Matcher, OnInvalid, Problem, Scope, Verdict};
+use super::{Language, MatchResult, MatchScope, Matcher, OnInvalid, PatternProblem};
 
 const ANSWERS: &str = include_str!("../tests/data/ecmascript_regex.json");
 
@@ -47,9 +47,9 @@ fn the_corpus_is_not_trivial() {
 #[test]
 fn the_same_patterns_are_valid() {
     for Case { pattern, tests } in cases() {
-        let compiled = Matcher::compile(&pattern, Language::Regex, Scope::Anywhere, OnInvalid::Literal);
+        let compiled = Matcher::compile(&pattern, Language::Regex, MatchScope::Anywhere, OnInvalid::Literal);
         match (tests, compiled.problem) {
-            (Some(_), None) | (None, Some(Problem::Invalid { .. })) => {}
+            (Some(_), None) | (None, Some(PatternProblem::Invalid { .. })) => {}
             (tests, problem) => panic!("{pattern:?}: {} {problem:?}", tests.is_some()),
         }
     }
@@ -59,10 +59,10 @@ fn the_same_patterns_are_valid() {
 fn the_same_subjects_match() {
     for Case { pattern, tests } in cases() {
         for (subject, anywhere, whole) in tests.into_iter().flatten() {
-            for (scope, expected) in [(Scope::Anywhere, anywhere), (Scope::Whole, whole)] {
+            for (scope, expected) in [(MatchScope::Anywhere, anywhere), (MatchScope::Whole, whole)] {
                 let compiled = Matcher::compile(&pattern, Language::Regex, scope, OnInvalid::Literal);
                 let verdict = compiled.matcher.test(&subject);
-                assert_eq!(verdict, Verdict::from(expected), "{pattern:?} {scope:?} on {subject:?}");
+                assert_eq!(verdict, MatchResult::from(expected), "{pattern:?} {scope:?} on {subject:?}");
             }
         }
     }
@@ -75,8 +75,8 @@ fn the_same_subjects_match_on_the_backtracking_machine() {
     for Case { pattern, tests } in cases() {
         for (subject, expected, _) in tests.into_iter().flatten() {
             let root = parse(&units(&pattern)).unwrap();
-            let verdict = backtrack::search(&Program::new(&root, Scope::Anywhere), &subject);
-            assert_eq!(verdict, Verdict::from(expected), "{pattern:?} on {subject:?}");
+            let verdict = backtrack::search(&Program::new(&root, MatchScope::Anywhere), &subject);
+            assert_eq!(verdict, MatchResult::from(expected), "{pattern:?} on {subject:?}");
         }
     }
 }

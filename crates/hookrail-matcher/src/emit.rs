@@ -1,20 +1,20 @@
-//! Writing a syntax tree in the syntax of the linear engine.
+//! Writes a syntax tree in the syntax of the linear engine.
 //!
-//! Every character that could be an operator is escaped, so nothing of that
-//! engine's extensions can leak in.
+//! Every character that could be an operator is escaped, so that none of that
+//! engine's extensions to ECMAScript can take effect.
 
 use std::fmt::Write as _;
 
 use super::class::UnitSet;
-use super::syntax::{Node, Quantifier};
-use super::types::Scope;
+use super::syntax::{Quantifier, RegexNode};
+use super::types::MatchScope;
 
-/// Writes out a pattern, if it has neither look-around nor back-references.
-pub(super) fn emit(root: &Node, scope: Scope) -> Option<String> {
+/// Writes a pattern; returns `None` if it has look-around or back-references.
+pub(super) fn emit(root: &RegexNode, scope: MatchScope) -> Option<String> {
     let mut emitter = Emitter::default();
     match scope {
-        Scope::Anywhere => emitter.node(root)?,
-        Scope::Whole => {
+        MatchScope::Anywhere => emitter.node(root)?,
+        MatchScope::Whole => {
             emitter.text.push_str(r"\A");
             emitter.group(root)?;
             emitter.text.push_str(r"\z");
@@ -23,12 +23,12 @@ pub(super) fn emit(root: &Node, scope: Scope) -> Option<String> {
     Some(emitter.text)
 }
 
-/// The character that stands for a code unit: itself, or for a surrogate its
-/// own character of a private-use plane.
+/// Returns the character for a code unit: the code unit itself, or a private-use
+/// character for a surrogate.
 ///
-/// No subject contains those characters by itself, because they lie outside the
-/// basic plane and so would be two surrogates there.
-pub(super) fn character_of(unit: u16) -> char {
+/// A converted subject has these characters for surrogates only: one in the
+/// original subject is outside the basic plane, so it becomes two of them.
+pub(super) fn character_for(unit: u16) -> char {
     let unit = u32::from(unit);
     char::from_u32(unit).or_else(|| char::from_u32(0x10_0000 + unit)).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
@@ -39,32 +39,32 @@ struct Emitter {
 }
 
 impl Emitter {
-    fn node(&mut self, node: &Node) -> Option<()> {
+    fn node(&mut self, node: &RegexNode) -> Option<()> {
         match node {
-            Node::Unit(unit) => self.unit(*unit),
-            Node::Class(set) => self.class(set),
-            Node::Start => self.text.push_str(r"\A"),
-            Node::End => self.text.push_str(r"\z"),
-            Node::WordBoundary { inverted: false } => self.text.push_str(r"(?-u:\b)"),
-            Node::WordBoundary { inverted: true } => self.text.push_str(r"(?-u:\B)"),
-            Node::Look { .. } | Node::BackReference(_) => return None,
-            Node::Capture { body, .. } => self.group(body)?,
-            Node::Repeat { body, quantifier } => self.repeat(body, *quantifier)?,
-            Node::Sequence(terms) => terms.iter().try_for_each(|term| self.node(term))?,
-            Node::Alternatives(alternatives) => self.alternatives(alternatives)?,
+            RegexNode::Unit(unit) => self.unit(*unit),
+            RegexNode::Class(set) => self.class(set),
+            RegexNode::Start => self.text.push_str(r"\A"),
+            RegexNode::End => self.text.push_str(r"\z"),
+            RegexNode::WordBoundary { inverted: false } => self.text.push_str(r"(?-u:\b)"),
+            RegexNode::WordBoundary { inverted: true } => self.text.push_str(r"(?-u:\B)"),
+            RegexNode::Look { .. } | RegexNode::BackReference(_) => return None,
+            RegexNode::Capture { body, .. } => self.group(body)?,
+            RegexNode::Repeat { body, quantifier } => self.repeat(body, *quantifier)?,
+            RegexNode::Sequence(terms) => terms.iter().try_for_each(|term| self.node(term))?,
+            RegexNode::Alternatives(alternatives) => self.alternatives(alternatives)?,
         }
         Some(())
     }
 
-    /// Whether a group captures makes no difference without back-references.
-    fn group(&mut self, body: &Node) -> Option<()> {
+    /// Writes a group. Without back-references it does not matter whether it captures.
+    fn group(&mut self, body: &RegexNode) -> Option<()> {
         self.text.push_str("(?:");
         self.node(body)?;
         self.text.push(')');
         Some(())
     }
 
-    fn alternatives(&mut self, alternatives: &[Node]) -> Option<()> {
+    fn alternatives(&mut self, alternatives: &[RegexNode]) -> Option<()> {
         let mut separator = "(?:";
         for alternative in alternatives {
             self.text.push_str(separator);
@@ -75,9 +75,8 @@ impl Emitter {
         Some(())
     }
 
-    /// Whether a quantifier is lazy makes no difference to whether there is a
-    /// match.
-    fn repeat(&mut self, body: &Node, quantifier: Quantifier) -> Option<()> {
+    /// Writes a repetition. Whether it is lazy does not change whether there is a match.
+    fn repeat(&mut self, body: &RegexNode, quantifier: Quantifier) -> Option<()> {
         self.group(body)?;
         match (quantifier.min, quantifier.max) {
             (0, None) => self.text.push('*'),
@@ -90,7 +89,7 @@ impl Emitter {
     }
 
     fn unit(&mut self, unit: u16) {
-        let character = character_of(unit);
+        let character = character_for(unit);
         if character.is_ascii_alphanumeric() {
             self.text.push(character);
         } else {
@@ -104,8 +103,8 @@ impl Emitter {
         }
         self.text.push('[');
         for &(first, last) in set.ranges() {
-            // The surrogates do not keep their place between the other code
-            // units, so a range is written in up to three parts.
+            // The characters for surrogates are not between those of the other code units, so a range is written in up
+            // to three parts.
             for (low, high) in [(0, 0xd7ff), (0xd800, 0xdfff), (0xe000, 0xffff)] {
                 let (first, last) = (first.max(low), last.min(high));
                 if first <= last {
@@ -131,7 +130,7 @@ mod tests {
 
     fn emitted(pattern: &str) -> Option<String> {
         let units: Vec<u16> = pattern.encode_utf16().collect();
-        emit(&parse(&units).unwrap(), Scope::Anywhere)
+        emit(&parse(&units).unwrap(), MatchScope::Anywhere)
     }
 
     #[track_caller]

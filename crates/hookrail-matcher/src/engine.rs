@@ -1,4 +1,4 @@
-//! The engines that run regular expressions, and the bounds they run in.
+//! The engines that run regular expressions, and their limits.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -6,84 +6,85 @@ use std::sync::OnceLock;
 use super::backtrack;
 use super::emit;
 use super::program::Program;
-use super::syntax::Node;
-use super::types::{Scope, Verdict};
+use super::syntax::RegexNode;
+use super::types::{MatchResult, MatchScope};
 
-/// How large an automaton may become, in bytes. Larger ones take noticeable
-/// time to compile.
+/// The largest automaton, in bytes. Larger ones take noticeable time to compile.
 const MAX_COMPILED_SIZE: usize = 2 << 20;
 
-/// How long a pattern may be to be put into a set with others, in bytes.
+/// The longest pattern that is tested in a set with others, in bytes.
 const MAX_TEXT_IN_SET: usize = 1 << 10;
 
-/// A regular expression. It is compiled when it is first run, because most of those that are loaded never are.
+/// A regular expression. It is compiled at its first run, because most expressions that are loaded never run.
 #[derive(Debug)]
-pub(super) struct Engine {
-    root: Node,
-    scope: Scope,
-    /// The pattern in the linear engine's syntax, where that has words for it.
+pub(super) struct RegexEngine {
+    root: RegexNode,
+    scope: MatchScope,
+    /// The pattern in the linear engine's syntax, if that can express it.
     linear: Option<String>,
-    ready: OnceLock<Ready>,
+    ready: OnceLock<CompiledRegex>,
 }
 
 #[derive(Debug)]
-enum Ready {
+enum CompiledRegex {
     /// Runs in time linear in the subject.
     Linear(regex::Regex),
     /// Runs under a limit.
     Backtracking(Program),
 }
 
-impl Engine {
-    pub(super) fn new(root: Node, scope: Scope) -> Self {
+impl RegexEngine {
+    pub(super) fn new(root: RegexNode, scope: MatchScope) -> Self {
         let linear = emit::emit(&root, scope);
         Self { root, scope, linear, ready: OnceLock::new() }
     }
 
     /// Searches the subject.
-    pub(super) fn test(&self, subject: &str) -> Verdict {
+    pub(super) fn test(&self, subject: &str) -> MatchResult {
         match self.ready() {
-            Ready::Linear(regex) => regex.is_match(&in_code_units(subject)).into(),
-            Ready::Backtracking(program) => backtrack::search(program, subject),
+            CompiledRegex::Linear(regex) => regex.is_match(&in_code_units(subject)).into(),
+            CompiledRegex::Backtracking(program) => backtrack::search(program, subject),
         }
     }
 
     /// Whether it runs in linear time.
     pub(super) fn is_linear(&self) -> bool {
-        matches!(self.ready(), Ready::Linear(_))
+        matches!(self.ready(), CompiledRegex::Linear(_))
     }
 
-    /// The pattern for a set of many, if it is sure to be small enough for the linear engine: an automaton grows out of
-    /// proportion to its pattern by counted repetition only.
+    /// Returns the pattern for a set of many, if its automaton is sure to be small: only counted repetition makes an
+    /// automaton much larger than its pattern.
     pub(super) fn for_set(&self) -> Option<&str> {
-        // Braces also stand around the numbers of characters.
+        // Braces are also part of character escapes.
         let counts = |text: &str| text.replace(r"\x{", "").contains('{');
         self.linear.as_deref().filter(|text| text.len() <= MAX_TEXT_IN_SET && !counts(text))
     }
 
-    /// The linear engine if that can take the pattern, otherwise the backtracking one, which can take everything.
-    fn ready(&self) -> &Ready {
+    /// Returns the linear engine if it can run the pattern, otherwise the backtracking one, which can run every pattern.
+    fn ready(&self) -> &CompiledRegex {
         self.ready.get_or_init(|| {
             let linear = self.linear.as_deref().and_then(linear);
-            linear.map_or_else(|| Ready::Backtracking(Program::new(&self.root, self.scope)), Ready::Linear)
+            linear.map_or_else(
+                || CompiledRegex::Backtracking(Program::new(&self.root, self.scope)),
+                CompiledRegex::Linear,
+            )
         })
     }
 }
 
 fn linear(text: &str) -> Option<regex::Regex> {
-    // The only errors there should be are that the automaton is too large and
-    // that the pattern nests deeper than the engine allows by default. Its
-    // compiler recurses, so that bound is better left alone.
+    // The only expected errors are that the automaton is too large and that the pattern nests deeper than the engine's
+    // default limit. Its compiler recurses, so that limit is not raised.
     regex::RegexBuilder::new(text).size_limit(MAX_COMPILED_SIZE).build().ok()
 }
 
-/// The subject with one character for each of its UTF-16 code units.
+/// Returns the subject with one character for each of its UTF-16 code units.
 pub(super) fn in_code_units(subject: &str) -> Cow<'_, str> {
-    // Four-byte characters are the ones outside the basic plane.
+    // Only characters outside the basic plane have four bytes and two code units.
     if subject.bytes().all(|byte| byte < 0xf0) {
         Cow::Borrowed(subject)
     } else {
-        Cow::Owned(subject.encode_utf16().map(emit::character_of).collect())
+        Cow::Owned(subject.encode_utf16().map(emit::character_for).collect())
     }
 }
 
@@ -92,9 +93,9 @@ mod tests {
     use super::super::parser::{MAX_NESTING, parse};
     use super::*;
 
-    fn engine(pattern: &str) -> Engine {
+    fn engine(pattern: &str) -> RegexEngine {
         let units: Vec<u16> = pattern.encode_utf16().collect();
-        Engine::new(parse(&units).unwrap(), Scope::Anywhere)
+        RegexEngine::new(parse(&units).unwrap(), MatchScope::Anywhere)
     }
 
     #[test]
@@ -127,10 +128,10 @@ mod tests {
     fn the_deepest_patterns_run() {
         for depth in [20, MAX_NESTING - 1] {
             let pattern = format!("^{}b{}", "(a|".repeat(depth), ")*?".repeat(depth));
-            assert_eq!(engine(&pattern).test("b"), Verdict::Matches);
+            assert_eq!(engine(&pattern).test("b"), MatchResult::Matches);
             let pattern = format!("{}b{}", "(?=".repeat(depth), ")".repeat(depth));
-            assert_eq!(engine(&pattern).test("ab"), Verdict::Matches);
-            assert_eq!(engine(&pattern).test("a"), Verdict::Differs);
+            assert_eq!(engine(&pattern).test("ab"), MatchResult::Matches);
+            assert_eq!(engine(&pattern).test("a"), MatchResult::Differs);
         }
     }
 
@@ -138,7 +139,7 @@ mod tests {
     fn what_compiles_too_large_runs_under_the_limit() {
         let engine = engine("^((a{1000}){1000}){1000}");
         assert!(!engine.is_linear());
-        assert_eq!(engine.test("aaa"), Verdict::Differs);
-        assert_eq!(engine.test(&"a".repeat(200_000)), Verdict::LimitReached);
+        assert_eq!(engine.test("aaa"), MatchResult::Differs);
+        assert_eq!(engine.test(&"a".repeat(200_000)), MatchResult::LimitReached);
     }
 }

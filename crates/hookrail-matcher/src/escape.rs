@@ -1,8 +1,8 @@
 //! Escapes and character classes, where Annex B differs most from the main grammar.
 
 use super::class::UnitSet;
-use super::parser::{ParseError, Parser};
-use super::syntax::Node;
+use super::parser::{ParseError, PatternParser};
+use super::syntax::RegexNode;
 
 /// One member of a character class.
 enum ClassAtom {
@@ -10,31 +10,31 @@ enum ClassAtom {
     Set(UnitSet),
 }
 
-impl Parser<'_> {
-    /// An escape outside a class, after its backslash.
-    pub(super) fn atom_escape(&mut self) -> Result<Node, ParseError> {
+impl PatternParser<'_> {
+    /// Parses an escape outside a class, after its backslash.
+    pub(super) fn atom_escape(&mut self) -> Result<RegexNode, ParseError> {
         let Some(unit) = self.cursor.peek() else {
             return Err(self.error("\\ at end of pattern"));
         };
-        if let Some(set) = UnitSet::of_escape(unit) {
+        if let Some(set) = UnitSet::from_escape(unit) {
             self.cursor.next();
-            return Ok(Node::Class(set));
+            return Ok(RegexNode::Class(set));
         }
         match u8::try_from(unit) {
             Ok(letter @ (b'b' | b'B')) => {
                 self.cursor.next();
                 let inverted = letter == b'B';
-                Ok(Node::WordBoundary { inverted })
+                Ok(RegexNode::WordBoundary { inverted })
             }
             Ok(b'1'..=b'9') => {
                 let mut ahead = self.cursor;
-                // A number without such a group is an octal escape instead.
+                // Annex B: a number without such a group is an octal escape.
                 match ahead.decimal() {
                     Some(number) if number <= self.groups.count => {
                         self.cursor = ahead;
-                        Ok(Node::BackReference(number))
+                        Ok(RegexNode::BackReference(number))
                     }
-                    _ => self.character_escape(false).map(Node::Unit),
+                    _ => self.character_escape(false).map(RegexNode::Unit),
                 }
             }
             Ok(b'k') if self.groups.any_named => {
@@ -43,14 +43,14 @@ impl Parser<'_> {
                 let name = name.flatten().ok_or_else(|| self.error("invalid named reference"))?;
                 let number = self.groups.number_of(&name);
                 number
-                    .map(Node::BackReference)
+                    .map(RegexNode::BackReference)
                     .ok_or_else(|| self.error("reference to a capture group that does not exist"))
             }
-            _ => self.character_escape(false).map(Node::Unit),
+            _ => self.character_escape(false).map(RegexNode::Unit),
         }
     }
 
-    /// An escape that stands for one code unit, after its backslash.
+    /// Parses an escape for one code unit, after its backslash.
     fn character_escape(&mut self, in_class: bool) -> Result<u16, ParseError> {
         let before = self.cursor;
         let Some(unit) = self.cursor.next() else {
@@ -73,8 +73,8 @@ impl Parser<'_> {
                     self.cursor.next();
                     u16::from(control & 0x1f)
                 }
-                // Not a control escape: the backslash stands for itself, and
-                // the `c` is read again as what it is.
+                // Annex B: without a control letter the backslash is an ordinary character, and the `c` is parsed again
+                // as the next one.
                 _ => {
                     self.cursor = before;
                     u16::from(b'\\')
@@ -85,7 +85,7 @@ impl Parser<'_> {
         })
     }
 
-    /// A legacy octal escape of up to three digits and a value below 256, after
+    /// Parses a legacy octal escape of up to three digits and a value below 256, after
     /// its first digit.
     fn octal(&mut self, first: u8) -> u16 {
         let mut value = u16::from(first - b'0');
@@ -100,8 +100,8 @@ impl Parser<'_> {
         value
     }
 
-    /// The rest of a class whose `[` has been read.
-    pub(super) fn class(&mut self) -> Result<Node, ParseError> {
+    /// Parses the rest of a class whose `[` has been read.
+    pub(super) fn class(&mut self) -> Result<RegexNode, ParseError> {
         let inverted = self.cursor.eat("^");
         let mut set = UnitSet::default();
         while !self.cursor.eat("]") {
@@ -129,7 +129,7 @@ impl Parser<'_> {
             }
         }
         let set = set.normalized();
-        Ok(Node::Class(if inverted { set.complement() } else { set }))
+        Ok(RegexNode::Class(if inverted { set.complement() } else { set }))
     }
 
     fn class_atom(&mut self) -> Result<ClassAtom, ParseError> {
@@ -139,7 +139,7 @@ impl Parser<'_> {
         if unit != u16::from(b'\\') {
             return Ok(ClassAtom::Unit(unit));
         }
-        if let Some(set) = self.cursor.peek().and_then(UnitSet::of_escape) {
+        if let Some(set) = self.cursor.peek().and_then(UnitSet::from_escape) {
             self.cursor.next();
             return Ok(ClassAtom::Set(set));
         }
@@ -159,7 +159,7 @@ impl ClassAtom {
     }
 }
 
-/// Whether `\c` and this character are a control escape.
+/// Whether `\c` with this character is a control escape.
 fn is_control(character: u8, in_class: bool) -> bool {
     character.is_ascii_alphabetic() || in_class && (character.is_ascii_digit() || character == b'_')
 }

@@ -1,35 +1,35 @@
-//! Anchored globs in which `*` stands for any text, including none.
+//! Anchored globs in which `*` matches any text, including none.
 
 use super::class::UnitSet;
-use super::syntax::{Node, Quantifier};
+use super::syntax::{Quantifier, RegexNode};
 
-/// Reads `pattern` as a glob, or says it does not have the shape of one. As a regular expression it has to cover the
-/// whole subject.
+/// Parses `pattern` as a glob, or returns `None` if it does not have the shape of one. The result has to match the whole
+/// subject.
 ///
-/// A star right after a dot is how regular expressions say "anything", so
-/// at least one star elsewhere is what tells a glob from `mcp__.*`.
-pub(super) fn parse(pattern: &str) -> Option<Node> {
+/// In a regular expression `.*` matches any text, so a glob needs at least one star that does not follow a dot. This
+/// distinguishes it from `mcp__.*`.
+pub(super) fn parse(pattern: &str) -> Option<RegexNode> {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:/-*".contains(&byte);
     let dots_before_stars = pattern.matches(".*").count();
     if !pattern.bytes().all(is_allowed) || pattern.matches('*').count() == dots_before_stars {
         return None;
     }
-    let anything = || Node::Repeat {
-        body: Box::new(Node::Class(UnitSet::default().complement())),
+    let anything = || RegexNode::Repeat {
+        body: Box::new(RegexNode::Class(UnitSet::default().complement())),
         quantifier: Quantifier { min: 0, max: None, lazy: false },
     };
-    let terms = pattern.bytes().map(|byte| if byte == b'*' { anything() } else { Node::Unit(byte.into()) });
-    Some(Node::Sequence(terms.collect()))
+    let terms = pattern.bytes().map(|byte| if byte == b'*' { anything() } else { RegexNode::Unit(byte.into()) });
+    Some(RegexNode::Sequence(terms.collect()))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::engine::Engine;
-    use super::super::types::{Scope, Verdict};
+    use super::super::engine::RegexEngine;
+    use super::super::types::{MatchResult, MatchScope};
     use super::*;
 
     fn test(glob: &str, subject: &str) -> bool {
-        Engine::new(parse(glob).unwrap(), Scope::Whole).test(subject) == Verdict::Matches
+        RegexEngine::new(parse(glob).unwrap(), MatchScope::Whole).test(subject) == MatchResult::Matches
     }
 
     #[test]

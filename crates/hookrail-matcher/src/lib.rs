@@ -1,33 +1,33 @@
 //! Globs and ECMAScript regular expressions that decide which subjects an entry of a hook file applies to.
 //!
 //! A pattern is parsed once, by [`Matcher::compile`], and the [`Matcher`] that comes out is always usable: what is wrong
-//! with the pattern is reported beside it as a [`Problem`], and never becomes a matcher that silently matches nothing.
+//! with the pattern is reported beside it as a [`PatternProblem`], and never becomes a matcher that silently matches nothing.
 //! Every test of a subject ends in bounded time, so patterns and subjects may come from untrusted files.
 //!
 //! ```
-//! use hookrail_matcher::{Language, Matcher, MatcherKind, MatcherSet, OnInvalid, Problem, Scope, Verdict};
+//! use hookrail_matcher::{Language, Matcher, MatcherKind, MatcherSet, OnInvalid, PatternProblem, MatchScope, MatchResult};
 //!
 //! // A tool's name: a glob if the pattern has the shape of one, otherwise a regular expression.
-//! let compile = |pattern| Matcher::compile(pattern, Language::GlobOrRegex, Scope::Anywhere, OnInvalid::MatchAll);
+//! let compile = |pattern| Matcher::compile(pattern, Language::GlobOrRegex, MatchScope::Anywhere, OnInvalid::MatchAll);
 //! let writes = compile("write_file|edit").matcher;
-//! assert_eq!(writes.test("write_file"), Verdict::Matches);
-//! assert_eq!(writes.test("read_file"), Verdict::Differs);
+//! assert_eq!(writes.test("write_file"), MatchResult::Matches);
+//! assert_eq!(writes.test("read_file"), MatchResult::Differs);
 //! let glob = compile("mcp__*__read").matcher;
 //! assert_eq!(glob.kind(), MatcherKind::Glob);
 //! assert!(glob.test("mcp__files__read").is_match());
 //!
 //! // A broken pattern is reported, and the entry still guards what it was meant to guard.
 //! let broken = compile("write_(file");
-//! assert!(matches!(broken.problem, Some(Problem::Invalid { .. })));
+//! assert!(matches!(broken.problem, Some(PatternProblem::Invalid { .. })));
 //! assert!(broken.matcher.test("write_file").is_match());
 //!
 //! // A step limit bounds the search, and reaching it counts as a match.
 //! let hostile = compile(r"^(a*)*\1$").matcher;
-//! assert_eq!(hostile.test(&format!("{}b", "a".repeat(200))), Verdict::LimitReached);
+//! assert_eq!(hostile.test(&format!("{}b", "a".repeat(200))), MatchResult::LimitReached);
 //!
 //! // Many matchers are tried on one subject at once.
 //! let set = MatcherSet::new([&writes, &glob, &broken.matcher]);
-//! assert_eq!(set.test("edit"), [(0, Verdict::Matches), (2, Verdict::Matches)]);
+//! assert_eq!(set.test("edit"), [(0, MatchResult::Matches), (2, MatchResult::Matches)]);
 //! ```
 //!
 //! # The language
@@ -46,7 +46,7 @@
 //! * A pattern without look-around and back-references is written out again in the syntax of the `regex` crate and runs in
 //!   time linear in the subject.
 //! * The others run on a small backtracking machine that follows ECMA-262 step by step and counts its steps. A search that
-//!   takes too many yields [`Verdict::LimitReached`], which counts as a match. The same goes for a pattern whose automaton
+//!   takes too many yields [`MatchResult::LimitReached`], which counts as a match. The same goes for a pattern whose automaton
 //!   would be too large.
 //!
 //! The machine is our own because no available one will do. The ECMAScript engines have no step limit, and the backtracking
@@ -84,4 +84,4 @@ mod property_tests;
 
 pub use compile::Matcher;
 pub use set::MatcherSet;
-pub use types::{Compiled, Language, MatcherKind, OnInvalid, Problem, Scope, Verdict};
+pub use types::{CompiledMatcher, Language, MatchResult, MatchScope, MatcherKind, OnInvalid, PatternProblem};

@@ -3,7 +3,7 @@
 //! Nearly every pattern in a real hook file has this shape, and comparing
 //! strings saves compiling an automaton for each of them.
 
-use super::types::Scope;
+use super::types::MatchScope;
 
 /// An alternation of plain texts, each possibly anchored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,16 +17,16 @@ pub(super) struct Literal {
 }
 
 impl Literals {
-    /// Reads a regular expression without any operator but `|`, outer anchors
-    /// and an outer `.*` that changes nothing, or says it has more than that.
-    pub(super) fn parse(pattern: &str, scope: Scope) -> Option<Self> {
-        let whole = scope == Scope::Whole;
+    /// Parses a regular expression whose only operators are `|`, outer anchors
+    /// and an outer `.*` without effect; returns `None` for every other one.
+    pub(super) fn parse(pattern: &str, scope: MatchScope) -> Option<Self> {
+        let whole = scope == MatchScope::Whole;
         pattern
             .split('|')
             .map(|alternative| {
                 let (at_start, text) = strip(alternative, |text| text.strip_prefix('^'));
                 let (at_end, text) = strip(text, |text| text.strip_suffix('$'));
-                // What may be anything, or nothing, at an end that is open anyway says nothing.
+                // `.*` has no effect at an end that is not anchored.
                 let open = |anchored: bool| !whole && !anchored;
                 let text = text.strip_suffix(".*").filter(|_| open(at_end)).unwrap_or(text);
                 let text = text.strip_prefix(".*").filter(|_| open(at_start)).unwrap_or(text);
@@ -56,8 +56,8 @@ impl Literal {
         &self.text
     }
 
-    /// Whether it may stand at that place of a subject of that length.
-    pub(super) fn may_stand(&self, place: std::ops::Range<usize>, length: usize) -> bool {
+    /// Whether its anchors allow an occurrence in this range of a subject of this length.
+    pub(super) fn may_match_at(&self, place: std::ops::Range<usize>, length: usize) -> bool {
         (!self.at_start || place.start == 0) && (!self.at_end || place.end == length)
     }
 
@@ -72,15 +72,15 @@ impl Literal {
     }
 }
 
-/// The text without what `cut` removes, and whether there was something to remove.
+/// Returns whether `cut` removed something, and the text without it.
 fn strip<'a>(text: &'a str, cut: impl Fn(&'a str) -> Option<&'a str>) -> (bool, &'a str) {
     cut(text).map_or((false, text), |rest| (true, rest))
 }
 
-/// Whether no character of the text means anything but itself.
+/// Whether no character of the text is an operator.
 ///
-/// A brace or a closing bracket can, in places, stand for itself too; such
-/// patterns are rare and take the general way.
+/// In some places a brace or a closing bracket is not an operator either. Such
+/// patterns are rare, and are parsed as regular expressions.
 fn is_plain(text: &str) -> bool {
     !text.contains(|c| r"^$\.*+?()[]{}|".contains(c))
 }
@@ -89,35 +89,35 @@ fn is_plain(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn test(pattern: &str, scope: Scope, subject: &str) -> bool {
+    fn test(pattern: &str, scope: MatchScope, subject: &str) -> bool {
         Literals::parse(pattern, scope).unwrap().matches(subject)
     }
 
     #[test]
     fn alternatives_keep_their_own_anchors() {
-        assert!(test("write_file|edit", Scope::Anywhere, "multi_edit"));
-        assert!(!test("write_file|edit", Scope::Anywhere, "read"));
-        assert!(test("^run_", Scope::Anywhere, "run_x"));
-        assert!(!test("^run_", Scope::Anywhere, "rerun_x"));
-        assert!(test("run$", Scope::Anywhere, "rerun"));
-        assert!(!test("^exact$", Scope::Anywhere, "exactly"));
-        assert!(test("^a|b$", Scope::Anywhere, "ax"));
-        assert!(test("^a|b$", Scope::Anywhere, "xb"));
-        assert!(test("mcp__.*", Scope::Anywhere, "x_mcp__y"));
-        assert!(!test("^mcp__.*", Scope::Anywhere, "x_mcp__y"));
+        assert!(test("write_file|edit", MatchScope::Anywhere, "multi_edit"));
+        assert!(!test("write_file|edit", MatchScope::Anywhere, "read"));
+        assert!(test("^run_", MatchScope::Anywhere, "run_x"));
+        assert!(!test("^run_", MatchScope::Anywhere, "rerun_x"));
+        assert!(test("run$", MatchScope::Anywhere, "rerun"));
+        assert!(!test("^exact$", MatchScope::Anywhere, "exactly"));
+        assert!(test("^a|b$", MatchScope::Anywhere, "ax"));
+        assert!(test("^a|b$", MatchScope::Anywhere, "xb"));
+        assert!(test("mcp__.*", MatchScope::Anywhere, "x_mcp__y"));
+        assert!(!test("^mcp__.*", MatchScope::Anywhere, "x_mcp__y"));
     }
 
     #[test]
     fn a_whole_match_ignores_anchors() {
-        assert!(test("start|resume", Scope::Whole, "resume"));
-        assert!(!test("start|resume", Scope::Whole, "resumed"));
-        assert!(test("^start|resume", Scope::Whole, "start"));
+        assert!(test("start|resume", MatchScope::Whole, "resume"));
+        assert!(!test("start|resume", MatchScope::Whole, "resumed"));
+        assert!(test("^start|resume", MatchScope::Whole, "start"));
     }
 
     #[test]
     fn operators_are_not_plain_text() {
         for pattern in ["a.b", "a*", "(a)", "a^b", "a$b", "^^a", "a{", "]", r"\d", "a.*$", "^.*a", r"a\.*"] {
-            assert_eq!(Literals::parse(pattern, Scope::Anywhere), None, "{pattern}");
+            assert_eq!(Literals::parse(pattern, MatchScope::Anywhere), None, "{pattern}");
         }
     }
 }

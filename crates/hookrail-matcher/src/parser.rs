@@ -1,31 +1,32 @@
 //! The grammar of ECMA-262 with Annex B, for patterns without flags.
 
 use super::class::UnitSet;
-use super::scan::{Cursor, Groups, MAX_COUNT};
-use super::syntax::{Node, Quantifier};
+use super::scan::{CaptureGroups, MAX_COUNT, PatternCursor};
+use super::syntax::{Quantifier, RegexNode};
 
-/// How deeply groups may nest.
+/// The deepest nesting of groups.
 ///
-/// Everything that walks the tree recurses, so this bounds the stack.
+/// Everything that walks the tree recurses, so this limits the stack.
 pub(super) const MAX_NESTING: usize = 200;
 
-/// Why a pattern has no syntax tree.
+/// The reason why a pattern has no syntax tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ParseError {
-    /// It is not valid.
+    /// The pattern is not valid.
     Syntax {
         /// What is wrong.
         message: &'static str,
-        /// Where, in code units.
+        /// The position of the error, in code units.
         position: usize,
     },
-    /// Its groups nest deeper than [`MAX_NESTING`].
+    /// The groups of the pattern nest deeper than [`MAX_NESTING`].
     TooDeep,
 }
 
 /// Parses a pattern.
-pub(super) fn parse(units: &[u16]) -> Result<Node, ParseError> {
-    let mut parser = Parser { cursor: Cursor::new(units), groups: Groups::scan(units), opened: 0, depth: 0 };
+pub(super) fn parse(units: &[u16]) -> Result<RegexNode, ParseError> {
+    let mut parser =
+        PatternParser { cursor: PatternCursor::new(units), groups: CaptureGroups::scan(units), opened: 0, depth: 0 };
     let node = parser.disjunction()?;
     match parser.cursor.peek() {
         None => Ok(node),
@@ -34,21 +35,21 @@ pub(super) fn parse(units: &[u16]) -> Result<Node, ParseError> {
     }
 }
 
-/// A pattern on its way to a syntax tree.
-pub(super) struct Parser<'a> {
-    pub(super) cursor: Cursor<'a>,
-    pub(super) groups: Groups,
-    /// How many capturing groups have been opened.
+/// The state of the parser.
+pub(super) struct PatternParser<'a> {
+    pub(super) cursor: PatternCursor<'a>,
+    pub(super) groups: CaptureGroups,
+    /// The number of capturing groups that have been opened.
     opened: u32,
     depth: usize,
 }
 
-impl Parser<'_> {
+impl PatternParser<'_> {
     pub(super) fn error(&self, message: &'static str) -> ParseError {
         ParseError::Syntax { message, position: self.cursor.position() }
     }
 
-    fn disjunction(&mut self) -> Result<Node, ParseError> {
+    fn disjunction(&mut self) -> Result<RegexNode, ParseError> {
         self.depth += 1;
         if self.depth > MAX_NESTING {
             return Err(ParseError::TooDeep);
@@ -59,10 +60,10 @@ impl Parser<'_> {
             alternatives.push(self.alternative()?);
         }
         self.depth -= 1;
-        Ok(single_or(alternatives, Node::Alternatives))
+        Ok(single_or(alternatives, RegexNode::Alternatives))
     }
 
-    fn alternative(&mut self) -> Result<Node, ParseError> {
+    fn alternative(&mut self) -> Result<RegexNode, ParseError> {
         let mut terms = Vec::new();
         while let Some(unit) = self.cursor.peek() {
             if unit == u16::from(b'|') || unit == u16::from(b')') {
@@ -70,25 +71,25 @@ impl Parser<'_> {
             }
             terms.push(self.term(unit)?);
         }
-        Ok(single_or(terms, Node::Sequence))
+        Ok(single_or(terms, RegexNode::Sequence))
     }
 
-    fn term(&mut self, unit: u16) -> Result<Node, ParseError> {
-        // An assertion is returned at once: it cannot be quantified, so a
-        // quantifier after it is one that has nothing to repeat.
+    fn term(&mut self, unit: u16) -> Result<RegexNode, ParseError> {
+        // An assertion is returned at once, because it cannot be quantified: a quantifier after it is the error "nothing to
+        // repeat".
         let atom = match u8::try_from(unit) {
             Ok(b'^') => {
                 self.cursor.next();
-                return Ok(Node::Start);
+                return Ok(RegexNode::Start);
             }
             Ok(b'$') => {
                 self.cursor.next();
-                return Ok(Node::End);
+                return Ok(RegexNode::End);
             }
             Ok(b'(') => {
                 self.cursor.next();
                 let mut ahead = self.cursor;
-                // Annex B keeps look-aheads quantifiable, but no look-behinds.
+                // Annex B allows a quantifier after a look-ahead, but not after a look-behind.
                 if ahead.eat("?<=") || ahead.eat("?<!") {
                     return self.group();
                 }
@@ -96,7 +97,7 @@ impl Parser<'_> {
             }
             Ok(b'.') => {
                 self.cursor.next();
-                Node::Class(UnitSet::dot())
+                RegexNode::Class(UnitSet::dot())
             }
             Ok(b'[') => {
                 self.cursor.next();
@@ -105,18 +106,17 @@ impl Parser<'_> {
             Ok(b'\\') => {
                 self.cursor.next();
                 let escape = self.atom_escape()?;
-                if let Node::WordBoundary { .. } = escape {
+                if let RegexNode::WordBoundary { .. } = escape {
                     return Ok(escape);
                 }
                 escape
             }
             Ok(b'*' | b'+' | b'?') => return Err(self.error("nothing to repeat")),
             Ok(b'{') if self.at_bounds() => return Err(self.error("nothing to repeat")),
-            // Annex B: braces and closing brackets stand for themselves where
-            // they cannot be anything else.
+            // Annex B: braces and closing brackets are ordinary characters where they cannot be operators.
             _ => {
                 self.cursor.next();
-                Node::Unit(unit)
+                RegexNode::Unit(unit)
             }
         };
         self.quantified(atom)
@@ -127,14 +127,14 @@ impl Parser<'_> {
         bounds(&mut ahead).is_some()
     }
 
-    /// The rest of a group whose `(` has been read.
-    fn group(&mut self) -> Result<Node, ParseError> {
+    /// Parses the rest of a group whose `(` has been read.
+    fn group(&mut self) -> Result<RegexNode, ParseError> {
         const LOOKS: [(&str, bool, bool); 4] =
             [("?=", false, false), ("?!", false, true), ("?<=", true, false), ("?<!", true, true)];
         for (opening, behind, negative) in LOOKS {
             if self.cursor.eat(opening) {
                 let body = Box::new(self.group_body()?);
-                return Ok(Node::Look { behind, negative, body });
+                return Ok(RegexNode::Look { behind, negative, body });
             }
         }
         if self.cursor.eat("?:") {
@@ -152,15 +152,15 @@ impl Parser<'_> {
             return Err(self.error("invalid group"));
         }
         let body = Box::new(self.group_body()?);
-        Ok(Node::Capture { number, body })
+        Ok(RegexNode::Capture { number, body })
     }
 
-    fn group_body(&mut self) -> Result<Node, ParseError> {
+    fn group_body(&mut self) -> Result<RegexNode, ParseError> {
         let body = self.disjunction()?;
         if self.cursor.eat(")") { Ok(body) } else { Err(self.error("unterminated group")) }
     }
 
-    fn quantified(&mut self, atom: Node) -> Result<Node, ParseError> {
+    fn quantified(&mut self, atom: RegexNode) -> Result<RegexNode, ParseError> {
         let (min, max) = if self.cursor.eat("*") {
             (0, None)
         } else if self.cursor.eat("+") {
@@ -176,12 +176,12 @@ impl Parser<'_> {
             return Err(self.error("numbers out of order in {} quantifier"));
         }
         let lazy = self.cursor.eat("?");
-        Ok(Node::Repeat { body: Box::new(atom), quantifier: Quantifier { min, max, lazy } })
+        Ok(RegexNode::Repeat { body: Box::new(atom), quantifier: Quantifier { min, max, lazy } })
     }
 }
 
 /// Reads `{2}`, `{2,}` or `{2,3}`, or nothing.
-fn bounds(cursor: &mut Cursor<'_>) -> Option<(u32, Option<u32>)> {
+fn bounds(cursor: &mut PatternCursor<'_>) -> Option<(u32, Option<u32>)> {
     let mut ahead = *cursor;
     if !ahead.eat("{") {
         return None;
@@ -192,12 +192,12 @@ fn bounds(cursor: &mut Cursor<'_>) -> Option<(u32, Option<u32>)> {
         return None;
     }
     *cursor = ahead;
-    // A bound past counting is no bound.
+    // JavaScript engines treat a maximum at or above this number as infinite.
     Some((min, max.filter(|max| *max < MAX_COUNT)))
 }
 
-/// The only node there is, or all of them in a node made by `many`.
-fn single_or(mut nodes: Vec<Node>, many: fn(Vec<Node>) -> Node) -> Node {
+/// Returns the only node, or all of them in a node made by `many`.
+fn single_or(mut nodes: Vec<RegexNode>, many: fn(Vec<RegexNode>) -> RegexNode) -> RegexNode {
     match nodes.pop() {
         Some(only) if nodes.is_empty() => only,
         last => {
@@ -211,7 +211,7 @@ fn single_or(mut nodes: Vec<Node>, many: fn(Vec<Node>) -> Node) -> Node {
 mod tests {
     use super::*;
 
-    fn parsed(pattern: &str) -> Result<Node, ParseError> {
+    fn parsed(pattern: &str) -> Result<RegexNode, ParseError> {
         parse(&pattern.encode_utf16().collect::<Vec<_>>())
     }
 
@@ -224,9 +224,9 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_past_counting_is_no_bound() {
+    fn a_maximum_that_is_too_large_is_infinite() {
         let max = |pattern| match parsed(pattern) {
-            Ok(Node::Repeat { quantifier, .. }) => quantifier.max,
+            Ok(RegexNode::Repeat { quantifier, .. }) => quantifier.max,
             other => panic!("{other:?}"),
         };
         assert_eq!(max("a{0,2147483646}"), Some(2_147_483_646));

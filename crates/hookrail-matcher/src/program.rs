@@ -1,4 +1,4 @@
-//! Compiling a syntax tree for the backtracking engine.
+//! Compiles a syntax tree for the backtracking engine.
 //!
 //! The instructions follow the semantics of ECMA-262 one by one, which is what
 //! back-references and look-around need: a group is forgotten at the start of
@@ -8,8 +8,8 @@
 //! pattern.
 
 use super::class::UnitSet;
-use super::syntax::{Node, Quantifier};
-use super::types::Scope;
+use super::syntax::{Quantifier, RegexNode};
+use super::types::MatchScope;
 
 /// The index of an instruction.
 pub(super) type Address = usize;
@@ -34,20 +34,20 @@ pub(super) enum Instruction {
         /// Whether it is read from right to left.
         backward: bool,
     },
-    /// Goes on only at the start of the subject.
+    /// Continues only at the start of the subject.
     Start,
-    /// Goes on only at the end of the subject.
+    /// Continues only at the end of the subject.
     End,
-    /// Goes on only at a word boundary, or only elsewhere if inverted.
+    /// Continues only at a word boundary, or only elsewhere if inverted.
     WordBoundary {
         /// Whether this is `\B`.
         inverted: bool,
     },
     /// Sets a register to the position.
     Save(Register),
-    /// Goes on with the next instruction, and later at the other one.
+    /// Continues with the next instruction, and if that fails, at the other one.
     Try(Address),
-    /// Goes on elsewhere.
+    /// Continues at another instruction.
     Jump(Address),
     /// Sets the counter of a repetition to zero.
     LoopEnter(Register),
@@ -64,8 +64,8 @@ pub(super) enum Instruction {
         /// The repetition.
         looping: Loop,
     },
-    /// Runs the instructions up to the end of the look-around on their own and
-    /// goes on after it.
+    /// Runs the instructions up to the end of the look-around separately and
+    /// continues after it.
     Look {
         /// Whether the body must not match.
         negative: bool,
@@ -76,7 +76,7 @@ pub(super) enum Instruction {
     Accept,
 }
 
-/// What a repetition has to know.
+/// The data of a repetition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Loop {
     /// How often the body may occur.
@@ -95,20 +95,20 @@ pub(super) struct Loop {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Program {
     pub(super) instructions: Vec<Instruction>,
-    /// How many registers it uses. Group `n` has the registers `2n - 2` and
+    /// The number of registers. Group `n` has the registers `2n - 2` and
     /// `2n - 1`; those of the repetitions come after all groups.
     pub(super) registers: usize,
 }
 
 impl Program {
     /// Compiles a pattern.
-    pub(super) fn new(root: &Node, scope: Scope) -> Self {
+    pub(super) fn new(root: &RegexNode, scope: MatchScope) -> Self {
         let mut program = Self { instructions: Vec::new(), registers: 2 * group_count(root) };
-        if scope == Scope::Whole {
+        if scope == MatchScope::Whole {
             program.push(Instruction::Start);
         }
         program.node(root, false);
-        if scope == Scope::Whole {
+        if scope == MatchScope::Whole {
             program.push(Instruction::End);
         }
         program.push(Instruction::Accept);
@@ -137,61 +137,61 @@ impl Program {
         self.registers - 1
     }
 
-    fn node(&mut self, node: &Node, backward: bool) {
+    fn node(&mut self, node: &RegexNode, backward: bool) {
         match node {
-            Node::Unit(unit) => {
+            RegexNode::Unit(unit) => {
                 let mut set = UnitSet::default();
                 set.add(*unit, *unit);
                 self.push(Instruction::Class { set, backward });
             }
-            Node::Class(set) => {
+            RegexNode::Class(set) => {
                 let set = set.clone();
                 self.push(Instruction::Class { set, backward });
             }
-            Node::Start => {
+            RegexNode::Start => {
                 self.push(Instruction::Start);
             }
-            Node::End => {
+            RegexNode::End => {
                 self.push(Instruction::End);
             }
-            Node::WordBoundary { inverted } => {
+            RegexNode::WordBoundary { inverted } => {
                 let inverted = *inverted;
                 self.push(Instruction::WordBoundary { inverted });
             }
-            Node::Look { behind, negative, body } => {
+            RegexNode::Look { behind, negative, body } => {
                 let look = self.push(Instruction::Accept);
                 self.node(body, *behind);
                 self.push(Instruction::Accept);
                 let (negative, end) = (*negative, self.here());
                 self.patch(look, Instruction::Look { negative, end });
             }
-            Node::Capture { number, body } => {
-                let (start, end) = registers_of(*number);
+            RegexNode::Capture { number, body } => {
+                let (start, end) = group_registers(*number);
                 let (first, last) = if backward { (end, start) } else { (start, end) };
                 self.push(Instruction::Save(first));
                 self.node(body, backward);
                 self.push(Instruction::Save(last));
             }
-            Node::BackReference(group) => {
+            RegexNode::BackReference(group) => {
                 let group = *group;
                 self.push(Instruction::BackReference { group, backward });
             }
-            Node::Repeat { body, quantifier } => self.repeat(body, *quantifier, backward),
-            Node::Sequence(terms) if backward => {
+            RegexNode::Repeat { body, quantifier } => self.repeat(body, *quantifier, backward),
+            RegexNode::Sequence(terms) if backward => {
                 for term in terms.iter().rev() {
                     self.node(term, backward);
                 }
             }
-            Node::Sequence(terms) => {
+            RegexNode::Sequence(terms) => {
                 for term in terms {
                     self.node(term, backward);
                 }
             }
-            Node::Alternatives(alternatives) => self.alternatives(alternatives, backward),
+            RegexNode::Alternatives(alternatives) => self.alternatives(alternatives, backward),
         }
     }
 
-    fn alternatives(&mut self, alternatives: &[Node], backward: bool) {
+    fn alternatives(&mut self, alternatives: &[RegexNode], backward: bool) {
         let mut jumps = Vec::new();
         if let Some((last, others)) = alternatives.split_last() {
             for alternative in others {
@@ -209,7 +209,7 @@ impl Program {
         }
     }
 
-    fn repeat(&mut self, body: &Node, quantifier: Quantifier, backward: bool) {
+    fn repeat(&mut self, body: &RegexNode, quantifier: Quantifier, backward: bool) {
         let counter = self.register();
         let started = self.register();
         self.push(Instruction::LoopEnter(counter));
@@ -223,17 +223,16 @@ impl Program {
     }
 }
 
-/// The registers with the start and the end of a group.
-pub(super) fn registers_of(group: u32) -> (Register, Register) {
+/// Returns the registers with the start and the end of a group.
+pub(super) fn group_registers(group: u32) -> (Register, Register) {
     let start = 2 * (group as usize).saturating_sub(1);
     (start, start + 1)
 }
 
-/// The registers of all groups in a part of the pattern, which are numbered one
-/// after the other.
-fn groups_in(node: &Node) -> (Register, Register) {
-    fn visit(node: &Node, range: &mut Option<(u32, u32)>) {
-        if let Node::Capture { number, .. } = node {
+/// Returns the range of the registers of all groups in a part of the pattern. Its groups have consecutive numbers.
+fn groups_in(node: &RegexNode) -> (Register, Register) {
+    fn visit(node: &RegexNode, range: &mut Option<(u32, u32)>) {
+        if let RegexNode::Capture { number, .. } = node {
             let first = range.map_or(*number, |(first, _)| first);
             *range = Some((first, *number));
         }
@@ -243,9 +242,9 @@ fn groups_in(node: &Node) -> (Register, Register) {
     }
     let mut range = None;
     visit(node, &mut range);
-    range.map_or((0, 0), |(first, last)| (registers_of(first).0, registers_of(last).1 + 1))
+    range.map_or((0, 0), |(first, last)| (group_registers(first).0, group_registers(last).1 + 1))
 }
 
-fn group_count(node: &Node) -> usize {
+fn group_count(node: &RegexNode) -> usize {
     groups_in(node).1 / 2
 }

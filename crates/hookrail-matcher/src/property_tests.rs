@@ -5,23 +5,23 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 
 use super::backtrack;
-use super::engine::Engine;
+use super::engine::RegexEngine;
 use super::glob;
 use super::literal::Literals;
 use super::parser::parse;
 use super::program::Program;
 use super::set::MatcherSet;
-use super::{Compiled, Language, Matcher, MatcherKind, OnInvalid, Problem, Scope, Verdict};
+use super::{CompiledMatcher, Language, MatchResult, MatchScope, Matcher, MatcherKind, OnInvalid, PatternProblem};
 
 const LANGUAGES: [Language; 2] = [Language::GlobOrRegex, Language::Regex];
-const SCOPES: [Scope; 2] = [Scope::Anywhere, Scope::Whole];
+const SCOPES: [MatchScope; 2] = [MatchScope::Anywhere, MatchScope::Whole];
 
 fn units(text: &str) -> Vec<u16> {
     text.encode_utf16().collect()
 }
 
-fn regex(pattern: &str, on_invalid: OnInvalid) -> Compiled {
-    Matcher::compile(pattern, Language::Regex, Scope::Anywhere, on_invalid)
+fn regex(pattern: &str, on_invalid: OnInvalid) -> CompiledMatcher {
+    Matcher::compile(pattern, Language::Regex, MatchScope::Anywhere, on_invalid)
 }
 
 /// A glob matcher that is slow and obvious.
@@ -81,7 +81,7 @@ proptest! {
         subject in "[ab.]{0,8}",
     ) {
         if let Some(parsed) = glob::parse(&glob) {
-            let engine = Engine::new(parsed, Scope::Whole);
+            let engine = RegexEngine::new(parsed, MatchScope::Whole);
             prop_assert_eq!(engine.test(&subject), naive_glob(glob.as_bytes(), subject.as_bytes()).into());
         }
     }
@@ -96,8 +96,8 @@ proptest! {
                 prop_assert!(pattern.contains(".*"));
                 continue;
             };
-            let engine = Engine::new(parse(&units(&pattern)).unwrap(), scope);
-            prop_assert_eq!(Verdict::from(literals.matches(&subject)), engine.test(&subject));
+            let engine = RegexEngine::new(parse(&units(&pattern)).unwrap(), scope);
+            prop_assert_eq!(MatchResult::from(literals.matches(&subject)), engine.test(&subject));
         }
     }
 
@@ -114,7 +114,7 @@ proptest! {
         let set = MatcherSet::new(matchers.iter());
         // The text of a pattern is a subject that some matchers treat in a way of its own.
         for subject in patterns.iter().map(|(pattern, ..)| pattern.trim()).chain([subject.as_str()]) {
-            let one_by_one: Vec<(usize, Verdict)> = matchers
+            let one_by_one: Vec<(usize, MatchResult)> = matchers
                 .iter()
                 .map(|matcher| matcher.test(subject))
                 .enumerate()
@@ -128,10 +128,10 @@ proptest! {
     fn both_engines_agree(pattern in linear_pattern(), subject in "[abé😀\n-]{0,6}") {
         let root = parse(&units(&pattern)).unwrap();
         for scope in SCOPES {
-            let engine = Engine::new(parse(&units(&pattern)).unwrap(), scope);
+            let engine = RegexEngine::new(parse(&units(&pattern)).unwrap(), scope);
             prop_assert!(engine.is_linear());
             let verdict = backtrack::search(&Program::new(&root, scope), &subject);
-            prop_assume!(verdict != Verdict::LimitReached);
+            prop_assume!(verdict != MatchResult::LimitReached);
             prop_assert_eq!(engine.test(&subject), verdict);
         }
     }
@@ -151,7 +151,7 @@ proptest! {
                 let compiled = Matcher::compile(&pattern, language, scope, OnInvalid::Literal);
                 prop_assert_eq!(compiled.matcher.pattern(), Some(pattern.trim()));
                 let _ = compiled.matcher.test(&subject);
-                if scope == Scope::Whole {
+                if scope == MatchScope::Whole {
                     prop_assert!(compiled.matcher.test(pattern.trim()).is_match());
                 }
             }
@@ -164,15 +164,15 @@ proptest! {
         let all = regex(&pattern, OnInvalid::MatchAll);
         prop_assert_eq!(&literal.problem, &all.problem);
         if let Some(problem) = literal.problem {
-            let Problem::Invalid { offset: Some(offset), .. } = problem else {
+            let PatternProblem::Invalid { offset: Some(offset), .. } = problem else {
                 panic!("{problem:?}");
             };
             prop_assert!(pattern.is_char_boundary(offset), "{}", offset);
             prop_assert_eq!(literal.matcher.kind(), MatcherKind::Literal);
-            prop_assert_eq!(literal.matcher.test(&pattern), Verdict::Matches);
+            prop_assert_eq!(literal.matcher.test(&pattern), MatchResult::Matches);
             prop_assert_eq!(literal.matcher.test(&subject).is_match(), subject == pattern);
             prop_assert_eq!(all.matcher.kind(), MatcherKind::Everything);
-            prop_assert_eq!(all.matcher.test(&subject), Verdict::Matches);
+            prop_assert_eq!(all.matcher.test(&subject), MatchResult::Matches);
         }
     }
 
@@ -190,8 +190,8 @@ proptest! {
         prop_assert_eq!(padded.matcher.kind(), bare.matcher.kind());
         prop_assert_eq!(padded.matcher.test(&subject), bare.matcher.test(&subject));
         if let (
-            Some(Problem::Invalid { offset: Some(padded), .. }),
-            Some(Problem::Invalid { offset: Some(bare), .. }),
+            Some(PatternProblem::Invalid { offset: Some(padded), .. }),
+            Some(PatternProblem::Invalid { offset: Some(bare), .. }),
         ) = (padded.problem, bare.problem) {
             prop_assert_eq!(padded, bare + before.len());
         }
@@ -199,14 +199,14 @@ proptest! {
 
     #[test]
     fn a_pattern_for_everything_matches_everything(subject in any::<String>()) {
-        prop_assert_eq!(Matcher::everything().test(&subject), Verdict::Matches);
+        prop_assert_eq!(Matcher::everything().test(&subject), MatchResult::Matches);
         for pattern in ["", "*", "  ", " * \n"] {
             for language in LANGUAGES {
                 for scope in SCOPES {
                     let compiled = Matcher::compile(pattern, language, scope, OnInvalid::Literal);
                     prop_assert_eq!(compiled.problem, None);
                     prop_assert_eq!(compiled.matcher.kind(), MatcherKind::Everything);
-                    prop_assert_eq!(compiled.matcher.test(&subject), Verdict::Matches);
+                    prop_assert_eq!(compiled.matcher.test(&subject), MatchResult::Matches);
                 }
             }
         }
@@ -215,7 +215,7 @@ proptest! {
 
 #[test]
 fn the_language_decides_about_globs() {
-    let compile = |language| Matcher::compile("write_*", language, Scope::Anywhere, OnInvalid::Literal).matcher;
+    let compile = |language| Matcher::compile("write_*", language, MatchScope::Anywhere, OnInvalid::Literal).matcher;
     let glob = compile(Language::GlobOrRegex);
     assert_eq!(glob.kind(), MatcherKind::Glob);
     assert!(!glob.test("rewrite_x").is_match());
@@ -228,7 +228,7 @@ fn the_language_decides_about_globs() {
 fn a_session_value_matches_as_a_whole_or_by_its_text() {
     let matcher = |pattern| {
         let language = Language::GlobOrRegex;
-        Matcher::compile(pattern, language, Scope::Whole, OnInvalid::Literal).matcher
+        Matcher::compile(pattern, language, MatchScope::Whole, OnInvalid::Literal).matcher
     };
     assert!(matcher("start|resume").test("resume").is_match());
     assert!(!matcher("start|resume").test("resumed").is_match());
@@ -288,7 +288,7 @@ fn what_is_too_complex_is_treated_as_invalid() {
             [(OnInvalid::Literal, MatcherKind::Literal), (OnInvalid::MatchAll, MatcherKind::Everything)]
         {
             let compiled = regex(&pattern, on_invalid);
-            assert!(matches!(compiled.problem, Some(Problem::TooComplex { .. })));
+            assert!(matches!(compiled.problem, Some(PatternProblem::TooComplex { .. })));
             assert_eq!(compiled.matcher.kind(), kind);
             assert!(compiled.matcher.test(&pattern).is_match());
         }

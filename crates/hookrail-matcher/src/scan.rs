@@ -1,26 +1,26 @@
-//! Reading a pattern code unit by code unit, and what must be known about its
-//! groups before it can be parsed.
+//! Reads a pattern code unit by code unit, and collects the groups that the parser must
+//! know in advance.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// Where numbers stop counting, as they do in JavaScript engines.
+/// The largest number in a pattern. Larger ones are replaced by it, as in JavaScript engines.
 pub(super) const MAX_COUNT: u32 = i32::MAX.unsigned_abs();
 
 /// A position in a pattern.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Cursor<'a> {
+pub(super) struct PatternCursor<'a> {
     units: &'a [u16],
     position: usize,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> PatternCursor<'a> {
     pub(super) fn new(units: &'a [u16]) -> Self {
         Self { units, position: 0 }
     }
 
-    /// The number of code units before the cursor.
+    /// Returns the number of code units before the cursor.
     pub(super) fn position(&self) -> usize {
         self.position
     }
@@ -29,7 +29,7 @@ impl<'a> Cursor<'a> {
         self.units.get(self.position).copied()
     }
 
-    /// The next code unit if it is ASCII, which all syntax is.
+    /// Returns the next code unit if it is below 256. All operators are ASCII.
     pub(super) fn peek_ascii(&self) -> Option<u8> {
         self.peek().and_then(|unit| u8::try_from(unit).ok())
     }
@@ -77,8 +77,7 @@ impl<'a> Cursor<'a> {
 
     /// Reads the name of a group and the `>` after it; the cursor is after the `<`.
     ///
-    /// Names are the one place where a pattern without the `u` flag is made of
-    /// characters instead of code units.
+    /// Only in names does a pattern without the `u` flag consist of characters instead of code units.
     pub(super) fn group_name(&mut self) -> Option<String> {
         let mut ahead = *self;
         let mut name = String::new();
@@ -123,7 +122,7 @@ fn is_identifier(name: &str) -> bool {
         LazyLock::new(|| Regex::new(r"\A[\p{ID_Start}$_][\p{ID_Continue}$\x{200c}\x{200d}]*\z").ok());
     let ascii = |c: char| c.is_ascii_alphanumeric() || c == '$' || c == '_';
     if name.chars().all(ascii) {
-        // Spares nearly every pattern the large Unicode tables.
+        // Avoids the large Unicode tables for nearly every pattern.
         return name.starts_with(|c: char| !c.is_ascii_digit());
     }
     IDENTIFIER.as_ref().is_some_and(|identifier| identifier.is_match(name))
@@ -131,11 +130,11 @@ fn is_identifier(name: &str) -> bool {
 
 /// The capturing groups of a pattern.
 ///
-/// References may precede the group they mean, and what `\1` and `\k` mean at
-/// all depends on which groups there are, so they are collected first.
+/// A reference may precede its group, and the meaning of `\1` and `\k` depends
+/// on which groups there are, so they are collected first.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Groups {
-    /// How many capturing groups there are.
+pub(super) struct CaptureGroups {
+    /// The number of capturing groups.
     pub(super) count: u32,
     /// The names, with the number of the first group that has each.
     names: Vec<(String, u32)>,
@@ -143,11 +142,11 @@ pub(super) struct Groups {
     pub(super) any_named: bool,
 }
 
-impl Groups {
-    /// Finds the groups of a pattern, which need not be valid.
+impl CaptureGroups {
+    /// Collects the groups of a pattern, which need not be valid.
     pub(super) fn scan(units: &[u16]) -> Self {
         let mut groups = Self::default();
-        let mut cursor = Cursor::new(units);
+        let mut cursor = PatternCursor::new(units);
         let mut in_class = false;
         while let Some(unit) = cursor.next() {
             match u8::try_from(unit) {
@@ -163,14 +162,14 @@ impl Groups {
         groups
     }
 
-    /// The number of the group with this name.
+    /// Returns the number of the group with this name.
     pub(super) fn number_of(&self, name: &str) -> Option<u32> {
         let found = self.names.iter().find(|(known, _)| known == name);
         found.map(|(_, number)| *number)
     }
 
-    /// Takes note of a group whose `(` has just been read.
-    fn open(&mut self, cursor: &mut Cursor<'_>) {
+    /// Adds a group whose `(` has just been read.
+    fn open(&mut self, cursor: &mut PatternCursor<'_>) {
         let mut ahead = *cursor;
         if !ahead.eat("?") {
             self.count += 1;
@@ -178,8 +177,7 @@ impl Groups {
             self.count += 1;
             self.any_named = true;
             if let Some(name) = ahead.group_name() {
-                // The first group with a name keeps it, so that the parser can
-                // tell the second one.
+                // `number_of` finds the first group with a name, so the parser can recognize a duplicate.
                 self.names.push((name, self.count));
             }
         }
@@ -190,12 +188,12 @@ impl Groups {
 mod tests {
     use super::*;
 
-    fn scan(pattern: &str) -> Groups {
-        Groups::scan(&pattern.encode_utf16().collect::<Vec<_>>())
+    fn scan(pattern: &str) -> CaptureGroups {
+        CaptureGroups::scan(&pattern.encode_utf16().collect::<Vec<_>>())
     }
 
     fn name(text: &str) -> Option<String> {
-        Cursor::new(&text.encode_utf16().collect::<Vec<_>>()).group_name()
+        PatternCursor::new(&text.encode_utf16().collect::<Vec<_>>()).group_name()
     }
 
     #[test]
@@ -222,7 +220,7 @@ mod tests {
     #[test]
     fn numbers_stop_growing() {
         let units: Vec<u16> = "99999999999999x".encode_utf16().collect();
-        let mut cursor = Cursor::new(&units);
+        let mut cursor = PatternCursor::new(&units);
         assert_eq!(cursor.decimal(), Some(MAX_COUNT));
         assert_eq!(cursor.peek_ascii(), Some(b'x'));
         assert_eq!(cursor.decimal(), None);

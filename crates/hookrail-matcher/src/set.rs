@@ -1,7 +1,7 @@
 //! Many matchers tried on one subject at once.
 //!
-//! Literal texts are found in one pass over the subject and so are linear patterns; only what fits neither is tried one
-//! by one. The answers are those of the matchers themselves, which the property tests hold it to.
+//! Literal texts are found in one pass over the subject, and linear patterns in another. The other matchers are tested one
+//! by one. The results are the same as those of the matchers themselves; the property tests compare both.
 
 use std::collections::HashMap;
 
@@ -9,64 +9,66 @@ use aho_corasick::AhoCorasick;
 use regex::{RegexSet, RegexSetBuilder};
 
 use super::Matcher;
-use super::compile::InSet;
+use super::compile::SetMembership;
 use super::engine::in_code_units;
 use super::literal::Literal;
-use super::types::Verdict;
+use super::types::MatchResult;
 
-/// How large the automaton of a set may become, in bytes. Beyond that its patterns are tried one by one.
+/// The largest automaton of a set, in bytes. If it would be larger, its patterns are tested one by one.
 const MAX_SET_SIZE: usize = 512 << 20;
 
-/// How much memory the automaton may use to be fast, in bytes for each pattern. It takes what its subjects need.
+/// The largest cache of the automaton, in bytes for each pattern. Only what the subjects need is allocated.
 const CACHE_PER_PATTERN: usize = 32 << 10;
 
-/// The least and the most of that for a whole set.
+/// The smallest and the largest cache of a whole set, in bytes.
 const SET_CACHE: (usize, usize) = (2 << 20, 128 << 20);
 
 /// Many matchers that are tried on one subject at once, in about the time of one.
 ///
 /// ```
-/// use hookrail_matcher::{Language, Matcher, MatcherSet, OnInvalid, Scope, Verdict};
+/// use hookrail_matcher::{Language, Matcher, MatcherSet, OnInvalid, MatchScope, MatchResult};
 ///
-/// let compile = |text| Matcher::compile(text, Language::Regex, Scope::Anywhere, OnInvalid::MatchAll).matcher;
+/// let compile = |text| Matcher::compile(text, Language::Regex, MatchScope::Anywhere, OnInvalid::MatchAll).matcher;
 /// let matchers = [compile("^write_"), compile("read"), compile("file$")];
 /// let set = MatcherSet::new(&matchers);
-/// assert_eq!(set.test("write_file"), [(0, Verdict::Matches), (2, Verdict::Matches)]);
+/// assert_eq!(set.test("write_file"), [(0, MatchResult::Matches), (2, MatchResult::Matches)]);
 /// ```
 #[derive(Debug)]
 pub struct MatcherSet {
     always: Vec<usize>,
-    /// Subjects that are a match by being equal.
+    /// The subjects that match because they are equal to a pattern's text.
     equal: HashMap<Box<str>, Vec<usize>>,
     literals: Option<LiteralSet>,
     patterns: Option<(RegexSet, Vec<usize>)>,
-    singly: Vec<(usize, Matcher)>,
+    separately: Vec<(usize, Matcher)>,
 }
 
 /// Literal texts, found in one pass.
 #[derive(Debug)]
 struct LiteralSet {
     texts: AhoCorasick,
-    /// For each text the matcher it belongs to, and where it may stand.
+    /// For each text, the position of its matcher and the literal with its anchors.
     owners: Vec<(usize, Literal)>,
 }
 
 impl MatcherSet {
-    /// Makes a set of these matchers. Building its automata takes time in proportion to the patterns.
+    /// Makes a set of these matchers. The time to build its automata grows with the size of the patterns.
     #[must_use]
     pub fn new<'m>(matchers: impl IntoIterator<Item = &'m Matcher>) -> Self {
         let mut set =
-            Self { always: Vec::new(), equal: HashMap::new(), literals: None, patterns: None, singly: Vec::new() };
+            Self { always: Vec::new(), equal: HashMap::new(), literals: None, patterns: None, separately: Vec::new() };
         let (mut owners, mut patterns) = (Vec::new(), Vec::new());
         for (at, matcher) in matchers.into_iter().enumerate() {
             if let Some(text) = matcher.own_text() {
                 set.equal.entry(text.into()).or_default().push(at);
             }
             match matcher.in_set() {
-                InSet::Always => set.always.push(at),
-                InSet::Literals(literals) => owners.extend(literals.iter().map(|literal| (at, matcher, literal))),
-                InSet::Pattern(text) => patterns.push((at, matcher, text)),
-                InSet::Singly => set.singly.push((at, matcher.clone())),
+                SetMembership::Always => set.always.push(at),
+                SetMembership::Literals(literals) => {
+                    owners.extend(literals.iter().map(|literal| (at, matcher, literal)))
+                }
+                SetMembership::Pattern(text) => patterns.push((at, matcher, text)),
+                SetMembership::Separately => set.separately.push((at, matcher.clone())),
             }
         }
         set.add_literals(&owners);
@@ -77,7 +79,7 @@ impl MatcherSet {
         match built {
             _ if patterns.is_empty() => {}
             Ok(regexes) => set.patterns = Some((regexes, patterns.iter().map(|(at, ..)| *at).collect())),
-            Err(_) => set.singly.extend(patterns.iter().map(|(at, matcher, _)| (*at, Matcher::clone(matcher)))),
+            Err(_) => set.separately.extend(patterns.iter().map(|(at, matcher, _)| (*at, Matcher::clone(matcher)))),
         }
         set
     }
@@ -91,20 +93,20 @@ impl MatcherSet {
                 let owners = owners.iter().map(|(at, _, literal)| (*at, Literal::clone(literal))).collect();
                 self.literals = Some(LiteralSet { texts, owners });
             }
-            Err(_) => self.singly.extend(owners.iter().map(|(at, matcher, _)| (*at, Matcher::clone(matcher)))),
+            Err(_) => self.separately.extend(owners.iter().map(|(at, matcher, _)| (*at, Matcher::clone(matcher)))),
         }
     }
 
     /// Returns the position and verdict of each matcher that counts as matching, in the order of the list.
     #[must_use]
-    pub fn test(&self, subject: &str) -> Vec<(usize, Verdict)> {
-        let matches = |at: &usize| (*at, Verdict::Matches);
-        let mut found: Vec<(usize, Verdict)> = self.always.iter().map(matches).collect();
+    pub fn test(&self, subject: &str) -> Vec<(usize, MatchResult)> {
+        let matches = |at: &usize| (*at, MatchResult::Matches);
+        let mut found: Vec<(usize, MatchResult)> = self.always.iter().map(matches).collect();
         if let Some(equal) = self.equal.get(subject) {
             found.extend(equal.iter().map(matches));
         }
         if let Some(literals) = &self.literals {
-            found.extend(literals.test(subject).map(|at| (at, Verdict::Matches)));
+            found.extend(literals.test(subject).map(|at| (at, MatchResult::Matches)));
         }
         if let Some((regexes, places)) = &self.patterns {
             let subject = in_code_units(subject);
@@ -114,7 +116,7 @@ impl MatcherSet {
                 found.extend(hits.iter().filter_map(|hit| places.get(hit)).map(matches));
             }
         }
-        for (at, matcher) in &self.singly {
+        for (at, matcher) in &self.separately {
             let verdict = matcher.test(subject);
             if verdict.is_match() {
                 found.push((*at, verdict));
@@ -130,7 +132,7 @@ impl LiteralSet {
     fn test<'s>(&'s self, subject: &'s str) -> impl Iterator<Item = usize> + 's {
         self.texts.find_overlapping_iter(subject).filter_map(|hit| {
             let (at, literal) = self.owners.get(hit.pattern().as_usize())?;
-            literal.may_stand(hit.range(), subject.len()).then_some(*at)
+            literal.may_match_at(hit.range(), subject.len()).then_some(*at)
         })
     }
 }

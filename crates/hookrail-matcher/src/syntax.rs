@@ -4,7 +4,7 @@ use super::class::UnitSet;
 
 /// A regular expression or a part of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Node {
+pub(super) enum RegexNode {
     /// One code unit.
     Unit(u16),
     /// One code unit out of a set.
@@ -25,28 +25,28 @@ pub(super) enum Node {
         /// Whether its body must not match.
         negative: bool,
         /// What it looks for.
-        body: Box<Node>,
+        body: Box<RegexNode>,
     },
     /// A capturing group, by its number.
     Capture {
-        /// The number, from one on.
+        /// The number, starting at 1.
         number: u32,
         /// The content.
-        body: Box<Node>,
+        body: Box<RegexNode>,
     },
     /// A reference to a capturing group, by its number.
     BackReference(u32),
     /// A quantified term.
     Repeat {
         /// What is repeated.
-        body: Box<Node>,
+        body: Box<RegexNode>,
         /// How often.
         quantifier: Quantifier,
     },
     /// Terms one after the other; the empty pattern if there are none.
-    Sequence(Vec<Node>),
+    Sequence(Vec<RegexNode>),
     /// Alternatives, of which there are at least two.
-    Alternatives(Vec<Node>),
+    Alternatives(Vec<RegexNode>),
 }
 
 /// How often a term may occur.
@@ -60,8 +60,8 @@ pub(super) struct Quantifier {
     pub(super) lazy: bool,
 }
 
-impl Node {
-    /// The parts this node is directly made of.
+impl RegexNode {
+    /// Returns the direct children of this node.
     pub(super) fn children(&self) -> &[Self] {
         match self {
             Self::Unit(_)

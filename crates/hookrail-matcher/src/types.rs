@@ -2,30 +2,30 @@
 
 use super::Matcher;
 
-/// Which rule set a pattern is written in.
+/// The language that a pattern is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Language {
-    /// A glob where the pattern has the shape of one, otherwise a regular expression.
+    /// A glob if the pattern has the shape of one, otherwise a regular expression.
     GlobOrRegex,
     /// Always a regular expression.
     Regex,
 }
 
-/// What a pattern that is not valid stands for.
+/// What an invalid pattern matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OnInvalid {
-    /// Its own text, compared for equality.
+    /// The subject that is equal to its text.
     Literal,
-    /// Everything: an entry that guards something must not stop guarding it
+    /// Every subject: an entry that guards something must not stop guarding it
     /// because of a typing error.
     MatchAll,
 }
 
-/// How much of the subject a regular expression has to cover.
+/// The part of the subject that a regular expression must match.
 ///
-/// Globs and literals always cover the whole subject.
+/// Globs and literals always match the whole subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Scope {
+pub enum MatchScope {
     /// Any part of it, as for tool names.
     Anywhere,
     /// All of it, as for session values. A subject equal to the pattern's text
@@ -33,7 +33,7 @@ pub enum Scope {
     Whole,
 }
 
-/// What became of a pattern.
+/// How a matcher tests subjects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MatcherKind {
@@ -50,19 +50,19 @@ pub enum MatcherKind {
     Backtracking,
 }
 
-/// The answer of a matcher for one subject.
+/// The result of a test of one subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[must_use]
-pub enum Verdict {
+pub enum MatchResult {
     /// The subject matches.
     Matches,
     /// The subject does not match.
     Differs,
-    /// The step limit was reached before the answer was known. Counts as a match.
+    /// The step limit was reached before the result was known. It counts as a match, so that a guard is not skipped.
     LimitReached,
 }
 
-impl Verdict {
+impl MatchResult {
     /// Whether the subject counts as matching.
     #[must_use]
     pub fn is_match(self) -> bool {
@@ -73,7 +73,7 @@ impl Verdict {
     }
 }
 
-impl From<bool> for Verdict {
+impl From<bool> for MatchResult {
     fn from(matches: bool) -> Self {
         if matches { Self::Matches } else { Self::Differs }
     }
@@ -81,30 +81,30 @@ impl From<bool> for Verdict {
 
 /// A matcher together with what was wrong with its pattern.
 #[derive(Clone, Debug)]
-pub struct Compiled {
+pub struct CompiledMatcher {
     /// The matcher, usable whether or not there was a problem.
     pub matcher: Matcher,
-    /// What the author of the pattern should be told.
-    pub problem: Option<Problem>,
+    /// What is wrong with the pattern, if anything.
+    pub problem: Option<PatternProblem>,
 }
 
-/// Why a pattern does not do what it says.
+/// What is wrong with a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Problem {
-    /// The pattern is not a regular expression; [`OnInvalid`] says what it stands for.
+pub enum PatternProblem {
+    /// The pattern is not a valid regular expression; [`OnInvalid`] says what it matches.
     #[error("invalid regular expression: {message}{}", at(*.offset))]
     Invalid {
         /// What is wrong, as a clause without a full stop.
         message: String,
-        /// Where, in bytes from the start of the pattern as it was written.
+        /// The position of the error, in bytes from the start of the pattern as it was written.
         offset: Option<usize>,
     },
     /// The pattern is larger than anything a person writes and was not
-    /// interpreted; [`OnInvalid`] says what it stands for.
+    /// interpreted; [`OnInvalid`] says what it matches.
     #[error("pattern too complex: {message}")]
     TooComplex {
-        /// Which limit it exceeds, as a clause without a full stop.
+        /// The limit that it exceeds, as a clause without a full stop.
         message: String,
     },
 }
@@ -119,16 +119,16 @@ mod tests {
 
     #[test]
     fn a_reached_limit_counts_as_a_match() {
-        assert!(Verdict::Matches.is_match());
-        assert!(Verdict::LimitReached.is_match());
-        assert!(!Verdict::Differs.is_match());
+        assert!(MatchResult::Matches.is_match());
+        assert!(MatchResult::LimitReached.is_match());
+        assert!(!MatchResult::Differs.is_match());
     }
 
     #[test]
     fn a_problem_says_where_it_is() {
-        let mut problem = Problem::Invalid { message: "nothing to repeat".into(), offset: Some(3) };
+        let mut problem = PatternProblem::Invalid { message: "nothing to repeat".into(), offset: Some(3) };
         assert_eq!(problem.to_string(), "invalid regular expression: nothing to repeat (at byte 3)");
-        if let Problem::Invalid { offset, .. } = &mut problem {
+        if let PatternProblem::Invalid { offset, .. } = &mut problem {
             *offset = None;
         }
         assert_eq!(problem.to_string(), "invalid regular expression: nothing to repeat");

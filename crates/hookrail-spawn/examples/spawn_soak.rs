@@ -19,8 +19,8 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 #[global_allocator]
 static HEAP: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// How many children there are at a time.
-const SIDE_BY_SIDE: usize = 24;
+/// The number of children at a time.
+const CONCURRENT: usize = 24;
 
 /// What a child does.
 #[derive(Clone, Copy, Debug)]
@@ -83,8 +83,8 @@ impl Child {
             .marker("HOOKRAIL_SOAK_RUN", number.to_string())
     }
 
-    /// Runs it to its end, with everything that has to be done after it.
-    async fn live(self, environment: Arc<Environment>, number: u64) -> String {
+    /// Runs the child to its end, including its termination.
+    async fn run_to_end(self, environment: Arc<Environment>, number: u64) -> String {
         let command = self.command(&environment, number);
         let cancel = CancelToken::new();
         let running = run(&command, &cancel);
@@ -123,14 +123,14 @@ async fn main() -> std::io::Result<ExitCode> {
     let environment: Environment = std::env::vars_os().collect();
     let environment = Arc::new(environment.with(marker, own).with("TMPDIR", soak.temporary()));
     let heap = || {
-        // Resident memory shall show what is held, not what the allocator keeps for later.
+        // Resident memory should show what is in use, not what the allocator keeps for later.
         hookrail_spawn::give_back_free_memory();
         let heap = HEAP.stats();
         heap.bytes_allocated.saturating_sub(heap.bytes_deallocated)
     };
-    let verdict = soak.run("children", SIDE_BY_SIDE, heap, |random, number| {
+    let verdict = soak.run("children", CONCURRENT, heap, |random, number| {
         let child = random.choose(MIXTURE).copied().unwrap_or(Child::Quick);
-        let living = child.live(Arc::clone(&environment), number);
+        let living = child.run_to_end(Arc::clone(&environment), number);
         async { vec![living.await] }
     });
     Ok(verdict.await)

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::Notify;
 
-/// Asks every run that was given it (or a clone) to end.
+/// A flag that ends every run that was given it or a clone of it.
 ///
 /// Clones are cheap and share one state. A token cannot be reset.
 ///
@@ -21,11 +21,11 @@ use tokio::sync::Notify;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct CancelToken {
-    shared: Arc<Shared>,
+    shared: Arc<CancelState>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct CancelState {
     cancelled: AtomicBool,
     changed: Notify,
 }
@@ -37,7 +37,7 @@ impl CancelToken {
         Self::default()
     }
 
-    /// Cancels; later calls do nothing. May be called from any thread.
+    /// Cancels every run with this token; later calls do nothing. May be called from any thread.
     pub fn cancel(&self) {
         self.shared.cancelled.store(true, Ordering::Release);
         self.shared.changed.notify_waiters();
@@ -52,8 +52,8 @@ impl CancelToken {
     /// Waits until the token is cancelled.
     pub async fn cancelled(&self) {
         loop {
-            // The order matters: a `Notified` that exists before the flag is
-            // read receives every `notify_waiters` after that read.
+            // The order matters: a `Notified` receives every `notify_waiters` after its creation. Created after the flag
+            // was read, it would miss a cancellation in between and wait for ever.
             let changed = self.shared.changed.notified();
             if self.is_cancelled() {
                 return;

@@ -1,21 +1,21 @@
-//! What was read of a stream, within its bound.
+//! The bytes that were read from a stream, up to a limit.
 
 use std::borrow::Cow;
 use std::str::Utf8Error;
 
 /// The bytes a child wrote to one stream, as far as they were kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Captured {
-    /// The first bytes of the stream, up to the bound.
+pub struct CapturedStream {
+    /// The first bytes of the stream, up to the limit.
     pub bytes: Vec<u8>,
-    /// Whether there was more than that.
+    /// Whether the stream had more bytes than that.
     pub truncation: Truncation,
-    /// How many bytes were read in all, the dropped ones included.
+    /// The number of bytes that were read in all, including those that were not kept.
     pub total: u64,
 }
 
-impl Captured {
-    /// Adds what was read; no more than the first `keep` bytes are kept.
+impl CapturedStream {
+    /// Adds a chunk that was read. Only the first `keep` bytes of the stream are kept.
     pub(crate) fn add(&mut self, chunk: &[u8], keep: usize) {
         self.total = self.total.saturating_add(chunk.len() as u64);
         let kept = keep.saturating_sub(self.bytes.len()).min(chunk.len());
@@ -25,17 +25,17 @@ impl Captured {
         }
     }
 
-    /// The text, if the bytes are UTF-8.
+    /// Returns the bytes as text if they are UTF-8.
     ///
     /// # Errors
     ///
-    /// Where the first bad byte is. A cut may have split a character: ask
-    /// [`truncation`](Self::truncation) first.
+    /// If the bytes are not UTF-8; the error has the position of the first bad byte. A cut may have split a character,
+    /// so check [`truncation`](Self::truncation) first.
     pub fn text(&self) -> Result<&str, Utf8Error> {
         std::str::from_utf8(&self.bytes)
     }
 
-    /// The text with a replacement character for everything that is not UTF-8.
+    /// Returns the bytes as text, with a replacement character for everything that is not UTF-8.
     #[must_use]
     pub fn text_lossy(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.bytes)
@@ -45,19 +45,19 @@ impl Captured {
 /// Whether a stream was kept as a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Truncation {
-    /// Everything that was read is there.
+    /// Everything that was read is kept.
     #[default]
     Whole,
-    /// The end is missing: the bound was reached.
+    /// The end is missing, because the limit was reached.
     Cut,
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Captured, Truncation};
+    use super::{CapturedStream, Truncation};
 
-    fn collect(keep: usize, chunks: &[&[u8]]) -> Captured {
-        let mut captured = Captured::default();
+    fn collect(keep: usize, chunks: &[&[u8]]) -> CapturedStream {
+        let mut captured = CapturedStream::default();
         for chunk in chunks {
             captured.add(chunk, keep);
         }

@@ -1,4 +1,4 @@
-//! What to start, and the bounds within which it may run.
+//! The program to start, and the limits within which it may run.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -10,19 +10,19 @@ use std::time::Duration;
 use crate::environment::Environment;
 use crate::error::SpawnError;
 use crate::ledger::RunLedger;
-use crate::outcome::End;
+use crate::outcome::ChildEnd;
 use crate::sandbox::Sandbox;
 use crate::sealed::SealedInput;
 use crate::sys;
 
-/// What is added to the name of a marker for the values of the runs around this one.
+/// The suffix of the variable that holds the markers of the runs around this one.
 pub(crate) const OUTER: &str = "_OUTER";
 
-/// A program to start, with everything it is given and every bound it has.
+/// A program to start, with its arguments, environment, input and limits.
 ///
 /// The defaults: no arguments, an **empty** environment, the host's working
 /// directory, an empty stdin (a pipe at its end), a timeout of 60 seconds, a
-/// grace of 2 seconds, the default [`Limits`], no marker.
+/// grace of 2 seconds, the default [`CaptureLimits`], no marker.
 #[derive(Clone)]
 pub struct Command {
     pub(crate) program: OsString,
@@ -35,7 +35,7 @@ pub struct Command {
     pub(crate) timeout: Duration,
     pub(crate) grace: Duration,
     pub(crate) cancel_grace: Option<Duration>,
-    pub(crate) limits: Limits,
+    pub(crate) limits: CaptureLimits,
     pub(crate) marker: Option<(OsString, OsString)>,
     #[cfg_attr(not(unix), allow(dead_code, reason = "there are no records"))]
     pub(crate) ledger: Option<RunLedger>,
@@ -44,12 +44,12 @@ pub struct Command {
 }
 
 impl Command {
-    /// A program by its path, or by a name to be found in the child's own `PATH`.
+    /// Makes a command for a program, by its path or by a name that is looked up in the child's own `PATH`.
     ///
     /// A name is looked up in the `PATH` of the environment given with
     /// [`env`](Self::env), never in the host's; without one, in `/usr/bin` and
     /// `/bin`. Relative and empty entries of it are skipped. A relative path
-    /// counts from the child's working directory.
+    /// is resolved from the child's working directory.
     #[must_use]
     pub fn new(program: impl Into<OsString>) -> Self {
         Self {
@@ -63,7 +63,7 @@ impl Command {
             timeout: Duration::from_secs(60),
             grace: Duration::from_secs(2),
             cancel_grace: None,
-            limits: Limits::default(),
+            limits: CaptureLimits::default(),
             marker: None,
             ledger: None,
             sandbox: None,
@@ -84,30 +84,30 @@ impl Command {
         self
     }
 
-    /// What the program sees as its own name; without it, the program as given.
+    /// Sets the name that the program sees as its own (`argv[0]`). The default is the program as given.
     ///
-    /// Windows has no such thing and ignores it.
+    /// Windows ignores it.
     #[must_use]
     pub fn arg0(mut self, name: impl Into<OsString>) -> Self {
         self.arg0 = Some(name.into());
         self
     }
 
-    /// The whole environment of the child.
+    /// Sets the whole environment of the child.
     #[must_use]
     pub fn env(mut self, env: Arc<Environment>) -> Self {
         self.env = env;
         self
     }
 
-    /// The working directory of the child.
+    /// Sets the working directory of the child.
     #[must_use]
     pub fn cwd(mut self, directory: impl Into<PathBuf>) -> Self {
         self.cwd = Some(directory.into());
         self
     }
 
-    /// What the child can read from its stdin, which is a pipe whatever the size unless
+    /// Sets the bytes that the child can read from its stdin. Stdin is a pipe, whatever their size, unless
     /// [`sealed_stdin`](Self::sealed_stdin) was called.
     #[must_use]
     pub fn stdin(mut self, bytes: impl Into<Arc<[u8]>>) -> Self {
@@ -115,14 +115,15 @@ impl Command {
         self
     }
 
-    /// Makes stdin a file that other children read too, in place of what was given with [`stdin`](Self::stdin).
+    /// Makes stdin a sealed file, which other children can read too, instead of the bytes given with
+    /// [`stdin`](Self::stdin).
     #[must_use]
     pub fn sealed_stdin(mut self, input: Arc<SealedInput>) -> Self {
         self.sealed = Some(input);
         self
     }
 
-    /// How long starting, writing, running and reading may take together.
+    /// Sets the time that starting, writing, running and reading may take together.
     ///
     /// A zero timeout ends the run before anything is started.
     #[must_use]
@@ -131,31 +132,32 @@ impl Command {
         self
     }
 
-    /// How long the child may tidy up between SIGTERM and SIGKILL; zero means SIGKILL at once.
+    /// Sets the time between SIGTERM and SIGKILL, in which the child can clean up; zero means SIGKILL at once.
     #[must_use]
     pub fn grace(mut self, grace: Duration) -> Self {
         self.grace = grace;
         self
     }
 
-    /// The grace after a cancel, where that is not the same as after the deadline.
+    /// Sets another grace for a cancellation than for the deadline.
     #[must_use]
     pub fn cancel_grace(mut self, grace: Duration) -> Self {
         self.cancel_grace = Some(grace);
         self
     }
 
-    /// The bounds on output.
+    /// Sets the limits on output.
     #[must_use]
-    pub fn limits(mut self, limits: Limits) -> Self {
+    pub fn limits(mut self, limits: CaptureLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Adds a variable to the child's environment by which its descendants are known.
+    /// Adds a variable to the child's environment by which its descendants are found.
     ///
-    /// On a kill, processes that carry it are killed wherever they have gone.
-    /// So `name=value` must be unique to this run, or unrelated processes die.
+    /// When the child is killed, so is every process with this variable in its environment, whatever its group or
+    /// session. So `name=value` must be unique to this run, or unrelated processes are killed; see
+    /// [`run_id`](crate::run_id).
     ///
     /// If the environment has a variable of that name already, this program is itself the descendant of such a run. The
     /// older values are then handed down in `name_OUTER`, separated by blanks, so that the outer run finds the child too.
@@ -172,7 +174,7 @@ impl Command {
         self
     }
 
-    /// Starts the child in a sandbox. Where the system enforces none, this changes nothing; see
+    /// Starts the child in a sandbox. If the system cannot enforce one, this changes nothing; see
     /// [`Sandbox::missing`].
     #[must_use]
     pub fn sandbox(mut self, sandbox: Arc<Sandbox>) -> Self {
@@ -180,27 +182,31 @@ impl Command {
         self
     }
 
-    /// The program as given.
+    /// Returns the program as given.
     #[must_use]
     pub fn program(&self) -> &OsStr {
         &self.program
     }
 
-    /// The working directory as given.
+    /// Returns the working directory as given.
     #[must_use]
     pub fn working_directory(&self) -> Option<&Path> {
         self.cwd.as_deref()
     }
 
-    /// The grace after that end.
-    pub(crate) fn grace_after(&self, end: End) -> Duration {
+    /// Returns the grace for a run with this end.
+    pub(crate) fn grace_after(&self, end: ChildEnd) -> Duration {
         match end {
-            End::Cancelled => self.cancel_grace.unwrap_or(self.grace),
-            End::Exited(_) | End::Signalled(_) | End::TimedOut | End::OutputLimit | End::StatusUnknown => self.grace,
+            ChildEnd::Cancelled => self.cancel_grace.unwrap_or(self.grace),
+            ChildEnd::Exited(_)
+            | ChildEnd::Signalled(_)
+            | ChildEnd::TimedOut
+            | ChildEnd::OutputLimit
+            | ChildEnd::StatusUnknown => self.grace,
         }
     }
 
-    /// Whether the working directory is there and can be entered.
+    /// Checks that the working directory exists and can be entered.
     pub(crate) fn check_directory(&self) -> Result<(), SpawnError> {
         let Some(cwd) = &self.cwd else { return Ok(()) };
         let directory = cwd.clone();
@@ -216,7 +222,7 @@ impl Command {
         Err(SpawnError::WorkingDirectoryUnusable { directory, source })
     }
 
-    /// The environment with the marker in it.
+    /// Returns the environment with the marker in it.
     pub(crate) fn full_environment(&self) -> Environment {
         let environment = Environment::clone(&self.env);
         let Some((name, value)) = &self.marker else { return environment };
@@ -230,7 +236,7 @@ impl Command {
     }
 }
 
-/// Shows what is started, but not what it is given: that may be secret, and large.
+/// Shows the program and its arguments, but neither environment nor stdin, which may be secret and large.
 impl fmt::Debug for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Command")
@@ -244,24 +250,24 @@ impl fmt::Debug for Command {
     }
 }
 
-/// Bounds on what a child may write.
+/// Limits on what a child may write.
 ///
-/// Up to `…_keep` bytes of a stream are kept. Beyond that nothing more is kept,
-/// but reading goes on so that the child does not block on a full pipe; stdout
-/// over its bound makes the end [`OutputLimit`](crate::End::OutputLimit),
-/// stderr is only cut and marked. Once stdout has passed `drain` bytes in all
-/// the child is ended; stderr is thrown away for as long as the child runs.
+/// The first `…_keep` bytes of a stream are kept. Later bytes are read and
+/// discarded, so that the child does not block on a full pipe. If stdout passes
+/// its limit, the end is [`OutputLimit`](crate::ChildEnd::OutputLimit); stderr
+/// is only cut and marked. Once stdout has passed `drain` bytes in all, the
+/// child is ended; stderr is discarded for as long as the child runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct CaptureLimits {
     /// How many bytes of stdout are kept. Default 8 MiB.
     pub stdout_keep: usize,
     /// How many bytes of stderr are kept. Default 1 MiB.
     pub stderr_keep: usize,
     /// How many bytes of stdout are read in all before the child is ended. Default 64 MiB.
     ///
-    /// A smaller number than `stdout_keep` counts as `stdout_keep`.
+    /// A number below `stdout_keep` is treated as `stdout_keep`.
     pub drain: u64,
-    /// How long to wait after the exit for others who still hold the pipes. Default 50 ms.
+    /// How long to read after the exit while other processes still hold the pipes. Default 50 ms.
     ///
     /// What the child itself wrote is never lost, whatever this is. The wait
     /// is for helpers such as a shell's `>(tee log)`, which may write a little
@@ -269,7 +275,7 @@ pub struct Limits {
     pub drain_grace: Duration,
 }
 
-impl Default for Limits {
+impl Default for CaptureLimits {
     fn default() -> Self {
         Self { stdout_keep: 8 << 20, stderr_keep: 1 << 20, drain: 64 << 20, drain_grace: Duration::from_millis(50) }
     }

@@ -1,7 +1,7 @@
 //! The environment of a child as a value.
 //!
 //! Nothing here reads the environment of the running process: a library inside
-//! somebody's process cannot do that at an arbitrary moment without a race
+//! a host's process cannot do that at an arbitrary moment without a race
 //! against the host's own `setenv`.
 
 use std::ffi::{OsStr, OsString};
@@ -22,28 +22,28 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Environment {
-    pub(crate) entries: Vec<Arc<Entry>>,
+    pub(crate) entries: Vec<Arc<EnvironmentVariable>>,
 }
 
 /// One variable.
 #[derive(PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct EnvironmentVariable {
     pub(crate) name: OsString,
     value: OsString,
-    /// The variable as the kernel wants it, `name=value`, made once for all children; none if there is a NUL in it.
+    /// The variable as `execve` takes it, `name=value`, made once for all children; `None` if it contains a NUL byte.
     #[cfg(unix)]
-    pub(crate) image: Option<std::ffi::CString>,
+    pub(crate) c_string: Option<std::ffi::CString>,
 }
 
-impl Entry {
+impl EnvironmentVariable {
     fn new(name: &OsStr, value: &OsStr) -> Self {
         #[cfg(unix)]
-        let image = std::ffi::CString::new([name.as_encoded_bytes(), b"=", value.as_encoded_bytes()].concat()).ok();
+        let c_string = std::ffi::CString::new([name.as_encoded_bytes(), b"=", value.as_encoded_bytes()].concat()).ok();
         Self {
             name: name.to_owned(),
             value: value.to_owned(),
             #[cfg(unix)]
-            image,
+            c_string,
         }
     }
 }
@@ -55,14 +55,14 @@ impl Environment {
         Self::default()
     }
 
-    /// The value of a variable.
+    /// Returns the value of a variable.
     #[must_use]
     pub fn get(&self, name: impl AsRef<OsStr>) -> Option<&OsStr> {
         let name = name.as_ref();
         self.iter().find(|(known, _)| same_name(known, name)).map(|(_, value)| value)
     }
 
-    /// This environment with one variable set: replaced in its place, or added at the end.
+    /// Returns this environment with one variable set: replaced in its place, or added at the end.
     ///
     /// A name that is empty, or has a `=` after its first character, cannot
     /// exist in an environment and changes nothing.
@@ -72,26 +72,26 @@ impl Environment {
         self
     }
 
-    /// The variables in order.
+    /// Returns the variables in order.
     pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
         self.entries.iter().map(|entry| (&*entry.name, &*entry.value))
     }
 
     fn set(&mut self, name: &OsStr, value: &OsStr) {
-        // Windows has variables such as `=C:`, so the first place may be a `=`.
+        // Windows has variables such as `=C:`, so a `=` is allowed as the first character.
         if name.as_encoded_bytes().iter().skip(1).any(|byte| *byte == b'=') || name.is_empty() {
             return;
         }
         match self.entries.iter_mut().find(|known| same_name(&known.name, name)) {
-            // The first spelling of a name stays, where spellings differ.
-            Some(known) => *known = Arc::new(Entry::new(&known.name, value)),
-            None => self.entries.push(Arc::new(Entry::new(name, value))),
+            // On Windows names may differ in case; the spelling that came first is kept.
+            Some(known) => *known = Arc::new(EnvironmentVariable::new(&known.name, value)),
+            None => self.entries.push(Arc::new(EnvironmentVariable::new(name, value))),
         }
     }
 }
 
 impl<N: Into<OsString>, V: Into<OsString>> FromIterator<(N, V)> for Environment {
-    /// Collects variables; of two with one name the later value counts, in the earlier place.
+    /// Collects variables. If a name comes twice, the later value is used, in the earlier place.
     fn from_iter<I: IntoIterator<Item = (N, V)>>(variables: I) -> Self {
         let mut environment = Self::new();
         for (name, value) in variables {

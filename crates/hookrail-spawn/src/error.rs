@@ -1,12 +1,12 @@
-//! Why a program could not be started.
+//! The errors of a program that could not be started.
 
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
-/// Why [`run`](crate::run) could not start the program.
+/// The reason why [`run`](crate::run) could not start the program.
 ///
-/// Everything that happens after the start is an [`End`](crate::End), not an
+/// Everything that happens after the start is a [`ChildEnd`](crate::ChildEnd), not an
 /// error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -44,12 +44,12 @@ pub enum SpawnError {
         program: OsString,
     },
     /// The file is in no format that the system can execute, for example a script without `#!`.
-    #[error("{} is in no executable format", program.display())]
+    #[error("{} is not in an executable format", program.display())]
     BadFormat {
         /// The program as given.
         program: OsString,
     },
-    /// The program is open for writing somewhere, also after some patience.
+    /// The program was open for writing at every attempt to start it.
     #[error("{} is being written by another process", program.display())]
     Busy {
         /// The program as given.
@@ -61,10 +61,10 @@ pub enum SpawnError {
         /// The program as given.
         program: OsString,
     },
-    /// A NUL byte where the system cannot take one.
+    /// A value contains a NUL byte, which the system cannot pass to a program.
     #[error("NUL byte in {place}")]
     NulByte {
-        /// Where it is.
+        /// The value that contains it.
         place: NulPlace,
     },
     /// The system has no processes, descriptors or memory left.

@@ -1,47 +1,47 @@
-//! Opening files that somebody else may have prepared.
+//! Opening and creating files safely in places that other programs can write to.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// Opens a regular file for reading, and never waits: not for the other end of a pipe, not for a device.
+/// Opens a regular file for reading without ever blocking, neither on the other end of a pipe nor on a device.
 ///
-/// What the path leads to is looked at after it was opened, so nobody can put something else in its place in between.
-/// Reading a kernel file that has nothing to say fails instead of waiting.
+/// The type of the file is checked after it was opened, so that no other file can be put in its place in between.
+/// Reading a kernel file that has no data fails instead of blocking.
 ///
 /// # Errors
-/// What the system says, or [`io::ErrorKind::InvalidInput`] for what is not a regular file.
+/// If the file cannot be opened, or with [`io::ErrorKind::InvalidInput`] if it is not a regular file.
 pub fn open_regular(path: &Path) -> io::Result<File> {
-    regular(options().read(true).open(path)?)
+    require_regular(never_waiting_options().read(true).open(path)?)
 }
 
-fn regular(file: File) -> io::Result<File> {
+fn require_regular(file: File) -> io::Result<File> {
     if file.metadata()?.is_file() {
         Ok(file)
     } else {
-        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
     }
 }
 
-/// Opens a regular file to write at its end, and never waits. A file that is not there is made, for its owner alone.
+/// Opens a regular file for appending without ever blocking. A missing file is created with access for its owner only.
 ///
 /// # Errors
-/// What the system says, or [`io::ErrorKind::InvalidInput`] for what is not a regular file.
+/// If the file cannot be opened, or with [`io::ErrorKind::InvalidInput`] if it is not a regular file.
 pub fn append_to_regular(path: &Path) -> io::Result<File> {
-    regular(options().read(false).append(true).create(true).open(path)?)
+    require_regular(never_waiting_options().read(false).append(true).create(true).open(path)?)
 }
 
-/// Creates a folder, and those above it that are missing, for its owner alone whatever the process's mask of modes is. A
-/// folder that exists is left as it is.
+/// Creates a folder and the missing folders above it, with access for their owner only, whatever the process's umask is. A
+/// folder that exists is not changed.
 ///
 /// # Errors
-/// What the system says.
+/// If a folder cannot be created.
 pub fn create_private_folder(folder: &Path) -> io::Result<()> {
     private_folders().recursive(true).create(folder)
 }
 
-/// Whether nobody but this user and the system could have written what this is about. Elsewhere than on Unix the folder's
-/// own rules decide.
+/// Whether only this user and root can write the file with this metadata. On systems other than Unix this is always
+/// `true`, because the access rules of its folder decide.
 #[must_use]
 pub fn is_ours_alone(about: &std::fs::Metadata) -> bool {
     #[cfg(unix)]
@@ -57,7 +57,7 @@ pub fn is_ours_alone(about: &std::fs::Metadata) -> bool {
     }
 }
 
-/// Options that make a new file its owner's alone.
+/// Returns options that create a file with access for its owner only.
 #[must_use]
 pub fn private_file_options() -> OpenOptions {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "there are no modes"))]
@@ -67,8 +67,8 @@ pub fn private_file_options() -> OpenOptions {
     options
 }
 
-/// Options with which opening a file never waits.
-fn options() -> OpenOptions {
+/// Returns options with which opening a file never blocks and never makes a terminal the controlling one.
+fn never_waiting_options() -> OpenOptions {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "there are no such flags"))]
     let mut options = private_file_options();
     #[cfg(unix)]
@@ -76,7 +76,7 @@ fn options() -> OpenOptions {
     options
 }
 
-/// A builder of folders that are their owner's alone.
+/// Returns a builder of folders with access for their owner only.
 pub(crate) fn private_folders() -> DirBuilder {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "there are no modes"))]
     let mut builder = DirBuilder::new();

@@ -1,16 +1,16 @@
-//! What a process was started with: signals its parent wanted ignored, and descriptors its parent handed over.
+//! What a process inherited from its parent: ignored signals and open descriptors.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 
 use rustix::io::{FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
 
-/// Whether this process ignores a signal, as `nohup` and the background jobs of a script ask for before they start it.
+/// Whether this process ignores a signal. `nohup` and background jobs of a script start programs with ignored signals.
 ///
-/// A program that takes over a signal without looking at this first ends on a signal that its parent wanted ignored.
+/// A program that installs a handler without this check ends on a signal that its parent wanted ignored.
 ///
 /// # Errors
-/// When the number is not that of a signal.
+/// If the number is not that of a signal.
 pub fn is_ignored(signal: i32) -> io::Result<bool> {
     let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
     // SAFETY: with a null new action the call changes nothing, and it writes the current action to memory that is ours
@@ -24,11 +24,11 @@ pub fn is_ignored(signal: i32) -> io::Result<bool> {
     Ok(action.sa_sigaction == libc::SIG_IGN)
 }
 
-/// A copy of a descriptor that this process was started with. The original stays open and is no longer inherited by
-/// children.
+/// Returns a copy of a descriptor that this process was started with. The original stays open, and children no longer
+/// inherit it.
 ///
 /// # Errors
-/// When there is no such descriptor, or none is left for the copy.
+/// If the descriptor is not open, or the process has no descriptor left for the copy.
 pub fn inherited_descriptor(number: RawFd) -> io::Result<OwnedFd> {
     if number < 0 {
         return Err(io::Error::from_raw_os_error(libc::EBADF));

@@ -1,8 +1,8 @@
-//! A record of the children that run, so that the next program can end those that a killed one left.
+//! A record of the running children, so that the next program can end those that a killed program left.
 //!
-//! The hard idea: a record is believed only while it cannot be about somebody else. Its writer holds a lock on its file
-//! for as long as it lives, so a record that can be locked has no writer. A process number stands beside the time at
-//! which the process was started, and beside the boot and the namespace in which both mean something.
+//! A record is used only if it cannot refer to other processes than those it was written for. Its writer holds a lock on
+//! the file for as long as it lives, so a file that can be locked has no writer. A pid may be reused, so each entry has
+//! the start time of its process, and the file names the boot and the pid namespace in which both are valid.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -13,18 +13,20 @@ use std::time::SystemTime;
 
 use crate::files::{create_private_folder, is_ours_alone, open_regular, private_file_options};
 use crate::lock::lock;
+use crate::outcome::OrphanCleanup;
 use crate::sys::recorded;
 
-/// The size of an entry. A longer marker is left out.
+/// The size of an entry in bytes. A marker that does not fit is not recorded.
 const ENTRY: usize = 192;
 
-/// The end of the names of records.
+/// The file name extension of records.
 const EXTENSION: &str = "running";
 
-/// The file that is locked while records are looked for and made.
+/// The file that is locked while records are searched and created. Without it, another program could take a record for
+/// abandoned between its creation and its own lock.
 const LOCK: &str = "lock";
 
-/// A larger record is nobody's.
+/// The largest file that is read as a record.
 const LARGEST: u64 = 16 << 20;
 
 /// The record of the running children of this program. Clones share it.
@@ -33,57 +35,49 @@ const LARGEST: u64 = 16 << 20;
 /// ended. If the program is killed its entries stay, and [`open`](Self::open) of the next program in the same directory
 /// ends those children. Linux only.
 #[derive(Clone, Debug)]
-pub struct RunLedger(Arc<Record>);
+pub struct RunLedger(Arc<LedgerFile>);
 
 #[derive(Debug)]
-struct Record {
+struct LedgerFile {
     path: PathBuf,
-    /// The lock lives as long as this.
+    /// The open file. The lock on it is released when this is closed, also if the program is killed.
     file: File,
-    places: Mutex<Places>,
+    places: Mutex<LedgerSlots>,
 }
 
-/// The places for entries. The first one holds what the numbers mean.
+/// The slots for entries. Slot 0 holds the boot and the namespace.
 #[derive(Debug)]
-struct Places {
+struct LedgerSlots {
     free: Vec<u64>,
     next: u64,
 }
 
-/// What programs that are gone had left.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LeftBehind {
-    /// The number of records of such programs.
-    pub records: u32,
-    /// The number of processes that were ended.
-    pub ended: u32,
-}
-
-/// The entry of one child. Dropping it removes it.
+/// The entry of one child. Dropping it removes it from the file.
 #[derive(Debug)]
-pub(crate) struct Entry {
-    record: Arc<Record>,
+pub(crate) struct LedgerEntry {
+    record: Arc<LedgerFile>,
     place: u64,
     marker: Option<Vec<u8>>,
 }
 
 impl RunLedger {
-    /// Makes the record of this program in a directory, after it has ended what programs that are gone have left there.
+    /// Creates the record of this program in a directory, after it has ended the children that programs which are gone
+    /// left there.
     ///
-    /// The directory is made if it is not there, and must be this user's alone. Records of programs that live are left
-    /// alone, and so are those of another container or another machine.
+    /// The directory is created if it is missing, and must be writable by this user only. Records of programs that still
+    /// run are not touched, nor are those of another container or another machine.
     ///
     /// # Errors
     ///
-    /// If the record cannot be made, or the system has no `/proc`. Running children cannot be recorded then.
-    pub fn open(directory: &Path) -> io::Result<(Self, LeftBehind)> {
-        let world = recorded::world()?;
+    /// If the record cannot be created, or the system has no `/proc`. Running children cannot be recorded then.
+    pub fn open(directory: &Path) -> io::Result<(Self, OrphanCleanup)> {
+        let world = recorded::system_identity()?;
         let options = || {
             let mut options = private_file_options();
             options.read(true).write(true);
             options
         };
-        make_private(directory)?;
+        create_checked_folder(directory)?;
         let lock = options().create(true).open(directory.join(LOCK))?;
         lock.lock()?;
         let left = end_all_left_in(directory, &world)?;
@@ -92,13 +86,16 @@ impl RunLedger {
         let path = directory.join(name);
         let file = options().create_new(true).open(&path)?;
         file.lock()?;
-        let record = Record { path, file, places: Mutex::new(Places { free: Vec::new(), next: 1 }) };
+        let record = LedgerFile { path, file, places: Mutex::new(LedgerSlots { free: Vec::new(), next: 1 }) };
         record.write(0, world.as_bytes())?;
         Ok((Self(Arc::new(record)), left))
     }
 
-    /// Makes an entry for a child that is about to be started. It is found by its marker until it has a number.
-    pub(crate) fn begin(&self, marker: Option<Vec<u8>>) -> Entry {
+    /// Adds an entry for a child that is about to be started.
+    ///
+    /// It is written before the start, because the program may be killed between the start and the next write. Until the
+    /// pid is known, the child is found by its marker.
+    pub(crate) fn begin_entry(&self, marker: Option<Vec<u8>>) -> LedgerEntry {
         let place = {
             let mut places = lock(&self.0.places);
             places.free.pop().unwrap_or_else(|| {
@@ -106,21 +103,21 @@ impl RunLedger {
                 places.next - 1
             })
         };
-        let entry = Entry { record: Arc::clone(&self.0), place, marker };
+        let entry = LedgerEntry { record: Arc::clone(&self.0), place, marker };
         entry.write("- -");
         entry
     }
 }
 
-impl Entry {
-    /// Adds the number of the child.
-    pub(crate) fn started(&self, pid: u32) {
+impl LedgerEntry {
+    /// Adds the pid and the start time of the child.
+    pub(crate) fn add_process(&self, pid: u32) {
         if let Some(start) = recorded::start_time(pid) {
             self.write(&format!("{pid} {start}"));
         }
     }
 
-    /// A record that cannot be written, on a full disk, must not keep a child from running.
+    /// Writes the entry. An error, such as a full disk, is ignored: it must not prevent a child from running.
     fn write(&self, numbers: &str) {
         let mut line = format!("{numbers} ").into_bytes();
         if let Some(marker) = self.marker.as_deref().filter(|marker| line.len() + marker.len() < ENTRY) {
@@ -130,15 +127,15 @@ impl Entry {
     }
 }
 
-impl Drop for Entry {
+impl Drop for LedgerEntry {
     fn drop(&mut self) {
         let _ = self.record.write(self.place, b"");
         lock(&self.record.places).free.push(self.place);
     }
 }
 
-impl Record {
-    /// Writes one line, filled up with blanks so that every line has its place.
+impl LedgerFile {
+    /// Writes one line, padded with blanks so that every slot has a fixed position.
     fn write(&self, place: u64, text: &[u8]) -> io::Result<()> {
         let mut line = [b' '; ENTRY];
         for (to, from) in line.iter_mut().zip(text) {
@@ -151,16 +148,16 @@ impl Record {
     }
 }
 
-impl Drop for Record {
+impl Drop for LedgerFile {
     fn drop(&mut self) {
-        // What remains is found to be empty by the next program.
+        // If this fails, the next program finds a file without entries and removes it.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// Ends what the programs have left whose records nobody holds, and removes those records.
-fn end_all_left_in(directory: &Path, world: &str) -> io::Result<LeftBehind> {
-    let mut left = LeftBehind::default();
+/// Ends the children in all records that no living program holds, and removes those records.
+fn end_all_left_in(directory: &Path, world: &str) -> io::Result<OrphanCleanup> {
+    let mut left = OrphanCleanup::default();
     for found in fs::read_dir(directory)?.flatten() {
         let path = found.path();
         if path.extension().is_none_or(|extension| extension != EXTENSION) {
@@ -168,7 +165,7 @@ fn end_all_left_in(directory: &Path, world: &str) -> io::Result<LeftBehind> {
         }
         let Ok(mut file) = open_regular(&path) else { continue };
         let is_ours = file.metadata().is_ok_and(|about| is_ours_alone(&about) && about.len() < LARGEST);
-        // Who holds the lock lives.
+        // A program that holds the lock is alive.
         if !is_ours || file.try_lock().is_err() {
             continue;
         }
@@ -177,10 +174,11 @@ fn end_all_left_in(directory: &Path, world: &str) -> io::Result<LeftBehind> {
             continue;
         }
         let mut lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-        // After a restart of the machine nothing is left, and in another container the numbers mean other processes.
+        // After a reboot no recorded process is left, and in another pid namespace the pids belong to other processes.
         if lines.next().is_some_and(|meaning| meaning == world.as_bytes()) {
             left.records += 1;
-            left.ended += lines.filter_map(parse).map(|(child, marker)| recorded::end(child, marker)).sum::<u32>();
+            left.ended +=
+                lines.filter_map(parse_entry).map(|(child, marker)| recorded::end_recorded(child, marker)).sum::<u32>();
         } else if recorded::is_of_another_container(text.trim_ascii(), world) {
             continue;
         }
@@ -189,10 +187,10 @@ fn end_all_left_in(directory: &Path, world: &str) -> io::Result<LeftBehind> {
     Ok(left)
 }
 
-/// Number and start of a child if they were written, and its marker.
-type Parsed = (Option<(u32, u64)>, Option<Vec<u8>>);
+/// The pid and the start time of a child, if they were written, and its marker.
+type RecordedChild = (Option<(u32, u64)>, Option<Vec<u8>>);
 
-fn parse(line: &[u8]) -> Option<Parsed> {
+fn parse_entry(line: &[u8]) -> Option<RecordedChild> {
     let mut words = line.splitn(3, |byte| *byte == b' ');
     let number = |word: Option<&[u8]>| str::from_utf8(word?).ok()?.parse::<u64>().ok();
     let (pid, start) = (number(Some(words.next()?)), number(Some(words.next()?)));
@@ -201,27 +199,27 @@ fn parse(line: &[u8]) -> Option<Parsed> {
     (child.is_some() || marker.is_some()).then_some((child, marker))
 }
 
-fn make_private(directory: &Path) -> io::Result<()> {
+fn create_checked_folder(directory: &Path) -> io::Result<()> {
     create_private_folder(directory)?;
     if is_ours_alone(&fs::metadata(directory)?) {
         Ok(())
     } else {
-        Err(io::Error::new(io::ErrorKind::PermissionDenied, "others can write to the directory"))
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, "the directory is writable by other users"))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::parse;
+    use super::parse_entry;
 
     #[test]
     fn an_entry_has_a_process_or_a_marker_or_is_none() {
         let marker = || Some(b"A=b c".to_vec());
-        assert_eq!(parse(b"7 99 A=b c"), Some((Some((7, 99)), marker())));
-        assert_eq!(parse(b"- - A=b c"), Some((None, marker())));
-        assert_eq!(parse(b"7 99"), Some((Some((7, 99)), None)));
+        assert_eq!(parse_entry(b"7 99 A=b c"), Some((Some((7, 99)), marker())));
+        assert_eq!(parse_entry(b"- - A=b c"), Some((None, marker())));
+        assert_eq!(parse_entry(b"7 99"), Some((Some((7, 99)), None)));
         for nothing in [&b""[..], b"- -", b"7", b"x y"] {
-            assert_eq!(parse(nothing), None, "{nothing:?}");
+            assert_eq!(parse_entry(nothing), None, "{nothing:?}");
         }
     }
 }

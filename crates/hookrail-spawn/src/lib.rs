@@ -1,13 +1,14 @@
 //! Starts, feeds, reads and ends child processes that may misbehave.
 //!
 //! One call, [`run`], starts a [`Command`], writes its stdin while it reads
-//! stdout and stderr, and returns a [`Finished`] that says how it ended. A
+//! stdout and stderr, and returns a [`ChildResult`] that says how it ended. A
 //! child may refuse its input, flood its output, ignore signals, stop itself,
-//! leave daemons that hold the pipes, or escape to another session: the answer
-//! still comes by the deadline, and after a timeout, a cancellation or an
-//! overflow nothing of the child is left once the [`Termination`] has finished.
+//! leave daemons that hold the pipes, or escape to another session: the result
+//! is still returned by the deadline, and after a timeout, a cancellation or too
+//! much output no process of the child is left once the [`Termination`] has
+//! finished.
 //!
-//! This crate knows nothing of what the children are for. It changes nothing
+//! This crate does not know what the children are for. It changes nothing
 //! that belongs to the whole process: no signal handlers or dispositions, no
 //! working directory, no environment, no `waitpid(-1)`. Only a program that
 //! owns its process asks for more, with [`give_back_large_blocks`] and
@@ -18,7 +19,7 @@
 //! # async fn example() -> Result<(), hookrail_spawn::SpawnError> {
 //! use std::time::Duration;
 //!
-//! use hookrail_spawn::{CancelToken, Command, End, run};
+//! use hookrail_spawn::{CancelToken, Command, ChildEnd, run};
 //!
 //! let command = Command::new("/usr/bin/jq")
 //!     .arg(".tool")
@@ -27,7 +28,7 @@
 //!     .marker("RUN_ID", "6e2f");
 //! let finished = run(&command, &CancelToken::new()).await?;
 //! match finished.end {
-//!     End::Exited(0) => println!("{}", finished.stdout.text_lossy()),
+//!     ChildEnd::Exited(0) => println!("{}", finished.stdout.text_lossy()),
 //!     end => eprintln!("no answer: {end:?}"),
 //! }
 //! if let Some(termination) = finished.termination {
@@ -47,7 +48,7 @@
 //! # Platforms
 //!
 //! Linux with glibc 2.34 or newer has everything. The limits of musl, macOS
-//! and Windows are written at the head of `unix.rs` and `windows.rs`.
+//! and Windows are listed at the head of `unix.rs` and `windows.rs`.
 
 mod cancel;
 mod capture;
@@ -82,7 +83,7 @@ use windows as sys;
 #[cfg(windows)]
 use windows::ledger;
 
-/// What the benchmark measures against, and nothing else uses.
+/// The spawner that the benchmark measures the real one against. Nothing else may use it.
 #[cfg(all(target_os = "linux", feature = "bare-spawn"))]
 #[doc(hidden)]
 pub mod bare_spawn {
@@ -90,20 +91,20 @@ pub mod bare_spawn {
 }
 
 pub use cancel::CancelToken;
-pub use capture::{Captured, Truncation};
+pub use capture::{CapturedStream, Truncation};
 pub use closed::close_to_other_processes;
-pub use command::{Command, Limits};
+pub use command::{CaptureLimits, Command};
 pub use environment::Environment;
 pub use error::{NulPlace, SpawnError};
 pub use files::{append_to_regular, create_private_folder, is_ours_alone, open_regular, private_file_options};
 #[cfg(unix)]
 pub use inherited::{inherited_descriptor, is_ignored};
-pub use ledger::{LeftBehind, RunLedger};
+pub use ledger::RunLedger;
 #[doc(hidden)]
 pub use lock::lock;
 pub use memory::{give_back_free_memory, give_back_large_blocks};
-pub use outcome::{End, Exit, Finished, Force, Survivors, TerminationReport};
-pub use parked::{Exchange, Parked, Reply};
+pub use outcome::{ChildEnd, ChildExit, ChildResult, OrphanCleanup, Survivors, TerminationForce, TerminationReport};
+pub use parked::{Exchange, ExchangeReply, ParkedChild};
 pub use run::{run, run_holding_the_thread};
 pub use run_id::run_id;
 pub use sandbox::{Network, Protection, Readable, Sandbox, SandboxError, SandboxRules};

@@ -1,11 +1,11 @@
-//! One way to take a lock, for this crate and for those that stand on it.
+//! The helper that locks a mutex, for this crate and for the crates that depend on it.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks a mutex, also after a thread has panicked while it held the lock.
+/// Locks a mutex, also if a thread has panicked while it held the lock.
 ///
-/// The values behind the locks of these crates are whole between any two statements, so a panic elsewhere is no reason to
-/// panic here, or to leave a process behind.
+/// The values behind the locks of these crates are consistent between any two statements, so a panic in another thread is
+/// no reason to panic here, or to leave a process running.
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

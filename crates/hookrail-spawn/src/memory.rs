@@ -1,13 +1,13 @@
-//! Memory that was freed, and the operating system.
+//! Functions that return freed memory to the operating system.
 //!
-//! These concern the whole process, so nothing in this crate calls them: they are for a program that owns its process.
-//! Elsewhere than with glibc on Linux they do nothing, because the allocators there give memory back by themselves.
+//! They change the whole process, so nothing in this crate calls them: they are for a program that owns its process.
+//! They do nothing except with glibc on Linux, because other allocators return memory by themselves.
 
-/// Has the C library give large blocks back as soon as they are freed, and keep few heaps. To be called before the first
-/// thread is started.
+/// Makes the C library return large blocks as soon as they are freed, and limits the number of its heaps. Call it before
+/// the first thread is started.
 ///
-/// By itself glibc raises the size from which on it does so to that of the largest block that was ever freed, and then
-/// keeps such blocks in each of its heaps, of which there are eight for each processor.
+/// By default glibc raises its threshold to the size of the largest block that was ever freed. It then keeps such blocks in
+/// each of its heaps, and creates up to eight heaps for each processor.
 pub fn give_back_large_blocks() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
@@ -22,7 +22,7 @@ pub fn give_back_large_blocks() {
     }
 }
 
-/// Gives all free memory of the C library's heaps back to the operating system. This takes milliseconds.
+/// Returns all free memory of the C library's heaps to the operating system. This takes milliseconds.
 pub fn give_back_free_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: the call takes an integer, takes the library's own locks, and releases only pages that hold nothing.

@@ -1,114 +1,123 @@
-//! How a run ended, in types that cover every end.
+//! The types that say how a run ended.
 
 use std::time::Duration;
 
-use crate::capture::Captured;
+use crate::capture::CapturedStream;
 use crate::termination::Termination;
 
 /// The result of a run that could be started.
 #[derive(Debug)]
-pub struct Finished {
+pub struct ChildResult {
     /// How the run ended.
-    pub end: End,
+    pub end: ChildEnd,
     /// How the direct child ended, if it had by the time of this result.
     ///
-    /// It tells more than [`end`](Self::end) where that is
-    /// [`OutputLimit`](End::OutputLimit): a child may write too much and then
-    /// exit by itself with a code of interest.
-    pub exit: Option<Exit>,
-    /// What was read of stdout.
-    pub stdout: Captured,
-    /// What was read of stderr.
-    pub stderr: Captured,
-    /// From before the start to this result.
+    /// It has additional information if [`end`](Self::end) is
+    /// [`OutputLimit`](ChildEnd::OutputLimit): a child may write too much and then
+    /// exit by itself with a code that matters.
+    pub exit: Option<ChildExit>,
+    /// The bytes that were read from stdout.
+    pub stdout: CapturedStream,
+    /// The bytes that were read from stderr.
+    pub stderr: CapturedStream,
+    /// The time from before the start to this result.
     pub elapsed: Duration,
-    /// The process id, or none if the run ended before the program was started.
+    /// The process id, or `None` if the run ended before the program was started.
     pub pid: Option<u32>,
-    /// What the child left running.
+    /// The processes that the child left running.
     pub survivors: Survivors,
-    /// What is still to be done to end the child; dropping it kills at once.
+    /// The rest of the work to end the child, if there is any; dropping it kills the child at once.
     pub termination: Option<Termination>,
 }
 
 /// How a run ended.
 ///
-/// Where several apply, the first of this order is given: cancelled, output
-/// limit, how the child exited, timed out. A child that is found to have exited
-/// is never reported as timed out, also if the host was stopped or busy at the
-/// deadline and looks only afterwards.
+/// If several apply, the first in this order is used: cancelled, output limit,
+/// how the child exited, timed out. A child that is found to have exited is
+/// never reported as timed out, even if the host was stopped or busy at the
+/// deadline and checks only afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum ChildEnd {
     /// The child exited by itself with this code.
     Exited(i32),
-    /// The child died of this signal, which did not come from here.
+    /// The child was killed by this signal, which this crate did not send.
     Signalled(i32),
     /// The deadline passed, and the child had not exited when that was noticed.
     TimedOut,
     /// The run was cancelled.
     Cancelled,
-    /// The child wrote more to stdout than is kept.
+    /// The child wrote more to stdout than [`CaptureLimits::stdout_keep`](crate::CaptureLimits::stdout_keep).
     OutputLimit,
-    /// The child is gone, but the host's handling of SIGCHLD has lost its status.
+    /// The child is gone and its status is lost, because the host ignores SIGCHLD or reaps every child.
     StatusUnknown,
 }
 
 /// How the direct child ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
+pub enum ChildExit {
     /// It exited with this code.
     Code(i32),
-    /// It died of this signal.
+    /// It was killed by this signal.
     Signal(i32),
-    /// It is gone, but the host's handling of SIGCHLD has lost its status.
+    /// It is gone and its status is lost, because the host ignores SIGCHLD or reaps every child.
     Unknown,
 }
 
-impl From<Exit> for End {
-    fn from(exit: Exit) -> Self {
+impl From<ChildExit> for ChildEnd {
+    fn from(exit: ChildExit) -> Self {
         match exit {
-            Exit::Code(code) => Self::Exited(code),
-            Exit::Signal(signal) => Self::Signalled(signal),
-            Exit::Unknown => Self::StatusUnknown,
+            ChildExit::Code(code) => Self::Exited(code),
+            ChildExit::Signal(signal) => Self::Signalled(signal),
+            ChildExit::Unknown => Self::StatusUnknown,
         }
     }
 }
 
 /// The processes a child left running when it exited by itself.
 ///
-/// They are left alone. They are looked for when somebody still held a pipe
-/// after the exit, or when the child's process group was not empty; a daemon
-/// that has left the group *and* closed the pipes is not noticed.
+/// They are not ended. They are searched if a process still held a pipe after
+/// the exit, or if the child's process group was not empty; a daemon that has
+/// left the group *and* closed the pipes is not noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Survivors {
     /// There was no sign of any.
     NoneSeen,
-    /// So many were seen in the child's group or session, or with its marker.
+    /// This number was found in the child's group or session, or with its marker.
     Seen(u32),
-    /// There was a sign of some, but they could not be counted.
+    /// There was a sign of survivors, but they could not be counted.
     Unknown,
-    /// There is a termination, and it ends them all.
+    /// The run has a termination, which ends them all.
     LeftToTermination,
 }
 
 /// What a [`Termination`] did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TerminationReport {
-    /// How the direct child ended, or none if even SIGKILL did not end it in time.
-    pub exit: Option<Exit>,
+    /// How the direct child ended, or `None` if even SIGKILL did not end it in time.
+    pub exit: Option<ChildExit>,
     /// What it took to end the child's group.
-    pub force: Force,
-    /// How many processes had to be killed one by one because they had left the group.
+    pub force: TerminationForce,
+    /// The number of processes that were killed one by one because they had left the group.
     pub escaped: u32,
-    /// How many of them were still there when the termination gave up: zero unless
-    /// they cannot be killed (for example while they wait for a dead disk).
+    /// The number of processes that were still there when the termination gave up: zero unless they cannot be killed, for
+    /// example while they wait for a broken disk.
     pub left: u32,
 }
 
 /// What it took to end a process group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Force {
+pub enum TerminationForce {
     /// The group ended within the grace after SIGTERM, or by itself.
     Asked,
     /// The grace was zero or ran out, and SIGKILL did it.
     Killed,
+}
+
+/// The children of programs that are gone, which were found and ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OrphanCleanup {
+    /// The number of records that such programs left.
+    pub records: u32,
+    /// The number of processes that were ended.
+    pub ended: u32,
 }

@@ -1,7 +1,7 @@
 //! Children that are started before they are needed, and children that stay after an answer.
 //!
-//! A parked child belongs to no runtime: it can be kept in any collection and taken from any thread. It enters the
-//! runtime of whoever uses it, for as long as that takes.
+//! A parked child belongs to no runtime: it can be kept in any collection and used from any thread. Its descriptors are
+//! registered with the runtime of the caller that uses it, for as long as the use takes.
 
 use std::future::poll_fn;
 use std::io;
@@ -12,31 +12,31 @@ use std::time::{Duration, Instant};
 use tokio::time::{Sleep, sleep, sleep_until};
 
 use crate::cancel::CancelToken;
-use crate::capture::Captured;
+use crate::capture::CapturedStream;
 use crate::command::Command;
 use crate::error::SpawnError;
-use crate::outcome::{End, Exit, Finished};
-use crate::run::{Stop, deadline, drive, without_child};
+use crate::outcome::{ChildEnd, ChildExit, ChildResult};
+use crate::run::{StopCondition, deadline_after, drive_to_end, without_child};
 use crate::sys;
 use crate::termination::Termination;
 
-/// How long an answer counts as a quick one.
+/// The time for which an exchange polls stdin and stdout only, because most answers come at once.
 const QUICK: Duration = Duration::from_millis(2);
 
 /// A started child that waits for its input. Dropping it kills it, with everything it has started.
 #[derive(Debug)]
-pub struct Parked(sys::Started);
+pub struct ParkedChild(sys::StartedChild);
 
-impl Parked {
-    /// Starts a command; its stdin stays open and empty. Timeout and limits of the command play no part yet.
+impl ParkedChild {
+    /// Starts a command; its stdin stays open and empty. The command's timeout and limits are not used yet.
     ///
-    /// This needs no runtime, and does not wait for a program that is being written.
+    /// This needs no runtime, and does not try again if the program is open for writing.
     ///
     /// # Errors
     ///
     /// If the program cannot be started.
     pub fn start(command: &Command) -> Result<Self, SpawnError> {
-        if !sys::CAN_WAIT {
+        if !sys::CAN_PARK {
             return Err(SpawnError::Other {
                 program: command.program.clone(),
                 source: io::ErrorKind::Unsupported.into(),
@@ -45,7 +45,7 @@ impl Parked {
         sys::start(command).map(Self)
     }
 
-    /// The process id.
+    /// Returns the process id.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.0.child.pid()
@@ -57,15 +57,15 @@ impl Parked {
         self.0.child.has_exited()
     }
 
-    /// Whether the child is there, has written nothing to stdout that nobody has read, and has not closed it.
+    /// Whether stdout is open and has no unread bytes. After a reply, unread bytes are output that no request asked for.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
         self.0.is_quiet()
     }
 
-    /// Gives the child the command's input and the end of it, and lets it run to its end like [`run`](crate::run).
+    /// Writes the command's input to the child, closes its stdin, and lets it run to its end like [`run`](crate::run).
     ///
-    /// The command's timeout, graces and limits count, from now on.
+    /// The command's timeout, graces and limits apply from this call on.
     ///
     /// # Errors
     ///
@@ -74,24 +74,25 @@ impl Parked {
     /// # Panics
     ///
     /// Outside a tokio runtime with the I/O and time drivers.
-    pub async fn finish(self, command: &Command, cancel: &CancelToken) -> io::Result<Finished> {
+    pub async fn finish(self, command: &Command, cancel: &CancelToken) -> io::Result<ChildResult> {
         let begun = Instant::now();
-        let deadline = pin!(sleep_until(deadline(begun, command.timeout)));
+        let deadline = pin!(sleep_until(deadline_after(begun, command.timeout)));
         let cancelled = pin!(cancel.cancelled());
-        let mut stop = Stop::new(cancelled, deadline);
+        let mut stop = StopCondition::new(cancelled, deadline);
         if cancel.is_cancelled() {
-            return Ok(without_child(End::Cancelled, begun));
+            return Ok(without_child(ChildEnd::Cancelled, begun));
         }
         let Self(mut started) = self;
-        started.stdin.feed(&command.stdin, sys::After::End)?;
-        // A pipe that cannot be watched must not pass for a child that wrote nothing.
+        started.stdin.feed(&command.stdin, sys::AfterInput::End)?;
+        // Registered here, where an error is returned. `poll_read` would treat a pipe that cannot be watched as ended, and a
+        // host without descriptors would read an empty answer.
         started.watch()?;
-        Ok(drive(started, command, &mut stop, begun).await)
+        Ok(drive_to_end(started, command, &mut stop, begun).await)
     }
 
     /// Writes the command's input and waits for one line of stdout, without its line break.
     ///
-    /// The command's timeout and graces count for this exchange. So do its limits: `stdout_keep` is the longest line.
+    /// The command's timeout, graces and limits apply to this exchange; `stdout_keep` is the longest line.
     ///
     /// # Errors
     ///
@@ -100,65 +101,65 @@ impl Parked {
     /// # Panics
     ///
     /// Outside a tokio runtime with the I/O and time drivers.
-    pub async fn ask(self, command: &Command, cancel: &CancelToken) -> io::Result<Exchange> {
+    pub async fn request_line(self, command: &Command, cancel: &CancelToken) -> io::Result<Exchange> {
         let begun = Instant::now();
         let Self(mut started) = self;
-        // Each pipe enters the runtime when somebody waits for it, and for a quick answer nobody waits for most.
-        started.stdin.feed(&command.stdin, sys::After::Open)?;
-        let mut talking = Talking {
+        // Each pipe is registered with the runtime at its first poll. For a quick answer most are never polled.
+        started.stdin.feed(&command.stdin, sys::AfterInput::Open)?;
+        let mut exchange = OngoingExchange {
             started,
-            line: Line { text: Vec::new(), more: false, longest: command.limits.stdout_keep },
-            stderr: Captured::default(),
+            line: ReplyLine { text: Vec::new(), more: false, longest: command.limits.stdout_keep },
+            stderr: CapturedStream::default(),
             command,
-            quick: Quick::NotBegun,
+            quick: QuickPhase::NotBegun,
             closed: None,
         };
-        let deadline = pin!(sleep_until(deadline(begun, command.timeout)));
+        let deadline = pin!(sleep_until(deadline_after(begun, command.timeout)));
         let cancelled = pin!(cancel.cancelled());
-        let mut stop = Stop::new(cancelled, deadline);
-        let reply = poll_fn(|cx| talking.poll(cx, &mut stop)).await;
-        Ok(talking.conclude(reply, begun))
+        let mut stop = StopCondition::new(cancelled, deadline);
+        let reply = poll_fn(|cx| exchange.poll(cx, &mut stop)).await;
+        Ok(exchange.into_exchange(reply, begun))
     }
 
-    /// Ends the child: its stdin ends, and the termination does the rest.
+    /// Begins to end the child: sends the first signal, closes its stdin, and returns the rest of the work.
     ///
     /// # Panics
     ///
     /// Outside a tokio runtime with the I/O and time drivers.
     pub fn retire(self, grace: Duration) -> Termination {
-        let sys::Started { child, stdin, stdout, stderr } = self.0;
+        let sys::StartedChild { child, stdin, stdout, stderr } = self.0;
         let termination = Termination::start(child, [stdout, stderr], grace);
-        // Only now: a child that was not asked must not take the end for an empty input.
+        // Closed after the signal: a prestarted child must not read the end of its stdin as an empty input and act on it.
         drop(stdin);
         termination
     }
 }
 
-/// What came of a question.
+/// The result of one request to a parked child.
 #[derive(Debug)]
 pub struct Exchange {
-    /// What there was instead of silence.
-    pub reply: Reply,
-    /// What was read of stderr since the exchange before.
-    pub stderr: Captured,
-    /// From the question to the reply.
+    /// How the exchange ended.
+    pub reply: ExchangeReply,
+    /// The bytes that were read from stderr since the previous exchange.
+    pub stderr: CapturedStream,
+    /// The time from the request to the reply.
     pub elapsed: Duration,
-    /// The child, when it can be asked again.
-    pub parked: Option<Parked>,
-    /// What is still to be done to end the child, when it cannot; dropping it kills at once.
+    /// The child, if it can take another request.
+    pub parked: Option<ParkedChild>,
+    /// The rest of the work to end the child, if it cannot; dropping it kills the child at once.
     pub termination: Option<Termination>,
 }
 
 /// How an exchange ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reply {
+pub enum ExchangeReply {
     /// The child wrote a line.
     Line(Vec<u8>),
     /// The child exited without a whole line.
-    Exited(Exit),
+    Exited(ChildExit),
     /// The child closed its stdout without a whole line.
     Closed,
-    /// The line is longer than it may be.
+    /// The line is longer than the limit.
     TooLong,
     /// The deadline passed first.
     TimedOut,
@@ -166,45 +167,49 @@ pub enum Reply {
     Cancelled,
 }
 
-/// Whether an answer would be a quick one.
-enum Quick {
-    /// Nobody has waited for it yet.
+/// Whether an exchange is still in the time of a quick answer.
+enum QuickPhase {
+    /// The exchange was not polled yet.
     NotBegun,
-    /// For as long as this runs.
+    /// Until this timer fires.
     Until(Pin<Box<Sleep>>),
     Over,
 }
 
-/// An exchange that goes on.
-struct Talking<'c> {
-    started: sys::Started,
-    line: Line,
-    stderr: Captured,
+/// An exchange that has not ended yet.
+struct OngoingExchange<'c> {
+    started: sys::StartedChild,
+    line: ReplyLine,
+    stderr: CapturedStream,
     command: &'c Command,
-    /// Runs as long as the answer would be a quick one.
-    quick: Quick,
-    /// Runs since stdout was closed.
+    quick: QuickPhase,
+    /// The drain grace after stdout was closed, in which the child is expected to exit.
     closed: Option<Pin<Box<Sleep>>>,
 }
 
-impl Talking<'_> {
-    fn poll<C: Future<Output = ()>>(&mut self, cx: &mut Context<'_>, stop: &mut Stop<'_, C>) -> Poll<Reply> {
+impl OngoingExchange<'_> {
+    fn poll<C: Future<Output = ()>>(
+        &mut self,
+        cx: &mut Context<'_>,
+        stop: &mut StopCondition<'_, C>,
+    ) -> Poll<ExchangeReply> {
         match stop.poll(cx) {
-            Poll::Ready(End::Cancelled) => return Poll::Ready(Reply::Cancelled),
-            // The answer, or the end of the child, may have come in time while the host was stopped or busy.
-            Poll::Ready(_) => match self.look() {
+            Poll::Ready(ChildEnd::Cancelled) => return Poll::Ready(ExchangeReply::Cancelled),
+            // The answer or the exit may have come in time while the host was stopped or busy, so both are checked before
+            // the exchange counts as timed out.
+            Poll::Ready(_) => match self.look_for_reply() {
                 Some(reply) => return Poll::Ready(reply),
                 None if !self.line.text.is_empty() && stop.extend_after_absence() => {
                     let _ = stop.poll(cx);
                 }
-                None => return Poll::Ready(Reply::TimedOut),
+                None => return Poll::Ready(ExchangeReply::TimedOut),
             },
             Poll::Pending => {}
         }
         if self.is_quick(cx) {
             return self.poll_answer(cx).map_or(Poll::Pending, Poll::Ready);
         }
-        // The end of stderr changes nothing, but a full pipe would stop the child.
+        // The end of stderr does not matter, but a full pipe would block the child.
         let keep = self.command.limits.stderr_keep;
         let _ = self.started.stderr.poll_read(cx, &mut |chunk| self.stderr.add(chunk, keep));
         if let Some(reply) = self.poll_answer(cx) {
@@ -212,89 +217,89 @@ impl Talking<'_> {
         }
         let closed = self.started.stdout.has_ended();
         if self.started.child.poll_exit(cx).is_ready()
-            && let Some(reply) = self.look()
+            && let Some(reply) = self.look_for_reply()
         {
             return Poll::Ready(reply);
         }
         if closed {
-            // Most that close it are about to exit, and then there is a status to tell.
+            // Most children that close stdout are about to exit, and an exit status says more than `Closed`.
             let grace = self.command.limits.drain_grace;
             let waiting = self.closed.get_or_insert_with(|| Box::pin(sleep(grace)));
-            return waiting.as_mut().poll(cx).map(|()| Reply::Closed);
+            return waiting.as_mut().poll(cx).map(|()| ExchangeReply::Closed);
         }
         Poll::Pending
     }
 
-    /// The reply that is there at this moment, whatever the runtime has told so far.
-    fn look(&mut self) -> Option<Reply> {
-        // Asked first, because what it wrote before its end is in the pipe then.
+    /// Returns the reply that is available now, asking the system and not the runtime.
+    fn look_for_reply(&mut self) -> Option<ExchangeReply> {
+        // The exit is checked first: everything that the child wrote before its exit is then in the pipe.
         let has_exited = self.started.child.has_exited();
         self.started.stdout.drain(&mut |chunk| self.line.add(chunk));
-        match self.line.complete() {
-            None if has_exited => Some(Reply::Exited(self.started.child.exit())),
+        match self.line.take_reply() {
+            None if has_exited => Some(ExchangeReply::Exited(self.started.child.exit())),
             reply => reply,
         }
     }
 
-    /// Whether the answer may still be a quick one. As long as that is so only the answer is waited for: most come at once,
-    /// and handing every pipe to the runtime and back costs more than they do. A child that has gone or is stopped by a full
-    /// pipe is noticed right after.
+    /// Whether the answer may still be a quick one. For that time only stdin and stdout are polled: most answers come at
+    /// once, and registering every pipe with the runtime costs more than they do. A child that has exited, or is blocked on
+    /// a full stderr, is noticed right afterwards.
     fn is_quick(&mut self, cx: &mut Context<'_>) -> bool {
-        if matches!(self.quick, Quick::NotBegun) {
-            self.quick = Quick::Until(Box::pin(sleep(QUICK)));
+        if matches!(self.quick, QuickPhase::NotBegun) {
+            self.quick = QuickPhase::Until(Box::pin(sleep(QUICK)));
         }
-        let Quick::Until(quick) = &mut self.quick else { return false };
+        let QuickPhase::Until(quick) = &mut self.quick else { return false };
         let is_quick = quick.as_mut().poll(cx).is_pending() && !self.started.stdout.has_ended();
         if !is_quick {
-            self.quick = Quick::Over;
+            self.quick = QuickPhase::Over;
         }
         is_quick
     }
 
-    /// Writes what the child takes and reads what it says; the reply, when that is whole.
-    fn poll_answer(&mut self, cx: &mut Context<'_>) -> Option<Reply> {
+    /// Writes stdin and reads stdout as far as possible; returns the reply when it is complete.
+    fn poll_answer(&mut self, cx: &mut Context<'_>) -> Option<ExchangeReply> {
         self.started.stdin.poll_feed(cx);
         let closed = self.started.stdout.poll_read(cx, &mut |chunk| self.line.add(chunk)).is_ready();
-        let reply = self.line.complete();
-        if closed && reply.is_none() && matches!(self.quick, Quick::Until(_)) {
-            // There is nothing to be quick about any more, so the next look is a whole one.
-            self.quick = Quick::Over;
+        let reply = self.line.take_reply();
+        if closed && reply.is_none() && matches!(self.quick, QuickPhase::Until(_)) {
+            // No answer can come from a closed stdout, so the next poll also checks the exit.
+            self.quick = QuickPhase::Over;
             cx.waker().wake_by_ref();
         }
         reply
     }
 
-    fn conclude(mut self, reply: Reply, begun: Instant) -> Exchange {
-        // What was written to stderr before the reply belongs to it, although the reactor may not have told yet.
+    fn into_exchange(mut self, reply: ExchangeReply, begun: Instant) -> Exchange {
+        // What the child wrote to stderr before the reply belongs to it, although the reactor may not have reported it.
         if self.started.stderr.has_bytes() {
             let keep = self.command.limits.stderr_keep;
             self.started.stderr.drain(&mut |chunk| self.stderr.add(chunk, keep));
         }
         let (stderr, elapsed) = (self.stderr, begun.elapsed());
         let grace = match reply {
-            Reply::Cancelled => self.command.grace_after(End::Cancelled),
+            ExchangeReply::Cancelled => self.command.grace_after(ChildEnd::Cancelled),
             _ => self.command.grace,
         };
-        if matches!(reply, Reply::Line(_)) && !self.line.more && self.started.park() {
-            return Exchange { reply, stderr, elapsed, parked: Some(Parked(self.started)), termination: None };
+        if matches!(reply, ExchangeReply::Line(_)) && !self.line.more && self.started.park() {
+            return Exchange { reply, stderr, elapsed, parked: Some(ParkedChild(self.started)), termination: None };
         }
         self.started.stdin.close();
-        let termination = Parked(self.started).retire(grace);
+        let termination = ParkedChild(self.started).retire(grace);
         Exchange { reply, stderr, elapsed, parked: None, termination: Some(termination) }
     }
 }
 
-/// The first line of an answer.
-struct Line {
-    /// What was read of it, with its line break.
+/// The line that is read as the reply.
+struct ReplyLine {
+    /// What was read of the line, with its line break.
     text: Vec<u8>,
-    /// Whether something follows the line, which nobody has asked for.
+    /// Whether bytes follow the line. They would be read as the reply to the next request, so the child is then ended.
     more: bool,
     longest: usize,
 }
 
-impl Line {
-    /// Takes what belongs to the line.
+impl ReplyLine {
+    /// Adds the part of a chunk that belongs to the line.
     fn add(&mut self, chunk: &[u8]) {
         if self.text.last() == Some(&b'\n') {
             self.more = true;
@@ -306,14 +311,14 @@ impl Line {
         self.text.extend_from_slice(chunk.get(..room).unwrap_or(chunk));
     }
 
-    /// The reply, once the line is whole or too long.
-    fn complete(&mut self) -> Option<Reply> {
+    /// Returns the reply once the line is complete or too long.
+    fn take_reply(&mut self) -> Option<ExchangeReply> {
         if self.text.len() > self.longest {
-            return Some(Reply::TooLong);
+            return Some(ExchangeReply::TooLong);
         }
         if self.text.last() == Some(&b'\n') {
             self.text.pop();
-            return Some(Reply::Line(std::mem::take(&mut self.text)));
+            return Some(ExchangeReply::Line(std::mem::take(&mut self.text)));
         }
         None
     }

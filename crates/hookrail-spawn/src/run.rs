@@ -1,8 +1,9 @@
 //! One run: a single loop over stdin, stdout, stderr, exit, deadline and cancel.
 //!
-//! This module knows no platform. The hard idea is that a run ends with the
-//! exit of the direct child, not with the end of its output: somebody else may
-//! hold the pipes for ever.
+//! This module is independent of the platform; `unix.rs` and `windows.rs` do the system calls.
+//!
+//! A run ends with the exit of the direct child, not with the end of its output: another process, such as a daemon that
+//! the child started, may hold the pipes open for ever.
 
 use std::future::poll_fn;
 use std::ops::ControlFlow;
@@ -13,36 +14,36 @@ use std::time::{Duration, Instant};
 use tokio::time::{Sleep, sleep, sleep_until};
 
 use crate::cancel::CancelToken;
-use crate::capture::{Captured, Truncation};
-use crate::command::{Command, Limits};
+use crate::capture::{CapturedStream, Truncation};
+use crate::command::{CaptureLimits, Command};
 use crate::error::SpawnError;
-use crate::outcome::{End, Exit, Finished, Survivors};
+use crate::outcome::{ChildEnd, ChildExit, ChildResult, Survivors};
 use crate::sys;
 use crate::termination::Termination;
 
-/// How long to wait between attempts to start a program that is being written.
+/// The pauses between attempts to start a program that is open for writing (`ETXTBSY`).
 ///
-/// Mostly nobody is writing it: another thread of the host has just forked and
-/// for a moment holds a copy of the descriptor that wrote it.
+/// In most cases no process writes it any more: another thread of the host has just forked, and its child holds a copy of
+/// the descriptor that wrote the program until its own `execve`.
 const BUSY_PAUSES: [Duration; 4] =
     [Duration::from_millis(1), Duration::from_millis(4), Duration::from_millis(16), Duration::from_millis(64)];
 
-/// How long a thread waits for a child before it lets the runtime do so.
+/// How long the calling thread waits for a child before the runtime waits instead.
 const SOON: Duration = Duration::from_millis(5);
 
-/// How long after a deadline it must be noticed for the host to have been absent, and not merely slow.
+/// The delay after which a missed deadline means that the host was stopped or blocked, and not merely slow.
 const ABSENCE: Duration = Duration::from_millis(100);
 
-/// The time a child that waited for an absent host has to come to its end.
+/// The additional time for a child that could not continue because the host did not read or write its pipes.
 const AFTER_ABSENCE: Duration = Duration::from_secs(1);
 
 /// Further away than any deadline that can be met, and still a valid instant.
 const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
-/// Starts the command, feeds it, reads it, and says how it ended.
+/// Starts the command, writes its stdin, reads its output, and returns how it ended.
 ///
 /// At the deadline or on cancellation the result is returned at once, with
-/// what was read so far, and [`Finished::termination`] holds what remains to be
+/// what was read so far, and [`ChildResult::termination`] holds what remains to be
 /// done. SIGTERM has been sent by then; drive [`Termination::finish`] in the
 /// background for the rest.
 ///
@@ -56,14 +57,14 @@ const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 /// # Panics
 ///
 /// Outside a tokio runtime with the I/O and time drivers.
-pub async fn run(command: &Command, cancel: &CancelToken) -> Result<Finished, SpawnError> {
-    run_with(command, cancel, Wait::Runtime).await
+pub async fn run(command: &Command, cancel: &CancelToken) -> Result<ChildResult, SpawnError> {
+    run_with(command, cancel, FirstWait::Runtime).await
 }
 
 /// Does the same as [`run`] for a thread that has nothing else to do.
 ///
-/// Most children exit soon. So the thread itself waits at first, for a few milliseconds, before anything is handed to the
-/// runtime. Other tasks of the runtime stand still for that time, and so does a cancellation.
+/// Most children exit within a few milliseconds. For that long the calling thread itself waits, before any descriptor is
+/// registered with the runtime. Meanwhile other tasks of the runtime make no progress, and a cancellation is not noticed.
 ///
 /// # Errors
 ///
@@ -72,84 +73,86 @@ pub async fn run(command: &Command, cancel: &CancelToken) -> Result<Finished, Sp
 /// # Panics
 ///
 /// Outside a tokio runtime with the I/O and time drivers.
-pub async fn run_holding_the_thread(command: &Command, cancel: &CancelToken) -> Result<Finished, SpawnError> {
-    run_with(command, cancel, Wait::Thread).await
+pub async fn run_holding_the_thread(command: &Command, cancel: &CancelToken) -> Result<ChildResult, SpawnError> {
+    run_with(command, cancel, FirstWait::Thread).await
 }
 
-/// Who waits for a child at first.
+/// What waits for a child during its first milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wait {
+enum FirstWait {
     Runtime,
     Thread,
 }
 
-async fn run_with(command: &Command, cancel: &CancelToken, wait: Wait) -> Result<Finished, SpawnError> {
+async fn run_with(command: &Command, cancel: &CancelToken, wait: FirstWait) -> Result<ChildResult, SpawnError> {
     let begun = Instant::now();
-    let deadline = pin!(sleep_until(deadline(begun, command.timeout)));
+    let deadline = pin!(sleep_until(deadline_after(begun, command.timeout)));
     let cancelled = pin!(cancel.cancelled());
-    let mut stop = Stop::new(cancelled, deadline);
+    let mut stop = StopCondition::new(cancelled, deadline);
     if let Some(end) = over_before_start(command, cancel) {
         return Ok(without_child(end, begun));
     }
-    match start(command, &mut stop).await? {
+    match start_with_retries(command, &mut stop).await? {
         ControlFlow::Continue(mut started) => {
-            if wait == Wait::Thread && started.exits_within(SOON.min(command.timeout)) {
-                let running = Running::new(started, command.limits, begun);
-                return Ok(running.after(Event::Exited, command, &mut stop).await);
+            if wait == FirstWait::Thread && started.wait_for_exit_within(SOON.min(command.timeout)) {
+                let running = RunningChild::new(started, command.limits, begun);
+                return Ok(running.into_result(RunEvent::Exited, command, &mut stop).await);
             }
-            started.watch().map_err(|error| sys::on_host(command, error))?;
-            Ok(drive(started, command, &mut stop, begun).await)
+            started.watch().map_err(|error| sys::resource_error(command, error))?;
+            Ok(drive_to_end(started, command, &mut stop, begun).await)
         }
         ControlFlow::Break(end) => Ok(without_child(end, begun)),
     }
 }
 
-/// Takes a child that has its input, or is getting it, to its end.
-pub(crate) async fn drive<C: Future<Output = ()>>(
-    started: sys::Started,
+/// Drives a child whose stdin was written, or is being written, until it ends or is stopped.
+pub(crate) async fn drive_to_end<C: Future<Output = ()>>(
+    started: sys::StartedChild,
     command: &Command,
-    stop: &mut Stop<'_, C>,
+    stop: &mut StopCondition<'_, C>,
     begun: Instant,
-) -> Finished {
-    let mut running = Running::new(started, command.limits, begun);
+) -> ChildResult {
+    let mut running = RunningChild::new(started, command.limits, begun);
     let event = poll_fn(|cx| running.poll(cx, stop)).await;
-    running.after(event, command, stop).await
+    running.into_result(event, command, stop).await
 }
 
-/// When the time is up. No timeout is so long that there is no such instant.
-pub(crate) fn deadline(begun: Instant, timeout: Duration) -> tokio::time::Instant {
+/// Returns the deadline. A timeout that is too long for an instant is shortened to [`FAR`].
+pub(crate) fn deadline_after(begun: Instant, timeout: Duration) -> tokio::time::Instant {
     begun.checked_add(timeout.min(FAR)).unwrap_or(begun).into()
 }
 
-/// Whether nothing must be started at all.
+/// Returns the end of a run that must not start anything.
 ///
-/// Asked without the timer, which may be a millisecond late.
-fn over_before_start(command: &Command, cancel: &CancelToken) -> Option<End> {
+/// The timeout is compared with zero instead of polling the timer, which may fire up to a millisecond late.
+fn over_before_start(command: &Command, cancel: &CancelToken) -> Option<ChildEnd> {
     if cancel.is_cancelled() {
-        Some(End::Cancelled)
+        Some(ChildEnd::Cancelled)
     } else if command.timeout.is_zero() {
-        Some(End::TimedOut)
+        Some(ChildEnd::TimedOut)
     } else {
         None
     }
 }
 
-/// What ends a run from outside.
-pub(crate) struct Stop<'a, C> {
+/// What ends a run from outside: a cancellation or the deadline.
+pub(crate) struct StopCondition<'a, C> {
     cancelled: Pin<&'a mut C>,
     deadline: Pin<&'a mut Sleep>,
     is_extended: bool,
 }
 
-impl<'a, C: Future<Output = ()>> Stop<'a, C> {
+impl<'a, C: Future<Output = ()>> StopCondition<'a, C> {
     pub(crate) fn new(cancelled: Pin<&'a mut C>, deadline: Pin<&'a mut Sleep>) -> Self {
         Self { cancelled, deadline, is_extended: false }
     }
 
-    /// Moves a deadline that has passed unnoticed, once, and says whether it was moved.
+    /// Moves a deadline that has passed unnoticed, once, and returns whether it was moved.
     ///
-    /// A host that was stopped, or busy with something else, looks at the clock long after the deadline. A child that
-    /// could not go on without the host, because a pipe was full, has then not had the time it was promised.
+    /// A host that was stopped, or busy with something else, reads the clock long after the deadline. A child that was
+    /// blocked on a full pipe meanwhile has not had the time it was promised. Without the extension, an answer larger
+    /// than a pipe was lost, and the operation that a guard had denied was allowed. The duration of the absence itself is
+    /// not known: it cannot be told from ordinary waiting.
     pub(crate) fn extend_after_absence(&mut self) -> bool {
         let now = tokio::time::Instant::now();
         let was_absent = now.saturating_duration_since(self.deadline.deadline()) > ABSENCE;
@@ -161,22 +164,22 @@ impl<'a, C: Future<Output = ()>> Stop<'a, C> {
         true
     }
 
-    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<End> {
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<ChildEnd> {
         if self.cancelled.as_mut().poll(cx).is_ready() {
-            Poll::Ready(End::Cancelled)
+            Poll::Ready(ChildEnd::Cancelled)
         } else {
-            self.deadline.as_mut().poll(cx).map(|()| End::TimedOut)
+            self.deadline.as_mut().poll(cx).map(|()| ChildEnd::TimedOut)
         }
     }
 }
 
-/// Starts the command, with some patience if the program is being written.
+/// Starts the command, and tries again if the program is open for writing.
 ///
-/// A stop during that breaks it off.
-async fn start<C: Future<Output = ()>>(
+/// A cancellation or the deadline ends the attempts.
+async fn start_with_retries<C: Future<Output = ()>>(
     command: &Command,
-    stop: &mut Stop<'_, C>,
-) -> Result<ControlFlow<End, sys::Started>, SpawnError> {
+    stop: &mut StopCondition<'_, C>,
+) -> Result<ControlFlow<ChildEnd, sys::StartedChild>, SpawnError> {
     for pause in BUSY_PAUSES {
         match start_once(command) {
             Err(SpawnError::Busy { .. }) => {}
@@ -194,97 +197,102 @@ async fn start<C: Future<Output = ()>>(
     Ok(ControlFlow::Continue(start_once(command)?))
 }
 
-/// Starts the command and gives it its input.
-fn start_once(command: &Command) -> Result<sys::Started, SpawnError> {
+/// Starts the command once and begins to write its stdin.
+fn start_once(command: &Command) -> Result<sys::StartedChild, SpawnError> {
     let mut started = sys::start(command)?;
-    started.stdin.feed(&command.stdin, sys::After::End).map_err(|error| sys::on_host(command, error))?;
+    started.stdin.feed(&command.stdin, sys::AfterInput::End).map_err(|error| sys::resource_error(command, error))?;
     Ok(started)
 }
 
-/// What a run waits for.
-enum Event {
-    Stopped(End),
+/// What ends the wait of a run.
+enum RunEvent {
+    Stopped(ChildEnd),
     Flooded,
     Exited,
 }
 
 /// A child with its pipes.
-struct Running {
+struct RunningChild {
     child: sys::Child,
-    stdin: sys::Input,
-    stdout: Stream,
-    stderr: Stream,
+    stdin: sys::StdinPipe,
+    stdout: CapturedPipe,
+    stderr: CapturedPipe,
     drain: u64,
     begun: Instant,
 }
 
-impl Running {
-    fn new(started: sys::Started, limits: Limits, begun: Instant) -> Self {
+impl RunningChild {
+    fn new(started: sys::StartedChild, limits: CaptureLimits, begun: Instant) -> Self {
         Self {
             child: started.child,
             stdin: started.stdin,
-            stdout: Stream::new(started.stdout, limits.stdout_keep),
-            stderr: Stream::new(started.stderr, limits.stderr_keep),
+            stdout: CapturedPipe::new(started.stdout, limits.stdout_keep),
+            stderr: CapturedPipe::new(started.stderr, limits.stderr_keep),
             drain: limits.drain.max(limits.stdout_keep as u64),
             begun,
         }
     }
 
-    /// The result after what has happened.
-    async fn after<C: Future<Output = ()>>(
+    /// Makes the result of a run after the event that ended its wait.
+    async fn into_result<C: Future<Output = ()>>(
         mut self,
-        event: Event,
+        event: RunEvent,
         command: &Command,
-        stop: &mut Stop<'_, C>,
-    ) -> Finished {
+        stop: &mut StopCondition<'_, C>,
+    ) -> ChildResult {
         let (end, exit) = match event {
-            Event::Stopped(end) => (end, None),
-            Event::Flooded => (End::OutputLimit, None),
-            Event::Exited => {
-                let exit = self.exited(command.limits.drain_grace, stop).await;
-                // Nothing may be left after a limit, so what the child has left
-                // running goes the same way as after a timeout.
+            RunEvent::Stopped(end) => (end, None),
+            RunEvent::Flooded => (ChildEnd::OutputLimit, None),
+            RunEvent::Exited => {
+                let exit = self.read_rest_after_exit(command.limits.drain_grace, stop).await;
+                // No process of the child may be left after a limit. So the processes it left are ended as after a
+                // timeout, although the child itself has exited.
                 let is_cut = self.stdout.captured.truncation == Truncation::Cut;
-                (if is_cut { End::OutputLimit } else { exit.into() }, Some(exit))
+                (if is_cut { ChildEnd::OutputLimit } else { exit.into() }, Some(exit))
             }
         };
         match exit {
-            Some(_) if end != End::OutputLimit => self.let_go(end, exit).await,
-            _ => self.abandon(end, exit, command.grace_after(end)),
+            Some(_) if end != ChildEnd::OutputLimit => self.finish_after_exit(end, exit).await,
+            _ => self.finish_after_stop(end, exit, command.grace_after(end)),
         }
     }
 
-    /// Moves everything that can move, and says when something has happened.
+    /// Reads and writes what is possible without blocking; ready when the run is over.
     ///
-    /// The stops come first, so that a flood cannot keep them from being seen. At the deadline the child is looked at
-    /// before the clock is believed: it may have ended in time while the host was stopped or busy.
-    fn poll<C: Future<Output = ()>>(&mut self, cx: &mut Context<'_>, stop: &mut Stop<'_, C>) -> Poll<Event> {
+    /// Cancellation and deadline are polled first, so that a child that floods its output cannot delay them. At the
+    /// deadline the child's exit is checked before the run counts as timed out: the child may have exited in time while
+    /// the host was stopped or busy.
+    fn poll<C: Future<Output = ()>>(
+        &mut self,
+        cx: &mut Context<'_>,
+        stop: &mut StopCondition<'_, C>,
+    ) -> Poll<RunEvent> {
         match stop.poll(cx) {
-            Poll::Ready(End::TimedOut) if self.child.has_exited() => return Poll::Ready(Event::Exited),
-            Poll::Ready(End::TimedOut) if self.waits_for_the_host() && stop.extend_after_absence() => {
-                // Registers the new deadline.
+            Poll::Ready(ChildEnd::TimedOut) if self.child.has_exited() => return Poll::Ready(RunEvent::Exited),
+            Poll::Ready(ChildEnd::TimedOut) if self.waits_for_the_host() && stop.extend_after_absence() => {
+                // A moved timer wakes this task only after it was polled again.
                 let _ = stop.poll(cx);
             }
-            Poll::Ready(end) => return Poll::Ready(Event::Stopped(end)),
+            Poll::Ready(end) => return Poll::Ready(RunEvent::Stopped(end)),
             Poll::Pending => {}
         }
-        // The end of the output is not the end of the run.
+        // The end of the output does not end the run: a child may close its streams and keep working.
         let _ = self.poll_outputs(cx);
         self.stdin.poll_feed(cx);
         if self.is_flooded() {
-            return Poll::Ready(Event::Flooded);
+            return Poll::Ready(RunEvent::Flooded);
         }
-        self.child.poll_exit(cx).map(|()| Event::Exited)
+        self.child.poll_exit(cx).map(|()| RunEvent::Exited)
     }
 
-    /// Reads what there is; ready when both streams have ended.
+    /// Reads what is available; ready when both streams have ended.
     fn poll_outputs(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let stdout = self.stdout.poll(cx);
         let stderr = self.stderr.poll(cx);
         if stdout.is_ready() && stderr.is_ready() { Poll::Ready(()) } else { Poll::Pending }
     }
 
-    /// Whether the child may have been kept from going on by a pipe that the host did not move.
+    /// Whether the child may be blocked on a pipe that the host has not read or written.
     fn waits_for_the_host(&self) -> bool {
         !self.stdin.is_written() || self.stdout.output.has_bytes() || self.stderr.output.has_bytes()
     }
@@ -293,8 +301,12 @@ impl Running {
         self.stdout.captured.total > self.drain
     }
 
-    /// Reads what is left after the exit, and for a moment what others still write.
-    async fn exited<C: Future<Output = ()>>(&mut self, drain_grace: Duration, stop: &mut Stop<'_, C>) -> Exit {
+    /// Reads what is left in the pipes after the exit, and for the drain grace what other processes still write.
+    async fn read_rest_after_exit<C: Future<Output = ()>>(
+        &mut self,
+        drain_grace: Duration,
+        stop: &mut StopCondition<'_, C>,
+    ) -> ChildExit {
         self.stdin.close();
         // All that the child itself wrote is in the pipes by now. This does
         // not wait, so neither a stop nor a zero grace can lose it.
@@ -303,7 +315,7 @@ impl Running {
         if !self.streams_have_ended() {
             let mut late = pin!(sleep(drain_grace));
             poll_fn(|cx| {
-                // The outcome is fixed by the exit; a stop only ends the wait.
+                // The result is decided by the exit; a cancellation or the deadline only ends the wait.
                 let over = stop.poll(cx).is_ready() || late.as_mut().poll(cx).is_ready();
                 let ended = self.poll_outputs(cx).is_ready();
                 if over || ended || self.is_flooded() { Poll::Ready(()) } else { Poll::Pending }
@@ -317,20 +329,20 @@ impl Running {
         self.stdout.output.has_ended() && self.stderr.output.has_ended()
     }
 
-    /// The result after an exit.
-    async fn let_go(self, end: End, exit: Option<Exit>) -> Finished {
+    /// Makes the result of a child that has exited.
+    async fn finish_after_exit(self, end: ChildEnd, exit: Option<ChildExit>) -> ChildResult {
         let pid = self.child.pid();
         let held = !self.streams_have_ended();
-        let survivors = survivors(self.child, held).await;
+        let survivors = release_and_count(self.child, held).await;
         let (stdout, stderr) = (self.stdout.captured, self.stderr.captured);
-        Finished { exit, stdout, stderr, pid: Some(pid), survivors, ..without_child(end, self.begun) }
+        ChildResult { exit, stdout, stderr, pid: Some(pid), survivors, ..without_child(end, self.begun) }
     }
 
-    /// The result at a stop: what was read so far, and the termination on its way.
-    fn abandon(mut self, end: End, exit: Option<Exit>, grace: Duration) -> Finished {
+    /// Makes the result of a run that was stopped: what was read so far, and the termination, which has begun.
+    fn finish_after_stop(mut self, end: ChildEnd, exit: Option<ChildExit>, grace: Duration) -> ChildResult {
         self.stdin.close();
-        // What was written before the stop is part of the answer, and is in
-        // the pipes although the reactor may not have told yet.
+        // What the child wrote before the stop is part of the result. It is in the pipes, although the reactor may not
+        // have reported it yet.
         self.stdout.drain();
         self.stderr.drain();
         let pid = self.child.pid();
@@ -338,14 +350,17 @@ impl Running {
         let (stdout, stderr) = (self.stdout.captured, self.stderr.captured);
         let survivors = Survivors::LeftToTermination;
         let termination = Some(termination);
-        Finished { exit, stdout, stderr, pid: Some(pid), survivors, termination, ..without_child(end, self.begun) }
+        ChildResult { exit, stdout, stderr, pid: Some(pid), survivors, termination, ..without_child(end, self.begun) }
     }
 }
 
-/// Lets go of a child that has exited, and counts what it left running.
-async fn survivors(mut child: sys::Child, held: bool) -> Survivors {
-    // As long as the child is not reaped its number cannot belong to anybody
-    // else, so where a count is due anyway it is made before.
+/// Reaps a child that has exited, and counts the processes it left.
+///
+/// `held` says that a process still holds one of the output pipes.
+async fn release_and_count(mut child: sys::Child, held: bool) -> Survivors {
+    // The kernel does not reuse a pid before its process is reaped, so a count that is needed anyway is made first. In the
+    // usual case no pipe is held, and whether the group is empty shows only after the reaping: until then the zombie is a
+    // member of it.
     let counted = if held { child.count_relatives().await } else { None };
     child.release();
     let counted = match (held, counted) {
@@ -355,20 +370,20 @@ async fn survivors(mut child: sys::Child, held: bool) -> Survivors {
     };
     match counted {
         Some(count) if count > 0 => Survivors::Seen(count),
-        // Someone held a pipe; an empty count then means that it is a stranger.
+        // A process holds a pipe but is not found, so an empty count does not prove that there is none.
         _ if held => Survivors::Unknown,
         Some(_) => Survivors::NoneSeen,
         None => Survivors::Unknown,
     }
 }
 
-/// The result without anything of a child, as it is when the run was over before it began.
-pub(crate) fn without_child(end: End, begun: Instant) -> Finished {
-    Finished {
+/// Makes the result of a run that was over before a child was started.
+pub(crate) fn without_child(end: ChildEnd, begun: Instant) -> ChildResult {
+    ChildResult {
         end,
         exit: None,
-        stdout: Captured::default(),
-        stderr: Captured::default(),
+        stdout: CapturedStream::default(),
+        stderr: CapturedStream::default(),
         elapsed: begun.elapsed(),
         pid: None,
         survivors: Survivors::NoneSeen,
@@ -376,16 +391,16 @@ pub(crate) fn without_child(end: End, begun: Instant) -> Finished {
     }
 }
 
-/// One output pipe and what was read of it.
-struct Stream {
-    output: sys::Output,
+/// One output pipe and the bytes that were read from it.
+struct CapturedPipe {
+    output: sys::OutputPipe,
     keep: usize,
-    captured: Captured,
+    captured: CapturedStream,
 }
 
-impl Stream {
-    fn new(output: sys::Output, keep: usize) -> Self {
-        Self { output, keep, captured: Captured::default() }
+impl CapturedPipe {
+    fn new(output: sys::OutputPipe, keep: usize) -> Self {
+        Self { output, keep, captured: CapturedStream::default() }
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {

@@ -5,7 +5,7 @@
 //! restricted. Measured on Linux 6.18, a start through such a thread takes as long as one without it; restricting a new thread
 //! for each child takes 1.26 times as long, a helper program that restricts itself 2.5 times.
 //!
-//! What a sandbox is for is not known here.
+//! This module does not know what a sandbox is used for.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,38 +15,38 @@ use crate::run_id::run_id;
 #[cfg(target_os = "linux")]
 use crate::sys::sandbox as imp;
 
-/// What children in a sandbox may do.
+/// The rules for children in a sandbox.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SandboxRules {
-    /// What they may read and execute.
+    /// The files they may read and execute.
     pub read: Readable,
-    /// The folders and files they may write beside their temporary folder. A path that does not exist when the sandbox is
-    /// started cannot be written.
+    /// The folders and files they may write, in addition to their temporary folder. A path that does not exist when the
+    /// sandbox is started cannot be written.
     pub write: Vec<PathBuf>,
     /// Whether they may open sockets.
     pub network: Network,
 }
 
-/// What children in a sandbox may read and execute.
+/// The files that children in a sandbox may read and execute.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Readable {
     /// Every file that their user can read.
     Everything,
-    /// The system's own folders, what they may write, and these paths.
+    /// The system's own folders, the paths they may write, and these paths.
     Only(Vec<PathBuf>),
 }
 
 /// Whether children in a sandbox may open sockets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Network {
-    /// No socket of any family can be created, also none to a service on the same machine: a socket to a session bus or a
-    /// container engine would lead out of the sandbox. Socket pairs work.
+    /// No socket of any family can be created, not even to a service on the same machine: a socket to a session bus or a
+    /// container engine would be a way out of the sandbox. Socket pairs work.
     Denied,
     /// Sockets work as outside of the sandbox.
     Allowed,
 }
 
-/// A protection that a sandbox consists of.
+/// One of the protections of a sandbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum Protection {
@@ -61,29 +61,29 @@ pub enum Protection {
     SystemCalls,
 }
 
-/// Why a sandbox could not be made.
+/// The reason why a sandbox could not be created.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SandboxError {
-    /// The temporary folder of the sandbox cannot be made.
-    #[error("the sandbox's temporary folder cannot be created in {}", folder.display())]
+    /// The temporary folder of the sandbox cannot be created.
+    #[error("cannot create the sandbox's temporary folder in {}", folder.display())]
     TemporaryFolder {
-        /// Where it should have been.
+        /// The folder in which it should be created.
         folder: PathBuf,
         /// What the system said.
         source: io::Error,
     },
-    /// The thread that starts the children cannot be made.
-    #[error("the sandbox's thread cannot be started")]
+    /// The thread that starts the children cannot be started.
+    #[error("cannot start the sandbox's thread")]
     Thread {
         /// What the system said.
         source: io::Error,
     },
 }
 
-/// A sandbox that children can be started in, see [`Command::sandbox`](crate::Command::sandbox).
+/// A sandbox in which children can be started, see [`Command::sandbox`](crate::Command::sandbox).
 ///
-/// Its temporary folder is removed when it is dropped. Children that still run then stay restricted.
+/// Its temporary folder is removed when it is dropped. Children that still run stay restricted.
 #[derive(Debug)]
 pub struct Sandbox {
     #[cfg(target_os = "linux")]
@@ -93,13 +93,13 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// Makes a sandbox, with a private temporary folder inside of `temporary`.
+    /// Creates a sandbox, with a private temporary folder inside `temporary`.
     ///
-    /// If the system cannot enforce all rules, the others are enforced all the same; [`Sandbox::missing`] says which are
-    /// not.
+    /// If the system cannot enforce some of the rules, the others are still enforced; [`Sandbox::missing`] returns those
+    /// that are not.
     ///
     /// # Errors
-    /// If the temporary folder or the thread cannot be made.
+    /// If the temporary folder or the thread cannot be created.
     pub fn start(rules: &SandboxRules, temporary: &Path) -> Result<Self, SandboxError> {
         let temporary = TemporaryFolder::create(temporary)?;
         #[cfg(target_os = "linux")]
@@ -115,33 +115,33 @@ impl Sandbox {
         }
     }
 
-    /// The protections that this system cannot enforce, or not in full. An empty list means that the sandbox is complete.
+    /// Returns the protections that this system cannot enforce in full. If the list is empty, the sandbox is complete.
     #[must_use]
     pub fn missing(&self) -> &[Protection] {
         &self.missing
     }
 
-    /// The folder that children may write; they should find it in `TMPDIR`.
+    /// Returns the folder that children may write. The caller should pass it to them in `TMPDIR`.
     #[must_use]
     pub fn temporary_folder(&self) -> &Path {
         &self.temporary.0
     }
 
-    /// The thread that starts the children.
+    /// Returns the thread that starts the children.
     #[cfg(target_os = "linux")]
     pub(crate) fn thread(&self) -> &imp::RestrictedThread {
         &self.thread
     }
 }
 
-/// A folder that its owner alone can use, and that is removed with this value.
+/// A folder with access for its owner only, which is removed when this value is dropped.
 #[derive(Debug)]
 struct TemporaryFolder(PathBuf);
 
 impl TemporaryFolder {
     fn create(parent: &Path) -> Result<Self, SandboxError> {
         let failed = |source| SandboxError::TemporaryFolder { folder: parent.to_owned(), source };
-        // The rules are about real paths.
+        // The rules apply to real paths, so links in the path are resolved first.
         let path = parent.canonicalize().map_err(failed)?.join(format!("hookrail-{}", run_id()));
         private_folders().create(&path).map_err(failed)?;
         Ok(Self(path))
@@ -150,7 +150,7 @@ impl TemporaryFolder {
 
 impl Drop for TemporaryFolder {
     fn drop(&mut self) {
-        // What cannot be removed stays in the system's own temporary folder, which is cleared by the system.
+        // If this fails, the folder stays in the system's temporary folder, which the system clears.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

@@ -1,23 +1,23 @@
-//! Input that many children read from one place in memory.
+//! Input that several children read from the same memory.
 
 use std::io;
 
 use crate::sys;
 
-/// Bytes that were written once and can be read by any number of children, each from the beginning.
+/// Bytes that are written once and can be read by any number of children, each from the beginning.
 ///
-/// It is a file in memory, sealed: no child can change what another one reads. There is no pipe to fill, so a large input
-/// costs one copy however many read it, and one who does not read it costs nothing.
+/// It is a sealed file in memory, so no child can change what another one reads. A large input is copied once, however
+/// many children read it, and a child that does not read it costs nothing.
 #[derive(Debug)]
-pub struct SealedInput(pub(crate) sys::Sealed);
+pub struct SealedInput(pub(crate) sys::SealedFile);
 
 impl SealedInput {
-    /// Makes such a file of these pieces, one after the other.
+    /// Creates the file from these pieces, one after the other.
     ///
     /// # Errors
     ///
-    /// What the system says; always where files cannot be sealed, which is everywhere but on Linux.
+    /// If the file cannot be created. On systems other than Linux this always fails, because files cannot be sealed.
     pub fn new<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> io::Result<Self> {
-        sys::Sealed::new(pieces).map(Self)
+        sys::SealedFile::new(pieces).map(Self)
     }
 }

@@ -1,10 +1,10 @@
 //! Children on Unix.
 //!
-//! Starting is `posix_spawn`, never `fork`: the cost does not grow with the
-//! host's memory, and no code of ours runs in the child. Each child leads a session of its own, so it has no
-//! terminal to hang on and a group to signal.
+//! A child is started with `posix_spawn`, never with `fork`: the cost does not grow with the host's memory, and no code of
+//! this crate runs in the child. Each child leads its own session, so it has no controlling terminal to block on, and it has
+//! a process group to signal.
 //!
-//! `windows.rs` has the same names, so that nothing outside needs a `cfg`.
+//! `windows.rs` has the same names, so that no other module needs a `cfg`.
 //!
 //! Limits, by system:
 //!
@@ -17,23 +17,23 @@
 //!   not counted and processes that leave the group are not swept.
 
 #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
-compile_error!("hookrail-spawn knows Linux, macOS and Windows");
+compile_error!("hookrail-spawn supports Linux, macOS and Windows");
 
 #[cfg(all(target_os = "linux", feature = "bare-spawn"))]
 pub(crate) mod bare_spawn;
-mod blame;
 mod child;
-mod image;
-mod leader;
+mod exec_arguments;
 mod memory;
 mod pidfd;
 mod pipe;
 mod posix;
-mod proc;
+mod process_family;
 pub(crate) mod recorded;
 #[cfg(target_os = "linux")]
 pub(crate) mod sandbox;
+mod session_leader;
 mod sigpipe;
+mod start_error;
 mod wait;
 
 use std::io;
@@ -42,49 +42,53 @@ use std::time::Duration;
 use crate::command::Command;
 use crate::error::SpawnError;
 
-pub(crate) use blame::{may_execute, on_host};
 pub(crate) use child::Child;
-pub(crate) use memory::Sealed;
-pub(crate) use pipe::{After, Input, Output};
+pub(crate) use memory::SealedFile;
+pub(crate) use pipe::{AfterInput, OutputPipe, StdinPipe};
+pub(crate) use start_error::{may_execute, resource_error};
 
-/// Whether children can wait for their input.
-pub(crate) const CAN_WAIT: bool = true;
+use exec_arguments::ExecArguments;
+use pipe::ChildPipeEnds;
 
-/// A child that has been started, with our ends of its pipes.
+/// Whether a child can be kept before it gets its input and between two inputs.
+pub(crate) const CAN_PARK: bool = true;
+
+/// A child that has been started, with the host's ends of its pipes.
 ///
-/// As long as no runtime knows of them it can be kept anywhere and used from every thread.
+/// As long as its descriptors are registered with no runtime, it can be kept anywhere and used from every thread.
 ///
-/// The order of the fields is the order of the drop: the child is killed before its stdin ends, so that it never takes
-/// the end of a pipe for an empty input.
+/// The fields are dropped in this order: the child is killed before its stdin is closed, so that it never reads the end of
+/// the pipe as an empty input.
 #[derive(Debug)]
-pub(crate) struct Started {
+pub(crate) struct StartedChild {
     pub(crate) child: Child,
-    pub(crate) stdin: Input,
-    pub(crate) stdout: Output,
-    pub(crate) stderr: Output,
+    pub(crate) stdin: StdinPipe,
+    pub(crate) stdout: OutputPipe,
+    pub(crate) stderr: OutputPipe,
 }
 
-impl Started {
-    /// Holds the thread until the child has exited, for at most that time, and says whether it has.
+impl StartedChild {
+    /// Blocks the thread until the child has exited, at most for this time, and returns whether it has.
     ///
-    /// Nobody reads meanwhile, so a child that fills a pipe waits too. That is why this is asked for a short time only, and
-    /// not at all while there is input to be written.
-    pub(crate) fn exits_within(&mut self, time: Duration) -> bool {
-        self.stdin.is_written() && self.child.exits_within(time)
+    /// Nothing is read meanwhile, so a child that fills a pipe is blocked too. For that reason the time must be short, and
+    /// nothing is waited for while there is input to write.
+    pub(crate) fn wait_for_exit_within(&mut self, time: Duration) -> bool {
+        self.stdin.is_written() && self.child.wait_for_exit_within(time)
     }
 
-    /// Hands its outputs to the runtime this is called in, where a failure is not taken for their end.
+    /// Registers stdout and stderr with the current runtime. Unlike in `poll_read`, a failure is an error and not the end of
+    /// the stream.
     pub(crate) fn watch(&mut self) -> io::Result<()> {
         self.stdout.watch()?;
         self.stderr.watch()
     }
 
-    /// Whether nothing was written to stdout and nobody has closed it.
+    /// Whether stdout is open and has no unread bytes.
     pub(crate) fn is_quiet(&self) -> bool {
         self.stdout.is_quiet()
     }
 
-    /// Takes the child from its runtime if it can be asked again: all its pipes are open, and all its input is written.
+    /// Removes the child from its runtime if it can take more input: all its pipes are open, and all its input is written.
     pub(crate) fn park(&mut self) -> bool {
         if !self.stdin.is_idle() || self.stdout.has_ended() || self.stderr.has_ended() {
             return false;
@@ -96,42 +100,46 @@ impl Started {
     }
 }
 
-/// Starts the command once. No runtime knows of the child yet, and nothing was written to its stdin.
-pub(crate) fn start(command: &Command) -> Result<Started, SpawnError> {
-    let image = image::Image::new(command, command.full_environment())?;
+/// Starts the command once. Nothing is registered with a runtime yet, and nothing was written to its stdin.
+pub(crate) fn start(command: &Command) -> Result<StartedChild, SpawnError> {
+    let arguments = ExecArguments::new(command, command.full_environment())?;
     let open = || {
-        let (mut stdin, mut their_stdin) = Input::open()?;
+        let (mut stdin, mut their_stdin) = StdinPipe::open()?;
         if let Some(sealed) = &command.sealed {
             their_stdin = sealed.0.reader()?;
             stdin.close();
         }
-        let (stdout, their_stdout) = Output::open()?;
-        let (stderr, their_stderr) = Output::open()?;
-        let theirs = pipe::Theirs { stdin: their_stdin, stdout: their_stdout, stderr: their_stderr };
+        let (stdout, their_stdout) = OutputPipe::open()?;
+        let (stderr, their_stderr) = OutputPipe::open()?;
+        let theirs = ChildPipeEnds { stdin: their_stdin, stdout: their_stdout, stderr: their_stderr };
         io::Result::Ok((stdin, stdout, stderr, theirs))
     };
-    let (stdin, stdout, stderr, theirs) = open().map_err(|error| on_host(command, error))?;
-    Ok(Started { child: restricted_child(command, image, theirs)?, stdin, stdout, stderr })
+    let (stdin, stdout, stderr, theirs) = open().map_err(|error| resource_error(command, error))?;
+    Ok(StartedChild { child: start_in_sandbox(command, arguments, theirs)?, stdin, stdout, stderr })
 }
 
-/// Starts the program where its sandbox wants it started.
+/// Starts the program on the thread of its sandbox, or on this thread if it has none.
 #[cfg(target_os = "linux")]
-fn restricted_child(command: &Command, image: image::Image, theirs: pipe::Theirs) -> Result<Child, SpawnError> {
-    let Some(sandbox) = &command.sandbox else { return child(command, &image, &theirs) };
+fn start_in_sandbox(command: &Command, arguments: ExecArguments, theirs: ChildPipeEnds) -> Result<Child, SpawnError> {
+    let Some(sandbox) = &command.sandbox else { return start_recorded_child(command, &arguments, &theirs) };
     let copy = command.clone();
-    let started = sandbox.thread().run(move || child(&copy, &image, &theirs));
+    let started = sandbox.thread().run(move || start_recorded_child(&copy, &arguments, &theirs));
     started.unwrap_or_else(|| Err(SpawnError::SandboxEnded { program: command.program.clone() }))
 }
 
-/// Starts the program; there is no sandbox here.
+/// Starts the program; this system has no sandbox.
 #[cfg(not(target_os = "linux"))]
-fn restricted_child(command: &Command, image: image::Image, theirs: pipe::Theirs) -> Result<Child, SpawnError> {
-    child(command, &image, &theirs)
+fn start_in_sandbox(command: &Command, arguments: ExecArguments, theirs: ChildPipeEnds) -> Result<Child, SpawnError> {
+    start_recorded_child(command, &arguments, &theirs)
 }
 
-/// Starts the program and records it if the command says where.
-fn child(command: &Command, image: &image::Image, theirs: &pipe::Theirs) -> Result<Child, SpawnError> {
-    let entry = command.ledger.as_ref().map(|ledger| ledger.begin(image.marker()));
-    let pid = posix::spawn(image, theirs).map_err(|errno| blame::on_start(command, image, errno))?;
-    Ok(Child::adopt(pid, image.marker(), entry))
+/// Starts the program, and records it if the command has a ledger.
+fn start_recorded_child(
+    command: &Command,
+    arguments: &ExecArguments,
+    theirs: &ChildPipeEnds,
+) -> Result<Child, SpawnError> {
+    let entry = command.ledger.as_ref().map(|ledger| ledger.begin_entry(arguments.marker()));
+    let pid = posix::spawn(arguments, theirs).map_err(|errno| start_error::from_errno(command, arguments, errno))?;
+    Ok(Child::adopt(pid, arguments.marker(), entry))
 }

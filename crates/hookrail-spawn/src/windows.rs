@@ -5,13 +5,13 @@
 //!
 //! * There is no job object, so only the direct child is ended. Its own
 //!   children survive a timeout, and are not counted.
-//! * There is no gentle signal: asking to end is ending, so the grace is not used.
-//! * The exit is noticed by asking every few milliseconds.
+//! * There is no signal like SIGTERM: a child is ended at once, so the grace is not used.
+//! * The exit is noticed by a check every few milliseconds.
 //! * What the child wrote last is read by a thread. If that takes longer than
-//!   the drain grace, it is lost; a zero drain grace is not wise here.
+//!   the drain grace, it is lost, so the drain grace should not be zero.
 //! * A thread that writes or reads a pipe stays until the pipe's other end is
 //!   closed, which a survivor may delay.
-//! * No child is kept for later.
+//! * A child cannot be parked.
 //! * A sealed input is a pipe like any other.
 //! * Descriptors that the host has marked as inheritable reach the child.
 
@@ -31,12 +31,12 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::command::Command;
 use crate::error::{NulPlace, SpawnError};
-use crate::outcome::Exit;
+use crate::outcome::ChildExit;
 
 /// Starts a console program without a console window.
 const CREATE_NO_WINDOW: u32 = 0x0800_0000;
 
-/// System error codes that std gives no kind of their own.
+/// System error codes for which the standard library has no kind of their own.
 const ERROR_TOO_MANY_OPEN_FILES: i32 = 4;
 const ERROR_NOT_ENOUGH_MEMORY: i32 = 8;
 const ERROR_SHARING_VIOLATION: i32 = 32;
@@ -44,52 +44,53 @@ const ERROR_BAD_EXE_FORMAT: i32 = 193;
 const ERROR_FILENAME_EXCED_RANGE: i32 = 206;
 const ERROR_COMMITMENT_LIMIT: i32 = 1455;
 
-/// How often the waiting thread asks.
+/// The pause between two checks of the waiting thread.
 const PAUSE: Duration = Duration::from_millis(3);
 
-/// How much is read at once, and how many chunks may wait to be taken.
+/// The size of one read, and the number of chunks in the queue.
 const CHUNK: usize = 32 << 10;
 const CHUNKS: usize = 4;
 
-/// How many chunks are taken before others get their turn.
+/// The number of chunks that are taken before other tasks of the runtime are polled.
 const TURNS: usize = 16;
 
-/// Whether children can wait for their input: a thread that writes a pipe cannot give it back.
-pub(crate) const CAN_WAIT: bool = false;
+/// Whether a child can be kept before it gets its input and between two inputs. It cannot: a thread that writes a pipe
+/// cannot return it.
+pub(crate) const CAN_PARK: bool = false;
 
-/// A child that has been started, with our ends of its pipes.
+/// A child that has been started, with the host's ends of its pipes.
 #[derive(Debug)]
-pub(crate) struct Started {
+pub(crate) struct StartedChild {
     pub(crate) child: Child,
-    pub(crate) stdin: Input,
-    pub(crate) stdout: Output,
-    pub(crate) stderr: Output,
+    pub(crate) stdin: StdinPipe,
+    pub(crate) stdout: OutputPipe,
+    pub(crate) stderr: OutputPipe,
 }
 
-impl Started {
-    /// Threads read and wait here, so there is nothing to be gained by holding this one.
-    pub(crate) fn exits_within(&mut self, _time: Duration) -> bool {
+impl StartedChild {
+    /// Returns `false` at once: other threads read and wait, so blocking this one saves nothing.
+    pub(crate) fn wait_for_exit_within(&mut self, _time: Duration) -> bool {
         false
     }
 
-    /// Nothing here has to be handed to a runtime.
+    /// Does nothing: threads read the pipes, so nothing is registered with a runtime.
     pub(crate) fn watch(&mut self) -> io::Result<()> {
         Ok(())
     }
 
-    /// Threads read here, so nobody can tell.
+    /// Returns `false`, because only the reading thread knows.
     pub(crate) fn is_quiet(&self) -> bool {
         false
     }
 
-    /// A thread that writes a pipe cannot give it back.
+    /// Returns `false`, because a thread that writes a pipe cannot return it.
     pub(crate) fn park(&mut self) -> bool {
         false
     }
 }
 
 /// Starts the command once. Nothing was written to its stdin.
-pub(crate) fn start(command: &Command) -> Result<Started, SpawnError> {
+pub(crate) fn start(command: &Command) -> Result<StartedChild, SpawnError> {
     check_for_nul(command)?;
     let mut builder = process::Command::new(&command.program);
     builder
@@ -103,57 +104,50 @@ pub(crate) fn start(command: &Command) -> Result<Started, SpawnError> {
     if let Some(cwd) = &command.cwd {
         builder.current_dir(cwd);
     }
-    let mut child = builder.spawn().map_err(|error| on_host(command, error))?;
-    let stdin = Input(child.stdin.take());
-    let stdout = Output::new(child.stdout.take());
-    let stderr = Output::new(child.stderr.take());
-    Ok(Started { child: Child::adopt(child), stdin, stdout, stderr })
+    let mut child = builder.spawn().map_err(|error| resource_error(command, error))?;
+    let stdin = StdinPipe(child.stdin.take());
+    let stdout = OutputPipe::new(child.stdout.take());
+    let stderr = OutputPipe::new(child.stderr.take());
+    Ok(StartedChild { child: Child::adopt(child), stdin, stdout, stderr })
 }
 
-/// Running children are not recorded here.
+/// The ledger of running children, which does not exist on Windows.
 pub(crate) mod ledger {
     use std::convert::Infallible;
     use std::io;
     use std::path::Path;
 
-    /// The record of the running children of this program, which there is on Linux only.
+    use crate::outcome::OrphanCleanup;
+
+    /// The record of the running children of this program. It exists on Linux only.
     #[derive(Clone, Debug)]
     pub struct RunLedger(Infallible);
 
     impl RunLedger {
-        /// Fails, because nothing can be recorded here.
+        /// Fails, because children cannot be recorded on Windows.
         ///
         /// # Errors
         ///
         /// Always.
-        pub fn open(_directory: &Path) -> io::Result<(Self, LeftBehind)> {
+        pub fn open(_directory: &Path) -> io::Result<(Self, OrphanCleanup)> {
             Err(io::ErrorKind::Unsupported.into())
         }
     }
-
-    /// What programs that are gone had left.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-    pub struct LeftBehind {
-        /// The number of records of such programs.
-        pub records: u32,
-        /// The number of processes that were ended.
-        pub ended: u32,
-    }
 }
 
-/// There is no such thing here.
+/// A sealed file, which does not exist on Windows.
 #[derive(Debug)]
-pub(crate) struct Sealed(std::convert::Infallible);
+pub(crate) struct SealedFile(std::convert::Infallible);
 
-impl Sealed {
+impl SealedFile {
     pub(crate) fn new<'b>(_pieces: impl IntoIterator<Item = &'b [u8]>) -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }
 
-/// What follows the input.
+/// What follows the bytes that are written to stdin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum After {
+pub(crate) enum AfterInput {
     End,
     Open,
 }
@@ -177,7 +171,7 @@ impl Child {
             while matches!(lock(&watched).try_wait(), Ok(None)) {
                 std::thread::sleep(PAUSE);
             }
-            // The run may have been dropped meanwhile.
+            // This fails if the run was dropped meanwhile.
             let _ = sender.send(());
         });
         // Without a thread the receiver becomes ready at once, the run ends
@@ -206,21 +200,21 @@ impl Child {
         !matches!(lock(&self.process).try_wait(), Ok(None))
     }
 
-    /// How the direct child ended, once [`poll_exit`](Self::poll_exit) was ready.
-    pub(crate) fn exit(&self) -> Exit {
+    /// Returns how the direct child ended, once [`poll_exit`](Self::poll_exit) was ready.
+    pub(crate) fn exit(&self) -> ChildExit {
         match lock(&self.process).try_wait() {
-            Ok(Some(status)) => status.code().map_or(Exit::Unknown, Exit::Code),
-            _ => Exit::Unknown,
+            Ok(Some(status)) => status.code().map_or(ChildExit::Unknown, ChildExit::Code),
+            _ => ChildExit::Unknown,
         }
     }
 
-    /// Relatives are not known without a job object.
+    /// Does nothing: relatives are not known without a job object.
     pub(crate) fn note_descendants(&self) {}
 
-    /// Relatives are not known without a job object.
+    /// Does nothing: relatives are not known without a job object.
     pub(crate) async fn note_descendants_off_thread(&self) {}
 
-    /// There is nothing gentle that every program hears.
+    /// Kills the child, because Windows has no signal like SIGTERM for every program.
     pub(crate) fn terminate(&self) {
         self.kill();
     }
@@ -231,27 +225,27 @@ impl Child {
         let _ = lock(&self.process).kill();
     }
 
-    /// Only the direct child is known, and it is not counted.
+    /// Returns 0: only the direct child is known, and it is not counted.
     pub(crate) async fn count_group(&self) -> Option<u32> {
         Some(0)
     }
 
-    /// Relatives are not known without a job object.
+    /// Returns `None`: relatives are not known without a job object.
     pub(crate) async fn count_relatives(&self) -> Option<u32> {
         None
     }
 
-    /// Relatives are not known without a job object.
+    /// Kills nothing: relatives are not known without a job object.
     pub(crate) async fn sweep(&self) -> Option<(u32, u32)> {
         Some((0, 0))
     }
 
-    /// Lets the child be.
+    /// Marks the child as one that is not killed when this value is dropped.
     pub(crate) fn release(&mut self) {
         self.released = true;
     }
 
-    /// Groups are not known without a job object.
+    /// Returns `false`: groups are not known without a job object.
     pub(crate) fn group_exists(&self) -> bool {
         false
     }
@@ -267,61 +261,62 @@ impl Drop for Child {
 
 /// A child's stdin; a thread writes it.
 #[derive(Debug)]
-pub(crate) struct Input(Option<process::ChildStdin>);
+pub(crate) struct StdinPipe(Option<process::ChildStdin>);
 
-impl Input {
-    /// Writes the input, which ends with that.
-    pub(crate) fn feed(&mut self, payload: &Arc<[u8]>, _after: After) -> io::Result<()> {
+impl StdinPipe {
+    /// Writes the input in a thread, then closes stdin.
+    pub(crate) fn feed(&mut self, payload: &Arc<[u8]>, _after: AfterInput) -> io::Result<()> {
         let Some(mut pipe) = self.0.take() else { return Ok(()) };
         let payload = Arc::clone(payload);
-        // A child that does not want its input is in its right.
+        // An error means that the child has closed its stdin. A program need not read its input.
         let write = move || drop(pipe.write_all(&payload));
         // Without a thread the pipe is dropped, and the child reads an empty stdin.
         drop(std::thread::Builder::new().name("hookrail-stdin".into()).spawn(write));
         Ok(())
     }
 
-    /// The thread needs no help.
+    /// Does nothing: the thread writes.
     pub(crate) fn poll_feed(&mut self, _cx: &mut Context<'_>) {}
 
-    /// A thread writes, so a child never waits for the host.
+    /// Returns `true`: a thread writes, so a child is never blocked by the host.
     pub(crate) fn is_written(&self) -> bool {
         true
     }
 
-    /// The thread ends with the child.
+    /// Does nothing: the thread ends with the child.
     pub(crate) fn close(&mut self) {}
 }
 
 /// A child's stdout or stderr; a thread reads it into a short queue.
 #[derive(Debug)]
-pub(crate) struct Output {
-    /// None once the end was read.
+pub(crate) struct OutputPipe {
+    /// `None` once the end was read.
     chunks: Option<mpsc::Receiver<Vec<u8>>>,
 }
 
-impl Output {
+impl OutputPipe {
     fn new<R: Read + Send + 'static>(pipe: Option<R>) -> Self {
         let (sender, receiver) = mpsc::channel(CHUNKS);
         if let Some(pipe) = pipe {
             // Without a thread the sender is dropped, which reads as the end.
-            let thread = std::thread::Builder::new().name("hookrail-read".into()).spawn(move || forward(pipe, &sender));
+            let thread =
+                std::thread::Builder::new().name("hookrail-read".into()).spawn(move || forward_chunks(pipe, &sender));
             drop(thread);
         }
         Self { chunks: Some(receiver) }
     }
 
-    /// Only the thread knows, so somebody has to look.
+    /// Whether the stream is open. Only the reading thread knows whether there are bytes, so the caller has to read.
     pub(crate) fn has_bytes(&self) -> bool {
         self.chunks.is_some()
     }
 
-    /// Whether the end was read: nobody can write any more.
+    /// Whether the end of the stream was read.
     pub(crate) fn has_ended(&self) -> bool {
         self.chunks.is_none()
     }
 
-    /// Hands out what there is to read; ready at the end of the stream.
+    /// Passes what was read to `sink`; ready at the end of the stream.
     pub(crate) fn poll_read(&mut self, cx: &mut Context<'_>, sink: &mut dyn FnMut(&[u8])) -> Poll<()> {
         let Some(chunks) = &mut self.chunks else {
             return Poll::Ready(());
@@ -340,7 +335,7 @@ impl Output {
         Poll::Pending
     }
 
-    /// Hands out what the thread has read by now, without waiting.
+    /// Passes what the thread has read by now to `sink`, without waiting.
     pub(crate) fn drain(&mut self, sink: &mut dyn FnMut(&[u8])) {
         let Some(chunks) = &mut self.chunks else {
             return;
@@ -358,8 +353,8 @@ impl Output {
     }
 }
 
-/// Reads to the end, or until nobody takes the chunks any more.
-fn forward(mut pipe: impl Read, sender: &mpsc::Sender<Vec<u8>>) {
+/// Reads to the end of the stream, or until the receiver of the chunks is dropped.
+fn forward_chunks(mut pipe: impl Read, sender: &mpsc::Sender<Vec<u8>>) {
     let mut buffer = vec![0; CHUNK];
     loop {
         let chunk = match pipe.read(&mut buffer) {
@@ -396,13 +391,13 @@ fn has_nul(text: &OsStr) -> bool {
     text.encode_wide().any(|unit| unit == 0)
 }
 
-/// Nothing but an attempt tells.
+/// Returns `true`: on Windows only the attempt shows it.
 pub(crate) fn may_execute(_path: &Path) -> bool {
     true
 }
 
-/// Finds out what an error of a failed start was about.
-pub(crate) fn on_host(command: &Command, error: io::Error) -> SpawnError {
+/// Returns the cause of a failed start.
+pub(crate) fn resource_error(command: &Command, error: io::Error) -> SpawnError {
     let program = command.program.clone();
     match error.raw_os_error() {
         Some(ERROR_BAD_EXE_FORMAT) => return SpawnError::BadFormat { program },

@@ -1,4 +1,4 @@
-//! The spawner that only measures: it starts what it is told to, and says why it cannot.
+//! The benchmark's spawner starts a program, or returns the error of the system.
 
 #![cfg(all(target_os = "linux", feature = "bare-spawn"))]
 
@@ -34,7 +34,7 @@ fn a_program_that_is_not_there_is_an_error_and_no_process() {
     assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
 }
 
-/// The exit status of a child, which is then reaped: nobody else in this process does that.
+/// Reaps a child and returns its exit status. Nothing else in this process reaps it.
 fn status_of(pid: i32) -> Option<i32> {
     let ended = rustix::process::waitpid(rustix::process::Pid::from_raw(pid), rustix::process::WaitOptions::empty());
     ended.ok()?.and_then(|(_, status)| status.exit_status())

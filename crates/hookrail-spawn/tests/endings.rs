@@ -1,15 +1,15 @@
-//! Ending: nothing of a child is left after a timeout, a cancellation or a drop.
+//! Ending: no process of a child is left after a timeout, a cancellation or a drop.
 
 #![cfg(target_os = "linux")]
 
 mod support;
 
-#[allow(dead_code, reason = "another way counts where the file is part of `other_ways.rs`")]
+#[allow(dead_code, reason = "`other_ways.rs` includes the file and has another value")]
 const WAY: &str = "usual";
 
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, End, Exit, Force, Survivors};
+use hookrail_spawn::{CancelToken, ChildEnd, ChildExit, Survivors, TerminationForce};
 use hookrail_testkit::{process_state, processes_with_marker, wait_until};
 use support::{Case, HANG, NEVER, is_reaped, run};
 
@@ -18,11 +18,11 @@ const SHORT: Duration = Duration::from_millis(50);
 #[tokio::test]
 async fn a_cancelled_child_that_hears_sigterm_ends_without_force() {
     let finished = Case::new(&["sleep", NEVER]).run_and_cancel().await;
-    assert_eq!(finished.end, End::Cancelled);
+    assert_eq!(finished.end, ChildEnd::Cancelled);
     assert_eq!(finished.survivors, Survivors::LeftToTermination);
-    let swept = finished.termination.unwrap().finish().await;
-    assert_eq!(swept.exit, Some(Exit::Signal(libc::SIGTERM)));
-    assert_eq!(swept.force, Force::Asked);
+    let report = finished.termination.unwrap().finish().await;
+    assert_eq!(report.exit, Some(ChildExit::Signal(libc::SIGTERM)));
+    assert_eq!(report.force, TerminationForce::Asked);
     assert!(is_reaped(finished.pid.unwrap()));
 }
 
@@ -32,7 +32,7 @@ async fn a_token_cancelled_before_the_start_starts_nothing() {
     let cancel = CancelToken::new();
     cancel.cancel();
     let finished = run(&case.command, &cancel).await.unwrap();
-    assert_eq!(finished.end, End::Cancelled);
+    assert_eq!(finished.end, ChildEnd::Cancelled);
     assert_eq!(finished.pid, None);
     assert!(!case.ready_file().exists());
 }
@@ -41,7 +41,7 @@ async fn a_token_cancelled_before_the_start_starts_nothing() {
 async fn a_zero_timeout_starts_nothing() {
     let case = Case::new(&["sleep", NEVER]).with(|command| command.timeout(Duration::ZERO));
     let finished = case.run().await;
-    assert_eq!(finished.end, End::TimedOut);
+    assert_eq!(finished.end, ChildEnd::TimedOut);
     assert_eq!(finished.pid, None);
 }
 
@@ -49,7 +49,7 @@ async fn a_zero_timeout_starts_nothing() {
 async fn the_result_of_a_timeout_does_not_wait_for_the_grace() {
     let case = Case::new(&["ignore-term"]).with(|command| command.timeout(Duration::from_millis(300)).grace(HANG * 10));
     let finished = case.run().await;
-    assert_eq!(finished.end, End::TimedOut);
+    assert_eq!(finished.end, ChildEnd::TimedOut);
     // The process is still there: the termination has hardly begun.
     assert!(process_state(finished.pid.unwrap()).is_some());
     drop(finished.termination);
@@ -70,18 +70,18 @@ async fn output_before_the_timeout_is_in_the_result() {
         .grace(Duration::ZERO);
     let case = case.with(|_| command);
     let finished = case.run_and_cancel().await;
-    assert_eq!(finished.end, End::Cancelled);
+    assert_eq!(finished.end, ChildEnd::Cancelled);
     assert_eq!(finished.stdout.text(), Ok("partial"));
     finished.termination.unwrap().finish().await;
 }
 
 #[tokio::test]
-async fn a_child_that_ignores_sigterm_is_gone_after_the_ladder() {
+async fn a_child_that_ignores_sigterm_is_gone_after_the_termination() {
     let case = Case::new(&["ignore-term"]).with(|command| command.grace(SHORT));
     let finished = case.run_and_cancel().await;
-    let swept = finished.termination.unwrap().finish().await;
-    assert_eq!(swept.exit, Some(Exit::Signal(libc::SIGKILL)));
-    assert_eq!(swept.force, Force::Killed);
+    let report = finished.termination.unwrap().finish().await;
+    assert_eq!(report.exit, Some(ChildExit::Signal(libc::SIGKILL)));
+    assert_eq!(report.force, TerminationForce::Killed);
     assert!(is_reaped(finished.pid.unwrap()));
 }
 
@@ -89,9 +89,9 @@ async fn a_child_that_ignores_sigterm_is_gone_after_the_ladder() {
 async fn a_zero_grace_kills_at_once() {
     let case = Case::new(&["sleep", NEVER]).with(|command| command.grace(Duration::ZERO));
     let finished = case.run_and_cancel().await;
-    let swept = finished.termination.unwrap().finish().await;
-    assert_eq!(swept.exit, Some(Exit::Signal(libc::SIGKILL)));
-    assert_eq!(swept.force, Force::Killed);
+    let report = finished.termination.unwrap().finish().await;
+    assert_eq!(report.exit, Some(ChildExit::Signal(libc::SIGKILL)));
+    assert_eq!(report.force, TerminationForce::Killed);
 }
 
 #[tokio::test]
@@ -110,8 +110,8 @@ async fn a_stopped_child_hears_sigterm() {
     });
     let finished = run(&case.command, &cancel).await.unwrap();
     waiting.join().unwrap();
-    let swept = finished.termination.unwrap().finish().await;
-    assert_eq!(swept.exit, Some(Exit::Signal(libc::SIGTERM)));
+    let report = finished.termination.unwrap().finish().await;
+    assert_eq!(report.exit, Some(ChildExit::Signal(libc::SIGTERM)));
     assert!(is_reaped(finished.pid.unwrap()));
 }
 
@@ -121,9 +121,9 @@ async fn a_handler_of_sigterm_may_write_before_it_tidies_up() {
     let tidied = case.scratch_file();
     let case = case.with(|command| command.arg("tidy-on-term").arg(&tidied).grace(HANG));
     let finished = case.run_and_cancel().await;
-    let swept = finished.termination.unwrap().finish().await;
-    assert_eq!(swept.exit, Some(Exit::Code(0)));
-    assert_eq!(swept.force, Force::Asked);
+    let report = finished.termination.unwrap().finish().await;
+    assert_eq!(report.exit, Some(ChildExit::Code(0)));
+    assert_eq!(report.force, TerminationForce::Asked);
     assert!(tidied.exists());
 }
 
@@ -133,9 +133,9 @@ async fn the_grace_is_for_the_whole_group_and_not_only_for_its_leader() {
     let tidied = case.scratch_file();
     let case = case.with(|command| command.arg("leave-tidy-relative").arg(&tidied).grace(HANG));
     let finished = case.run_and_cancel().await;
-    let swept = finished.termination.unwrap().finish().await;
-    assert_eq!(swept.exit, Some(Exit::Signal(libc::SIGTERM)));
-    assert_eq!(swept.force, Force::Asked);
+    let report = finished.termination.unwrap().finish().await;
+    assert_eq!(report.exit, Some(ChildExit::Signal(libc::SIGTERM)));
+    assert_eq!(report.force, TerminationForce::Asked);
     assert!(tidied.exists());
 }
 
@@ -143,8 +143,8 @@ async fn the_grace_is_for_the_whole_group_and_not_only_for_its_leader() {
 async fn a_child_that_left_the_session_is_swept() {
     let case = Case::new(&["escape-session", NEVER]).with(|command| command.grace(SHORT));
     let finished = case.run_and_cancel().await;
-    let swept = finished.termination.unwrap().finish().await;
-    assert_eq!((swept.escaped, swept.left), (1, 0));
+    let report = finished.termination.unwrap().finish().await;
+    assert_eq!((report.escaped, report.left), (1, 0));
     assert!(case.alive().is_empty());
 }
 
@@ -153,8 +153,8 @@ async fn a_child_that_left_the_session_with_an_empty_environment_is_swept_with_i
     for grace in [Duration::ZERO, SHORT] {
         let case = Case::new(&["escape-unmarked", NEVER]).with(|command| command.grace(grace));
         let finished = case.run_and_cancel().await;
-        let swept = finished.termination.unwrap().finish().await;
-        assert_eq!((swept.escaped, swept.left), (1, 0));
+        let report = finished.termination.unwrap().finish().await;
+        assert_eq!((report.escaped, report.left), (1, 0));
     }
 }
 
@@ -165,15 +165,15 @@ fn a_child_that_left_the_session_and_cannot_be_read_is_swept_with_its_parent() {
             let (case, number) = unreadable("escape-unreadable");
             let case = case.with(|command| command.grace(grace));
             let finished = case.run_and_cancel().await;
-            let swept = finished.termination.unwrap().finish().await;
-            assert_eq!((swept.escaped, swept.left), (1, 0));
+            let report = finished.termination.unwrap().finish().await;
+            assert_eq!((report.escaped, report.left), (1, 0));
             assert!(wait_until(|| is_gone(number()), HANG));
         }
     });
 }
 
 #[test]
-fn dropping_the_ladder_ends_a_child_that_left_the_session_and_cannot_be_read() {
+fn dropping_the_termination_ends_a_child_that_left_the_session_and_cannot_be_read() {
     support::without_privileges(async || {
         let (case, number) = unreadable("escape-unreadable");
         let finished = case.run_and_cancel().await;
@@ -182,15 +182,15 @@ fn dropping_the_ladder_ends_a_child_that_left_the_session_and_cannot_be_read() {
     });
 }
 
-/// What SECURITY.md says remains: neither the environment nor the parent tells where such a process comes from.
+/// The limit that SECURITY.md states: neither the environment nor the parent shows where such a process comes from.
 #[test]
 fn an_orphan_that_left_the_session_and_cannot_be_read_is_not_found() {
     support::without_privileges(async || {
         let (case, number) = unreadable("orphan-unreadable");
         let case = case.with(|command| command.grace(SHORT));
         let finished = case.run_and_cancel().await;
-        let swept = finished.termination.unwrap().finish().await;
-        assert_eq!((swept.escaped, swept.left), (0, 0));
+        let report = finished.termination.unwrap().finish().await;
+        assert_eq!((report.escaped, report.left), (0, 0));
         assert!(!is_gone(number()));
         // SAFETY: the call takes two integers.
         unsafe { libc::kill(number().cast_signed(), libc::SIGKILL) };
@@ -227,8 +227,8 @@ async fn a_run_inside_of_a_run_is_swept_with_the_outer_one() {
     });
     assert!(tokio::task::spawn_blocking(move || wait_until(|| ready.exists(), HANG)).await.unwrap());
     let finished = outer.run_and_cancel().await;
-    let swept = finished.termination.unwrap().finish().await;
-    assert_eq!((swept.escaped, swept.left), (2, 0));
+    let report = finished.termination.unwrap().finish().await;
+    assert_eq!((report.escaped, report.left), (2, 0));
     assert!(inner.vanishes());
     let _ = running.await;
 }
@@ -237,8 +237,8 @@ async fn a_run_inside_of_a_run_is_swept_with_the_outer_one() {
 async fn a_double_forked_daemon_is_swept() {
     let case = Case::new(&["double-fork", NEVER]).with(|command| command.grace(SHORT));
     let finished = case.run_and_cancel().await;
-    let swept = finished.termination.unwrap().finish().await;
-    assert_eq!((swept.escaped, swept.left), (1, 0));
+    let report = finished.termination.unwrap().finish().await;
+    assert_eq!((report.escaped, report.left), (1, 0));
     assert!(case.alive().is_empty());
 }
 
@@ -246,18 +246,18 @@ async fn a_double_forked_daemon_is_swept() {
 async fn a_chain_of_forks_across_sessions_is_swept() {
     let case = Case::new(&["fork-chain", "60"]).with(|command| command.grace(Duration::ZERO));
     let finished = case.run_and_cancel().await;
-    let swept = finished.termination.unwrap().finish().await;
-    assert_eq!(swept.left, 0);
+    let report = finished.termination.unwrap().finish().await;
+    assert_eq!(report.left, 0);
     assert!(case.alive().is_empty());
 }
 
 #[tokio::test]
 async fn nothing_is_left_after_the_output_limit_even_if_the_child_exited() {
-    let limits = hookrail_spawn::Limits { stdout_keep: 1, ..Default::default() };
+    let limits = hookrail_spawn::CaptureLimits { stdout_keep: 1, ..Default::default() };
     let case = Case::new(&["daemon-holds-stdout", NEVER]).with(|command| command.limits(limits).grace(SHORT));
     let finished = case.run().await;
-    assert_eq!(finished.end, End::OutputLimit);
-    assert_eq!(finished.exit, Some(Exit::Code(0)));
+    assert_eq!(finished.end, ChildEnd::OutputLimit);
+    assert_eq!(finished.exit, Some(ChildExit::Code(0)));
     finished.termination.unwrap().finish().await;
     assert!(case.alive().is_empty());
 }
@@ -266,7 +266,7 @@ async fn nothing_is_left_after_the_output_limit_even_if_the_child_exited() {
 async fn a_signal_from_elsewhere_is_the_end() {
     for signal in [libc::SIGKILL, libc::SIGTERM, libc::SIGPIPE] {
         let finished = Case::new(&["kill-self", &signal.to_string()]).run().await;
-        assert_eq!(finished.end, End::Signalled(signal));
+        assert_eq!(finished.end, ChildEnd::Signalled(signal));
     }
 }
 
@@ -291,7 +291,7 @@ async fn dropping_the_run_kills_and_reaps() {
 }
 
 #[tokio::test]
-async fn dropping_the_ladder_kills_and_reaps() {
+async fn dropping_the_termination_kills_and_reaps() {
     let case = Case::new(&["ignore-term"]).with(|command| command.grace(HANG));
     let finished = case.run_and_cancel().await;
     drop(finished.termination);
@@ -299,7 +299,7 @@ async fn dropping_the_ladder_kills_and_reaps() {
 }
 
 #[tokio::test]
-async fn dropping_a_ladder_that_is_under_way_kills_and_reaps() {
+async fn dropping_a_termination_that_is_under_way_kills_and_reaps() {
     let case = Case::new(&["ignore-term"]).with(|command| command.grace(HANG));
     let finished = case.run_and_cancel().await;
     let under_way = tokio::time::timeout(SHORT, finished.termination.unwrap().finish()).await;

@@ -8,12 +8,12 @@
 
 mod support;
 
-#[allow(dead_code, reason = "another way counts where the file is part of `other_ways.rs`")]
+#[allow(dead_code, reason = "`other_ways.rs` includes the file and has another value")]
 const WAY: &str = "usual";
 
 use std::time::Duration;
 
-use hookrail_spawn::End;
+use hookrail_spawn::ChildEnd;
 use support::{Case, NEVER, is_reaped};
 
 fn ignore_sigchld() {
@@ -35,7 +35,7 @@ fn kernel_remembers() -> bool {
 async fn a_lost_status_is_asked_of_the_kernel_or_unknown_and_the_output_is_there() {
     ignore_sigchld();
     let finished = Case::new(&["close-stdin", "50"]).run().await;
-    let expected = if kernel_remembers() { End::Exited(0) } else { End::StatusUnknown };
+    let expected = if kernel_remembers() { ChildEnd::Exited(0) } else { ChildEnd::StatusUnknown };
     assert_eq!(finished.end, expected);
     assert_eq!(finished.stdout.text(), Ok("{}"));
 }
@@ -45,7 +45,7 @@ async fn a_termination_leaves_nothing_also_here() {
     ignore_sigchld();
     let case = Case::new(&["escape-session", NEVER]).with(|command| command.grace(Duration::from_secs(1)));
     let finished = case.run_and_cancel().await;
-    assert_eq!(finished.end, End::Cancelled);
+    assert_eq!(finished.end, ChildEnd::Cancelled);
     finished.termination.unwrap().finish().await;
     assert!(case.alive().is_empty());
     assert!(is_reaped(finished.pid.unwrap()));

@@ -7,10 +7,10 @@
 
 mod support;
 
-#[allow(dead_code, reason = "another way counts where the file is part of `other_ways.rs`")]
+#[allow(dead_code, reason = "`other_ways.rs` includes the file and has another value")]
 const WAY: &str = "usual";
 
-use hookrail_spawn::End;
+use hookrail_spawn::ChildEnd;
 use support::Case;
 
 #[tokio::test]
@@ -18,7 +18,7 @@ async fn a_child_that_refuses_its_stdin_does_not_kill_the_host() {
     // SAFETY: the default is a valid disposition.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
     let case = Case::new(&["close-stdin", "100"]).with(|command| command.stdin(vec![b'x'; 10 << 20]));
-    assert_eq!(case.run().await.end, End::Exited(0));
+    assert_eq!(case.run().await.end, ChildEnd::Exited(0));
     // SAFETY: the sets are initialised before use.
     unsafe {
         let mut set = std::mem::zeroed();

@@ -1,21 +1,21 @@
-//! A child that ended in time is answered, although its host was busy and looked only after the deadline.
+//! A child that ended in time is not reported as timed out, even if its host was busy and checked after the deadline.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
 mod support;
 
-#[allow(dead_code, reason = "another way counts where the file is part of `other_ways.rs`")]
+#[allow(dead_code, reason = "`other_ways.rs` includes the file and has another value")]
 const WAY: &str = "usual";
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, Command, End, Environment, Exit, Parked, Reply};
+use hookrail_spawn::{CancelToken, ChildEnd, ChildExit, Command, Environment, ExchangeReply, ParkedChild};
 use hookrail_testkit::{TestProject, wait_until};
 use support::{HANG, run};
 
-/// The time each child has. Those here need a small part of it.
+/// The timeout of each child. They need a small part of it.
 const TIMEOUT: Duration = Duration::from_millis(500);
 
 struct Scene(TestProject);
@@ -31,23 +31,23 @@ impl Scene {
         command.cwd(&self.0.project).timeout(TIMEOUT)
     }
 
-    /// Keeps the only thread of the runtime until the child has made the file `done`, and the deadline has passed.
+    /// Blocks the only thread of the runtime until the child has created the file `done`, and the deadline has passed.
     async fn absent_host(&self) {
         let done = self.0.project.join("done");
-        assert!(wait_until(|| done.exists(), HANG), "the child does not get so far");
+        assert!(wait_until(|| done.exists(), HANG), "the child does not create the file");
         std::thread::sleep(TIMEOUT * 2);
     }
 }
 
 #[tokio::test]
-async fn an_exit_in_time_is_answered_with_all_that_was_written() {
+async fn an_exit_in_time_is_reported_with_everything_that_was_written() {
     let scene = Scene::new();
-    // It is waited for by the runtime in both ways, because it takes longer than a thread is held.
+    // The runtime waits for it in both ways, because it takes longer than the calling thread waits.
     let command = scene.shell("sleep 0.05; echo out; echo err >&2; : > done; exit 3");
     let cancel = CancelToken::new();
     let (finished, ()) = tokio::join!(run(&command, &cancel), scene.absent_host());
     let finished = finished.unwrap();
-    assert_eq!(finished.end, End::Exited(3));
+    assert_eq!(finished.end, ChildEnd::Exited(3));
     assert_eq!(finished.stdout.text_lossy(), "out\n");
     assert_eq!(finished.stderr.text_lossy(), "err\n");
 }
@@ -59,7 +59,7 @@ async fn a_child_that_waited_for_the_host_to_read_can_finish_its_answer() {
     let cancel = CancelToken::new();
     let (finished, ()) = tokio::join!(run(&command, &cancel), scene.absent_host());
     let finished = finished.unwrap();
-    assert_eq!((finished.end, finished.stdout.total), (End::Exited(3), 300_000));
+    assert_eq!((finished.end, finished.stdout.total), (ChildEnd::Exited(3), 300_000));
 }
 
 #[tokio::test]
@@ -69,7 +69,7 @@ async fn a_child_that_still_runs_when_the_host_looks_has_timed_out() {
         let command = scene.shell(script);
         let cancel = CancelToken::new();
         let (finished, ()) = tokio::join!(run(&command, &cancel), scene.absent_host());
-        assert_eq!(finished.unwrap().end, End::TimedOut);
+        assert_eq!(finished.unwrap().end, ChildEnd::TimedOut);
         std::fs::remove_file(scene.0.project.join("done")).unwrap();
     }
 }
@@ -83,18 +83,18 @@ async fn a_cancelled_run_is_cancelled_whatever_the_child_did() {
         scene.absent_host().await;
         cancel.cancel();
     });
-    assert_eq!(finished.unwrap().end, End::Cancelled);
+    assert_eq!(finished.unwrap().end, ChildEnd::Cancelled);
 }
 
 #[tokio::test]
 async fn a_child_that_was_started_early_is_answered_too() {
     let scene = Scene::new();
     let command = scene.shell("read line; sleep 0.05; echo \"$line\"; : > done; exit 3").stdin(*b"asked\n");
-    let parked = Parked::start(&command).unwrap();
+    let parked = ParkedChild::start(&command).unwrap();
     let cancel = CancelToken::new();
     let (finished, ()) = tokio::join!(parked.finish(&command, &cancel), scene.absent_host());
     let finished = finished.unwrap();
-    assert_eq!(finished.end, End::Exited(3));
+    assert_eq!(finished.end, ChildEnd::Exited(3));
     assert_eq!(finished.stdout.text_lossy(), "asked\n");
 }
 
@@ -103,16 +103,16 @@ async fn a_line_or_an_exit_of_a_child_that_stays_is_answered_too() {
     let line = "echo \"$line\"; : > done; exec sleep 600";
     let long = ": > done; head -c 200000 /dev/zero | tr '\\0' x; echo; exec sleep 600";
     for (script, expected) in [
-        (line, Reply::Line(b"asked".to_vec())),
-        (long, Reply::Line(vec![b'x'; 200_000])),
-        (": > done; exit 3", Reply::Exited(Exit::Code(3))),
-        (": > done; exec sleep 600", Reply::TimedOut),
+        (line, ExchangeReply::Line(b"asked".to_vec())),
+        (long, ExchangeReply::Line(vec![b'x'; 200_000])),
+        (": > done; exit 3", ExchangeReply::Exited(ChildExit::Code(3))),
+        (": > done; exec sleep 600", ExchangeReply::TimedOut),
     ] {
         let scene = Scene::new();
         let command = scene.shell(&format!("read line; sleep 0.05; {script}")).stdin(*b"asked\n");
-        let parked = Parked::start(&command).unwrap();
+        let parked = ParkedChild::start(&command).unwrap();
         let cancel = CancelToken::new();
-        let (exchange, ()) = tokio::join!(parked.ask(&command, &cancel), scene.absent_host());
+        let (exchange, ()) = tokio::join!(parked.request_line(&command, &cancel), scene.absent_host());
         assert!(exchange.unwrap().reply == expected, "{script}");
     }
 }

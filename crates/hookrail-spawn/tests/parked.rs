@@ -1,17 +1,20 @@
-//! Children that wait for their input, and children that are asked more than once.
+//! Children that wait for their input, and children that take more than one request.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failure here is a failed test")]
 
 mod support;
 
-#[allow(dead_code, reason = "another way counts where the file is part of `other_ways.rs`")]
+#[allow(dead_code, reason = "`other_ways.rs` includes the file and has another value")]
 const WAY: &str = "usual";
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, Command, End, Environment, Exchange, Exit, Limits, Parked, Reply, Truncation};
+use hookrail_spawn::{
+    CancelToken, CaptureLimits, ChildEnd, ChildExit, Command, Environment, Exchange, ExchangeReply, ParkedChild,
+    Truncation,
+};
 use support::{HANG, is_reaped};
 
 const ECHO: &str = "while read -r line; do echo \"$$ $line\"; done";
@@ -21,22 +24,22 @@ fn shell(script: &str) -> Command {
     Command::new("/bin/sh").args(["-c", script]).env(Arc::new(environment)).timeout(HANG)
 }
 
-async fn ask(parked: Parked, command: &Command, line: &str) -> Exchange {
+async fn ask(parked: ParkedChild, command: &Command, line: &str) -> Exchange {
     let command = command.clone().stdin(format!("{line}\n").into_bytes());
-    parked.ask(&command, &CancelToken::new()).await.unwrap()
+    parked.request_line(&command, &CancelToken::new()).await.unwrap()
 }
 
 fn line(exchange: &Exchange) -> &str {
     match &exchange.reply {
-        Reply::Line(line) => std::str::from_utf8(line).unwrap(),
+        ExchangeReply::Line(line) => std::str::from_utf8(line).unwrap(),
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
-fn one_child_answers_again_and_again_in_whatever_runtime() {
+fn one_child_answers_several_requests_in_different_runtimes() {
     let command = shell(ECHO);
-    let mut parked = Parked::start(&command).unwrap();
+    let mut parked = ParkedChild::start(&command).unwrap();
     let pid = parked.pid();
     for number in 0..4 {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -50,27 +53,27 @@ fn one_child_answers_again_and_again_in_whatever_runtime() {
 }
 
 #[tokio::test]
-async fn a_large_question_is_written_whole_and_a_child_that_answers_early_is_not_asked_again() {
+async fn a_large_request_is_written_whole_and_a_child_that_answers_early_gets_no_further_request() {
     let large = "x".repeat(3 << 20);
     let command = shell("while IFS= read -r line; do echo ${#line}; done");
-    let exchange = ask(Parked::start(&command).unwrap(), &command, &large[..200_000]).await;
+    let exchange = ask(ParkedChild::start(&command).unwrap(), &command, &large[..200_000]).await;
     assert_eq!(line(&exchange), "200000");
     assert!(exchange.parked.is_some());
     let early = shell("echo early; exec sleep 600");
-    let exchange = ask(Parked::start(&early).unwrap(), &early, &large).await;
+    let exchange = ask(ParkedChild::start(&early).unwrap(), &early, &large).await;
     assert_eq!(line(&exchange), "early");
     assert!(exchange.parked.is_none() && exchange.termination.is_some());
 }
 
 #[tokio::test]
-async fn whoever_says_more_than_was_asked_for_is_not_asked_again() {
+async fn a_child_that_writes_more_than_one_line_gets_no_further_request() {
     let command = shell("read -r line; echo one; echo two; exec sleep 600");
-    let parked = Parked::start(&command).unwrap();
+    let parked = ParkedChild::start(&command).unwrap();
     let pid = parked.pid();
     let exchange = ask(parked, &command, "a").await;
     assert_eq!(line(&exchange), "one");
     match exchange.parked {
-        // The second line came later than the reply: it is seen before the next question.
+        // The second line came later than the reply; it is noticed before the next request.
         Some(parked) => assert!(hookrail_testkit::wait_until(|| !parked.is_quiet(), HANG)),
         None => assert_eq!(exchange.termination.unwrap().finish().await.left, 0),
     }
@@ -78,22 +81,22 @@ async fn whoever_says_more_than_was_asked_for_is_not_asked_again() {
 }
 
 #[tokio::test]
-async fn ends_without_an_answer_are_told_apart() {
+async fn ends_without_an_answer_are_distinguished() {
     for (script, expected) in [
-        ("read -r line; exit 7", Reply::Exited(Exit::Code(7))),
-        ("read -r line; printf half; exit 0", Reply::Exited(Exit::Code(0))),
-        ("read -r line; kill -9 $$", Reply::Exited(Exit::Signal(9))),
-        ("read -r line; exec >&-; exec sleep 600", Reply::Closed),
-        ("read -r line; echo 0123456789", Reply::TooLong),
-        ("exit 3", Reply::Exited(Exit::Code(3))),
+        ("read -r line; exit 7", ExchangeReply::Exited(ChildExit::Code(7))),
+        ("read -r line; printf half; exit 0", ExchangeReply::Exited(ChildExit::Code(0))),
+        ("read -r line; kill -9 $$", ExchangeReply::Exited(ChildExit::Signal(9))),
+        ("read -r line; exec >&-; exec sleep 600", ExchangeReply::Closed),
+        ("read -r line; echo 0123456789", ExchangeReply::TooLong),
+        ("exit 3", ExchangeReply::Exited(ChildExit::Code(3))),
     ] {
-        let limits = Limits { stdout_keep: 8, ..Limits::default() };
+        let limits = CaptureLimits { stdout_keep: 8, ..CaptureLimits::default() };
         let command = shell(script).limits(limits).grace(Duration::ZERO);
-        let exchange = ask(Parked::start(&command).unwrap(), &command, "a").await;
+        let exchange = ask(ParkedChild::start(&command).unwrap(), &command, "a").await;
         assert_eq!(exchange.reply, expected, "{script}");
         assert!(exchange.parked.is_none());
-        let swept = exchange.termination.unwrap().finish().await;
-        assert_eq!(swept.left, 0, "{script}");
+        let report = exchange.termination.unwrap().finish().await;
+        assert_eq!(report.left, 0, "{script}");
     }
 }
 
@@ -101,53 +104,53 @@ async fn ends_without_an_answer_are_told_apart() {
 async fn the_deadline_and_a_cancel_end_the_whole_group() {
     let script = "read -r line; sleep 600 & wait";
     let command = shell(script).timeout(Duration::from_millis(50)).grace(Duration::ZERO);
-    let parked = Parked::start(&command).unwrap();
+    let parked = ParkedChild::start(&command).unwrap();
     let pid = parked.pid();
     let exchange = ask(parked, &command, "a").await;
-    assert_eq!(exchange.reply, Reply::TimedOut);
+    assert_eq!(exchange.reply, ExchangeReply::TimedOut);
     exchange.termination.unwrap().finish().await;
     assert!(is_reaped(pid));
     let command = shell(script).grace(Duration::ZERO);
     let cancel = CancelToken::new();
     cancel.cancel();
-    let exchange = Parked::start(&command).unwrap().ask(&command, &cancel).await.unwrap();
-    assert_eq!(exchange.reply, Reply::Cancelled);
+    let exchange = ParkedChild::start(&command).unwrap().request_line(&command, &cancel).await.unwrap();
+    assert_eq!(exchange.reply, ExchangeReply::Cancelled);
 }
 
 #[tokio::test]
-async fn a_flood_on_stderr_stops_nobody_and_is_cut() {
-    let limits = Limits { stderr_keep: 100, ..Limits::default() };
+async fn a_flood_on_stderr_does_not_block_the_child_and_is_cut() {
+    let limits = CaptureLimits { stderr_keep: 100, ..CaptureLimits::default() };
     let command = shell("while read -r line; do head -c 500000 /dev/zero >&2; echo done; done").limits(limits);
-    let exchange = ask(Parked::start(&command).unwrap(), &command, "a").await;
+    let exchange = ask(ParkedChild::start(&command).unwrap(), &command, "a").await;
     assert_eq!(line(&exchange), "done");
     assert_eq!((exchange.stderr.bytes.len(), exchange.stderr.truncation), (100, Truncation::Cut));
     assert!(exchange.parked.is_some());
 }
 
 #[tokio::test]
-async fn a_spare_reads_its_input_late_and_ends_like_any_run() {
+async fn a_prestarted_child_reads_its_input_late_and_ends_like_any_run() {
     let command = shell("cat; exit 5").stdin(*b"input");
-    let spare = Parked::start(&command).unwrap();
-    let finished = spare.finish(&command, &CancelToken::new()).await.unwrap();
-    assert_eq!((finished.end, finished.stdout.text_lossy().as_ref()), (End::Exited(5), "input"));
-    let early = Parked::start(&shell("exit 0")).unwrap();
-    assert!(hookrail_testkit::wait_until(|| early.has_exited(), HANG), "an end before the input is seen");
+    let prestarted = ParkedChild::start(&command).unwrap();
+    let finished = prestarted.finish(&command, &CancelToken::new()).await.unwrap();
+    assert_eq!((finished.end, finished.stdout.text_lossy().as_ref()), (ChildEnd::Exited(5), "input"));
+    let early = ParkedChild::start(&shell("exit 0")).unwrap();
+    assert!(hookrail_testkit::wait_until(|| early.has_exited(), HANG), "an exit before the input is noticed");
 }
 
 #[tokio::test]
-async fn a_spare_that_is_not_needed_never_sees_an_empty_input() {
+async fn a_prestarted_child_that_is_not_needed_never_reads_an_empty_input() {
     let place = hookrail_testkit::TestProject::new();
     let script = format!("cd {}; touch ready; cat > /dev/null; touch ended", place.project.display());
     for retire in [false, true] {
-        let spare = Parked::start(&shell(&script)).unwrap();
-        let pid = spare.pid();
+        let prestarted = ParkedChild::start(&shell(&script)).unwrap();
+        let pid = prestarted.pid();
         assert!(hookrail_testkit::wait_until(|| place.exists("ready"), HANG));
         if retire {
-            spare.retire(Duration::ZERO).finish().await;
+            prestarted.retire(Duration::ZERO).finish().await;
         } else {
-            drop(spare);
+            drop(prestarted);
         }
         assert!(is_reaped(pid));
-        assert!(!place.exists("ended"), "it took the end of the pipe for its input");
+        assert!(!place.exists("ended"), "it read the end of the pipe as its input");
     }
 }

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hookrail_spawn::{
-    CancelToken, Command, End, Environment, Finished, Network, Parked, Readable, Sandbox, SandboxRules, run,
+    CancelToken, ChildEnd, ChildResult, Command, Environment, Network, ParkedChild, Readable, Sandbox, SandboxRules,
+    run,
 };
 use hookrail_testkit::TestProject;
 
@@ -72,18 +73,18 @@ impl Lab {
             .sandbox(Arc::clone(&self.sandbox))
     }
 
-    async fn run(&self, script: &str) -> Finished {
+    async fn run(&self, script: &str) -> ChildResult {
         run(&self.command(script), &CancelToken::new()).await.unwrap()
     }
 
     async fn works(&self, script: &str) {
         let finished = self.run(script).await;
-        assert_eq!(finished.end, End::Exited(0), "`{script}`: {}", finished.stderr.text_lossy());
+        assert_eq!(finished.end, ChildEnd::Exited(0), "`{script}`: {}", finished.stderr.text_lossy());
     }
 
     async fn is_refused(&self, script: &str) {
         let finished = self.run(script).await;
-        assert_ne!(finished.end, End::Exited(0), "`{script}` worked: {}", finished.stdout.text_lossy());
+        assert_ne!(finished.end, ChildEnd::Exited(0), "`{script}` worked: {}", finished.stdout.text_lossy());
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -181,9 +182,9 @@ async fn limits_of_other_processes_cannot_be_changed_and_own_ones_can() {
 #[tokio::test]
 async fn a_child_that_is_kept_ready_is_restricted_too() {
     let Some(lab) = Lab::new(|_| guard()) else { return };
-    let parked = Parked::start(&lab.command("read line; echo x > kept")).unwrap();
+    let parked = ParkedChild::start(&lab.command("read line; echo x > kept")).unwrap();
     let finished = parked.finish(&lab.command("").stdin(*b"go\n"), &CancelToken::new()).await.unwrap();
-    assert_ne!(finished.end, End::Exited(0));
+    assert_ne!(finished.end, ChildEnd::Exited(0));
     assert_eq!(std::fs::read_to_string(lab.path("kept")).unwrap(), "kept");
 }
 
@@ -206,6 +207,6 @@ async fn what_the_sandbox_refuses_works_without_it() {
         let environment =
             Environment::new().with("PATH", std::env::var_os("PATH").unwrap()).with("TMPDIR", &lab.place.home);
         let finished = run(&command.env(Arc::new(environment)), &CancelToken::new()).await.unwrap();
-        assert_eq!(finished.end, End::Exited(0), "`{script}`: {}", finished.stderr.text_lossy());
+        assert_eq!(finished.end, ChildEnd::Exited(0), "`{script}`: {}", finished.stderr.text_lossy());
     }
 }

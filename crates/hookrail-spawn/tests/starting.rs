@@ -1,11 +1,11 @@
-//! Starting: what a child is given, and why one could not be started.
+//! Starting: what a child gets, and the errors of one that cannot be started.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod support;
 
-#[allow(dead_code, reason = "another way counts where the file is part of `other_ways.rs`")]
+#[allow(dead_code, reason = "`other_ways.rs` includes the file and has another value")]
 const WAY: &str = "usual";
 
 use std::os::fd::AsRawFd;
@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, Command, End, Environment, NulPlace, SpawnError};
+use hookrail_spawn::{CancelToken, ChildEnd, Command, Environment, NulPlace, SpawnError};
 use hookrail_testkit::{TestProject, child};
 use support::{Case, run, stdout};
 
@@ -28,7 +28,7 @@ async fn fails(command: Command) -> SpawnError {
 
 async fn answers(command: Command) -> String {
     let finished = run(&command, &CancelToken::new()).await.unwrap();
-    assert_eq!(finished.end, End::Exited(0));
+    assert_eq!(finished.end, ChildEnd::Exited(0));
     stdout(&finished).to_owned()
 }
 
@@ -208,13 +208,13 @@ async fn a_script_without_an_interpreter_line_is_a_bad_format() {
 }
 
 #[tokio::test]
-async fn too_long_an_argument_list_is_told() {
+async fn an_argument_list_that_is_too_long_is_an_error() {
     let error = fails(Command::new(child()).arg("x".repeat(8 << 20))).await;
     assert!(matches!(error, SpawnError::ArgumentListTooLong { .. }), "{error:?}");
 }
 
 #[tokio::test]
-async fn a_nul_byte_is_told_with_its_place() {
+async fn a_nul_byte_is_an_error_with_its_place() {
     let variable = Arc::new(Environment::new().with("NAME", "a\0b"));
     let cases = [
         (Command::new("a\0b"), NulPlace::Program),
@@ -241,7 +241,7 @@ async fn a_program_that_is_being_written_is_tried_again() {
     let cancel = CancelToken::new();
     // The run is polled first, so its first attempt meets the open writer.
     let (finished, ()) = tokio::join!(run(&command, &cancel), async { drop(writer) });
-    assert_eq!(finished.unwrap().end, End::Exited(0));
+    assert_eq!(finished.unwrap().end, ChildEnd::Exited(0));
 }
 
 #[tokio::test]
@@ -252,10 +252,10 @@ async fn a_program_that_stays_open_for_writing_is_busy() {
     let _writer = std::fs::OpenOptions::new().append(true).open(&program).unwrap();
     let error = fails(Command::new(&program)).await;
     assert!(matches!(error, SpawnError::Busy { .. }), "{error:?}");
-    // The deadline covers the patience.
+    // The deadline also limits the repeated attempts.
     let hurried = Command::new(&program).timeout(Duration::from_millis(2));
     let finished = run(&hurried, &CancelToken::new()).await.unwrap();
-    assert_eq!((finished.end, finished.pid), (End::TimedOut, None));
+    assert_eq!((finished.end, finished.pid), (ChildEnd::TimedOut, None));
 }
 
 #[tokio::test]
@@ -266,7 +266,7 @@ async fn two_hundred_runs_at_once_keep_their_answers_apart() {
                 let text = format!("answer {number}");
                 let finished =
                     Case::new(&["echo-stdin"]).with(|command| command.stdin(text.clone().into_bytes())).run().await;
-                assert_eq!(finished.end, End::Exited(0));
+                assert_eq!(finished.end, ChildEnd::Exited(0));
                 assert_eq!(stdout(&finished), text);
             })
         })

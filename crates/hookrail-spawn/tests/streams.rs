@@ -1,22 +1,22 @@
-//! Feeding and reading: no behaviour of a child at its streams hangs a run or loses its answer.
+//! Writing and reading: whatever a child does with its streams, the run does not hang and its answer is not lost.
 
 #![cfg(target_os = "linux")]
 
 mod support;
 
-#[allow(dead_code, reason = "another way counts where the file is part of `other_ways.rs`")]
+#[allow(dead_code, reason = "`other_ways.rs` includes the file and has another value")]
 const WAY: &str = "usual";
 
 use std::time::Duration;
 
-use hookrail_spawn::{End, Exit, Limits, Survivors, Truncation};
+use hookrail_spawn::{CaptureLimits, ChildEnd, ChildExit, Survivors, Truncation};
 use support::{Case, NEVER, is_reaped, stdout};
 
 const MIB: usize = 1 << 20;
 
 /// The default, except for a drain grace that no machine is too slow for.
-fn patient() -> Limits {
-    Limits { drain_grace: support::HANG, ..Limits::default() }
+fn patient() -> CaptureLimits {
+    CaptureLimits { drain_grace: support::HANG, ..CaptureLimits::default() }
 }
 
 fn payload(bytes: usize) -> Vec<u8> {
@@ -28,7 +28,7 @@ async fn stdin_comes_back_unchanged_whatever_its_size() {
     for size in [0, 1, 4096, 65_535, 65_536, 65_537, MIB, MIB + 1, 5 * MIB] {
         let case = Case::new(&["echo-stdin"]).with(|command| command.stdin(payload(size)));
         let finished = case.run().await;
-        assert_eq!(finished.end, End::Exited(0), "{size} bytes");
+        assert_eq!(finished.end, ChildEnd::Exited(0), "{size} bytes");
         assert_eq!(finished.stdout.bytes, payload(size), "{size} bytes");
         assert_eq!(finished.survivors, Survivors::NoneSeen);
     }
@@ -46,7 +46,7 @@ async fn stdin_is_a_pipe_whatever_its_size() {
 async fn a_child_that_never_reads_ten_mebibytes_ends_normally() {
     let case = Case::new(&["ignore-stdin"]).with(|command| command.stdin(payload(10 * MIB)));
     let finished = case.run().await;
-    assert_eq!(finished.end, End::Exited(0));
+    assert_eq!(finished.end, ChildEnd::Exited(0));
     assert_eq!(stdout(&finished), "{}");
 }
 
@@ -54,7 +54,7 @@ async fn a_child_that_never_reads_ten_mebibytes_ends_normally() {
 async fn a_child_that_closes_stdin_ends_normally() {
     let case = Case::new(&["close-stdin", "100"]).with(|command| command.stdin(payload(10 * MIB)));
     let finished = case.run().await;
-    assert_eq!(finished.end, End::Exited(0));
+    assert_eq!(finished.end, ChildEnd::Exited(0));
     assert_eq!(stdout(&finished), "{}");
 }
 
@@ -62,7 +62,7 @@ async fn a_child_that_closes_stdin_ends_normally() {
 async fn a_child_that_writes_much_before_it_reads_much_does_not_deadlock() {
     let case = Case::new(&["write-before-read", &MIB.to_string()]).with(|command| command.stdin(payload(10 * MIB)));
     let finished = case.run().await;
-    assert_eq!(finished.end, End::Exited(0));
+    assert_eq!(finished.end, ChildEnd::Exited(0));
     assert_eq!(finished.stdout.bytes.len(), MIB + (10 * MIB).to_string().len());
     assert!(finished.stdout.bytes.ends_with((10 * MIB).to_string().as_bytes()));
 }
@@ -72,7 +72,7 @@ async fn the_deadline_covers_writing_stdin() {
     let case = Case::new(&["sleep", NEVER])
         .with(|command| command.stdin(payload(10 * MIB)).timeout(Duration::from_millis(100)).grace(Duration::ZERO));
     let finished = case.run().await;
-    assert_eq!(finished.end, End::TimedOut);
+    assert_eq!(finished.end, ChildEnd::TimedOut);
     finished.termination.unwrap().finish().await;
 }
 
@@ -80,14 +80,14 @@ async fn the_deadline_covers_writing_stdin() {
 async fn a_grandchild_that_holds_stdin_and_stdout_does_not_delay_the_result() {
     let case = Case::new(&["daemon-holds-stdout", NEVER]).with(|command| command.stdin(payload(10 * MIB)));
     let finished = case.run().await;
-    assert_eq!(finished.end, End::Exited(0));
+    assert_eq!(finished.end, ChildEnd::Exited(0));
     assert_eq!(stdout(&finished), "{}");
     case.end_survivors();
 }
 
 #[tokio::test]
 async fn a_zero_drain_grace_loses_nothing_that_the_child_wrote() {
-    let limits = Limits { drain_grace: Duration::ZERO, ..Limits::default() };
+    let limits = CaptureLimits { drain_grace: Duration::ZERO, ..CaptureLimits::default() };
     let case = Case::new(&["daemon-holds-stdout", NEVER]).with(|command| command.limits(limits));
     let finished = case.run().await;
     assert_eq!(stdout(&finished), "{}");
@@ -110,7 +110,7 @@ async fn a_late_writer_is_heard_within_the_drain_grace() {
     let case = Case::new(&["late-writer", "20", "late"]).with(|command| command.limits(patient()));
     let finished = case.run().await;
     assert_eq!(stdout(&finished), "early late");
-    assert_eq!(finished.end, End::Exited(0));
+    assert_eq!(finished.end, ChildEnd::Exited(0));
 }
 
 #[tokio::test]
@@ -118,7 +118,7 @@ async fn the_deadline_ends_the_wait_for_late_writers_but_not_the_answer() {
     let case = Case::new(&["daemon-holds-stdout", NEVER])
         .with(|command| command.limits(patient()).timeout(Duration::from_secs(1)));
     let finished = case.run().await;
-    assert_eq!(finished.end, End::Exited(0));
+    assert_eq!(finished.end, ChildEnd::Exited(0));
     assert_eq!(stdout(&finished), "{}");
     assert!(finished.elapsed < support::HANG);
     case.end_survivors();
@@ -127,8 +127,8 @@ async fn the_deadline_ends_the_wait_for_late_writers_but_not_the_answer() {
 #[tokio::test]
 async fn both_streams_are_captured_separately() {
     let finished = Case::new(&["print-and-exit", "3", "out", "err"]).run().await;
-    assert_eq!(finished.end, End::Exited(3));
-    assert_eq!(finished.exit, Some(Exit::Code(3)));
+    assert_eq!(finished.end, ChildEnd::Exited(3));
+    assert_eq!(finished.exit, Some(ChildExit::Code(3)));
     assert_eq!(stdout(&finished), "out");
     assert_eq!(finished.stderr.text(), Ok("err"));
 }
@@ -147,11 +147,11 @@ async fn half_a_character_is_no_strict_text() {
 
 #[tokio::test]
 async fn stdout_over_its_bound_is_cut_and_is_the_end_but_the_exit_is_known() {
-    let limits = Limits { stdout_keep: 1000, ..Limits::default() };
+    let limits = CaptureLimits { stdout_keep: 1000, ..CaptureLimits::default() };
     let case = Case::new(&["flood-stdout", "3000000"]).with(|command| command.limits(limits));
     let finished = case.run().await;
-    assert_eq!(finished.end, End::OutputLimit);
-    assert_eq!(finished.exit, Some(Exit::Code(0)));
+    assert_eq!(finished.end, ChildEnd::OutputLimit);
+    assert_eq!(finished.exit, Some(ChildExit::Code(0)));
     assert_eq!(finished.stdout.bytes.len(), 1000);
     assert_eq!(finished.stdout.truncation, Truncation::Cut);
     assert_eq!(finished.stdout.total, 3_000_000);
@@ -161,19 +161,19 @@ async fn stdout_over_its_bound_is_cut_and_is_the_end_but_the_exit_is_known() {
 
 #[tokio::test]
 async fn stdout_of_exactly_its_bound_is_whole() {
-    let limits = Limits { stdout_keep: 100_000, ..Limits::default() };
+    let limits = CaptureLimits { stdout_keep: 100_000, ..CaptureLimits::default() };
     let case = Case::new(&["flood-stdout", "100000"]).with(|command| command.limits(limits));
     let finished = case.run().await;
-    assert_eq!(finished.end, End::Exited(0));
+    assert_eq!(finished.end, ChildEnd::Exited(0));
     assert_eq!(finished.stdout.truncation, Truncation::Whole);
 }
 
 #[tokio::test]
 async fn stderr_over_its_bound_is_cut_and_marked_and_nothing_more() {
-    let limits = Limits { stdout_keep: 1000, stderr_keep: 1000, drain: 10_000, ..Limits::default() };
+    let limits = CaptureLimits { stdout_keep: 1000, stderr_keep: 1000, drain: 10_000, ..CaptureLimits::default() };
     let case = Case::new(&["flood-stderr", "3000000"]).with(|command| command.limits(limits));
     let finished = case.run().await;
-    assert_eq!(finished.end, End::Exited(0));
+    assert_eq!(finished.end, ChildEnd::Exited(0));
     assert_eq!(stdout(&finished), "{}");
     assert_eq!(finished.stderr.bytes.len(), 1000);
     assert_eq!(finished.stderr.truncation, Truncation::Cut);
@@ -182,10 +182,10 @@ async fn stderr_over_its_bound_is_cut_and_marked_and_nothing_more() {
 
 #[tokio::test]
 async fn an_endless_flood_is_stopped_by_the_drain_bound() {
-    let limits = Limits { stdout_keep: 1000, drain: 4 << 20, ..Limits::default() };
+    let limits = CaptureLimits { stdout_keep: 1000, drain: 4 << 20, ..CaptureLimits::default() };
     let case = Case::new(&["flood-forever"]).with(|command| command.limits(limits));
     let finished = case.run().await;
-    assert_eq!(finished.end, End::OutputLimit);
+    assert_eq!(finished.end, ChildEnd::OutputLimit);
     assert_eq!(finished.exit, None);
     assert_eq!(finished.stdout.bytes.len(), 1000);
     finished.termination.unwrap().finish().await;
@@ -194,17 +194,17 @@ async fn an_endless_flood_is_stopped_by_the_drain_bound() {
 
 #[tokio::test]
 async fn an_endless_flood_does_not_hide_the_deadline() {
-    let limits = Limits { drain: u64::MAX, ..Limits::default() };
+    let limits = CaptureLimits { drain: u64::MAX, ..CaptureLimits::default() };
     let case = Case::new(&["flood-forever"]).with(|command| command.limits(limits).timeout(Duration::from_millis(200)));
     let finished = case.run().await;
-    assert_eq!(finished.end, End::TimedOut);
+    assert_eq!(finished.end, ChildEnd::TimedOut);
     finished.termination.unwrap().finish().await;
     assert!(is_reaped(finished.pid.unwrap()));
 }
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_sealed_input_is_read_whole_by_everybody() {
+async fn a_sealed_input_is_read_whole_by_every_child() {
     let bytes = payload(300_000);
     let sealed = std::sync::Arc::new(hookrail_spawn::SealedInput::new([&*bytes]).unwrap());
     for _ in 0..2 {

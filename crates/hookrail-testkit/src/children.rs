@@ -8,7 +8,7 @@ use std::time::SystemTime;
 /// The package of the misbehaving children.
 const TESTKIT: &str = "hookrail-testkit";
 
-/// The path of the `hookrail-child` binary, see `src/bin/hookrail-child`.
+/// Returns the path of the `hookrail-child` binary, see `src/bin/hookrail-child`.
 ///
 /// Cargo builds it for this package's own tests only. In a test of another
 /// package it may be missing or older than its source, and is then built on
@@ -24,7 +24,7 @@ pub fn child() -> PathBuf {
     CHILD.get_or_init(|| find_or_build(TESTKIT, "hookrail-child")).clone()
 }
 
-/// The path of the `hookrail` binary, for tests of packages that it links and that cannot depend on its package.
+/// Returns the path of the `hookrail` binary, for tests of packages that it links and that cannot depend on its package.
 ///
 /// `cargo test --workspace` builds it before any test runs. In a test of one package it is found or built as
 /// [`child`] is.
@@ -38,7 +38,7 @@ pub fn hookrail() -> PathBuf {
     HOOKRAIL.get_or_init(|| find_or_build("hookrail-cli", "hookrail")).clone()
 }
 
-/// The path of the `hookrail-measure` binary, see `src/bin/hookrail-measure`; found and built in the same way.
+/// Returns the path of the `hookrail-measure` binary, see `src/bin/hookrail-measure`; found and built in the same way.
 ///
 /// # Panics
 ///
@@ -74,7 +74,7 @@ fn find_or_build(package: &str, name: &str) -> PathBuf {
 fn profile_folder() -> PathBuf {
     let test = match std::env::current_exe() {
         Ok(test) => test,
-        Err(error) => panic!("cannot tell the path of this test: {error}"),
+        Err(error) => panic!("cannot determine the path of this test: {error}"),
     };
     let folder = test.parent().unwrap_or(Path::new("."));
     match folder.file_name() {
@@ -113,8 +113,8 @@ fn build_command(package: &str, name: &str, folder: &Path) -> Command {
 
 /// Whether the binary exists and is not older than any of its sources.
 ///
-/// Cargo lists the sources in a file beside the binary. A list that is missing makes the binary stale, since a test must
-/// not report on a program that another source made.
+/// Cargo lists the sources in a file beside the binary. Without that list the binary counts as stale, because a test must
+/// not run a program that was built from other sources.
 fn is_fresh(binary: &Path) -> bool {
     let (Some(built), Ok(list)) = (modified(binary), std::fs::read_to_string(binary.with_extension("d"))) else {
         return false;

@@ -15,9 +15,9 @@ mod sandbox;
 #[cfg(test)]
 mod tests;
 
-pub use batch::{Summary, folders, run_all};
-pub use case::{Case, Expectation, FileExpectation};
+pub use batch::{CaseSummary, folders, run_all};
+pub use case::{CaseExpectation, ConformanceCase, FileExpectation};
 pub use coverage::{COVERAGE_COMMAND, RULES, coverage};
 pub use load::{LoadError, load};
 pub use pattern::Mismatch;
-pub use run::{Verdict, run};
+pub use run::{CaseVerdict, run};

@@ -1,8 +1,8 @@
-//! What a process holds, as the operating system counts it: for tests that nothing is left behind.
+//! The resources that a process holds, as the operating system counts them, for tests that nothing leaks.
 
 use std::path::Path;
 
-/// What a process holds. Everything is zero where there is no `/proc`.
+/// The resources that a process holds. Everything is zero on a system without `/proc`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Holdings {
     /// Its children, dead or alive.
@@ -18,15 +18,15 @@ pub struct Holdings {
 }
 
 impl Holdings {
-    /// What this process holds.
+    /// Returns what this process holds.
     #[must_use]
     pub fn own() -> Self {
-        Self::of(std::process::id())
+        Self::of_process(std::process::id())
     }
 
-    /// What a process holds.
+    /// Returns what a process holds.
     #[must_use]
-    pub fn of(process: u32) -> Self {
+    pub fn of_process(process: u32) -> Self {
         let folder = Path::new("/proc").join(process.to_string());
         let status = std::fs::read_to_string(folder.join("status")).unwrap_or_default();
         let field = |name: &str| -> u64 {
@@ -45,7 +45,7 @@ impl Holdings {
     }
 }
 
-/// The children of all threads of a process.
+/// Returns the children of all threads of a process.
 fn children(folder: &Path) -> Vec<u32> {
     let Ok(threads) = std::fs::read_dir(folder.join("task")) else { return Vec::new() };
     let lists = threads.flatten().filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());

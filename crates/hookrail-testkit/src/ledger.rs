@@ -1,4 +1,4 @@
-//! What a long run holds, look by look, and whether that is more at the end than at the first look.
+//! Measures the resources that a long run holds, and whether it holds more at the end than at the first measurement.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -7,65 +7,65 @@ use std::time::{Duration, Instant};
 use crate::holdings::Holdings;
 use crate::processes::processes_with_marker;
 
-/// How long nothing may change before the first look is taken. Idle threads end after ten seconds.
+/// How long nothing may change before the first measurement. Idle threads end after ten seconds.
 const CALM: Duration = Duration::from_secs(12);
 
-/// How long a later look waits for what ends by itself.
+/// How long a later measurement waits for processes and threads that end by themselves.
 const GUARD: Duration = Duration::from_secs(60);
 
-/// How much more memory may be held at the end than at the first look, in bytes that were asked for; and how much more may
-/// be resident in the second half than in the first, in KiB.
+/// How much more memory may be allocated at the end than at the first measurement, in bytes; and how much more may be
+/// resident in the second half than in the first, in KiB.
 const HEAP_SLACK: usize = 256 << 10;
 const MEMORY_SLACK: u64 = 8 << 10;
 
-/// The looks of one run.
+/// The measurements of one run.
 #[derive(Debug)]
-pub struct Ledger {
+pub struct SoakLedger {
     marker: (String, String),
     folder: Option<PathBuf>,
-    looks: Vec<(u64, Look)>,
-    waiting: Option<Waiting>,
+    measurements: Vec<(u64, Measurement)>,
+    waiting: Option<CalmWait>,
 }
 
-/// What is held at one moment.
+/// The resources at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Look {
+struct Measurement {
     holdings: Holdings,
-    /// Processes with the run's marker, wherever they have gone.
+    /// Processes with the run's marker, in any group or session.
     marked: usize,
-    /// What lies in the run's folder for temporary files.
+    /// Files in the run's folder for temporary files.
     files: usize,
-    /// Bytes that were asked for and not given back.
+    /// Bytes that are allocated.
     heap: usize,
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct CalmWait {
     since: Instant,
     calm_since: Instant,
     last: Holdings,
 }
 
-impl Ledger {
-    /// A ledger for a run whose processes all have `name=value` in their environment.
+impl SoakLedger {
+    /// Creates a ledger for a run whose processes all have `name=value` in their environment.
     #[must_use]
     pub fn new(name: &str, value: &str) -> Self {
-        Self { marker: (name.to_owned(), value.to_owned()), folder: None, looks: Vec::new(), waiting: None }
+        Self { marker: (name.to_owned(), value.to_owned()), folder: None, measurements: Vec::new(), waiting: None }
     }
 
-    /// The ledger that also counts what is in a folder.
+    /// Makes the ledger count the files in a folder too.
     #[must_use]
     pub fn with_folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = Some(folder.into());
         self
     }
 
-    /// Whether it is time to look: before the first look, when nothing has changed for a while; later, when no more is
-    /// held than at the first one, or there is no use in waiting any longer. Ask again and again.
+    /// Whether it is time to measure: before the first measurement, when nothing has changed for a while; later, when no
+    /// more is held than at the first one, or after [`GUARD`]. Call it repeatedly.
     pub fn is_calm(&mut self) -> bool {
         let (now, seen) = (Instant::now(), Holdings { memory: 0, ..Holdings::own() });
-        let first = self.looks.first().map(|(_, look)| look.holdings);
-        let waiting = self.waiting.get_or_insert(Waiting { since: now, calm_since: now, last: seen });
+        let first = self.measurements.first().map(|(_, measured)| measured.holdings);
+        let waiting = self.waiting.get_or_insert(CalmWait { since: now, calm_since: now, last: seen });
         if seen != waiting.last {
             (waiting.last, waiting.calm_since) = (seen, now);
         }
@@ -76,28 +76,28 @@ impl Ledger {
         settled || waiting.since.elapsed() >= GUARD
     }
 
-    /// Looks, and says what is held as a row of a table. `heap` is what the allocator has counted.
-    pub fn look(&mut self, after: u64, heap: usize) -> String {
+    /// Measures, and returns the result as a row of a table. `heap` is the number of allocated bytes.
+    pub fn measure(&mut self, after: u64, heap: usize) -> String {
         self.waiting = None;
         let files = self.folder.as_ref().and_then(|folder| std::fs::read_dir(folder).ok()).map_or(0, Iterator::count);
         let marked = processes_with_marker(&self.marker.0, &self.marker.1).len();
-        let look = Look { holdings: Holdings::own(), marked, files, heap };
-        self.looks.push((after, look));
-        let Holdings { zombies, descriptors, threads, memory, .. } = look.holdings;
+        let measured = Measurement { holdings: Holdings::own(), marked, files, heap };
+        self.measurements.push((after, measured));
+        let Holdings { zombies, descriptors, threads, memory, .. } = measured.holdings;
         format!("| {after} | {marked} | {zombies} | {descriptors} | {threads} | {files} | {heap} | {memory} |")
     }
 
-    /// The head of the table.
+    /// Returns the head of the table.
     #[must_use]
     pub fn head() -> &'static str {
         "| after | processes | zombies | descriptors | threads | temporary files | heap (bytes) | resident (KiB) |\n\
          |---|---|---|---|---|---|---|---|"
     }
 
-    /// What the last look has more than the first one; nothing when all is well.
+    /// Returns what the last measurement has more than the first one; empty if nothing leaked.
     #[must_use]
     pub fn left_behind(&self) -> String {
-        let (Some((_, first)), Some((_, last))) = (self.looks.first(), self.looks.last()) else {
+        let (Some((_, first)), Some((_, last))) = (self.measurements.first(), self.measurements.last()) else {
             return "no measurement\n".to_owned();
         };
         let mut left = String::new();
@@ -114,10 +114,12 @@ impl Ledger {
         compare("threads", number(before.threads), number(after.threads), 0);
         compare("temporary files", 0, number(last.files), 0);
         compare("heap", number(first.heap), number(last.heap), number(HEAP_SLACK));
-        // An allocator keeps some of what its busiest moment needed, or not; a leak makes the second half worse than the
+        // An allocator may keep memory of its busiest moment. A leak shows as more memory in the second half than in the
         // first.
-        let (half, rest) = self.looks.split_at(self.looks.len() / 2);
-        let most = |looks: &[(u64, Look)]| looks.iter().map(|(_, look)| look.holdings.memory).max().unwrap_or_default();
+        let (half, rest) = self.measurements.split_at(self.measurements.len() / 2);
+        let most = |measurements: &[(u64, Measurement)]| {
+            measurements.iter().map(|(_, measured)| measured.holdings.memory).max().unwrap_or_default()
+        };
         compare("most resident memory", most(half).max(before.memory), most(rest), MEMORY_SLACK);
         left
     }
@@ -125,15 +127,15 @@ impl Ledger {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use super::{Holdings, Ledger, Look};
+    use super::{Holdings, Measurement, SoakLedger};
 
     #[test]
     fn more_at_the_end_than_at_the_beginning_is_told() {
-        let mut ledger = Ledger::new("HOOKRAIL_UNSET", "x");
+        let mut ledger = SoakLedger::new("HOOKRAIL_UNSET", "x");
         assert_eq!(ledger.left_behind(), "no measurement\n");
-        ledger.looks.push((1, Look { heap: 1000, ..Look::default() }));
+        ledger.measurements.push((1, Measurement { heap: 1000, ..Measurement::default() }));
         assert_eq!(ledger.left_behind(), "");
-        ledger.looks.push((2, Look { heap: 1_000_000, marked: 1, files: 2, ..Look::default() }));
+        ledger.measurements.push((2, Measurement { heap: 1_000_000, marked: 1, files: 2, ..Measurement::default() }));
         assert_eq!(
             ledger.left_behind(),
             "processes: 0 at first, 1 at last\ntemporary files: 0 at first, 2 at last\nheap: 1000 at first, 1000000 at last\n"
@@ -143,10 +145,10 @@ mod tests {
     #[test]
     fn more_resident_memory_in_the_second_half_is_told_and_a_little_more_is_not() {
         let told = |memory: [u64; 4]| {
-            let mut ledger = Ledger::new("HOOKRAIL_UNSET", "x");
+            let mut ledger = SoakLedger::new("HOOKRAIL_UNSET", "x");
             for (number, memory) in (1..).zip(memory) {
                 let holdings = Holdings { memory, ..Holdings::default() };
-                ledger.looks.push((number, Look { holdings, ..Look::default() }));
+                ledger.measurements.push((number, Measurement { holdings, ..Measurement::default() }));
             }
             ledger.left_behind()
         };

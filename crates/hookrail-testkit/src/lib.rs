@@ -1,11 +1,11 @@
-//! Test equipment: a project in a temporary folder, misbehaving children, and ways to watch them.
+//! Helpers for tests: a project in a temporary folder, misbehaving child processes, and functions that observe processes.
 //!
-//! It must not depend on the crates it helps to test, so that they can use it
-//! in their own tests.
+//! It must not depend on the crates under test, so that they can use it in their own tests.
 
 #![forbid(unsafe_code)]
 
 pub mod conformance;
+pub mod model;
 
 mod children;
 mod holdings;
@@ -19,7 +19,7 @@ mod soak;
 
 pub use children::{child, hookrail, measure};
 pub use holdings::Holdings;
-pub use ledger::Ledger;
+pub use ledger::SoakLedger;
 pub use processes::{process_state, processes_with_marker, wait_until};
 pub use programs::has_program;
 pub use project::{Ran, TestProject, write_hooks};

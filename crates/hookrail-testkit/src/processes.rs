@@ -1,11 +1,11 @@
-//! Looks at the machine's processes from outside, for tests.
+//! Observes the machine's processes, for tests.
 
 use std::time::{Duration, Instant};
 
-/// How often [`wait_until`] asks.
+/// The pause between two checks of [`wait_until`].
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Asks until the answer is yes, and says whether it ever was.
+/// Checks until the predicate is true, and returns whether it was in time.
 ///
 /// The guard ends a test that would hang; it is not a measurement. Give it ten
 /// times what the slowest machine needs.
@@ -23,10 +23,9 @@ pub fn wait_until(mut predicate: impl FnMut() -> bool, hang_guard: Duration) -> 
     }
 }
 
-/// The processes, this one excepted, that were started with `name=value` in their environment.
+/// Returns the processes, except this one, that were started with `name=value` in their environment.
 ///
-/// Zombies have no environment and are not listed. Empty where there is no
-/// `/proc`.
+/// Zombies have no environment and are not listed. The list is empty on a system without `/proc`.
 #[must_use]
 pub fn processes_with_marker(name: &str, value: &str) -> Vec<u32> {
     let wanted = format!("{name}={value}");
@@ -44,10 +43,10 @@ pub fn processes_with_marker(name: &str, value: &str) -> Vec<u32> {
         .collect()
 }
 
-/// The state letter of a process (`R`, `S`, `T`, `Z` ...), or none if there is no such process.
+/// Returns the state letter of a process (`R`, `S`, `T`, `Z` ...), or `None` if there is no such process.
 #[must_use]
 pub fn process_state(pid: u32) -> Option<char> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name before it stands in parentheses and may itself hold some.
+    // The name before it is in parentheses, and may itself contain some.
     stat.rsplit_once(')')?.1.trim_start().chars().next()
 }

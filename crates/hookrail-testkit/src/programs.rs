@@ -1,8 +1,8 @@
-//! Programs that a test needs and that a machine may lack.
+//! Programs that a test needs and that may be missing on a machine.
 
 use std::path::Path;
 
-/// Says whether a program can be found in `PATH`; a test that needs it returns if not.
+/// Whether a program is in `PATH`. A test that needs it returns if not.
 ///
 /// # Panics
 /// With `HOOKRAIL_REQUIRE_ALL=1`, if the program is missing, so that continuous integration never skips a test unseen.

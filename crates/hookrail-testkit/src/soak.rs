@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
-use crate::{Ledger, Random};
+use crate::{Random, SoakLedger};
 
 /// How many times it is looked at what is held.
 const LOOKS: u64 = 10;
 
-/// How often it is asked whether it is time to look.
+/// The pause between two checks whether it is time to measure.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// The variable that every process of the run has in its environment.
@@ -58,7 +58,7 @@ impl Soak {
         self.folder.path()
     }
 
-    /// Starts everything, `side_by_side` at a time, and prints what was held at every look, how everything ended, and what
+    /// Starts everything, `side_by_side` at a time, and prints every measurement, how everything ended, and what
     /// is left. `heap` says how many bytes were asked for and not given back; it is asked before resident memory is looked
     /// at, so that it can first have the allocator give back what is free. `start` is given its choices and a number,
     /// and what it starts says how that ended.
@@ -73,11 +73,11 @@ impl Soak {
         F: Future<Output = Vec<String>> + Send + 'static,
     {
         let mut random = Random::new(self.seed);
-        let mut ledger = Ledger::new(MARKER, &self.own).with_folder(self.temporary());
+        let mut ledger = SoakLedger::new(MARKER, &self.own).with_folder(self.temporary());
         let mut kept = Kept::default();
         let (mut running, mut ends) = (JoinSet::new(), BTreeMap::new());
         let mut took = Duration::ZERO;
-        println!("{} {what} with seed {}, {side_by_side} at a time.\n\n{}", self.total, self.seed, Ledger::head());
+        println!("{} {what} with seed {}, {side_by_side} at a time.\n\n{}", self.total, self.seed, SoakLedger::head());
         let mut began = Instant::now();
         for number in 1..=self.total {
             running.spawn(start(&mut random, number));
@@ -96,7 +96,7 @@ impl Soak {
                 while !ledger.is_calm() {
                     tokio::time::sleep(PAUSE).await;
                 }
-                println!("{}", ledger.look(number, heap()));
+                println!("{}", ledger.measure(number, heap()));
                 began = Instant::now();
             }
         }

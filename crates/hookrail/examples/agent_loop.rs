@@ -383,7 +383,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     assert!(!conversation.contains("sk-secret"));
     assert!(!agent.files.contains_key(".env") && !agent.files.contains_key("big.txt"));
-    // The result of read_file is hidden from the user, and the key from everybody.
+    // The result of read_file is hidden from the user, and the key from the user and the model.
     assert!(!agent.shown.iter().any(|text| text.contains("old notes") || text.contains("sk-secret")));
     assert!(agent.shown.iter().any(|text| text == "The key is hidden."));
     assert!(agent.entries.is_empty());

@@ -60,7 +60,7 @@ async fn session(hooks: HookSystem) -> Result<(), Box<dyn Error>> {
     let call = ToolCall::new("call-2", "run_shell_command", Json::parse(r#"{"command":"rm -r src"}"#)?);
     let result = guard.tool_call(call, |_permit| async { Err(ToolFailure("never called".into())) }).await;
     assert_eq!(result.end, ToolEnd::Denied);
-    assert_eq!(result.content.as_str().as_deref(), Some("the user said no: not today"));
+    assert_eq!(result.content.as_str().as_deref(), Some("the user refused: not today"));
 
     // region: model
     let request = Json::parse(r#"{"contents":[{"role":"user","parts":["tidy up"]}]}"#)?;

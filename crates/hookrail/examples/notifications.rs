@@ -1,4 +1,4 @@
-//! What happens to hooks, as it happens; new settings; and hooks that nobody wants any more.
+//! What happens to hooks, as it happens; new settings; and hooks that are cancelled.
 
 use std::error::Error;
 use std::fs;

@@ -62,7 +62,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let outcome = hooks.fire_blocking(prompt.clone());
     assert!(outcome.runs.is_empty());
     let plan = hooks.explain(&prompt);
-    assert_eq!(plan.skipped.first().map(|skipped| skipped.why), Some(SkipReason::Untrusted));
+    assert_eq!(plan.skipped.iter().next().map(|skipped| skipped.why), Some(SkipReason::Untrusted));
     // endregion
 
     ask(&hooks, &store, |name, files| name == "greet" && files.iter().all(|file| file.ends_with("greet.sh")));

@@ -5,34 +5,25 @@
 
 use std::fmt;
 
+use crate::names::named;
 use crate::source::Location;
 
-/// How serious a diagnostic is.
-///
-/// ```
-/// use hookrail::Level;
-///
-/// assert_eq!(Level::Warning.name(), "warning");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// Worth knowing.
-    Note,
-    /// Something does not work as it was probably meant.
-    Warning,
-    /// Something was lost: a file, an entry, an answer.
-    Error,
-}
-
-impl Level {
-    /// The name used in JSON and in messages.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Note => "note",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
+named! {
+    /// How serious a diagnostic is.
+    ///
+    /// ```
+    /// use hookrail::Level;
+    ///
+    /// assert_eq!(Level::Warning.name(), "warning");
+    /// ```
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Level {
+        /// Something worth knowing.
+        Note = "note",
+        /// Something does not work as it was probably meant.
+        Warning = "warning",
+        /// Something was lost: a file, an entry, an answer.
+        Error = "error",
     }
 }
 
@@ -53,7 +44,7 @@ macro_rules! codes {
             /// Every code there is.
             pub const ALL: &'static [Code] = &[$(Code::$name,)*];
 
-            /// The code as it stands in JSON and in the reference.
+            /// The code as it is written in JSON and in the reference.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(Code::$name => $text,)* }
@@ -91,23 +82,23 @@ codes! {
     SystemUnusable = "system-unusable", Error;
     /// A source of configuration cannot be used, and `on_load_failure` says what that does to events that can be denied.
     LoadFailure = "load-failure", Error;
-    /// The system settings at their default place are not safely root's own, so they do not count.
+    /// The system settings at their default place can be changed by other users than root, so they are not used.
     SystemFileUnsafe = "system-file-unsafe", Error;
-    /// A key stands twice in one object, and the last one counts.
+    /// An object has a key more than once, and the last value is used.
     DuplicateKey = "duplicate-key", Warning;
     /// A key is not known here and has no effect.
     UnknownKey = "unknown-key", Warning;
-    /// A setting has the wrong type and does not count.
+    /// A setting has the wrong type and is ignored.
     SettingType = "setting-type", Error;
-    /// A setting has a value that is not among the known ones and does not count.
+    /// A setting has an unknown value and is ignored.
     SettingValue = "setting-value", Warning;
-    /// A setting stands at its old place.
+    /// A setting is at its old place.
     LegacyKey = "legacy-key", Warning;
-    /// A project's own configuration does not count because the project is not trusted.
+    /// A project's own configuration is ignored because the project is not trusted.
     ConfigUntrusted = "config-untrusted", Warning;
-    /// A project's own configuration asks for more than its user allows, which it does not get.
+    /// A project's own configuration asks for more than the user allows, and the user's limit is kept.
     ConfigWider = "config-wider", Warning;
-    /// A project's own configuration says something that only the user's can say.
+    /// A project's own configuration has a setting that can only be set in the user configuration.
     ConfigUserOnly = "config-user-only", Warning;
     /// An event's name is not known.
     UnknownEvent = "unknown-event", Warning;
@@ -131,17 +122,17 @@ codes! {
     MatcherType = "matcher-type", Error;
     /// A matcher is not a valid pattern.
     MatcherInvalid = "matcher-invalid", Warning;
-    /// A matcher stands on an event that is not matched against anything.
+    /// A matcher is on an event that is not matched against anything.
     MatcherIgnored = "matcher-ignored", Warning;
-    /// A matcher took too many steps and counts as matching.
+    /// A matcher took too many steps and is treated as matching.
     MatcherLimit = "matcher-limit", Warning;
     /// A plugin's matcher is not a valid pattern, so it matches everything.
     HooksMatcherInvalid = "hooks.matcher-invalid", Warning;
-    /// A timeout is over the ceiling and was cut to that.
+    /// A timeout is above the highest allowed value and was reduced to that.
     TimeoutClamped = "timeout-clamped", Warning;
-    /// A timeout is not a positive whole number, so its hook was left out.
+    /// A timeout is not a positive whole number, so its hook was skipped.
     TimeoutRejected = "timeout-rejected", Error;
-    /// A command uses a variable nobody knows, and will see it as it is written.
+    /// A command uses a variable that is not known, so the variable stays in the command as it is written.
     VariableUnknown = "variable-unknown", Warning;
     /// A plugin's command refers to a variable where its value could run as code, so the hook is not run.
     VariableUnsafe = "variable-unsafe", Error;
@@ -157,7 +148,7 @@ codes! {
     PluginDuplicate = "plugin-duplicate", Error;
     /// Hooks are written in the format of another agent and do not run.
     PluginForeignFormat = "plugin-foreign-format", Error;
-    /// A plugin's events stand under an outer key that does not belong there.
+    /// A plugin's events are below an outer key that does not belong there.
     PluginHooksWrapped = "plugin-hooks-wrapped", Warning;
     /// An extension was not loaded.
     ExtensionInvalid = "extension-invalid", Error;
@@ -167,13 +158,13 @@ codes! {
     GuardUnusable = "guard-unusable", Error;
     /// A required field of an event is missing, so its empty value was used.
     FieldMissing = "field-missing", Warning;
-    /// A hook ran over its time.
+    /// A hook timed out.
     HookTimedOut = "hook-timed-out", Warning;
     /// A hook was ended by a signal.
     HookSignalled = "hook-signalled", Warning;
     /// A hook exited with a status that means failure.
     HookExited = "hook-exited", Warning;
-    /// A hook exited with a status that means something in another dialect and nothing in its own.
+    /// A hook exited with a status that has a meaning in another dialect and none in its own.
     ExitStatusWithoutMeaning = "exit-status-without-meaning", Note;
     /// A hook's command was not found by the shell.
     CommandNotFound = "command-not-found", Warning;
@@ -193,15 +184,15 @@ codes! {
     BadOutput = "bad-output", Warning;
     /// A field of an answer has the wrong type or an unknown value and was left out.
     AnswerField = "answer-field", Warning;
-    /// A key stands twice in an answer; of decisions the strictest counts, of other values the last.
+    /// An answer has a key more than once; of decisions the strictest is used, of other values the last.
     AnswerDuplicateKey = "answer-duplicate-key", Warning;
-    /// A key stands twice in a tool's input, so that two parsers would read two things; denied where a guard matches.
+    /// A tool's input has a key more than once, so that parsers disagree about it; denied if a guard matches.
     InputDuplicateKey = "input-duplicate-key", Error;
     /// A field of an answer is not known.
     AnswerUnknownField = "answer-unknown-field", Note;
     /// A field of an answer has no effect on this event.
     AnswerIgnored = "answer-ignored", Note;
-    /// Plain text contains a decision that does not count because it is not the whole output.
+    /// Plain text contains a decision that is ignored because it is not the whole output.
     DecisionInText = "decision-in-text", Warning;
     /// A decision was discarded because the hook failed.
     DecisionDiscarded = "decision-discarded", Warning;
@@ -215,7 +206,7 @@ codes! {
     ArgumentsRemoved = "arguments-removed", Warning;
     /// Hooks that ran side by side rewrote the same field differently.
     RewriteConflict = "rewrite-conflict", Warning;
-    /// A guard wanted a change to an input that others changed after it had judged it.
+    /// A guard wanted to change an input that other hooks changed after the guard had judged it.
     RewriteAfterGuard = "rewrite-after-guard", Error;
     /// A hook was cancelled.
     HookCancelled = "hook-cancelled", Note;
@@ -229,7 +220,7 @@ codes! {
     Untrusted = "untrusted", Warning;
     /// A hook changed after it was trusted, so it did not run; a guard then fails under the policy it was granted with.
     TrustChanged = "trust-changed", Warning;
-    /// The store of trust grants cannot be read, so nothing in it counts.
+    /// The store of trust grants cannot be read, so no grant in it is used.
     TrustStore = "trust-store", Error;
     /// Hooks are switched off for this process by its environment.
     HooksDisabled = "hooks-disabled", Warning;
@@ -239,9 +230,11 @@ codes! {
     ModuleLoad = "module-load", Error;
     /// A module registers a handler for an event that does not exist.
     ModuleEvent = "module-event", Warning;
+    /// A module calls a function of another API while it is loaded; the rest of the module is in force.
+    ModuleUnsupported = "module-unsupported", Warning;
     /// What a module registers cannot be known before it runs.
     ModuleOpaque = "module-opaque", Note;
-    /// Hooks started an agent that started hooks, too often; nothing more is run.
+    /// Hooks started agents that started hooks, too many levels deep; no more hooks are run.
     TooDeep = "too-deep", Error;
     /// No runner is registered for this kind of hook.
     NoRunner = "no-runner", Error;

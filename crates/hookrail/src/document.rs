@@ -1,6 +1,8 @@
 //! The JSON documents that programs rely on: an outcome, a list, a plan, diagnostics. Fields may be added; none is
 //! renamed or removed.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 pub use crate::repeated::repeated_member;
@@ -8,24 +10,19 @@ pub use crate::repeated::repeated_member;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::registry::DialectId;
 use crate::firing::Plan;
-use crate::hook::Hook;
-use crate::json::Json;
+use crate::hook::{Action, Hook};
+use crate::json::{Json, JsonObject};
 use crate::outcome::{Effects, HookRun, Outcome};
+use crate::run::RegisteredCommand;
 use crate::sandbox::SandboxRequirement;
 use crate::skips::Skipped;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{LoadedModule, Snapshot};
 use crate::source::Origin;
 
-/// A document whose raw parts keep their bytes. Members come in the order they are added.
-struct Members(crate::json::JsonObject);
-
-impl Members {
-    fn new() -> Self {
-        Self(crate::json::JsonObject::new())
-    }
-
+/// A document is an object whose raw parts keep their bytes. Members come in the order they are added.
+impl JsonObject {
     fn add(mut self, key: &str, value: impl Into<Json>) -> Self {
-        self.0.set(key, value.into());
+        self.set(key, value.into());
         self
     }
 
@@ -40,10 +37,6 @@ impl Members {
     /// Adds what each dialect alone has to say.
     fn each(self, members: impl Fn(DialectId) -> Vec<(&'static str, Json)>) -> Self {
         DialectId::ORDER.into_iter().flat_map(members).fold(self, |document, (key, value)| document.add(key, value))
-    }
-
-    fn end(self) -> Json {
-        self.0.to_json()
     }
 }
 
@@ -69,7 +62,7 @@ pub fn outcome_document(outcome: &Outcome) -> Json {
         tool_config,
         result,
     } = &outcome.effects;
-    Members::new()
+    JsonObject::new()
         .add("event", json!(outcome.event.name()))
         .add("decision", json!(decision.map(|decision| decision.name())))
         .add("reason", json!(reason))
@@ -94,29 +87,33 @@ pub fn outcome_document(outcome: &Outcome) -> Json {
         .list("runs", outcome.runs.iter().map(run))
         .list("skipped", outcome.skipped.iter().map(skipped))
         .list("diagnostics", outcome.diagnostics.iter().map(diagnostic))
-        .end()
+        .to_json()
 }
 
-/// What is configured.
+/// What is configured. A module that has no handlers and offers commands or draws messages is listed among the hooks, without
+/// an event.
 #[must_use]
 pub fn list_document(snapshot: &Snapshot) -> Json {
-    Members::new()
-        .list("hooks", snapshot.hooks().iter().map(|hook| listed(hook)))
+    let hooks = snapshot.hooks().iter().map(|hook| listed(hook));
+    let without_handlers = snapshot.modules.iter().filter(|module| events_of_module(snapshot, module).is_empty());
+    JsonObject::new()
+        .list("hooks", hooks.chain(without_handlers.map(listed_without_handlers)))
+        .list("modules", snapshot.modules.iter().map(|module| listed_module(snapshot, module)))
         .list("diagnostics", snapshot.diagnostics().iter().map(diagnostic))
-        .end()
+        .to_json()
 }
 
 /// Diagnostics alone.
 #[must_use]
 pub fn diagnostics_document(diagnostics: &[Diagnostic]) -> Json {
-    Members::new().list("diagnostics", diagnostics.iter().map(diagnostic)).end()
+    JsonObject::new().list("diagnostics", diagnostics.iter().map(diagnostic)).to_json()
 }
 
 /// What would happen.
 #[must_use]
 pub fn explain_document(plan: &Plan) -> Json {
     let planned = plan.hooks().map(|(part, planned)| {
-        let members = Members::new()
+        let members = JsonObject::new()
             .add("hook", json!(&*planned.hook.label))
             .add("dialect", json!(part.dialect.name()))
             .add("mode", json!(part.stage.name()))
@@ -127,19 +124,19 @@ pub fn explain_document(plan: &Plan) -> Json {
             true => members.add("fails", json!(Code::TrustChanged.name())),
             false => members,
         };
-        members.end()
+        members.to_json()
     });
-    Members::new()
+    JsonObject::new()
         .add("event", json!(plan.event.name()))
         .each(|dialect| dialect.contract().plan_members(plan))
         .list("plan", planned)
         .list("skipped", plan.skipped.iter().map(skipped))
         .list("diagnostics", plan.diagnostics.iter().map(diagnostic))
-        .end()
+        .to_json()
 }
 
 fn run(run: &HookRun) -> Json {
-    Members::new()
+    JsonObject::new()
         .add("hook", json!(&*run.hook.label))
         .add("dialect", json!(run.hook.dialect.name()))
         .add("source", source(&run.hook.origin))
@@ -150,23 +147,23 @@ fn run(run: &HookRun) -> Json {
         .add("durationMs", Json::milliseconds(run.duration))
         .add("stdout", json!(run.stdout))
         .add("stderr", json!(run.stderr))
-        .end()
+        .to_json()
 }
 
 fn skipped(skipped: &Skipped) -> Json {
-    Members::new()
+    JsonObject::new()
         .add("hook", json!(&*skipped.hook.label))
         .add("dialect", json!(skipped.hook.dialect.name()))
         .add("why", json!(skipped.why.name()))
         .add("detail", json!(skipped.detail))
         .add("source", source(&skipped.hook.origin))
-        .end()
+        .to_json()
 }
 
 fn listed(hook: &Hook) -> Json {
     let event =
         hook.known_event().map(|event| event.spec().column(hook.dialect).map_or(event.name(), |column| column.name));
-    Members::new()
+    JsonObject::new()
         .add("hook", json!(&*hook.label))
         .add("event", json!(event))
         .add("matcher", json!(hook.matcher.pattern()))
@@ -178,7 +175,48 @@ fn listed(hook: &Hook) -> Json {
         .add("statusMessage", json!(hook.status_message.as_deref()))
         .add("lane", lane(hook))
         .add("sandbox", sandbox(hook))
-        .end()
+        .to_json()
+}
+
+/// The events that a module has handlers for, in its own words.
+fn events_of_module(snapshot: &Snapshot, module: &LoadedModule) -> Vec<&'static str> {
+    let is_its_own = |hook: &&Arc<Hook>| matches!(&hook.action, Action::Module(path) if *path == module.path);
+    let events = snapshot.hooks().iter().filter(is_its_own).filter_map(|hook| {
+        let event = hook.known_event()?;
+        Some(event.spec().column(hook.dialect).map_or(event.name(), |column| column.name))
+    });
+    events.collect()
+}
+
+fn listed_without_handlers(module: &LoadedModule) -> Json {
+    JsonObject::new()
+        .add("hook", json!(module.path.to_string_lossy()))
+        .add("event", Json::null())
+        .add("matcher", Json::null())
+        .add("dialect", json!(module.dialect.name()))
+        .add("source", source(&module.origin))
+        .add("enabled", json!(true))
+        .add("trusted", json!(module.trust.allows()))
+        .add("description", Json::null())
+        .add("lane", json!({}))
+        .add("sandbox", Json::null())
+        .list("commands", module.commands.iter().map(command))
+        .to_json()
+}
+
+/// A module that offers more than handlers.
+fn listed_module(snapshot: &Snapshot, module: &LoadedModule) -> Json {
+    JsonObject::new()
+        .add("module", json!(module.path.to_string_lossy()))
+        .add("events", json!(events_of_module(snapshot, module)))
+        .list("commands", module.commands.iter().map(command))
+        .add("renderers", json!(&module.renderers))
+        .add("source", source(&module.origin))
+        .to_json()
+}
+
+fn command(command: &RegisteredCommand) -> Json {
+    JsonObject::new().add("name", json!(&command.name)).add("description", json!(&command.description)).to_json()
 }
 
 /// What a hook's processes may do; null for a hook without a sandbox.
@@ -195,19 +233,19 @@ fn sandbox(hook: &Hook) -> Value {
 
 /// The faster ways a hook asked for; an empty object for most.
 fn lane(hook: &Hook) -> Json {
-    hook.exec.non_default().fold(Members::new(), |members, (key, value)| members.add(key, json!(value))).end()
+    hook.exec.non_default().fold(JsonObject::new(), |members, (key, value)| members.add(key, json!(value))).to_json()
 }
 
 fn source(origin: &Origin) -> Json {
-    Members::new()
+    JsonObject::new()
         .add("kind", json!(origin.kind.name()))
         .add("file", json!(origin.location.file.to_string_lossy()))
         .add("line", json!(origin.location.line))
-        .end()
+        .to_json()
 }
 
 fn diagnostic(diagnostic: &Diagnostic) -> Json {
-    let mut members = Members::new()
+    let mut members = JsonObject::new()
         .add("level", json!(diagnostic.level.name()))
         .add("code", json!(diagnostic.code.name()))
         .add("message", json!(diagnostic.message));
@@ -220,5 +258,5 @@ fn diagnostic(diagnostic: &Diagnostic) -> Json {
     if let Some(hint) = &diagnostic.hint {
         members = members.add("hint", json!(hint));
     }
-    members.end()
+    members.to_json()
 }

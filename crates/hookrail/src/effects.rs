@@ -1,42 +1,25 @@
 //! What hooks can do to an operation: decide about it, stop the agent, rewrite, add.
 
-use std::fmt;
-
 use crate::json::Json;
+use crate::names::named;
 
-/// What hooks decided about an operation. The order is the order of strength.
-///
-/// ```
-/// use hookrail::Decision;
-///
-/// // The strictest of several decisions is the greatest.
-/// assert_eq!([Decision::Allow, Decision::Deny, Decision::Ask].into_iter().max(), Some(Decision::Deny));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Decision {
-    /// It may go on. This never lifts a deny or a question of the host's own.
-    Allow,
-    /// The user must be asked, with the final input in front of them.
-    Ask,
-    /// It must not happen.
-    Deny,
-}
-
-impl Decision {
-    /// The name used in JSON and in messages.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask",
-            Self::Deny => "deny",
-        }
-    }
-}
-
-impl fmt::Display for Decision {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+named! {
+    /// What hooks decided about an operation. The order is the order of strength.
+    ///
+    /// ```
+    /// use hookrail::Decision;
+    ///
+    /// // The strictest of several decisions is the greatest.
+    /// assert_eq!([Decision::Allow, Decision::Deny, Decision::Ask].into_iter().max(), Some(Decision::Deny));
+    /// ```
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Decision {
+        /// The operation may happen. This never lifts a deny or a question of the host's own.
+        Allow = "allow",
+        /// The user has to approve the final input first.
+        Ask = "ask",
+        /// The operation must not happen.
+        Deny = "deny",
     }
 }
 
@@ -50,16 +33,8 @@ impl fmt::Display for Decision {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stop {
-    /// Why, for the user.
+    /// The reason, for the user.
     pub reason: String,
-}
-
-impl Stop {
-    /// A stop with its reason.
-    #[must_use]
-    pub fn new(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into() }
-    }
 }
 
 /// What the host has to do. A dialect's part of an event gives one of these, and so does the whole event.
@@ -74,7 +49,7 @@ impl Stop {
 pub struct Effects {
     /// The decision; none means that no hook had an opinion.
     pub decision: Option<Decision>,
-    /// Why.
+    /// The reason of the decision.
     pub reason: Option<String>,
     /// Whether the agent must stop.
     pub stop: Option<Stop>,
@@ -107,25 +82,25 @@ pub struct Effects {
 }
 
 impl Effects {
-    /// No opinion.
+    /// Effects of a hook without an opinion.
     #[must_use]
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// It may go on.
+    /// Effects that allow the operation.
     #[must_use]
     pub fn allow() -> Self {
         Self { decision: Some(Decision::Allow), ..Self::default() }
     }
 
-    /// The user must be asked.
+    /// Effects that require the approval of the user.
     #[must_use]
     pub fn ask(reason: impl Into<String>) -> Self {
         Self { decision: Some(Decision::Ask), reason: Some(reason.into()), ..Self::default() }
     }
 
-    /// It must not happen.
+    /// Effects that deny the operation.
     #[must_use]
     pub fn deny(reason: impl Into<String>) -> Self {
         Self { decision: Some(Decision::Deny), reason: Some(reason.into()), ..Self::default() }
@@ -134,7 +109,7 @@ impl Effects {
     /// The effects with a demand to stop the agent.
     #[must_use]
     pub fn and_stop(mut self, reason: impl Into<String>) -> Self {
-        self.stop = Some(Stop::new(reason));
+        self.stop = Some(Stop { reason: reason.into() });
         self
     }
 
@@ -153,7 +128,7 @@ impl Effects {
     }
 
     /// Adds the effects of the dialect that came next. Decisions combine by strength, texts are joined, and a later
-    /// rewrite stands in place of an earlier one, because the later dialect was asked about the earlier rewrite.
+    /// rewrite replaces an earlier one, because the later dialect was asked about the earlier rewrite.
     pub(crate) fn absorb(&mut self, next: Effects) {
         use std::cmp::Ordering;
         // Every field has to say how it combines.

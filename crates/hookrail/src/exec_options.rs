@@ -4,6 +4,8 @@
 
 use std::num::NonZeroU8;
 
+use crate::names::named;
+
 /// What a hook's entry asked for. The default is what every other hook gets: a shell, a pipe, and a process for each event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExecOptions {
@@ -45,51 +47,27 @@ impl ExecOptions {
     }
 }
 
-/// Whether a command line is given to a shell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ShellUse {
-    /// In every case.
-    #[default]
-    Always,
-    /// Unless the program can be started directly and nothing of that can be told apart.
-    Auto,
-}
-
-impl ShellUse {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::Always, Self::Auto];
-
-    /// The name used in configuration and messages.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Always => "always",
-            Self::Auto => "auto",
-        }
+named! {
+    /// Whether a command line is given to a shell.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum ShellUse {
+        /// The command line is given to a shell in every case.
+        #[default]
+        Always = "always",
+        /// The program is started directly if neither the hook nor the user can tell the difference.
+        Auto = "auto",
     }
 }
 
-/// What a hook's standard input is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum StdinKind {
-    /// A pipe, whatever the size.
-    #[default]
-    Pipe,
-    /// A file that all hooks of the event share, where the system has such files; else a pipe.
-    File,
-}
-
-impl StdinKind {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::Pipe, Self::File];
-
-    /// The name used in configuration and messages.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Pipe => "pipe",
-            Self::File => "file",
-        }
+named! {
+    /// What a hook's standard input is.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum StdinKind {
+        /// A pipe, whatever the size.
+        #[default]
+        Pipe = "pipe",
+        /// A file that all hooks of the event share, where the system has such files; else a pipe.
+        File = "file",
     }
 }
 

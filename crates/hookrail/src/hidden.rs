@@ -1,6 +1,6 @@
 //! Characters that make a text look like another one.
 
-/// Whether a terminal acts on the character, shows nothing where it stands, or shows a blank that is not a plain space.
+/// Whether a terminal acts on the character, shows nothing in its place, or shows a blank that is not a plain space.
 ///
 /// These are Unicode's control, format, default-ignorable and white-space characters, and the blank Braille pattern.
 #[must_use]

@@ -16,6 +16,7 @@ pub use crate::sandbox::{SandboxFloors, SandboxProblem, SandboxProfile, SandboxR
 use crate::dialect::registry::DialectId;
 use crate::event::EventKind;
 use crate::matcher::Matcher;
+use crate::names::named;
 use crate::native::NativeHook;
 use crate::run::capabilities::Capabilities;
 pub use crate::source::Authority;
@@ -33,7 +34,7 @@ use crate::trust::Fingerprint;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Hook {
-    /// The event it is for; where the scope says so, merely one that stands in for it.
+    /// The event it is for. If the scope is [`EventScope::Unknown`], it is any event of the dialect.
     pub event: EventKind,
     /// Whether that event is known to be the one.
     pub scope: EventScope,
@@ -51,11 +52,11 @@ pub struct Hook {
     pub matcher: Matcher,
     /// What it was compared with when it was granted, for a guard whose definition has changed since.
     pub(crate) granted_matcher: Option<Matcher>,
-    /// What it does.
+    /// What it runs.
     pub action: Action,
-    /// The time it has.
+    /// The time after which a run is ended.
     pub timeout: Duration,
-    /// What a failure does.
+    /// What a failed run does to the operation.
     pub on_failure: OnFailure,
     /// The faster ways it asked for.
     pub exec: ExecOptions,
@@ -85,7 +86,7 @@ pub enum EventScope {
     /// It is for its event and no other.
     #[default]
     One,
-    /// Nobody can say before it runs, so it takes part in every event of its dialect.
+    /// Its events are known only when it runs, so it takes part in every event of its dialect.
     Unknown,
 }
 
@@ -106,34 +107,44 @@ pub enum Action {
     Unusable(Arc<str>),
 }
 
-/// What a failed run does to the operation.
-///
-/// ```
-/// use hookrail::OnFailure;
-///
-/// // Of several policies the strictest is the greatest.
-/// assert_eq!(OnFailure::Allow.max(OnFailure::Block), OnFailure::Block);
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum OnFailure {
-    /// The operation goes on.
-    #[default]
-    Allow,
-    /// The user is asked.
-    Ask,
-    /// The operation is blocked.
-    Block,
+/// A command as it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum CommandText {
+    /// A line for a shell.
+    Line(Arc<str>),
+    /// A program and its arguments.
+    Words(Arc<[String]>),
 }
 
-impl OnFailure {
-    /// The name used in configuration and messages.
-    #[must_use]
-    pub fn name(self) -> &'static str {
+impl Action {
+    /// The command, if this is one.
+    pub(crate) fn command(&self) -> Option<CommandText> {
         match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask",
-            Self::Block => "block",
+            Self::Shell(line) => Some(CommandText::Line(Arc::clone(line))),
+            Self::Program(words) => Some(CommandText::Words(Arc::clone(words))),
+            Self::Module(_) | Self::Native(_) | Self::NotExecutable(_) | Self::Unusable(_) => None,
         }
+    }
+}
+
+named! {
+    /// What a failed run does to the operation.
+    ///
+    /// ```
+    /// use hookrail::OnFailure;
+    ///
+    /// // Of several policies the strictest is the greatest.
+    /// assert_eq!(OnFailure::Allow.max(OnFailure::Block), OnFailure::Block);
+    /// ```
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum OnFailure {
+        /// The operation is allowed.
+        #[default]
+        Allow = "allow",
+        /// The user is asked.
+        Ask = "ask",
+        /// The operation is blocked.
+        Block = "block",
     }
 }
 
@@ -150,14 +161,14 @@ pub enum GroupOrder {
 /// Whether a hook takes part, apart from trust.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Standing {
-    /// It does.
+    /// The hook takes part.
     #[default]
     Active,
     /// Its name is on a list of disabled hooks, here.
     Disabled(Arc<str>),
     /// Hooks of its kind are switched off explicitly, here.
     SwitchedOff(Arc<str>),
-    /// Nobody switched hooks of its kind on.
+    /// Hooks of its kind are off by default, and no settings switch them on.
     NeverSwitchedOn,
 }
 
@@ -201,14 +212,6 @@ impl Trust {
         }
     }
 
-    /// What has to be found unchanged immediately before the hook runs; nothing for a hook that needs no trust.
-    pub(crate) fn to_be_verified(&self) -> Option<&Fingerprint> {
-        match self {
-            Self::Granted(taken) => Some(taken),
-            Self::NotNeeded | Self::ForThisRun(_) | Self::Never(_) | Self::Changed(_) => None,
-        }
-    }
-
     /// What a grant of the hook covers; none for a hook that needs no grant.
     #[must_use]
     pub fn fingerprint(&self) -> Option<&Fingerprint> {
@@ -228,14 +231,6 @@ pub struct Owner {
     pub dir: std::path::PathBuf,
     /// Where it keeps what survives its updates.
     pub data_dir: Option<std::path::PathBuf>,
-}
-
-impl Owner {
-    /// An owner from its parts.
-    #[must_use]
-    pub fn new(id: impl Into<String>, dir: impl Into<std::path::PathBuf>) -> Self {
-        Self { id: id.into(), dir: dir.into(), data_dir: None }
-    }
 }
 
 impl Hook {
@@ -281,7 +276,7 @@ impl Hook {
         }
     }
 
-    /// How much its word weighs.
+    /// Its authority against other hooks.
     #[must_use]
     pub fn authority(&self) -> Authority {
         self.origin.kind.authority()

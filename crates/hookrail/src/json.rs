@@ -8,7 +8,9 @@ mod object_writer;
 
 pub(crate) use object_writer::{ObjectWriter, Written};
 
+use std::collections::HashMap;
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use memchr::memchr2;
@@ -172,22 +174,14 @@ impl Json {
             return true;
         }
         let Some(depth) = depth.checked_sub(1) else { return false };
+        if let (Some(one), Some(two)) = (self.as_object(), other.as_object()) {
+            let is_same = |(key, value): (&str, &Json)| two.get(key).is_some_and(|two| value.same_within(two, depth));
+            return one.0.len() == two.0.len() && one.iter().all(is_same);
+        }
+        if let (Some(one), Some(two)) = (self.as_array(), other.as_array()) {
+            return one.len() == two.len() && one.iter().zip(&two).all(|(one, two)| one.same_within(two, depth));
+        }
         match (self.kind(), other.kind()) {
-            (JsonKind::Object, JsonKind::Object) => match (self.as_object(), other.as_object()) {
-                (Some(one), Some(two)) => {
-                    one.0.len() == two.0.len()
-                        && one
-                            .iter()
-                            .all(|(key, value)| two.get(key).is_some_and(|other| value.same_within(other, depth)))
-                }
-                _ => false,
-            },
-            (JsonKind::Array, JsonKind::Array) => match (self.as_array(), other.as_array()) {
-                (Some(one), Some(two)) => {
-                    one.len() == two.len() && one.iter().zip(&two).all(|(a, b)| a.same_within(b, depth))
-                }
-                _ => false,
-            },
             (JsonKind::String, JsonKind::String) => self.as_str() == other.as_str(),
             (JsonKind::Number, JsonKind::Number) => {
                 let exact = |json: &Json| json.text().len() <= 15;
@@ -206,7 +200,7 @@ impl fmt::Debug for Json {
 
 impl PartialEq for Json {
     fn eq(&self, other: &Self) -> bool {
-        // Mostly a value is compared with itself, to learn whether anybody has changed it.
+        // Mostly a value is compared with itself, to learn whether a hook has changed it.
         Arc::ptr_eq(&self.0, &other.0) || self.text() == other.text()
     }
 }
@@ -339,12 +333,12 @@ impl JsonObject {
         Json::of(self).unwrap_or_else(|_| Json::null())
     }
 
-    /// The text of the object, for whoever only hands it on.
+    /// The text of the object, for a caller that only passes it on.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         serde_json::to_vec(self).unwrap_or_else(|_| b"null".to_vec())
     }
 
-    /// The text of the object, for several to whom it is handed on.
+    /// The text of the object, shared by all hooks that receive it.
     pub(crate) fn to_shared_bytes(&self) -> Arc<[u8]> {
         let mut writer = ObjectWriter::new();
         for (key, value) in &self.0 {
@@ -376,32 +370,45 @@ impl Serialize for JsonObject {
 
 impl<'de> Deserialize<'de> for JsonObject {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
-        impl<'de> Visitor<'de> for Members {
-            type Value = JsonObject;
+        // A key that comes twice keeps its first place and its last value, as in JavaScript. The index keeps an object with
+        // very many keys from costing quadratic time.
+        let mut members: Vec<(String, Json)> = Vec::new();
+        let mut index = HashMap::<String, usize>::new();
+        for (key, value) in ObjectMembers::deserialize(deserializer)?.0 {
+            match index.get(&key).and_then(|at| members.get_mut(*at)) {
+                Some(member) => member.1 = value,
+                None => {
+                    index.insert(key.clone(), members.len());
+                    members.push((key, value));
+                }
+            }
+        }
+        Ok(Self(members))
+    }
+}
+
+/// The members of an object as they are written, also those whose key comes again.
+pub(crate) struct ObjectMembers<V>(pub(crate) Vec<(String, V)>);
+
+impl<'de, V: Deserialize<'de>> Deserialize<'de> for ObjectMembers<V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Collect<V>(PhantomData<V>);
+        impl<'de, V: Deserialize<'de>> Visitor<'de> for Collect<V> {
+            type Value = ObjectMembers<V>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<JsonObject, A::Error> {
-                // A key that stands twice keeps its first place and its last value, as in JavaScript. The index
-                // keeps an object with very many keys from costing quadratic time.
-                let mut members: Vec<(String, Json)> = Vec::new();
-                let mut index = std::collections::HashMap::<String, usize>::new();
-                while let Some((key, value)) = map.next_entry::<String, Json>()? {
-                    match index.get(&key).and_then(|at| members.get_mut(*at)) {
-                        Some(member) => member.1 = value,
-                        None => {
-                            index.insert(key.clone(), members.len());
-                            members.push((key, value));
-                        }
-                    }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ObjectMembers<V>, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
                 }
-                Ok(JsonObject(members))
+                Ok(ObjectMembers(members))
             }
         }
-        deserializer.deserialize_map(Members)
+        deserializer.deserialize_map(Collect(PhantomData))
     }
 }
 

@@ -77,6 +77,7 @@ pub mod hook;
 mod json;
 mod log;
 pub mod module;
+mod names;
 mod native;
 pub mod outcome;
 pub mod payload;
@@ -115,9 +116,9 @@ pub mod plan {
 /// How processes of hooks are run, and how they end.
 pub mod process {
     pub use crate::run::{
-        How, LeftBehind, ModuleEnd, NativeEnd, Network, Output, OutputLimits, ProcessEnd, Protection, Readable,
-        Relocation, RelocationReason, RunEnd, RunId, RunInput, RunLedger, RunRequest, Sandbox, SpawnFailure,
-        Surroundings, Terms,
+        How, ModuleEnd, NativeEnd, Network, OrphanCleanup, Output, OutputLimits, ProcessEnd, Protection, Readable,
+        Relocation, RelocationReason, RunEnd, RunId, RunInput, RunLedger, RunLimits, RunRequest, Sandbox, SpawnFailure,
+        Surroundings,
     };
 }
 

@@ -12,7 +12,7 @@ macro_rules! log {
 
 pub(crate) use log;
 
-/// Writes to a log. A subscriber that panics, because nobody reads its terminal any more, loses the line and nothing else.
+/// Runs code that writes to a log. A subscriber that panics, for example because its terminal is gone, loses the line and nothing else.
 pub(crate) fn shielded(write: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(write)) {
         // Dropping what was thrown is code of others too.

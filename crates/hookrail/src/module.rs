@@ -31,6 +31,8 @@ pub use loader::{HookLoadError, LoadHooksResult, LoadedHook, discover_and_load_h
 pub use runner::{Blocked, ErrorSubscription, HookRunner};
 pub use tool::{HookToolWrapper, Tool, wrap_tools};
 
+pub use crate::dialect::xcsh::result_members;
+
 pub use crate::run::{
     CAPABILITY_NAMES, Capabilities, CapabilityError, CapabilityProblem, CapabilityScope, HostFuture, LoadFailure,
     LoadPlace, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld,

@@ -6,70 +6,50 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::registry::DialectId;
 pub(crate) use crate::effects::join;
 pub use crate::effects::{Decision, Effects, Stop};
 use crate::event::EventKind;
 use crate::hook::{Hook, OnFailure};
 use crate::json::Json;
+use crate::names::named;
 use crate::skips::Skips;
 
-/// How a planned hook ended. Exactly one of these holds for every hook that was planned.
-///
-/// ```
-/// use hookrail::EndKind;
-///
-/// assert_eq!(EndKind::TimedOut.name(), "timed-out");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum EndKind {
-    /// It answered.
-    Answered,
-    /// It ended well and said nothing.
-    Silent,
-    /// Its time was up.
-    TimedOut,
-    /// A signal ended it.
-    Signalled,
-    /// It exited with a status other than zero.
-    Exited,
-    /// It could not be started.
-    SpawnFailed,
-    /// What it said is not an answer.
-    BadOutput,
-    /// It wrote too much.
-    OutputLimit,
-    /// The host did not want it any more.
-    Cancelled,
-    /// Its handler threw.
-    Threw,
-    /// It went over its memory or stack limit.
-    Limit,
-    /// It was not asked: its entry is broken, or it has changed since it was granted.
-    Unusable,
-    /// The host did not wait for it.
-    Detached,
-}
-
-impl EndKind {
-    /// The name used in JSON and in messages.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Answered => "answered",
-            Self::Silent => "silent",
-            Self::TimedOut => "timed-out",
-            Self::Signalled => "signalled",
-            Self::Exited => "exited",
-            Self::SpawnFailed => "spawn-failed",
-            Self::BadOutput => "bad-output",
-            Self::OutputLimit => "output-limit",
-            Self::Cancelled => "cancelled",
-            Self::Threw => "threw",
-            Self::Limit => "limit",
-            Self::Unusable => "unusable",
-            Self::Detached => "detached",
-        }
+named! {
+    /// How a planned hook ended. Exactly one of these holds for every hook that was planned.
+    ///
+    /// ```
+    /// use hookrail::EndKind;
+    ///
+    /// assert_eq!(EndKind::TimedOut.name(), "timed-out");
+    /// ```
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum EndKind {
+        /// It answered.
+        Answered = "answered",
+        /// It ended well and said nothing.
+        Silent = "silent",
+        /// Its time was up.
+        TimedOut = "timed-out",
+        /// A signal ended it.
+        Signalled = "signalled",
+        /// It exited with a status other than zero.
+        Exited = "exited",
+        /// It could not be started.
+        SpawnFailed = "spawn-failed",
+        /// What it said is not an answer.
+        BadOutput = "bad-output",
+        /// It wrote too much.
+        OutputLimit = "output-limit",
+        /// The host did not want it any more.
+        Cancelled = "cancelled",
+        /// Its handler threw.
+        Threw = "threw",
+        /// It went over its memory or stack limit.
+        Limit = "limit",
+        /// It was not asked: its entry is broken, or it has changed since it was granted.
+        Unusable = "unusable",
+        /// The host did not wait for it.
+        Detached = "detached",
     }
 }
 
@@ -123,6 +103,8 @@ pub struct HookRun {
     pub stderr: String,
     /// What it was asked about, where others could have changed that afterwards.
     pub judged: Option<Json>,
+    /// Whether its answer changes what guards are asked about: the tool's input, the prompt, the request to the model.
+    pub rewrites: bool,
 }
 
 /// Why the engine itself answered an event that can be denied, whatever its hooks say.
@@ -221,25 +203,24 @@ impl Outcome {
         }
     }
 
-    /// The outcome of an event whose hooks could not be heard. A gate that was not guarded stays shut.
+    /// The outcome of an event whose hooks could not be heard.
     #[must_use]
     pub(crate) fn abandoned(event: EventKind) -> Self {
-        let mut outcome = Self::untouched(event);
         let message = "the engine was torn down before the hooks of this event had answered";
-        outcome.diagnostics.push(Diagnostic::new(Code::HookCancelled, message));
-        if event.spec().is_gating() {
-            outcome.effects = Effects::deny(message);
-        }
-        outcome
+        Self::not_asked(event, Code::HookCancelled, message.to_owned())
     }
 
-    /// The outcome of an event that is fired too deep inside hooks of other engines. A gate stays shut, so that the
-    /// recursion ends.
+    /// The outcome of an event that is fired too deep inside hooks of other engines: the recursion ends here.
     #[must_use]
     pub(crate) fn too_deep(event: EventKind, depth: u32) -> Self {
+        Self::not_asked(event, Code::TooDeep, format!("hooks are nested {depth} deep; no more are run"))
+    }
+
+    /// The outcome of an event about which no hook is asked although some would take part. One that can be denied is
+    /// denied, because no guard has seen it.
+    fn not_asked(event: EventKind, code: Code, message: String) -> Self {
         let mut outcome = Self::untouched(event);
-        let message = format!("hooks are nested {depth} deep; no more are run");
-        outcome.diagnostics.push(Diagnostic::new(Code::TooDeep, message.clone()));
+        outcome.diagnostics.push(Diagnostic::new(code, message.clone()));
         if event.spec().is_gating() {
             outcome.effects = Effects::deny(message);
         }
@@ -263,10 +244,5 @@ impl Outcome {
     #[must_use]
     pub fn is_denied(&self) -> bool {
         self.effects.decision == Some(Decision::Deny)
-    }
-
-    /// The runs of one dialect.
-    pub fn runs_of(&self, dialect: DialectId) -> impl Iterator<Item = &HookRun> {
-        self.runs.iter().filter(move |run| run.hook.dialect == dialect)
     }
 }

@@ -3,12 +3,10 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::fmt;
-use std::marker::PhantomData;
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::IgnoredAny;
 
-use crate::json::{Json, after_string};
+use crate::json::{Json, ObjectMembers, after_string};
 
 impl Json {
     /// The first key that an object in this value has twice, at any depth; none when every key is written once.
@@ -64,7 +62,7 @@ impl Json {
 
     /// The members of an object as they are written, also those whose key comes again; nothing when this is no object.
     pub(crate) fn members(&self) -> Vec<(String, Json)> {
-        self.decode::<Members<Json>>().map(|members| members.0).unwrap_or_default()
+        self.decode::<ObjectMembers<Json>>().map(|members| members.0).unwrap_or_default()
     }
 }
 
@@ -72,7 +70,7 @@ impl Json {
 /// The values are not looked at and not copied.
 #[must_use]
 pub fn repeated_member(text: &str) -> Option<String> {
-    serde_json::from_str::<Members<IgnoredAny>>(text).ok().and_then(|members| {
+    serde_json::from_str::<ObjectMembers<IgnoredAny>>(text).ok().and_then(|members| {
         let mut seen = HashSet::new();
         members.0.into_iter().map(|(key, _)| key).find(|key| !seen.insert(key.clone()))
     })
@@ -102,38 +100,13 @@ impl<'t> Keys<'t> {
     }
 }
 
-/// A key as a parser reads it: an escape and the character it stands for are the same.
+/// A key as a parser reads it: an escape and the character it encodes are the same.
 fn decoded(raw: &str) -> Cow<'_, str> {
     if !raw.contains('\\') {
         return Cow::Borrowed(raw);
     }
     // Half a character cannot be decoded, and is compared as it is written.
     serde_json::from_str::<String>(&format!("\"{raw}\"")).map_or(Cow::Borrowed(raw), Cow::Owned)
-}
-
-/// The members of an object, none left out.
-struct Members<V>(Vec<(String, V)>);
-
-impl<'de, V: Deserialize<'de>> Deserialize<'de> for Members<V> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Collect<V>(PhantomData<V>);
-        impl<'de, V: Deserialize<'de>> Visitor<'de> for Collect<V> {
-            type Value = Members<V>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<V>, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Members(members))
-            }
-        }
-        deserializer.deserialize_map(Collect(PhantomData))
-    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::source::Authority;
 
-/// What the processes of a hook may do. Paths stand as they were written: relative ones count from the project, and `~/`
+/// What the processes of a hook may do. Paths are kept as they were written: relative ones are relative to the project, and `~/`
 /// from the user's home directory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SandboxProfile {
@@ -27,17 +27,11 @@ impl SandboxProfile {
     /// The name of [`SandboxProfile::guard`].
     pub const GUARD: &str = "guard";
 
-    /// A profile from its parts.
-    #[must_use]
-    pub fn new(read: Readable, write: Vec<PathBuf>, network: Network) -> Self {
-        Self { read, write, network }
-    }
-
     /// The profile of a hook that looks and answers: it reads everything, writes its private temporary folder only, and has
     /// no network.
     #[must_use]
     pub fn guard() -> Self {
-        Self::new(Readable::Everything, Vec::new(), Network::Denied)
+        Self { read: Readable::Everything, write: Vec::new(), network: Network::Denied }
     }
 
     /// The profile as it is written in JSON; two profiles that differ are written differently.
@@ -58,7 +52,7 @@ impl SandboxProfile {
     /// Reads a profile as it is written in JSON; none for `"none"`.
     ///
     /// # Errors
-    /// If it is not a profile. The caller decides what stands in its place, which must not allow more than `guard`.
+    /// If it is not a profile. The caller decides what is used in its place, which must not allow more than `guard`.
     pub fn from_json(written: &Value) -> Result<Option<Self>, SandboxProblem> {
         let members = match written {
             Value::String(name) if name == "none" => return Ok(None),
@@ -242,7 +236,7 @@ mod tests {
         std::fs::create_dir_all(home.join("cache")).unwrap();
         std::os::unix::fs::symlink(&home, project.join("link")).unwrap();
         let of = |path: &str| {
-            let profile = SandboxProfile::new(Readable::Everything, vec![path.into()], Network::Denied);
+            let profile = SandboxProfile { write: vec![path.into()], ..SandboxProfile::guard() };
             profile.rules(&project, Some(&home)).write
         };
         assert_eq!(of("out"), [project.join("out")]);

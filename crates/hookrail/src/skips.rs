@@ -7,39 +7,26 @@ use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use crate::hook::Hook;
+use crate::names::named;
 
-/// Why a hook did not run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SkipReason {
-    /// Its matcher does not match.
-    Matcher,
-    /// Another hook with the same command is kept.
-    Duplicate,
-    /// It is on a list of disabled hooks.
-    Disabled,
-    /// It belongs to a project that is not trusted, or has changed since it was.
-    Untrusted,
-    /// The chain ended before its turn.
-    ChainEnded,
-    /// Hooks are off.
-    HooksOff,
-    /// Its type cannot be executed here.
-    NotExecutable,
-}
-
-impl SkipReason {
-    /// The name used in JSON and in messages.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Matcher => "matcher",
-            Self::Duplicate => "duplicate",
-            Self::Disabled => "disabled",
-            Self::Untrusted => "untrusted",
-            Self::ChainEnded => "chain-ended",
-            Self::HooksOff => "hooks-off",
-            Self::NotExecutable => "not-executable",
-        }
+named! {
+    /// Why a hook did not run.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum SkipReason {
+        /// Its matcher does not match.
+        Matcher = "matcher",
+        /// Another hook with the same command is kept.
+        Duplicate = "duplicate",
+        /// It is on a list of disabled hooks.
+        Disabled = "disabled",
+        /// It belongs to a project that is not trusted, or has changed since it was.
+        Untrusted = "untrusted",
+        /// The chain ended before its turn.
+        ChainEnded = "chain-ended",
+        /// Hooks are off.
+        HooksOff = "hooks-off",
+        /// Its type cannot be executed here.
+        NotExecutable = "not-executable",
     }
 }
 
@@ -48,9 +35,9 @@ impl SkipReason {
 pub struct Skipped {
     /// The hook.
     pub hook: Arc<Hook>,
-    /// Why.
+    /// The reason.
     pub why: SkipReason,
-    /// Why, in words.
+    /// The reason in words.
     pub detail: String,
 }
 
@@ -84,12 +71,6 @@ impl Skips {
         self.known.iter().chain(self.unplanned.iter().flat_map(|unplanned| unplanned.iter()))
     }
 
-    /// The first one.
-    #[must_use]
-    pub fn first(&self) -> Option<&Skipped> {
-        self.iter().next()
-    }
-
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -99,7 +80,7 @@ impl Skips {
     /// Whether every hook ran.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.first().is_none()
+        self.iter().next().is_none()
     }
 
     /// Adds hooks whose turn never came.

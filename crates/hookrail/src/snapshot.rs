@@ -9,11 +9,11 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::registry::DialectId;
 use crate::event::{EventKind, EventSet};
 use crate::hook::{EventScope, Hook, OnFailure, Standing, Trust};
-use crate::matcher::{MatcherSet, Verdict};
+use crate::matcher::{MatchResult, MatcherSet};
 use crate::outcome::{Outcome, Refusal};
 use crate::run::RegisteredCommand;
 use crate::sandbox::SandboxFloors;
-use crate::source::SourceKind;
+use crate::source::{Origin, SourceKind};
 use crate::tools::{ToolNames, Tools};
 use crate::trust::Digest;
 
@@ -30,7 +30,7 @@ pub struct Snapshot {
     pub(crate) dialects: Option<Vec<DialectId>>,
     pub(crate) tools: Tools,
     pub(crate) sources: SourceReport,
-    /// Everything that has to be watched, once somebody has asked for it.
+    /// Everything that has to be watched; found when it is first asked for.
     files: OnceLock<Vec<PathBuf>>,
     /// Modules that have more than handlers to offer, in load order.
     pub(crate) modules: Vec<LoadedModule>,
@@ -85,29 +85,24 @@ const FEW: usize = 8;
 /// The hooks of one dialect for one event, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Audience {
-    hooks: Vec<Arc<Hook>>,
-    /// Their matchers, once somebody has asked for them.
+    pub(crate) hooks: Vec<Arc<Hook>>,
+    /// Their matchers as one set; made when it is first needed.
     matchers: OnceLock<MatcherSet>,
 }
 
 impl Audience {
-    /// Every hook, in order.
-    pub(crate) fn hooks(&self) -> &[Arc<Hook>] {
-        &self.hooks
-    }
-
     /// The hooks whose matchers count as matching a subject, or surely match the other name it has, in order.
-    pub(crate) fn matching(&self, subject: &str, other_name: Option<&str>) -> Vec<(&Arc<Hook>, Verdict)> {
+    pub(crate) fn matching(&self, subject: &str, other_name: Option<&str>) -> Vec<(&Arc<Hook>, MatchResult)> {
         let mut found = self.found(subject);
         if let Some(name) = other_name {
-            found.extend(self.found(name).into_iter().filter(|(_, verdict)| *verdict == Verdict::Matches));
-            found.sort_by_key(|(at, verdict)| (*at, *verdict != Verdict::Matches));
+            found.extend(self.found(name).into_iter().filter(|(_, verdict)| *verdict == MatchResult::Matches));
+            found.sort_by_key(|(at, verdict)| (*at, *verdict != MatchResult::Matches));
             found.dedup_by_key(|(at, _)| *at);
         }
         found.into_iter().filter_map(|(at, verdict)| Some((self.hooks.get(at)?, verdict))).collect()
     }
 
-    fn found(&self, subject: &str) -> Vec<(usize, Verdict)> {
+    fn found(&self, subject: &str) -> Vec<(usize, MatchResult)> {
         if self.hooks.len() <= FEW {
             let verdicts = self.hooks.iter().map(|hook| hook.matcher_in_force().test(subject)).enumerate();
             return verdicts.filter(|(_, verdict)| verdict.is_match()).collect();
@@ -122,6 +117,8 @@ impl Audience {
 #[derive(Clone, Debug)]
 pub(crate) struct LoadedModule {
     pub(crate) path: Arc<Path>,
+    pub(crate) dialect: DialectId,
+    pub(crate) origin: Origin,
     pub(crate) trust: Trust,
     pub(crate) commands: Vec<RegisteredCommand>,
     pub(crate) renderers: Vec<String>,
@@ -139,22 +136,22 @@ pub struct Policy {
 /// What a later allow does to an earlier deny of a model call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ModelDecisions {
-    /// The later one counts, with a warning.
+    /// The later decision is used, with a warning.
     #[default]
     LastWins,
-    /// Deny counts.
+    /// A deny is never lifted.
     Strict,
 }
 
 /// Whether hooks run at all, whatever configuration says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Switch {
-    /// They do.
+    /// Hooks run.
     #[default]
     On,
-    /// None runs, for this reason.
+    /// No hook runs, for this reason.
     Off(Arc<str>),
-    /// Only the system layer's run, for this reason.
+    /// Only hooks of the system layer run, for this reason.
     SystemOnly(Arc<str>),
 }
 
@@ -292,7 +289,7 @@ impl Snapshot {
     #[must_use]
     pub fn wanted(&self) -> EventSet {
         let mut wanted = EventSet::EMPTY;
-        // What concerns every outcome is said also with one that nobody takes part in.
+        // What concerns every outcome is reported also for an event in which no hook takes part.
         if matches!(self.switch, Switch::SystemOnly(_)) || !self.standing.is_empty() {
             EventKind::all().for_each(|kind| wanted.insert(kind));
         }

@@ -2,33 +2,36 @@
 //!
 //! This module knows no configuration format and no dialect.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
 
-/// The kind of place a hook was configured in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SourceKind {
-    /// A file of the project the agent works in. Needs trust.
-    Project,
-    /// The user's own settings.
-    User,
-    /// The machine's settings, a floor for all others.
-    System,
-    /// An extension the user installed.
-    Extension,
-    /// A plugin the user installed.
-    Plugin,
-    /// Named on the command line or by the embedding host.
-    Option,
-    /// Registered by the embedding program as code.
-    Native,
+use crate::names::named;
+
+named! {
+    /// The kind of place a hook was configured in.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum SourceKind {
+        /// A file of the project the agent works in. Needs trust.
+        Project = "project",
+        /// The user's own settings.
+        User = "user",
+        /// The machine's settings, a floor for all others.
+        System = "system",
+        /// An extension the user installed.
+        Extension = "extension",
+        /// A plugin the user installed.
+        Plugin = "plugin",
+        /// Named on the command line or by the embedding host.
+        Option = "option",
+        /// Registered by the embedding program as code.
+        Native = "native",
+    }
 }
 
-/// How much a hook's word weighs against others, by where it was configured. The order is the order of weight.
+/// The authority of a hook against others, by where it was configured. The order is from the least to the most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Authority {
     /// A file of the project.
@@ -37,38 +40,18 @@ pub enum Authority {
     /// The user: settings, extensions, installed plugins, the user's modules and those named on the command line. Hooks
     /// of the embedding program have the same authority: the user chose the program, and it acts for the user.
     User,
-    /// The system layer's floor: what it says stands.
+    /// The system layer. No other layer can override it.
     System,
 }
 
 impl SourceKind {
-    /// How much the word of a hook that was configured there weighs.
+    /// The authority of a hook that was configured there.
     pub(crate) fn authority(self) -> Authority {
         match self {
             Self::System => Authority::System,
             Self::User | Self::Extension | Self::Plugin | Self::Option | Self::Native => Authority::User,
             Self::Project => Authority::Project,
         }
-    }
-
-    /// The name used in JSON and in messages.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Project => "project",
-            Self::User => "user",
-            Self::System => "system",
-            Self::Extension => "extension",
-            Self::Plugin => "plugin",
-            Self::Option => "option",
-            Self::Native => "native",
-        }
-    }
-}
-
-impl fmt::Display for SourceKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 
@@ -109,16 +92,10 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// An origin from its parts.
-    #[must_use]
-    pub fn new(kind: SourceKind, location: Location) -> Self {
-        Self { kind, location }
-    }
-
     /// The origin of a hook that no file describes.
     #[must_use]
     pub fn without_file(kind: SourceKind) -> Self {
-        Self::new(kind, Location::whole_file(&PathBuf::new()))
+        Self { kind, location: Location::whole_file(&PathBuf::new()) }
     }
 }
 

@@ -129,7 +129,7 @@ fn a_guard_that_does_not_match_denies_nothing() {
     guard.matcher = hookrail::matcher::Matcher::compile(
         "other_tool",
         hookrail::matcher::Language::GlobOrRegex,
-        hookrail::matcher::Scope::Anywhere,
+        hookrail::matcher::MatchScope::Anywhere,
         hookrail::matcher::OnInvalid::Literal,
     )
     .matcher;
@@ -178,7 +178,7 @@ fn an_event_that_no_hook_matches_ends_as_the_machine_would_end_it() {
         made.matcher = hookrail::matcher::Matcher::compile(
             "^another_tool$",
             hookrail::matcher::Language::GlobOrRegex,
-            hookrail::matcher::Scope::Anywhere,
+            hookrail::matcher::MatchScope::Anywhere,
             hookrail::matcher::OnInvalid::Literal,
         )
         .matcher;

@@ -72,7 +72,7 @@ fn without_a_rewrite_the_tool_gets_the_original_bytes() {
     assert_eq!(result.content.as_str().unwrap(), r#"{"path":"a","n":1.0}"#);
 }
 
-/// Somebody who answers every question the same way, and remembers what was shown.
+/// An approver that answers every question the same way, and remembers what was shown.
 struct Person {
     answer: Approval,
     shown: Arc<Mutex<Vec<String>>>,
@@ -99,7 +99,7 @@ fn ask_shows_the_final_input_and_the_answer_counts() {
     for (answer, end) in [
         (Approval::Granted, ToolEnd::Ran),
         (Approval::Refused("no thanks".into()), ToolEnd::Denied),
-        (Approval::NobodyThere, ToolEnd::Denied),
+        (Approval::Unavailable, ToolEnd::Denied),
     ] {
         let (_dir, guard) = guard(&hooks);
         let shown: Arc<Mutex<Vec<String>>> = Arc::default();
@@ -108,8 +108,8 @@ fn ask_shows_the_final_input_and_the_answer_counts() {
         assert_eq!(result.end, end, "{answer:?}");
         assert_eq!(shown.lock().unwrap()[..], [r#"write_file {"path":"b"} sure?"#.to_owned()]);
     }
-    let (_dir, nobody) = guard(&hooks);
-    let result = run(nobody.tool_call(call(), |_| async { Ok(ToolOutput::text("ran")) }));
+    let (_dir, without_user) = guard(&hooks);
+    let result = run(without_user.tool_call(call(), |_| async { Ok(ToolOutput::text("ran")) }));
     assert_eq!(result.end, ToolEnd::Denied, "without an approver a question is a deny");
 }
 
@@ -261,7 +261,7 @@ fn too_deep_inside_hooks_a_gate_that_no_hook_guards_stays_open() {
     elsewhere.matcher = hookrail::matcher::Matcher::compile(
         "another_tool",
         hookrail::matcher::Language::GlobOrRegex,
-        hookrail::matcher::Scope::Anywhere,
+        hookrail::matcher::MatchScope::Anywhere,
         hookrail::matcher::OnInvalid::Literal,
     )
     .matcher;
@@ -325,7 +325,7 @@ fn protected_paths_read_nothing_of_a_project_that_is_not_trusted() {
 }
 
 #[test]
-fn whoever_interrupts_a_guard_keeps_the_gate_shut() {
+fn an_interrupted_guard_keeps_the_gate_shut() {
     let (dir, guard) = guard(&[(EventKind::BeforeTool, "touch started; sleep 60")]);
     let interrupting = guard.clone();
     let started = dir.path().join("started");

@@ -185,8 +185,8 @@ fn is_chain(stack: &[Scripted]) -> bool {
 
 /// What was restricted before is restricted after. A denied operation does not happen, so nothing is left to restrict.
 ///
-/// Two rewrites of the system that contradict each other side by side deny the operation although nobody said so; one
-/// after the other both stand. So whoever makes the event a chain takes such a deny away.
+/// Two rewrites of the system that contradict each other side by side deny the operation although no hook denied it; one
+/// after the other both stand. So making the event a chain takes such a deny away.
 fn at_least_as_strict(
     base: &[Scripted],
     before: &Outcome,
@@ -344,7 +344,7 @@ proptest! {
         prop_assert!(outcome.effects.decision == Some(Decision::Deny) || !used.contains('x'), "{}", used);
     }
 
-    /// A rewrite of the system comes last, so it needs no deny to have its way. That is so for what nobody else wrote before
+    /// A rewrite of the system comes last, so it needs no deny to have its way. That is so for what no other hook wrote before
     /// it: a rewrite to what is there already is none, and is demanded when others take it away.
     #[test]
     fn a_single_rewrite_of_the_system_denies_nothing(order in orders(), below in stack(lesser(), 3)) {

@@ -147,7 +147,7 @@ fn a_hook_that_ended_in_time_is_answered_although_the_runtime_was_busy() {
 
 /// There is one thread only, and it waits: the engine cannot get it.
 #[test]
-fn whoever_blocks_the_runtime_that_was_lent_gets_an_answer() {
+fn a_caller_that_blocks_the_runtime_that_was_lent_gets_an_answer() {
     let dir = tempfile::tempdir().unwrap();
     let blocked = |host: Runtime| {
         let system = system(dir.path(), [command("exit 2")]);

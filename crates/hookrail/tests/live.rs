@@ -87,7 +87,7 @@ fn every_run_finds_the_variables_and_the_directory_of_its_own_event() {
 }
 
 #[test]
-fn an_event_nobody_wants_starts_no_thread_and_plans_nothing() {
+fn an_event_without_hooks_starts_no_thread_and_plans_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let system = system(dir.path(), [command("exit 2")]);
     assert!(!system.wants(EventKind::AfterModel));
@@ -274,7 +274,7 @@ fn hooks_off_and_the_emergency_switch() {
         hooks().into_iter().fold(HookSystem::builder(dir.path()).environment(disabled), |b, h| b.hook(h)).build();
     let outcome = only_system.fire_blocking(call(&only_system));
     assert_eq!(outcome.runs.len(), 1);
-    assert_eq!(outcome.skipped.first().unwrap().why.name(), "hooks-off");
+    assert_eq!(outcome.skipped.iter().next().unwrap().why.name(), "hooks-off");
     assert!(outcome.diagnostics.iter().any(|found| found.code == Code::HooksDisabled));
 }
 
@@ -313,7 +313,7 @@ fn hooks_that_are_registered_at_once_are_all_there() {
 }
 
 #[test]
-fn a_blocking_fire_inside_somebody_elses_runtime_works() {
+fn a_blocking_fire_inside_the_runtime_of_a_host_works() {
     let dir = tempfile::tempdir().unwrap();
     let system = system(dir.path(), [command("exit 2")]);
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 /// its own: what everything needs stands there.
 const LAYERS: &[&[&str]] = &[
     &["log"],
+    &["names"],
     &["json"],
     &["payload"],
     &["source"],

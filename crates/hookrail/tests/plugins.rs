@@ -104,7 +104,7 @@ fn a_completed_round_is_delivered_even_when_the_system_is_shut_down() {
     let system = world.builder().build();
     let outcome = system.fire_blocking(system.event(EventKind::ModelRoundEnd).with("turn", json("3")));
     detached(&outcome);
-    assert!(!world.at("delivered.json").exists(), "nobody waited");
+    assert!(!world.at("delivered.json").exists(), "the event waited");
     let cut_off = within_a_hang_guard(|| system.shutdown_blocking());
     assert_eq!(cut_off, []);
     let delivered: Value = serde_json::from_str(&fs::read_to_string(world.at("delivered.json")).unwrap()).unwrap();
@@ -345,7 +345,7 @@ fn a_refresh_does_not_undo_no_hooks() {
     assert!(!off.wants(EventKind::BeforeTool));
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let outcome = runtime.block_on(off.fire_with(call(&off), FireOptions::new().wait_for_all()));
-    assert_eq!(outcome.skipped.first().unwrap().why, SkipReason::HooksOff);
+    assert_eq!(outcome.skipped.iter().next().unwrap().why, SkipReason::HooksOff);
     assert_eq!(off.snapshot().hooks().len(), 1, "plugins still load");
     assert!(!world.at("ran").exists());
 }

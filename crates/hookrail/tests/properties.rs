@@ -11,7 +11,7 @@ use hookrail::dialect::llxprt::AnyHookInput;
 use hookrail::document::outcome_document;
 use hookrail::event::FieldKind;
 use hookrail::hook::GroupOrder;
-use hookrail::matcher::{Language, Matcher, OnInvalid, Scope};
+use hookrail::matcher::{Language, MatchScope, Matcher, OnInvalid};
 use hookrail::plan::{Plan, Snapshot};
 use hookrail::process::{How, RunEnd};
 use hookrail::sources::SourceKind;
@@ -173,7 +173,7 @@ proptest! {
     fn a_hook_is_planned_or_has_a_reason(patterns in prop::collection::vec(matchers(), 0..40), tool in "(write|edit|run|a)(_file|_b)?") {
         let hooks = patterns.iter().enumerate().map(|(at, pattern)| {
             let mut made = hook(EventKind::BeforeTool, &at.to_string(), SourceKind::User);
-            made.matcher = Matcher::compile(pattern, Language::GlobOrRegex, Scope::Anywhere, OnInvalid::Literal).matcher;
+            made.matcher = Matcher::compile(pattern, Language::GlobOrRegex, MatchScope::Anywhere, OnInvalid::Literal).matcher;
             made
         });
         let snapshot = Arc::new(Snapshot::new(hooks.collect(), Vec::new()));
@@ -245,7 +245,7 @@ proptest! {
     }
 
     #[test]
-    fn a_chain_accumulates_and_keeps_the_keys_nobody_touched(rewrites in prop::collection::vec(prop::collection::btree_map("[a-e]", 0..9, 0..4), 1..5)) {
+    fn a_chain_accumulates_and_keeps_the_keys_that_no_hook_touched(rewrites in prop::collection::vec(prop::collection::btree_map("[a-e]", 0..9, 0..4), 1..5)) {
         let mut made: Vec<Hook> = (0..rewrites.len()).map(|at| hook(EventKind::BeforeTool, &at.to_string(), SourceKind::User)).collect();
         made[0].order = GroupOrder::Sequential;
         let mut expected = value!({"kept": 1.5, "a": "original"});
@@ -287,7 +287,7 @@ proptest! {
     }
 
     #[test]
-    fn what_nobody_changed_keeps_its_bytes(number in "-?[1-9][0-9]{0,30}(\\.[0-9]{1,20})?", keys in prop::collection::hash_set("[a-z]{1,6}", 0..6)) {
+    fn what_no_hook_changed_keeps_its_bytes(number in "-?[1-9][0-9]{0,30}(\\.[0-9]{1,20})?", keys in prop::collection::hash_set("[a-z]{1,6}", 0..6)) {
         let mut input = JsonObject::new();
         for key in keys {
             input.set(key, json(&number));

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use boon::{Compiler, Format, SchemaIndex, Schemas};
 use common::{drive, exited, hook, json};
 use hookrail::dialect::llxprt::{AnyHookInput, MATCHER_FORMAT, schemas};
-use hookrail::matcher::{Language, Matcher, OnInvalid, Scope};
+use hookrail::matcher::{Language, MatchScope, Matcher, OnInvalid};
 use hookrail::sources::SourceKind;
 use hookrail::{Code, DialectId, Environment, Event, EventKind, HookSystem};
 use serde_json::{Value, json as value};
@@ -60,7 +60,7 @@ impl Checker {
     fn new() -> Self {
         fn is_matcher(value: &Value) -> Result<(), Box<dyn std::error::Error>> {
             let Some(text) = value.as_str() else { return Ok(()) };
-            match Matcher::compile(text, Language::GlobOrRegex, Scope::Anywhere, OnInvalid::Literal).problem {
+            match Matcher::compile(text, Language::GlobOrRegex, MatchScope::Anywhere, OnInvalid::Literal).problem {
                 Some(problem) => Err(problem.to_string().into()),
                 None => Ok(()),
             }

@@ -172,7 +172,7 @@ fn without_descriptors_guards_have_failed_and_with_them_they_are_asked_again() {
             for outcome in outcomes {
                 assert!(outcome.is_denied(), "{left} left: {:?} {:?}", outcome.runs, outcome.diagnostics);
             }
-            // Its policy is to go on. What is asserted is that it says so.
+            // Its policy allows the operation. What is asserted is that a diagnostic says so.
             let asked = failed.effects.reason.as_deref() == Some("asked");
             assert!(asked || !failed.diagnostics.is_empty(), "{left} left: {:?}", failed.runs);
         }

@@ -7,7 +7,7 @@ mod common;
 use std::sync::Arc;
 
 use common::{drive_snapshot, exited, hook, module_end, module_hook, plugin_hook, stdin, tool_call};
-use hookrail::matcher::{Language, Matcher, OnInvalid, Scope};
+use hookrail::matcher::{Language, MatchScope, Matcher, OnInvalid};
 use hookrail::plan::Snapshot;
 use hookrail::process::{How, RunEnd, RunRequest};
 use hookrail::sources::SourceKind;
@@ -31,7 +31,7 @@ fn fire(hooks: Vec<Hook>, input: &str, mut end: impl FnMut(&RunRequest) -> RunEn
 }
 
 fn matching(mut hook: Hook, pattern: &str) -> Hook {
-    hook.matcher = Matcher::compile(pattern, Language::Regex, Scope::Anywhere, OnInvalid::MatchAll).matcher;
+    hook.matcher = Matcher::compile(pattern, Language::Regex, MatchScope::Anywhere, OnInvalid::MatchAll).matcher;
     hook
 }
 

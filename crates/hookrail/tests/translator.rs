@@ -1,4 +1,4 @@
-//! The translator between a host's request and the text-only form of hooks: lossless for what nobody changed, and never
+//! The translator between a host's request and the text-only form of hooks: lossless for what no hook changed, and never
 //! a tool call without its response.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failure here is a failed test")]

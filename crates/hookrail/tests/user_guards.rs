@@ -1,4 +1,4 @@
-//! Nobody talks past a guard of the user: if a hook of the project changed the input after the guard had answered, the
+//! No hook bypasses a guard of the user: if a hook of the project changed the input after the guard had answered, the
 //! guard is asked once more about what would really run.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failure here is a failed test")]
@@ -118,7 +118,7 @@ fn a_module_that_handles_tool_calls_is_a_guard() {
 }
 
 #[test]
-fn a_change_by_an_equal_a_hook_that_is_no_guard_and_a_guard_of_the_project_ask_nobody_again() {
+fn a_change_by_an_equal_a_hook_that_is_no_guard_and_a_guard_of_the_project_ask_no_guard_again() {
     let cases = [
         vec![guard(KIND), hook(KIND, "other", SourceKind::Extension)],
         vec![guard(KIND), plugin_hook(KIND, "other")],

@@ -68,7 +68,7 @@ fn of_dialects_with(kind: EventKind, plan: Vec<Scripted>) -> Vec<Scripted> {
 /// What command hooks of settings files said as JSON, in plan order.
 fn said(outcome: &Outcome) -> Vec<Value> {
     let answered = |run: &&HookRun| run.end == EndKind::Answered || run.exit_code == Some(2);
-    let runs = outcome.runs_of(DialectId::Llxprt).filter(answered);
+    let runs = outcome.runs.iter().filter(|run| run.hook.dialect == DialectId::Llxprt).filter(answered);
     runs.filter_map(|run| serde_json::from_str::<Value>(&run.stdout).ok()).filter(Value::is_object).collect()
 }
 
@@ -135,7 +135,7 @@ proptest! {
         let failing = Scripted { dialect, layer: SourceKind::User, order: GroupOrder::Parallel, on_failure, end: failure };
         let after = fire(kind, &with(&plan, at, failing).1, None);
         prop_assert!(after.effects.decision >= before.effects.decision, "{}\n{}", document(&before), document(&after));
-        // A guard module blocks when it fails; nobody else says anything by failing.
+        // A guard module blocks when it fails; no other hook decides anything by failing.
         if dialect != DialectId::Xcsh {
             prop_assert_eq!(after.effects.decision, before.effects.decision);
             prop_assert_eq!(after.effects.tool_input, before.effects.tool_input);
@@ -227,7 +227,7 @@ proptest! {
     }
 
     #[test]
-    fn where_the_system_denied_nobody_below_answers_for_the_model(plan in plans()) {
+    fn where_the_system_denied_no_hook_below_answers_for_the_model(plan in plans()) {
         let outcome = fire(EventKind::BeforeModel, &plan, None);
         let of_system = |run: &&HookRun| run.hook.origin.kind == SourceKind::System;
         let denied = outcome.runs.iter().filter(of_system).any(|run| run.decision == Some(Decision::Deny));
@@ -247,7 +247,7 @@ proptest! {
     }
 
     #[test]
-    fn whoever_asks_is_heard_whichever_dialect_it_is(plan in plans()) {
+    fn every_question_is_heard_whichever_dialect_it_is_from(plan in plans()) {
         let outcome = fire(EventKind::BeforeTool, &without_system(plan), None);
         if outcome.effects.decision != Some(Decision::Ask) {
             return Ok(());
@@ -276,7 +276,7 @@ proptest! {
             stopping.iter().filter_map(|answer| text(answer, "stopReason").or_else(|| text(answer, "reason"))).collect();
         let stop = outcome.effects.stop.as_ref();
         prop_assert_eq!(stop.is_some(), !stopping.is_empty(), "{}", document(&outcome));
-        if !reasons.is_empty() && said(&outcome).len() == outcome.runs_of(DialectId::Llxprt).count() {
+        if !reasons.is_empty() && said(&outcome).len() == outcome.runs.iter().filter(|run| run.hook.dialect == DialectId::Llxprt).count() {
             prop_assert_eq!(&stop.unwrap().reason, &reasons.join("\n"));
         }
         if kind == EventKind::Prompt {

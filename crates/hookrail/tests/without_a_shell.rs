@@ -156,7 +156,7 @@ fn program() -> impl Strategy<Value = String> {
     proptest::sample::select(names.map(str::to_owned).to_vec())
 }
 
-/// A word as somebody might write it, nasty ones among them.
+/// A word as a user might write it, nasty ones among them.
 fn word() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => "[A-Za-z0-9_@%+:,./=-]{1,12}",
@@ -187,7 +187,7 @@ fn compare(host: Host, cases: u32) {
     let config = Config { cases, max_shrink_iters: 200, failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new(config);
     let result = runner.run(&command(), |line| {
-        // Of processes side by side nobody can say which one speaks first.
+        // Which of two processes side by side writes first is not defined.
         prop_assume!(!line.replace("2>&1", "").contains(['&', '|']));
         let (always, auto) = (world.run(&line, ShellUse::Always), world.run(&line, ShellUse::Auto));
         // Only bash leaves a trace of itself in the environment.
@@ -212,13 +212,13 @@ fn compare(host: Host, cases: u32) {
     }
 }
 
-/// How many commands are made: enough to meet every rule, and more where somebody asks for it.
+/// How many commands are made: enough to meet every rule, and more where the environment asks for it.
 fn cases(normally: u32) -> u32 {
     std::env::var("PROPTEST_CASES").ok().and_then(|count| count.parse().ok()).unwrap_or(normally)
 }
 
 #[test]
-fn nobody_can_tell_whether_bash_was_there() {
+fn a_hook_cannot_tell_whether_bash_was_there() {
     if !["/usr/bin/bash", "/bin/bash"].iter().any(|bash| Path::new(bash).exists()) {
         eprintln!("skipped: there is no bash");
         return;
@@ -227,7 +227,7 @@ fn nobody_can_tell_whether_bash_was_there() {
 }
 
 #[test]
-fn nobody_can_tell_whether_sh_was_there() {
+fn a_hook_cannot_tell_whether_sh_was_there() {
     compare(Host::OnlySh, cases(600));
 }
 

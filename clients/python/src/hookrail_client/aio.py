@@ -113,7 +113,7 @@ class AsyncClient:
         env: Optional[Mapping[str, str]] = None,
         options: Options = Options(),
     ) -> "AsyncClient":
-        """Starts a server of its own, on standard input and output. It ends with the client."""
+        """Starts a server, on standard input and output. It ends with the client."""
         client = cls.on_process(program, *arguments, project=project, env=env, options=options)
         await client._open_connection()
         return client
@@ -148,7 +148,7 @@ class AsyncClient:
         return cls(open, options)
 
     async def hello(self, client: str = "hookrail-client (python)", *, timeout: Optional[float] = None) -> Welcome:
-        """Agrees on a protocol; raises `BusError` if the server speaks none of ours."""
+        """Agrees on a protocol; raises `BusError` if the server does not support it."""
         welcome: Welcome = await self.exchange(self.prepare_hello(client, timeout))
         return welcome
 
@@ -164,14 +164,14 @@ class AsyncClient:
         wait: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> Response:
-        """Runs the hooks of an event and waits for what they did. After `timeout` seconds they are cancelled."""
+        """Runs the hooks of an event and waits for the outcome. After `timeout` seconds they are cancelled."""
         response: Response = await self.exchange(
             self.prepare_request(event_name, input, project, traceparent, tracestate, correlation_id, wait, timeout)
         )
         return response
 
     async def ping(self, *, timeout: Optional[float] = None) -> None:
-        """Asks for a sign of life."""
+        """Checks that the server answers."""
         await self.exchange(self.prepare_ping(timeout))
 
     def cancel(self, correlation_id: str) -> None:
@@ -180,13 +180,13 @@ class AsyncClient:
             self._connection.control("cancel", correlation_id, {})
 
     def on_lifecycle(self, listener: Optional[Listener]) -> None:
-        """Calls `listener` with what happens to requests from now on; None ends it."""
+        """Calls `listener` with the progress of requests from now on; None ends it."""
         self._listener = listener
         if self._connection is not None:
             self._connection.control("notify", None, {"lifecycle": listener is not None})
 
     async def close(self) -> None:
-        """Closes the connection. A server of one's own finishes what runs; one on a socket ends it."""
+        """Closes the connection. A server that the client started finishes its requests; one on a socket ends them."""
         self._closed = True
         if self._connecting is not None:
             self._connecting.cancel()
@@ -265,7 +265,7 @@ class AsyncClient:
             return connection
         if self._connecting is None or self._connecting.done():
             self._connecting = asyncio.ensure_future(self._reconnect())
-            # Every caller may be gone before it fails; then its exception is nobody's.
+            # Every caller may be gone before it fails; then no caller reads its exception.
             self._connecting.add_done_callback(lambda task: task.cancelled() or task.exception())
         connecting = self._connecting
         try:

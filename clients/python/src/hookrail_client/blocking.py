@@ -60,11 +60,11 @@ class Client:
         env: Optional[Mapping[str, str]] = None,
         options: Options = Options(),
     ) -> "Client":
-        """Starts a server of its own, on standard input and output. It ends with the client."""
+        """Starts a server, on standard input and output. It ends with the client."""
         return cls(AsyncClient.on_process(program, *arguments, project=project, env=env, options=options), options)
 
     def hello(self, client: str = "hookrail-client (python)", *, timeout: Optional[float] = None) -> Welcome:
-        """Agrees on a protocol; raises `BusError` if the server speaks none of ours."""
+        """Agrees on a protocol; raises `BusError` if the server does not support it."""
         welcome: Welcome = self._ask(self._inner.prepare_hello(client, timeout))
         return welcome
 
@@ -80,7 +80,7 @@ class Client:
         wait: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> Response:
-        """Runs the hooks of an event and waits for what they did. After `timeout` seconds they are cancelled."""
+        """Runs the hooks of an event and waits for the outcome. After `timeout` seconds they are cancelled."""
         message = self._inner.prepare_request(
             event_name, input, project, traceparent, tracestate, correlation_id, wait, timeout
         )
@@ -99,14 +99,14 @@ class Client:
         wait: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "Future[Response]":
-        """Asks for the hooks of an event to be run, and does not wait. Cancelling the future cancels the request."""
+        """Requests the hooks of an event without waiting. Cancelling the future cancels the request."""
         message = self._inner.prepare_request(
             event_name, input, project, traceparent, tracestate, correlation_id, wait, timeout
         )
         return self._run(self._inner.exchange(message))
 
     def ping(self, *, timeout: Optional[float] = None) -> None:
-        """Asks for a sign of life."""
+        """Checks that the server answers."""
         self._ask(self._inner.prepare_ping(timeout))
 
     def cancel(self, correlation_id: str) -> None:
@@ -114,7 +114,7 @@ class Client:
         self._call(lambda: self._inner.cancel(correlation_id))
 
     def on_lifecycle(self, listener: Optional[Listener]) -> None:
-        """Calls `listener`, on a thread of its own, with what happens to requests from now on; None ends it."""
+        """Calls `listener`, on a separate thread, with the progress of requests from now on; None ends it."""
         self._listener = listener
         if listener is not None and self._dispatcher is None:
             self._dispatcher = threading.Thread(target=self._dispatch, name="hookrail-listener", daemon=True)
@@ -122,7 +122,7 @@ class Client:
         self._call(lambda: self._inner.on_lifecycle(None if listener is None else self._deliver))
 
     def close(self) -> None:
-        """Closes the connection. A server of one's own finishes what runs; one on a socket ends it."""
+        """Closes the connection. A server that the client started finishes its requests; one on a socket ends them."""
         if os.getpid() != self._process:
             return
         with self._lock:

@@ -20,7 +20,7 @@ _WRITE_BUFFER = 64 * 1024
 
 
 class _WriteSide(asyncio.BaseProtocol):
-    """The input of a server of one's own. Its end is not the end: answers may still come."""
+    """The input of a server that the client started. Answers may still arrive after it is closed."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -57,7 +57,7 @@ class Connection(asyncio.Protocol):
         self._process: Optional["subprocess.Popen[bytes]"] = None
         #: Settled when the connection is over.
         self.over: "asyncio.Future[None]" = self._loop.create_future()
-        #: Whether the server has ever said anything.
+        #: Whether the server has ever sent anything.
         self.heard = False
 
     @property
@@ -133,7 +133,7 @@ class Connection(asyncio.Protocol):
             self._send(f"\0{self._controls}", encode(kind, name, payload))
 
     async def finish(self, patience: float) -> None:
-        """Ends the connection: a server of one's own answers what it has; one on a socket is left."""
+        """Ends the connection: a server that the client started answers first; one on a socket is disconnected."""
         if self._process is None:
             self.drop()
             return

@@ -1,4 +1,4 @@
-"""The two ways to a server: a socket, after a look at who owns it, and a process of one's own."""
+"""The two ways to reach a server: a socket, after a check of its owner, and a process that the client starts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def check_socket(path: str) -> None:
 
 
 def check_peer(connection: socket.socket) -> None:
-    """Raises `UntrustedSocket` unless this user's process, or root's, began to listen. Only Linux says whose it is.
+    """Raises `UntrustedSocket` unless this user's process, or root's, began to listen. Only Linux reports the user.
 
     A service manager of the system listens as root for a server that it starts as this user.
     """

@@ -1,4 +1,4 @@
-"""Why there is no outcome. Every exception here is a `NotGuarded`."""
+"""The reasons why there is no outcome. Every exception here is a `NotGuarded`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class AnswerTooLarge(InvalidAnswer):
 
 
 class Closed(NotGuarded):
-    """The connection is closed. What was asked was not answered."""
+    """The connection is closed. Pending requests were not answered."""
 
 
 class ConnectFailed(Closed):

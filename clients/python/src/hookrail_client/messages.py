@@ -1,4 +1,4 @@
-"""What a server says, as typed values."""
+"""The messages of a server as typed values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DECISIONS = (None, "allow", "ask", "deny")
 
 @dataclass(frozen=True)
 class Response:
-    """What the hooks of a request did.
+    """The outcome of a request.
 
     A response has no truth value, because a response that denies would be true like every object:
     read `may_proceed`, `is_denied`, `must_ask` or `decision`.
@@ -30,7 +30,7 @@ class Response:
     outcome: Mapping[str, Json]
     queue_ms: float
     duration_ms: float
-    #: Whether the server cut texts of the outcome to make the answer fit. What acts on the operation is whole.
+    #: Whether the server cut texts of the outcome to make the answer fit. What affects the operation is never cut.
     truncated: bool = False
 
     def __bool__(self) -> NoReturn:
@@ -38,13 +38,13 @@ class Response:
 
     @property
     def decision(self) -> Optional[str]:
-        """`deny`, `ask`, `allow`, or None when no hook had an opinion."""
+        """`deny`, `ask`, `allow`, or None if no hook decided."""
         decision: Optional[str] = self.outcome["decision"]
         return decision
 
     @property
     def may_proceed(self) -> bool:
-        """Whether the operation may go on without asking: not denied, nothing to approve, no stop."""
+        """Whether the operation is allowed: not denied, no approval required, no stop."""
         return self.decision in (None, "allow") and not self.must_stop
 
     @property
@@ -59,7 +59,7 @@ class Response:
 
     @property
     def must_ask(self) -> bool:
-        """Whether the user has to approve. When no user can be asked this is a deny."""
+        """Whether approval is required. If no user is present, treat this as a denial."""
         return self.decision == "ask"
 
     @property
@@ -99,7 +99,7 @@ class Response:
 
 @dataclass(frozen=True)
 class Welcome:
-    """What the server says about itself."""
+    """The description of the server."""
 
     protocol: int
     server: str
@@ -110,7 +110,7 @@ class Welcome:
 
 @dataclass(frozen=True)
 class Lifecycle:
-    """Something that happened to a request."""
+    """A report on the progress of a request."""
 
     correlation_id: str
     phase: str
@@ -131,7 +131,7 @@ def refusal(payload: Payload) -> BusError:
 
 
 def response(payload: Payload) -> Response:
-    """Reads an answer. Whatever is not clearly an outcome is an error."""
+    """Reads an answer. Anything that is not clearly an outcome is an error."""
     if payload.get("success") is not True:
         raise refusal(payload)
     outcome, output = payload.get("outcome"), payload.get("output")

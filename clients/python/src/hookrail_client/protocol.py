@@ -147,7 +147,7 @@ class Session:
             except InvalidAnswer as error:
                 self._report(error)
                 return None
-        # The answer to `cancel` says less than the response that follows; a newer server may say more than we know.
+        # The response to the request follows the answer to `cancel`; a newer server may send messages of unknown types.
         if kind in ("HOOK_EXECUTION_RESPONSE", "hello", "pong"):
             self._answer(kind, payload)
         return None
@@ -166,7 +166,7 @@ class Session:
         elif isinstance(name, str) and name in self._abandoned:
             self.forget(name)
         elif refused:
-            # A server that could not read the name of a request makes one up, so this is about one of ours.
+            # A server that could not read the id of a request generates one, so this answers a pending request.
             if not self.fail_all(lambda: messages.refusal(payload)):
                 self.parting = payload
                 self._report(messages.refusal(payload))

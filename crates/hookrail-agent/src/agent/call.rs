@@ -78,7 +78,9 @@ impl Agent {
         let number = self.calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
         let reply = ModelReply::read(&result.response, &format!("call-{number}"));
         if let Some(reason) = &result.reason {
-            self.view().show(&ViewEvent::ModelBlocked { reason, by: &result.receipt.denied_by() });
+            let by = self.hook_names(&result.receipt.denied_by());
+            let by: Vec<&str> = by.iter().map(String::as_str).collect();
+            self.view().show(&ViewEvent::ModelBlocked { reason, by: &by });
         }
         let text = (result.visibility == Visibility::Shown).then_some(reply.text.as_str());
         let from = if result.end == ModelEnd::Answered { "model" } else { "hook" };

@@ -50,6 +50,8 @@ pub enum CompactionOutcome {
     Done {
         /// The stop that a hook asked for.
         stop: Option<Stop>,
+        /// The compaction: its summary, the first entry that was kept, the tokens before, and what a hook added.
+        result: Json,
     },
     /// There was nothing to compact.
     Nothing,
@@ -62,7 +64,7 @@ pub enum CompactionOutcome {
 impl CompactionOutcome {
     pub(super) fn stop(self) -> Option<Stop> {
         match self {
-            Self::Done { stop } | Self::Cancelled(_, stop) => stop,
+            Self::Done { stop, .. } | Self::Cancelled(_, stop) => stop,
             Self::Nothing | Self::Failed(_) => None,
         }
     }
@@ -72,7 +74,10 @@ impl CompactionOutcome {
 struct Preparation {
     first_kept: Json,
     to_summarise: Vec<Json>,
-    kept: Vec<Json>,
+    kept_count: usize,
+    /// The two parts in the form of modules.
+    shaped_to_summarise: Json,
+    shaped_kept: Json,
     branch: Json,
     previous_summary: Option<String>,
     tokens_before: u64,
@@ -118,7 +123,8 @@ impl Agent {
         match done {
             CompactionOutcome::Nothing => fields.push(("skipped", Json::boolean(true))),
             CompactionOutcome::Failed(why) => fields.push(("error_message", Json::string(why))),
-            CompactionOutcome::Done { .. } | CompactionOutcome::Cancelled(..) => {}
+            CompactionOutcome::Done { result, .. } => fields.push(("result", result.clone())),
+            CompactionOutcome::Cancelled(..) => {}
         }
         self.fire_event(EventKind::AutoCompactionEnd, &fields).await;
     }
@@ -131,13 +137,11 @@ impl Agent {
         let mut fields = vec![
             ("preparation", prepared.to_json()),
             ("branch_entries", prepared.branch.clone()),
-            ("message_count", number(prepared.to_summarise.len() as u64 + prepared.kept.len() as u64)),
+            ("message_count", number(prepared.to_summarise.len() as u64 + prepared.kept_count as u64)),
             ("token_estimate", number(prepared.tokens_before)),
-            ("model_id", Json::string(self.model.name())),
         ];
         fields.extend(instructions.map(|text| ("custom_instructions", Json::string(text))));
-        let guarded =
-            self.guard().compaction(cause.trigger(), &fields, shape::all_messages(&prepared.to_summarise)).await;
+        let guarded = self.guard().compaction(cause.trigger(), &fields, prepared.shaped_to_summarise.clone()).await;
         self.keep_receipt("compaction", &guarded.receipt);
         self.take_notes(&guarded.notes);
         let stop = guarded.stop;
@@ -151,7 +155,7 @@ impl Agent {
             Err(why) => return CompactionOutcome::Failed(why),
         };
         match self.keep_compaction(cause, &prepared, &summary).await {
-            Ok(more) => CompactionOutcome::Done { stop: stop.or(more) },
+            Ok((more, result)) => CompactionOutcome::Done { stop: stop.or(more), result },
             Err(why) => CompactionOutcome::Failed(why),
         }
     }
@@ -161,20 +165,22 @@ impl Agent {
         cause: CompactionCause,
         prepared: &Preparation,
         summary: &Summary,
-    ) -> Result<Option<Stop>, String> {
+    ) -> Result<(Option<Stop>, Json), String> {
         let mut fields = vec![
             ("summary", Json::string(&summary.text)),
             ("firstKeptEntryId", prepared.first_kept.clone()),
             ("tokensBefore", number(prepared.tokens_before)),
             ("fromHook", Json::boolean(summary.from_hook)),
         ];
-        let known = ["firstKeptEntryId", "details", "preserveData", "shortSummary"];
+        let known = ["firstKeptEntryId", "tokensBefore", "details", "preserveData", "shortSummary"];
         for name in known {
             if let Some(value) = summary.more.get(name) {
                 fields.retain(|(key, _)| *key != name);
                 fields.push((name, value.clone()));
             }
         }
+        let result: JsonObject =
+            fields.iter().filter(|(name, _)| *name != "fromHook").map(|(name, value)| (*name, value.clone())).collect();
         let (entry, count) = {
             let mut session = self.session();
             let id = session.append(EntryKind::Compaction, &fields).map_err(|error| error.to_string())?;
@@ -188,11 +194,11 @@ impl Agent {
             ("summary", Json::string(&summary.text)),
             ("compaction_entry", entry),
             ("from_extension", Json::boolean(summary.from_hook)),
-            ("model_id", Json::string(self.model.name())),
         ];
         self.fire_event(EventKind::AfterCompact, &fields).await;
         // The conversation restarts from its summary, so hooks add again what they add at the start of a session.
-        Ok(if self.depth == 0 { self.session_started("compress").await } else { None })
+        let stop = if self.depth == 0 { self.session_started("compress").await } else { None };
+        Ok((stop, result.to_json()))
     }
 
     /// Returns what can be compacted: everything before the last prompt; none if that is less than two messages.
@@ -213,7 +219,9 @@ impl Agent {
         }
         Some(Preparation {
             first_kept: kept.first().map_or_else(Json::null, |entry| Json::string(&entry.id)),
-            kept: messages(kept),
+            kept_count: messages(kept).len(),
+            shaped_kept: shape::all_messages(kept.iter().copied()),
+            shaped_to_summarise: shape::all_messages(old.iter().copied()),
             branch: shape::all_entries(session.branch()),
             previous_summary: previous.and_then(|entry| entry.text("summary")),
             tokens_before: tokens(&list(&session.contents())),
@@ -272,9 +280,9 @@ impl Preparation {
     fn to_json(&self) -> Json {
         object([
             ("firstKeptEntryId", self.first_kept.clone()),
-            ("messagesToSummarize", shape::all_messages(&self.to_summarise)),
+            ("messagesToSummarize", self.shaped_to_summarise.clone()),
             ("turnPrefixMessages", list(&[])),
-            ("recentMessages", shape::all_messages(&self.kept)),
+            ("recentMessages", self.shaped_kept.clone()),
             ("isSplitTurn", Json::boolean(false)),
             ("tokensBefore", number(self.tokens_before)),
             ("previousSummary", self.previous_summary.as_deref().map_or_else(Json::null, Json::string)),

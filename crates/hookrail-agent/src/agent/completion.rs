@@ -4,7 +4,8 @@ use hookrail::{HostError, Json, JsonObject};
 
 use super::Agent;
 use super::compact::DiscardingStream;
-use crate::message::{ModelReply, list, text_message};
+use crate::clock;
+use crate::message::{ModelReply, list, number, text_message};
 use crate::shape;
 
 impl Agent {
@@ -34,8 +35,8 @@ impl Agent {
         }
         let message = shape::messages(&reply.message).into_iter().next();
         let mut message = message.and_then(|message| message.as_object()).unwrap_or_default();
-        message.set("provider", Json::string("scripted"));
-        message.set("model", Json::string(self.model.name()));
+        shape::set_origin(&mut message, self.model.name(), reply.usage.to_module_json());
+        message.set("timestamp", number(clock::now()));
         Ok(message.to_json())
     }
 }

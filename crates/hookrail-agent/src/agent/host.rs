@@ -25,17 +25,30 @@ pub(super) fn guard(
     parts: &Arc<AgentParts>,
     session: &Arc<Mutex<Session>>,
     busy: &Arc<AtomicUsize>,
-    depth: u32,
+    model: &str,
+    identity: Option<&SubAgentIdentity>,
     host_state: &SharedHostState,
 ) -> Guard {
     let (id, file) = {
         let session = lock(session);
         (session.id().to_owned(), session.file_text())
     };
-    let hooks = if depth == 0 { parts.hooks.clone() } else { parts.hooks.for_sub_agent() };
-    let plain = Guard::new(hooks, &id).transcript(&file).host(host(parts, session, busy, host_state));
+    let hooks = if identity.is_none() { parts.hooks.clone() } else { parts.hooks.for_sub_agent() };
+    let plain = Guard::new(hooks, &id).transcript(&file).model_id(model).host(host(parts, session, busy, host_state));
+    let plain = match identity {
+        Some(SubAgentIdentity { id, kind }) => plain.sub_agent(id, kind),
+        None => plain,
+    };
     let asking = NotifyingApprover { parts: Arc::clone(parts), session: Arc::clone(session), guard: plain.clone() };
     plain.approver(asking)
+}
+
+/// The identity of a sub-agent, which hooks of its tools receive.
+#[derive(Clone, Debug)]
+pub(super) struct SubAgentIdentity {
+    pub(super) id: String,
+    /// The name under which the sub-agent is known.
+    pub(super) kind: String,
 }
 
 /// The state that all host interfaces of one agent share.
@@ -235,7 +248,7 @@ impl Host for AgentHost {
     }
 
     fn send_message(&self, message: &Json) {
-        record::keep_message(&self.parts, &self.session, &self.host_state, message);
+        record::keep_message(&self.parts, &self.session, &self.busy, &self.host_state, message);
     }
 
     fn append_entry(&self, entry: &Json) {
@@ -247,7 +260,8 @@ impl Host for AgentHost {
     }
 
     fn models(&self, query: &ModelQuery) -> Json {
-        let model = object([("id", Json::string(self.parts.model.name())), ("provider", Json::string("scripted"))]);
+        let model =
+            object([("id", Json::string(self.parts.model.name())), ("provider", Json::string(shape::PROVIDER))]);
         match query {
             ModelQuery::All | ModelQuery::Available => list(&[model]),
             ModelQuery::Find { id, .. } if id != self.parts.model.name() => Json::null(),

@@ -6,10 +6,12 @@
 mod call;
 mod compact;
 mod completion;
+mod configuration;
 mod host;
 mod moves;
 mod pending;
 mod record;
+mod session_start;
 mod subagent;
 mod tools;
 mod work;
@@ -25,7 +27,10 @@ use hookrail::guard::Guard;
 use hookrail::{EventKind, HookSystem, Json, Stop};
 use hookrail_spawn::{CancelToken, lock};
 
+use self::configuration::FileFacts;
+use self::session_start::SessionStartHooks;
 use crate::error::AgentError;
+use crate::message::TokenUsage;
 use crate::model::Model;
 use crate::session::{DamagedLine, Session, SessionStore};
 use crate::settings::AgentSettings;
@@ -104,6 +109,23 @@ impl EndReason {
     }
 }
 
+/// Whether the start or end of a session is that of the agent itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SessionScope {
+    /// The agent starts or ends.
+    Launch,
+    /// The agent runs on: a clear, a resumed session, a compaction.
+    InsideRun,
+}
+
+impl SessionScope {
+    /// Returns the field `launch` of a session event. Hooks of agents whose session is the run of the agent take part only
+    /// if it is true.
+    fn field(self) -> (&'static str, Json) {
+        ("launch", Json::boolean(self == Self::Launch))
+    }
+}
+
 /// The highest depth of sub-agents inside of sub-agents.
 const MAX_DEPTH: u32 = 2;
 
@@ -117,8 +139,21 @@ pub struct Agent {
     cancel: Mutex<CancelToken>,
     /// The number of agents around this one.
     depth: u32,
+    /// The identity of this agent if it is a sub-agent.
+    identity: Option<host::SubAgentIdentity>,
     calls: AtomicU64,
+    /// The number of sub-agents that this agent has started.
+    sub_agents: AtomicU64,
+    /// The turns of the present prompt.
     turns: AtomicU64,
+    /// The number of entries that the session had when the present prompt began.
+    prompt_begin: Mutex<usize>,
+    /// What the model calls of this session used.
+    usage: Mutex<TokenUsage>,
+    /// The detached hooks of the session's start that the first prompt waits for.
+    session_start: Mutex<Option<SessionStartHooks>>,
+    /// What is known about the configuration files, to notice when one changes.
+    configuration: Arc<Mutex<FileFacts>>,
     /// The rules that have acted already, by their index.
     used_rules: Mutex<Vec<usize>>,
     /// The number of pieces of work in progress.
@@ -148,11 +183,13 @@ impl Agent {
             }
         };
         let model = Arc::clone(&parts.model);
-        let agent = Arc::new(Self::with_session(Arc::new(parts), model, session, 0));
+        let agent = Arc::new(Self::with_session(Arc::new(parts), model, session, 0, None));
         let _ = agent.host_state.agent.set(Arc::downgrade(&agent));
         agent.report_damage(&damage);
         agent.report_loading();
-        let stop = agent.session_started(source).await;
+        let started = SessionStartHooks::subscribe(agent.hooks());
+        let (stop, detached) = agent.session_start(source, SessionScope::Launch).await;
+        *lock(&agent.session_start) = started.with_detached(detached);
         if let Err(error) = agent.require_recorded() {
             // The context that hooks gave for the model is not in the session, so the agent must not start without it.
             agent.end(EndReason::Other).await;
@@ -161,11 +198,18 @@ impl Agent {
         Ok((agent, stop))
     }
 
-    fn with_session(parts: Arc<AgentParts>, model: Arc<dyn Model>, session: Session, depth: u32) -> Self {
+    fn with_session(
+        parts: Arc<AgentParts>,
+        model: Arc<dyn Model>,
+        session: Session,
+        depth: u32,
+        identity: Option<host::SubAgentIdentity>,
+    ) -> Self {
         let session = Arc::new(Mutex::new(session));
         let busy = Arc::default();
         let host_state = host::SharedHostState::default();
-        let guard = host::guard(&parts, &session, &busy, depth, &host_state);
+        let guard = host::guard(&parts, &session, &busy, model.name(), identity.as_ref(), &host_state);
+        let configuration = Arc::new(Mutex::new(FileFacts::of(&parts.hooks.watched_paths())));
         Self {
             parts,
             model,
@@ -173,8 +217,14 @@ impl Agent {
             guard: Mutex::new(guard),
             cancel: Mutex::default(),
             depth,
+            identity,
             calls: AtomicU64::new(0),
+            sub_agents: AtomicU64::new(0),
             turns: AtomicU64::new(0),
+            prompt_begin: Mutex::default(),
+            usage: Mutex::default(),
+            session_start: Mutex::default(),
+            configuration,
             used_rules: Mutex::default(),
             busy,
             stop: Mutex::default(),
@@ -271,29 +321,34 @@ impl Agent {
 
     /// Ends the session: fires its end event, and waits for hooks that still run.
     pub async fn end(&self, reason: EndReason) {
-        self.session_ended(reason).await;
+        self.session_ended(reason, SessionScope::Launch).await;
         for diagnostic in self.parts.hooks.shutdown().await {
-            self.warn(&diagnostic);
+            self.warn_cut_off(&diagnostic);
         }
     }
 
-    async fn session_ended(&self, reason: EndReason) {
-        self.fire_event(EventKind::SessionEnd, &[("reason", Json::string(reason.name()))]).await;
+    async fn session_ended(&self, reason: EndReason, scope: SessionScope) {
+        self.fire_event(EventKind::SessionEnd, &[("reason", Json::string(reason.name())), scope.field()]).await;
     }
 
-    /// Fires the start event of a session, and adds the context of its hooks to the conversation.
+    /// Fires the start event of a session inside the run, and adds the context of its hooks to the conversation.
     async fn session_started(&self, source: &str) -> Option<Stop> {
+        self.session_start(source, SessionScope::InsideRun).await.0
+    }
+
+    /// Fires the start event of a session. Returns the stop that a hook asked for, and how many hooks run detached.
+    async fn session_start(&self, source: &str, scope: SessionScope) -> (Option<Stop>, usize) {
         {
             let session = self.session();
             let file = session.file_text();
             self.view().show(&ViewEvent::Session { id: session.id(), file: &file, source });
         }
-        let fields = [("source", Json::string(source)), ("model_id", Json::string(self.model.name()))];
-        let told = self.fire_event(EventKind::SessionStart, &fields).await;
+        let told = self.fire_event(EventKind::SessionStart, &[("source", Json::string(source)), scope.field()]).await;
         if let Some(stop) = &told.stop {
             self.view().show(&ViewEvent::Stopped { reason: &stop.reason });
         }
-        told.stop
+        let detached = told.receipt.ran.iter().filter(|judged| judged.end == hookrail::EndKind::Detached).count();
+        (told.stop, detached)
     }
 
     fn report_damage(&self, damage: &[DamagedLine]) {

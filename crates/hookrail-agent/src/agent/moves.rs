@@ -3,9 +3,9 @@
 use hookrail::{EventKind, Json, Stop};
 use hookrail_spawn::lock;
 
-use super::{Agent, EndReason, host};
+use super::{Agent, EndReason, SessionScope, host};
 use crate::error::AgentError;
-use crate::message::{is_prompt, object};
+use crate::message::{TokenUsage, is_prompt, object};
 use crate::session::{EntryKind, Session, SessionEntry};
 use crate::shape;
 use crate::view::ViewEvent;
@@ -36,7 +36,7 @@ impl Agent {
             return Ok(MoveOutcome::Cancelled(reason));
         }
         let new = self.parts.store.create(parent)?;
-        self.session_ended(EndReason::Clear).await;
+        self.session_ended(EndReason::Clear, SessionScope::InsideRun).await;
         let before = self.replace_session(new);
         self.switched("new", &before).await;
         let stop = self.session_started("clear").await;
@@ -65,7 +65,7 @@ impl Agent {
             return Ok(MoveOutcome::Cancelled(reason));
         }
         let (session, damage) = self.parts.store.open(Some(&target.id))?;
-        self.session_ended(EndReason::Other).await;
+        self.session_ended(EndReason::Other, SessionScope::InsideRun).await;
         let before = self.replace_session(session);
         self.report_damage(&damage);
         self.switched("resume", &before).await;
@@ -98,16 +98,22 @@ impl Agent {
     /// # Errors
     /// If the entry is not a prompt of this session, or the new session cannot be created.
     pub async fn branch(&self, id: &str) -> Result<MoveOutcome, AgentError> {
-        let entries: Vec<SessionEntry> = {
+        let before = {
             let session = self.session();
             let at = session.entry(id).filter(|entry| entry.field("message").is_some_and(is_prompt));
-            let at = at.ok_or_else(|| AgentError::NoEntry(id.to_owned()))?;
-            session.path_to(at.parent.as_deref()).into_iter().cloned().collect()
+            at.ok_or_else(|| AgentError::NoEntry(id.to_owned()))?.parent.clone()
         };
         let told = self.fire_event(EventKind::SessionBeforeBranch, &[("entry_id", Json::string(id))]).await;
         if let Some(reason) = told.cancelled {
             return Ok(MoveOutcome::Cancelled(reason));
         }
+        let skips = told.result.and_then(|result| result.as_object()?.get("skipConversationRestore")?.as_bool());
+        let entries: Vec<SessionEntry> = {
+            let session = self.session();
+            // A hook that restores something else, such as files, can keep the conversation as it is.
+            let path = if skips == Some(true) { session.branch() } else { session.path_to(before.as_deref()) };
+            path.into_iter().cloned().collect()
+        };
         let parent = self.session().file_text();
         let branch = self.parts.store.create_copy(&parent, &entries)?;
         let before = self.replace_session(branch);
@@ -146,8 +152,9 @@ impl Agent {
         if let Some(reason) = told.cancelled {
             return Ok(MoveOutcome::Cancelled(reason));
         }
-        let given =
-            told.result.and_then(|result| result.as_object()?.get("summary")?.as_object()?.get("summary")?.as_str());
+        let given = told.result.and_then(|result| result.as_object()?.get("summary")?.as_object());
+        let details = given.as_ref().and_then(|given| given.get("details").cloned());
+        let given = given.and_then(|given| given.get("summary")?.as_str());
         self.session().move_to(Some(id))?;
         let summary = match (summarise, &given) {
             (true, Some(text)) => Some(text.clone()),
@@ -160,7 +167,8 @@ impl Agent {
         let leaf = {
             let mut session = self.session();
             if let Some(summary) = summary {
-                let members = [("summary", Json::string(&summary)), ("fromId", text(old.as_deref()))];
+                let mut members = vec![("summary", Json::string(&summary)), ("fromId", text(old.as_deref()))];
+                members.extend(details.map(|details| ("details", details)));
                 let entry = session.append(EntryKind::BranchSummary, &members)?;
                 fields.push(("summary_entry", session.entry(&entry).map_or_else(Json::null, SessionEntry::to_json)));
             }
@@ -192,8 +200,11 @@ impl Agent {
             *here = session;
             before
         };
-        let guard = host::guard(&self.parts, &self.session, &self.busy, self.depth, &self.host_state);
+        let identity = self.identity.as_ref();
+        let guard = host::guard(&self.parts, &self.session, &self.busy, self.model.name(), identity, &self.host_state);
         *lock(&self.guard) = guard;
+        *lock(&self.usage) = TokenUsage::default();
+        *lock(&self.prompt_begin) = 0;
         lock(&self.used_rules).clear();
         before
     }

@@ -14,6 +14,7 @@ use crate::view::ViewEvent;
 #[derive(Default)]
 pub(super) struct PendingMessages {
     to_draw: Mutex<VecDeque<Json>>,
+    follow_ups: Mutex<Vec<Json>>,
     drawing: Notify,
     waking: Notify,
 }
@@ -23,6 +24,16 @@ impl PendingMessages {
     pub(super) fn draw(&self, message: Json) {
         lock(&self.to_draw).push_back(message);
         self.drawing.notify_one();
+    }
+
+    /// Keeps a message until the agent has finished its work.
+    pub(super) fn follow_up(&self, message: Json) {
+        lock(&self.follow_ups).push(message);
+    }
+
+    /// Returns the messages that wait for the end of the agent's work, and forgets them.
+    pub(super) fn take_follow_ups(&self) -> Vec<Json> {
+        std::mem::take(&mut *lock(&self.follow_ups))
     }
 
     /// Reports that something was added to the conversation.

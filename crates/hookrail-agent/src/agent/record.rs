@@ -1,5 +1,6 @@
 //! Records and shows what hooks did and asked for: receipts, messages, entries, warnings.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use hookrail::guard::{Notes, Notified, Receipt};
@@ -10,8 +11,9 @@ use hookrail_spawn::lock;
 use super::host::SharedHostState;
 use super::{Agent, AgentParts, TurnEnd};
 use crate::error::AgentError;
-use crate::message::{content_text, list, object};
+use crate::message::{TokenUsage, content_text, list, object};
 use crate::session::{EntryKind, Session};
+use crate::text::hook_name;
 use crate::view::ViewEvent;
 
 impl Agent {
@@ -38,7 +40,7 @@ impl Agent {
             self.keep_system(text);
         }
         for message in &notes.messages {
-            keep_message(&self.parts, &self.session, &self.host_state, message);
+            keep_message(&self.parts, &self.session, &self.busy, &self.host_state, message);
         }
         for entry in &notes.entries {
             keep_entry(&self.parts, &self.session, entry);
@@ -51,9 +53,35 @@ impl Agent {
         self.warn_unrecorded(kept);
     }
 
-    pub(super) fn keep_turn(&self, message: &Json) {
-        let kept = self.session().append_message(message);
-        self.warn_unrecorded(kept);
+    /// Records a message of the conversation. Returns the ID of its entry.
+    pub(super) fn keep_turn(&self, message: &Json) -> Option<String> {
+        self.keep_message_with(&[("message", message.clone())])
+    }
+
+    /// Records an answer of the model, with the model's name and what the call used. Returns the ID of its entry.
+    pub(super) fn keep_answer(&self, message: &Json, usage: TokenUsage) -> Option<String> {
+        let model = Json::string(self.model.name());
+        self.keep_message_with(&[("message", message.clone()), ("model", model), ("usage", usage.to_module_json())])
+    }
+
+    fn keep_message_with(&self, fields: &[(&str, Json)]) -> Option<String> {
+        let kept = self.session().append(EntryKind::Message, fields);
+        match kept {
+            Ok(id) => Some(id),
+            Err(error) => {
+                self.warn_unrecorded::<()>(Err(error));
+                None
+            }
+        }
+    }
+
+    /// Adds the messages that modules sent for after this work. Returns whether there were any.
+    pub(super) fn deliver_follow_ups(&self) -> bool {
+        let waiting = self.host_state.pending.take_follow_ups();
+        for message in &waiting {
+            deliver(&self.parts, &self.session, &self.host_state, message);
+        }
+        !waiting.is_empty()
     }
 
     /// Returns the reason why the work on a prompt must end: a part of the conversation could not be recorded, or the
@@ -104,9 +132,14 @@ impl Agent {
         warn(&self.parts, diagnostic);
     }
 
-    /// Shows the diagnostics of a reload.
-    pub(crate) fn report_loading_again(&self) {
-        self.report_loading();
+    /// Warns about a hook that the end of the agent cut off.
+    pub(super) fn warn_cut_off(&self, diagnostic: &Diagnostic) {
+        show_diagnostic(&self.parts, diagnostic);
+    }
+
+    /// Returns the names of hooks as they are shown, for their labels.
+    pub(super) fn hook_names(&self, labels: &[&str]) -> Vec<String> {
+        labels.iter().map(|label| hook_name(label, self.hooks().project())).collect()
     }
 
     /// Shows the diagnostics of loading, and which hooks do not run because they are not trusted.
@@ -117,6 +150,7 @@ impl Agent {
         }
         let untrusted: Vec<&str> =
             snapshot.hooks().iter().filter(|hook| wants_trust(hook)).map(|hook| &*hook.label).collect();
+        let untrusted = self.hook_names(&untrusted);
         if !untrusted.is_empty() {
             let text = format!(
                 "these hooks of the project are not trusted and do not run: {}; see `hookrail trust`",
@@ -174,14 +208,26 @@ fn receipt_json(operation: &str, receipt: &Receipt) -> Json {
     ])
 }
 
-/// Records a message that a hook added to the conversation, and shows it unless the message says otherwise. A message that
-/// its module draws is queued for drawing.
+/// Takes a message that a hook adds to the conversation. One that is sent as a follow-up waits until the agent has finished
+/// its work; every other one, and every one that is sent to an idle agent, is delivered at once.
 pub(super) fn keep_message(
     parts: &AgentParts,
     session: &Arc<Mutex<Session>>,
+    busy: &AtomicUsize,
     host_state: &SharedHostState,
     message: &Json,
 ) {
+    let wish = message.as_object().and_then(|message| message.get("deliverAs")?.as_str());
+    if wish.as_deref() == Some("followUp") && busy.load(Ordering::Relaxed) > 0 {
+        host_state.pending.follow_up(message.clone());
+    } else {
+        deliver(parts, session, host_state, message);
+    }
+}
+
+/// Records a message that a hook added to the conversation, and shows it unless the message says otherwise. A message that
+/// its module draws is queued for drawing.
+fn deliver(parts: &AgentParts, session: &Arc<Mutex<Session>>, host_state: &SharedHostState, message: &Json) {
     let members = members(message);
     let field = |name: &str| members.iter().find(|(key, _)| *key == name).map(|(_, value)| value);
     let kept = lock(session).append(EntryKind::CustomMessage, &members);
@@ -224,13 +270,19 @@ fn not_recorded(why: &str) -> String {
 }
 
 fn warn(parts: &AgentParts, diagnostic: &Diagnostic) {
+    match diagnostic.level {
+        Level::Note => {}
+        _ => show_diagnostic(parts, diagnostic),
+    }
+}
+
+fn show_diagnostic(parts: &AgentParts, diagnostic: &Diagnostic) {
     let place = diagnostic.location.as_ref().map(|place| format!(" ({}:{})", place.file.display(), place.line));
-    let text = format!("{}{}", diagnostic.message, place.unwrap_or_default());
-    let shown = match diagnostic.level {
-        Level::Note => return,
-        _ => ViewEvent::Warning { code: Some(diagnostic.code.name()), text: &text },
-    };
-    parts.view.show(&shown);
+    // A module's label is its path. In a sentence about a hook the project's part of it is noise.
+    let project = format!("hook `{}/", parts.hooks.project().display());
+    let message = diagnostic.message.replace(&project, "hook `");
+    let text = format!("{message}{}", place.unwrap_or_default());
+    parts.view.show(&ViewEvent::Warning { code: Some(diagnostic.code.name()), text: &text });
 }
 
 fn warn_unrecorded<T>(parts: &AgentParts, kept: Result<T, AgentError>) {

@@ -3,12 +3,14 @@
 //! Session events do not fire for a sub-agent; its start and stop events do.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use hookrail::guard::{Permit, ToolFailure, ToolOutput};
 use hookrail::{EventKind, Json, Stop};
 use hookrail_spawn::lock;
 
+use super::host::SubAgentIdentity;
 use super::{Agent, TurnEnd};
 use crate::message::{number, object};
 use crate::session::Session;
@@ -26,12 +28,18 @@ impl Agent {
         let named = [("name", Json::string(&name)), ("description", Json::string(&description))];
         let [first, second] = named.clone();
         let about = object([first, second, ("prompt", Json::string(&prompt))]);
-        let model_id = ("model_id", Json::string(model.name()));
-        self.fire_event(EventKind::SubagentStart, &[("agent", about), model_id.clone()]).await;
+        self.fire_event(EventKind::SubagentStart, &[("agent", about)]).await;
         let began = Instant::now();
         let session = Session::in_memory(self.session().id());
-        let mut inner = Self::with_session(Arc::clone(&self.parts), model, session, self.depth + 1);
+        let count = self.sub_agents.fetch_add(1, Ordering::Relaxed) + 1;
+        let id = match &self.identity {
+            Some(outer) => format!("{}-{count}", outer.id),
+            None => format!("{}-agent-{count}", self.session().id()),
+        };
+        let identity = SubAgentIdentity { id, kind: name.clone() };
+        let mut inner = Self::with_session(Arc::clone(&self.parts), model, session, self.depth + 1, Some(identity));
         inner.inside = Arc::clone(&self.inside);
+        inner.configuration = Arc::clone(&self.configuration);
         let inside = || lock(&self.inside);
         inside().push(inner.guard());
         let end = self.run_inside(&inner, &prompt).await;
@@ -47,14 +55,19 @@ impl Agent {
             | TurnEnd::OutputLost(_) => "failed",
         };
         let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let fields =
-            [("agent", object(named)), ("duration_ms", number(took)), ("outcome", Json::string(outcome)), model_id];
+        let used = lock(&inner.usage).to_json();
+        let fields = [
+            ("agent", object(named)),
+            ("duration_ms", number(took)),
+            ("outcome", Json::string(outcome)),
+            ("token_usage", used),
+        ];
         self.fire_event(EventKind::SubagentStop, &fields).await;
         match end {
             TurnEnd::Answered(text) => Ok(ToolOutput::text(&text)),
             TurnEnd::Stopped(reason) => {
                 // A stop ends the whole agent, also if a hook of a sub-agent asked for it.
-                self.request_stop(Stop::new(reason.clone()));
+                self.request_stop(Stop { reason: reason.clone() });
                 Err(ToolFailure(format!("the sub-agent was stopped: {reason}")))
             }
             TurnEnd::Denied(reason) => Err(ToolFailure(format!("the prompt of the sub-agent was denied: {reason}"))),

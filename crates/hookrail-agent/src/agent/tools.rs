@@ -20,6 +20,13 @@ pub(super) struct RanCalls {
     pub(super) stop: Option<Stop>,
 }
 
+/// The names of the hooks that had an effect on a call.
+#[derive(Default)]
+struct ToolHooks {
+    denied_by: Vec<String>,
+    rewritten_by: Vec<String>,
+}
+
 impl Agent {
     /// Runs calls. After a hook stopped the agent or the user interrupted it, the other calls are answered with the reason.
     pub(super) async fn run_calls(&self, calls: &[RequestedCall], offered: &[String]) -> RanCalls {
@@ -60,12 +67,13 @@ impl Agent {
                 let (nothing, text) = (Json::null(), Json::string(&problem));
                 let input = call.args.as_ref().unwrap_or(&nothing);
                 self.view().show(&ViewEvent::ToolCall { id: &call.id, tool: &call.name, input });
-                self.show_result(call, "failed", input, Some((&text, &text)), &[]);
+                self.show_result(call, "failed", input, Some((&text, &text)), &ToolHooks::default());
                 ran.responses.push(tool_response(call, &text, true));
                 return;
             }
         };
         self.view().show(&ViewEvent::ToolCall { id: &call.id, tool: &call.name, input: &input });
+        self.refresh_hooks();
         let request = ToolCall::new(&call.id, &call.name, input);
         let result = self.guard().tool_call(request, |permit| self.run_tool(permit)).await;
         self.keep_receipt(&format!("tool {}", call.name), &result.receipt);
@@ -74,17 +82,33 @@ impl Agent {
             ToolEnd::Denied => ("denied", true),
             ToolEnd::Failed => ("failed", true),
         };
-        let shown = (result.visibility == Visibility::Shown).then_some((&result.display, &result.content));
-        self.show_result(call, end, &result.input, shown, &result.receipt.denied_by());
-        ran.responses.push(tool_response(call, &result.content, failed));
+        let denied_by = self.hook_names(&result.receipt.denied_by());
+        let content = match result.end {
+            ToolEnd::Denied => denial(&denied_by, &result.content),
+            ToolEnd::Ran | ToolEnd::Failed => result.content,
+        };
+        let shown = (result.visibility == Visibility::Shown).then_some((&result.display, &content));
+        let rewritten_by = self.hook_names(&result.receipt.rewritten_by());
+        self.show_result(call, end, &result.input, shown, &ToolHooks { denied_by, rewritten_by });
+        ran.responses.push(tool_response(call, &content, failed));
         ran.notes.push(result.notes);
         ran.stop = ran.stop.take().or(result.stop);
     }
 
     /// Shows a result as the user sees it and as the model reads it, unless a hook hides both.
-    fn show_result(&self, call: &RequestedCall, end: &str, input: &Json, shown: Option<(&Json, &Json)>, by: &[&str]) {
+    fn show_result(
+        &self,
+        call: &RequestedCall,
+        end: &str,
+        input: &Json,
+        shown: Option<(&Json, &Json)>,
+        hooks: &ToolHooks,
+    ) {
         let (display, content) = shown.unzip();
-        self.view().show(&ViewEvent::ToolResult { id: &call.id, tool: &call.name, end, input, display, content, by });
+        let by: Vec<&str> = hooks.denied_by.iter().map(String::as_str).collect();
+        let rewritten_by: Vec<&str> = hooks.rewritten_by.iter().map(String::as_str).collect();
+        let (id, tool, by, rewritten_by) = (&call.id, &call.name, &by, &rewritten_by);
+        self.view().show(&ViewEvent::ToolResult { id, tool, end, input, display, content, by, rewritten_by });
     }
 
     /// Checks a call before any hook runs for it.
@@ -124,5 +148,16 @@ impl Agent {
         kept.map_err(|error| ToolFailure(error.to_string()))?;
         let tasks = if count == 1 { "task" } else { "tasks" };
         Ok(ToolOutput::text(&format!("the list has {count} {tasks} now")))
+    }
+}
+
+/// Returns what the model reads about a denied call: the hooks that denied it, and their reason. Without the names the
+/// model would take the reason for an error of the tool, and try again.
+fn denial(hooks: &[String], reason: &Json) -> Json {
+    let names: Vec<String> = hooks.iter().map(|name| format!("`{name}`")).collect();
+    match (names.as_slice(), reason.as_str()) {
+        ([], _) | (_, None) => reason.clone(),
+        ([name], Some(reason)) => Json::string(&format!("denied by hook {name}: {reason}")),
+        (_, Some(reason)) => Json::string(&format!("denied by hooks {}: {reason}", names.join(", "))),
     }
 }

@@ -8,7 +8,8 @@ use hookrail_spawn::lock;
 
 use super::call::CallEnd;
 use super::{Agent, CompactionCause};
-use crate::message::{ModelReply, list, message, number, object, text_message};
+use crate::clock;
+use crate::message::{ModelReply, list, message, number, text_message};
 use crate::session::EntryKind;
 use crate::shape;
 use crate::view::ViewEvent;
@@ -72,6 +73,7 @@ enum NextStep {
 impl Agent {
     /// Works on a prompt until it is done, and shows how the work ended.
     pub async fn prompt(&self, prompt: &str) -> TurnEnd {
+        self.wait_for_session_start().await;
         let working = self.working();
         let mut end = self.answer(prompt).await;
         // A message of a module that came too late for this answer gets a turn of its own. Only one, because the next
@@ -88,7 +90,9 @@ impl Agent {
         if !self.session().wants_turn() {
             return None;
         }
+        self.wait_for_session_start().await;
         let working = self.working();
+        self.begin_prompt();
         self.fire_event(EventKind::AgentStart, &[]).await;
         let end = self.work("").await;
         drop(working);
@@ -111,12 +115,16 @@ impl Agent {
         if let Some(end) = self.obstacle() {
             return end;
         }
+        self.begin_prompt();
+        self.refresh_hooks();
         let guarded = self.guard().prompt(prompt).await;
         let prompt = match guarded {
             PromptEnd::Denied { message, notes, stop, receipt } => {
                 self.keep_receipt("prompt", &receipt);
                 self.take_notes(&notes);
-                self.view().show(&ViewEvent::PromptDenied { reason: &message, by: &receipt.denied_by() });
+                let by = self.hook_names(&receipt.denied_by());
+                let by: Vec<&str> = by.iter().map(String::as_str).collect();
+                self.view().show(&ViewEvent::PromptDenied { reason: &message, by: &by });
                 // The prompt itself is not recorded, so it cannot reach a model later.
                 self.keep_turn(&text_message("model", &format!("[prompt blocked by a hook: {message}]")));
                 return stop.map_or(TurnEnd::Denied(message), |stop| TurnEnd::Stopped(stop.reason));
@@ -146,60 +154,101 @@ impl Agent {
         self.work(&prompt).await
     }
 
+    /// Notes where the work on a prompt begins: turns count from here, and the end of the agent tells what came after.
+    fn begin_prompt(&self) {
+        self.turns.store(0, Ordering::Relaxed);
+        let entries = self.session().entries().len();
+        *lock(&self.prompt_begin) = entries;
+    }
+
+    /// Runs turns until the work ends, and fires the end event of the agent in every case: a module that began something
+    /// when the agent started has to end it also after an interrupt or a failed model.
     async fn work(&self, prompt: &str) -> TurnEnd {
+        let end = match self.run_turns(prompt).await {
+            Ok(end) => end,
+            Err(end) => {
+                self.end_early(prompt).await;
+                end
+            }
+        };
+        // They were meant for after this work, and there is no further turn in which they could be delivered.
+        self.deliver_follow_ups();
+        end
+    }
+
+    /// Runs turns. Returns the end after the end event of the agent was fired, or, as an error, the end before that.
+    async fn run_turns(&self, prompt: &str) -> Result<TurnEnd, TurnEnd> {
         let mut reminders = 0;
         for _ in 0..self.parts.settings.most_turns {
             if self.is_cancelled() {
-                return TurnEnd::Cancelled;
+                return Err(TurnEnd::Cancelled);
             }
+            self.refresh_hooks();
             if let Some(stop) = self.compact_when_full().await {
-                return TurnEnd::Stopped(stop.reason);
+                return Err(TurnEnd::Stopped(stop.reason));
             }
-            match self.turn().await {
-                Ok(Some(_)) => {}
-                Ok(None) => match self.finish(prompt, &mut reminders).await {
-                    NextStep::Turn => {}
-                    NextStep::End(end) => return end,
-                },
-                Err(end) => return end,
+            if self.turn().await?.is_none()
+                && let NextStep::End(end) = self.finish(prompt, &mut reminders).await
+            {
+                return Ok(end);
             }
         }
         let most = self.parts.settings.most_turns;
-        TurnEnd::Capped(format!("the agent ended after {most} turns; raise the limit with `--max-turns`"))
+        Err(TurnEnd::Capped(format!("the agent ended after {most} turns; raise the limit with `--max-turns`")))
+    }
+
+    /// Fires the end event of the agent after work that has no answer. Hooks cannot send the agent back to such work.
+    async fn end_early(&self, prompt: &str) {
+        match self.guard().agent_end(prompt, "", self.messages_of_prompt()).await {
+            AgentEnd::Done { notes, receipt, .. }
+            | AgentEnd::SentBack { notes, receipt, .. }
+            | AgentEnd::Capped { notes, receipt, .. } => {
+                self.keep_receipt("agent-end", &receipt);
+                self.take_notes(&notes);
+            }
+        }
+    }
+
+    /// Returns the messages of the present prompt, in the form of modules.
+    fn messages_of_prompt(&self) -> Json {
+        let begin = *lock(&self.prompt_begin);
+        let session = self.session();
+        shape::all_messages(session.entries().iter().skip(begin))
     }
 
     /// Runs one turn: the model's answer and the tools it calls. Returns the number of calls; none if there were no calls.
     async fn turn(&self) -> Result<Option<usize>, TurnEnd> {
         let index = self.turns.fetch_add(1, Ordering::Relaxed);
-        let fields = [("turn_index", number(index)), ("timestamp", number(now()))];
+        let fields = [("turn_index", number(index)), ("timestamp", number(clock::now()))];
         self.fire_event(EventKind::TurnStart, &fields).await;
         let answer = match self.call_model().await {
             CallEnd::Answered(answer) => answer,
-            CallEnd::Ended(end) => return Err(end),
+            CallEnd::Ended(end) => {
+                self.round_ended(index).await;
+                self.turn_ended_early(index, &end).await;
+                return Err(end);
+            }
         };
         let ModelReply { message: said, calls, usage, .. } = &answer.reply;
-        if !answer.reply.is_empty() {
-            self.keep_turn(said);
-        }
-        let mut round = vec![("turn", number(index)), ("model_id", Json::string(self.model.name()))];
-        round.extend(usage.as_ref().and_then(token_usage).map(|usage| ("token_usage", usage)));
-        self.fire_event(EventKind::ModelRoundEnd, &round).await;
+        lock(&self.usage).add(*usage);
+        let said = if answer.reply.is_empty() { None } else { self.keep_answer(said, *usage) };
+        self.round_ended(index).await;
         let ran = match &answer.stop {
             None => self.run_calls(calls, &answer.offered).await,
             Some(stop) => self.refuse_calls(calls, &stop.reason),
         };
-        if !ran.responses.is_empty() {
-            self.keep_turn(&message("user", &ran.responses));
-        }
+        let results = match ran.responses.is_empty() {
+            true => None,
+            false => self.keep_turn(&message("user", &ran.responses)),
+        };
         for notes in &ran.notes {
             self.take_notes(notes);
         }
-        let said = shape::messages(said).pop().unwrap_or_else(Json::null);
         let synced = self.session().sync();
         self.warn_unrecorded(synced);
-        let results = shape::all_messages(&[message("user", &ran.responses)]);
-        let results = if ran.responses.is_empty() { list(&[]) } else { results };
-        let fields = [("turn_index", number(index)), ("message", said), ("tool_results", results)];
+        let (said, results) = (self.messages_of(said.as_deref()), self.messages_of(results.as_deref()));
+        let said = said.into_iter().next_back().unwrap_or_else(|| shape::unanswered(self.model.name(), "stop", None));
+        let fields = [("turn_index", number(index)), ("message", said), ("tool_results", list(&results))];
         self.fire_event(EventKind::TurnEnd, &fields).await;
         match answer.stop.or(ran.stop).or_else(|| self.take_stop()) {
             Some(stop) => Err(TurnEnd::Stopped(stop.reason)),
@@ -208,17 +257,34 @@ impl Agent {
         }
     }
 
+    /// Tells hooks that a round of model streaming ended, also without an answer. Rounds count from one, and the tokens
+    /// are those of all rounds so far.
+    async fn round_ended(&self, index: u64) {
+        let usage = lock(&self.usage).to_json();
+        self.fire_event(EventKind::ModelRoundEnd, &[("turn", number(index + 1)), ("token_usage", usage)]).await;
+    }
+
+    /// Tells hooks that a turn ended without an answer of the model.
+    async fn turn_ended_early(&self, index: u64, end: &TurnEnd) {
+        let stop_reason = if *end == TurnEnd::Cancelled { "aborted" } else { "error" };
+        let message = shape::unanswered(self.model.name(), stop_reason, end.detail());
+        let fields = [("turn_index", number(index)), ("message", message), ("tool_results", list(&[]))];
+        self.fire_event(EventKind::TurnEnd, &fields).await;
+    }
+
+    /// Returns the messages of an entry, in the form of modules.
+    fn messages_of(&self, id: Option<&str>) -> Vec<Json> {
+        let session = self.session();
+        id.and_then(|id| session.entry(id)).map(shape::entry_messages).unwrap_or_default()
+    }
+
     /// Handles an answer without tool calls. Open tasks and hooks can ask for another turn.
     async fn finish(&self, prompt: &str, reminders: &mut u32) -> NextStep {
-        if self.remind(reminders).await {
+        if self.deliver_follow_ups() || self.remind(reminders).await {
             return NextStep::Turn;
         }
-        let (response, messages) = {
-            let session = self.session();
-            let contents = session.contents();
-            (contents.last().map(crate::message::text_of).unwrap_or_default(), shape::all_messages(&contents))
-        };
-        match self.guard().agent_end(prompt, &response, messages).await {
+        let response = self.session().contents().last().map(crate::message::text_of).unwrap_or_default();
+        match self.guard().agent_end(prompt, &response, self.messages_of_prompt()).await {
             AgentEnd::Done { stop, clear_context, notes, receipt } => {
                 self.keep_receipt("agent-end", &receipt);
                 self.take_notes(&notes);
@@ -299,20 +365,4 @@ impl Agent {
     pub(super) fn request_stop(&self, stop: Stop) {
         *lock(&self.stop) = Some(stop);
     }
-}
-
-/// Converts the token usage of a model round to the field names of hooks.
-fn token_usage(usage: &Json) -> Option<Json> {
-    let usage = usage.as_object()?;
-    let count = |name: &str| usage.get(name).cloned().unwrap_or_else(|| number(0));
-    Some(object([
-        ("inputTokens", count("promptTokenCount")),
-        ("outputTokens", count("candidatesTokenCount")),
-        ("totalTokens", count("totalTokenCount")),
-    ]))
-}
-
-fn now() -> u64 {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,9 +1,8 @@
 //! Commands: lines that begin with a slash.
 
-use hookrail::Hook;
-use hookrail::hook::Standing;
 use hookrail::process::How;
 
+use super::hook_commands::{self, HooksOutput};
 use super::plugins;
 use crate::agent::{Agent, CompactionCause, CompactionOutcome, EndReason, MoveOutcome};
 use crate::error::AgentError;
@@ -18,7 +17,9 @@ pub(super) enum AfterCommand {
 
 const HELP: &[(&str, &str)] = &[
     ("/hooks [list]", "list the hooks, and whether they run"),
-    ("/hooks enable|disable NAME", "enable or disable a hook for this run"),
+    ("/hooks enable|disable NAME", "enable or disable a hook"),
+    ("/hooks enable-all|disable-all", "enable or disable all hooks"),
+    ("/hooks reload", "read the configuration again"),
     ("/plugin list|refresh", "list the plugins; reload all configuration"),
     ("/plugin enable|disable ID", "enable or disable a plugin, from the next refresh on"),
     ("/compact [INSTRUCTIONS]", "replace the conversation so far with a summary"),
@@ -35,6 +36,7 @@ const HELP: &[(&str, &str)] = &[
 
 /// Runs a command.
 pub(super) async fn run(agent: &Agent, line: &str) -> AfterCommand {
+    agent.refresh_hooks();
     let (name, rest) = line.trim_start_matches('/').split_once(' ').unwrap_or((line.trim_start_matches('/'), ""));
     let words: Vec<&str> = rest.split_whitespace().collect();
     let moved = match name {
@@ -55,14 +57,20 @@ pub(super) async fn run(agent: &Agent, line: &str) -> AfterCommand {
         },
         "compact" => return compact(agent, rest).await,
         "help" => {
-            let mut lines: Vec<String> = HELP.iter().map(|(usage, what)| format!("{usage:28}  {what}")).collect();
+            let mut lines: Vec<String> = HELP.iter().map(|(usage, what)| format!("{usage:30}  {what}")).collect();
             lines.extend(agent.hooks().commands().into_iter().map(|offer| {
                 let usage = format!("/{}", offer.name);
-                format!("{usage:28}  {}", offer.description.unwrap_or_default())
+                format!("{usage:30}  {}", offer.description.unwrap_or_default())
             }));
             return list(agent, "commands", &lines);
         }
-        "hooks" => return hooks(agent, &words),
+        "hooks" => {
+            return match hook_commands::run(agent, &words) {
+                HooksOutput::Lines(lines) => list(agent, "hooks", &lines),
+                HooksOutput::Note(text) => note(agent, &text),
+                HooksOutput::Error(text) => wrong(agent, &text),
+            };
+        }
         "plugin" => {
             return match plugins::run(agent, &words) {
                 Ok(lines) => list(agent, "plugins", &lines),
@@ -105,45 +113,11 @@ async fn compact(agent: &Agent, instructions: &str) -> AfterCommand {
     let instructions = Some(instructions.trim()).filter(|text| !text.is_empty());
     match agent.compact(CompactionCause::Manual, instructions).await {
         CompactionOutcome::Nothing => note(agent, "there is nothing to compact yet"),
-        CompactionOutcome::Done { stop: Some(_) } => AfterCommand::End(EndReason::Other),
-        CompactionOutcome::Done { stop: None } | CompactionOutcome::Cancelled(..) | CompactionOutcome::Failed(_) => {
-            AfterCommand::Continue
-        }
+        CompactionOutcome::Done { stop: Some(_), .. } => AfterCommand::End(EndReason::Other),
+        CompactionOutcome::Done { stop: None, .. }
+        | CompactionOutcome::Cancelled(..)
+        | CompactionOutcome::Failed(_) => AfterCommand::Continue,
     }
-}
-
-fn hooks(agent: &Agent, words: &[&str]) -> AfterCommand {
-    let system = agent.hooks();
-    match words {
-        [] | ["list"] => {
-            let snapshot = system.snapshot();
-            let lines: Vec<String> = snapshot.hooks().iter().map(|hook| hook_line(hook)).collect();
-            list(agent, "hooks", &lines)
-        }
-        ["disable", name @ ..] => match system.disable_hook(&name.join(" ")) {
-            0 => wrong(agent, &format!("there is no hook `{}` that can be disabled here", name.join(" "))),
-            _ => note(agent, &format!("{} is disabled for this run", name.join(" "))),
-        },
-        ["enable", name @ ..] => {
-            if system.enable_hook(&name.join(" ")) {
-                note(agent, &format!("{} is enabled again", name.join(" ")))
-            } else {
-                wrong(agent, &format!("`{}` was not disabled here", name.join(" ")))
-            }
-        }
-        _ => wrong(agent, "`/hooks`, `/hooks enable NAME` or `/hooks disable NAME`"),
-    }
-}
-
-fn hook_line(hook: &Hook) -> String {
-    let state = match &hook.standing {
-        _ if !hook.trust.allows() => "untrusted".to_owned(),
-        Standing::Active => "on".to_owned(),
-        Standing::Disabled(by) => format!("off (disabled by {by})"),
-        Standing::SwitchedOff(by) => format!("off (switched off by {by})"),
-        Standing::NeverSwitchedOn => "off (no settings file enables hooks)".to_owned(),
-    };
-    format!("{}  {}  {}  {}  {state}", hook.label, hook.event, hook.dialect.name(), hook.origin.kind.name())
 }
 
 /// Lists the entries of the session, indented by their depth in the tree.

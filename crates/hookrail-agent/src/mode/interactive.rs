@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::command::{self, AfterCommand};
 use super::signals::HANG_UP;
 use super::terminal::{Terminal, TypedInput};
-use super::{AgentExit, AgentSetup, AgentStart, Driver, OnInterrupt};
+use super::{AgentExit, AgentSetup, AgentStart, Driver, OnInterrupt, show_hooks};
 use crate::agent::{Agent, EndReason, TurnEnd};
 use crate::error::AgentError;
 use crate::view::{TerminalView, View as _, ViewEvent};
@@ -15,6 +15,7 @@ pub(super) async fn run(setup: AgentSetup) -> Result<AgentExit, AgentError> {
     let begin = setup.begin.clone();
     let mut driver = Driver::new(OnInterrupt::EndStep)?;
     let terminal = Terminal::open(setup.history.clone());
+    driver.terminal = Some(terminal.clone());
     let view = Arc::new(TerminalView::on_screen(terminal.screen()));
     let parts = setup.parts(Arc::clone(&view) as Arc<_>, Arc::new(terminal.clone()));
     let (agent, stop) = match driver.begin(parts, &begin).await? {
@@ -48,6 +49,7 @@ async fn converse(driver: &mut Driver, agent: &Agent, terminal: &Terminal, end: 
             loop {
                 tokio::select! {
                     typed = &mut typing => break typed,
+                    () = show_hooks(Arc::clone(&driver.hook_watch), agent.view()) => {}
                     // A module can add a message, or ask for a turn, while the user types nothing.
                     () = agent.woken() => {
                         driver.drive(agent, agent.follow_up()).await;

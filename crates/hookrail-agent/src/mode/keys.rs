@@ -1,5 +1,6 @@
 //! The keys of a terminal. `crossterm` sets raw mode and decodes what the terminal sends; here a thread waits for it.
 
+use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;
 
@@ -29,22 +30,20 @@ pub(super) enum TypedAhead {
 pub(super) struct Keys {
     to: mpsc::UnboundedSender<Input>,
     from: mpsc::UnboundedReceiver<Input>,
+    /// Input that came while only Escape was waited for.
+    kept: VecDeque<Input>,
     reader: Option<JoinHandle<()>>,
 }
 
 impl Keys {
     pub(super) fn new() -> Self {
         let (to, from) = mpsc::unbounded_channel();
-        Self { to, from, reader: None }
+        Self { to, from, kept: VecDeque::new(), reader: None }
     }
 
     /// Sets raw mode and reads keys until the listener is dropped.
     pub(super) async fn listen(&mut self, typed_ahead: TypedAhead) -> io::Result<KeyListener<'_>> {
-        // The reader thread of the last listener may still hold keys.
-        if let Some(reader) = &mut self.reader {
-            let _ = reader.await;
-            self.reader = None;
-        }
+        self.last_reader_ended().await;
         let raw = RawMode::enter()?;
         let resized = Resizes::listen()?;
         let (wait, end) = wait::pair()?;
@@ -60,8 +59,42 @@ impl Keys {
         if typed_ahead == TypedAhead::Discard {
             let _ = ready.await;
             while self.from.try_recv().is_ok() {}
+            self.kept.clear();
         }
         Ok(KeyListener { _end: end, _raw: raw, resized, keys: self })
+    }
+}
+
+impl Keys {
+    /// Waits for the reader thread of the last listener, which may still hold keys.
+    async fn last_reader_ended(&mut self) {
+        if let Some(reader) = &mut self.reader {
+            let _ = reader.await;
+            self.reader = None;
+        }
+    }
+
+    /// Waits until Escape is pressed, and keeps all other keys for the next listener. The terminal stays as programs expect
+    /// it: keys are echoed, and Ctrl-C is a signal.
+    ///
+    /// # Errors
+    /// If the terminal cannot be used, or was closed.
+    pub(super) async fn escape(&mut self) -> io::Result<()> {
+        self.last_reader_ended().await;
+        let _unbuffered = unbuffered::Mode::enter()?;
+        let (wait, _end) = wait::pair()?;
+        let to = self.to.clone();
+        self.reader = Some(tokio::task::spawn_blocking(move || read(&wait, &to)));
+        loop {
+            match self.from.recv().await {
+                Some(Input::Key(key)) if key.code == KeyCode::Esc && key.modifiers.is_empty() => return Ok(()),
+                Some(Input::Closed) | None => {
+                    self.kept.push_back(Input::Closed);
+                    return Err(io::Error::other("the terminal was closed"));
+                }
+                Some(other) => self.kept.push_back(other),
+            }
+        }
     }
 }
 
@@ -75,6 +108,9 @@ pub(super) struct KeyListener<'k> {
 
 impl KeyListener<'_> {
     pub(super) async fn next(&mut self) -> Input {
+        if let Some(input) = self.keys.kept.pop_front() {
+            return input;
+        }
         tokio::select! {
             biased;
             input = self.keys.from.recv() => input.unwrap_or(Input::Closed),
@@ -102,6 +138,48 @@ impl Drop for RawMode {
 pub(super) fn leave_raw_mode() {
     // An error means that the terminal was closed, and then its mode no longer matters.
     let _ = terminal::disable_raw_mode();
+}
+
+/// A terminal that passes on each key at once instead of whole lines, and is otherwise as it was.
+#[cfg(unix)]
+mod unbuffered {
+    use std::io;
+
+    use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
+
+    /// That mode, until it is dropped.
+    pub(super) struct Mode(Termios);
+
+    impl Mode {
+        pub(super) fn enter() -> io::Result<Self> {
+            let before = tcgetattr(io::stdin())?;
+            let mut mode = before.clone();
+            mode.local_modes.remove(LocalModes::ICANON);
+            mode.special_codes[SpecialCodeIndex::VMIN] = 1;
+            mode.special_codes[SpecialCodeIndex::VTIME] = 0;
+            tcsetattr(io::stdin(), OptionalActions::Now, &mode)?;
+            Ok(Self(before))
+        }
+    }
+
+    impl Drop for Mode {
+        fn drop(&mut self) {
+            // An error means that the terminal was closed, and then its mode no longer matters.
+            let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.0);
+        }
+    }
+}
+
+#[cfg(not(unix))]
+mod unbuffered {
+    /// Escape is not waited for here, because the console has no such mode.
+    pub(super) struct Mode;
+
+    impl Mode {
+        pub(super) fn enter() -> std::io::Result<Self> {
+            Err(std::io::ErrorKind::Unsupported.into())
+        }
+    }
 }
 
 /// Sends all input until the wait is ended or the terminal is closed.

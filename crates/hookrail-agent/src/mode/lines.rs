@@ -7,7 +7,7 @@ use hookrail::Json;
 use tokio::sync::mpsc;
 
 use super::command::{self, AfterCommand};
-use super::{AgentExit, AgentSetup, AgentStart, Driver, OnInterrupt};
+use super::{AgentExit, AgentSetup, AgentStart, Driver, OnInterrupt, show_hooks};
 use crate::agent::{EndReason, TurnEnd};
 use crate::error::AgentError;
 use crate::user::NoUser;
@@ -18,7 +18,9 @@ pub(super) fn read_all_input() -> Result<String, AgentError> {
     let mut bytes = Vec::new();
     let read = std::io::stdin().lock().read_to_end(&mut bytes);
     read.map_err(|error| AgentError::System(format!("standard input cannot be read: {error}")))?;
-    String::from_utf8(bytes).map_err(|_| AgentError::System("standard input is not UTF-8".to_owned()))
+    let text = String::from_utf8(bytes).map_err(|_| AgentError::System("standard input is not UTF-8".to_owned()))?;
+    // The line break at the end belongs to the command that wrote the prompt, such as `echo`.
+    Ok(text.trim_end_matches(['\n', '\r']).to_owned())
 }
 
 /// Works on each line as it comes, until the end of input.
@@ -36,6 +38,7 @@ pub(super) async fn run(setup: AgentSetup) -> Result<AgentExit, AgentError> {
     while let Some(source) = &mut lines {
         let line = tokio::select! {
             line = source.recv() => line,
+            () = show_hooks(Arc::clone(&driver.hook_watch), agent.view()) => continue,
             () = agent.woken() => {
                 if let Some(Some(ended)) = driver.drive(&agent, agent.follow_up()).await {
                     end = ended;

@@ -4,6 +4,7 @@
 mod command;
 mod edit_box;
 mod history;
+mod hook_commands;
 mod interactive;
 mod keys;
 mod line_editor;
@@ -31,7 +32,7 @@ use crate::session::SessionStore;
 use crate::settings::AgentSettings;
 use crate::tool::Workspace;
 use crate::user::{NoUser, User};
-use crate::view::{HeadlessView, TerminalView, View, watch};
+use crate::view::{HeadlessView, HookWatch, TerminalView, View};
 use signals::Signals;
 
 /// The source of prompts, and the form of the output.
@@ -167,6 +168,21 @@ struct Driver {
     hooks_cancelled_at: Option<Instant>,
     /// The time at which work that still runs is abandoned.
     abandoned_at: Option<Instant>,
+    /// The terminal on which Escape interrupts; none if there is no user.
+    terminal: Option<terminal::Terminal>,
+    /// The hooks as they start and end, from the start of the agent on.
+    hook_watch: SharedHookWatch,
+}
+
+/// The watch over hooks; none until the agent starts.
+type SharedHookWatch = Arc<tokio::sync::Mutex<Option<HookWatch>>>;
+
+/// Shows slow and failed hooks. Never returns.
+async fn show_hooks(watch: SharedHookWatch, view: &dyn View) {
+    match watch.lock().await.as_mut() {
+        Some(watch) => watch.show(view).await,
+        None => std::future::pending().await,
+    }
 }
 
 /// The time that hooks get to end a turn, and then to end the session, after a signal that ends the agent.
@@ -183,42 +199,58 @@ impl Driver {
         // If the thread cannot be started, the agent still works; a reader of its output that reads nothing can then keep
         // it from ending.
         let _ = Signals::watch(on_interrupt == OnInterrupt::EndAll);
-        Ok(Self { signals, on_interrupt, signal: None, hooks_cancelled_at: None, abandoned_at: None })
+        Ok(Self {
+            signals,
+            on_interrupt,
+            signal: None,
+            hooks_cancelled_at: None,
+            abandoned_at: None,
+            terminal: None,
+            hook_watch: Arc::default(),
+        })
     }
 
     /// Runs a piece of the agent's work. Returns none if a signal ended the agent and the work did not end in time.
     async fn drive<F: Future>(&mut self, agent: &Agent, work: F) -> Option<F::Output> {
         let mut work = pin!(work);
-        let mut watching = pin!(watch(agent.hooks(), agent.view()));
-        let mut drawing = pin!(agent.draw_messages());
-        loop {
-            tokio::select! {
-                biased;
-                () = &mut watching => {}
-                () = &mut drawing => {}
-                done = &mut work => {
-                    if self.signal.is_none() {
-                        agent.draw_waiting_messages().await;
+        let done = {
+            let mut watching = pin!(show_hooks(Arc::clone(&self.hook_watch), agent.view()));
+            let mut drawing = pin!(agent.draw_messages());
+            loop {
+                tokio::select! {
+                    biased;
+                    () = &mut watching => {}
+                    () = &mut drawing => {}
+                    done = &mut work => {
+                        if self.signal.is_none() {
+                            agent.draw_waiting_messages().await;
+                        }
+                        break Some(done);
                     }
-                    return Some(done);
-                }
-                () = until(self.abandoned_at) => return None,
-                number = self.signals.next() => {
-                    if number == signals::INTERRUPT && self.on_interrupt == OnInterrupt::EndStep {
-                        agent.interrupt();
-                    } else if number != signals::HANG_UP || self.signal.is_none() {
-                        // A closed terminal sends SIGHUP to its session leader and to its foreground group. The agent can
-                        // be both, and the second signal must not cut the end of the session short.
-                        self.signalled(number);
-                        agent.leave();
+                    () = until(self.abandoned_at) => break None,
+                    () = escape(self.terminal.as_ref()) => agent.interrupt(),
+                    number = self.signals.next() => {
+                        if number == signals::INTERRUPT && self.on_interrupt == OnInterrupt::EndStep {
+                            agent.interrupt();
+                        } else if number != signals::HANG_UP || self.signal.is_none() {
+                            // A closed terminal sends SIGHUP to its session leader and to its foreground group. The agent
+                            // can be both, and the second signal must not cut the end of the session short.
+                            self.signalled(number);
+                            agent.leave();
+                        }
                     }
-                }
-                () = until(self.hooks_cancelled_at) => {
-                    self.hooks_cancelled_at = Some(Instant::now() + NEXT_HOOK_GRACE);
-                    agent.interrupt_all();
+                    () = until(self.hooks_cancelled_at) => {
+                        self.hooks_cancelled_at = Some(Instant::now() + NEXT_HOOK_GRACE);
+                        agent.interrupt_all();
+                    }
                 }
             }
+        };
+        // The last hooks may have ended together with the work.
+        if let Some(watch) = self.hook_watch.lock().await.as_mut() {
+            watch.show_waiting(agent.view());
         }
+        done
     }
 
     /// Returns whether the agent takes no further prompt: a signal came, or the output cannot be written.
@@ -237,9 +269,10 @@ impl Driver {
     /// Starts the agent. If a signal comes first, its hooks are cancelled and no session is started.
     async fn begin(&mut self, parts: AgentParts, begin: &SessionOpening) -> Result<AgentStart, AgentError> {
         let (hooks, view) = (parts.hooks.clone(), Arc::clone(&parts.view));
+        *self.hook_watch.lock().await = Some(HookWatch::new(&hooks));
         let begun = {
             let mut work = pin!(Agent::begin(parts, begin));
-            let mut watching = pin!(watch(&hooks, &*view));
+            let mut watching = pin!(show_hooks(Arc::clone(&self.hook_watch), &*view));
             loop {
                 tokio::select! {
                     biased;
@@ -298,6 +331,14 @@ impl Driver {
             (None, Some(why)) => Err(AgentError::Output(why)),
             (None, None) => Ok(exit),
         }
+    }
+}
+
+/// Waits until Escape is pressed. Never returns without a terminal.
+async fn escape(terminal: Option<&terminal::Terminal>) {
+    match terminal {
+        Some(terminal) => terminal.escape().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -19,11 +19,10 @@ pub(super) fn run(agent: &Agent, words: &[&str]) -> CommandOutput {
     let found = survey(&places, &environment);
     match words {
         [] | ["list"] => Ok(list(&found)),
-        ["enable", id] => switch(&places, &found, id, true),
-        ["disable", id] => switch(&places, &found, id, false),
+        ["enable", id] => switch(agent, &places, &found, id, true),
+        ["disable", id] => switch(agent, &places, &found, id, false),
         ["refresh"] => {
-            agent.hooks().reload();
-            agent.report_loading_again();
+            agent.reload_hooks();
             Ok(vec![match agent.hooks().snapshot().hooks().len() {
                 1 => "1 hook is loaded".to_owned(),
                 count => format!("{count} hooks are loaded"),
@@ -47,12 +46,13 @@ fn list(found: &Survey) -> Vec<String> {
     found.plugins.iter().map(line).collect()
 }
 
-fn switch(places: &PluginPlaces, found: &Survey, id: &str, enabled: bool) -> CommandOutput {
+fn switch(agent: &Agent, places: &PluginPlaces, found: &Survey, id: &str, enabled: bool) -> CommandOutput {
     if !found.plugins.iter().any(|plugin| plugin.id == id) {
         return Err(format!("there is no plugin `{id}`; `/plugin list` lists them"));
     }
     let settings = places.user_settings.as_ref().ok_or("settings cannot be stored: there is no home directory")?;
     set_enabled(settings, id, enabled).map_err(|error| error.to_string())?;
+    agent.ignore_changes_so_far();
     let word = if enabled { "enabled" } else { "disabled" };
     Ok(vec![format!("{id} is {word}; run `/plugin refresh` to apply this")])
 }

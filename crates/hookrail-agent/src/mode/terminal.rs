@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use crossterm::cursor::MoveTo;
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
@@ -11,6 +12,7 @@ use hookrail::guard::Approval;
 use hookrail::host::Component;
 use hookrail::{HostError, Json};
 use hookrail_spawn::{CancelToken, lock};
+use tokio::sync::watch;
 
 use super::edit_box::EditBox;
 use super::history::History;
@@ -44,7 +46,28 @@ pub(super) struct Terminal {
     history: Arc<Mutex<History>>,
     /// Ends every question.
     left: CancelToken,
+    /// The number of prompts, questions and components that want the keys.
+    askers: Arc<watch::Sender<usize>>,
 }
+
+/// A prompt, question or component that wants the keys, until it is dropped.
+struct Asker(Arc<watch::Sender<usize>>);
+
+impl Asker {
+    fn new(askers: &Arc<watch::Sender<usize>>) -> Self {
+        askers.send_modify(|count| *count += 1);
+        Self(Arc::clone(askers))
+    }
+}
+
+impl Drop for Asker {
+    fn drop(&mut self) {
+        self.0.send_modify(|count| *count = count.saturating_sub(1));
+    }
+}
+
+/// The time that work has to end in before Escape is waited for, so that the terminal's mode is not changed for nothing.
+const ESCAPE_AFTER: Duration = Duration::from_millis(50);
 
 impl Terminal {
     pub(super) fn open(history: Option<PathBuf>) -> Self {
@@ -54,6 +77,27 @@ impl Terminal {
             prefilled: Arc::default(),
             history: Arc::new(Mutex::new(History::open(history))),
             left: CancelToken::new(),
+            askers: Arc::default(),
+        }
+    }
+
+    /// Waits until the user presses Escape while the agent works. Whoever asks the user something has the keys first.
+    pub(super) async fn escape(&self) {
+        tokio::time::sleep(ESCAPE_AFTER).await;
+        let mut askers = self.askers.subscribe();
+        loop {
+            if askers.wait_for(|count| *count == 0).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+            let pressed = async { self.keys.lock().await.escape().await };
+            tokio::select! {
+                pressed = pressed => match pressed {
+                    Ok(()) => return,
+                    // Without a terminal there is no key to wait for.
+                    Err(_) => std::future::pending().await,
+                },
+                _ = askers.wait_for(|count| *count > 0) => {}
+            }
         }
     }
 
@@ -78,6 +122,7 @@ impl Terminal {
 
     /// Reads a line. A line without a history is an answer: it begins empty, and keys that were pressed before are discarded.
     async fn read(&self, prompt: &str, history: Option<&History>) -> TypedInput {
+        let _asker = Asker::new(&self.askers);
         let mut keys = tokio::select! {
             keys = self.keys.lock() => keys,
             () = self.left.cancelled() => return TypedInput::Gone,
@@ -142,6 +187,7 @@ impl Terminal {
 
     /// Shows a widget; other output waits until it is closed.
     async fn show(&self, widget: &dyn Widget) -> Result<(), HostError> {
+        let _asker = Asker::new(&self.askers);
         let shown = async {
             let mut keys = self.keys.lock().await;
             let mut listening = keys.listen(TypedAhead::Discard).await?;

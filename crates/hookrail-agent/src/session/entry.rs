@@ -2,6 +2,8 @@
 
 use hookrail::{Json, JsonObject};
 
+use crate::clock;
+
 /// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
@@ -76,6 +78,7 @@ impl SessionEntry {
         line.set("type", Json::string(kind.name()));
         line.set("id", Json::string(&id));
         line.set("parentId", parent.as_deref().map_or_else(Json::null, Json::string));
+        line.set("timestamp", Json::string(&clock::iso(clock::now())));
         for (name, value) in fields {
             line.set(*name, value.clone());
         }
@@ -88,6 +91,11 @@ impl SessionEntry {
         let text = |name: &str| line.get(name).and_then(Json::as_str);
         let kind = EntryKind::from_name(&text("type")?)?;
         Some(Self { id: text("id")?, parent: text("parentId"), kind, line })
+    }
+
+    /// Returns when the entry was recorded, in milliseconds since 1970; none for an entry without a time.
+    pub(crate) fn milliseconds(&self) -> Option<u64> {
+        clock::read_iso(&self.text("timestamp")?)
     }
 
     /// Returns the line as JSON.

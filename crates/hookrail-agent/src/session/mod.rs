@@ -327,7 +327,7 @@ fn content(entry: &SessionEntry) -> Option<Json> {
         EntryKind::BranchSummary => {
             Some(text_message("user", &format!("What was tried elsewhere, in short:\n\n{}", entry.text("summary")?)))
         }
-        EntryKind::CustomMessage => Some(text_message("user", &content_text(entry.field("content")?))),
+        EntryKind::CustomMessage => custom_content(entry),
         EntryKind::Compaction
         | EntryKind::Cleared
         | EntryKind::Custom
@@ -337,11 +337,24 @@ fn content(entry: &SessionEntry) -> Option<Json> {
     }
 }
 
+/// Returns a message of a hook as the model sees it, which is as the user's. It keeps its type and its details, by which
+/// modules that look at the request know their own messages.
+fn custom_content(entry: &SessionEntry) -> Option<Json> {
+    let mut message = text_message("user", &content_text(entry.field("content")?)).as_object()?;
+    for name in ["customType", "display", "details"] {
+        if let Some(value) = entry.field(name) {
+            message.set(name, value.clone());
+        }
+    }
+    Some(message.to_json())
+}
+
 fn header(id: &str, cwd: &Path, parent: Option<&str>) -> Json {
     let mut header = JsonObject::new();
     header.set("type", Json::string("session"));
     header.set("version", crate::message::number(1));
     header.set("id", Json::string(id));
+    header.set("timestamp", Json::string(&crate::clock::iso(crate::clock::now())));
     header.set("cwd", Json::string(&cwd.display().to_string()));
     if let Some(parent) = parent {
         header.set("parentSession", Json::string(parent));

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use hookrail::guard::{ToolFailure, ToolOutput};
-use hookrail_spawn::{CancelToken, Command, End, Environment, Limits};
+use hookrail_spawn::{CancelToken, CaptureLimits, ChildEnd, Command, Environment};
 
 use super::place::Workspace;
 use super::schema::Arguments;
@@ -28,7 +28,7 @@ pub(super) async fn run(
         .timeout(time)
         .grace(GRACE)
         .cancel_grace(GRACE)
-        .limits(Limits { stdout_keep: KEPT, stderr_keep: KEPT, ..Limits::default() });
+        .limits(CaptureLimits { stdout_keep: KEPT, stderr_keep: KEPT, ..CaptureLimits::default() });
     let finished = hookrail_spawn::run(&command, cancel)
         .await
         .map_err(|error| ToolFailure(format!("the command cannot be run: {error}")))?;
@@ -43,13 +43,13 @@ pub(super) async fn run(
     }
     let failed = |how: String| Err(ToolFailure(format!("{how}\n{out}").trim_end().to_owned()));
     match finished.end {
-        End::Exited(0) => Ok(ToolOutput::text(if out.is_empty() { "(no output)" } else { &out })),
-        End::Exited(code) => failed(format!("the command exited with {code}")),
-        End::Signalled(signal) => failed(format!("the command was ended by signal {signal}")),
-        End::TimedOut => failed(format!("the command timed out after {} ms", time.as_millis())),
-        End::Cancelled => failed("the command was interrupted by the user".to_owned()),
-        End::OutputLimit => failed(format!("the command wrote more than {KEPT} bytes")),
-        End::StatusUnknown => failed("how the command ended is not known".to_owned()),
+        ChildEnd::Exited(0) => Ok(ToolOutput::text(if out.is_empty() { "(no output)" } else { &out })),
+        ChildEnd::Exited(code) => failed(format!("the command exited with {code}")),
+        ChildEnd::Signalled(signal) => failed(format!("the command was ended by signal {signal}")),
+        ChildEnd::TimedOut => failed(format!("the command timed out after {} ms", time.as_millis())),
+        ChildEnd::Cancelled => failed("the command was interrupted by the user".to_owned()),
+        ChildEnd::OutputLimit => failed(format!("the command wrote more than {KEPT} bytes")),
+        ChildEnd::StatusUnknown => failed("how the command ended is not known".to_owned()),
     }
 }
 

@@ -11,7 +11,7 @@ mod watch;
 
 pub use headless::HeadlessView;
 pub use terminal::TerminalView;
-pub(crate) use watch::watch;
+pub(crate) use watch::{HookWatch, is_detached};
 
 use hookrail::Json;
 use serde::Serialize;
@@ -90,6 +90,9 @@ pub enum ViewEvent<'a> {
         content: Option<&'a Json>,
         /// The hooks that denied the call.
         by: &'a [&'a str],
+        /// The hooks that changed its arguments.
+        #[serde(skip_serializing_if = "<[&str]>::is_empty")]
+        rewritten_by: &'a [&'a str],
     },
     /// Hooks denied the prompt.
     PromptDenied {
@@ -148,6 +151,9 @@ pub enum ViewEvent<'a> {
     HookRunning {
         /// The name of the hook.
         hook: &'a str,
+        /// What its author wants shown while it runs.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        status_message: Option<&'a str>,
     },
     /// The slow hook has ended.
     HookEnded {

@@ -29,7 +29,9 @@ pub struct TerminalView {
 
 #[derive(Debug, Default)]
 struct TerminalViewState {
-    /// Whether a line about a slow hook is shown.
+    /// The slow hooks that run, in the order in which they were shown, each with what its author wants shown.
+    slow_hooks: Vec<(String, Option<String>)>,
+    /// Whether the line about slow hooks is shown.
     hook_line: bool,
     /// Whether an answer has begun and its line is not complete.
     mid_line: bool,
@@ -126,7 +128,13 @@ impl View for TerminalView {
             ViewEvent::ToolCall { tool, input, .. } => {
                 self.aside(state, TOOL, &format!("• {} {}", short(tool, NAME), short(input.text(), WIDE)));
             }
-            ViewEvent::ToolResult { end, input, display, by, .. } => self.tool_result(state, end, input, *display, by),
+            ViewEvent::ToolResult { end, input, display, by, rewritten_by, .. } => {
+                if !rewritten_by.is_empty() {
+                    let text = format!("  arguments changed{}: {}", named(rewritten_by), short(input.text(), WIDE));
+                    self.aside(state, CAREFUL, &text);
+                }
+                self.tool_result(state, end, input, *display, by);
+            }
             ViewEvent::PromptDenied { reason, by } => {
                 self.aside(state, BAD, &format!("prompt denied{}: {}", named(by), limited(reason)));
             }
@@ -154,13 +162,16 @@ impl View for TerminalView {
             ViewEvent::Compacted { reason, summary } => {
                 self.aside(state, QUIET, &format!("compacted ({reason}): {}", short(summary, WIDE)));
             }
-            ViewEvent::HookRunning { hook } if self.erases && self.screen.has_last_line() => {
+            ViewEvent::HookRunning { hook, status_message } => {
+                state.slow_hooks.push(((*hook).to_owned(), status_message.map(str::to_owned)));
                 self.make_room(state);
-                let line = format!("{QUIET}running hook {} …{QUIET:#}", short(hook, 60));
-                self.screen.write(Stream::Asides, &line);
-                state.hook_line = true;
             }
-            ViewEvent::HookEnded { .. } => self.make_room(state),
+            ViewEvent::HookEnded { hook } => {
+                if let Some(at) = state.slow_hooks.iter().position(|(name, _)| name == hook) {
+                    state.slow_hooks.remove(at);
+                }
+                self.make_room(state);
+            }
             ViewEvent::Listing { lines, .. } => {
                 for line in *lines {
                     self.aside(state, Style::new(), &visible(line));
@@ -177,12 +188,32 @@ impl View for TerminalView {
             ViewEvent::Session { source, id, .. } if *source != "startup" => {
                 self.aside(state, QUIET, &format!("session {} ({source})", short(id, 40)));
             }
-            ViewEvent::Session { .. } | ViewEvent::HookRunning { .. } | ViewEvent::Receipt { .. } => {}
+            ViewEvent::Session { .. } | ViewEvent::Receipt { .. } => {}
         }
+        // Whatever was shown erased the line, and the hooks in it still run.
+        self.show_slow_hooks(state);
     }
 }
 
 impl TerminalView {
+    /// Shows the line about slow hooks, below everything else.
+    fn show_slow_hooks(&self, state: &mut TerminalViewState) {
+        let may_show = self.erases && !state.hook_line && !state.mid_line && self.screen.has_last_line();
+        if state.slow_hooks.is_empty() || !may_show {
+            return;
+        }
+        let hook = |(name, message): &(String, Option<String>)| match message {
+            Some(message) => format!("{} ({})", short(name, NAME), short(message, NAME)),
+            None => short(name, NAME),
+        };
+        let hooks: Vec<String> = state.slow_hooks.iter().map(hook).collect();
+        let word = if hooks.len() == 1 { "hook" } else { "hooks" };
+        // A line that is wider than the screen would be two, of which only the last is erased.
+        let line = short(&format!("running {word} {}", hooks.join(", ")), columns().saturating_sub(3).max(20));
+        self.screen.write(Stream::Asides, &format!("{QUIET}{line} …{QUIET:#}"));
+        state.hook_line = true;
+    }
+
     fn tool_result(&self, state: &mut TerminalViewState, end: &str, input: &Json, display: Option<&Json>, by: &[&str]) {
         let style = if end == "ran" { QUIET } else { CAREFUL };
         let word = match end {

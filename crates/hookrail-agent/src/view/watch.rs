@@ -1,14 +1,17 @@
-//! Shows the name of a hook that runs for longer than a moment.
+//! Watches hooks from outside of their events: shows the ones that run for longer than a moment, and reports the ones that
+//! fail after their event was over.
 
 use std::future::pending;
 use std::time::Duration;
 
-use hookrail::HookSystem;
-use hookrail::host::{FireId, Notification};
-use hookrail::process::RunId;
+use hookrail::event::Stage;
+use hookrail::host::{FireId, Notification, Notifications};
+use hookrail::process::{How, RunId};
+use hookrail::{Code, Hook, HookSystem};
 use tokio::time::Instant;
 
 use super::{View, ViewEvent};
+use crate::text::hook_name;
 
 /// The time after which a running hook is shown.
 const SLOW_AFTER: Duration = Duration::from_millis(300);
@@ -16,46 +19,112 @@ const SLOW_AFTER: Duration = Duration::from_millis(300);
 struct Running {
     run: (FireId, RunId),
     name: String,
+    status_message: Option<String>,
     due: Instant,
     shown: bool,
 }
 
-/// Shows slow hooks of a hook system until this future is dropped.
-pub(crate) async fn watch(hooks: &HookSystem, view: &dyn View) {
-    let mut news = hooks.subscribe();
-    let mut running: Vec<Running> = Vec::new();
-    loop {
-        let due = running.iter().filter(|one| !one.shown).map(|one| one.due).min();
-        let wait = async {
-            match due {
-                Some(due) => tokio::time::sleep_until(due).await,
-                None => pending().await,
-            }
-        };
-        tokio::select! {
-            happened = news.next() => match happened {
-                Some(Notification::Started { fire, run, hook }) => {
-                    let due = Instant::now() + SLOW_AFTER;
-                    running.push(Running { run: (fire, run), name: hook.label.to_string(), due, shown: false });
+/// The hooks of a hook system as they start and end. It keeps what happens while nothing shows it.
+pub(crate) struct HookWatch {
+    hooks: HookSystem,
+    news: Notifications,
+    running: Vec<Running>,
+}
+
+impl HookWatch {
+    pub(crate) fn new(hooks: &HookSystem) -> Self {
+        Self { hooks: hooks.clone(), news: hooks.subscribe(), running: Vec::new() }
+    }
+
+    /// Shows slow hooks and failed ones until this future is dropped.
+    pub(crate) async fn show(&mut self, view: &dyn View) {
+        loop {
+            let due = self.running.iter().filter(|one| !one.shown).map(|one| one.due).min();
+            let wait = async {
+                match due {
+                    Some(due) => tokio::time::sleep_until(due).await,
+                    None => pending().await,
                 }
-                Some(Notification::Ended { fire, run, .. }) => {
-                    if let Some(at) = running.iter().position(|one| one.run == (fire, run)) {
-                        let ended = running.swap_remove(at);
-                        if ended.shown {
-                            view.show(&ViewEvent::HookEnded { hook: &ended.name });
-                        }
-                    }
-                }
-                Some(_) => {}
-                None => pending().await,
-            },
-            () = wait => {
-                let now = Instant::now();
-                for one in running.iter_mut().filter(|one| !one.shown && one.due <= now) {
-                    one.shown = true;
-                    view.show(&ViewEvent::HookRunning { hook: &one.name });
-                }
+            };
+            tokio::select! {
+                happened = self.news.next() => match happened {
+                    Some(happened) => self.take(view, happened),
+                    None => pending().await,
+                },
+                () = wait => self.show_slow(view),
             }
         }
     }
+
+    /// Shows what has happened already.
+    pub(crate) fn show_waiting(&mut self, view: &dyn View) {
+        while let Some(happened) = self.news.try_next() {
+            self.take(view, happened);
+        }
+    }
+
+    fn take(&mut self, view: &dyn View, happened: Notification) {
+        match happened {
+            Notification::Started { fire, run, hook } => self.running.push(Running {
+                run: (fire, run),
+                name: hook_name(&hook.label, self.hooks.project()),
+                status_message: hook.status_message.as_deref().map(str::to_owned),
+                due: Instant::now() + SLOW_AFTER,
+                shown: false,
+            }),
+            Notification::Ended { fire, run, hook, how, .. } => {
+                if let Some(at) = self.running.iter().position(|one| one.run == (fire, run)) {
+                    let ended = self.running.swap_remove(at);
+                    if ended.shown {
+                        view.show(&ViewEvent::HookEnded { hook: &ended.name });
+                    }
+                }
+                // Every other hook is in the receipt of its operation.
+                if is_detached(&hook)
+                    && let Some((code, what)) = failure(&how)
+                {
+                    let name = hook_name(&hook.label, self.hooks.project());
+                    let event = hook.event.spec().column(hook.dialect).map_or(hook.event.name(), |column| column.name);
+                    let text = format!("hook `{name}` {what}, in {event}");
+                    view.show(&ViewEvent::Warning { code: Some(code.name()), text: &text });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn show_slow(&mut self, view: &dyn View) {
+        let now = Instant::now();
+        for one in self.running.iter_mut().filter(|one| !one.shown && one.due <= now) {
+            one.shown = true;
+            view.show(&ViewEvent::HookRunning { hook: &one.name, status_message: one.status_message.as_deref() });
+        }
+    }
+}
+
+/// Returns whether no event waits for this hook.
+pub(crate) fn is_detached(hook: &Hook) -> bool {
+    hook.event.spec().column(hook.dialect).is_some_and(|column| column.stage == Stage::Detached)
+}
+
+/// Returns how a run failed. A run that was cancelled is reported by the shutdown that cancelled it.
+fn failure(how: &How) -> Option<(Code, String)> {
+    Some(match how {
+        How::Exited(0) | How::Returned(_) | How::Decided(_) | How::Cancelled => return None,
+        How::Exited(127) => (Code::CommandNotFound, "was not found (exit status 127)".to_owned()),
+        How::Exited(126) => (Code::CommandNotRunnable, "cannot be executed (exit status 126)".to_owned()),
+        How::Exited(status) => (Code::HookExited, format!("exited with status {status}")),
+        How::Signalled(signal) => (Code::HookSignalled, format!("was ended by signal {signal}")),
+        How::TimedOut(after) => {
+            (Code::HookTimedOut, format!("was ended after its timeout of {} ms", after.as_millis()))
+        }
+        How::SpawnFailed(why) => (Code::SpawnFailed, format!("could not be started: {why}")),
+        How::OutputLimit => (Code::OutputLimit, "wrote more to standard output than is read".to_owned()),
+        How::Threw(message) => (Code::HookThrew, format!("threw: {message}")),
+        How::OverLimit(limit) => (Code::HookLimit, format!("went over its limit: {limit}")),
+        How::BrokeProtocol(why) => (Code::BadOutput, format!("gave no answer: {why}")),
+        How::ContentChanged => (Code::TrustChanged, "changed after it was granted and was not run".to_owned()),
+        How::Unusable(why) => (Code::GuardUnusable, format!("cannot be used: {why}")),
+        _ => (Code::HookExited, "did not end well".to_owned()),
+    })
 }

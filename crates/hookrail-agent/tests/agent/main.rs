@@ -19,6 +19,7 @@ mod events;
 mod model;
 mod modes;
 mod modules;
+mod originals;
 mod records;
 mod review;
 mod screen;

@@ -120,7 +120,7 @@ fn a_signal_while_the_session_begins_ends_its_hooks_and_nothing_is_done() {
 
 #[test]
 fn a_long_prompt_from_a_pipe_is_one_prompt() {
-    let world = World::new(turns(json!([{"text": "ok", "expect": {"contains": ["line one\nline two\n"]}}])));
+    let world = World::new(turns(json!([{"text": "ok", "expect": {"contains": ["line one\nline two"]}}])));
     let ran = world.feed(&[], "line one\nline two\n").ends_with(0);
     assert_eq!(ran.stdout, "ok\n");
 }

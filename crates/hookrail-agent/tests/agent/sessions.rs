@@ -92,7 +92,8 @@ fn hooks_are_listed_and_turned_off_and_on() {
     assert_eq!((world.exists("a"), world.exists("b"), world.exists("c")), (false, true, false));
     let lists = ran.shown("listing");
     assert_eq!(lists[0]["lines"][0], "h1  before-tool  llxprt  project  on");
-    assert_eq!(lists[1]["lines"][0], "h1  before-tool  llxprt  project  off (disabled by the user of this session)");
+    let off = "h1  before-tool  llxprt  project  off (disabled by the list of disabled hooks in the user settings";
+    assert!(lists[1]["lines"][0].as_str().unwrap().starts_with(off), "{}", lists[1]);
     assert_eq!(ran.shown("error").len(), 1);
 }
 

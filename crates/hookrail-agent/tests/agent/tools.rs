@@ -18,7 +18,7 @@ fn answer(hook: &str) -> String {
 fn before_tool_exit_2_blocks_and_the_model_reads_why() {
     let world = World::with(
         &[("BeforeTool", WRITE, "echo 'not that file' >&2; exit 2"), ("AfterTool", "*", "touch after")],
-        one_call(WRITE, write(), json!({"contains": ["\"error\":\"not that file\""]})),
+        one_call(WRITE, write(), json!({"contains": ["\"error\":\"denied by hook `h1`: not that file\""]})),
     );
     let ran = world.say("go").ends_with(0);
     assert_eq!(ran.texts("tool_result", "end"), ["denied"]);
@@ -31,7 +31,7 @@ fn before_tool_exit_2_blocks_and_the_model_reads_why() {
 fn before_tool_block_and_deny_decisions_block() {
     for decision in ["block", "deny"] {
         let hook = answer(&format!(r#"{{"decision":"{decision}","reason":"policy"}}"#));
-        let script = one_call(WRITE, write(), json!({"contains": ["\"error\":\"policy\""]}));
+        let script = one_call(WRITE, write(), json!({"contains": ["\"error\":\"denied by hook `h1`: policy\""]}));
         let world = World::with(&[("BeforeTool", WRITE, &hook)], script);
         world.say("go").ends_with(0);
         assert!(!world.exists("a.txt"), "{decision}");
@@ -182,7 +182,7 @@ fn a_question_without_anybody_is_a_deny() {
     let hook = answer(r#"{"decision":"ask","reason":"sure?"}"#);
     let world = World::with(
         &[("BeforeTool", WRITE, &hook), ("Notification", "ToolPermission", "cat > told.json")],
-        one_call(WRITE, write(), json!({"contains": ["nobody can be"]})),
+        one_call(WRITE, write(), json!({"contains": ["no user can be asked"]})),
     );
     for args in [&["--headless", "--prompt", "go"][..], &["--prompt", "go"]] {
         world.run(args).ends_with(0);

@@ -1,5 +1,5 @@
-//! Counts what the engine allocates when nobody wants an event. It is a program of its own because counting needs an
-//! allocator of its own, which nothing that is timed should have.
+//! Counts what the engine allocates when no hook wants an event. It is a separate program because counting needs
+//! its own allocator, which nothing that is timed should have.
 
 use std::alloc::System;
 use std::hint::black_box;
@@ -35,7 +35,7 @@ fn main() {
 }
 
 fn assert_unwanted(wanted: bool) {
-    assert!(!wanted, "nobody should want the event");
+    assert!(!wanted, "no hook should want the event");
 }
 
 /// How many allocations the calls make.

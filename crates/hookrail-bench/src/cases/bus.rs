@@ -6,22 +6,22 @@ use std::time::Instant;
 
 use hookrail::{HookSystem, Json};
 use hookrail_bus::transport::{SocketListener, connect};
-use hookrail_bus::{Bus, Client, Request, Settings};
+use hookrail_bus::{Bus, BusOptions, Client, Request};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
-use super::Case;
+use super::BenchCase;
 use crate::Result;
 use crate::harness::{Prepared, Variant, per_piece};
-use crate::lab::{Lab, Shell, TOOL, answered, event, input_of, program};
+use crate::lab::{Lab, Shell, TOOL, check_answered, event, program, tool_input};
 
 /// How many requests one round has.
 const TIMES: u32 = 10;
 
-pub(crate) fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<BenchCase> {
     vec![
-        Case { name: "bus", title: "one hook, asked for over the message bus", prepare: bus },
-        Case { name: "bus-unwanted", title: "a request on a socket that no hook wants", prepare: bus_unwanted },
+        BenchCase { name: "bus", title: "one hook, asked for over the message bus", prepare: bus },
+        BenchCase { name: "bus-unwanted", title: "a request on a socket that no hook wants", prepare: bus_unwanted },
     ]
 }
 
@@ -32,9 +32,9 @@ fn bus(lab: &Lab) -> Result<Prepared> {
     let describe = move |project: &Path| HookSystem::builder(project).environment(environment.clone()).trust_project();
     let system = describe(&project).build();
     let runtime = Arc::new(Builder::new_current_thread().enable_all().build()?);
-    let input = input_of(1024)?;
-    let bus = Bus::new(Settings::new(&project, describe));
-    let socket = lab.fresh("s");
+    let input = tool_input(1024)?;
+    let bus = Bus::new(BusOptions::new(&project, describe));
+    let socket = lab.new_path("s");
     let (in_process, over_socket) = runtime.block_on(async {
         let listener = SocketListener::bind(&socket)?;
         let serving = bus.clone();
@@ -56,15 +56,15 @@ fn bus_unwanted(lab: &Lab) -> Result<Prepared> {
     let environment = lab.environment(Shell::Sh);
     let describe = move |project: &Path| HookSystem::builder(project).environment(environment.clone()).trust_project();
     let runtime = Arc::new(Builder::new_current_thread().enable_all().build()?);
-    let bus = Bus::new(Settings::new(&project, describe));
-    let socket = lab.fresh("s");
+    let bus = Bus::new(BusOptions::new(&project, describe));
+    let socket = lab.new_path("s");
     let client = runtime.block_on(async {
         let listener = SocketListener::bind(&socket)?;
         tokio::spawn(async move { bus.listen(listener).await });
         Ok::<_, crate::Failure>(Client::new(connect(&socket).await?))
     })?;
     for (name, what, bytes) in [("600b", "600 bytes", 600), ("64k", "64 KiB", 64 * 1024)] {
-        let input: Value = serde_json::from_str(input_of(bytes)?.text())?;
+        let input: Value = serde_json::from_str(tool_input(bytes)?.text())?;
         let request = Json::of(&json!({"tool_name": TOOL, "tool_input": input}))?;
         case.add(asked(name, what, &runtime, client.clone(), request));
     }
@@ -77,7 +77,7 @@ fn library(runtime: &Arc<Runtime>, system: HookSystem, input: Json) -> Variant {
         runtime.block_on(async {
             let began = Instant::now();
             for _ in 0..TIMES {
-                answered(&system.fire(event(&system, &input)).await, 1)?;
+                check_answered(&system.fire(event(&system, &input)).await, 1)?;
             }
             Ok(per_piece(began.elapsed(), TIMES))
         })

@@ -5,16 +5,20 @@ use std::path::{Path, PathBuf};
 use hookrail::Environment;
 use serde_json::json;
 
-use super::Case;
+use super::BenchCase;
 use super::support::{built, floor};
 use crate::Result;
-use crate::floor::Bare;
+use crate::floor::BareCommand;
 use crate::harness::{Prepared, Variant};
 use crate::lab::{Lab, Shell, line, program};
 use crate::peers::script;
 
-pub(crate) fn cases() -> Vec<Case> {
-    vec![Case { name: "cold-start", title: "from the start of a process to the end of its first event", prepare: cold }]
+pub(crate) fn cases() -> Vec<BenchCase> {
+    vec![BenchCase {
+        name: "cold-start",
+        title: "from the start of a process to the end of its first event",
+        prepare: cold,
+    }]
 }
 
 fn cold(lab: &Lab) -> Result<Prepared> {
@@ -28,7 +32,7 @@ fn cold(lab: &Lab) -> Result<Prepared> {
         &[],
         Shell::Sh,
     )?);
-    let mut truth = Bare::new(Path::new("/bin/true"), &[], &environment)?;
+    let mut truth = BareCommand::new(Path::new("/bin/true"), &[], &environment)?;
     case.add(Variant::timed("true", "raw spawn of /bin/true, which is linked dynamically", 5, move || {
         truth.round_trip(b"").map(drop)
     }));
@@ -45,7 +49,7 @@ fn cold(lab: &Lab) -> Result<Prepared> {
 /// The binary as an installation leaves it. What the linker has written through a mapping stands in the system's cache page
 /// by page, and starting that takes half a millisecond longer than starting a copy.
 fn installed(lab: &Lab) -> Result<PathBuf> {
-    let folder = lab.fresh("installed");
+    let folder = lab.new_path("installed");
     std::fs::create_dir_all(&folder)?;
     let binary = folder.join("hookrail");
     std::fs::copy(built("hookrail-cli", "hookrail")?, &binary)?;
@@ -66,7 +70,7 @@ fn command_line(binary: &Path, project: &Path, environment: &Environment) -> Res
         project,
         "--json",
     ];
-    let mut fire = Bare::new(binary, &arguments, environment)?;
+    let mut fire = BareCommand::new(binary, &arguments, environment)?;
     Ok(Variant::timed("hookrail", "`hookrail fire` with one hook", 3, move || {
         let said = fire.round_trip(b"")?;
         if said.windows(8).any(|part| part == b"answered") {
@@ -77,7 +81,7 @@ fn command_line(binary: &Path, project: &Path, environment: &Environment) -> Res
 }
 
 fn node(lab: &Lab) -> Result<Variant> {
-    let mut node = Bare::new(&lab.peers.node()?, &["-e", "0"], &lab.environment(Shell::Bash))?;
+    let mut node = BareCommand::new(&lab.peers.node()?, &["-e", "0"], &lab.environment(Shell::Bash))?;
     Ok(Variant::timed("node", "starting Node with nothing to do", 1, move || node.round_trip(b"").map(drop)))
 }
 
@@ -85,7 +89,7 @@ fn gemini(lab: &Lab) -> Result<Variant> {
     let (driver, package) = (script("gemini.mjs"), lab.peers.gemini_package()?);
     let text = |path: &PathBuf| path.to_str().map(str::to_owned).ok_or("a path is not text");
     let (driver, package) = (text(&driver)?, text(&package)?);
-    let mut start = Bare::new(&lab.peers.node()?, &[&driver, &package], &lab.environment(Shell::Bash))?;
+    let mut start = BareCommand::new(&lab.peers.node()?, &[&driver, &package], &lab.environment(Shell::Bash))?;
     let prepare = json!({"do": "prepare", "id": "a", "groups": [{"hooks": [line(&lab.tiny().display().to_string())]}]});
     let asked = format!("{prepare}\n{}\n", json!({"do": "fire", "id": "a", "times": 1, "hooks": 1}));
     Ok(Variant::timed("gemini", "gemini-cli-core: Node, the hook classes, one hook", 1, move || {

@@ -5,20 +5,20 @@ use std::rc::Rc;
 
 use serde_json::json;
 
-use super::Case;
+use super::BenchCase;
 use crate::Result;
 use crate::harness::{Prepared, Variant};
 use crate::lab::{Lab, Shell, line, program};
-use crate::peers::Shared;
-use crate::probe::{self, Host};
+use crate::peers::SharedDriver;
+use crate::probe::{self, ProbeHost};
 
 const MIB: f64 = 1024.0 * 1024.0;
 
-pub(crate) fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<BenchCase> {
     vec![
-        Case { name: "host-2g", title: "one hook from a host with 2 GiB in use", prepare: large_host },
-        Case { name: "memory", title: "memory of a host, idle and after many events", prepare: memory },
-        Case { name: "memory-kept", title: "memory kept for each event with 1 MiB", prepare: kept },
+        BenchCase { name: "host-2g", title: "one hook from a host with 2 GiB in use", prepare: large_host },
+        BenchCase { name: "memory", title: "memory of a host, idle and after many events", prepare: memory },
+        BenchCase { name: "memory-kept", title: "memory kept for each event with 1 MiB", prepare: kept },
     ]
 }
 
@@ -32,7 +32,7 @@ fn large_host(lab: &Lab) -> Result<Prepared> {
     let sizes =
         [("small", "a small host", 0), ("large", "a host with 2 GiB in use", if lab.quick { 256 } else { 2048 })];
     for (name, what, fill_mib) in sizes {
-        let host = Host { project: project.clone(), fill_mib, ..Host::default() };
+        let host = ProbeHost { project: project.clone(), fill_mib, ..ProbeHost::default() };
         let mut driver = probe::start(&host, &lab.environment(Shell::Sh))?;
         let work = json!({"do": "fire", "times": 20, "hooks": 1});
         case.add(Variant::new(name, &format!("hookrail in {what}"), move || driver.time(&work)));
@@ -46,9 +46,10 @@ fn large_host(lab: &Lab) -> Result<Prepared> {
 fn memory(lab: &Lab) -> Result<Prepared> {
     let mut case = Prepared::default();
     let environment = lab.environment(Shell::Sh);
-    let mut bare = probe::start(&Host { project: lab.project(&json!([]))?, ..Host::default() }, &environment)?;
+    let mut bare =
+        probe::start(&ProbeHost { project: lab.project(&json!([]))?, ..ProbeHost::default() }, &environment)?;
     case.value("none configured", "MiB", bare.number(&json!({"do": "memory"}), "bytes")? / MIB);
-    let mut driver = probe::start(&Host { project: project_of_one(lab)?, ..Host::default() }, &environment)?;
+    let mut driver = probe::start(&ProbeHost { project: project_of_one(lab)?, ..ProbeHost::default() }, &environment)?;
     driver.time(&json!({"do": "fire", "times": 100}))?;
     let before = driver.number(&json!({"do": "memory"}), "bytes")?;
     case.value("after 100 events", "MiB", before / MIB);
@@ -63,13 +64,13 @@ fn memory(lab: &Lab) -> Result<Prepared> {
 /// Events with a mebibyte that differs each time, as an agent that writes files has.
 fn kept(lab: &Lab) -> Result<Prepared> {
     let mut case = Prepared::default();
-    let host = Host { project: project_of_one(lab)?, ..Host::default() };
+    let host = ProbeHost { project: project_of_one(lab)?, ..ProbeHost::default() };
     let ours = Rc::new(RefCell::new(probe::start(&host, &lab.environment(Shell::Sh))?));
     case.value("hookrail", "KiB for each event", growth(&ours, "host", lab)? / 1024.0);
     match lab.peers.gemini(&lab.environment(Shell::Bash)) {
         Ok(gemini) => {
             let groups = json!([{"hooks": [line(&lab.tiny().display().to_string())]}]);
-            gemini.borrow_mut().ask(&json!({"do": "prepare", "id": "kept", "groups": groups}))?;
+            gemini.borrow_mut().request(&json!({"do": "prepare", "id": "kept", "groups": groups}))?;
             case.value("gemini", "KiB for each event", growth(&gemini, "kept", lab)? / 1024.0);
         }
         Err(why) => case.absent(why.to_string()),
@@ -77,7 +78,7 @@ fn kept(lab: &Lab) -> Result<Prepared> {
     Ok(case)
 }
 
-fn growth(driver: &Shared, id: &str, lab: &Lab) -> Result<f64> {
+fn growth(driver: &SharedDriver, id: &str, lab: &Lab) -> Result<f64> {
     let times = if lab.quick { 30 } else { 200 };
     let mut driver = driver.borrow_mut();
     let fire =

@@ -1,4 +1,4 @@
-//! The faster lanes that a hook can ask for: no shell, a worker that stays, a process that was started beforehand.
+//! The faster ways to run a hook that it can ask for: no shell, a worker, a prestarted process.
 
 use std::path::Path;
 use std::time::Duration;
@@ -6,12 +6,12 @@ use std::time::Duration;
 use hookrail::HookSystem;
 use serde_json::{Value, json};
 
-use super::Case;
+use super::BenchCase;
 use super::payload::knows;
 use super::support::{blocking, floor};
 use crate::Result;
 use crate::harness::{Prepared, Variant};
-use crate::lab::{Lab, Shell, answered, event, input_of, line, program};
+use crate::lab::{Lab, Shell, check_answered, event, line, program, tool_input};
 
 /// A worker in Python, as the guide for authors shows it.
 const WORKER: &str = "import json, sys
@@ -19,17 +19,17 @@ for line in sys.stdin:
     question = json.loads(line)
     print(json.dumps({\"id\": question[\"id\"], \"output\": {}}), flush=True)";
 
-pub(crate) fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<BenchCase> {
     vec![
-        Case { name: "lane-shell", title: "one hook, a plain line with `\"shell\": \"auto\"`", prepare: shell },
-        Case { name: "lane-worker", title: "one hook, a worker that stays", prepare: worker },
-        Case {
+        BenchCase { name: "lane-shell", title: "one hook, a plain line with `\"shell\": \"auto\"`", prepare: shell },
+        BenchCase { name: "lane-worker", title: "one hook, a worker that stays", prepare: worker },
+        BenchCase {
             name: "sandbox",
             title: "one hook, an ordinary program, with `\"sandbox\": \"guard\"`",
             prepare: sandbox,
         },
-        Case { name: "lane-prewarm-python", title: "one hook, Python, started beforehand", prepare: ready_python },
-        Case { name: "lane-prewarm-node", title: "one hook, Node, started beforehand", prepare: ready_node },
+        BenchCase { name: "lane-prewarm-python", title: "one hook, Python, started beforehand", prepare: ready_python },
+        BenchCase { name: "lane-prewarm-node", title: "one hook, Node, started beforehand", prepare: ready_node },
     ]
 }
 
@@ -48,7 +48,7 @@ fn asking(lab: &Lab, case: &mut Prepared, mut hook: Value, key: &str, value: Val
 
 fn shell(lab: &Lab) -> Result<Prepared> {
     let mut case = Prepared::default();
-    let input = input_of(1024)?;
+    let input = tool_input(1024)?;
     let command = lab.tiny().display().to_string();
     let always = lab.with_hooks(vec![line(&command)], Shell::Sh)?;
     case.add(floor(lab, ("floor", "raw spawn of the program"), 10, &lab.tiny(), &[], Shell::Sh)?);
@@ -63,7 +63,7 @@ fn shell(lab: &Lab) -> Result<Prepared> {
 /// whatever the child is, so an ordinary program is measured beside the cheapest one.
 fn sandbox(lab: &Lab) -> Result<Prepared> {
     let mut case = Prepared::default();
-    let input = input_of(1024)?;
+    let input = tool_input(1024)?;
     let ordinary = Path::new("/bin/true");
     case.add(floor(lab, ("floor", "raw spawn of the cheapest child"), 20, &lab.tiny(), &[], Shell::Sh)?);
     for (program_file, free, guarded) in [
@@ -85,7 +85,7 @@ fn sandbox(lab: &Lab) -> Result<Prepared> {
 
 fn worker(lab: &Lab) -> Result<Prepared> {
     let mut case = Prepared::default();
-    let input = input_of(1024)?;
+    let input = tool_input(1024)?;
     case.add(floor(lab, ("floor", "raw spawn of the cheapest child"), 10, &lab.tiny(), &[], Shell::Sh)?);
     let own = program(&std::env::current_exe()?, &["worker"]);
     if let Some(system) = asking(lab, &mut case, own, "mode", json!("worker"))? {
@@ -118,13 +118,15 @@ fn ready(lab: &Lab, path: &Path, arguments: &[&str], pause: Duration) -> Result<
         systems.push(("hookrail-ready", "started beforehand, with `\"prewarm\": 1`", ready));
     }
     for (name, what, system) in systems {
-        let input = input_of(1024)?;
+        let input = tool_input(1024)?;
         let made = system.clone();
         let prepare = move || {
             std::thread::sleep(pause);
             event(&made, &input)
         };
-        case.add(Variant::prepared(name, what, 1, prepare, move |event| answered(&system.fire_blocking(event), 1)));
+        case.add(Variant::prepared(name, what, 1, prepare, move |event| {
+            check_answered(&system.fire_blocking(event), 1)
+        }));
     }
     Ok(case)
 }

@@ -4,24 +4,28 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::Case;
+use super::BenchCase;
 use super::one::SCRIPT;
 use super::support::{blocking, from_task, gemini, opendev, threads};
 use crate::Result;
-use crate::floor::Bare;
+use crate::floor::BareCommand;
 use crate::harness::{Prepared, Variant, per_piece};
-use crate::lab::{Lab, Shell, answered, event, input_of, line, program};
+use crate::lab::{Lab, Shell, check_answered, event, line, program, tool_input};
 
 /// How many hooks one event has.
 const HOOKS: usize = 10;
 /// How many events are fired at once.
 const FIRES: u32 = 64;
 
-pub(crate) fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<BenchCase> {
     vec![
-        Case { name: "ten-sh", title: "ten hooks, `sh -c`, side by side and one after the other", prepare: ten_sh },
-        Case { name: "ten-tiny", title: "ten hooks, the cheapest child", prepare: ten_tiny },
-        Case { name: "fires-64", title: "64 events at once, one hook each (for one event)", prepare: fires },
+        BenchCase {
+            name: "ten-sh",
+            title: "ten hooks, `sh -c`, side by side and one after the other",
+            prepare: ten_sh,
+        },
+        BenchCase { name: "ten-tiny", title: "ten hooks, the cheapest child", prepare: ten_tiny },
+        BenchCase { name: "fires-64", title: "64 events at once, one hook each (for one event)", prepare: fires },
     ]
 }
 
@@ -32,7 +36,7 @@ fn scripts() -> Vec<Value> {
 
 fn ten_sh(lab: &Lab) -> Result<Prepared> {
     let mut case = Prepared::default();
-    let input = input_of(1024)?;
+    let input = tool_input(1024)?;
     let parallel = lab.with_hooks(scripts(), Shell::Sh)?;
     let project = lab.project(&json!([{"sequential": true, "hooks": scripts()}]))?;
     let serial = lab.system(&project, Shell::Sh);
@@ -46,7 +50,7 @@ fn ten_sh(lab: &Lab) -> Result<Prepared> {
 
 fn ten_tiny(lab: &Lab) -> Result<Prepared> {
     let mut case = Prepared::default();
-    let input = input_of(1024)?;
+    let input = tool_input(1024)?;
     let names: Vec<String> = (0..HOOKS).map(|i| i.to_string()).collect();
     let direct = names.iter().map(|name| program(&lab.tiny(), &[name])).collect();
     let lines: Vec<Value> = names.iter().map(|name| line(&format!("{} {name}", lab.tiny().display()))).collect();
@@ -70,7 +74,7 @@ fn peers(lab: &Lab, case: &mut Prepared, hooks: &[Value]) {
 }
 
 fn one_by_one(lab: &Lab, program: &std::path::Path, arguments: &[&str]) -> Result<Variant> {
-    let mut bare = Bare::new(program, arguments, &lab.environment(Shell::Sh))?;
+    let mut bare = BareCommand::new(program, arguments, &lab.environment(Shell::Sh))?;
     let input = vec![b'x'; 1200];
     Ok(Variant::timed("floor-serial", "raw spawns, one after the other", 1, move || {
         for _ in 0..HOOKS {
@@ -82,7 +86,7 @@ fn one_by_one(lab: &Lab, program: &std::path::Path, arguments: &[&str]) -> Resul
 
 fn fires(lab: &Lab) -> Result<Prepared> {
     let mut case = Prepared::default();
-    let input = input_of(1024)?;
+    let input = tool_input(1024)?;
     case.add(one_of_many(lab)?);
     let system = lab.with_hooks(vec![program(&lab.tiny(), &[])], Shell::Sh)?;
     let runtime = threads()?;
@@ -91,7 +95,7 @@ fn fires(lab: &Lab) -> Result<Prepared> {
         let fires: Vec<_> = (0..FIRES)
             .map(|_| {
                 let (system, input) = (system.clone(), input.clone());
-                runtime.spawn(async move { answered(&system.fire(event(&system, &input)).await, 1) })
+                runtime.spawn(async move { check_answered(&system.fire(event(&system, &input)).await, 1) })
             })
             .collect();
         runtime.block_on(async {
@@ -108,7 +112,7 @@ fn fires(lab: &Lab) -> Result<Prepared> {
 }
 
 fn one_of_many(lab: &Lab) -> Result<Variant> {
-    let mut bare = Bare::new(&lab.tiny(), &[], &lab.environment(Shell::Sh))?;
+    let mut bare = BareCommand::new(&lab.tiny(), &[], &lab.environment(Shell::Sh))?;
     let input = vec![b'x'; 1200];
     Ok(Variant::timed("floor", "raw spawns, one after the other", FIRES, move || bare.round_trip(&input).map(drop)))
 }

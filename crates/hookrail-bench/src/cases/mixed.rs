@@ -5,19 +5,19 @@ use hookrail::sources::{Origin, SourceKind};
 use hookrail::{DialectId, Effects, EventKind, Hook, HookSystem, NativeHook};
 use serde_json::json;
 
-use super::Case;
+use super::BenchCase;
 use super::support::{blocking, from_task};
 use crate::Result;
-use crate::floor::Bare;
+use crate::floor::BareCommand;
 use crate::harness::{Prepared, Variant};
-use crate::lab::{Lab, Shell, input_of, program};
+use crate::lab::{Lab, Shell, program, tool_input};
 use crate::peers::script;
 
 /// What the plugin's hook does.
 const PLUGIN: &str = r#"cat >/dev/null; echo '{"decision":"allow"}'"#;
 
-pub(crate) fn cases() -> Vec<Case> {
-    vec![Case { name: "mixed", title: "one event with hooks of all dialects", prepare: mixed }]
+pub(crate) fn cases() -> Vec<BenchCase> {
+    vec![BenchCase { name: "mixed", title: "one event with hooks of all dialects", prepare: mixed }]
 }
 
 fn mixed(lab: &Lab) -> Result<Prepared> {
@@ -36,7 +36,7 @@ fn mixed(lab: &Lab) -> Result<Prepared> {
         .module(script("guard.ts"))
         .hook(Hook::new(EventKind::BeforeTool, DialectId::Native, "closure", closure, origin))
         .build();
-    let input = input_of(1024)?;
+    let input = tool_input(1024)?;
     case.add(processes(lab)?);
     case.add(blocking(("hookrail", "blocking"), 5, &system, &input, 4));
     case.add(from_task(("hookrail-tokio", "from a task of a multi-threaded runtime"), 5, &system, &input, 4)?);
@@ -46,8 +46,8 @@ fn mixed(lab: &Lab) -> Result<Prepared> {
 /// The two processes of such an event, and nothing else.
 fn processes(lab: &Lab) -> Result<Variant> {
     let environment = lab.environment(Shell::Sh);
-    let mut direct = Bare::new(&lab.tiny(), &[], &environment)?;
-    let mut shell = Bare::new("/bin/sh".as_ref(), &["-c", PLUGIN], &environment)?;
+    let mut direct = BareCommand::new(&lab.tiny(), &[], &environment)?;
+    let mut shell = BareCommand::new("/bin/sh".as_ref(), &["-c", PLUGIN], &environment)?;
     let input = vec![b'x'; 1200];
     Ok(Variant::timed("floor", "raw spawns of the program and of the shell", 5, move || {
         direct.round_trip(&input)?;

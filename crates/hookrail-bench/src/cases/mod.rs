@@ -1,4 +1,4 @@
-//! What is measured.
+//! The cases of the benchmark.
 
 mod bus;
 mod fire;
@@ -17,15 +17,15 @@ use crate::Result;
 use crate::harness::Prepared;
 use crate::lab::Lab;
 
-/// One thing that is measured.
-pub(crate) struct Case {
+/// One case of the benchmark.
+pub(crate) struct BenchCase {
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
     pub(crate) prepare: fn(&Lab) -> Result<Prepared>,
 }
 
 /// Every case, in the order in which they are measured.
-pub(crate) fn all() -> Vec<Case> {
+pub(crate) fn all() -> Vec<BenchCase> {
     let groups = [
         off::cases(),
         plan::cases(),

@@ -8,20 +8,20 @@ use hookrail::module::{ModuleInspection, ModuleWorld};
 use hookrail::{HookSystem, ModuleRunner};
 use serde_json::{Value, json};
 
-use super::Case;
+use super::BenchCase;
 use super::support::{blocking, floor, from_task};
 use crate::Result;
-use crate::floor::Bare;
+use crate::floor::BareCommand;
 use crate::harness::{Prepared, Variant};
-use crate::lab::{Lab, Shell, input_of};
-use crate::peers::{Driver, script};
-use crate::probe::{self, Host};
+use crate::lab::{Lab, Shell, tool_input};
+use crate::peers::{PeerDriver, script};
+use crate::probe::{self, ProbeHost};
 
-pub(crate) fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<BenchCase> {
     vec![
-        Case { name: "module", title: "one module hook, loaded", prepare: loaded },
-        Case { name: "module-load", title: "loading a module of 60 lines of TypeScript", prepare: load },
-        Case { name: "module-memory", title: "memory of an idle module", prepare: memory },
+        BenchCase { name: "module", title: "one module hook, loaded", prepare: loaded },
+        BenchCase { name: "module-load", title: "loading a module of 60 lines of TypeScript", prepare: load },
+        BenchCase { name: "module-memory", title: "memory of an idle module", prepare: memory },
     ]
 }
 
@@ -34,7 +34,7 @@ fn loaded(lab: &Lab) -> Result<Prepared> {
     let project = lab.project(&json!([]))?;
     let builder = HookSystem::builder(project).environment(lab.environment(Shell::Sh)).trust_project();
     let system = builder.runner(hookrail_js::modules()).module(hook()).build();
-    let input = input_of(1024)?;
+    let input = tool_input(1024)?;
     case.add(floor(lab, ("floor", "raw spawn of the cheapest child"), 10, &lab.tiny(), &[], Shell::Sh)?);
     case.add(blocking(("hookrail", "blocking"), 50, &system, &input, 1));
     case.add(from_task(("hookrail-tokio", "from a task of a multi-threaded runtime"), 50, &system, &input, 1)?);
@@ -61,8 +61,8 @@ fn loaded(lab: &Lab) -> Result<Prepared> {
 }
 
 /// Node of this version takes no types, so Bun takes them off first.
-fn in_node(lab: &Lab) -> Result<Driver> {
-    let plain = lab.fresh("guard").with_extension("mjs");
+fn in_node(lab: &Lab) -> Result<PeerDriver> {
+    let plain = lab.new_path("guard").with_extension("mjs");
     let made = Command::new(lab.peers.bun()?)
         .args(["build", "--no-bundle"])
         .arg(hook())
@@ -75,19 +75,19 @@ fn in_node(lab: &Lab) -> Result<Driver> {
     running(lab, &lab.peers.node()?, &plain)
 }
 
-fn in_bun(lab: &Lab) -> Result<Driver> {
+fn in_bun(lab: &Lab) -> Result<PeerDriver> {
     running(lab, &lab.peers.bun()?, &hook())
 }
 
-fn running(lab: &Lab, program: &Path, module: &Path) -> Result<Driver> {
-    Driver::start(Command::new(program).arg(script("module.mjs")).arg(module), &lab.environment(Shell::Bash))
+fn running(lab: &Lab, program: &Path, module: &Path) -> Result<PeerDriver> {
+    PeerDriver::start(Command::new(program).arg(script("module.mjs")).arg(module), &lab.environment(Shell::Bash))
 }
 
 fn load(lab: &Lab) -> Result<Prepared> {
     let mut case = Prepared::default();
     let environment = lab.environment(Shell::Bash);
     let started = |name: &str, what: &str, program: Result<PathBuf>, arguments: &[&str]| -> Result<Variant> {
-        let mut bare = Bare::new(&program?, arguments, &environment)?;
+        let mut bare = BareCommand::new(&program?, arguments, &environment)?;
         Ok(Variant::timed(name, what, 1, move || bare.round_trip(b"").map(drop)))
     };
     case.add(started("node", "starting Node with nothing to do", lab.peers.node(), &["-e", "0"])?);
@@ -109,7 +109,7 @@ fn load(lab: &Lab) -> Result<Prepared> {
 fn memory(lab: &Lab) -> Result<Prepared> {
     let mut case = Prepared::default();
     let source = std::fs::read_to_string(hook())?;
-    let folder = lab.fresh("modules");
+    let folder = lab.new_path("modules");
     std::fs::create_dir_all(&folder)?;
     let project = lab.project(&json!([]))?;
     let mut sizes = Vec::new();
@@ -117,7 +117,7 @@ fn memory(lab: &Lab) -> Result<Prepared> {
     for count in [1, 41] {
         let modules: Vec<PathBuf> = (0..count).map(|i| folder.join(format!("guard-{i}.ts"))).collect();
         modules.iter().try_for_each(|module| std::fs::write(module, &source))?;
-        let host = Host { project: project.clone(), modules, ..Host::default() };
+        let host = ProbeHost { project: project.clone(), modules, ..ProbeHost::default() };
         let mut driver = probe::start(&host, &lab.environment(Shell::Sh))?;
         driver.time(&json!({"do": "fire", "times": 3, "hooks": count}))?;
         sizes.push(driver.number(&json!({"do": "memory"}), "bytes")?);

@@ -9,25 +9,25 @@ use std::time::Instant;
 use hookrail::{EventKind, HookSystem, Json};
 use serde_json::{Value, json};
 
-use super::Case;
+use super::BenchCase;
 use super::support::{built, gemini, opendev};
 use crate::Result;
 use crate::harness::{Prepared, Variant, per_piece};
-use crate::lab::{Lab, Shell, TOOL, answered, event, input_of, program};
+use crate::lab::{Lab, Shell, TOOL, check_answered, event, program, tool_input};
 
 /// How often a call of nanoseconds is repeated in a row.
 const MANY: u32 = 200_000;
 
-pub(crate) fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<BenchCase> {
     vec![
-        Case { name: "off", title: "hooks off, or none configured: what asking costs", prepare: off },
-        Case {
+        BenchCase { name: "off", title: "hooks off, or none configured: what asking costs", prepare: off },
+        BenchCase {
             name: "off-allocations",
-            title: "allocations in 1,000 calls when nobody wants the event",
+            title: "allocations in 1,000 calls when no hook wants the event",
             prepare: allocations,
         },
-        Case { name: "off-whole", title: "none configured: the whole call of a host", prepare: whole },
-        Case { name: "none-match", title: "one hook, and its matcher does not match", prepare: none_match },
+        BenchCase { name: "off-whole", title: "none configured: the whole call of a host", prepare: whole },
+        BenchCase { name: "none-match", title: "one hook, and its matcher does not match", prepare: none_match },
     ]
 }
 
@@ -50,7 +50,7 @@ fn off(lab: &Lab) -> Result<Prepared> {
             let began = Instant::now();
             for _ in 0..MANY {
                 if black_box(black_box(&system).wants(EventKind::BeforeTool)) {
-                    return Err("nobody should want the event".into());
+                    return Err("no hook should want the event".into());
                 }
             }
             Ok(per_piece(began.elapsed(), MANY))
@@ -62,12 +62,12 @@ fn off(lab: &Lab) -> Result<Prepared> {
 fn whole(lab: &Lab) -> Result<Prepared> {
     let mut case = Prepared::default();
     let system = lab.system(&lab.project(&json!([]))?, Shell::Sh);
-    let input = input_of(1024)?;
+    let input = tool_input(1024)?;
     let asking = (system.clone(), input.clone());
     case.add(Variant::timed("hookrail", "asks `wants`, then would fire", 20_000, move || {
         let (system, input) = black_box(&asking);
         if black_box(system.wants(EventKind::BeforeTool)) {
-            return answered(&system.fire_blocking(event(system, input)), 0);
+            return check_answered(&system.fire_blocking(event(system, input)), 0);
         }
         Ok(())
     }));
@@ -85,7 +85,7 @@ fn before_tool((name, what): (&str, &str), system: HookSystem, input: Json) -> V
     Variant::timed(name, what, 5_000, move || {
         let mut fire = pin!(system.fire_before_tool(TOOL, input.clone()));
         match fire.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(outcome) => answered(&black_box(outcome), 0),
+            Poll::Ready(outcome) => check_answered(&black_box(outcome), 0),
             Poll::Pending => Err("an event that no hook wants should be over at once".into()),
         }
     })
@@ -95,14 +95,14 @@ fn none_match(lab: &Lab) -> Result<Prepared> {
     let mut case = Prepared::default();
     let groups = json!([{"matcher": "^some_other_tool$", "hooks": [program(&lab.tiny(), &[])]}]);
     let system = lab.system(&lab.project(&groups)?, Shell::Sh);
-    let input = input_of(1024)?;
+    let input = tool_input(1024)?;
     // The call that corresponds to the peer's: the tool's name and its input, and as often in a row.
     case.add(before_tool(("hookrail", "`fire_before_tool`"), system.clone(), input.clone()));
     case.add(Variant::timed(
         "hookrail-event",
         "`fire_blocking`, with an event that is made field by field",
         5_000,
-        move || answered(&system.fire_blocking(event(&system, &input)), 0),
+        move || check_answered(&system.fire_blocking(event(&system, &input)), 0),
     ));
     let theirs = json!([{"matcher": "^some_other_tool$", "hooks": [{"type": "command", "command": "true"}]}]);
     gemini(lab, &mut case, ("gemini", "`fireBeforeToolEvent`"), &theirs, json!({"do": "fire", "times": 500}));

@@ -8,30 +8,30 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::Case;
+use super::BenchCase;
 use super::support::{blocking, floor, from_task, gemini, opendev};
 use crate::Result;
-use crate::floor::Bare;
+use crate::floor::BareCommand;
 use crate::harness::{Prepared, Variant};
-use crate::lab::{Lab, Shell, input_of, line, program};
+use crate::lab::{Lab, Shell, line, program, tool_input};
 
 /// What nearly every shell hook does: takes its input and answers.
 pub(crate) const SCRIPT: &str = "cat >/dev/null; echo {}";
 
-pub(crate) fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<BenchCase> {
     vec![
-        Case { name: "one-tiny", title: "one hook, the cheapest child", prepare: tiny },
-        Case { name: "one-sh", title: "one hook, `sh -c`", prepare: sh },
-        Case { name: "one-bash", title: "one hook, `bash -c`", prepare: bash },
-        Case { name: "one-script", title: "one hook, a shell script", prepare: script },
-        Case { name: "one-python", title: "one hook, Python", prepare: python },
-        Case { name: "one-node", title: "one hook, Node", prepare: node },
+        BenchCase { name: "one-tiny", title: "one hook, the cheapest child", prepare: tiny },
+        BenchCase { name: "one-sh", title: "one hook, `sh -c`", prepare: sh },
+        BenchCase { name: "one-bash", title: "one hook, `bash -c`", prepare: bash },
+        BenchCase { name: "one-script", title: "one hook, a shell script", prepare: script },
+        BenchCase { name: "one-python", title: "one hook, Python", prepare: python },
+        BenchCase { name: "one-node", title: "one hook, Node", prepare: node },
     ]
 }
 
 fn tiny(lab: &Lab) -> Result<Prepared> {
     let mut case = Prepared::default();
-    let input = input_of(1024)?;
+    let input = tool_input(1024)?;
     let direct = lab.with_hooks(vec![program(&lab.tiny(), &[])], Shell::Sh)?;
     let shell = lab.with_hooks(vec![line(&lab.tiny().display().to_string())], Shell::Sh)?;
     case.add(floor(lab, ("floor", "raw spawn"), 20, &lab.tiny(), &[], Shell::Sh)?);
@@ -75,7 +75,7 @@ fn spawner(lab: &Lab) -> Result<Variant> {
     Ok(Variant::timed("hookrail-spawn", "only the spawner, without the engine", 20, move || {
         let finished = runtime.block_on(hookrail_spawn::run(&command, &hookrail_spawn::CancelToken::new()))?;
         match finished.end {
-            hookrail_spawn::End::Exited(0) => Ok(()),
+            hookrail_spawn::ChildEnd::Exited(0) => Ok(()),
             end => Err(format!("the child ended with {end:?}").into()),
         }
     }))
@@ -91,7 +91,7 @@ fn bash(lab: &Lab) -> Result<Prepared> {
 
 fn through(lab: &Lab, shell: Shell, interpreter: &str) -> Result<Prepared> {
     let mut case = Prepared::default();
-    let input = input_of(1024)?;
+    let input = tool_input(1024)?;
     let system = lab.with_hooks(vec![line(SCRIPT)], shell)?;
     case.add(floor(lab, ("floor", "raw spawn"), 5, Path::new(interpreter), &["-c", SCRIPT], shell)?);
     case.add(blocking(("hookrail", "blocking"), 5, &system, &input, 1));
@@ -108,12 +108,12 @@ fn peers(lab: &Lab, case: &mut Prepared, command: &str) {
 }
 
 fn script(lab: &Lab) -> Result<Prepared> {
-    let file = lab.fresh("script").with_extension("sh");
+    let file = lab.new_path("script").with_extension("sh");
     std::fs::write(&file, format!("#!/bin/sh\n{SCRIPT}\n"))?;
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755))?;
     let mut case = interpreted(lab, &file, &[])?;
     let shell = lab.with_hooks(vec![line(&file.display().to_string())], Shell::Sh)?;
-    case.add(blocking(("hookrail-sh", "blocking, through `sh -c`"), 2, &shell, &input_of(1024)?, 1));
+    case.add(blocking(("hookrail-sh", "blocking, through `sh -c`"), 2, &shell, &tool_input(1024)?, 1));
     Ok(case)
 }
 
@@ -129,9 +129,9 @@ fn node(lab: &Lab) -> Result<Prepared> {
 /// A program that reads JSON and answers.
 fn interpreted(lab: &Lab, path: &Path, arguments: &[&str]) -> Result<Prepared> {
     let mut case = Prepared::default();
-    let input = input_of(1024)?;
+    let input = tool_input(1024)?;
     let system = lab.with_hooks(vec![program(path, arguments)], Shell::Bash)?;
-    let mut bare = Bare::new(path, arguments, &lab.environment(Shell::Bash))?;
+    let mut bare = BareCommand::new(path, arguments, &lab.environment(Shell::Bash))?;
     let text = input.text().as_bytes().to_vec();
     case.add(Variant::timed("floor", "raw spawn", 2, move || bare.round_trip(&text).map(drop)));
     case.add(blocking(("hookrail", "blocking"), 2, &system, &input, 1));

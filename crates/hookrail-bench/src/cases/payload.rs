@@ -3,31 +3,31 @@
 use hookrail::{Code, HookSystem, Json};
 use serde_json::{Value, json};
 
-use super::Case;
+use super::BenchCase;
 use super::support::{gemini, opendev};
 use crate::Result;
-use crate::floor::Bare;
+use crate::floor::BareCommand;
 use crate::harness::{Prepared, Variant};
-use crate::lab::{Lab, Shell, answered, event, input_of, line, program};
+use crate::lab::{Lab, Shell, check_answered, event, line, program, tool_input};
 
-pub(crate) fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<BenchCase> {
     vec![
-        Case { name: "payload-1k", title: "1 KiB to one hook", prepare: |lab| payload(lab, 1 << 10, 1) },
-        Case { name: "payload-64k", title: "64 KiB to one hook", prepare: |lab| payload(lab, 64 << 10, 1) },
-        Case { name: "payload-1m", title: "1 MiB to one hook", prepare: |lab| payload(lab, 1 << 20, 1) },
-        Case { name: "payload-10m", title: "10 MiB to one hook", prepare: |lab| payload(lab, 10 << 20, 1) },
-        Case { name: "payload-1k-x10", title: "1 KiB to ten hooks", prepare: |lab| payload(lab, 1 << 10, 10) },
-        Case { name: "payload-64k-x10", title: "64 KiB to ten hooks", prepare: |lab| payload(lab, 64 << 10, 10) },
-        Case { name: "payload-1m-x10", title: "1 MiB to ten hooks", prepare: |lab| payload(lab, 1 << 20, 10) },
-        Case { name: "payload-10m-x10", title: "10 MiB to ten hooks", prepare: |lab| payload(lab, 10 << 20, 10) },
+        BenchCase { name: "payload-1k", title: "1 KiB to one hook", prepare: |lab| payload(lab, 1 << 10, 1) },
+        BenchCase { name: "payload-64k", title: "64 KiB to one hook", prepare: |lab| payload(lab, 64 << 10, 1) },
+        BenchCase { name: "payload-1m", title: "1 MiB to one hook", prepare: |lab| payload(lab, 1 << 20, 1) },
+        BenchCase { name: "payload-10m", title: "10 MiB to one hook", prepare: |lab| payload(lab, 10 << 20, 1) },
+        BenchCase { name: "payload-1k-x10", title: "1 KiB to ten hooks", prepare: |lab| payload(lab, 1 << 10, 10) },
+        BenchCase { name: "payload-64k-x10", title: "64 KiB to ten hooks", prepare: |lab| payload(lab, 64 << 10, 10) },
+        BenchCase { name: "payload-1m-x10", title: "1 MiB to ten hooks", prepare: |lab| payload(lab, 1 << 20, 10) },
+        BenchCase { name: "payload-10m-x10", title: "10 MiB to ten hooks", prepare: |lab| payload(lab, 10 << 20, 10) },
     ]
 }
 
 fn payload(lab: &Lab, bytes: usize, hooks: usize) -> Result<Prepared> {
     let mut case = Prepared::default();
-    let input = input_of(bytes)?;
+    let input = tool_input(bytes)?;
     let times = if bytes < 1 << 20 { 5 } else { 1 };
-    let mut bare = Bare::new(&lab.tiny(), &[], &lab.environment(Shell::Sh))?;
+    let mut bare = BareCommand::new(&lab.tiny(), &[], &lab.environment(Shell::Sh))?;
     let raw = input.text().as_bytes().to_vec();
     case.add(Variant::timed("floor-loop", "raw spawns, 64 KiB pipes, one poll loop", times, move || {
         bare.pump(&raw, hooks)
@@ -69,7 +69,7 @@ fn fired(name: &str, what: &str, times: u32, system: HookSystem, input: &Json, h
         what,
         times,
         move || event(&made, &input),
-        move |event| answered(&system.fire_blocking(event), hooks),
+        move |event| check_answered(&system.fire_blocking(event), hooks),
     )
 }
 

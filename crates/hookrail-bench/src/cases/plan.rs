@@ -9,18 +9,18 @@ use hookrail::{Event, EventKind, HookSystem};
 use regex::{RegexSet, RegexSetBuilder};
 use serde_json::{Value, json};
 
-use super::Case;
+use super::BenchCase;
 use super::support::gemini;
 use crate::Result;
 use crate::harness::{Prepared, Variant, per_piece};
 use crate::lab::{Lab, Shell, TOOL};
 
-pub(crate) fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<BenchCase> {
     vec![
-        Case { name: "plan-1", title: "planning with 1 hook", prepare: |lab| plan(lab, 1) },
-        Case { name: "plan-100", title: "planning among 100 hooks", prepare: |lab| plan(lab, 100) },
-        Case { name: "plan-1000", title: "planning among 1,000 hooks", prepare: |lab| plan(lab, 1_000) },
-        Case { name: "plan-10000", title: "planning among 10,000 hooks", prepare: |lab| plan(lab, 10_000) },
+        BenchCase { name: "plan-1", title: "planning with 1 hook", prepare: |lab| plan(lab, 1) },
+        BenchCase { name: "plan-100", title: "planning among 100 hooks", prepare: |lab| plan(lab, 100) },
+        BenchCase { name: "plan-1000", title: "planning among 1,000 hooks", prepare: |lab| plan(lab, 1_000) },
+        BenchCase { name: "plan-10000", title: "planning among 10,000 hooks", prepare: |lab| plan(lab, 10_000) },
     ]
 }
 
@@ -35,7 +35,7 @@ fn matchers(count: usize) -> Vec<String> {
     written.chain([format!("^{TOOL}$")]).collect()
 }
 
-/// Names of tools that nobody has heard of. They begin like those of the matchers, as real ones do.
+/// Names of tools that no matcher matches. They begin like those of the matchers, as real ones do.
 fn new_name(number: u64) -> String {
     match number % 4 {
         0 => format!("tool_x{number}"),

@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::Result;
-use crate::floor::Bare;
+use crate::floor::BareCommand;
 use crate::harness::{Prepared, Variant, per_piece};
-use crate::lab::{Lab, Shell, answered, event};
-use crate::peers::Shared;
+use crate::lab::{Lab, Shell, check_answered, event};
+use crate::peers::SharedDriver;
 
 /// The floor: the cheapest spawner with a command.
 pub(crate) fn floor(
@@ -25,7 +25,7 @@ pub(crate) fn floor(
     arguments: &[&str],
     shell: Shell,
 ) -> Result<Variant> {
-    let mut bare = Bare::new(program, arguments, &lab.environment(shell))?;
+    let mut bare = BareCommand::new(program, arguments, &lab.environment(shell))?;
     let input = vec![b'x'; 1200];
     Ok(Variant::timed(name, what, times, move || {
         let answer = bare.round_trip(&input)?;
@@ -42,7 +42,7 @@ pub(crate) fn blocking(
     hooks: usize,
 ) -> Variant {
     let (system, input) = (system.clone(), input.clone());
-    Variant::timed(name, what, times, move || answered(&system.fire_blocking(event(&system, &input)), hooks))
+    Variant::timed(name, what, times, move || check_answered(&system.fire_blocking(event(&system, &input)), hooks))
 }
 
 /// The engine, asked by a task of a runtime with several threads.
@@ -60,7 +60,7 @@ pub(crate) fn from_task(
         let task = runtime.spawn(async move {
             let began = Instant::now();
             for _ in 0..times {
-                answered(&system.fire(event(&system, &input)).await, hooks)?;
+                check_answered(&system.fire(event(&system, &input)).await, hooks)?;
             }
             Ok(per_piece(began.elapsed(), times))
         });
@@ -94,13 +94,13 @@ fn driven(
     lab: &Lab,
     case: &mut Prepared,
     (name, what): (&str, &str),
-    driver: &Shared,
+    driver: &SharedDriver,
     groups: &Value,
     mut work: Value,
 ) {
-    let id = lab.fresh("system").display().to_string();
+    let id = lab.new_path("system").display().to_string();
     let off = work.get("off").cloned().unwrap_or(Value::Bool(false));
-    let asked = driver.borrow_mut().ask(&json!({"do": "prepare", "id": id, "groups": groups, "off": off}));
+    let asked = driver.borrow_mut().request(&json!({"do": "prepare", "id": id, "groups": groups, "off": off}));
     if let Err(why) = asked {
         return case.absent(format!("{name}: {why}"));
     }

@@ -1,4 +1,4 @@
-//! A process that does pieces of work when it is told to: one JSON object on a line each way.
+//! A process that does work on request: one JSON object on a line in each direction.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -8,15 +8,15 @@ use serde_json::Value;
 
 use crate::Result;
 
-/// A process that is told what to do. It ends when this is dropped.
-pub(crate) struct Driver {
+/// A process that does work on request. It is ended when this is dropped.
+pub(crate) struct PeerDriver {
     child: Child,
     to: ChildStdin,
     from: BufReader<ChildStdout>,
 }
 
-impl Driver {
-    /// Starts it, and waits until it says that it is ready.
+impl PeerDriver {
+    /// Starts the process, and waits until it reports that it is ready.
     pub(crate) fn start(command: &mut Command, environment: &Environment) -> Result<Self> {
         command.env_clear().envs(environment.iter());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
@@ -28,26 +28,26 @@ impl Driver {
         Ok(driver)
     }
 
-    /// Has something done, and returns what came of it.
-    pub(crate) fn ask(&mut self, what: &Value) -> Result<Value> {
+    /// Sends a request, and returns the result.
+    pub(crate) fn request(&mut self, what: &Value) -> Result<Value> {
         let mut line = what.to_string();
         line.push('\n');
         self.to.write_all(line.as_bytes())?;
         self.hear()
     }
 
-    /// Has something done that answers with the nanoseconds one piece took.
+    /// Sends a request whose result is the time of one piece of work in nanoseconds.
     pub(crate) fn time(&mut self, what: &Value) -> Result<f64> {
         self.number(what, "ns")
     }
 
-    /// Has something done that answers with a number.
+    /// Sends a request whose result is a number.
     pub(crate) fn number(&mut self, what: &Value, name: &str) -> Result<f64> {
-        let answer = self.ask(what)?;
+        let answer = self.request(what)?;
         answer.get(name).and_then(Value::as_f64).ok_or_else(|| format!("no `{name}` in {answer}").into())
     }
 
-    /// Sends a line and reads one, both as they are.
+    /// Sends a line and reads one.
     pub(crate) fn exchange(&mut self, line: &[u8], answer: &mut Vec<u8>) -> Result<()> {
         self.to.write_all(line)?;
         answer.clear();
@@ -68,9 +68,9 @@ impl Driver {
     }
 }
 
-impl Drop for Driver {
+impl Drop for PeerDriver {
     fn drop(&mut self) {
-        // It is ours, and what it still does nobody wants.
+        // The process belongs to this driver, and the rest of its work is not needed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

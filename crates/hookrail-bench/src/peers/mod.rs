@@ -1,6 +1,6 @@
-//! The others that are measured in the same run, each in a process of its own that is told what to do line by line.
+//! The other implementations that are measured in the same run, each in its own process with one request per line.
 //!
-//! A peer is installed into an ignored folder beside this crate when it is first needed. A peer that is not to be had is
+//! A peer is installed into an ignored folder beside this crate when it is first needed. A peer that cannot be installed is
 //! reported and left out.
 
 mod driver;
@@ -14,21 +14,21 @@ use std::rc::Rc;
 use hookrail::Environment;
 use serde_json::{Value, json};
 
-pub(crate) use driver::Driver;
+pub(crate) use driver::PeerDriver;
 
 use crate::Result;
 
 /// A peer that runs, shared by the variants of a case.
-pub(crate) type Shared = Rc<RefCell<Driver>>;
+pub(crate) type SharedDriver = Rc<RefCell<PeerDriver>>;
 
 const GEMINI: &str = "@google/gemini-cli-core@0.61.0";
 const BUN: &str = "bun@1.4.4";
 
-/// Where peers are and what is known about them.
+/// The installed peers and their versions.
 pub(crate) struct Peers {
     install: bool,
     known: RefCell<BTreeMap<&'static str, std::result::Result<PathBuf, String>>>,
-    running: RefCell<BTreeMap<&'static str, Shared>>,
+    running: RefCell<BTreeMap<&'static str, SharedDriver>>,
 }
 
 impl Peers {
@@ -36,7 +36,7 @@ impl Peers {
         Self { install, known: RefCell::default(), running: RefCell::default() }
     }
 
-    /// What is known: a version, or why there is none.
+    /// Returns the version of each peer, or the reason why it is missing.
     pub(crate) fn report(&self) -> BTreeMap<String, String> {
         let version = |(name, place): (&&str, &std::result::Result<PathBuf, String>)| {
             let said = match place {
@@ -49,10 +49,10 @@ impl Peers {
     }
 
     /// The hook classes of Gemini CLI, in Node.
-    pub(crate) fn gemini(&self, environment: &Environment) -> Result<Shared> {
+    pub(crate) fn gemini(&self, environment: &Environment) -> Result<SharedDriver> {
         self.running("gemini-cli-core", || {
             let package = self.gemini_package()?;
-            Driver::start(
+            PeerDriver::start(
                 Command::new(self.node()?).arg("--expose-gc").arg(script("gemini.mjs")).arg(package),
                 environment,
             )
@@ -64,9 +64,9 @@ impl Peers {
     }
 
     /// The crate `opendev-hooks`, in a program of its own.
-    pub(crate) fn opendev(&self, environment: &Environment) -> Result<Shared> {
+    pub(crate) fn opendev(&self, environment: &Environment) -> Result<SharedDriver> {
         let program = self.place("opendev-hooks", || self.cargo())?;
-        self.running("opendev-hooks", || Driver::start(&mut Command::new(&program), environment))
+        self.running("opendev-hooks", || PeerDriver::start(&mut Command::new(&program), environment))
     }
 
     pub(crate) fn node(&self) -> Result<PathBuf> {
@@ -74,7 +74,7 @@ impl Peers {
     }
 
     pub(crate) fn python(&self) -> Result<PathBuf> {
-        // The interpreter itself: a version manager's wrapper would be most of what is measured.
+        // The interpreter itself, because the wrapper of a version manager would take most of the measured time.
         self.place("python3", || match Path::new("/usr/bin/python3") {
             path if path.exists() => Ok(path.to_owned()),
             _ => on_path("python3"),
@@ -92,7 +92,7 @@ impl Peers {
         })
     }
 
-    fn running(&self, name: &'static str, start: impl FnOnce() -> Result<Driver>) -> Result<Shared> {
+    fn running(&self, name: &'static str, start: impl FnOnce() -> Result<PeerDriver>) -> Result<SharedDriver> {
         if let Some(driver) = self.running.borrow().get(name) {
             return Ok(Rc::clone(driver));
         }

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use hookrail::{Environment, HookSystem};
-use hookrail_bus::{Bus, Settings, transport::SocketListener};
-use hookrail_testkit::Ledger;
+use hookrail_bus::{Bus, BusOptions, transport::SocketListener};
+use hookrail_testkit::SoakLedger;
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
 use crate::{STORMS, chaos, server};
@@ -17,7 +17,7 @@ static HEAP: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 const MARKER: &str = "HOOKRAIL_BUS_HEAP";
 
-/// Lets storms rage and says whether the last one has left more than the first.
+/// Runs storms of clients, and returns whether the last one left more memory in use than the first.
 pub(crate) async fn heap(duration: Duration) -> std::io::Result<bool> {
     let folder = tempfile::tempdir()?;
     let (project, socket) = (folder.path().join("project"), folder.path().join("s"));
@@ -28,23 +28,23 @@ pub(crate) async fn heap(duration: Duration) -> std::io::Result<bool> {
     let describe = move |directory: &Path| {
         HookSystem::builder(directory).environment(environment.clone()).trust_project().no_plugins()
     };
-    let bus = Bus::new(Settings::new(&project, describe));
+    let bus = Bus::new(BusOptions::new(&project, describe));
     let listener = SocketListener::bind(&socket).map_err(std::io::Error::other)?;
     let serving = bus.clone();
     let served = tokio::spawn(async move { serving.listen(listener).await });
-    let mut ledger = Ledger::new(MARKER, &own);
+    let mut ledger = SoakLedger::new(MARKER, &own);
     let mut killed = 0;
-    println!("{}", Ledger::head().replace("| after |", "| clients killed |"));
+    println!("{}", SoakLedger::head().replace("| after |", "| clients killed |"));
     for _ in 0..STORMS {
         killed += chaos::chaos(&socket, duration / STORMS).await.killed;
         while !ledger.is_calm() {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        // Resident memory shall show what is held, not what the allocator keeps for later.
+        // Resident memory should show what is in use, not what the allocator keeps for later.
         hookrail_spawn::give_back_free_memory();
         let heap = HEAP.stats();
         let held = heap.bytes_allocated.saturating_sub(heap.bytes_deallocated);
-        println!("{}", ledger.look(u64::try_from(killed).unwrap_or(u64::MAX), held));
+        println!("{}", ledger.measure(u64::try_from(killed).unwrap_or(u64::MAX), held));
     }
     bus.drain().await;
     let _ = served.await;

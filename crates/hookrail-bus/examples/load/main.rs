@@ -77,7 +77,7 @@ async fn chaos(server: &Server, duration: Duration) -> std::io::Result<bool> {
         println!("storm {storm}: {} clients killed, afterwards {now:?}", done.killed);
         holds.push(now);
     }
-    // Whoever comes afterwards is served.
+    // A client that connects afterwards is served.
     let held = hold::hold(&server.socket(), 100, Duration::from_millis(500)).await?;
     println!("served afterwards: {} of {}", held.answered, held.sent);
     let (Some(middle), Some(last)) = (holds.get(holds.len() / 2), holds.last()) else { return Ok(false) };

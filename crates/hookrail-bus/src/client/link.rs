@@ -1,6 +1,6 @@
-//! One connection of a client: what waits for an answer, a task that reads and a task that writes.
+//! One connection of a client: its pending messages, a task that reads and a task that writes.
 //!
-//! Whatever happens to the connection, everything that waits is settled.
+//! Whatever happens to the connection, every pending message gets an answer or an error.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -12,34 +12,34 @@ use tokio::sync::{mpsc, oneshot, watch};
 use super::NotGuarded;
 use crate::error::{BusError, ErrorCode};
 use crate::message::{Cancel, FromServer, Lifecycle, ToServer};
-use crate::transport::{Received, Refusal, Sink, Source, Transport};
+use crate::transport::{MessageRefusal, MessageSink, MessageSource, Received, Transport};
 
-/// How long a server that takes nothing more is listened to: what it said before is on its way.
+/// How long the reader continues after the writer has failed: answers that the server sent before may still arrive.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// Who hears what happens to requests, if anything does. It outlives a connection that is made again.
-pub(super) type Listener = Arc<Mutex<Option<mpsc::Sender<Lifecycle>>>>;
+/// The subscriber to progress reports, if there is one. It stays when the connection is replaced.
+pub(super) type LifecycleListener = Arc<Mutex<Option<mpsc::Sender<Lifecycle>>>>;
 
-/// What becomes of the listener when the connection ends.
+/// What happens to the listener when the connection ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AtEnd {
-    /// It hears that nothing more comes.
+    /// Its stream ends.
     CloseListener,
     /// It waits for the next connection.
     KeepListener,
 }
 
-/// A connection. Cloning shares it; it ends with the last clone.
+/// A connection. Clones share it; it ends with the last clone.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
     outgoing: mpsc::UnboundedSender<Outgoing>,
-    waiting: Arc<Mutex<Waiting>>,
-    /// Held only to be dropped: the reader ends with the last clone.
+    waiting: Arc<Mutex<PendingMessages>>,
+    /// Held only to be dropped: when the last clone is gone, the reader ends.
     _alive: watch::Sender<()>,
 }
 
-/// What is to be sent. A message that is waited for stays with the one who waits: if that one gives up, it is never sent
-/// and does not pile up behind a server that reads nothing.
+/// What the writer has to send. A message with an answer stays in [`PendingMessages`]: if its caller gives up, it is never
+/// sent, and does not pile up in the queue of a server that reads nothing.
 #[derive(Debug)]
 enum Outgoing {
     WaitedFor(String),
@@ -47,17 +47,17 @@ enum Outgoing {
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
-    questions: HashMap<String, Question>,
-    /// Why the connection is over.
+struct PendingMessages {
+    messages_by_id: HashMap<String, PendingMessage>,
+    /// The reason why the connection is over.
     end: Option<NotGuarded>,
-    /// What the server said without naming a request.
+    /// The error that the server sent without the correlation id of a request.
     last_words: Option<BusError>,
 }
 
 #[derive(Debug)]
-struct Question {
-    /// None when it was sent.
+struct PendingMessage {
+    /// `None` once it was sent.
     message: Option<ToServer>,
     answer: oneshot::Sender<Result<FromServer, NotGuarded>>,
 }
@@ -65,12 +65,12 @@ struct Question {
 impl Link {
     pub(super) fn new(
         transport: impl Transport<FromServer, ToServer> + 'static,
-        listener: Listener,
+        listener: LifecycleListener,
         at_end: AtEnd,
     ) -> Self {
         let (source, sink) = Box::new(transport).split();
-        let waiting = Arc::new(Mutex::new(Waiting::default()));
-        // There is no bound here because every entry is a name or a few bytes.
+        let waiting = Arc::new(Mutex::new(PendingMessages::default()));
+        // The queue needs no limit, because every entry is a correlation id or a few bytes.
         let (outgoing, messages) = mpsc::unbounded_channel();
         let (writes, writing) = watch::channel(());
         tokio::spawn(write(sink, messages, Arc::clone(&waiting), writes));
@@ -80,31 +80,31 @@ impl Link {
         Self { outgoing, waiting, _alive: alive }
     }
 
-    /// Why the connection is over, if it is.
+    /// Returns the reason why the connection is over, if it is.
     pub(super) fn end(&self) -> Option<NotGuarded> {
         lock(&self.waiting).end.clone().or_else(|| self.outgoing.is_closed().then_some(NotGuarded::Closed))
     }
 
-    /// Sends a message that has no answer, or whose answer is not waited for.
-    pub(super) fn say(&self, message: ToServer) {
+    /// Sends a message that has no answer, or whose answer no caller waits for.
+    pub(super) fn send(&self, message: ToServer) {
         let _ = self.outgoing.send(Outgoing::Plain(message));
     }
 
-    pub(super) async fn ask(&self, name: String, message: ToServer) -> Result<FromServer, NotGuarded> {
+    pub(super) async fn request(&self, name: String, message: ToServer) -> Result<FromServer, NotGuarded> {
         let is_request = matches!(message, ToServer::Request(_));
         let answer = {
             let mut waiting = lock(&self.waiting);
             if let Some(end) = &waiting.end {
                 return Err(end.clone());
             }
-            if waiting.questions.contains_key(&name) {
+            if waiting.messages_by_id.contains_key(&name) {
                 return Err(NotGuarded::DuplicateName(name));
             }
             let (sender, answer) = oneshot::channel();
-            waiting.questions.insert(name.clone(), Question { message: Some(message), answer: sender });
+            waiting.messages_by_id.insert(name.clone(), PendingMessage { message: Some(message), answer: sender });
             answer
         };
-        let mut asked = Asked { link: self, name, is_request, is_over: false };
+        let mut asked = PendingAnswer { link: self, name, is_request, is_over: false };
         self.outgoing.send(Outgoing::WaitedFor(asked.name.clone())).map_err(|_| NotGuarded::Closed)?;
         let answer = answer.await;
         asked.is_over = true;
@@ -112,39 +112,39 @@ impl Link {
     }
 }
 
-/// A question that is waited for. One that is given up is taken back, or cancelled if it was sent.
-struct Asked<'a> {
+/// The wait for an answer. If it is dropped early, the message is removed, or cancelled if it was sent.
+struct PendingAnswer<'a> {
     link: &'a Link,
     name: String,
     is_request: bool,
     is_over: bool,
 }
 
-impl Drop for Asked<'_> {
+impl Drop for PendingAnswer<'_> {
     fn drop(&mut self) {
         if self.is_over {
             return;
         }
-        let question = lock(&self.link.waiting).questions.remove(&self.name);
-        let was_sent = question.is_some_and(|question| question.message.is_none());
+        let pending = lock(&self.link.waiting).messages_by_id.remove(&self.name);
+        let was_sent = pending.is_some_and(|pending| pending.message.is_none());
         if was_sent && self.is_request {
-            self.link.say(ToServer::Cancel(Cancel::new(&*self.name)));
+            self.link.send(ToServer::Cancel(Cancel::new(&*self.name)));
         }
     }
 }
 
-/// Sends until nothing can be sent any more. `_writes` is dropped then, which tells the reader.
+/// Sends messages until sending fails. `_writes` is dropped then, which notifies the reader.
 async fn write(
-    mut sink: Box<dyn Sink<ToServer>>,
+    mut sink: Box<dyn MessageSink<ToServer>>,
     mut outgoing: mpsc::UnboundedReceiver<Outgoing>,
-    waiting: Arc<Mutex<Waiting>>,
+    waiting: Arc<Mutex<PendingMessages>>,
     _writes: watch::Sender<()>,
 ) {
     while let Some(next) = outgoing.recv().await {
         let message = match next {
             Outgoing::Plain(message) => Some(message),
             Outgoing::WaitedFor(name) => {
-                lock(&waiting).questions.get_mut(&name).and_then(|question| question.message.take())
+                lock(&waiting).messages_by_id.get_mut(&name).and_then(|pending| pending.message.take())
             }
         };
         if let Some(message) = message
@@ -156,47 +156,47 @@ async fn write(
 }
 
 struct Reader {
-    waiting: Arc<Mutex<Waiting>>,
-    listener: Listener,
+    waiting: Arc<Mutex<PendingMessages>>,
+    listener: LifecycleListener,
     at_end: AtEnd,
 }
 
 impl Reader {
-    /// Reads until the connection ends, then settles everything that waits.
+    /// Reads until the connection ends, then fails every pending message.
     async fn run(
         self,
-        mut source: Box<dyn Source<FromServer>>,
+        mut source: Box<dyn MessageSource<FromServer>>,
         mut clients: watch::Receiver<()>,
         mut writing: watch::Receiver<()>,
     ) {
         let end = tokio::select! {
             end = self.read(source.as_mut()) => end,
-            // Nothing is ever sent on these two, so this is the end of the last client, and that of the writer.
+            // Nothing is ever sent on these two channels. They change when the last client, or the writer, is dropped.
             _ = clients.changed() => NotGuarded::Closed,
             _ = writing.changed() => {
                 tokio::time::timeout(LAST_WORDS, self.read(source.as_mut())).await.unwrap_or(NotGuarded::Closed)
             }
         };
-        let questions = {
+        let messages_by_id = {
             let mut waiting = lock(&self.waiting);
             waiting.end = Some(end.clone());
-            std::mem::take(&mut waiting.questions)
+            std::mem::take(&mut waiting.messages_by_id)
         };
-        for question in questions.into_values() {
-            let _ = question.answer.send(Err(end.clone()));
+        for pending in messages_by_id.into_values() {
+            let _ = pending.answer.send(Err(end.clone()));
         }
         if self.at_end == AtEnd::CloseListener {
             lock(&self.listener).take();
         }
     }
 
-    /// Hands out what arrives, and returns why nothing more does.
-    async fn read(&self, source: &mut dyn Source<FromServer>) -> NotGuarded {
+    /// Delivers messages until the connection ends, and returns the reason.
+    async fn read(&self, source: &mut dyn MessageSource<FromServer>) -> NotGuarded {
         loop {
             match source.next().await {
-                Received::Message(message) => self.hand_out(message),
+                Received::Message(message) => self.deliver(message),
                 Received::Refused(refusal) => {
-                    if let Err(end) = self.settle_unreadable(refusal) {
+                    if let Err(end) = self.fail_unreadable(refusal) {
                         return end;
                     }
                 }
@@ -208,13 +208,13 @@ impl Reader {
         }
     }
 
-    fn hand_out(&self, message: FromServer) {
+    fn deliver(&self, message: FromServer) {
         let name = match &message {
             FromServer::Response(response) => Some(&response.correlation_id),
             FromServer::Welcome(welcome) => welcome.correlation_id.as_ref(),
             FromServer::Pong(ping) => ping.correlation_id.as_ref(),
             FromServer::Reloaded(reloaded) => reloaded.correlation_id.as_ref(),
-            // The caller that cancels waits for the response, which says more.
+            // The caller that cancels waits for the response to the request itself.
             FromServer::Cancelled(_) => None,
             FromServer::Lifecycle(lifecycle) => {
                 if let Some(listener) = &*lock(&self.listener) {
@@ -223,29 +223,29 @@ impl Reader {
                 None
             }
         };
-        let question = name.and_then(|name| lock(&self.waiting).questions.remove(name));
-        if let Some(question) = question {
-            let _ = question.answer.send(Ok(message));
+        let pending = name.and_then(|name| lock(&self.waiting).messages_by_id.remove(name));
+        if let Some(pending) = pending {
+            let _ = pending.answer.send(Ok(message));
         } else if let FromServer::Response(response) = message
             && let Err(error) = response.result
             && error.known() == Some(ErrorCode::Overloaded)
         {
-            // A server that has no room says so under a name of its own, and closes.
+            // A server over its limit sends this error with a correlation id of its own, and closes the connection.
             lock(&self.waiting).last_words = Some(error);
         }
     }
 
-    /// What cannot be read is the answer to the question it names. If it names none, it could be any answer, and nothing
-    /// that waits can be answered any more.
-    fn settle_unreadable(&self, refusal: Refusal) -> Result<(), NotGuarded> {
-        let Refusal { correlation_id, error } = refusal;
-        // A newer server may send messages that this client does not know; they are not answers.
+    /// Fails the pending message that an unreadable answer names. If it names none, it could be the answer to any of them,
+    /// so the connection ends.
+    fn fail_unreadable(&self, refusal: MessageRefusal) -> Result<(), NotGuarded> {
+        let MessageRefusal { correlation_id, error } = refusal;
+        // A newer server may send messages of types that this client does not know; they are not answers.
         if error.known() == Some(ErrorCode::UnsupportedType) {
             return Ok(());
         }
         let Some(name) = correlation_id else { return Err(NotGuarded::Unreadable(error)) };
-        if let Some(question) = lock(&self.waiting).questions.remove(&name) {
-            let _ = question.answer.send(Err(NotGuarded::Unreadable(error)));
+        if let Some(pending) = lock(&self.waiting).messages_by_id.remove(&name) {
+            let _ = pending.answer.send(Err(NotGuarded::Unreadable(error)));
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! What a client sends.
+//! The messages that a client sends.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use hookrail::Json;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::input::Input;
+use super::input::EventInput;
 use super::words;
 use crate::wire::field;
 
@@ -14,16 +14,16 @@ use crate::wire::field;
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Request {
-    /// Names the request. Made up where it is missing or empty; must not be that of a request in flight on this
-    /// connection.
+    /// The id of the request, which its answer has too. The server generates one if it is missing or empty. It must not be
+    /// the id of a request in flight on this connection.
     #[serde(default, deserialize_with = "field::name", skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<String>,
     /// The event's name in any dialect, or the neutral one.
     pub event_name: String,
     /// The event's own fields, and of the base fields `session_id`, `transcript_path`, `timestamp` and `cwd`.
-    /// `hook_event_name` is the server's.
-    pub(crate) input: Input,
-    /// The project's directory. By default the server's own project.
+    /// The server sets `hook_event_name`.
+    pub(crate) input: EventInput,
+    /// The project's directory. The default is the server's own project.
     #[serde(default, serialize_with = "field::lossy_path", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub project: Option<PathBuf>,
@@ -33,65 +33,65 @@ pub struct Request {
     /// W3C Trace Context; hooks find it in the variable `TRACESTATE`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracestate: Option<String>,
-    /// `answers` (the default): the hooks whose answers count. `all`: also those no host has to wait for, and the reason
-    /// for every hook that did not run.
+    /// `answers` (the default): wait for the hooks whose answers affect the outcome. `all`: also wait for the others, and
+    /// report the reason for every hook that did not run.
     #[serde(default, deserialize_with = "field::or_default", skip_serializing_if = "field::is_default")]
-    #[schemars(with = "Option<Wait>")]
-    pub wait: Wait,
+    #[schemars(with = "Option<WaitFor>")]
+    pub wait: WaitFor,
 }
 
 words! {
-    /// What an answer waits for.
+    /// The hooks that an answer waits for.
     #[derive(Default)]
-    pub enum Wait {
-        /// The hooks whose answers count.
+    pub enum WaitFor {
+        /// The hooks whose answers affect the outcome.
         #[default]
         Answers = "answers",
-        /// Also the hooks no host has to wait for; the outcome then has every hook, with the reason where it did not run.
+        /// All hooks. The outcome then has every hook, with the reason if it did not run.
         All = "all",
     }
 }
 
 impl Request {
-    /// A request for an event with these fields, with or without the base fields. They must be an object; a request with
-    /// anything else is refused.
+    /// Makes a request for an event with these fields, with or without the base fields. The input must be an object;
+    /// otherwise the server refuses the request.
     #[must_use]
     pub fn new(event_name: impl Into<String>, input: Json) -> Self {
         Self {
             correlation_id: None,
             event_name: event_name.into(),
-            input: Input::Whole(input),
+            input: EventInput::Whole(input),
             project: None,
             traceparent: None,
             tracestate: None,
-            wait: Wait::default(),
+            wait: WaitFor::default(),
         }
     }
 
-    /// The request under this name.
+    /// Sets the correlation id.
     #[must_use]
     pub fn named(mut self, correlation_id: impl Into<String>) -> Self {
         self.correlation_id = Some(correlation_id.into());
         self
     }
 
-    /// The request for another project than the server's own.
+    /// Sets another project than the server's own.
     #[must_use]
     pub fn in_project(mut self, project: impl Into<PathBuf>) -> Self {
         self.project = Some(project.into());
         self
     }
 
-    /// The request as part of a trace.
+    /// Makes the request a part of a trace.
     #[must_use]
     pub fn traced(mut self, traceparent: impl Into<String>) -> Self {
         self.traceparent = Some(traceparent.into());
         self
     }
 
-    /// The request whose answer waits for this.
+    /// Sets the hooks that the answer waits for.
     #[must_use]
-    pub fn waiting_for(mut self, wait: Wait) -> Self {
+    pub fn waiting_for(mut self, wait: WaitFor) -> Self {
         self.wait = wait;
         self
     }
@@ -101,24 +101,24 @@ impl Request {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Hello {
-    /// Names the message; the answer has the same name.
+    /// The id of the message; the answer has the same id.
     #[serde(default, deserialize_with = "field::name", skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<String>,
-    /// The major version the client speaks. A higher one than the server's is refused.
+    /// The major version that the client uses. A higher one than the server's is refused.
     pub protocol: u64,
-    /// Who the client is, for logs.
+    /// The name of the client, for logs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
 }
 
 impl Hello {
-    /// A hello for a protocol.
+    /// Makes a hello for a protocol version.
     #[must_use]
     pub fn new(protocol: u64) -> Self {
         Self { correlation_id: None, protocol, client: None }
     }
 
-    /// The hello with the client's name.
+    /// Sets the client's name.
     #[must_use]
     pub fn from_client(mut self, client: impl Into<String>) -> Self {
         self.client = Some(client.into());
@@ -126,60 +126,60 @@ impl Hello {
     }
 }
 
-/// The end of a request before its time.
+/// The cancellation of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Cancel {
-    /// The request's name.
+    /// The correlation id of the request.
     pub correlation_id: String,
 }
 
 impl Cancel {
-    /// The end of the request of this name.
+    /// Makes the cancellation of the request with this correlation id.
     #[must_use]
     pub fn new(correlation_id: impl Into<String>) -> Self {
         Self { correlation_id: correlation_id.into() }
     }
 }
 
-/// Whether the life of this client's requests is to be reported.
+/// The subscription to progress reports of this client's requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Subscribe {
-    /// Whether to tell.
+    /// Whether progress is reported.
     pub lifecycle: bool,
 }
 
 impl Subscribe {
-    /// A wish to be told, or not to be.
+    /// Makes a subscription, or its end.
     #[must_use]
     pub fn new(lifecycle: bool) -> Self {
         Self { lifecycle }
     }
 }
 
-/// A sign of life, or the answer to one.
+/// A check that the server answers, or the answer to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Ping {
-    /// Names the message; the answer has the same name.
+    /// The id of the message; the answer has the same id.
     #[serde(default, deserialize_with = "field::name", skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<String>,
 }
 
 impl Ping {
-    /// A sign of life with a name.
+    /// Makes a ping with a correlation id.
     #[must_use]
     pub fn named(correlation_id: impl Into<String>) -> Self {
         Self { correlation_id: Some(correlation_id.into()) }
     }
 }
 
-/// A wish that all configuration be read again. Sources that were removed are then gone for good.
+/// The request to read all configuration again. The last good version of a removed source is then dropped.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Reload {
-    /// Names the message; the answer has the same name.
+    /// The id of the message; the answer has the same id.
     #[serde(default, deserialize_with = "field::name", skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<String>,
 }

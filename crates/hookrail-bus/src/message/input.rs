@@ -5,10 +5,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::wire::NotedKeys;
 
-/// The fields of an event: as a program gave them, or taken apart while the message was read. A request of many megabytes
-/// that no hook wants then costs one pass over its text.
+/// The fields of an event: as a program passed them, or split while the message was read. A request of many megabytes that
+/// no hook matches then costs one pass over its text.
 #[derive(Clone)]
-pub(crate) enum Input {
+pub(crate) enum EventInput {
     Whole(Json),
     Members {
         members: JsonObject,
@@ -17,8 +17,8 @@ pub(crate) enum Input {
     },
 }
 
-impl Input {
-    /// The members, and the first key that was written twice; or what this is, when it is no object.
+impl EventInput {
+    /// Returns the members and the first key that was written twice; or the kind of the value if it is not an object.
     pub(crate) fn into_members(self) -> Result<(JsonObject, Option<String>), JsonKind> {
         match self {
             Self::Members { members, repeated } => Ok((members, repeated)),
@@ -30,7 +30,7 @@ impl Input {
     }
 }
 
-impl std::fmt::Debug for Input {
+impl std::fmt::Debug for EventInput {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Whole(json) => json.fmt(f),
@@ -39,7 +39,7 @@ impl std::fmt::Debug for Input {
     }
 }
 
-impl Serialize for Input {
+impl Serialize for EventInput {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Whole(json) => json.serialize(serializer),
@@ -48,7 +48,7 @@ impl Serialize for Input {
     }
 }
 
-impl<'de> Deserialize<'de> for Input {
+impl<'de> Deserialize<'de> for EventInput {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut repeated = None;
         let members = JsonObject::deserialize(NotedKeys::new(deserializer, &mut repeated))?;
@@ -56,13 +56,13 @@ impl<'de> Deserialize<'de> for Input {
     }
 }
 
-impl schemars::JsonSchema for Input {
+impl schemars::JsonSchema for EventInput {
     fn inline_schema() -> bool {
         true
     }
 
     fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Input".into()
+        "EventInput".into()
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {

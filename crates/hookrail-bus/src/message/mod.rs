@@ -1,5 +1,5 @@
-//! The messages as types, from which everything about their form is derived: how they are read and written, the JSON
-//! Schemas and the reference page. The documentation of a field is its description in all of them.
+//! The messages as types. Their JSON form, the JSON Schemas and the reference page are derived from them. The documentation
+//! of a field is its description in all of them.
 
 mod client;
 mod input;
@@ -10,19 +10,19 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Deserializer};
 
-pub use client::{Cancel, Hello, Ping, Reload, Request, Subscribe, Wait};
+pub use client::{Cancel, Hello, Ping, Reload, Request, Subscribe, WaitFor};
 pub(crate) use server::ResponsePayload;
 pub use server::{Cancelled, Lifecycle, Phase, Reloaded, Response, Welcome};
 pub(crate) use words::words;
 
 use crate::schema::MessageKind;
-use crate::transport::Refusal;
+use crate::transport::MessageRefusal;
 use crate::wire::{self, Payload as _};
 
 /// A message in its JSON form, for transports that carry bytes. Both sides of the protocol have one: [`ToServer`] and
 /// [`FromServer`].
 pub trait Message: Contract + Send + Sync + 'static {
-    /// The message as one JSON object without line ends, of at most so many bytes.
+    /// Encodes the message as one JSON object without line ends, of at most this many bytes.
     ///
     /// Only a [`FromServer::Response`] can be longer than the limit, and it is cut as the reference describes; other
     /// messages have no parts that could be left out.
@@ -34,18 +34,18 @@ pub trait Message: Contract + Send + Sync + 'static {
     /// Reads a message.
     ///
     /// # Errors
-    /// When the text is not a message. The refusal has the name of the message if the text shows one, so that it can be
+    /// If the text is not a message. The refusal has the correlation id if the text shows one, so that it can be
     /// answered: see [`Received::Refused`](crate::Received::Refused).
-    fn decode(text: &[u8]) -> Result<Self, Refusal> {
+    fn decode(text: &[u8]) -> Result<Self, MessageRefusal> {
         wire::decode(text)
     }
 }
 
 impl<M: Contract + Send + Sync + 'static> Message for M {}
 
-/// What the tables below say about a side of the protocol. No other crate can add messages.
+/// The messages of one side of the protocol. No other crate can add messages.
 pub trait Contract: Sized {
-    /// The file name part for this side.
+    /// The name of this side in file names.
     #[doc(hidden)]
     const SENDER: &'static str;
 
@@ -53,7 +53,7 @@ pub trait Contract: Sized {
     #[doc(hidden)]
     fn kinds() -> &'static [MessageKind];
 
-    /// Reads the payload of a message of this type; none when no message has this type.
+    /// Reads the payload of a message of this type; returns `None` if no message has this type.
     #[doc(hidden)]
     fn read<'de, D: Deserializer<'de>>(kind: &str, payload: D) -> Result<Option<Self>, D::Error>;
 
@@ -61,7 +61,7 @@ pub trait Contract: Sized {
     fn write(&self, limit: usize) -> String;
 }
 
-/// Declares the messages of one side: each with its meaning, its payload and its `type`, once.
+/// Declares the messages of one side, each with its meaning, its payload and its `type`.
 macro_rules! messages {
     ($(#[$outer:meta])* $sender:literal $name:ident {
         $($(#[doc = $about:literal])+ $variant:ident($payload:ty) = $kind:literal,)*
@@ -78,7 +78,7 @@ macro_rules! messages {
             fn kinds() -> &'static [MessageKind] {
                 static KINDS: OnceLock<Vec<MessageKind>> = OnceLock::new();
                 KINDS.get_or_init(|| {
-                    vec![$(MessageKind::of::<$payload>($sender, $kind, concat!($($about),+).trim()),)*]
+                    vec![$(MessageKind::new::<$payload>($sender, $kind, concat!($($about),+).trim()),)*]
                 })
             }
 
@@ -99,34 +99,34 @@ macro_rules! messages {
 }
 
 messages! {
-    /// What a client sends.
+    /// A message from a client.
     "client" ToServer {
         /// Runs the hooks of an event. There is exactly one `HOOK_EXECUTION_RESPONSE` for it.
         Request(Box<Request>) = "HOOK_EXECUTION_REQUEST",
-        /// Agrees on a protocol. A client that never says hello gets protocol 1.
+        /// Agrees on a protocol. A client that sends no hello gets protocol 1.
         Hello(Hello) = "hello",
         /// Ends a request and its hooks. The request still gets its one response, with the code `cancelled`.
         Cancel(Cancel) = "cancel",
-        /// Asks to be told what happens to this client's requests, or not to be told any more.
+        /// Subscribes to progress reports of this client's requests, or ends the subscription.
         Subscribe(Subscribe) = "notify",
-        /// Asks for a sign of life. It is answered while requests run.
+        /// Checks that the server answers. It is answered while requests run.
         Ping(Ping) = "ping",
-        /// Reads all configuration again, and accepts the removal of sources whose last good version was kept. The same as
-        /// SIGHUP to a server on a socket.
+        /// Reads all configuration again, and drops the last good versions of removed sources. SIGHUP to a server on a socket
+        /// does the same.
         Reload(Reload) = "reload",
     }
 }
 
 messages! {
-    /// What a server sends.
+    /// A message from a server.
     "server" FromServer {
-        /// What came of a request, or of a line that could not be served.
+        /// The result of a request, or of a line that could not be served.
         Response(Box<Response>) = "HOOK_EXECUTION_RESPONSE",
         /// The answer to `hello`.
         Welcome(Welcome) = "hello",
         /// The answer to `cancel`.
         Cancelled(Cancelled) = "cancel",
-        /// Something happened to a request. It is told as far as there is room, and never holds up an answer.
+        /// Reports the progress of a request. Reports are dropped if there is no room, and never delay an answer.
         Lifecycle(Lifecycle) = "notify",
         /// The answer to `ping`.
         Pong(Ping) = "pong",
@@ -136,7 +136,7 @@ messages! {
 }
 
 impl ToServer {
-    /// The name under which it is answered, if it has one.
+    /// Returns the correlation id of its answer, if it has one.
     #[must_use]
     pub fn correlation_id(&self) -> Option<&str> {
         match self {

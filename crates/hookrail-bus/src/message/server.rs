@@ -1,4 +1,4 @@
-//! What a server sends.
+//! The messages that a server sends.
 
 use std::time::Duration;
 
@@ -9,58 +9,58 @@ use serde::{Deserialize, Serialize};
 use super::words;
 use crate::configuration::ConfigurationStatus;
 use crate::error::BusError;
-use crate::report::{self, Report};
+use crate::report::{self, HookReport};
 use crate::watch::WatchMode;
 use crate::wire::field;
 
-/// What came of a request.
+/// The result of a request.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "ResponsePayload")]
 pub struct Response {
-    /// The request's name.
+    /// The correlation id of the request.
     pub correlation_id: String,
-    /// What the hooks did, or why they were not run.
-    pub result: Result<Report, BusError>,
-    /// How long the request waited for its turn. This never counts against a hook's time.
+    /// The report of the hooks, or the reason why they were not run.
+    pub result: Result<HookReport, BusError>,
+    /// The time that the request waited for its turn. It is not part of a hook's timeout.
     pub queued: Duration,
-    /// How long its hooks took, all together.
+    /// The time that all its hooks took together.
     pub took: Duration,
-    /// Whether texts in the report were cut because it came over a line.
+    /// Whether texts in the report were cut to fit on a line.
     pub truncated: bool,
 }
 
-/// A response as it is written.
+/// The payload of a response.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ResponsePayload {
-    /// The request's name.
+    /// The correlation id of the request.
     pub(crate) correlation_id: String,
-    /// Whether the request was executed. It says nothing about what the hooks decided.
+    /// Whether the request was executed. The decision of the hooks is in `outcome`.
     pub(crate) success: bool,
-    /// The aggregate of the hooks in settings files (LLxprt's `AggregatedHookResult`), when the request was executed.
+    /// The aggregate of the hooks in settings files (LLxprt's `AggregatedHookResult`), if the request was executed.
     #[serde(default, deserialize_with = "field::object", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub(crate) output: Option<Json>,
-    /// Why the request was not executed.
+    /// The reason why the request was not executed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<BusError>,
-    /// The whole outcome, as `hookrail fire --json` prints it, when the request was executed. Of a run's `stdout` and
-    /// `stderr` the first 64 KiB are kept; where that was cut, the run has `stdoutTruncated` or `stderrTruncated`, which are
+    /// The whole outcome, as `hookrail fire --json` prints it, if the request was executed. The first 64 KiB of a run's
+    /// `stdout` and `stderr` are kept; if an output was cut, the run has `stdoutTruncated` or `stderrTruncated`, which are
     /// true.
     #[serde(default, deserialize_with = "field::object", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub(crate) outcome: Option<Json>,
     /// Whether texts in `output` and `outcome` were cut. In an answer that would otherwise not fit on a line these are
     /// reasons, messages, diagnostics and the outputs of single hooks; in a denial, everything but the decision and its
-    /// reason. What changes an operation that may go on is never cut: such an answer has the error `answer_too_long`
+    /// reason. A change of an operation that is not denied is never cut: such an answer has the error `answer_too_long`
     /// instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) truncated: Option<bool>,
-    /// How long the request waited for its turn. This never counts against a hook's timeout.
+    /// The time that the request waited for its turn. It is not part of a hook's timeout.
     #[serde(rename = "queueMs", default, with = "field::milliseconds", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<f64>", range(min = 0))]
     pub(crate) queued: Option<Duration>,
-    /// How long its hooks took, all together.
+    /// The time that all its hooks took together.
     #[serde(rename = "durationMs", default, with = "field::milliseconds", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<f64>", range(min = 0))]
     pub(crate) took: Option<Duration>,
@@ -72,7 +72,7 @@ impl Response {
         Self { correlation_id, result: Err(error), queued: Duration::ZERO, took: Duration::ZERO, truncated: false }
     }
 
-    /// Whether the request was executed. What the hooks decided is in the report.
+    /// Whether the request was executed. The decision of the hooks is in the report.
     #[must_use]
     pub fn success(&self) -> bool {
         self.result.is_ok()
@@ -82,7 +82,8 @@ impl Response {
 impl TryFrom<ResponsePayload> for Response {
     type Error = String;
 
-    /// A response says either what the hooks did or why they were not run. One that says neither must not pass for a yes.
+    /// Checks that a response has either a report or a reason why the hooks were not run. One with neither must not be
+    /// taken for allowed.
     fn try_from(payload: ResponsePayload) -> Result<Self, String> {
         let ResponsePayload { correlation_id, success, output, error, outcome, truncated, queued, took } = payload;
         let result = if success {
@@ -90,7 +91,7 @@ impl TryFrom<ResponsePayload> for Response {
                 return Err("`outcome` is missing in a response with `success: true`".to_owned());
             };
             report::read_decision(&outcome)?;
-            Ok(Report::received(output.unwrap_or_else(Json::empty_object), outcome))
+            Ok(HookReport::received(output.unwrap_or_else(Json::empty_object), outcome))
         } else {
             Err(error.unwrap_or_else(BusError::unnamed))
         };
@@ -113,27 +114,27 @@ impl JsonSchema for Response {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Welcome {
-    /// Names the message; the answer has the same name.
+    /// The id of the message; the answer has the same id.
     #[serde(default, deserialize_with = "field::name", skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<String>,
-    /// The major version both speak.
+    /// The major version that both sides use.
     pub protocol: u64,
     /// The server and its version.
     pub server: String,
-    /// What the server can do beyond requests and responses.
+    /// The features of the server beyond requests and responses.
     pub capabilities: Vec<String>,
-    /// How many bytes a line may have, in both directions.
+    /// The longest line in bytes, in both directions.
     pub line_limit: u64,
-    /// How many messages of a connection may wait for their answer. A server that has them stops reading.
+    /// The number of messages of a connection that may wait for their answer. At this number the server stops reading.
     pub in_flight_limit: u64,
-    /// How changes of configuration are noticed: `events` of the operating system, `polling` once a second because it
-    /// offers none, or `off`.
+    /// How changes of configuration are noticed: `events` of the operating system, `polling` once a second if it has none,
+    /// or `off`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watch: Option<WatchMode>,
-    /// How often the configuration of the server's own project was put in force; missing before it is loaded.
+    /// The revision of the configuration of the server's own project; missing before it is loaded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<u64>,
-    /// How long ago that was.
+    /// The time since this revision was put in force.
     #[serde(
         rename = "configurationAgeMs",
         default,
@@ -142,7 +143,7 @@ pub struct Welcome {
     )]
     #[schemars(with = "Option<f64>", range(min = 0))]
     pub configuration_age: Option<Duration>,
-    /// Its sources that are broken, empty or gone, of which the last good version is in force.
+    /// The sources that are broken, empty or missing, and whose last good version is in force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<Vec<String>>,
     /// Whether every gating event is denied because a source of the system layer cannot be used.
@@ -151,7 +152,7 @@ pub struct Welcome {
 }
 
 impl Welcome {
-    /// The configuration of the server's own project; none before it is loaded.
+    /// Returns the configuration of the server's own project, or `None` before it is loaded.
     #[must_use]
     pub fn configuration(&self) -> Option<ConfigurationStatus> {
         Some(ConfigurationStatus {
@@ -162,7 +163,7 @@ impl Welcome {
         })
     }
 
-    /// The welcome with the configuration of the server's own project, if it is loaded.
+    /// Adds the configuration of the server's own project, if it is loaded.
     pub(crate) fn in_force(self, configuration: Option<ConfigurationStatus>) -> Self {
         let Some(ConfigurationStatus { revision, age, kept, system_unusable }) = configuration else { return self };
         Self {
@@ -179,54 +180,54 @@ impl Welcome {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Reloaded {
-    /// Names the message; the answer has the same name.
+    /// The id of the message; the answer has the same id.
     #[serde(default, deserialize_with = "field::name", skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<String>,
-    /// Whether everything is now in force as it is written.
+    /// Whether everything is now in force as written.
     pub success: bool,
-    /// How many projects are open; the configuration of each was read.
+    /// The number of open projects; the configuration of each was read.
     pub projects: u64,
     /// The revision of the configuration of the server's own project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<u64>,
     /// Sources that cannot be used and whose last good version is in force.
     pub kept: Vec<String>,
-    /// What cannot be used, in words.
+    /// A sentence for each part of the configuration that cannot be used.
     pub problems: Vec<String>,
 }
 
-/// What came of a [`Cancel`](super::Cancel). The request still gets its one response, with the code `cancelled`.
+/// The answer to a [`Cancel`](super::Cancel). The request still gets its one response, with the code `cancelled`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Cancelled {
-    /// The request's name.
+    /// The correlation id of the request.
     pub correlation_id: String,
-    /// Whether a request of that name was in flight.
+    /// Whether a request with this id was in flight.
     pub found: bool,
 }
 
-/// Something that happened to a request. It is told as far as there is room, and never holds up an answer.
+/// A report on the progress of a request. Reports are dropped if there is no room, and never delay an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Lifecycle {
-    /// The request's name.
+    /// The correlation id of the request.
     pub correlation_id: String,
     /// What happened.
     pub phase: Phase,
-    /// The hook, for what happens to one.
+    /// The hook, for `hook-started` and `hook-ended`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hook: Option<String>,
-    /// How many hooks will run.
+    /// The number of hooks that will run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hooks: Option<u64>,
-    /// How long the hook took.
+    /// The time that the hook took.
     #[serde(rename = "durationMs", default, with = "field::milliseconds", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<f64>", range(min = 0))]
     pub duration: Option<Duration>,
 }
 
 words! {
-    /// The steps in the life of a request.
+    /// The phases of a request.
     #[non_exhaustive]
     pub enum Phase {
         /// It waits for its turn.

@@ -1,6 +1,6 @@
 //! Enums whose values are words in a message.
 
-/// Declares an enum of words: each value with its meaning and its word, once.
+/// Declares an enum whose values are words in a message, each with its meaning and its word.
 macro_rules! words {
     ($(#[$outer:meta])* pub enum $name:ident { $($(#[$inner:meta])* $variant:ident = $word:literal,)* }) => {
         $(#[$outer])*
@@ -13,7 +13,7 @@ macro_rules! words {
             /// Every value, in order.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// The word in a message.
+            /// Returns the word in a message.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self {
@@ -27,7 +27,7 @@ macro_rules! words {
                 stringify!($name).into()
             }
 
-            // The derived one has an alternative for each value; a list of words reads better.
+            // The derived schema has an alternative for each value; a list of words is easier to read.
             fn json_schema(_: &mut ::schemars::SchemaGenerator) -> ::schemars::Schema {
                 ::schemars::json_schema!({"type": "string", "enum": [$($word,)*]})
             }

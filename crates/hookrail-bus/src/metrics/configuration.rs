@@ -1,4 +1,4 @@
-//! What is known about the configuration of every open project at the moment of the request.
+//! Gauges for the configuration of every open project, read when metrics are requested.
 
 use std::fmt;
 use std::sync::Weak;
@@ -12,7 +12,7 @@ use crate::configuration::ConfigurationStatus;
 use crate::projects::Projects;
 use crate::watch::WatchMode;
 
-/// Collects the gauges about configuration. There are as many as projects are open, which is bounded.
+/// Collects the gauges for configuration. Their number grows with the open projects, which are limited.
 pub(super) struct Configurations(Weak<Projects>);
 
 /// A gauge: its name, its help, and its value.

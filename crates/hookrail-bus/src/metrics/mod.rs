@@ -1,7 +1,7 @@
 //! Counters and durations as Prometheus text.
 //!
-//! Labels have few values: events, codes and ends are the engine's own words, and only so many hooks get a name of their
-//! own. Nothing leaves the machine by itself: a program has to ask, at an address the user named.
+//! Labels have few values: events, codes and ends are the engine's own words, and only the first [`MOST_HOOKS`] hooks have a
+//! label with their name. Metrics are sent only on request, at an address that the user configured.
 
 mod configuration;
 mod server;
@@ -22,7 +22,7 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 use tokio::sync::watch;
 
-use crate::bus::State;
+use crate::bus::BusState;
 use crate::configuration::{LoadResult, Trigger};
 use crate::error::BusError;
 use crate::projects::Projects;
@@ -33,12 +33,12 @@ type Labels = [(&'static str, &'static str); 1];
 type Pair = [(&'static str, &'static str); 2];
 type Counters = Family<Labels, Counter>;
 
-/// How many hooks get a name of their own; all others are `other`.
+/// The number of hooks with their own name in a label; all others are `other`.
 const MOST_HOOKS: usize = 100;
-/// How long the name of a hook may be in a label.
+/// The longest name of a hook in a label, in characters.
 const LONGEST_NAME: usize = 80;
 
-/// What a bus counts.
+/// The metrics of a bus.
 pub struct Metrics {
     registry: Mutex<Registry>,
     requests: Counters,
@@ -47,7 +47,7 @@ pub struct Metrics {
     decisions: Family<Pair, Counter>,
     stops: Counters,
     runs: Family<[(&'static str, String); 2], Counter>,
-    /// The hooks that have a name of their own.
+    /// The hooks with their own name in a label.
     named: Mutex<HashSet<String>>,
     queue: Histogram,
     duration: Histogram,
@@ -55,13 +55,13 @@ pub struct Metrics {
     pub(crate) connections: Gauge<i64, AtomicI64>,
     closed: Counters,
     projects: Weak<Projects>,
-    state: watch::Receiver<State>,
+    state: watch::Receiver<BusState>,
 }
 
-/// Why a connection is over.
+/// The reason why a connection is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConnectionEnd {
-    /// Everything that was asked is answered.
+    /// All requests are answered.
     Served,
     /// The client is gone.
     Vanished,
@@ -69,9 +69,9 @@ pub(crate) enum ConnectionEnd {
     Stalled,
     /// Too much waits to be read by the client.
     Overfull,
-    /// There was no room for the client.
+    /// The limit of connections was reached.
     TurnedAway,
-    /// The client must not be served.
+    /// The client runs as another user.
     Stranger,
 }
 
@@ -102,12 +102,12 @@ impl LoadCounter {
     }
 }
 
-/// From a tenth of a millisecond to a minute: a hook is one process at least.
+/// The buckets of durations in seconds, from 0.1 ms to one minute. A hook costs at least one process.
 const BUCKETS: [f64; 16] =
     [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 15.0, 60.0];
 
 impl Metrics {
-    pub(crate) fn new(loads: LoadCounter, projects: Weak<Projects>, state: watch::Receiver<State>) -> Self {
+    pub(crate) fn new(loads: LoadCounter, projects: Weak<Projects>, state: watch::Receiver<BusState>) -> Self {
         let mut registry = Registry::with_prefix("hookrail_bus");
         let metrics = Self {
             requests: Family::default(),
@@ -130,8 +130,8 @@ impl Metrics {
         registry.register("requests", "Requests for an event that exists", metrics.requests.clone());
         registry.register("errors", "Messages that were refused, by code", metrics.errors.clone());
         registry.register("hooks", "Hooks that ran, by how they ended", metrics.hooks.clone());
-        registry.register("decisions", "Executed requests, by event and decision", metrics.decisions.clone());
-        registry.register("stops", "Executed requests whose hooks stopped the agent", metrics.stops.clone());
+        registry.register("decisions", "ExecutedRequest requests, by event and decision", metrics.decisions.clone());
+        registry.register("stops", "ExecutedRequest requests whose hooks stopped the agent", metrics.stops.clone());
         registry.register("hook_runs", "Hooks that ran, by name and result", metrics.runs.clone());
         registry.register("configuration_loads", "How often configuration was read, by why and result", loads.0);
         registry.register_collector(Box::new(configuration::Configurations::new(projects)));
@@ -143,7 +143,7 @@ impl Metrics {
         Self { registry: Mutex::new(registry), ..metrics }
     }
 
-    /// Everything as Prometheus text.
+    /// Returns all metrics as Prometheus text.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();
@@ -172,14 +172,14 @@ impl Metrics {
         }
         for run in &outcome.runs {
             self.hooks.get_or_create(&[("end", run.end.name())]).inc();
-            let hook = self.name_of(run);
-            self.runs.get_or_create(&[("hook", hook), ("result", result(run).to_owned())]).inc();
+            let hook = self.hook_label(run);
+            self.runs.get_or_create(&[("hook", hook), ("result", run_result(run).to_owned())]).inc();
         }
     }
 
-    /// The name of a hook in a label. The first hooks have their own, so that a project with thousands of them, or many
-    /// projects, cannot fill the memory of the program that collects metrics.
-    fn name_of(&self, run: &HookRun) -> String {
+    /// Returns the name of a hook in a label. Only the first hooks have their own, so that a project with thousands of them,
+    /// or many projects, cannot fill the memory of the program that collects metrics.
+    fn hook_label(&self, run: &HookRun) -> String {
         let name: String = run.hook.label.chars().take(LONGEST_NAME).collect();
         let mut named = lock(&self.named);
         if named.contains(&name) {
@@ -192,9 +192,9 @@ impl Metrics {
         name
     }
 
-    /// Why requests cannot be served as they should be; none if they can.
-    fn unready(&self) -> Option<&'static str> {
-        if *self.state.borrow() != State::Serving {
+    /// Returns the reason why the server is not ready, or `None` if it is.
+    fn unready_reason(&self) -> Option<&'static str> {
+        if *self.state.borrow() != BusState::Serving {
             return Some("the server is shutting down");
         }
         let Some(configuration) = self.projects.upgrade().and_then(|projects| projects.configuration()) else {
@@ -214,8 +214,8 @@ impl std::fmt::Debug for Metrics {
     }
 }
 
-/// What a hook did, so that a deny can be told from a failure.
-fn result(run: &HookRun) -> &'static str {
+/// Returns the result of a hook, which distinguishes a denial from a failure.
+fn run_result(run: &HookRun) -> &'static str {
     match (run.end, run.health, run.decision) {
         (EndKind::Cancelled, _, _) => "cancelled",
         (EndKind::Detached, _, _) => "detached",

@@ -1,4 +1,4 @@
-//! The smallest server that can be asked for metrics and health.
+//! A minimal HTTP server for metrics and health checks.
 
 use std::io;
 use std::net::SocketAddr;
@@ -15,10 +15,10 @@ pub struct MetricsServer {
     listener: TcpListener,
 }
 
-/// What a request may have before its body, and how long it may take to come and to be answered.
+/// The largest head of a request in bytes, and the time in which a request must arrive and be answered.
 const HEAD_LIMIT: usize = 8 * 1024;
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How many are served at once; more wait.
+/// The number of requests that are served at once; others wait.
 const AT_ONCE: usize = 16;
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -28,15 +28,15 @@ impl MetricsServer {
     /// Listens at an address.
     ///
     /// # Errors
-    /// When the address cannot be used.
+    /// If the address cannot be used.
     pub async fn bind(address: SocketAddr) -> io::Result<Self> {
         Ok(Self { listener: TcpListener::bind(address).await? })
     }
 
-    /// Where it listens; the port is a real one even if zero was asked for.
+    /// Returns the address; if port 0 was requested, it has the port that the system chose.
     ///
     /// # Errors
-    /// When the operating system does not say.
+    /// If the system cannot report the address.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
@@ -53,7 +53,7 @@ impl MetricsServer {
                             let _ = tokio::time::timeout(PATIENCE, answer(stream, &metrics)).await;
                         });
                     }
-                    // Out of descriptors, most likely; that passes.
+                    // Most likely the process has no descriptor left, which changes when a connection ends.
                     Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
                 },
                 Some(_) = serving.join_next() => {}
@@ -74,14 +74,16 @@ async fn answer(mut stream: TcpStream, metrics: &Metrics) -> io::Result<()> {
     let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let (status, kind, body) = match (method, target.split(|byte| *byte == b'?').next().unwrap_or_default()) {
         (b"GET" | b"HEAD", b"/metrics") => ("200 OK", OPEN_METRICS, metrics.text()),
-        // A client that is answered at all is answered by the thread that serves requests.
+        // The runtime that serves requests also answers this, so an answer shows that it is not blocked.
         (b"GET" | b"HEAD", b"/healthz") => ("200 OK", PLAIN, "ok\n".to_owned()),
-        (b"GET" | b"HEAD", b"/readyz") => match metrics.unready() {
+        (b"GET" | b"HEAD", b"/readyz") => match metrics.unready_reason() {
             None => ("200 OK", PLAIN, "ready\n".to_owned()),
             Some(why) => ("503 Service Unavailable", PLAIN, format!("not ready: {why}\n")),
         },
-        (b"GET" | b"HEAD", _) => ("404 Not Found", PLAIN, "only /metrics, /healthz and /readyz are here\n".to_owned()),
-        _ => ("405 Method Not Allowed", PLAIN, "only GET is possible\n".to_owned()),
+        (b"GET" | b"HEAD", _) => {
+            ("404 Not Found", PLAIN, "not found; this server has /metrics, /healthz and /readyz\n".to_owned())
+        }
+        _ => ("405 Method Not Allowed", PLAIN, "only GET and HEAD are supported\n".to_owned()),
     };
     let length = body.len();
     let mut text =

@@ -1,10 +1,10 @@
-//! Two ends in one process, joined by channels. Messages are handed over as they are: nothing is serialised.
+//! A connection inside one process, over channels. Messages are passed as values: nothing is serialised.
 
 use tokio::sync::{mpsc, watch};
 
-use super::{Closed, Pending, Received, Sink, Source, Transport};
+use super::{ConnectionClosed, MessageSink, MessageSource, Pending, Received, Transport};
 
-/// How many messages wait in one direction before the sender has to.
+/// The number of messages that wait in one direction before the sender has to wait.
 const CAPACITY: usize = 64;
 
 /// One end of a connection inside this process.
@@ -17,7 +17,7 @@ pub struct Channel<In, Out> {
     other: watch::Receiver<()>,
 }
 
-/// Both ends of a connection: one that receives `A` and sends `B`, and the other way round.
+/// Creates both ends of a connection: one that receives `A` and sends `B`, and one that receives `B` and sends `A`.
 #[must_use]
 pub fn channel<A, B>() -> (Channel<A, B>, Channel<B, A>) {
     let (send_a, receive_a) = mpsc::channel(CAPACITY);
@@ -31,7 +31,7 @@ pub fn channel<A, B>() -> (Channel<A, B>, Channel<B, A>) {
 }
 
 impl<In: Send + 'static, Out: Send + 'static> Transport<In, Out> for Channel<In, Out> {
-    fn split(self: Box<Self>) -> (Box<dyn Source<In>>, Box<dyn Sink<Out>>) {
+    fn split(self: Box<Self>) -> (Box<dyn MessageSource<In>>, Box<dyn MessageSink<Out>>) {
         let Self { incoming, outgoing, alive, other } = *self;
         (Box::new(Receiver { incoming, other, _alive: alive }), Box::new(Sender(outgoing)))
     }
@@ -43,7 +43,7 @@ struct Receiver<In> {
     _alive: watch::Sender<()>,
 }
 
-impl<In: Send> Source<In> for Receiver<In> {
+impl<In: Send> MessageSource<In> for Receiver<In> {
     fn next(&mut self) -> Pending<'_, Received<In>> {
         Box::pin(async { self.incoming.recv().await.map_or(Received::End, Received::Message) })
     }
@@ -56,8 +56,8 @@ impl<In: Send> Source<In> for Receiver<In> {
 
 struct Sender<Out>(mpsc::Sender<Out>);
 
-impl<Out: Send> Sink<Out> for Sender<Out> {
-    fn send(&mut self, message: Out) -> Pending<'_, Result<(), Closed>> {
-        Box::pin(async { self.0.send(message).await.map_err(|_| Closed) })
+impl<Out: Send> MessageSink<Out> for Sender<Out> {
+    fn send(&mut self, message: Out) -> Pending<'_, Result<(), ConnectionClosed>> {
+        Box::pin(async { self.0.send(message).await.map_err(|_| ConnectionClosed) })
     }
 }

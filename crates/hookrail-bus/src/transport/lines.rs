@@ -8,21 +8,21 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 
-use super::reader::{Line, LineReader};
-use super::{Closed, Pending, Received, Refusal, Sink, Source, Transport};
+use super::reader::{LineReader, ReadLine};
+use super::{ConnectionClosed, MessageRefusal, MessageSink, MessageSource, Pending, Received, Transport};
 use crate::LINE_LIMIT;
-use crate::budget::{MessageLimits, Weight};
+use crate::budget::{MessageLimits, MessageWeight};
 use crate::error::{BusError, ErrorCode};
 use crate::message::Message;
 
-/// How often a probe is asked whether the other side is gone.
+/// How often the probe is called.
 const PROBE_EVERY: Duration = Duration::from_millis(50);
 
-/// A line that is sent may have this many bytes even where less may arrive: a refusal must fit.
+/// The lowest limit for lines that are sent, even if the limit for lines that arrive is lower: a refusal must fit.
 const SHORTEST_LIMIT: usize = 64 * 1024;
 
-/// Says whether the other side has closed its reading end. A stream's end does not say that: a client that has sent
-/// everything may close its writing end and wait for answers.
+/// Returns whether the other side has closed its reading end. The end of the stream does not show that: a client that has
+/// sent everything may close its writing end and wait for answers.
 pub type Probe = Box<dyn Fn() -> bool + Send + Sync>;
 
 /// A connection that carries one message per line.
@@ -34,20 +34,20 @@ pub struct Lines<R, W> {
 }
 
 impl<R: AsyncRead, W: AsyncWrite> Lines<R, W> {
-    /// Lines over two streams.
+    /// Creates a connection over two streams.
     #[must_use]
     pub fn new(reader: R, writer: W) -> Self {
         Self { reader, writer, limits: MessageLimits { longest: LINE_LIMIT, budget: None }, probe: None }
     }
 
-    /// The lines with another limit, in bytes. A longer line that arrives is refused; what a server sends is cut to it.
+    /// Sets the longest line in bytes. A longer line that arrives is refused; an answer that a server sends is cut to it.
     #[must_use]
     pub fn limit(mut self, bytes: usize) -> Self {
         self.limits.longest = bytes;
         self
     }
 
-    /// The lines with a way to see that the other side is gone.
+    /// Sets the function that checks whether the other side is gone.
     #[must_use]
     pub fn probe(mut self, probe: Probe) -> Self {
         self.probe = Some(probe);
@@ -68,7 +68,7 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    fn split(self: Box<Self>) -> (Box<dyn Source<In>>, Box<dyn Sink<Out>>) {
+    fn split(self: Box<Self>) -> (Box<dyn MessageSource<In>>, Box<dyn MessageSink<Out>>) {
         let Self { reader, writer, limits: MessageLimits { longest, budget }, probe } = *self;
         let reader = LineReader::new(reader, longest, budget);
         let writer = Writer { writer, limit: longest.max(SHORTEST_LIMIT), taken: Arc::default() };
@@ -86,12 +86,12 @@ struct Reader<In, R> {
     message: PhantomData<fn() -> In>,
 }
 
-impl<In: Message, R: AsyncRead + Send + Unpin> Source<In> for Reader<In, R> {
+impl<In: Message, R: AsyncRead + Send + Unpin> MessageSource<In> for Reader<In, R> {
     fn next(&mut self) -> Pending<'_, Received<In>> {
         Box::pin(async {
             loop {
                 match self.reader.next().await {
-                    Line::Whole(line) => {
+                    ReadLine::Whole(line) => {
                         let is_empty = line.trim_ascii().is_empty();
                         let read = (!is_empty).then(|| In::decode(&line));
                         self.reader.reuse(line);
@@ -99,15 +99,15 @@ impl<In: Message, R: AsyncRead + Send + Unpin> Source<In> for Reader<In, R> {
                             return read.map_or_else(Received::Refused, Received::Message);
                         }
                     }
-                    Line::TooLong(name) => {
+                    ReadLine::TooLong(name) => {
                         let message = format!("the line has more than {} bytes", self.reader.limit());
                         return refused(name, BusError::new(ErrorCode::LineTooLong, message));
                     }
-                    Line::Unfinished(name) => {
-                        let error = BusError::invalid("the line was begun and not finished in time");
+                    ReadLine::Unfinished(name) => {
+                        let error = BusError::invalid("the rest of the line did not arrive in time");
                         return refused(name, error);
                     }
-                    Line::End => return Received::End,
+                    ReadLine::End => return Received::End,
                 }
             }
         })
@@ -122,13 +122,13 @@ impl<In: Message, R: AsyncRead + Send + Unpin> Source<In> for Reader<In, R> {
         })
     }
 
-    fn weight(&mut self) -> Weight {
+    fn weight(&mut self) -> MessageWeight {
         self.reader.take_weight()
     }
 }
 
 fn refused<In>(correlation_id: Option<String>, error: BusError) -> Received<In> {
-    Received::Refused(Refusal { correlation_id, error })
+    Received::Refused(MessageRefusal { correlation_id, error })
 }
 
 struct Writer<W> {
@@ -137,21 +137,21 @@ struct Writer<W> {
     taken: Arc<AtomicU64>,
 }
 
-impl<Out: Message, W: AsyncWrite + Send + Unpin> Sink<Out> for Writer<W> {
-    fn send(&mut self, message: Out) -> Pending<'_, Result<(), Closed>> {
+impl<Out: Message, W: AsyncWrite + Send + Unpin> MessageSink<Out> for Writer<W> {
+    fn send(&mut self, message: Out) -> Pending<'_, Result<(), ConnectionClosed>> {
         let mut line = message.encode(self.limit).into_bytes();
         line.push(b'\n');
         Box::pin(async move {
             let mut rest = line.as_slice();
             while !rest.is_empty() {
-                let taken = self.writer.write(rest).await.map_err(|_| Closed)?;
+                let taken = self.writer.write(rest).await.map_err(|_| ConnectionClosed)?;
                 if taken == 0 {
-                    return Err(Closed);
+                    return Err(ConnectionClosed);
                 }
                 self.taken.fetch_add(u64::try_from(taken).unwrap_or(u64::MAX), Ordering::Relaxed);
                 rest = rest.get(taken..).unwrap_or_default();
             }
-            self.writer.flush().await.map_err(|_| Closed)
+            self.writer.flush().await.map_err(|_| ConnectionClosed)
         })
     }
 

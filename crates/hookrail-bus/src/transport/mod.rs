@@ -1,19 +1,19 @@
-//! How messages get from one side to the other.
+//! Transports for messages.
 //!
-//! A [`Transport`] is one connection with two directions, and a [`Listener`] is where a server gets connections from. The
-//! bus and the client know only these traits, so another crate can carry messages in another way: over a message broker,
-//! for example. A transport must not know what messages mean.
+//! A [`Transport`] is one connection with two directions, and a [`Listener`] accepts the connections of a server. The bus and
+//! the client use only these traits, so another crate can add a transport, for example over a message broker. A transport
+//! must not know what messages mean.
 //!
 //! To write one:
 //!
 //! * Messages are values. A transport between processes writes them with [`Message::encode`] and reads them with
-//!   [`Message::decode`]; what cannot be read is passed on as [`Received::Refused`], and is answered.
-//! * [`Source::next`] must lose nothing when its future is dropped: the bus waits for several things at once.
-//! * When the other side sends nothing more, or is gone, [`Source::next`] gives [`Received::End`]. It still gets its answers
-//!   then, unless [`Source::gone`] ends, which says that it cannot read them any more: the hooks that run for it are ended.
-//! * A server transport keeps to its [`MessageLimits`], and says in [`Source::weight`] what a message occupies, so that the
+//!   [`Message::decode`]; what cannot be read is passed on as [`Received::Refused`], and the bus answers it.
+//! * [`MessageSource::next`] must lose nothing when its future is dropped: the bus waits for several things at once.
+//! * When the other side sends nothing more, or is gone, [`MessageSource::next`] gives [`Received::End`]. It still gets its answers
+//!   then, unless [`MessageSource::gone`] ends, which says that it cannot read them any more: the hooks that run for it are ended.
+//! * A server transport keeps to its [`MessageLimits`], and says in [`MessageSource::weight`] what a message occupies, so that the
 //!   bus stops reading when there is too much.
-//! * [`Sink::send`] waits while there is no room. The bus gives up a client for which it waits too long.
+//! * [`MessageSink::send`] waits while there is no room. The bus gives up a client for which it waits too long.
 //!
 //! `tests/message_transport.rs` in this crate is a transport over subjects with request and reply, written like this.
 //!
@@ -43,112 +43,112 @@ pub use place::UnsafePlace;
 pub use socket::{BindError, ConnectError, SocketListener, connect};
 pub use stdio::stdio;
 
-pub use crate::budget::{MessageLimits, Weight};
+pub use crate::budget::{MessageLimits, MessageWeight};
 use crate::error::{BusError, ErrorCode};
 use crate::message::{FromServer, ToServer};
 use crate::wire::NameScanner;
 
-/// A future behind a pointer, so that transports can be chosen while the program runs.
+/// A boxed future, so that transports can be chosen at run time.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// One connection. `In` is what arrives, `Out` is what is sent.
 pub trait Transport<In, Out>: Send {
-    /// Takes the two directions apart.
-    fn split(self: Box<Self>) -> (Box<dyn Source<In>>, Box<dyn Sink<Out>>);
+    /// Splits the connection into its two directions.
+    fn split(self: Box<Self>) -> (Box<dyn MessageSource<In>>, Box<dyn MessageSink<Out>>);
 
-    /// Sets what messages that arrive may occupy. [`Bus::listen`](crate::Bus::listen) calls this before
+    /// Sets the limits for messages that arrive. [`Bus::listen`](crate::Bus::listen) calls this before
     /// [`Transport::split`]. By default it changes nothing, which is right for messages that are not copied on their way.
     fn set_limits(&mut self, _limits: MessageLimits) {}
 }
 
-/// Where a server gets its connections from.
+/// Accepts the connections of a server.
 pub trait Listener: Send {
     /// The connection to one client.
     type Connection: Transport<ToServer, FromServer> + 'static;
-    /// Why clients cannot reach this server any more.
+    /// The reason why clients cannot reach this server any more.
     type Error: Send;
 
-    /// Waits for the next client; none for one that must not be served, and was sent away. Dropping the future loses no
-    /// client.
+    /// Waits for the next client; returns `None` for a client that must not be served and was disconnected. Dropping the
+    /// future loses no client.
     ///
     /// # Errors
-    /// What may pass, such as a lack of descriptors. It is tried again after a moment.
+    /// If a temporary problem occurs, such as a lack of descriptors. The bus tries again after a moment.
     fn accept(&mut self) -> Pending<'_, io::Result<Option<Self::Connection>>>;
 
-    /// Checks whether clients can still reach this server, and does what it can about it. It is called about once a second
-    /// and must not block. By default there is nothing to check.
+    /// Checks whether clients can still reach this server, and repairs what it can. It is called about once a second and
+    /// must not block. By default there is nothing to check.
     ///
     /// # Errors
-    /// When no client will reach it any more. [`Bus::listen`](crate::Bus::listen) then ends with this error.
+    /// If no client can reach it any more. [`Bus::listen`](crate::Bus::listen) then ends with this error.
     fn check(&mut self) -> Result<(), Self::Error> {
         Ok(())
     }
 }
 
 /// The direction in which messages arrive.
-pub trait Source<In>: Send {
-    /// The next message. Dropping the future loses nothing.
+pub trait MessageSource<In>: Send {
+    /// Returns the next message. Dropping the future loses nothing.
     fn next(&mut self) -> Pending<'_, Received<In>>;
 
-    /// Waits until the other side is known to read nothing any more. This is asked only while [`Source::next`] is not:
-    /// when everything has arrived, or when there is too much to do to take more.
+    /// Waits until the other side is known to read no more answers. It is called only while [`MessageSource::next`] is not:
+    /// after the last message, or while too much is in flight to read more.
     fn gone(&mut self) -> Pending<'_, ()>;
 
-    /// What the message that [`Source::next`] gave last occupies until it is answered. Nothing by default, which is right
+    /// What the message that [`MessageSource::next`] gave last occupies until it is answered. Nothing by default, which is right
     /// for messages that were not copied on their way.
-    fn weight(&mut self) -> Weight {
-        Weight::default()
+    fn weight(&mut self) -> MessageWeight {
+        MessageWeight::default()
     }
 }
 
 /// The direction in which messages are sent.
-pub trait Sink<Out>: Send {
+pub trait MessageSink<Out>: Send {
     /// Sends a message, and waits until there is room for it.
     ///
     /// # Errors
-    /// When the other side cannot be reached any more.
-    fn send(&mut self, message: Out) -> Pending<'_, Result<(), Closed>>;
+    /// If the other side cannot be reached any more.
+    fn send(&mut self, message: Out) -> Pending<'_, Result<(), ConnectionClosed>>;
 
-    /// A counter that grows while a message is being taken, so that a slow reader can be told from one that reads
-    /// nothing. By default it stands still: such a message is taken at once or not at all.
+    /// Returns a counter that grows while the other side reads a message, which distinguishes a slow reader from one that
+    /// reads nothing. By default it does not change, for a transport that sends a message at once or not at all.
     fn progress(&self) -> Arc<AtomicU64> {
         Arc::default()
     }
 
-    /// Whether messages are written as text, so that what is only for reading by people may be cut.
+    /// Whether messages are written as text, so that parts that are only for people may be cut.
     fn is_text(&self) -> bool {
         false
     }
 }
 
-/// What arrived.
+/// The result of [`MessageSource::next`].
 #[derive(Debug)]
 pub enum Received<In> {
     /// A message.
     Message(In),
-    /// Something that is not a message, and why.
-    Refused(Refusal),
+    /// Data that is not a message, and the reason.
+    Refused(MessageRefusal),
     /// The other side sends nothing more. It may still wait for answers.
     End,
 }
 
-/// Why something is not a message.
+/// The reason why data is not a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// The name it has all the same.
+pub struct MessageRefusal {
+    /// The correlation id, if the data shows one.
     pub correlation_id: Option<String>,
     /// What is wrong with it.
     pub error: BusError,
 }
 
-impl Refusal {
-    /// A refusal of something without a name.
+impl MessageRefusal {
+    /// Makes a refusal without a correlation id.
     #[must_use]
     pub fn new(error: BusError) -> Self {
         Self { correlation_id: None, error }
     }
 
-    /// The refusal of a message that is longer than it may be, under the name it has.
+    /// Makes the refusal of a message that is longer than the limit, with the correlation id that it shows.
     #[must_use]
     pub fn too_long(message: &[u8], limit: usize) -> Self {
         let error = BusError::new(ErrorCode::LineTooLong, format!("the message has more than {limit} bytes"));
@@ -159,4 +159,4 @@ impl Refusal {
 /// The other side cannot be reached any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the connection is closed")]
-pub struct Closed;
+pub struct ConnectionClosed;

@@ -1,4 +1,4 @@
-//! Where a socket lives: whether other users could replace it, and which server it belongs to.
+//! The path of a socket: whether other users could replace it, and which server it belongs to.
 
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -10,11 +10,11 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType};
 
-/// How long another process may hold the lock of the folder. It is held for moments only.
+/// How long to wait for the lock on the folder. Servers hold it for moments only.
 const LOCK_PATIENCE: Duration = Duration::from_secs(10);
 const LOCK_EVERY: Duration = Duration::from_millis(5);
 
-/// Why a socket, or the folder it is in, is not safe to use.
+/// The reason why a socket or its folder is not safe to use.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnsafePlace {
@@ -48,25 +48,25 @@ pub enum UnsafePlace {
     },
 }
 
-/// The folder of a socket.
+/// Returns the folder of a socket.
 pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Whether this is the user of this process, or the system's.
+/// Whether this is the user of this process, or root.
 pub(super) fn is_trusted_user(uid: u32) -> bool {
     uid == 0 || uid == rustix::process::geteuid().as_raw()
 }
 
-/// Whether other users could replace a socket in this folder. In a folder with the sticky bit, such as `/tmp`, they cannot
-/// replace what is not theirs.
+/// Checks that other users cannot replace a socket in this folder. In a folder with the sticky bit, such as `/tmp`, they
+/// cannot replace files of others.
 pub(super) fn check_folder(folder: &Path, found: &Metadata) -> Result<(), UnsafePlace> {
     check_owner(folder, found)?;
     let is_sticky = found.mode() & 0o1000 != 0;
     if found.mode() & 0o022 != 0 && !is_sticky { Err(writable(folder, found)) } else { Ok(()) }
 }
 
-/// Whether a socket is this user's alone.
+/// Checks that only this user can write to a socket.
 pub(super) fn check_socket(path: &Path, found: &Metadata) -> Result<(), UnsafePlace> {
     check_owner(path, found)?;
     if found.mode() & 0o022 != 0 { Err(writable(path, found)) } else { Ok(()) }
@@ -81,8 +81,8 @@ fn writable(path: &Path, found: &Metadata) -> UnsafePlace {
     UnsafePlace::WritableByOthers { path: path.to_owned(), mode: found.mode() }
 }
 
-/// A lock on the folder of a socket. Servers that look for a socket and replace it do so one after the other; the lock is
-/// on the folder itself, so that no file is left behind.
+/// A lock on the folder of a socket, so that only one server at a time checks and replaces the socket. The folder itself is
+/// locked, so that no lock file is left.
 #[derive(Debug)]
 pub(super) struct FolderLock(File);
 
@@ -95,7 +95,10 @@ impl FolderLock {
                 Ok(()) => return Ok(Self(file)),
                 Err(Errno::WOULDBLOCK) if began.elapsed() < LOCK_PATIENCE => std::thread::sleep(LOCK_EVERY),
                 Err(Errno::WOULDBLOCK) => {
-                    return Err(io::Error::new(io::ErrorKind::TimedOut, "another process keeps the folder locked"));
+                    return Err(io::Error::new(
+                        io::ErrorKind::TimedOut,
+                        "another process holds the lock on the folder",
+                    ));
                 }
                 Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
@@ -108,18 +111,18 @@ impl FolderLock {
     }
 }
 
-/// What has the name of a socket.
+/// What exists at the path of a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Occupant {
     /// Nothing, or a socket that no process listens on.
     None,
     /// A socket that is served.
     Server,
-    /// Something that is not a socket.
+    /// A file that is not a socket.
     Other,
 }
 
-/// What has this name. A server that is too busy to accept is one all the same, and is not waited for.
+/// Returns what exists at a path. A server that is too busy to accept a connection still counts, and is not waited for.
 pub(super) fn occupant(path: &Path) -> io::Result<Occupant> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Occupant::None),
@@ -137,7 +140,7 @@ pub(super) fn occupant(path: &Path) -> io::Result<Occupant> {
     }
 }
 
-/// Device and number of a file.
+/// Returns the device and the inode number of a file.
 pub(super) fn identity(path: &Path) -> io::Result<(u64, u64)> {
     let found = fs::symlink_metadata(path)?;
     Ok((found.dev(), found.ino()))

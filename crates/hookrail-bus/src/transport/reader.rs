@@ -1,6 +1,6 @@
-//! Reads lines and keeps at most one of them.
+//! Reads lines and keeps at most one of them in memory.
 //!
-//! What is over the limit is skipped up to its end, and only the name of the message is looked for in it.
+//! A line over the limit is skipped to its end, and only searched for its correlation id.
 
 use std::io::BufRead as _;
 use std::time::Duration;
@@ -9,20 +9,20 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 use tokio::time::{Instant, timeout_at};
 
 use super::Pending;
-use crate::budget::{Budget, Reservation, SHORT_LINE, Weight};
+use crate::budget::{MessageWeight, QueueBudget, Reservation, SHORT_LINE};
 use crate::wire::NameScanner;
 
-/// What is read at a time.
+/// The size of one read in bytes.
 const CHUNK: usize = 64 * 1024;
 
 /// The most memory that is kept for the next line.
 const MOST_REUSED: usize = 2 * CHUNK;
 
-pub(super) enum Line {
+pub(super) enum ReadLine {
     Whole(Vec<u8>),
-    /// It has more bytes than the limit; the name of its message, if the line shows it.
+    /// The line has more bytes than the limit; the correlation id, if the line shows one.
     TooLong(Option<String>),
-    /// Nothing more of it came for too long. Nothing is read after this.
+    /// The rest of the line did not arrive in time. Nothing is read after this.
     Unfinished(Option<String>),
     End,
 }
@@ -31,16 +31,16 @@ pub(super) struct LineReader<R> {
     bytes: BufReader<R>,
     line: Vec<u8>,
     limit: usize,
-    state: State,
+    state: LineState,
     budget: Option<SharedBudget>,
-    weight: Weight,
+    weight: MessageWeight,
 }
 
 #[derive(Debug)]
-enum State {
+enum LineState {
     /// The line is kept.
     Keeping,
-    /// The line is too long, and its name is not known yet.
+    /// The line is too long, and its correlation id is not known yet.
     Naming(NameScanner),
     /// The line was reported as too long.
     Skipping,
@@ -50,17 +50,17 @@ enum State {
 
 /// The reservation for the line that is being read.
 struct SharedBudget {
-    budget: Budget,
+    budget: QueueBudget,
     patience: Duration,
-    /// Kept when the future that waits for it is dropped, so that the line does not lose its place in the queue.
+    /// Kept if the future that waits for it is dropped, so that the line does not lose its place in the queue.
     asked: Option<Pending<'static, Reservation>>,
     held: Option<Reservation>,
-    /// When the line must have grown, so that a reservation is not held for a client that sends nothing.
+    /// The deadline for the next bytes of the line, so that a client that sends nothing does not keep a reservation.
     until: Instant,
 }
 
 impl<R: AsyncRead + Unpin> LineReader<R> {
-    pub(super) fn new(reader: R, limit: usize, budget: Option<(Budget, Duration)>) -> Self {
+    pub(super) fn new(reader: R, limit: usize, budget: Option<(QueueBudget, Duration)>) -> Self {
         let budget = budget.map(|(budget, patience)| SharedBudget {
             budget,
             patience,
@@ -69,20 +69,20 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             until: Instant::now(),
         });
         let bytes = BufReader::with_capacity(CHUNK, reader);
-        Self { bytes, line: Vec::new(), limit, state: State::Keeping, budget, weight: Weight::default() }
+        Self { bytes, line: Vec::new(), limit, state: LineState::Keeping, budget, weight: MessageWeight::default() }
     }
 
     pub(super) fn limit(&self) -> usize {
         self.limit
     }
 
-    /// What the line that was read last occupies.
-    pub(super) fn take_weight(&mut self) -> Weight {
+    /// Returns the memory that the last line occupies.
+    pub(super) fn take_weight(&mut self) -> MessageWeight {
         std::mem::take(&mut self.weight)
     }
 
-    /// Takes the memory of a line that was read for the next one, unless it is much. Memory that is given back and asked for
-    /// again has to be made anew, page by page.
+    /// Keeps the memory of a line for the next one, unless it is large. Memory that is freed and allocated again has to be
+    /// mapped again, page by page.
     pub(super) fn reuse(&mut self, mut line: Vec<u8>) {
         if line.capacity() <= MOST_REUSED {
             line.clear();
@@ -90,11 +90,11 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         }
     }
 
-    /// The next line. All progress is kept in `self`, so the future may be dropped at any time.
-    pub(super) async fn next(&mut self) -> Line {
+    /// Returns the next line. All progress is kept in `self`, so the future may be dropped at any time.
+    pub(super) async fn next(&mut self) -> ReadLine {
         loop {
-            if matches!(self.state, State::GivenUp) {
-                return Line::End;
+            if matches!(self.state, LineState::GivenUp) {
+                return ReadLine::End;
             }
             let until = self.budget.as_ref().filter(|budget| budget.held.is_some()).map(|budget| budget.until);
             let filled = match until {
@@ -110,39 +110,39 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
                 Err(_late) => {
                     let name = NameScanner::name_in(&self.line);
                     self.forget();
-                    self.state = State::GivenUp;
-                    return Line::Unfinished(name);
+                    self.state = LineState::GivenUp;
+                    return ReadLine::Unfinished(name);
                 }
             };
             let end = line_end(chunk);
             let part = chunk.get(..end.unwrap_or(chunk.len())).unwrap_or_default();
             let used = part.len() + usize::from(end.is_some());
             let length = self.line.len() + part.len();
-            if matches!(self.state, State::Keeping)
+            if matches!(self.state, LineState::Keeping)
                 && length > SHORT_LINE
                 && let Some(budget) = self.budget.as_mut().filter(|budget| budget.held.is_none())
             {
-                // The piece stays in the reader's buffer, so it is found again afterwards.
+                // Nothing was consumed, so the same chunk is read again afterwards.
                 budget.hold(self.limit).await;
                 continue;
             }
             let line = match &mut self.state {
-                State::Keeping if length <= self.limit => {
+                LineState::Keeping if length <= self.limit => {
                     if end.is_some() {
                         self.line.reserve_exact(part.len());
                     }
                     self.line.extend_from_slice(part);
-                    end.map(|_| Line::Whole(std::mem::take(&mut self.line)))
+                    end.map(|_| ReadLine::Whole(std::mem::take(&mut self.line)))
                 }
-                State::Keeping => {
+                LineState::Keeping => {
                     let mut scanner = NameScanner::default();
                     let is_named = scanner.scan(&self.line) || scanner.scan(part);
                     self.line = Vec::new();
-                    self.state = State::Naming(scanner);
-                    (is_named || end.is_some()).then_some(Line::TooLong(None))
+                    self.state = LineState::Naming(scanner);
+                    (is_named || end.is_some()).then_some(ReadLine::TooLong(None))
                 }
-                State::Naming(scanner) => (scanner.scan(part) || end.is_some()).then_some(Line::TooLong(None)),
-                State::Skipping | State::GivenUp => None,
+                LineState::Naming(scanner) => (scanner.scan(part) || end.is_some()).then_some(ReadLine::TooLong(None)),
+                LineState::Skipping | LineState::GivenUp => None,
             };
             self.bytes.consume(used);
             if let Some(line) = self.complete(line, end.is_some()) {
@@ -151,43 +151,47 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         }
     }
 
-    /// The state after a piece of a line, and the line if there is something to report.
-    fn complete(&mut self, line: Option<Line>, is_end: bool) -> Option<Line> {
+    /// Updates the state after a piece of a line; returns the line if it is complete or must be reported.
+    fn complete(&mut self, line: Option<ReadLine>, is_end: bool) -> Option<ReadLine> {
         if let Some(budget) = &mut self.budget {
             budget.until = Instant::now() + budget.patience;
         }
         let line = match line {
-            Some(Line::TooLong(_)) => {
+            Some(ReadLine::TooLong(_)) => {
                 self.forget();
-                let State::Naming(scanner) = std::mem::replace(&mut self.state, State::Skipping) else { return None };
-                Some(Line::TooLong(scanner.into_name()))
+                let LineState::Naming(scanner) = std::mem::replace(&mut self.state, LineState::Skipping) else {
+                    return None;
+                };
+                Some(ReadLine::TooLong(scanner.into_name()))
             }
-            Some(Line::Whole(line)) => {
-                self.weight = Weight { bytes: line.len(), reservation: None };
+            Some(ReadLine::Whole(line)) => {
+                self.weight = MessageWeight { bytes: line.len(), reservation: None };
                 if let Some(mut held) = self.budget.as_mut().and_then(|budget| budget.held.take()) {
                     held.shrink(line.len());
                     self.weight.reservation = Some(held);
                 }
-                Some(Line::Whole(line))
+                Some(ReadLine::Whole(line))
             }
             other => other,
         };
         if is_end {
-            self.state = State::Keeping;
+            self.state = LineState::Keeping;
         }
         line
     }
 
-    /// A last line without an end is a line; one that was cut off by an error is not.
-    fn last(&mut self, is_whole: bool) -> Line {
+    /// Handles the end of the stream. A last line without a line end is valid, unless an error cut it off.
+    fn last(&mut self, is_whole: bool) -> ReadLine {
         let line = match &self.state {
-            State::Keeping if is_whole && !self.line.is_empty() => Some(Line::Whole(std::mem::take(&mut self.line))),
-            State::Naming(_) => Some(Line::TooLong(None)),
-            State::Keeping | State::Skipping | State::GivenUp => None,
+            LineState::Keeping if is_whole && !self.line.is_empty() => {
+                Some(ReadLine::Whole(std::mem::take(&mut self.line)))
+            }
+            LineState::Naming(_) => Some(ReadLine::TooLong(None)),
+            LineState::Keeping | LineState::Skipping | LineState::GivenUp => None,
         };
         self.complete(line, false).unwrap_or_else(|| {
             self.forget();
-            Line::End
+            ReadLine::End
         })
     }
 
@@ -199,8 +203,8 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     }
 }
 
-/// Where the line in a chunk ends. The readers of the standard library look at many bytes at a time; a loop here would
-/// take longer for a long line than reading it does.
+/// Returns where the line in a chunk ends. The standard library searches many bytes at a time; a loop here would take longer
+/// for a long line than reading it.
 fn line_end(mut chunk: &[u8]) -> Option<usize> {
     let whole = chunk;
     let skipped = chunk.skip_until(b'\n').unwrap_or_default();
@@ -228,10 +232,10 @@ mod tests {
         let mut found = Vec::new();
         loop {
             match reader.next().await {
-                Line::Whole(line) => found.push(String::from_utf8(line).unwrap()),
-                Line::TooLong(name) => found.push(format!("(too long: {})", name.as_deref().unwrap_or("?"))),
-                Line::Unfinished(_) => found.push("(unfinished)".to_owned()),
-                Line::End => return found,
+                ReadLine::Whole(line) => found.push(String::from_utf8(line).unwrap()),
+                ReadLine::TooLong(name) => found.push(format!("(too long: {})", name.as_deref().unwrap_or("?"))),
+                ReadLine::Unfinished(_) => found.push("(unfinished)".to_owned()),
+                ReadLine::End => return found,
             }
         }
     }
@@ -261,7 +265,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_long_line_waits_for_its_reservation_and_gives_it_back_when_nothing_comes() {
-        let budget = Budget::new(4 * SHORT_LINE);
+        let budget = QueueBudget::new(4 * SHORT_LINE);
         let patience = Duration::from_millis(100);
         let mut all = budget.reserve(4 * SHORT_LINE).await;
         let (mut near, far) = tokio::io::duplex(16 * SHORT_LINE);
@@ -270,7 +274,7 @@ mod tests {
         tokio::io::AsyncWriteExt::write_all(&mut near, text.as_bytes()).await.unwrap();
         assert!(tokio::time::timeout(patience * 2, reader.next()).await.is_err(), "there is no room yet");
         all.shrink(0);
-        let Line::Whole(line) = reader.next().await else { panic!("a line") };
+        let ReadLine::Whole(line) = reader.next().await else { panic!("a line") };
         assert_eq!(line.len(), 2 * SHORT_LINE);
         let weight = reader.take_weight();
         assert!(weight.bytes == 2 * SHORT_LINE && weight.reservation.is_some());
@@ -278,9 +282,9 @@ mod tests {
         // Half a line, and nothing more.
         let half = format!("{{\"payload\":{{\"correlationId\":\"c\",\"input\":\"{}", "x".repeat(2 * SHORT_LINE));
         tokio::io::AsyncWriteExt::write_all(&mut near, half.as_bytes()).await.unwrap();
-        let Line::Unfinished(name) = reader.next().await else { panic!("it waits for the rest") };
+        let ReadLine::Unfinished(name) = reader.next().await else { panic!("it waits for the rest") };
         assert_eq!(name.as_deref(), Some("c"));
-        assert!(matches!(reader.next().await, Line::End));
+        assert!(matches!(reader.next().await, ReadLine::End));
         drop(budget.reserve(4 * SHORT_LINE).await);
     }
 }

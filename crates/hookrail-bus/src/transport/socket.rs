@@ -14,30 +14,30 @@ use super::place::{self, FolderLock, Occupant, UnsafePlace};
 use super::{Lines, Listener, Pending};
 use crate::LINE_LIMIT;
 
-/// Why a socket could not be made.
+/// The reason why a socket could not be created.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BindError {
     /// Another server answers there.
-    #[error("`{}` is served already", .0.display())]
+    #[error("another server already listens on `{}`", .0.display())]
     InUse(PathBuf),
-    /// Something else has that name.
+    /// A file that is not a socket exists there.
     #[error("`{}` exists and is not a socket", .0.display())]
     NotASocket(PathBuf),
     /// Other users could replace the socket.
     #[error(transparent)]
     Unsafe(#[from] UnsafePlace),
     /// The operating system refused.
-    #[error("`{}` cannot be made a socket", path.display())]
+    #[error("cannot create the socket `{}`", path.display())]
     Io {
-        /// Where.
+        /// The path of the socket.
         path: PathBuf,
-        /// What it said.
+        /// What the system said.
         source: io::Error,
     },
 }
 
-/// Why there is no connection to a server.
+/// The reason why there is no connection to a server.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
@@ -47,13 +47,13 @@ pub enum ConnectError {
     /// There is a socket, and no process listens on it.
     #[error("no server listens on `{path}`; start one with `hookrail serve --socket {path}`", path = .0.display())]
     NotServed(PathBuf),
-    /// Other users could have put the socket there, or serve it.
+    /// Other users could have created the socket, or serve it.
     #[error(transparent)]
     Unsafe(#[from] UnsafePlace),
     /// The operating system refused.
-    #[error("`{}` cannot be connected to: {message}", path.display())]
+    #[error("cannot connect to `{}`: {message}", path.display())]
     Io {
-        /// Where.
+        /// The path of the socket.
         path: PathBuf,
         /// What kind of error it is.
         kind: io::ErrorKind,
@@ -67,26 +67,26 @@ pub enum ConnectError {
 pub struct SocketListener {
     listener: UnixListener,
     path: PathBuf,
-    /// Device and number of the socket, so that only this one is removed. The kernel does not use the number again while
-    /// the socket is open. None for a socket that the service manager made and keeps.
+    /// Device and inode number of the socket, so that only this one is removed. The kernel does not reuse the number while
+    /// the socket is open. `None` for a socket that belongs to the service manager.
     identity: Option<(u64, u64)>,
     user: u32,
-    /// Whether the socket was removed and could not be made again so far.
+    /// Whether the socket was removed and could not be created again so far.
     is_missing: bool,
 }
 
 impl SocketListener {
-    /// Makes a socket that only this user can use. One that was left behind is replaced; of several servers that try this
-    /// at the same time, one succeeds.
+    /// Creates a socket that only this user can use. A socket without a server is replaced; if several servers try this at
+    /// the same time, one succeeds.
     ///
     /// # Errors
-    /// When another process serves there already, something else has that name, other users can write to the folder, or
-    /// the operating system refuses.
+    /// If another server listens there, another file exists there, other users can write to the folder, or the operating
+    /// system refuses.
     pub fn bind(path: impl Into<PathBuf>) -> Result<Self, BindError> {
         let path = path.into();
         let failed = |source| BindError::Io { path: path.clone(), source };
         let folder = place::folder_of(&path);
-        // Between the look at what is there and its replacement no other server may do the same.
+        // Without the lock, two servers could both find a stale socket, and the second would replace that of the first.
         let lock = FolderLock::take(folder).map_err(failed)?;
         place::check_folder(folder, &lock.metadata().map_err(failed)?)?;
         match place::occupant(&path).map_err(failed)? {
@@ -94,7 +94,8 @@ impl SocketListener {
             Occupant::Server => return Err(BindError::InUse(path)),
             Occupant::Other => return Err(BindError::NotASocket(path)),
         }
-        // It is made in a folder that only this user can enter and then moved: at no moment can another user connect.
+        // The socket is created in a folder that only this user can enter, and then moved. Between `bind` and the change of
+        // its mode another user could otherwise connect.
         let private = tempfile::Builder::new().prefix(".hr-").rand_bytes(6).tempdir_in(folder).map_err(failed)?;
         let made = private.path().join("s");
         let listener = UnixListener::bind(&made).map_err(failed)?;
@@ -104,10 +105,10 @@ impl SocketListener {
         Ok(Self { listener, path, identity, user: rustix::process::geteuid().as_raw(), is_missing: false })
     }
 
-    /// Takes over a socket that the service manager made and listens on. It is neither removed nor made again.
+    /// Takes over a socket on which the service manager listens. It is neither removed nor created again.
     ///
     /// # Errors
-    /// When the socket cannot be used by the runtime.
+    /// If the runtime cannot use the socket.
     pub fn inherit(listener: std::os::unix::net::UnixListener) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
         let path = listener.local_addr()?.as_pathname().map(Path::to_owned).unwrap_or_default();
@@ -115,7 +116,7 @@ impl SocketListener {
         Ok(Self { listener, path, identity: None, user: rustix::process::geteuid().as_raw(), is_missing: false })
     }
 
-    /// Where it is.
+    /// Returns the path of the socket.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -126,20 +127,20 @@ impl Listener for SocketListener {
     type Connection = Lines<OwnedReadHalf, OwnedWriteHalf>;
     type Error = BindError;
 
-    /// The next client; none when a client of another user was turned away.
+    /// Returns the next client, or `None` if a client of another user was disconnected.
     fn accept(&mut self) -> Pending<'_, io::Result<Option<Self::Connection>>> {
         Box::pin(async {
             let (stream, _) = self.listener.accept().await?;
-            // The mode keeps others out already. This also holds when another program has changed it.
+            // The mode of the socket already excludes other users. This check holds even if a program changes the mode.
             let peer = stream.peer_cred()?;
             Ok((peer.uid() == self.user).then(|| lines(stream)))
         })
     }
 
-    /// Checks whether clients still find the socket. One that was removed is made again.
+    /// Checks whether the socket still exists at its path, and creates it again if it was removed.
     ///
     /// # Errors
-    /// When another server or another file has its name.
+    /// If another server or another file has its path.
     fn check(&mut self) -> Result<(), BindError> {
         let Some(identity) = self.identity else { return Ok(()) };
         if place::identity(&self.path).is_ok_and(|found| found == identity) {
@@ -149,15 +150,15 @@ impl Listener for SocketListener {
         let path = self.path.display().to_string();
         match Self::bind(self.path.clone()) {
             Ok(made) => {
-                // The old one is dropped here, and removes nothing, because what is there is not its own.
+                // The old listener is dropped here. It removes nothing, because the file at its path has another identity.
                 *self = made;
-                tracing::warn!(target: "hookrail::bus", path, "the socket file was removed, and was made again");
+                tracing::warn!(target: "hookrail::bus", path, "the socket file was removed and was created again");
             }
-            // The folder may come back, or the disk have room again.
+            // This may be temporary: the folder may come back, or the disk may have room again.
             Err(BindError::Io { source, .. }) => {
                 if !std::mem::replace(&mut self.is_missing, true) {
                     let error = source.to_string();
-                    tracing::error!(target: "hookrail::bus", path, error, "the socket file was removed and cannot be made again yet");
+                    tracing::error!(target: "hookrail::bus", path, error, "the socket file was removed and cannot be created again yet");
                 }
             }
             Err(error) => return Err(error),
@@ -171,7 +172,7 @@ impl Drop for SocketListener {
         let Some(identity) = self.identity else { return };
         let is_own = || place::identity(&self.path).is_ok_and(|found| found == identity);
         if is_own() {
-            // Another server may be about to replace it.
+            // Checked again under the lock, because another server may be replacing the socket.
             let _lock = FolderLock::take(place::folder_of(&self.path));
             if is_own() {
                 let _ = fs::remove_file(&self.path);
@@ -180,11 +181,11 @@ impl Drop for SocketListener {
     }
 }
 
-/// Connects to a server of this user. A socket that other users could have put there is refused, and so is a server that
-/// runs as another user.
+/// Connects to a server of this user. A socket that other users could have created is refused, and so is a server that runs
+/// as another user.
 ///
 /// # Errors
-/// When no server listens there, or it is not safe to talk with.
+/// If no server listens there, or it cannot be trusted.
 pub async fn connect(path: impl AsRef<Path>) -> Result<Lines<OwnedReadHalf, OwnedWriteHalf>, ConnectError> {
     let path = path.as_ref();
     let failed = |error: io::Error| match error.kind() {
@@ -196,12 +197,12 @@ pub async fn connect(path: impl AsRef<Path>) -> Result<Lines<OwnedReadHalf, Owne
     place::check_folder(folder, &fs::metadata(folder).map_err(failed)?)?;
     place::check_socket(path, &fs::metadata(path).map_err(failed)?)?;
     let stream = UnixStream::connect(path).await.map_err(failed)?;
-    // What was looked at may have been replaced since. This is about the process on the other side.
+    // The socket may have been replaced since it was checked, so the user of the process on the other side is checked too.
     let uid = stream.peer_cred().map_err(failed)?.uid();
     if !place::is_trusted_user(uid) {
         return Err(UnsafePlace::ServedByAnotherUser { path: path.to_owned(), uid }.into());
     }
-    // A server cuts its answers to the limit; one that does not is read all the same.
+    // A server cuts its answers to the limit. The client accepts longer ones from a server that does not.
     Ok(lines(stream).limit(4 * LINE_LIMIT))
 }
 
@@ -211,7 +212,7 @@ fn lines(stream: UnixStream) -> Lines<OwnedReadHalf, OwnedWriteHalf> {
     let lines = Lines::new(reader, writer);
     match watched {
         Ok(watched) => lines.probe(Box::new(move || is_hung_up(&watched))),
-        // Without a descriptor to spare, a client that went away is noticed when it is written to.
+        // Without a free descriptor, a lost client is noticed at the next write.
         Err(_) => lines,
     }
 }

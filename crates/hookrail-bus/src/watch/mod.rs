@@ -1,8 +1,8 @@
-//! Watching the places that hold configuration.
+//! Watches the paths that hold configuration.
 //!
-//! Folders are watched, not files: editors write a new file and rename it over the old one. A folder that does not exist
-//! yet is waited for in the nearest one that does. Where the operating system cannot watch, [`Signature`]s are compared
-//! instead. This module knows paths and nothing of what is in them.
+//! Folders are watched, not files: editors write a new file and rename it over the old one. For a folder that does not exist
+//! yet, the nearest existing folder above it is watched. If the operating system cannot watch, [`Signature`]s are compared
+//! instead. This module does not know what the files contain.
 
 mod signature;
 
@@ -20,7 +20,7 @@ use crate::message::words;
 
 pub(crate) use signature::Signature;
 
-/// How long a burst of changes is collected.
+/// The time for which changes are collected before they are reported.
 const DEBOUNCE: Duration = Duration::from_millis(100);
 
 words! {
@@ -28,22 +28,22 @@ words! {
     pub enum WatchMode {
         /// The operating system reports changes.
         Events = "events",
-        /// The operating system cannot, so every path is looked at once a second.
+        /// The operating system cannot, so every path is checked once a second.
         Polling = "polling",
         /// Nothing is watched but the user's grants.
         Off = "off",
     }
 }
 
-/// Watches places for several owners and tells which owners a change concerns.
+/// Watches paths for several owners, and reports the owners of a changed path.
 pub(crate) struct Watcher {
-    /// None after the operating system has refused to watch something: a part that nothing watches would be worse than
-    /// polling all.
+    /// `None` after the operating system has refused to watch a folder. All paths are then polled, because otherwise changes
+    /// in that folder would not be noticed.
     debouncer: Mutex<Option<Debouncer<RecommendedWatcher, NoCache>>>,
     followed: Arc<Mutex<HashMap<PathBuf, Followed>>>,
 }
 
-/// What one owner follows.
+/// The paths of one owner.
 #[derive(Default)]
 struct Followed {
     files: Vec<PathBuf>,
@@ -51,18 +51,18 @@ struct Followed {
 }
 
 impl Watcher {
-    /// Starts to watch. Changes are told on a thread of its own.
-    pub(crate) fn start(tell: impl Fn(&[PathBuf]) + Send + 'static) -> Self {
+    /// Starts to watch. `on_change` is called on a separate thread.
+    pub(crate) fn start(on_change: impl Fn(&[PathBuf]) + Send + 'static) -> Self {
         let followed: Arc<Mutex<HashMap<PathBuf, Followed>>> = Arc::default();
         let known = Arc::clone(&followed);
         let handler = move |result: DebounceEventResult| {
             let owners = match result {
                 Ok(events) if !events.iter().any(|event| event.need_rescan()) => owners(&lock(&known), &events),
-                // Something was missed, so everything may have changed.
+                // Events were lost, so every path may have changed.
                 Ok(_) | Err(_) => lock(&known).keys().cloned().collect(),
             };
             if !owners.is_empty() {
-                tell(&owners);
+                on_change(&owners);
             }
         };
         let debouncer = new_debouncer_opt(DEBOUNCE, None, handler, NoCache::new(), Config::default());
@@ -74,7 +74,7 @@ impl Watcher {
         if lock(&self.debouncer).is_some() { WatchMode::Events } else { WatchMode::Polling }
     }
 
-    /// Follows these places for an owner, instead of those it followed before.
+    /// Watches these paths for an owner, instead of its previous ones.
     pub(crate) fn follow(&self, owner: &Path, files: Vec<PathBuf>) {
         let mut debouncer = lock(&self.debouncer);
         let Some(watching) = debouncer.as_mut() else { return };
@@ -93,10 +93,10 @@ impl Watcher {
             let _ = watching.unwatch(folder);
         }
         for folder in &folders {
-            // Watching again is harmless, and needed where a folder was deleted and made anew.
+            // Watching a folder again does no harm, and is necessary if it was deleted and created again.
             match watching.watch(folder, RecursiveMode::NonRecursive) {
                 Ok(()) => {}
-                // The folder has gone since it was looked at. The folder above, which is watched first, reports that.
+                // The folder was removed meanwhile. The folder above it, which is watched first, reports that.
                 Err(error) if matches!(error.kind, ErrorKind::PathNotFound) => {}
                 Err(error) => {
                     report_polling(&error, Some(folder));
@@ -107,7 +107,7 @@ impl Watcher {
         }
     }
 
-    /// Follows nothing for an owner any more.
+    /// Ends watching for an owner.
     pub(crate) fn forget(&self, owner: &Path) {
         self.follow(owner, Vec::new());
         lock(&self.followed).remove(owner);
@@ -119,14 +119,14 @@ fn report_polling(error: &notify::Error, folder: Option<&Path>) {
     crate::log::shielded(|| {
         tracing::warn!(
             target: "hookrail::bus", %error, folder,
-            "configuration cannot be watched; every file is looked at once a second instead. \
+            "configuration cannot be watched; every file is checked once a second instead. \
              Raise fs.inotify.max_user_instances or fs.inotify.max_user_watches and restart the server"
         );
     });
 }
 
-/// The folders in which a change of a place shows: the one it is in, itself where it is one, and for every link on the way
-/// the folder that holds the link.
+/// Returns the folders in which a change of a path shows: its parent, the path itself if it is a folder, and for every link
+/// in the path the folder that holds the link.
 fn folders(file: &Path) -> Vec<PathBuf> {
     let parent = file.ancestors().skip(1).find(|folder| folder.is_dir()).map(Path::to_owned);
     let links = file.ancestors().skip(1).filter(|folder| folder.is_symlink());
@@ -134,18 +134,18 @@ fn folders(file: &Path) -> Vec<PathBuf> {
     parent.into_iter().chain(beside_links).chain(file.is_dir().then(|| file.to_owned())).collect()
 }
 
-/// The owners that these events concern.
+/// Returns the owners of the paths in these events.
 fn owners(followed: &HashMap<PathBuf, Followed>, events: &[DebouncedEvent]) -> Vec<PathBuf> {
     let changed: Vec<&PathBuf> =
         events.iter().filter(|event| is_change(&event.kind)).flat_map(|event| &event.paths).collect();
     let concerns = |followed: &Followed| {
-        // A place changes with itself, with what is in it, and with a folder it is in.
+        // A path is affected by a change of itself, of a file in it, and of a folder above it.
         followed.files.iter().any(|file| changed.iter().any(|path| file.starts_with(path) || path.starts_with(file)))
     };
     followed.iter().filter(|(_, followed)| concerns(followed)).map(|(owner, _)| owner.clone()).collect()
 }
 
-/// Reading is not a change; loading itself reads.
+/// Whether an event is a change. Reading is none: loading configuration itself reads files.
 fn is_change(kind: &EventKind) -> bool {
     !matches!(kind, EventKind::Access(access) if *access != AccessKind::Close(AccessMode::Write))
 }

@@ -1,51 +1,50 @@
-//! What can be told about paths without reading them.
+//! The metadata of paths, to notice changes without reading files.
 
 use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What can be told about paths without reading them. Two signatures that differ mean a change.
+/// The metadata of paths. Two signatures differ if a path has changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Signature(Vec<(PathBuf, Found, Found)>);
+pub(crate) struct Signature(Vec<(PathBuf, PathState, PathState)>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Found {
+enum PathState {
     Nothing(io::ErrorKind),
-    There(Facts),
+    There(FileFacts),
 }
 
 impl Signature {
-    /// Looks at these paths: at each one itself, and at what it leads to if it is a link.
-    pub(crate) fn of(paths: &[PathBuf]) -> Self {
-        Self(paths.iter().map(|path| look(path)).collect())
+    /// Reads the metadata of these paths: of each path itself, and of its target if it is a link.
+    pub(crate) fn read(paths: &[PathBuf]) -> Self {
+        Self(paths.iter().map(|path| read_path(path)).collect())
     }
 
-    /// Looks at the same paths again.
-    pub(crate) fn again(&self) -> Self {
-        Self(self.0.iter().map(|(path, _, _)| look(path)).collect())
+    /// Reads the metadata of the same paths again.
+    pub(crate) fn read_again(&self) -> Self {
+        Self(self.0.iter().map(|(path, _, _)| read_path(path)).collect())
     }
 }
 
-fn look(path: &Path) -> (PathBuf, Found, Found) {
-    (path.to_owned(), found(path.symlink_metadata()), found(path.metadata()))
+fn read_path(path: &Path) -> (PathBuf, PathState, PathState) {
+    (path.to_owned(), path_state(path.symlink_metadata()), path_state(path.metadata()))
 }
 
-fn found(looked: io::Result<Metadata>) -> Found {
+fn path_state(looked: io::Result<Metadata>) -> PathState {
     match looked {
-        Ok(about) => Found::There(Facts::of(&about)),
-        Err(error) => Found::Nothing(error.kind()),
+        Ok(about) => PathState::There(FileFacts::from_metadata(&about)),
+        Err(error) => PathState::Nothing(error.kind()),
     }
 }
 
-/// Everything that changes when a file is written, replaced, moved or made unreadable. The time of the last change of
-/// the inode cannot be set back by a program.
+/// Everything that changes when a file is written, replaced, moved or made unreadable. A program cannot set the ctime back.
 #[cfg(unix)]
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Facts([i128; 6]);
+struct FileFacts([i128; 6]);
 
 #[cfg(unix)]
-impl Facts {
-    fn of(about: &Metadata) -> Self {
+impl FileFacts {
+    fn from_metadata(about: &Metadata) -> Self {
         use std::os::unix::fs::MetadataExt as _;
         let nanoseconds = |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
         Self([
@@ -61,11 +60,11 @@ impl Facts {
 
 #[cfg(not(unix))]
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Facts(u64, Option<std::time::SystemTime>, bool);
+struct FileFacts(u64, Option<std::time::SystemTime>, bool);
 
 #[cfg(not(unix))]
-impl Facts {
-    fn of(about: &Metadata) -> Self {
+impl FileFacts {
+    fn from_metadata(about: &Metadata) -> Self {
         Self(about.len(), about.modified().ok(), about.is_dir())
     }
 }
@@ -80,11 +79,11 @@ mod tests {
         let folder = tempfile::tempdir()?;
         let (file, link) = (folder.path().join("file"), folder.path().join("link"));
         let paths = [file.clone(), link.clone()];
-        let mut last = Signature::of(&paths);
+        let mut last = Signature::read(&paths);
         let mut changed = |what: &str| {
-            let now = last.again();
+            let now = last.read_again();
             assert!(now != last, "{what}");
-            assert!(now == last.again(), "{what}: looking is no change");
+            assert!(now == last.read_again(), "{what}: looking is no change");
             last = now;
         };
         std::fs::write(&file, "a")?;

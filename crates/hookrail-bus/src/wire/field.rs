@@ -1,4 +1,4 @@
-//! How single fields are read and written where the derived way is not the contract.
+//! Functions that read and write fields whose derived form differs from the contract.
 
 use std::path::PathBuf;
 
@@ -6,13 +6,13 @@ use hookrail::{Json, JsonKind};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serializer};
 
-/// A name that is one: an empty text names nothing.
+/// Reads a correlation id. An empty string is the same as a missing one.
 pub(crate) fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let name: Option<String> = Option::deserialize(deserializer)?;
     Ok(name.filter(|name| !name.is_empty()))
 }
 
-/// Null is the same as missing.
+/// Reads a value. Null is the same as missing.
 pub(crate) fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -25,7 +25,7 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// A value that must be an object, kept as it is written.
+/// Reads a value that must be an object, and keeps its text.
 pub(crate) fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
     let value = Json::deserialize(deserializer)?;
     match value.kind() {
@@ -35,7 +35,7 @@ pub(crate) fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Optio
     }
 }
 
-/// JSON is text, so a path that is not is written as closely as possible.
+/// Writes a path. One that is not Unicode is written with replacement characters.
 pub(crate) fn lossy_path<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
     match path {
         Some(path) => serializer.serialize_str(&path.to_string_lossy()),
@@ -43,14 +43,14 @@ pub(crate) fn lossy_path<S: Serializer>(path: &Option<PathBuf>, serializer: S) -
     }
 }
 
-/// A duration as a number of milliseconds with three places, which is as fine as it is meaningful.
+/// A duration as a number of milliseconds with three decimal places.
 pub(crate) mod milliseconds {
     use std::time::Duration;
 
     use super::*;
 
-    /// A number of milliseconds from which on it is no duration: about thirty years. Below it every microsecond survives
-    /// being written and read again.
+    /// The number of milliseconds from which a value is not accepted, about 30 years. Below it every microsecond is kept when
+    /// a duration is written and read again.
     const LONGEST: f64 = 1e12;
 
     pub(crate) fn serialize<S: Serializer>(duration: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -60,7 +60,7 @@ pub(crate) mod milliseconds {
         }
     }
 
-    /// What no run can take is not taken for a duration, and the rest of the message stays valid.
+    /// Reads a duration. A number out of range is treated as missing, and the rest of the message stays valid.
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
         let value = Json::deserialize(deserializer)?;
         match value.kind() {

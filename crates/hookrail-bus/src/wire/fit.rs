@@ -1,7 +1,7 @@
-//! Makes the line of a response fit the limit, so that an answer is never lost because hooks said too much.
+//! Shortens the line of a response to the limit, so that an answer is not lost because hooks wrote too much.
 //!
-//! Texts for people are cut first. What changes an operation that may go on is never cut: a shortened tool input would be
-//! another operation. A denial needs nothing but its reason, so everything else of it may be left out.
+//! Texts for people are cut first. A change of an operation that is not denied is never cut: a shortened tool input would be
+//! another operation. Of a denial only the decision and its reason are necessary, so everything else may be left out.
 
 use hookrail::{Json, JsonKind, JsonObject};
 use serde_json::Value;
@@ -10,38 +10,38 @@ use crate::error::{BusError, ErrorCode};
 use crate::message::Response;
 use crate::report::cut_text;
 
-/// How much of a text is kept in an answer that does not fit.
+/// The most bytes of a text in an answer that does not fit.
 const TEXT: usize = 64 * 1024;
 
-/// How much is kept of what single runs wrote, and of a reason when nothing else is left.
+/// The most bytes of the output of a run, and of a reason when nothing else is left.
 const SHORT_TEXT: usize = 1024;
 
-/// What an executed request came to.
-pub(super) struct Parts {
+/// The two documents of an executed request.
+pub(super) struct ResponseParts {
     pub(super) output: Json,
     pub(super) outcome: Json,
     pub(super) truncated: bool,
 }
 
-impl Parts {
+impl ResponseParts {
     fn cut(outcome: &JsonObject) -> Self {
         let output = outcome.get("aggregated").cloned().unwrap_or_else(Json::empty_object);
         Self { output, outcome: outcome.to_json(), truncated: true }
     }
 }
 
-/// The line of a response, as `write` makes it from its parts or from an error, with at most so many bytes.
-pub(super) fn fitting(
+/// Returns the line of a response with at most this many bytes. `write` makes it from the parts or from an error.
+pub(super) fn write_fitting(
     response: &Response,
     limit: usize,
-    write: impl Fn(Result<&Parts, &BusError>) -> String,
+    write: impl Fn(Result<&ResponseParts, &BusError>) -> String,
 ) -> String {
     let report = match &response.result {
         Ok(report) => report,
         Err(error) => return write(Err(error)),
     };
     let (output, outcome) = report.parts();
-    let whole = Parts { output, outcome, truncated: response.truncated || report.is_cut() };
+    let whole = ResponseParts { output, outcome, truncated: response.truncated || report.is_cut() };
     let line = write(Ok(&whole));
     if line.len() <= limit {
         return line;
@@ -49,12 +49,12 @@ pub(super) fn fitting(
     let length = line.len();
     drop(line);
     let outcome = whole.outcome.as_object().unwrap_or_default();
-    let line = write(Ok(&Parts::cut(&with_short_texts(&outcome))));
+    let line = write(Ok(&ResponseParts::cut(&with_short_texts(&outcome))));
     if line.len() <= limit {
         return line;
     }
     if report.is_denied() {
-        return write(Ok(&Parts::cut(&bare_denial(&outcome))));
+        return write(Ok(&ResponseParts::cut(&bare_denial(&outcome))));
     }
     let message = format!(
         "the answer has {length} bytes, the limit for a line is {limit}, and what hooks change in an operation is not cut"
@@ -62,7 +62,7 @@ pub(super) fn fitting(
     write(Err(&BusError::new(ErrorCode::AnswerTooLong, message)))
 }
 
-/// The outcome with its texts for people cut. Everything that acts on the operation is whole.
+/// Returns the outcome with its texts for people cut. Everything that affects the operation is kept.
 fn with_short_texts(outcome: &JsonObject) -> JsonObject {
     let mut short = JsonObject::new();
     for (key, value) in outcome.iter() {
@@ -78,7 +78,7 @@ fn with_short_texts(outcome: &JsonObject) -> JsonObject {
     short
 }
 
-/// The runs with little of what they wrote. A run whose output was cut says so.
+/// Returns the runs with short outputs. A run whose output was cut is marked.
 fn short_runs(runs: &Json) -> Json {
     let mut runs = runs.to_value();
     for run in runs.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
@@ -97,7 +97,7 @@ fn short_runs(runs: &Json) -> Json {
     runs
 }
 
-/// The aggregate without the outputs of single hooks. The merged output keeps what acts on the operation.
+/// Returns the aggregate without the outputs of single hooks. The merged output keeps what affects the operation.
 fn short_aggregate(aggregated: &Json) -> Json {
     let mut short = JsonObject::new();
     for (key, value) in aggregated.as_object().unwrap_or_default().iter() {
@@ -120,7 +120,7 @@ fn short_aggregate(aggregated: &Json) -> Json {
     short.to_json()
 }
 
-/// The decision and its reason. Lists are empty, and other texts and documents are null.
+/// Returns the decision and its reason. Lists are empty, and other texts and documents are null.
 fn bare_denial(outcome: &JsonObject) -> JsonObject {
     let mut bare = JsonObject::new();
     for (key, value) in outcome.iter() {
@@ -150,7 +150,7 @@ fn cut_string(value: &Json, most: usize) -> Json {
     if cut_text(&mut text, most) { Json::string(&text) } else { value.clone() }
 }
 
-/// The value with every text in it cut.
+/// Returns the value with every text in it cut.
 fn cut_deeply(value: &Json, most: usize) -> Json {
     fn cut(value: &mut Value, most: usize) {
         match value {

@@ -1,7 +1,7 @@
-//! Notices keys that an object has twice while it is read as something else.
+//! Finds duplicate keys of an object while it is read.
 //!
-//! Of two inputs the client would act on one and the hooks would judge the other. A derived reader notices only its own
-//! fields; here every key is looked at, in the one pass that reads the object anyway.
+//! With two inputs the client could act on one while the hooks check the other. A derived reader notices only duplicates of
+//! its own fields; here every key is checked, in the one pass that reads the object anyway.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -11,11 +11,11 @@ use serde::de::value::CowStrDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, forward_to_deserialize_any};
 
-/// A key, or another text that is only looked at.
+/// A key or another string, borrowed from the text if it has no escapes.
 #[derive(Deserialize)]
-pub(super) struct Text<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
+pub(super) struct BorrowedText<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
 
-/// A deserializer of an object that notes the first key that comes twice.
+/// A deserializer of an object that notes the first duplicate key.
 pub(crate) struct NotedKeys<'n, T> {
     inner: T,
     repeated: &'n mut Option<String>,
@@ -62,7 +62,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Members<'_, 'de, A> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
-        let Some(Text(key)) = self.map.next_key::<Text<'de>>()? else { return Ok(None) };
+        let Some(BorrowedText(key)) = self.map.next_key::<BorrowedText<'de>>()? else { return Ok(None) };
         if !self.seen.insert(key.clone()) && self.repeated.is_none() {
             *self.repeated = Some(key.clone().into_owned());
         }

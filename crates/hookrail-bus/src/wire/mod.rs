@@ -1,7 +1,7 @@
 //! Messages as text: one JSON object with `type` and `payload`.
 //!
-//! The payloads are derived from the types in `message`. What is read here is the object around them, and what is wrong
-//! with text that is no message.
+//! The payloads are derived from the types in `message`. This module reads the object around them, and describes what is
+//! wrong with a text that is not a message.
 
 pub(crate) mod field;
 mod fit;
@@ -20,42 +20,42 @@ use serde_json::value::RawValue;
 
 use crate::error::{BusError, ErrorCode};
 use crate::message::{Contract, Response, ResponsePayload};
-use crate::transport::Refusal;
+use crate::transport::MessageRefusal;
 
+use keys::BorrowedText;
 pub(crate) use keys::NotedKeys;
-use keys::Text;
 pub(crate) use name::NameScanner;
 
 /// A payload that can be written.
 pub(crate) trait Payload {
-    /// The message of this type with this payload, without a line end. An answer is cut to so many bytes; nothing else has
-    /// parts that could be left out.
+    /// Returns the message of this type with this payload, without a line end. An answer is cut to this many bytes; other
+    /// messages have no parts that could be left out.
     fn line(&self, kind: &str, limit: usize) -> String;
 }
 
 impl<T: Serialize> Payload for T {
     fn line(&self, kind: &str, _limit: usize) -> String {
-        written(kind, self)
+        write_message(kind, self)
     }
 }
 
 impl Payload for Response {
     fn line(&self, kind: &str, limit: usize) -> String {
-        fit::fitting(self, limit, |result| written(kind, &payload(self, result)))
+        fit::write_fitting(self, limit, |result| write_message(kind, &payload(self, result)))
     }
 }
 
-fn written(kind: &str, payload: &impl Serialize) -> String {
+fn write_message(kind: &str, payload: &impl Serialize) -> String {
     #[derive(Serialize)]
-    struct Envelope<'a, T> {
+    struct MessageEnvelope<'a, T> {
         r#type: &'a str,
         payload: &'a T,
     }
-    // Nothing in a message has a form that JSON lacks: keys are text, and a number that is not finite is written as null.
-    serde_json::to_string(&Envelope { r#type: kind, payload }).unwrap_or_default()
+    // Every value in a message has a JSON form: keys are strings, and a number that is not finite is written as null.
+    serde_json::to_string(&MessageEnvelope { r#type: kind, payload }).unwrap_or_default()
 }
 
-fn payload(response: &Response, result: Result<&fit::Parts, &BusError>) -> ResponsePayload {
+fn payload(response: &Response, result: Result<&fit::ResponseParts, &BusError>) -> ResponsePayload {
     let correlation_id = response.correlation_id.clone();
     let (parts, error) = match result {
         Ok(parts) => (Some(parts), None),
@@ -73,11 +73,11 @@ fn payload(response: &Response, result: Result<&fit::Parts, &BusError>) -> Respo
     }
 }
 
-/// The message in a text, or why the text is not a message.
-pub(crate) fn decode<M: Contract>(text: &[u8]) -> Result<M, Refusal> {
+/// Decodes a message, or returns the reason why the text is not a message.
+pub(crate) fn decode<M: Contract>(text: &[u8]) -> Result<M, MessageRefusal> {
     let Ok(text) = std::str::from_utf8(text) else {
         let error = BusError::invalid("the line is not UTF-8");
-        return Err(Refusal { correlation_id: NameScanner::name_in(text), error });
+        return Err(MessageRefusal { correlation_id: NameScanner::name_in(text), error });
     };
     match decode_in_one_pass(text) {
         Some(message) => Ok(message),
@@ -85,8 +85,8 @@ pub(crate) fn decode<M: Contract>(text: &[u8]) -> Result<M, Refusal> {
     }
 }
 
-/// The message in a text whose `type` comes before its `payload`, as all clients write it. None for every other text, and
-/// for every text that is no message; a long one is not gone over twice before it is used.
+/// Decodes a message whose `type` comes before its `payload`, as all clients write it. Returns `None` for every other text.
+/// This avoids a second pass over a long message.
 fn decode_in_one_pass<M: Contract>(text: &str) -> Option<M> {
     let mut json = serde_json::Deserializer::from_str(text);
     let message = json.deserialize_map(MessageVisitor(PhantomData)).ok()?;
@@ -105,9 +105,9 @@ impl<'de, M: Contract> Visitor<'de> for MessageVisitor<M> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<M, A::Error> {
         let (mut kind, mut message) = (None, None);
-        while let Some(Text(key)) = map.next_key::<Text<'de>>()? {
+        while let Some(BorrowedText(key)) = map.next_key::<BorrowedText<'de>>()? {
             match (&*key, &kind, &message) {
-                ("type", None, _) => kind = Some(map.next_value::<Text<'de>>()?),
+                ("type", None, _) => kind = Some(map.next_value::<BorrowedText<'de>>()?),
                 ("payload", Some(kind), None) => message = Some(map.next_value_seed(PayloadSeed::new(&kind.0))?),
                 ("type" | "payload", ..) => return Err(A::Error::custom("in another order, or twice")),
                 _ => {
@@ -146,40 +146,40 @@ impl<'de, M: Contract> DeserializeSeed<'de> for PayloadSeed<'_, M> {
 }
 
 #[derive(Deserialize)]
-struct Envelope<'a> {
+struct MessageEnvelope<'a> {
     #[serde(borrow, rename = "type", default)]
     kind: Option<&'a RawValue>,
     #[serde(borrow, default)]
     payload: Option<&'a RawValue>,
 }
 
-/// The same for any text, with what is wrong in words.
-fn decode_in_steps<M: Contract>(text: &str) -> Result<M, Refusal> {
-    let (kind, payload) = open(text)?;
+/// Decodes a message with its fields in any order, and describes what is wrong with any other text.
+fn decode_in_steps<M: Contract>(text: &str) -> Result<M, MessageRefusal> {
+    let (kind, payload) = read_envelope(text)?;
     let Some(known) = M::kinds().iter().find(|known| known.name == kind) else {
-        let message = format!("no message has the type `{}`", shortened(&kind));
+        let message = format!("no message has the type `{}`", shorten(&kind));
         let error = BusError::new(ErrorCode::UnsupportedType, message);
-        return Err(Refusal { correlation_id: payload.and_then(name_in), error });
+        return Err(MessageRefusal { correlation_id: payload.and_then(name_in), error });
     };
     let payload_text = match payload {
         Some(payload) => payload.get(),
-        // A message that need not say anything may leave out its payload.
+        // A message without required fields may omit its payload.
         None if !known.has_required_fields() => "{}",
-        None => return Err(Refusal::new(BusError::invalid("`payload` is missing"))),
+        None => return Err(MessageRefusal::new(BusError::invalid("`payload` is missing"))),
     };
     let mut json = serde_json::Deserializer::from_str(payload_text);
-    PayloadSeed::new(&kind).deserialize(&mut json).map_err(|error| Refusal {
+    PayloadSeed::new(&kind).deserialize(&mut json).map_err(|error| MessageRefusal {
         correlation_id: payload.and_then(name_in),
-        error: BusError::invalid(problem::of_payload(known, payload_text, &error)),
+        error: BusError::invalid(problem::describe_payload(known, payload_text, &error)),
     })
 }
 
-/// The type and the payload of a message.
-fn open(text: &str) -> Result<(String, Option<&RawValue>), Refusal> {
+/// Returns the type and the payload of a message.
+fn read_envelope(text: &str) -> Result<(String, Option<&RawValue>), MessageRefusal> {
     if !text.trim_start().starts_with('{') {
-        return Err(Refusal::new(BusError::invalid("the line is not a JSON object")));
+        return Err(MessageRefusal::new(BusError::invalid("the line is not a JSON object")));
     }
-    let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|error| Refusal {
+    let envelope: MessageEnvelope<'_> = serde_json::from_str(text).map_err(|error| MessageRefusal {
         correlation_id: NameScanner::name_in(text.as_bytes()),
         error: BusError::invalid(format!("the line is not a JSON object: {error}")),
     })?;
@@ -190,17 +190,17 @@ fn open(text: &str) -> Result<(String, Option<&RawValue>), Refusal> {
             _ => "`type` must be a string",
         },
     };
-    Err(Refusal { correlation_id: envelope.payload.and_then(name_in), error: BusError::invalid(problem) })
+    Err(MessageRefusal { correlation_id: envelope.payload.and_then(name_in), error: BusError::invalid(problem) })
 }
 
-/// The name a payload has, whatever else is wrong with it.
+/// Returns the correlation id of a payload, whatever else is wrong with it.
 fn name_in(payload: &RawValue) -> Option<String> {
     let members: JsonObject = serde_json::from_str(payload.get()).ok()?;
     members.get("correlationId")?.as_str().filter(|name| !name.is_empty())
 }
 
-/// Enough of a stranger's text to recognise it by.
-fn shortened(text: &str) -> String {
+/// Returns the beginning of a text, for an error message.
+fn shorten(text: &str) -> String {
     if text.chars().count() <= 80 { text.to_owned() } else { text.chars().take(80).chain(['…']).collect() }
 }
 

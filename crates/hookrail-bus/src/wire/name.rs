@@ -1,11 +1,11 @@
-//! Finds the name of a message in a line that is not read as a whole: one that is too long, or that is not JSON.
+//! Finds the correlation id in a line that is too long or is not JSON.
 //!
-//! An error without the name of its request is of no use to a client that waits for exactly that name.
+//! Without the correlation id, a client cannot assign the error to its request and would wait for ever.
 
-/// How long a name or a key may be to be kept, in bytes of the line.
+/// The longest correlation id or key that is kept, in bytes of the line.
 const LONGEST_TEXT: usize = 4 * 1024;
 
-/// Looks for `payload.correlationId` byte by byte, in a space that does not grow with the line. The first one counts.
+/// Searches for the first `payload.correlationId`, byte by byte, with memory that does not grow with the line.
 #[derive(Debug, Default)]
 pub(crate) struct NameScanner {
     depth: usize,
@@ -13,7 +13,7 @@ pub(crate) struct NameScanner {
     after_colon: bool,
     key: Key,
     string: Option<InString>,
-    /// The raw text of a string that matters, with its quotes.
+    /// The raw text of a string that may be a key or the id, with its quotes.
     text: Vec<u8>,
     name: Option<String>,
 }
@@ -33,14 +33,14 @@ struct InString {
 }
 
 impl NameScanner {
-    /// The name in a piece of a line that starts at its beginning.
+    /// Returns the correlation id in the beginning of a line.
     pub(crate) fn name_in(line: &[u8]) -> Option<String> {
         let mut scanner = Self::default();
         scanner.scan(line);
         scanner.into_name()
     }
 
-    /// Reads the next piece of the line. Returns whether the name is known.
+    /// Reads the next piece of the line. Returns whether the correlation id is known.
     pub(crate) fn scan(&mut self, piece: &[u8]) -> bool {
         for byte in piece {
             if self.name.is_some() {
@@ -101,7 +101,7 @@ impl NameScanner {
         }
     }
 
-    /// A string that matters has ended: it is a key, or the name itself.
+    /// Handles the end of a string that is a key or the correlation id.
     fn take_text(&mut self) {
         let Ok(text) = serde_json::from_slice::<String>(&self.text) else { return };
         if self.after_colon {

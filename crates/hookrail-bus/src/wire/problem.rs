@@ -1,25 +1,25 @@
-//! What is wrong with a payload, in words that name the field. The schema knows what each field must be.
+//! Describes what is wrong with a payload, by field. The schema has the type of each field.
 
 use hookrail::document::repeated_member;
 use hookrail::{Json, JsonKind, JsonObject};
 
-use super::shortened;
+use super::shorten;
 use crate::schema::{FieldSchema, MessageKind};
 
-/// What is wrong with the payload of a message, which could not be read because of this error.
-pub(super) fn of_payload(message: &MessageKind, payload: &str, error: &serde_json::Error) -> String {
+/// Returns what is wrong with a payload that could not be read because of this error.
+pub(super) fn describe_payload(message: &MessageKind, payload: &str, error: &serde_json::Error) -> String {
     let Ok(members) = serde_json::from_str::<JsonObject>(payload) else {
         return "`payload` must be an object".to_owned();
     };
     if let Some(key) = repeated_member(payload) {
-        return format!("duplicate key `{}`", shortened(&key));
+        return format!("duplicate key `{}`", shorten(&key));
     }
-    let problem = message.fields().find_map(|field| of_field(&field, members.get(field.name)));
-    // Every field is as the schema says, and they do not go together.
+    let problem = message.fields().find_map(|field| describe_field(&field, members.get(field.name)));
+    // Every field is valid by itself, but not together with the others.
     problem.unwrap_or_else(|| error.to_string())
 }
 
-fn of_field(field: &FieldSchema<'_>, value: Option<&Json>) -> Option<String> {
+fn describe_field(field: &FieldSchema<'_>, value: Option<&Json>) -> Option<String> {
     let name = field.name;
     let Some(value) = value.filter(|value| field.is_required || value.kind() != JsonKind::Null) else {
         return field.is_required.then(|| format!("`{name}` is missing"));

@@ -5,7 +5,7 @@ use hookrail::Json;
 use super::*;
 use crate::message::{
     Cancel, Cancelled, FromServer, Hello, Lifecycle, Message as _, Phase, Ping, Reload, Reloaded, Request, Subscribe,
-    ToServer, Wait, Welcome,
+    ToServer, WaitFor, Welcome,
 };
 use crate::watch::WatchMode;
 
@@ -21,7 +21,7 @@ fn every_message_survives_the_line() {
     hello.correlation_id = Some("h".to_owned());
     let messages = [
         ToServer::Request(Box::new(
-            Request::new("BeforeTool", input).named("a\"b").in_project("/p").traced("t").waiting_for(Wait::All),
+            Request::new("BeforeTool", input).named("a\"b").in_project("/p").traced("t").waiting_for(WaitFor::All),
         )),
         ToServer::Hello(hello),
         ToServer::Cancel(Cancel::new("a")),

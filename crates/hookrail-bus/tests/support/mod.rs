@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use hookrail::{Builder, Environment, HookSystem};
 use hookrail_bus::transport::Lines;
-use hookrail_bus::{Bus, Settings};
+use hookrail_bus::{Bus, BusOptions};
 use hookrail_testkit::TestProject;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, ReadHalf, WriteHalf};
@@ -48,8 +48,8 @@ impl Sandbox {
         move |project| HookSystem::builder(project).environment(environment(&home)).trust_project()
     }
 
-    pub(crate) fn settings(&self) -> Settings {
-        Settings::new(&self.project, self.describe())
+    pub(crate) fn settings(&self) -> BusOptions {
+        BusOptions::new(&self.project, self.describe())
     }
 
     pub(crate) fn bus(&self) -> Bus {

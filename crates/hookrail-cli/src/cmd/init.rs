@@ -2,9 +2,9 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::args::InitArgs;
+use crate::args::{InitArgs, ProjectArgs};
 use crate::errors::{Exit, Failure, Result};
 use crate::output;
 use crate::project::Project;
@@ -14,7 +14,9 @@ const SETTINGS: &str = ".llxprt/settings.json";
 const GUARD: &str = ".llxprt/hooks/guard.sh";
 
 pub(crate) fn run(args: &InitArgs) -> Result<Exit> {
-    let project = Project::open(&args.project)?;
+    // A new project begins here, not in a folder above.
+    let here = args.project.project.clone().unwrap_or_else(|| PathBuf::from("."));
+    let project = Project::open(&ProjectArgs { project: Some(here), ..args.project.clone() })?;
     if let Some(present) =
         [SETTINGS, GUARD].into_iter().find(|file| project.root().join(file).symlink_metadata().is_ok())
     {

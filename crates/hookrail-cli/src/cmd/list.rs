@@ -9,11 +9,12 @@ use crate::{output, render};
 
 pub(crate) fn run(args: &ListArgs) -> Result<Exit> {
     let project = Project::open(&args.project)?;
-    let snapshot = project.builder(&args.project)?.build().snapshot();
+    let system = project.builder(&args.project)?.build();
+    let snapshot = system.snapshot();
     if args.json {
         output::json(&list_document(&snapshot))?;
     } else {
-        output::text(&render::hooks::list(&snapshot, &project.places))?;
+        output::text(&render::hooks::list(&snapshot, &system.commands(), &project.places))?;
     }
     Ok(Exit::Fine)
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use hookrail::hook::SandboxProfile;
 use hookrail::module::Capabilities;
-use hookrail::process::{OutputLimits, Terms};
+use hookrail::process::{OutputLimits, RunLimits};
 use hookrail::sources::Location;
 use hookrail::{Builder, Code, Diagnostic, OnFailure};
 
@@ -40,7 +40,7 @@ pub(crate) struct Configuration {
 /// What one hook may use and do.
 #[derive(Clone, Debug, Default)]
 struct HookLimits {
-    terms: Terms,
+    terms: RunLimits,
     modules: ModuleLimits,
 }
 
@@ -187,13 +187,13 @@ impl HookLimits {
     fn overridden_by(&self, file: &ConfigFile) -> Self {
         let OutputLimits { stdout, stderr, .. } = self.terms.output;
         let size = |setting, now| file.number(setting).map_or(now, kibibytes);
-        let output = OutputLimits::new(size(Setting::Stdout, stdout), size(Setting::Stderr, stderr));
+        let output = OutputLimits { stdout: size(Setting::Stdout, stdout), stderr: size(Setting::Stderr, stderr) };
         // A file that cannot be read may have been written to take capabilities away, so the least are left.
         let unset = match file.state {
             ConfigFileState::Broken => Capabilities::READ,
             ConfigFileState::Missing | ConfigFileState::Read => self.terms.capabilities.clone(),
         };
-        let terms = Terms::new(output, file.capabilities().unwrap_or(unset));
+        let terms = RunLimits { output, capabilities: file.capabilities().unwrap_or(unset) };
         Self { terms, modules: self.modules.overridden_by(file) }
     }
 

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use hookrail::hook::{SandboxProfile, SandboxRequirement, Standing};
+use hookrail::module::CommandOffer;
 use hookrail::plan::{Skips, Snapshot};
 use hookrail::{EventKind, Hook};
 
@@ -16,10 +17,11 @@ use crate::style::{CAREFUL, GOOD, HEADING, HINT, QUIET, paint};
 /// The length of the longest hook name that is not shortened.
 pub(super) const NAME: usize = 48;
 
-/// Lists every hook, by event.
-pub(crate) fn list(snapshot: &Snapshot, places: &PathDisplay) -> String {
+/// Lists every hook, by event, and the commands of modules.
+pub(crate) fn list(snapshot: &Snapshot, commands: &[CommandOffer], places: &PathDisplay) -> String {
     let mut out = String::new();
-    if snapshot.hooks().is_empty() {
+    let is_empty = snapshot.hooks().is_empty() && commands.is_empty();
+    if is_empty {
         out.push_str("no hooks are configured\n");
     }
     for event in EventKind::all().map(Some).chain([None]) {
@@ -42,7 +44,26 @@ pub(crate) fn list(snapshot: &Snapshot, places: &PathDisplay) -> String {
             let _ = write!(out, "{}\n{rows}\n", paint(HEADING, event.map_or("event unknown", EventKind::name)));
         }
     }
-    out + &list_hints(snapshot)
+    out.push_str(&command_list(commands, places));
+    out.push_str(&list_hints(snapshot));
+    if is_empty {
+        out.push_str(&hint("run `hookrail init` to create a first one"));
+    }
+    out + &trust_hint(snapshot.hooks().iter())
+}
+
+/// Lists the commands that modules offer; empty if there are none.
+fn command_list(commands: &[CommandOffer], places: &PathDisplay) -> String {
+    let mut table = Table::default();
+    for command in commands {
+        table.row([
+            Cell::plain(short(&format!("/{}", command.name), NAME)),
+            Cell::plain(one_line(command.description.as_deref().unwrap_or_default())),
+            Cell::quiet(places.path(&command.module)),
+        ]);
+    }
+    let rows = table.render(2);
+    if rows.is_empty() { rows } else { format!("{}\n{rows}\n", paint(HEADING, "commands")) }
 }
 
 /// Returns the execution options of a hook that are not the default, such as `prewarm`, in a cell.
@@ -77,10 +98,7 @@ fn list_hints(snapshot: &Snapshot) -> String {
     if let Some(found) = diagnostic::summary(snapshot.diagnostics()) {
         out.push_str(&hint(&format!("{found} in the configuration; run `hookrail check` for details")));
     }
-    if snapshot.hooks().is_empty() {
-        out.push_str(&hint("run `hookrail init` to create a first one"));
-    }
-    out + &trust_hint(snapshot.hooks().iter())
+    out
 }
 
 /// Lists the hooks that did not run, with the reason; empty if there are none.

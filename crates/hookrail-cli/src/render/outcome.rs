@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use anstyle::Style;
-use hookrail::{Decision, Effects, EndKind, Event, HookRun, Json, Outcome};
+use hookrail::hook::Action;
+use hookrail::{Decision, Effects, EndKind, Event, EventKind, HookRun, Json, Outcome};
 
 use super::diagnostic;
 use super::hooks::{self, NAME};
@@ -16,16 +17,28 @@ use crate::style::{BAD, CAREFUL, GOOD, HEADING, PLAIN, QUIET, paint};
 
 /// Returns the event with its subject, such as `before-tool write_file`.
 pub(crate) fn subject(event: &Event) -> String {
-    let about = event.kind().spec().subject().and_then(|field| event.text(field));
+    let about = event.kind().spec().subject.and_then(|field| event.text(field));
     match about.filter(|about| !about.is_empty()) {
         Some(about) => format!("{} {}", event.kind(), short(&about, NAME)),
         None => event.kind().to_string(),
     }
 }
 
+/// Whether the hooks were asked to the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Every hook answered or failed.
+    Complete,
+    /// A signal cancelled the event, so that its outcome says nothing.
+    Interrupted,
+}
+
 /// Renders the whole report.
-pub(crate) fn report(outcome: &Outcome, subject: &str, places: &PathDisplay) -> String {
-    let (word, style) = verdict(outcome);
+pub(crate) fn report(outcome: &Outcome, subject: &str, ending: Ending, places: &PathDisplay) -> String {
+    let (word, style) = match ending {
+        Ending::Complete => verdict(outcome),
+        Ending::Interrupted => ("interrupted", BAD),
+    };
     let mut out = format!("{}  {}\n", paint(style, word), paint(HEADING, subject));
     out.push_str(&effects(&outcome.effects));
     if outcome.runs.is_empty() {
@@ -50,6 +63,12 @@ pub(crate) fn verdict(outcome: &Outcome) -> (&'static str, Style) {
         (Some(_), _) => ("the agent must stop", BAD),
         (None, Some(Decision::Deny)) => ("blocked", BAD),
         (None, Some(Decision::Ask)) => ("approval required", CAREFUL),
+        // The operation is not allowed here: it has its result already.
+        (None, Some(Decision::Allow) | None)
+            if outcome.event == EventKind::BeforeModel && effects.llm_response.is_some() =>
+        {
+            ("answered by a hook; the model is not called", CAREFUL)
+        }
         (None, Some(Decision::Allow) | None) => ("allowed", GOOD),
     }
 }
@@ -118,7 +137,13 @@ fn runs(outcome: &Outcome, places: &PathDisplay) -> String {
         // The author of a failed hook first needs its standard error, unless a diagnostic quotes it already.
         let stderr = run.stderr.trim();
         let quoted = outcome.diagnostics.iter().any(|diagnostic| diagnostic.message.contains(stderr));
-        if is_failure(run) && !stderr.is_empty() && !quoted {
+        // A module has no terminal of its own: what it prints and logs would be seen nowhere else.
+        let is_module = matches!(run.hook.action, Action::Module(_));
+        let stdout = run.stdout.trim();
+        if is_module && !stdout.is_empty() {
+            table.note(format!("stdout: {}", hanging(&limited(stdout), 8)));
+        }
+        if (is_failure(run) || is_module) && !stderr.is_empty() && !quoted {
             table.note(format!("stderr: {}", hanging(&limited(stderr), 8)));
         }
     }

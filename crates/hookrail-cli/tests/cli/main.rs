@@ -17,6 +17,7 @@ mod fire;
 mod init;
 mod install;
 mod list;
+mod payloads;
 mod plugin;
 mod pseudo_terminal;
 mod readme;

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use crate::sandbox::Sandbox;
 
 /// Starts `fire` with a hook that reports its start, and then sends the signal.
-fn interrupted(signal: &str) -> (i32, String, Sandbox) {
+fn interrupted(signal: &str, more: &[&str]) -> (i32, String, Sandbox) {
     let sandbox = Sandbox::with_hook("BeforeTool", "echo $$ > pid.tmp; mv pid.tmp pid; exec sleep 60");
-    let mut child = sandbox.command(&["fire", "BeforeTool", "--trust-project", "--json"]).spawn().unwrap();
+    let mut child = sandbox.command(&["fire", "BeforeTool", "--trust-project"]).args(more).spawn().unwrap();
     wait_for(&mut child, &sandbox.project.join("pid"));
     let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
@@ -33,7 +33,7 @@ fn wait_for(child: &mut Child, file: &Path) {
 #[test]
 fn an_interrupt_cancels_and_waits() {
     for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129), ("-QUIT", 131)] {
-        let (ended, stdout, sandbox) = interrupted(signal);
+        let (ended, stdout, sandbox) = interrupted(signal, &["--json"]);
         assert_eq!(ended, code);
         let document: serde_json::Value = serde_json::from_str(&stdout).unwrap();
         assert_eq!(document["runs"][0]["end"], "cancelled");
@@ -44,6 +44,12 @@ fn an_interrupt_cancels_and_waits() {
 }
 
 /// A module that starts a process and a daemon, each of which writes its number into a file.
+#[test]
+fn an_interrupted_event_is_not_called_allowed() {
+    let (_, stdout, _) = interrupted("-INT", &[]);
+    assert!(stdout.starts_with("interrupted  before-tool"), "{stdout}");
+}
+
 fn with_module(handler: &str) -> Sandbox {
     let sandbox = Sandbox::with_hooks("{}");
     sandbox.write(

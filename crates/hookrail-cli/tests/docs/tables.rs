@@ -1,6 +1,6 @@
 //! The tables of the guide, row by row.
 
-use hookrail::matcher::{Language, Matcher, MatcherKind, OnInvalid, Scope};
+use hookrail::matcher::{Language, MatchScope, Matcher, MatcherKind, OnInvalid};
 use hookrail::plan::SkipReason;
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ fn the_matchers_match_what_the_table_says() {
                 assert_eq!(planned, expected, "`{pattern}` and `{tool}`");
             }
         }
-        let compiled = Matcher::compile(pattern, Language::GlobOrRegex, Scope::Anywhere, OnInvalid::Literal);
+        let compiled = Matcher::compile(pattern, Language::GlobOrRegex, MatchScope::Anywhere, OnInvalid::Literal);
         let expected = match compiled.matcher.kind() {
             MatcherKind::Everything => "everything",
             MatcherKind::Glob => "glob",

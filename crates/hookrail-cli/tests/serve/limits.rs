@@ -29,7 +29,7 @@ fn large_requests_that_wait_are_bounded_and_their_memory_is_given_back() {
     talk.ask_for("warm", "x");
     talk.say("cancel", &json!({"correlationId": "warm"}));
     talk.next_error();
-    let idle = Holdings::of(server.0.id()).memory;
+    let idle = Holdings::of_process(server.0.id()).memory;
     let stream = UnixStream::connect(&path).unwrap();
     let mut writer = stream.try_clone().unwrap();
     let input = json!({"tool_name": "x", "tool_input": {"text": "x".repeat(10 * MIB)}});
@@ -65,8 +65,8 @@ fn large_requests_that_wait_are_bounded_and_their_memory_is_given_back() {
     assert_eq!(talk.next().unwrap()["type"], "pong");
     stream.shutdown(std::net::Shutdown::Both).unwrap();
     writing.join().unwrap();
-    let is_given_back = || Holdings::of(server.0.id()).memory < idle + 24 * 1024;
-    assert!(wait_until(is_given_back, HANG), "{} KiB before, {:?} now", idle, Holdings::of(server.0.id()));
+    let is_given_back = || Holdings::of_process(server.0.id()).memory < idle + 24 * 1024;
+    assert!(wait_until(is_given_back, HANG), "{} KiB before, {:?} now", idle, Holdings::of_process(server.0.id()));
 }
 
 #[test]

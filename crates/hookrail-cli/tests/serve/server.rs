@@ -157,7 +157,7 @@ fn a_place_that_is_taken_is_an_error() {
     let second = sandbox.command(Sandbox::program()).args(["serve", "--socket", path]).output().unwrap();
     assert_eq!(second.status.code(), Some(1));
     let text = String::from_utf8(second.stderr).unwrap();
-    assert!(text.contains("is served already") && text.contains("hint: "), "{text}");
+    assert!(text.contains("another server already listens") && text.contains("hint: "), "{text}");
 }
 
 #[test]

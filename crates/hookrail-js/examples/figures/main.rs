@@ -76,8 +76,14 @@ impl Hook {
     async fn ask(&self, modules: &Modules, way: Way) -> Duration {
         let timeout = Duration::from_secs(60);
         let began = Instant::now();
-        let call =
-            ModuleCall::new(&self.file, "tool_call", &self.payload, timeout, self.world.clone(), Arc::new(NoHost));
+        let call = ModuleCall {
+            module: &self.file,
+            event: "tool_call",
+            payload: &self.payload,
+            timeout,
+            world: self.world.clone(),
+            host: Arc::new(NoHost),
+        };
         let returned = match way {
             Way::Here => modules.call_here(call).await,
             Way::Thread => modules.call(call).await,

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, Command, End, Environment, Limits, SpawnError, run_id};
+use hookrail_spawn::{CancelToken, CaptureLimits, ChildEnd, Command, Environment, SpawnError, run_id};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -140,7 +140,7 @@ impl Exec {
                 environment = environment.with(name, sandbox.temporary_folder());
             }
         }
-        let limits = Limits { stdout_keep: LARGEST, ..Limits::default() };
+        let limits = CaptureLimits { stdout_keep: LARGEST, ..CaptureLimits::default() };
         let command = Command::new(&program)
             .args(words.iter().filter_map(Value::as_str))
             .cwd(cwd)
@@ -168,11 +168,15 @@ pub(super) fn driven(
     let cancel = CancelToken::new();
     shared.state().cancels.insert(number, cancel.clone());
     let processes = shared.config.processes.clone();
+    // It is started on the module's thread in a moment; a shutdown that begins before that lets it run as well.
+    let announced = processes.announce();
     async move {
         let _unwanted = CancelOnDrop(cancel.clone());
         let (reply, ended) = oneshot::channel();
         // The receiver may be gone by then.
-        processes.start(wanted, cancel, |ended| drop(reply.send(ended)))?;
+        let started = processes.start(wanted, cancel, |ended| drop(reply.send(ended)));
+        drop(announced);
+        started?;
         Ok(ended.await.ok())
     }
 }
@@ -211,14 +215,14 @@ fn result(about: &About, ended: Option<Ended>) -> Result<Answer, OpError> {
     let ended = ended.ok_or_else(|| OpError::new("the process could not be waited for"))?;
     let finished = ended.how.map_err(|error| failure(about, &error))?;
     let (code, killed) = match finished.end {
-        End::Exited(code) => (code, false),
-        End::Signalled(signal) => (128 + signal, false),
-        End::OutputLimit => {
+        ChildEnd::Exited(code) => (code, false),
+        ChildEnd::Signalled(signal) => (128 + signal, false),
+        ChildEnd::OutputLimit => {
             return Err(OpError::new(format!("the process wrote more than {} MiB", LARGEST >> 20)).code("ENOBUFS"));
         }
-        End::StatusUnknown => (0, false),
+        ChildEnd::StatusUnknown => (0, false),
         // Ended by its time or by its signal.
-        End::TimedOut | End::Cancelled => (143, true),
+        ChildEnd::TimedOut | ChildEnd::Cancelled => (143, true),
     };
     let written = |bytes| {
         if about.as_bytes { Written::Bytes(Bytes(bytes)) } else { Written::Text(String::from_utf8_lossy(bytes)) }

@@ -9,7 +9,7 @@ use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hookrail_spawn::{Command, End, Finished, Limits, SpawnError, run_id};
+use hookrail_spawn::{CaptureLimits, ChildEnd, ChildResult, Command, SpawnError, run_id};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -47,7 +47,7 @@ impl Request {
             .stdin(asked.configuration)
             .timeout(LONGEST)
             .grace(Duration::ZERO)
-            .limits(Limits { stdout_keep: LARGEST, ..Limits::default() })
+            .limits(CaptureLimits { stdout_keep: LARGEST, ..CaptureLimits::default() })
             .marker("HOOKRAIL_RUN_ID", run_id());
         let world = shared.world();
         let command = world.sandbox.iter().cloned().fold(command, Command::sandbox);
@@ -169,22 +169,22 @@ fn set(lines: &mut Vec<u8>, name: &str, value: &[u8]) {
     lines.extend(b"\"\n");
 }
 
-fn answer(finished: &Finished, most: usize, stops_at_redirection: bool) -> Result<Answer, OpError> {
+fn answer(finished: &ChildResult, most: usize, stops_at_redirection: bool) -> Result<Answer, OpError> {
     let told = finished.stderr.text_lossy();
     let (complaint, about) = told.trim_end().rsplit_once('\n').unwrap_or((&told, ""));
     match finished.end {
-        End::Exited(0) if stops_at_redirection && is_redirection(about) => Err(failed(
+        ChildEnd::Exited(0) if stops_at_redirection && is_redirection(about) => Err(failed(
             "the answer is a redirection, which is not followed where `network` is limited to hosts; fetch with \
              `redirect: \"manual\"`",
         )),
-        End::Exited(0) => {
+        ChildEnd::Exited(0) => {
             response(&finished.stdout.bytes, about, most).unwrap_or_else(|| Err(failed("the answer is not HTTP")))
         }
-        End::Cancelled => Err(failed("it was aborted")),
-        End::TimedOut => Err(failed(&format!("it took longer than {} s", LONGEST.as_secs()))),
-        End::OutputLimit => Err(failed(&format!("the answer is larger than {} MiB", LARGEST >> 20))),
+        ChildEnd::Cancelled => Err(failed("it was aborted")),
+        ChildEnd::TimedOut => Err(failed(&format!("it took longer than {} s", LONGEST.as_secs()))),
+        ChildEnd::OutputLimit => Err(failed(&format!("the answer is larger than {} MiB", LARGEST >> 20))),
         // What follows the first line is advice for using `curl` by hand.
-        End::Exited(_) | End::Signalled(_) | End::StatusUnknown => Err(failed(
+        ChildEnd::Exited(_) | ChildEnd::Signalled(_) | ChildEnd::StatusUnknown => Err(failed(
             complaint.trim().trim_start_matches("curl: ").lines().next().unwrap_or("`curl` does not say why"),
         )),
     }

@@ -54,7 +54,7 @@ impl HostOp {
             }
             Self::HasUser { call } => return Answer::of(&host(call).has_user()),
             Self::Notify { call, message, level } => host(call).notify(&message, level_of(&level)),
-            Self::Log { level, message } => host(0).log(level_of(&level), &message),
+            Self::Log { level, message } => shared.log(level_of(&level), &message),
             Self::SetStatus { call, key, text } => host(call).set_status(&key, text.as_deref()),
             Self::SetEditorText { call, text } => host(call).set_editor_text(&text),
             Self::EditorText { call } => return Answer::of(&host(call).editor_text()),

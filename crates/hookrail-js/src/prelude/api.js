@@ -1,7 +1,7 @@
 // `pi`: what a module's factory is given, and what it registers. How the handlers are called is in events.js.
 0, function (bridge) {
-	const { native, builtins, sync, text, missing, named, part, describe, tell } = bridge;
-	const { create, defineProperty, setPrototypeOf, apply, Error, TypeError } = builtins;
+	const { native, builtins, sync, text, isProbe, missing, named, part, describe, tell } = bridge;
+	const { create, defineProperty, setPrototypeOf, apply, read, Error, TypeError, Proxy } = builtins;
 
 	const handlers = create(null); // event -> functions, in the order of their registration
 	const events = []; // the events, in the order of their first handler
@@ -58,11 +58,35 @@
 	getter("pi", () => named("pi.pi", part("agent_parts.js")));
 	getter("zod", missing("pi.zod", "bundle zod into the module"));
 	getter("arktype", missing("pi.arktype", "bundle arktype into the module"));
-	getter("events", missing("pi.events", "modules share nothing here; tell another one by a file or by pi.sendMessage"));
 	pi.send = missing("pi.send", "use pi.sendMessage");
-	for (const name of ["registerTool", "registerFlag", "getFlag", "registerShortcut", "setLabel", "sendUserMessage", "getActiveTools", "getAllTools", "setActiveTools", "setModel", "getThinkingLevel", "setThinkingLevel", "registerProvider"]) {
-		pi[name] = missing(`pi.${name}`, "it belongs to the agent's extension API, which hookrail does not have");
+
+	// ---- the agent's extension API, which came after hooks and is not here ----
+
+	// A module that only sets itself up with it keeps what it registered, guards above all, and a warning names the call.
+	// Where a handler relies on it, it fails by name.
+	const extension = "it belongs to the agent's extension API, which hookrail does not have";
+	const unsupported = [];
+	function tolerate(name, how, value) {
+		if (ready) return missing(name, how)();
+		for (let at = 0; at < unsupported.length; at++) if (unsupported[at] === name) return value;
+		unsupported[unsupported.length] = name;
+		return value;
 	}
+	const actions = [
+		"registerTool", "registerFlag", "getFlag", "registerShortcut", "registerProvider", "setLabel", "sendUserMessage", "setActiveTools",
+		"setModel", "getThinkingLevel", "setThinkingLevel", "getSessionName", "setSessionName",
+	];
+	for (let at = 0; at < actions.length; at++) pi[actions[at]] = () => tolerate(`pi.${actions[at]}`, extension, undefined);
+	const lists = ["getActiveTools", "getAllTools", "getCommands"];
+	for (let at = 0; at < lists.length; at++) pi[lists[at]] = () => tolerate(`pi.${lists[at]}`, extension, []);
+	const silent = { on: () => () => {}, off() {}, emit() {} };
+	getter("events", () => tolerate("pi.events", "modules share nothing here; tell another one by a file or by pi.sendMessage", silent));
+
+	// Any other member is a function that fails by name: a mistyped `pi.on` must not look like a module without handlers.
+	const given = new Proxy(pi, {
+		__proto__: null,
+		get: (target, key, self) => (isProbe(key) || key in target ? read(target, key, self) : missing(`pi.${key}`, "`hookrail docs modules` lists what there is")),
+	});
 
 	// ---- loading ----
 
@@ -72,7 +96,7 @@
 			return tell(0, undefined, [{ __proto__: null, message: "Hook must export a default function", kind: "shape", stack: "" }]);
 		}
 		try {
-			await factory(pi);
+			await factory(given);
 		} catch (error) {
 			return tell(0, undefined, [describe(error)]);
 		}
@@ -93,7 +117,7 @@
 			const { name, description } = commands[commandNames[at]];
 			offers[at] = { __proto__: null, name, description: description === undefined ? null : text(description) };
 		}
-		return { __proto__: null, events: bare(events), commands: bare(offers), renderers: bare(rendererNames) };
+		return { __proto__: null, events: bare(events), commands: bare(offers), renderers: bare(rendererNames), unsupported: bare(unsupported) };
 	}
 
 	// ---- calls ----

@@ -107,20 +107,23 @@
 
 	// ---- what is not here ----
 
-	// Something that modules know from elsewhere and that does not exist here says so by name.
+	// Members that the engine, JSON and transpilers look for on any object, so reading them is no use of the object.
+	const isProbe = (key) => typeof key === "symbol" || key === "then" || key === "default" || key === "__esModule" || key === "toJSON";
+
+	// A function that modules know from elsewhere and that does not exist here: using it, or a member of it, throws an error
+	// that names it. Deriving a class from it works, so that a module with an unused class can be loaded.
 	function missing(name, how) {
-		// A class may be derived from it, and fails when it is used.
-		return function () {
-			throw new Error(`${name} is not available to module hooks${how ? `: ${how}` : ""}`);
+		const refuse = (used) => {
+			throw new Error(`${used} is not available to module hooks${how ? `: ${how}` : ""}`);
 		};
+		const get = (target, key, self) => (isProbe(key) || key in target ? read(target, key, self) : refuse(`${name}.${key}`));
+		return new Proxy(function () { refuse(name); }, { __proto__: null, get });
 	}
 
-	// An object whose unknown members say so by name instead of being undefined.
+	// An object whose unknown members throw an error that names them instead of being undefined.
 	function named(name, members) {
 		const get = (target, key, self) => {
-			if (typeof key === "symbol" || key in target || key === "then" || key === "default" || key === "__esModule" || key === "toJSON") {
-				return read(target, key, self);
-			}
+			if (isProbe(key) || key in target) return read(target, key, self);
 			throw new Error(`${name}.${key} is not available to module hooks; \`hookrail docs modules\` lists what there is`);
 		};
 		return new Proxy(members, { __proto__: null, get });
@@ -183,8 +186,9 @@
 		part("timers.js").fire(id);
 	}
 
-	// What the prelude tells the host about a call: a result, which may be absent, and failures.
-	function tell(call, result, failures) {
+	// What the prelude tells the host about a call: a result, which may be absent, failures, and the names of members of
+	// results that mean nothing, if there are any.
+	function tell(call, result, failures, unknown) {
 		let json;
 		try {
 			json = stringify(result);
@@ -195,18 +199,18 @@
 		} catch (error) {
 			failures[failures.length] = describe(error);
 		}
-		native.finished(call, json, failures.length === 0 ? undefined : encode(failures));
+		native.finished(call, json, failures.length === 0 ? undefined : encode(failures), unknown === undefined ? undefined : encode(unknown));
 	}
 
 	const { prototype } = String;
 	const builtins = freeze({
 		__proto__: null,
-		parse, stringify, create, defineProperty, setPrototypeOf, fromEntries, keys, isArray: Array.isArray, apply, now: Date.now, began: Date.now(),
-		Promise, Error, TypeError, String, Number, Boolean, Symbol, Map, Set, Date, RegExp, Uint8Array, isFinite: Number.isFinite,
+		parse, stringify, create, defineProperty, setPrototypeOf, fromEntries, keys, isArray: Array.isArray, apply, read, now: Date.now, began: Date.now(),
+		Promise, Error, TypeError, String, Number, Boolean, Symbol, Proxy, Map, Set, Date, RegExp, Uint8Array, isFinite: Number.isFinite,
 		slice, endsWith: free(prototype.endsWith), indexOf: free(prototype.indexOf), toFixed: free(Number.prototype.toFixed),
 		toISOString: free(Date.prototype.toISOString), toPrimitive: Symbol.toPrimitive,
 	});
-	const bridge = freeze({ native, builtins, sync, begin, text, whole, missing, named, part, watchers, describe, tell });
+	const bridge = freeze({ native, builtins, sync, begin, text, whole, isProbe, missing, named, part, watchers, describe, tell });
 	defineProperty(globalThis, "__hookrail", { value: bridge });
 
 	lazily("console.js", ["console"]);
@@ -214,7 +218,7 @@
 		"setTimeout", "setInterval", "setImmediate", "clearTimeout", "clearInterval", "clearImmediate", "queueMicrotask", "performance",
 	]);
 	lazily("web.js", [
-		"URL", "URLSearchParams", "TextEncoder", "TextDecoder", "structuredClone", "atob", "btoa", "crypto", "Intl", "WebSocket", "XMLHttpRequest", "Worker",
+		"URL", "URLSearchParams", "TextEncoder", "TextDecoder", "structuredClone", "atob", "btoa", "crypto", "Intl", "Blob", "WebSocket", "XMLHttpRequest", "Worker",
 	]);
 	lazily("abort.js", ["AbortController", "AbortSignal", "Event", "EventTarget", "DOMException", "CustomEvent"]);
 	lazily("node.js", ["process", "Buffer"]);

@@ -40,7 +40,7 @@
 
 	async function write(path, value) {
 		const target = typeof path === "object" && path !== null && "name" in path ? path.name : pathOf(path);
-		const bytes = data(typeof value?.text === "function" ? await value.text() : value);
+		const bytes = data(typeof value?.bytes === "function" ? await value.bytes() : typeof value?.text === "function" ? await value.text() : value);
 		sync("fs", "write", { path: target, bytes, flag: "w", makeFolder: true });
 		return bytes.length;
 	}

@@ -2,7 +2,7 @@
 // anew for every handler, so no handler can change what another sees.
 0, function (bridge, { handlers, commands, renderers }) {
 	const { native, builtins, sync, text, part, describe, tell } = bridge;
-	const { parse, stringify, create, defineProperty, setPrototypeOf, Error } = builtins;
+	const { parse, stringify, create, defineProperty, setPrototypeOf, keys, isArray, slice, Error } = builtins;
 
 	const components = create(null); // those that are shown
 
@@ -64,7 +64,7 @@
 
 	// What the engine's event table says about the events whose results are used.
 	const rules = setPrototypeOf(parse(native.rules), null);
-	const unused = { __proto__: null, combine: "ignore", signal: false };
+	const unused = { __proto__: null, combine: "ignore", signal: false, members: undefined };
 	const signals = create(null); // call -> AbortController, for the events that carry a signal
 
 	function payloadOf(call, rule, json) {
@@ -74,6 +74,31 @@
 			payload.signal = signals[call].signal;
 		}
 		return payload;
+	}
+
+	const has = (list, name) => {
+		for (let at = 0; at < list.length; at++) if (list[at] === name) return true;
+		return false;
+	};
+
+	// Adds the members of an answer that mean nothing in this event: the host warns of them. Most events ignore what
+	// handlers return, and an arrow function returns whatever it calls, so there only members count that mean something
+	// in another event.
+	function addUnknown(rule, answer, unknown) {
+		if (typeof answer !== "object" || answer === null || isArray(answer)) return unknown;
+		const names = keys(answer);
+		for (let at = 0; at < names.length; at++) {
+			const name = names[at];
+			if (rule.members === undefined ? !meansSomething(name) : has(rule.members, name)) continue;
+			if (unknown === undefined) unknown = [];
+			if (unknown.length < 16 && !has(unknown, name)) unknown[unknown.length] = slice(name, 0, 100);
+		}
+		return unknown;
+	}
+
+	function meansSomething(name) {
+		for (const event in rules) if (has(rules[event].members, name)) return true;
+		return false;
 	}
 
 	// Takes one handler's answer. Gives whether the others still run.
@@ -128,6 +153,7 @@
 		const context = new Context(call);
 		const failures = [];
 		const state = { __proto__: null, result: undefined, messages: undefined };
+		let unknown;
 		for (let at = 0; at < (wanted?.length ?? 0); at++) {
 			try {
 				const handler = wanted[at];
@@ -136,6 +162,7 @@
 				let answer = handler(payload, context);
 				// Only these can be promises; a handler that answers at once is not made to wait.
 				if (typeof answer === "object" || typeof answer === "function") answer = await answer;
+				if (answer) unknown = addUnknown(rule, answer, unknown);
 				if (!combine(rule.combine, answer, state)) break;
 			} catch (error) {
 				const failure = describe(error);
@@ -149,7 +176,7 @@
 			}
 		}
 		delete signals[call];
-		tell(call, state.result, failures);
+		tell(call, state.result, failures, unknown);
 	}
 
 	function command(call, name, args) {

@@ -70,6 +70,9 @@
 		async arrayBuffer() {
 			return bytesOf(await this.#read()).buffer;
 		}
+		async blob() {
+			return new Blob([await this.bytes()], { type: this.headers?.get("content-type") ?? "" });
+		}
 		get raw() {
 			return this.#body;
 		}
@@ -101,7 +104,7 @@
 	}
 
 	// The type that a body has when its sender says nothing about it.
-	const typeOf = (body) => (typeof body === "string" ? "text/plain;charset=UTF-8" : body instanceof URLSearchParams ? "application/x-www-form-urlencoded;charset=UTF-8" : undefined);
+	const typeOf = (body) => (typeof body === "string" ? "text/plain;charset=UTF-8" : body instanceof URLSearchParams ? "application/x-www-form-urlencoded;charset=UTF-8" : body instanceof Blob ? body.type || undefined : undefined);
 
 	async function fetch(input, init) {
 		const request = new Request(input, init);

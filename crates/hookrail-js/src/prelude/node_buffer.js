@@ -1,3 +1,3 @@
 // node:buffer.
-export const { Buffer, atob, btoa } = globalThis;
-export default { Buffer, atob, btoa };
+export const { Buffer, Blob, atob, btoa } = globalThis;
+export default globalThis.__hookrail.named("node:buffer", { Buffer, Blob, atob, btoa });

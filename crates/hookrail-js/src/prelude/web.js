@@ -1,4 +1,4 @@
-// Globals that modules know from browsers: text encoding, URLs, structured clones, random identifiers.
+// Globals that modules know from browsers: text encoding, URLs, blobs, structured clones, random identifiers.
 0, function ({ sync, missing, named }) {
 
 	class TextEncoder {
@@ -275,8 +275,57 @@
 		},
 	});
 
+	// Bytes with a type. They are copied when it is made, so changing a part afterwards changes nothing.
+	class Blob {
+		#bytes;
+		constructor(parts = [], { type = "" } = {}) {
+			const pieces = [];
+			let size = 0;
+			for (const part of parts) {
+				const piece = Blob.#bytesOf(part);
+				pieces.push(piece);
+				size += piece.length;
+			}
+			this.#bytes = new Uint8Array(size);
+			let at = 0;
+			for (const piece of pieces) {
+				this.#bytes.set(piece, at);
+				at += piece.length;
+			}
+			Object.defineProperty(this, "type", { __proto__: null, value: String(type).toLowerCase(), enumerable: true });
+		}
+		static #bytesOf(part) {
+			if (part instanceof Blob) return part.#bytes;
+			if (part instanceof ArrayBuffer) return new Uint8Array(part);
+			if (ArrayBuffer.isView(part)) return new Uint8Array(part.buffer, part.byteOffset, part.byteLength);
+			return new TextEncoder().encode(part);
+		}
+		get size() {
+			return this.#bytes.length;
+		}
+		async text() {
+			return new TextDecoder().decode(this.#bytes);
+		}
+		async json() {
+			return JSON.parse(await this.text());
+		}
+		async bytes() {
+			return this.#bytes.slice();
+		}
+		async arrayBuffer() {
+			return this.#bytes.slice().buffer;
+		}
+		slice(start, end, type = "") {
+			return new Blob([this.#bytes.slice(start, end)], { type });
+		}
+		get [Symbol.toStringTag]() {
+			return "Blob";
+		}
+	}
+	Blob.prototype.stream = missing("Blob.stream", "there are no streams; use arrayBuffer() or text()");
+
 	return {
-		TextEncoder, TextDecoder, btoa, atob, URL, URLSearchParams, crypto,
+		TextEncoder, TextDecoder, btoa, atob, URL, URLSearchParams, crypto, Blob,
 		structuredClone: (value) => structuredClone(value),
 		Intl: named("Intl", {}),
 		WebSocket: missing("WebSocket", "there are no sockets; use fetch with the network capability"),

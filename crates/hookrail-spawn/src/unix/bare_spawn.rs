@@ -1,7 +1,7 @@
-//! The least that starting a process can cost on Linux, for measuring the real thing against it.
+//! The cheapest way to start a process on Linux, to measure the real spawner against.
 //!
-//! [`BareSpawn::start`] is one `clone(CLONE_VM | CLONE_VFORK)`, two `dup2` and one `execve`. It does nothing that makes a
-//! child safe to live with: no session, no signal reset, no closing of descriptors, no pidfd, no deadline. Nobody but
+//! [`BareSpawn::start`] is one `clone(CLONE_VM | CLONE_VFORK)`, two `dup2` and one `execve`. It has none of
+//! the protections of the real spawner: no session, no signal reset, no closing of descriptors, no pidfd, no deadline. Only
 //! the benchmark may use it.
 
 use std::ffi::{CString, OsStr};
@@ -12,9 +12,9 @@ use std::ptr;
 
 use libc::{c_char, c_int, c_void};
 
-use super::image::pointers;
+use super::exec_arguments::pointers;
 
-/// Room for the child until its `execve`, in units of sixteen bytes, because stacks are aligned to that.
+/// The size of the child's stack until its `execve`, in units of 16 bytes, to which stacks are aligned.
 const STACK: usize = 64 * 1024 / 16;
 
 /// One program with its arguments and environment, ready to be started any number of times.
@@ -25,8 +25,8 @@ pub struct BareSpawn {
     stack: Box<[u128]>,
 }
 
-/// What the child needs, in the memory that both share until `execve`.
-struct Shared {
+/// What the child needs, in the memory that it shares with the parent until `execve`.
+struct ChildArguments {
     path: *const c_char,
     argv: *const *const c_char,
     envp: *const *const c_char,
@@ -37,10 +37,10 @@ struct Shared {
 }
 
 impl BareSpawn {
-    /// A program by its path. The arguments do not include the program's name.
+    /// Prepares a program, by its path. The arguments do not include the program's name.
     ///
     /// # Errors
-    /// When a text contains a zero byte.
+    /// If a value contains a NUL byte.
     pub fn new<'a>(
         program: &'a OsStr,
         arguments: impl IntoIterator<Item = &'a OsStr>,
@@ -64,7 +64,7 @@ impl BareSpawn {
         let list = |texts: &[CString]| pointers(texts.iter().map(CString::as_c_str));
         let (argv, envp) = (list(&self.argv), list(&self.envp));
         let path = argv.first().copied().unwrap_or(ptr::null());
-        let mut shared = Shared {
+        let mut shared = ChildArguments {
             path,
             argv: argv.as_ptr(),
             envp: envp.as_ptr(),
@@ -76,29 +76,29 @@ impl BareSpawn {
         let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
         // SAFETY: `top` is the aligned upper end of memory that is ours, and stacks grow down on every architecture
         // that Linux runs Rust on. CLONE_VFORK suspends this thread until the child has called `execve` or `_exit`, so
-        // `shared`, the stack and everything they point to outlive the child's use of them, and nobody here touches
-        // them meanwhile. `enter` makes nothing but system calls.
-        let pid = unsafe { libc::clone(enter, top.cast(), flags, (&raw mut shared).cast()) };
+        // `shared`, the stack and everything they point to outlive the child's use of them, and this thread does not touch
+        // them meanwhile. `run_in_child` makes nothing but system calls.
+        let pid = unsafe { libc::clone(run_in_child, top.cast(), flags, (&raw mut shared).cast()) };
         if pid == -1 {
             return Err(io::Error::last_os_error());
         }
         // SAFETY: the field is read after the child has stopped writing it; the volatile read keeps the compiler from
-        // assuming that nobody else could have.
+        // assuming that it is still 0.
         let errno = unsafe { ptr::read_volatile(&raw const shared.errno) };
         if errno == 0 {
             return Ok(pid);
         }
-        // SAFETY: the child is ours and nobody else waits for it; a null status is allowed.
+        // SAFETY: the call takes a pid, a null status, which is allowed, and flags. The child is not reaped elsewhere.
         unsafe { libc::waitpid(pid, ptr::null_mut(), 0) };
         Err(io::Error::from_raw_os_error(errno))
     }
 }
 
-/// The child, on its own stack in the parent's memory.
-extern "C" fn enter(shared: *mut c_void) -> c_int {
-    let shared: *mut Shared = shared.cast();
+/// Runs in the child, on its own stack in the parent's memory.
+extern "C" fn run_in_child(shared: *mut c_void) -> c_int {
+    let shared: *mut ChildArguments = shared.cast();
     // SAFETY: `start` passes a valid pointer and is suspended, so this is the only access. The calls take descriptors
-    // that `start` borrows and arrays that end with a null pointer. `_exit` runs nothing of the parent's.
+    // that `start` borrows and arrays that end with a null pointer. `_exit` runs no exit handler of the parent.
     unsafe {
         if libc::dup2((*shared).stdin, 0) != -1 && libc::dup2((*shared).stdout, 1) != -1 {
             libc::execve((*shared).path, (*shared).argv, (*shared).envp);

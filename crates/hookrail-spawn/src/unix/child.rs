@@ -1,4 +1,4 @@
-//! A child as the rest of the crate sees it.
+//! The interface of a child process for the rest of the crate.
 
 use std::os::fd::AsFd as _;
 use std::sync::Arc;
@@ -7,40 +7,39 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal};
 
-use super::leader::Leader;
 use super::pidfd;
-use super::proc::Kin;
-use super::wait::{Waiter, becomes_readable};
-use crate::ledger::Entry;
-use crate::outcome::Exit;
+use super::process_family::FamilyScope;
+use super::session_leader::SessionLeader;
+use super::wait::{ExitWaiter, becomes_readable};
+use crate::ledger::LedgerEntry;
+use crate::outcome::ChildExit;
 
-/// A started child. Unless it was released, dropping it kills it with all its relatives.
+/// A started child. Unless it was released, dropping it kills it and all its relatives.
 #[derive(Debug)]
 pub(crate) struct Child {
-    leader: Arc<Leader>,
-    waiter: Waiter,
+    leader: Arc<SessionLeader>,
+    waiter: ExitWaiter,
 }
 
 impl Child {
-    /// Takes charge of a process that has just been started, and adds it to the record of running ones for as long as it
-    /// has not been reaped.
-    pub(super) fn adopt(pid: Pid, marker: Option<Vec<u8>>, entry: Option<Entry>) -> Self {
+    /// Takes ownership of a process that has just been started. Its entry in the ledger is kept until it is reaped.
+    pub(super) fn adopt(pid: Pid, marker: Option<Vec<u8>>, entry: Option<LedgerEntry>) -> Self {
         if let Some(entry) = &entry {
-            entry.started(pid.as_raw_pid().cast_unsigned());
+            entry.add_process(pid.as_raw_pid().cast_unsigned());
         }
-        // Without a pidfd everything works, only a thread waits.
-        let pidfd = pidfd::open(pid.as_raw_pid()).ok();
-        Self::led_by(Leader::new(pid, pidfd, marker, entry))
+        // Without a pidfd a thread waits for the exit, and everything else works the same.
+        let pidfd = pidfd::open_pidfd(pid.as_raw_pid()).ok();
+        Self::from_leader(SessionLeader::new(pid, pidfd, marker, entry))
     }
 
-    fn led_by(leader: Leader) -> Self {
+    fn from_leader(leader: SessionLeader) -> Self {
         let leader = Arc::new(leader);
-        Self { waiter: Waiter::Later(Arc::clone(&leader)), leader }
+        Self { waiter: ExitWaiter::NotBegun(Arc::clone(&leader)), leader }
     }
 
-    /// Takes the wait for its exit from the runtime.
+    /// Removes the wait for its exit from the runtime.
     pub(super) fn unwatch(&mut self) {
-        self.waiter = Waiter::Later(Arc::clone(&self.leader));
+        self.waiter = ExitWaiter::NotBegun(Arc::clone(&self.leader));
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -52,32 +51,33 @@ impl Child {
         self.waiter.poll(cx)
     }
 
-    /// Whether the direct child has exited, asked of the system and not of the runtime.
+    /// Whether the direct child has exited. This asks the system, because the runtime may not have noticed yet.
     pub(crate) fn has_exited(&self) -> bool {
         self.leader.has_exited()
     }
 
-    /// Holds the thread until the direct child has exited, for at most that time, and says whether it has.
-    pub(super) fn exits_within(&mut self, time: Duration) -> bool {
+    /// Blocks the thread until the direct child has exited, at most for this time, and returns whether it has.
+    pub(super) fn wait_for_exit_within(&mut self, time: Duration) -> bool {
         let Some(pidfd) = self.leader.pidfd() else { return false };
         let exited = becomes_readable(pidfd.as_fd(), time);
         if exited {
-            self.waiter = Waiter::Over;
+            self.waiter = ExitWaiter::Over;
         }
         exited
     }
 
-    /// How the direct child ended, once [`poll_exit`](Self::poll_exit) was ready.
-    pub(crate) fn exit(&self) -> Exit {
-        self.leader.peek()
+    /// Returns how the direct child ended, once [`poll_exit`](Self::poll_exit) was ready.
+    pub(crate) fn exit(&self) -> ChildExit {
+        self.leader.peek_exit()
     }
 
-    /// Notes which processes descend from the child, which nothing tells any more once it has been signalled.
+    /// Notes which processes descend from the child. This cannot be found out any more once a parent has exited, so call it
+    /// before a signal.
     pub(crate) fn note_descendants(&self) {
         self.leader.family().note_descendants();
     }
 
-    /// The same for a caller that must not be held up.
+    /// Does the same as [`note_descendants`](Self::note_descendants) without blocking the caller.
     pub(crate) async fn note_descendants_off_thread(&self) {
         self.off_thread(|leader| {
             leader.family().note_descendants();
@@ -86,49 +86,50 @@ impl Child {
         .await;
     }
 
-    /// Asks the group to end. A stopped process must be continued to hear it.
+    /// Sends SIGTERM to the group, then SIGCONT, because a stopped process handles no signal until it is continued.
     pub(crate) fn terminate(&self) {
         self.leader.signal_group(Signal::TERM);
         self.leader.signal_group(Signal::CONT);
     }
 
-    /// Ends the group.
+    /// Sends SIGKILL to the group.
     pub(crate) fn kill(&self) {
         self.leader.signal_group(Signal::KILL);
     }
 
-    /// How many others are alive in the group; none if that cannot be known.
+    /// Returns the number of other living processes in the group, or `None` if it cannot be known.
     pub(crate) async fn count_group(&self) -> Option<u32> {
-        self.off_thread(|leader| leader.family().count(Kin::Group)).await
+        self.off_thread(|leader| leader.family().count(FamilyScope::Group)).await
     }
 
-    /// How many relatives are alive; none if that cannot be known.
+    /// Returns the number of living relatives, or `None` if it cannot be known.
     pub(crate) async fn count_relatives(&self) -> Option<u32> {
-        self.off_thread(|leader| leader.family().count(Kin::Any)).await
+        self.off_thread(|leader| leader.family().count(FamilyScope::Any)).await
     }
 
-    /// Kills all relatives: how many there were, how many are left.
+    /// Kills all relatives, and returns how many were killed and how many are left.
     pub(crate) async fn sweep(&self) -> Option<(u32, u32)> {
-        self.off_thread(Leader::sweep).await
+        self.off_thread(SessionLeader::sweep).await
     }
 
-    /// Reaps the direct child, which must have exited, and leaves its relatives alone.
+    /// Reaps the direct child, which must have exited, and does not touch its relatives.
     pub(crate) fn release(&mut self) {
         self.leader.reap();
     }
 
-    /// Whether anybody is left in the group, after [`release`](Self::release).
+    /// Whether the group has a member. Call it after [`release`](Self::release).
     pub(crate) fn group_exists(&self) -> bool {
         self.leader.group_exists()
     }
 
-    /// Searching `/proc` takes milliseconds on a busy machine, too long for a reactor.
+    /// Does work on a thread for blocking work: searching `/proc` takes milliseconds on a busy machine, too long for a
+    /// reactor.
     async fn off_thread<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Leader) -> Option<T> + Send + 'static,
+        work: impl FnOnce(&SessionLeader) -> Option<T> + Send + 'static,
     ) -> Option<T> {
         let leader = Arc::clone(&self.leader);
-        // It fails only while the runtime shuts down.
+        // This fails only while the runtime shuts down.
         tokio::task::spawn_blocking(move || work(&leader)).await.ok().flatten()
     }
 }
@@ -140,12 +141,12 @@ impl Drop for Child {
         }
         self.leader.family().note_descendants();
         self.leader.signal_group(Signal::KILL);
-        // Reaping may have to wait, and a drop must not.
+        // Reaping may block, and a drop must not.
         let leader = Arc::clone(&self.leader);
-        let thread = std::thread::Builder::new().name("hookrail-reap".into()).spawn(move || leader.end());
+        let thread = std::thread::Builder::new().name("hookrail-reap".into()).spawn(move || leader.end_all_blocking());
         if thread.is_err() {
-            // No thread to be had. After SIGKILL this does not take long.
-            self.leader.end();
+            // No thread can be started, so this blocks. After SIGKILL it does not take long.
+            self.leader.end_all_blocking();
         }
     }
 }
@@ -159,8 +160,8 @@ mod tests {
 
     use rustix::process::Pid;
 
-    use super::{Child, Leader};
-    use crate::outcome::Exit;
+    use super::{Child, SessionLeader};
+    use crate::outcome::ChildExit;
 
     /// Starts a shell script as the leader of a group, without a pidfd.
     #[expect(clippy::zombie_processes, reason = "reaping it is what is tested")]
@@ -168,7 +169,7 @@ mod tests {
         let mut shell = std::process::Command::new("/bin/sh");
         let started = shell.args(["-c", script]).process_group(0).spawn().unwrap();
         let pid = Pid::from_raw(started.id().cast_signed()).unwrap();
-        Child::led_by(Leader::new(pid, None, None, None))
+        Child::from_leader(SessionLeader::new(pid, None, None, None))
     }
 
     fn is_reaped(pid: u32) -> bool {
@@ -179,17 +180,17 @@ mod tests {
     async fn without_a_pidfd_a_thread_waits_and_the_status_is_known() {
         let mut child = start("exit 3");
         poll_fn(|cx| child.poll_exit(cx)).await;
-        assert_eq!(child.exit(), Exit::Code(3));
+        assert_eq!(child.exit(), ChildExit::Code(3));
         child.release();
         assert!(is_reaped(child.pid()));
     }
 
     #[tokio::test]
-    async fn without_a_pidfd_and_without_a_thread_the_child_is_looked_at_until_it_has_exited() {
+    async fn without_a_pidfd_and_without_a_thread_the_child_is_checked_until_it_has_exited() {
         let mut child = start("sleep 0.05; exit 4");
-        child.waiter = super::Waiter::by_looking(&child.leader);
+        child.waiter = super::ExitWaiter::with_checks(&child.leader);
         poll_fn(|cx| child.poll_exit(cx)).await;
-        assert_eq!(child.exit(), Exit::Code(4));
+        assert_eq!(child.exit(), ChildExit::Code(4));
         child.release();
         assert!(is_reaped(child.pid()));
     }

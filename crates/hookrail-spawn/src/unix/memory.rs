@@ -1,4 +1,4 @@
-//! Bytes in a file without a name, which nobody can change any more.
+//! A file in memory that cannot be changed any more.
 
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
@@ -7,9 +7,9 @@ use super::pipe::above_streams;
 
 /// A sealed file in memory.
 #[derive(Debug)]
-pub(crate) struct Sealed(OwnedFd);
+pub(crate) struct SealedFile(OwnedFd);
 
-impl Sealed {
+impl SealedFile {
     #[cfg(target_os = "linux")]
     pub(crate) fn new<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> io::Result<Self> {
         use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
@@ -22,18 +22,18 @@ impl Sealed {
         // Without the seals one reader could change what another one reads.
         fcntl_add_seals(&file, SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL)?;
         let sealed = Self(file.into());
-        // Children open it anew. Where that cannot be, nobody must count on it.
+        // Children open the file again through `/proc`. Without `/proc` that fails, and the caller must use a pipe instead.
         sealed.reader()?;
         Ok(sealed)
     }
 
-    /// Only Linux has files that can be sealed.
+    /// Fails, because only Linux can seal files.
     #[cfg(not(target_os = "linux"))]
     pub(crate) fn new<'b>(_pieces: impl IntoIterator<Item = &'b [u8]>) -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// The file from its beginning, for reading only and with a position of its own.
+    /// Opens the file for reading. Opened again and not duplicated, each reader has its own position.
     pub(super) fn reader(&self) -> io::Result<OwnedFd> {
         above_streams(std::fs::File::open(format!("/proc/self/fd/{}", self.0.as_raw_fd()))?.into())
     }

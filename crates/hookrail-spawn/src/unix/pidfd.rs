@@ -1,37 +1,37 @@
-//! Descriptors of processes: opening one, killing through one, and asking one how its process ended.
+//! Descriptors of processes: open one, kill its process, and read how its process ended.
 //!
-//! Only Linux has them. Elsewhere opening fails, and everything works without.
+//! Only Linux has them. On other systems opening fails, and the callers work without.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use libc::{c_int, pid_t};
 
-/// A descriptor for a process that has not been reaped.
+/// Opens a descriptor of a process that has not been reaped.
 #[cfg(target_os = "linux")]
-pub(super) fn open(pid: pid_t) -> io::Result<OwnedFd> {
+pub(super) fn open_pidfd(pid: pid_t) -> io::Result<OwnedFd> {
     use rustix::process::{Pid, PidfdFlags, pidfd_open};
     let pid = Pid::from_raw(pid).ok_or(io::ErrorKind::NotFound)?;
     Ok(pidfd_open(pid, PidfdFlags::empty())?)
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn open(_pid: pid_t) -> io::Result<OwnedFd> {
+pub(super) fn open_pidfd(_pid: pid_t) -> io::Result<OwnedFd> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Kills the process, and says whether it was there.
+/// Kills the process, and returns whether it existed.
 #[cfg(target_os = "linux")]
-pub(super) fn kill(pidfd: BorrowedFd<'_>) -> bool {
+pub(super) fn kill_process(pidfd: BorrowedFd<'_>) -> bool {
     rustix::process::pidfd_send_signal(pidfd, rustix::process::Signal::KILL).is_ok()
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn kill(_pidfd: BorrowedFd<'_>) -> bool {
+pub(super) fn kill_process(_pidfd: BorrowedFd<'_>) -> bool {
     false
 }
 
-/// The status as `wait` would have given it, after somebody else has reaped the process; none before Linux 6.15.
+/// Returns the status of a process that was already reaped, as `wait` would have returned it; `None` before Linux 6.15.
 #[cfg(target_os = "linux")]
 pub(super) fn wait_status(pidfd: BorrowedFd<'_>) -> Option<c_int> {
     use std::os::fd::AsRawFd as _;
@@ -48,8 +48,8 @@ pub(super) fn wait_status(_pidfd: BorrowedFd<'_>) -> Option<c_int> {
     None
 }
 
-/// `struct pidfd_info` of `linux/pidfd.h` in its first version; the kernel
-/// takes the size from the request number and fills no more than that.
+/// `struct pidfd_info` of `linux/pidfd.h` in its first version. The kernel
+/// takes the size from the request number and writes no more than that.
 #[cfg(target_os = "linux")]
 #[repr(C)]
 #[derive(Default)]
@@ -61,7 +61,7 @@ struct PidfdInfo {
     exit_code: i32,
 }
 
-/// The bit of `mask` that asks for, and then marks, `exit_code`.
+/// The bit of `mask` that requests `exit_code`, and that the kernel sets if it is valid.
 #[cfg(target_os = "linux")]
 const INFO_EXIT: u64 = 1 << 3;
 

@@ -15,45 +15,46 @@ use tokio::io::unix::AsyncFd;
 use super::sigpipe;
 use super::wait::becomes_readable;
 
-/// How much fits a pipe on every system without asking.
+/// The capacity that a pipe has by default.
 const DEFAULT_CAPACITY: usize = 64 << 10;
 
-/// The capacity to ask for when there is more to write: what Linux grants without privilege.
+/// The capacity to request if there is more to write: the most that Linux grants without privileges.
 #[cfg(target_os = "linux")]
 const LARGE_CAPACITY: usize = 1 << 20;
 
-/// How much is written at once. A larger write would keep the child out of the pipe for as long as it takes.
+/// The size of one write. The kernel locks the pipe during a write, so a larger one would block the child's reads for
+/// longer.
 const WRITTEN_AT_ONCE: usize = 128 << 10;
 
-/// How much is read at once.
+/// The size of one read.
 const CHUNK: usize = 32 << 10;
 
-/// How often is written before others get their turn.
+/// The number of writes before other tasks of the runtime are polled.
 const TURNS: usize = 16;
 
-/// The child's ends; they block, as programs expect.
-pub(super) struct Theirs {
+/// The child's ends of its three pipes. They block, as programs expect.
+pub(super) struct ChildPipeEnds {
     pub(super) stdin: OwnedFd,
     pub(super) stdout: OwnedFd,
     pub(super) stderr: OwnedFd,
 }
 
-/// The host's end of a pipe, which does not block.
+/// The host's non-blocking end of a pipe.
 #[derive(Debug)]
 enum Pipe {
-    /// No runtime knows of it.
+    /// It is registered with no runtime.
     Idle(OwnedFd),
     Watched(AsyncFd<OwnedFd>),
 }
 
 impl Pipe {
     fn idle(fd: OwnedFd) -> io::Result<Self> {
-        // Each end of a pipe has its own flags, so the child's end goes on blocking.
+        // Each end of a pipe has its own flags, so the child's end still blocks.
         fcntl_setfl(&fd, OFlags::NONBLOCK)?;
         Ok(Self::Idle(fd))
     }
 
-    /// Takes it from its runtime.
+    /// Removes it from its runtime.
     fn unwatched(self) -> Self {
         match self {
             Self::Watched(fd) => Self::Idle(fd.into_inner()),
@@ -71,41 +72,42 @@ impl Pipe {
 
 /// The write end of a child's stdin and what is still to be written.
 #[derive(Debug)]
-pub(crate) struct Input {
-    /// None once the input has ended or nobody wants it; watched while there is something to be written.
+pub(crate) struct StdinPipe {
+    /// `None` once stdin is closed; watched while there is something to write.
     pipe: Option<Pipe>,
-    after: After,
+    after: AfterInput,
     payload: Arc<[u8]>,
     written: usize,
 }
 
-/// What follows the input.
+/// What follows the bytes that are written to stdin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum After {
-    /// Its end.
+pub(crate) enum AfterInput {
+    /// Stdin is closed.
     End,
-    /// More, some time.
+    /// Stdin stays open for more.
     Open,
 }
 
-impl Input {
-    /// A fresh pipe for stdin, with the child's end of it.
+impl StdinPipe {
+    /// Creates a pipe for stdin, and returns it with the child's end.
     pub(super) fn open() -> io::Result<(Self, OwnedFd)> {
-        let (theirs, ours) = pipe()?;
-        sigpipe::quiet(ours.as_fd());
-        let input = Self { pipe: Some(Pipe::idle(ours)?), after: After::Open, payload: Arc::default(), written: 0 };
+        let (theirs, ours) = create_pipe()?;
+        sigpipe::disable_sigpipe(ours.as_fd());
+        let input =
+            Self { pipe: Some(Pipe::idle(ours)?), after: AfterInput::Open, payload: Arc::default(), written: 0 };
         Ok((input, theirs))
     }
 
-    /// Begins to write; the runtime in which this is called hears of what does not fit the pipe.
-    pub(crate) fn feed(&mut self, payload: &Arc<[u8]>, after: After) -> io::Result<()> {
+    /// Begins to write. If the bytes do not fit into the pipe, it is registered with the current runtime.
+    pub(crate) fn feed(&mut self, payload: &Arc<[u8]>, after: AfterInput) -> io::Result<()> {
         let Some(Pipe::Idle(fd)) = self.pipe.take() else { return Ok(()) };
         (self.payload, self.written, self.after) = (Arc::clone(payload), 0, after);
         if payload.len() > DEFAULT_CAPACITY {
             enlarge(fd.as_fd());
         }
         match write_some(fd.as_fd(), payload, &mut self.written) {
-            // The child does not want its input, which is its right.
+            // The child has closed its stdin. A program need not read its input.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.written = payload.len(),
             Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
             Ok(()) | Err(_) => {}
@@ -113,7 +115,7 @@ impl Input {
         self.pipe = if self.written < payload.len() {
             Some(Pipe::Watched(register(fd, Interest::WRITABLE)?))
         } else {
-            Some(Pipe::Idle(fd)).filter(|_| after == After::Open)
+            Some(Pipe::Idle(fd)).filter(|_| after == AfterInput::Open)
         };
         Ok(())
     }
@@ -128,12 +130,12 @@ impl Input {
         matches!(self.pipe, Some(Pipe::Idle(_)))
     }
 
-    /// Writes what the child takes now; closes stdin when all is written or refused.
+    /// Writes what fits into the pipe; closes stdin when everything is written or the child has closed it.
     pub(crate) fn poll_feed(&mut self, cx: &mut Context<'_>) {
         if let Some(Pipe::Watched(fd)) = &self.pipe
             && poll_write(fd, &self.payload, &mut self.written, cx).is_ready()
         {
-            let stays = self.after == After::Open && self.written == self.payload.len();
+            let stays = self.after == AfterInput::Open && self.written == self.payload.len();
             self.pipe = self.pipe.take().filter(|_| stays).map(Pipe::unwatched);
         }
     }
@@ -144,7 +146,7 @@ impl Input {
     }
 }
 
-/// Ready when there is nothing more to write, for whatever reason.
+/// Writes what fits into the pipe; ready when everything is written or no more can be written.
 fn poll_write(fd: &AsyncFd<OwnedFd>, payload: &[u8], written: &mut usize, cx: &mut Context<'_>) -> Poll<()> {
     loop {
         let Ok(mut guard) = ready!(fd.poll_write_ready(cx)) else {
@@ -156,14 +158,14 @@ fn poll_write(fd: &AsyncFd<OwnedFd>, payload: &[u8], written: &mut usize, cx: &m
                 return Poll::Pending;
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => guard.clear_ready(),
-            // EPIPE, mostly: the child does not want its input, which is its right.
+            // In most cases EPIPE: the child has closed its stdin. A program need not read its input.
             Ok(()) | Err(_) => return Poll::Ready(()),
         }
     }
 }
 
-/// Writes what fits now, and no longer than its turn lasts. The pipe may be smaller than usual: the system shrinks
-/// those of a user who has very many.
+/// Writes what fits into the pipe, at most [`TURNS`] times. A pipe may be smaller than the default: Linux shrinks the pipes
+/// of a user who has very many.
 fn write_some(fd: BorrowedFd<'_>, payload: &[u8], written: &mut usize) -> io::Result<()> {
     for _ in 0..TURNS {
         let rest = payload.get(*written..).unwrap_or_default();
@@ -178,21 +180,21 @@ fn write_some(fd: BorrowedFd<'_>, payload: &[u8], written: &mut usize) -> io::Re
     Ok(())
 }
 
-/// The read end of a child's stdout or stderr. The runtime hears of it when it is first waited for.
+/// The read end of a child's stdout or stderr. It is registered with the runtime at its first poll.
 #[derive(Debug)]
-pub(crate) struct Output {
-    /// None once the end was read.
+pub(crate) struct OutputPipe {
+    /// `None` once the end was read.
     pipe: Option<Pipe>,
 }
 
-impl Output {
-    /// A fresh pipe for an output, with the child's end of it.
+impl OutputPipe {
+    /// Creates a pipe for an output, and returns it with the child's end.
     pub(super) fn open() -> io::Result<(Self, OwnedFd)> {
-        let (ours, theirs) = pipe()?;
+        let (ours, theirs) = create_pipe()?;
         Ok((Self { pipe: Some(Pipe::idle(ours)?) }, theirs))
     }
 
-    /// Hands the pipe to the runtime this is called in. Where that fails the pipe is lost.
+    /// Registers the pipe with the current runtime. If that fails, the pipe is closed.
     pub(super) fn watch(&mut self) -> io::Result<()> {
         self.pipe = match self.pipe.take() {
             Some(Pipe::Idle(fd)) => Some(Pipe::Watched(register(fd, Interest::READABLE)?)),
@@ -201,29 +203,30 @@ impl Output {
         Ok(())
     }
 
-    /// Takes the pipe from its runtime.
+    /// Removes the pipe from its runtime.
     pub(super) fn unwatch(&mut self) {
         self.pipe = self.pipe.take().map(Pipe::unwatched);
     }
 
-    /// Whether there are bytes to read at this moment.
+    /// Whether there are unread bytes in the pipe.
     pub(crate) fn has_bytes(&self) -> bool {
         self.pipe.as_ref().is_some_and(|pipe| bytes_available(pipe.as_fd()) > 0)
     }
 
-    /// Whether there is nothing to read, and not the end either.
+    /// Whether the pipe is open and has no unread bytes.
     pub(super) fn is_quiet(&self) -> bool {
         self.pipe.as_ref().is_some_and(|pipe| !becomes_readable(pipe.as_fd(), Duration::ZERO))
     }
 
-    /// Whether the end was read: nobody can write any more.
+    /// Whether the end of the stream was read.
     pub(crate) fn has_ended(&self) -> bool {
         self.pipe.is_none()
     }
 
-    /// Hands out what there is to read; ready at the end of the stream.
+    /// Passes what can be read to `sink`; ready at the end of the stream.
     pub(crate) fn poll_read(&mut self, cx: &mut Context<'_>, sink: &mut dyn FnMut(&[u8])) -> Poll<()> {
-        // What the runtime refuses to watch cannot be read any more, which is its end.
+        // A pipe that cannot be registered is closed, which is treated as its end. Callers for which that would hide an
+        // answer register it first.
         let _ = self.watch();
         if let Some(Pipe::Watched(fd)) = &self.pipe {
             ready!(poll_read(fd, cx, sink));
@@ -232,51 +235,52 @@ impl Output {
         Poll::Ready(())
     }
 
-    /// Hands out what is in the pipe at this moment, without waiting.
+    /// Passes what is in the pipe to `sink`, without waiting.
     pub(crate) fn drain(&mut self, sink: &mut dyn FnMut(&[u8])) {
         if let Some(pipe) = &self.pipe
-            && let Ok(Reached::End) = read_available(pipe.as_fd(), sink)
+            && let Ok(ReadProgress::End) = read_available(pipe.as_fd(), sink)
         {
             self.pipe = None;
         }
     }
 }
 
-/// Ready at the end of the stream.
+/// Passes what can be read to `sink`; ready at the end of the stream.
 fn poll_read(fd: &AsyncFd<OwnedFd>, cx: &mut Context<'_>, sink: &mut dyn FnMut(&[u8])) -> Poll<()> {
     loop {
         let Ok(mut guard) = ready!(fd.poll_read_ready(cx)) else {
             return Poll::Ready(());
         };
         match read_available(fd.as_fd(), sink) {
-            Ok(Reached::More) => {
+            Ok(ReadProgress::More) => {
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
             }
             Err(Errno::WOULDBLOCK) => guard.clear_ready(),
-            Ok(Reached::End) | Err(_) => return Poll::Ready(()),
+            Ok(ReadProgress::End) | Err(_) => return Poll::Ready(()),
         }
     }
 }
 
-/// How far reading came.
-enum Reached {
+/// Where a read stopped.
+enum ReadProgress {
+    /// At the end of the stream.
     End,
-    /// What was there has been read, and there is more by now.
+    /// At the bytes that have arrived since.
     More,
 }
 
-/// Reads what is in the pipe at this moment.
+/// Reads what is in the pipe at the time of the call.
 ///
-/// Not until the pipe is empty: somebody may be filling it all the time.
-fn read_available(fd: BorrowedFd<'_>, sink: &mut dyn FnMut(&[u8])) -> Result<Reached, Errno> {
+/// It does not read until the pipe is empty, because a child that writes all the time would then never let it return.
+fn read_available(fd: BorrowedFd<'_>, sink: &mut dyn FnMut(&[u8])) -> Result<ReadProgress, Errno> {
     let available = bytes_available(fd);
     let mut taken = 0;
     let mut buffer = [MaybeUninit::uninit(); CHUNK];
-    // One read more than what is there tells whether this is the end.
+    // One read more than the bytes that were there shows whether this is the end of the stream.
     while taken <= available {
         match read(fd, &mut buffer) {
-            Ok(([], _)) => return Ok(Reached::End),
+            Ok(([], _)) => return Ok(ReadProgress::End),
             Ok((chunk, _)) => {
                 taken += chunk.len() as u64;
                 sink(chunk);
@@ -285,57 +289,58 @@ fn read_available(fd: BorrowedFd<'_>, sink: &mut dyn FnMut(&[u8])) -> Result<Rea
             Err(error) => return Err(error),
         }
     }
-    Ok(Reached::More)
+    Ok(ReadProgress::More)
 }
 
 fn bytes_available(fd: BorrowedFd<'_>) -> u64 {
     ioctl_fionread(fd).unwrap_or(0)
 }
 
-/// A pipe, read end first, both ends close-on-exec and not below 3.
+/// Creates a pipe, and returns its read end and its write end. Both are close-on-exec and have numbers above 2.
 ///
-/// The host may have closed its own streams. An end with the number of a
-/// stream would be overwritten in the child before it is duplicated.
-fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+/// A host that has closed its own streams gets the numbers 0 to 2 for new descriptors. In the child such an end would be
+/// overwritten by the `dup2` of another stream before it is duplicated itself.
+fn create_pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let (read, write) = io::pipe()?;
     Ok((above_streams(read.into())?, above_streams(write.into())?))
 }
 
+/// Moves a descriptor to a number above those of the three standard streams.
 pub(super) fn above_streams(fd: OwnedFd) -> io::Result<OwnedFd> {
     if fd.as_raw_fd() > 2 { Ok(fd) } else { Ok(fcntl_dupfd_cloexec(fd, 3)?) }
 }
 
 #[cfg(target_os = "linux")]
 fn enlarge(fd: BorrowedFd<'_>) {
-    // A refusal only makes the writing slower.
+    // If this is refused, writing takes more turns.
     let _ = rustix::pipe::fcntl_setpipe_size(fd, LARGE_CAPACITY);
 }
 
 #[cfg(not(target_os = "linux"))]
 fn enlarge(_fd: BorrowedFd<'_>) {}
 
-/// Hands a descriptor to the runtime's reactor.
-pub(super) fn register<T: AsRawFd + Owning>(fd: T, interest: Interest) -> io::Result<AsyncFd<T>> {
-    // SAFETY: `Owning` types own their one descriptor for as long as they live,
+/// Registers a descriptor with the runtime's reactor.
+pub(super) fn register<T: AsRawFd + OwnsDescriptor>(fd: T, interest: Interest) -> io::Result<AsyncFd<T>> {
+    // SAFETY: `OwnsDescriptor` types own their one descriptor for as long as they live,
     // and the `AsyncFd` owns the value.
     unsafe { AsyncFd::register_with_interest(fd, interest) }.map_err(io::Error::from)
 }
 
-/// Types that own one descriptor, always the same, until they are dropped.
-pub(super) trait Owning {}
+/// Types that own one descriptor, which does not change until they are dropped.
+pub(super) trait OwnsDescriptor {}
 
-impl Owning for OwnedFd {}
+impl OwnsDescriptor for OwnedFd {}
 
-impl Owning for Arc<OwnedFd> {}
+impl OwnsDescriptor for Arc<OwnedFd> {}
 
 #[cfg(test)]
 mod tests {
     use std::fs::File;
     use std::io::Write;
 
-    use super::Output;
+    use super::OutputPipe;
 
-    fn drained(output: &mut Output) -> Vec<u8> {
+    fn drained(output: &mut OutputPipe) -> Vec<u8> {
         let mut bytes = Vec::new();
         output.drain(&mut |chunk| bytes.extend_from_slice(chunk));
         bytes
@@ -343,7 +348,7 @@ mod tests {
 
     #[tokio::test]
     async fn draining_takes_what_is_there_without_waiting_for_the_reactor() {
-        let (mut output, write) = Output::open().unwrap();
+        let (mut output, write) = OutputPipe::open().unwrap();
         let mut writer = File::from(write);
         assert_eq!(drained(&mut output), b"");
         writer.write_all(&[b'x'; 50_000]).unwrap();
@@ -356,8 +361,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn draining_ends_although_somebody_goes_on_writing() {
-        let (mut output, write) = Output::open().unwrap();
+    async fn draining_ends_although_the_pipe_is_refilled() {
+        let (mut output, write) = OutputPipe::open().unwrap();
         let mut writer = File::from(write);
         writer.write_all(&[b'x'; 60_000]).unwrap();
         let mut refills = 0;

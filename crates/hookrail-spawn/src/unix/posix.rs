@@ -1,4 +1,4 @@
-//! The call of `posix_spawn` and nothing else.
+//! The call of `posix_spawn` with its attributes and file actions.
 
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -6,37 +6,37 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use libc::{c_int, c_short, pid_t};
 use rustix::process::Pid;
 
-use super::image::Image;
-use super::pipe::Theirs;
+use super::ExecArguments;
+use super::pipe::ChildPipeEnds;
 
-/// Starts a new session; Apple's headers have it, the libc crate does not.
+/// The flag that starts a new session. Apple's headers have it, the libc crate does not.
 #[cfg(target_vendor = "apple")]
 const SETSID: c_int = 0x0400;
 #[cfg(not(target_vendor = "apple"))]
 const SETSID: c_int = libc::POSIX_SPAWN_SETSID as c_int;
 
-/// Apple closes everything that no file action names; elsewhere that is an action.
+/// The flag with which Apple closes every descriptor that no file action names. Other systems have a file action for that.
 #[cfg(target_vendor = "apple")]
 const CLOSE_REST: c_int = libc::POSIX_SPAWN_CLOEXEC_DEFAULT;
 #[cfg(not(target_vendor = "apple"))]
 const CLOSE_REST: c_int = 0;
 
-/// Starts a process and returns its number, or an errno.
+/// Starts a process and returns its pid, or an errno.
 ///
 /// It returns after the child's `execve`, so the session exists by then and a
 /// failure of any step is known.
-pub(super) fn spawn(image: &Image, theirs: &Theirs) -> Result<Pid, c_int> {
-    let attributes = Attributes::new()?;
-    let actions = Actions::new(image, theirs)?;
-    let (argv, envp) = (image.argv_pointers(), image.envp_pointers());
+pub(super) fn spawn(arguments: &ExecArguments, theirs: &ChildPipeEnds) -> Result<Pid, c_int> {
+    let attributes = SpawnAttributes::new()?;
+    let actions = FileActions::new(arguments, theirs)?;
+    let (argv, envp) = (arguments.argv_pointers(), arguments.envp_pointers());
     let mut pid: pid_t = 0;
     // SAFETY: both objects are initialised and outlive the call. `argv` and
-    // `envp` end with a null pointer and point to C strings owned by `image`,
+    // `envp` end with a null pointer and point to C strings owned by `arguments`,
     // which outlives the call; `posix_spawn` does not write through them.
     let answer = unsafe {
         libc::posix_spawn(
             &raw mut pid,
-            image.path.as_ptr(),
+            arguments.path.as_ptr(),
             &raw const actions.0,
             &raw const attributes.0,
             argv.as_ptr().cast(),
@@ -51,10 +51,13 @@ fn check(answer: c_int) -> Result<(), c_int> {
     if answer == 0 { Ok(()) } else { Err(answer) }
 }
 
-/// The attributes of a child: own session, empty mask, default dispositions.
-struct Attributes(libc::posix_spawnattr_t);
+/// The attributes of a child: its own session, an empty signal mask, and the default disposition of every signal.
+///
+/// Without them a child would inherit what the host blocks and ignores. A child that ignores SIGTERM by inheritance could not
+/// clean up at its deadline.
+struct SpawnAttributes(libc::posix_spawnattr_t);
 
-impl Attributes {
+impl SpawnAttributes {
     fn new() -> Result<Self, c_int> {
         let mut raw = MaybeUninit::uninit();
         // SAFETY: `init` gets room for one object.
@@ -73,7 +76,7 @@ impl Attributes {
     }
 }
 
-impl Drop for Attributes {
+impl Drop for SpawnAttributes {
     fn drop(&mut self) {
         // SAFETY: the object was initialised and is not used again.
         unsafe { libc::posix_spawnattr_destroy(&raw mut self.0) };
@@ -89,8 +92,8 @@ fn signal_set(fill: Fill) -> libc::sigset_t {
     let mut set = MaybeUninit::<libc::sigset_t>::uninit();
     let byte = match fill {
         Fill::Empty => 0,
-        // Not `sigfillset`: that leaves out the two signals glibc uses itself,
-        // and `posix_spawn` would then let the child ignore them for ever.
+        // Not `sigfillset`: it leaves out the two signals that glibc uses itself, and `posix_spawn` would then start the
+        // child with these signals ignored.
         Fill::Full => 0xFF,
     };
     // SAFETY: a signal set is an array of bits without padding, on all systems
@@ -101,17 +104,18 @@ fn signal_set(fill: Fill) -> libc::sigset_t {
     }
 }
 
-/// What the child does before `execve`: directory, three streams, nothing else open.
-struct Actions(libc::posix_spawn_file_actions_t);
+/// The file actions of a child before `execve`: it enters its directory, gets its three streams, and closes every other
+/// descriptor.
+struct FileActions(libc::posix_spawn_file_actions_t);
 
-impl Actions {
-    fn new(image: &Image, theirs: &Theirs) -> Result<Self, c_int> {
+impl FileActions {
+    fn new(arguments: &ExecArguments, theirs: &ChildPipeEnds) -> Result<Self, c_int> {
         let mut raw = MaybeUninit::uninit();
         // SAFETY: `init` gets room for one object.
         check(unsafe { libc::posix_spawn_file_actions_init(raw.as_mut_ptr()) })?;
         // SAFETY: `init` has succeeded.
         let mut actions = Self(unsafe { raw.assume_init() });
-        if let Some(cwd) = &image.cwd {
+        if let Some(cwd) = &arguments.cwd {
             // SAFETY: the object is initialised; the C string is copied.
             check(unsafe { libc::posix_spawn_file_actions_addchdir_np(&raw mut actions.0, cwd.as_ptr()) })?;
         }
@@ -122,26 +126,29 @@ impl Actions {
         Ok(actions)
     }
 
-    /// The source is never below 3 (see `pipe`), so no duplicate overwrites another's source.
+    /// Adds a `dup2`. The source is never below 3 (see `above_streams`), so no duplicate overwrites the source of another.
     fn duplicate(&mut self, from: &OwnedFd, to: c_int) -> Result<(), c_int> {
         // SAFETY: the object is initialised; descriptors are passed by number
         // and stay open until after the spawn, as the caller owns them.
         check(unsafe { libc::posix_spawn_file_actions_adddup2(&raw mut self.0, from.as_raw_fd(), to) })
     }
 
+    /// Closes every descriptor above the streams. The host may have opened some without close-on-exec, and a child that
+    /// inherits the write end of a pipe keeps its reader waiting.
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     fn close_rest(&mut self) -> Result<(), c_int> {
         // SAFETY: the object is initialised.
         check(unsafe { libc::posix_spawn_file_actions_addclosefrom_np(&raw mut self.0, 3) })
     }
 
+    /// Does nothing: Apple closes them by [`CLOSE_REST`], and musl has no such action.
     #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
     fn close_rest(&mut self) -> Result<(), c_int> {
         Ok(())
     }
 }
 
-impl Drop for Actions {
+impl Drop for FileActions {
     fn drop(&mut self) {
         // SAFETY: the object was initialised and is not used again.
         unsafe { libc::posix_spawn_file_actions_destroy(&raw mut self.0) };

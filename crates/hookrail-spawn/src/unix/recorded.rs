@@ -1,4 +1,4 @@
-//! What a record of running children means on this system, and how those are ended that were left.
+//! The system calls behind the ledger: what identifies a process, and how a recorded child is ended.
 
 use std::io;
 use std::os::fd::AsFd as _;
@@ -6,10 +6,10 @@ use std::os::fd::AsFd as _;
 use libc::pid_t;
 
 use super::pidfd;
-use super::proc::{Family, Stat, sweep};
+use super::process_family::{ProcessFamily, ProcessStat, sweep};
 
-/// The boot and the namespace in which process numbers and times mean what they mean here.
-pub(crate) fn world() -> io::Result<String> {
+/// Returns the boot and the pid namespace in which the pids and start times of this program are valid.
+pub(crate) fn system_identity() -> io::Result<String> {
     if !cfg!(target_os = "linux") {
         return Err(io::ErrorKind::Unsupported.into());
     }
@@ -18,40 +18,40 @@ pub(crate) fn world() -> io::Result<String> {
     Ok(format!("{} {}", boot.trim(), namespace.display()))
 }
 
-/// Whether a record was written in the same boot and another namespace, so that its processes may live.
+/// Whether a record was written in the same boot and another pid namespace, so that its processes may still run.
 pub(crate) fn is_of_another_container(record: &[u8], world: &str) -> bool {
     let boot = world.split(' ').next().unwrap_or_default();
     !boot.is_empty() && record.starts_with(boot.as_bytes()) && !record.starts_with(world.as_bytes())
 }
 
-/// When a process was started, in ticks since the boot.
+/// Returns when a process was started, in ticks since the boot.
 pub(crate) fn start_time(pid: u32) -> Option<u64> {
-    Stat::read(pid.cast_signed()).map(|stat| stat.started)
+    ProcessStat::read(pid.cast_signed()).map(|stat| stat.started)
 }
 
-/// Ends a child that was left, and everything that belongs to it; returns how many processes that were.
+/// Ends a recorded child and its relatives, and returns the number of processes that were ended.
 ///
-/// The group and the session of the child are believed only while the child itself is there, because their numbers may be
-/// somebody else's afterwards. The marker is always believed.
-pub(crate) fn end(child: Option<(u32, u64)>, marker: Option<Vec<u8>>) -> u32 {
+/// The ids of the child's group and session are used only while the child itself exists, because they may be given to other
+/// processes afterwards. The marker is unique to the run, so it is always used.
+pub(crate) fn end_recorded(child: Option<(u32, u64)>, marker: Option<Vec<u8>>) -> u32 {
     let leader = child.map(|(pid, start)| (pid.cast_signed(), start));
-    let end_all = |family: &Family| sweep(|dead| family.kill_relatives(dead)).map_or(0, |(killed, _)| killed);
+    let end_all = |family: &ProcessFamily| sweep(|dead| family.kill_relatives(dead)).map_or(0, |(killed, _)| killed);
     let mut ended = 0;
     if let Some((pid, start)) = leader
-        && let Ok(pidfd) = pidfd::open(pid)
-        // Asked after it was opened, so the descriptor is that of the process which was recorded.
-        && Stat::read(pid).is_some_and(|stat| stat.started == start && !stat.is_dead)
+        && let Ok(pidfd) = pidfd::open_pidfd(pid)
+        // The start time is read after the descriptor was opened, so the descriptor refers to the recorded process.
+        && ProcessStat::read(pid).is_some_and(|stat| stat.started == start && !stat.is_dead)
     {
-        let family = Family::new(pid, marker.clone());
+        let family = ProcessFamily::new(pid, marker.clone());
         family.note_descendants();
         ended += end_all(&family);
-        ended += u32::from(pidfd::kill(pidfd.as_fd()));
+        ended += u32::from(pidfd::kill_process(pidfd.as_fd()));
     }
     if marker.is_some() {
-        ended += end_all(&Family::new(NO_LEADER, marker));
+        ended += end_all(&ProcessFamily::new(NO_LEADER, marker));
     }
     ended
 }
 
-/// The number of no process, group or session.
+/// An id that no process, group or session has.
 const NO_LEADER: pid_t = -1;

@@ -1,4 +1,4 @@
-//! The thread that restricts itself and then starts children.
+//! The thread that restricts itself with Landlock and seccomp and then starts children.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,27 +14,27 @@ use seccompiler::{
 
 use crate::sandbox::{Network, Protection, Readable, SandboxError, SandboxRules};
 
-/// The newest set of rules that is asked for. It is the first one with a rule for signals; a kernel that has less enforces
-/// what it has.
+/// The Landlock version whose rules are requested. It is the first with a rule for signals; an older kernel enforces the
+/// rules that it has.
 const WANTED: ABI = ABI::V6;
 
-/// Folders without which hardly any program starts.
+/// The folders without which hardly any program starts.
 const SYSTEM_FOLDERS: [&str; 12] =
     ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt", "/nix", "/proc", "/dev", "/sys"];
 
-/// Devices that programs write to without changing anything.
+/// The devices that programs write to without changing anything.
 const HARMLESS_DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// A thread on which everything that is started is restricted. It ends when this value is dropped.
+/// A thread whose children are all restricted. It ends when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct RestrictedThread {
     jobs: mpsc::Sender<Job>,
 }
 
 impl RestrictedThread {
-    /// Starts the thread, and says which protections are missing.
+    /// Starts the thread, and returns it with the protections that are missing.
     pub(crate) fn start(rules: &SandboxRules, temporary: &Path) -> Result<(Self, Vec<Protection>), SandboxError> {
         let (jobs, work) = mpsc::channel::<Job>();
         let (report, reported) = mpsc::channel();
@@ -47,25 +47,25 @@ impl RestrictedThread {
         };
         let builder = std::thread::Builder::new().name("hookrail-sandbox".into());
         builder.spawn(thread).map_err(|source| SandboxError::Thread { source })?;
-        let gone = |_| SandboxError::Thread { source: std::io::Error::other("the thread ended by itself") };
+        let gone = |_| SandboxError::Thread { source: std::io::Error::other("the thread ended unexpectedly") };
         let missing = reported.recv().map_err(gone)?;
         Ok((Self { jobs }, missing))
     }
 
-    /// Does something on the thread and waits for its result; nothing if the thread is gone.
+    /// Runs a function on the thread and waits for its result; returns `None` if the thread is gone.
     pub(crate) fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
         let (done, result) = mpsc::channel();
-        // If nothing waits for the result any more it is dropped, and a child that was started is killed with it.
+        // If the caller is gone, the result is dropped, which kills a child that was started.
         let job = Box::new(move || drop(done.send(work())));
         self.jobs.send(job).ok()?;
         result.recv().ok()
     }
 }
 
-/// Restricts this thread, and says what could not be enforced.
+/// Restricts this thread, and returns the protections that could not be enforced.
 fn restrict(rules: &SandboxRules, temporary: &Path) -> Vec<Protection> {
     let mut missing = match restrict_files(rules, temporary) {
-        Ok(status) => missing_of(&status),
+        Ok(status) => missing_protections(&status),
         Err(_) => vec![Protection::Files, Protection::Signals],
     };
     let filtered = system_call_filter(rules.network).is_some_and(|filter| seccompiler::apply_filter(&filter).is_ok());
@@ -78,7 +78,7 @@ fn restrict(rules: &SandboxRules, temporary: &Path) -> Vec<Protection> {
 fn restrict_files(rules: &SandboxRules, temporary: &Path) -> Result<RestrictionStatus, RulesetError> {
     let everything = AccessFs::from_all(WANTED);
     let handled = match rules.read {
-        // What is not handled is not restricted.
+        // Rights that are not handled are not restricted.
         Readable::Everything => AccessFs::from_write(WANTED),
         Readable::Only(_) => everything,
     };
@@ -98,19 +98,19 @@ fn restrict_files(rules: &SandboxRules, temporary: &Path) -> Result<RestrictionS
     ruleset.restrict_self()
 }
 
-/// Allows something beneath a path. A path that does not exist adds no right.
+/// Allows access beneath a path. A path that does not exist adds no right.
 fn allow(
     ruleset: landlock::RulesetCreated,
     path: &Path,
     access: landlock::BitFlags<AccessFs>,
 ) -> Result<landlock::RulesetCreated, RulesetError> {
     let (Ok(opened), Ok(about)) = (PathFd::new(path), path.metadata()) else { return Ok(ruleset) };
-    // The kernel refuses the rights of folders for other files.
+    // The kernel refuses a rule with rights for folders on a file that is not a folder.
     let access = if about.is_dir() { access } else { access & AccessFs::from_file(WANTED) };
     if access.is_empty() { Ok(ruleset) } else { ruleset.add_rule(PathBeneath::new(opened, access)) }
 }
 
-fn missing_of(status: &RestrictionStatus) -> Vec<Protection> {
+fn missing_protections(status: &RestrictionStatus) -> Vec<Protection> {
     if status.ruleset == RulesetStatus::FullyEnforced {
         return Vec::new();
     }
@@ -119,7 +119,7 @@ fn missing_of(status: &RestrictionStatus) -> Vec<Protection> {
         LandlockStatus::NotEnabled | LandlockStatus::NotImplemented => ABI::Unsupported,
     };
     let mut missing = Vec::new();
-    // The fifth set is the last one with a new right for files that is asked for here.
+    // Version 5 is the last one with a new right for files among the requested ones.
     if kernel < ABI::V5 {
         missing.push(Protection::Files);
     }
@@ -129,9 +129,10 @@ fn missing_of(status: &RestrictionStatus) -> Vec<Protection> {
     missing
 }
 
-/// System calls that Landlock does not know and that change what is outside of the sandbox: permissions and attributes of
-/// files, the system itself, and other processes. `io_uring` is among them because it opens sockets without the call for that.
-fn refused() -> Vec<i64> {
+/// Returns the system calls that Landlock does not restrict and that have an effect outside the sandbox: on permissions and
+/// attributes of files, on the system itself, and on other processes. `io_uring` is among them because it can create sockets
+/// without the system call `socket`.
+fn refused_system_calls() -> Vec<i64> {
     let mut calls = vec![
         libc::SYS_fchmod,
         libc::SYS_fchmodat,
@@ -170,16 +171,17 @@ fn refused() -> Vec<i64> {
     calls
 }
 
-/// The filter; none on a processor that it cannot be made for.
+/// Returns the seccomp filter, or `None` on a processor that the library does not support.
 fn system_call_filter(network: Network) -> Option<BpfProgram> {
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = refused().into_iter().map(|call| (call, Vec::new())).collect();
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
+        refused_system_calls().into_iter().map(|call| (call, Vec::new())).collect();
     if network == Network::Denied {
         rules.insert(libc::SYS_socket, Vec::new());
     }
-    // Limits of another process can end it; a process's own are number 0.
-    let of_another = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, 0).ok()?;
-    rules.insert(libc::SYS_prlimit64, vec![SeccompRule::new(vec![of_another]).ok()?]);
-    // The same calls have other numbers in the x32 variant, which an ordinary program may use too.
+    // A process could be ended by lowering its limits from outside. The pid 0 means the calling process itself.
+    let other_process = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, 0).ok()?;
+    rules.insert(libc::SYS_prlimit64, vec![SeccompRule::new(vec![other_process]).ok()?]);
+    // The same calls have other numbers in the x32 ABI, which any program may use.
     #[cfg(target_arch = "x86_64")]
     for (call, conditions) in rules.clone() {
         const X32: i64 = 0x4000_0000;

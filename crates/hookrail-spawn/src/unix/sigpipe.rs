@@ -1,7 +1,7 @@
-//! Writes to a pipe whose reader may be gone, without dying of SIGPIPE.
+//! Writes to a pipe whose reader may be gone, without being killed by SIGPIPE.
 //!
 //! The disposition of SIGPIPE belongs to the host and may be the default,
-//! which kills. Nothing for the whole process is changed here.
+//! which kills the process. Nothing is changed for the whole process here.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -9,50 +9,49 @@ use std::os::fd::BorrowedFd;
 #[cfg(target_os = "linux")]
 use rustix::io::Errno;
 
-/// Writes once; a reader that is gone gives `BrokenPipe` and no signal.
+/// Writes once. If the reader is gone, the result is `BrokenPipe` and no signal is delivered.
 #[cfg(target_os = "linux")]
 pub(super) fn write(fd: BorrowedFd<'_>, data: &[u8]) -> io::Result<usize> {
-    // A write that raises SIGPIPE raises it in the writing thread. So it is
-    // blocked in this thread, and taken back before it is unblocked. Nothing
-    // between here and the drop of the guard can move to another thread.
-    let guard = Blocked::new();
+    // The kernel sends SIGPIPE to the thread that writes. So the signal is blocked in this thread, and removed from the
+    // pending ones before it is unblocked. There is no `await` in between, so this code stays on one thread.
+    let guard = BlockedSigpipe::new();
     let result = rustix::io::write(fd, data);
     if result == Err(Errno::PIPE) {
-        guard.take_back();
+        guard.discard_pending();
     }
     Ok(result?)
 }
 
-/// Writes once; `quiet` has been called for the descriptor.
+/// Writes once. `disable_sigpipe` must have been called for the descriptor.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn write(fd: BorrowedFd<'_>, data: &[u8]) -> io::Result<usize> {
     Ok(rustix::io::write(fd, data)?)
 }
 
-/// Prepares a descriptor for [`write`], where the system needs that.
+/// Does nothing: on Linux [`write`] blocks the signal itself.
 #[cfg(target_os = "linux")]
-pub(super) fn quiet(_fd: BorrowedFd<'_>) {}
+pub(super) fn disable_sigpipe(_fd: BorrowedFd<'_>) {}
 
-/// Prepares a descriptor for [`write`]: Apple can switch the signal off for one.
+/// Prepares a descriptor for [`write`]. Apple can disable the signal for one descriptor.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn quiet(fd: BorrowedFd<'_>) {
+pub(super) fn disable_sigpipe(fd: BorrowedFd<'_>) {
     use std::os::fd::AsRawFd as _;
     // SAFETY: the descriptor is open, and the command takes an integer.
     unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETNOSIGPIPE, 1) };
 }
 
-/// SIGPIPE is blocked in this thread while this exists.
+/// A guard that blocks SIGPIPE in this thread while it exists.
 #[cfg(target_os = "linux")]
-struct Blocked {
+struct BlockedSigpipe {
     only_sigpipe: libc::sigset_t,
     before: libc::sigset_t,
     was_pending: bool,
-    /// Bound to the thread whose mask it has changed.
-    _here: std::marker::PhantomData<*const ()>,
+    /// Makes the type neither `Send` nor `Sync`: it belongs to the thread whose mask it has changed.
+    _not_send: std::marker::PhantomData<*const ()>,
 }
 
 #[cfg(target_os = "linux")]
-impl Blocked {
+impl BlockedSigpipe {
     fn new() -> Self {
         // SAFETY: a `sigset_t` is plain data; each one is initialised by
         // `sigemptyset` or filled by the call that it is passed to, and none of
@@ -67,12 +66,12 @@ impl Blocked {
             libc::sigemptyset(&raw mut pending);
             libc::sigpending(&raw mut pending);
             let was_pending = libc::sigismember(&raw const pending, libc::SIGPIPE) == 1;
-            Self { only_sigpipe, before, was_pending, _here: std::marker::PhantomData }
+            Self { only_sigpipe, before, was_pending, _not_send: std::marker::PhantomData }
         }
     }
 
-    /// Takes back the SIGPIPE of a failed write, but not one that waited before it.
-    fn take_back(&self) {
+    /// Removes the pending SIGPIPE of a failed write. One that was pending before belongs to the host and stays.
+    fn discard_pending(&self) {
         if self.was_pending {
             return;
         }
@@ -90,7 +89,7 @@ impl Blocked {
 }
 
 #[cfg(target_os = "linux")]
-impl Drop for Blocked {
+impl Drop for BlockedSigpipe {
     fn drop(&mut self) {
         // SAFETY: `before` is the mask this thread had, saved by `new`.
         unsafe {

@@ -1,4 +1,4 @@
-//! Waiting for the exit of a child without reaping it.
+//! Waits for the exit of a child without reaping it.
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::pin::Pin;
@@ -12,63 +12,65 @@ use tokio::io::unix::AsyncFd;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::leader::Leader;
 use super::pipe::register;
+use super::session_leader::SessionLeader;
 
-/// The pause between looks at a child that nothing else can wait for.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+/// The pause between two checks of a child, if neither a pidfd nor a thread is available.
+const CHECK_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Becomes ready once, when the child has exited, and stays so.
+/// The wait for the exit of a child. Once ready, it stays ready.
 #[derive(Debug)]
-pub(super) enum Waiter {
-    /// The kernel tells the reactor.
+pub(super) enum ExitWaiter {
+    /// The reactor waits for the pidfd.
     Descriptor(AsyncFd<Arc<OwnedFd>>),
-    /// A thread waits; where there is no pidfd (macOS, old kernels, some sandboxes).
+    /// A thread waits, if there is no pidfd (macOS, old kernels, some sandboxes).
     Thread(oneshot::Receiver<()>),
-    /// Neither: the child is looked at again and again. This is for a host that has no descriptor and no thread left.
-    Looks(Arc<Leader>, Pin<Box<Sleep>>),
-    /// Nobody has waited yet; the runtime in which somebody does will be told.
-    Later(Arc<Leader>),
-    /// It has exited.
+    /// The child is checked at intervals, if the host has neither a descriptor nor a thread left. Otherwise the run would
+    /// end with an unknown status.
+    Checks(Arc<SessionLeader>, Pin<Box<Sleep>>),
+    /// The exit was not polled yet. The wait begins in the runtime of the first poll.
+    NotBegun(Arc<SessionLeader>),
+    /// The child has exited.
     Over,
 }
 
-impl Waiter {
-    /// The best way to wait for this child.
-    pub(super) fn new(leader: &Arc<Leader>) -> Self {
+impl ExitWaiter {
+    /// Begins to wait in the cheapest way that the system offers.
+    pub(super) fn begin(leader: &Arc<SessionLeader>) -> Self {
         let watched = leader.pidfd().and_then(|pidfd| register(Arc::clone(pidfd), Interest::READABLE).ok());
-        watched.map_or_else(|| Self::by_thread(leader), Self::Descriptor)
+        watched.map_or_else(|| Self::in_thread(leader), Self::Descriptor)
     }
 
-    /// Waits in a thread of its own, which ends with the child.
-    pub(super) fn by_thread(leader: &Arc<Leader>) -> Self {
+    /// Waits in a new thread, which ends when the child exits.
+    pub(super) fn in_thread(leader: &Arc<SessionLeader>) -> Self {
         let (sender, receiver) = oneshot::channel();
         let watched = Arc::clone(leader);
         let thread = std::thread::Builder::new().name("hookrail-wait".into()).spawn(move || {
             watched.wait_for_exit();
-            // The run may have been dropped meanwhile.
+            // This fails if the run was dropped meanwhile.
             let _ = sender.send(());
         });
         match thread {
             Ok(_) => Self::Thread(receiver),
-            Err(_) => Self::by_looking(leader),
+            Err(_) => Self::with_checks(leader),
         }
     }
 
-    pub(super) fn by_looking(leader: &Arc<Leader>) -> Self {
-        Self::Looks(Arc::clone(leader), Box::pin(sleep(BETWEEN_LOOKS)))
+    /// Checks the child at intervals.
+    pub(super) fn with_checks(leader: &Arc<SessionLeader>) -> Self {
+        Self::Checks(Arc::clone(leader), Box::pin(sleep(CHECK_INTERVAL)))
     }
 
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        if let Self::Later(leader) = self {
-            *self = Self::new(leader);
+        if let Self::NotBegun(leader) = self {
+            *self = Self::begin(leader);
         }
         let over = match self {
-            // An error means that the runtime is shutting down.
+            // An error means that the runtime shuts down.
             Self::Descriptor(fd) => fd.poll_read_ready(cx).is_ready(),
             Self::Thread(receiver) => Pin::new(receiver).poll(cx).is_ready(),
-            Self::Looks(leader, pause) => poll_looks(leader, pause, cx).is_ready(),
-            Self::Later(_) => false,
+            Self::Checks(leader, pause) => poll_checks(leader, pause, cx).is_ready(),
+            Self::NotBegun(_) => false,
             Self::Over => true,
         };
         if over {
@@ -80,19 +82,19 @@ impl Waiter {
     }
 }
 
-fn poll_looks(leader: &Leader, pause: &mut Pin<Box<Sleep>>, cx: &mut Context<'_>) -> Poll<()> {
+fn poll_checks(leader: &SessionLeader, pause: &mut Pin<Box<Sleep>>, cx: &mut Context<'_>) -> Poll<()> {
     loop {
         if leader.has_exited() {
             return Poll::Ready(());
         }
         ready!(pause.as_mut().poll(cx));
-        pause.as_mut().reset(Instant::now() + BETWEEN_LOOKS);
+        pause.as_mut().reset(Instant::now() + CHECK_INTERVAL);
     }
 }
 
-/// Waits on this thread until there is something to read, for at most that time, and says whether there is.
+/// Blocks this thread until the descriptor is readable, at most for this time, and returns whether it is.
 ///
-/// A signal or an error ends the wait early, which only means that the caller goes on waiting in another way.
+/// A signal or an error ends the wait early. The caller then waits in another way.
 pub(super) fn becomes_readable(fd: BorrowedFd<'_>, time: Duration) -> bool {
     let time = Timespec::try_from(time).ok();
     poll(&mut [PollFd::from_borrowed_fd(fd, PollFlags::IN)], time.as_ref()) == Ok(1)

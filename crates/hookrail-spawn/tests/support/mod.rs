@@ -1,4 +1,4 @@
-//! What the tests of real processes share.
+//! Helpers for the tests with real processes.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
@@ -8,20 +8,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, Command, Environment, Finished, SpawnError};
+use hookrail_spawn::{CancelToken, ChildResult, Command, Environment, SpawnError};
 use hookrail_testkit::{TestProject, child, process_state, processes_with_marker, wait_until};
 
-/// Ends a test that hangs; far longer than anything here takes.
+/// The time after which a test counts as hanging; far longer than any test takes.
 pub(crate) const HANG: Duration = Duration::from_secs(30);
 
-/// Longer than the hang guard: what waits for it has failed.
+/// A number of seconds longer than [`HANG`]: a test that waits for it has failed.
 pub(crate) const NEVER: &str = "600";
 
 /// The name of the marker variable.
 pub(crate) const MARKER: &str = "HOOKRAIL_TEST_RUN";
 
-/// Runs a command in the way that the test binary is about.
-pub(crate) async fn run(command: &Command, cancel: &CancelToken) -> Result<Finished, SpawnError> {
+/// Runs a command in the way that the test binary tests.
+pub(crate) async fn run(command: &Command, cancel: &CancelToken) -> Result<ChildResult, SpawnError> {
     match crate::WAY {
         "usual" => hookrail_spawn::run(command, cancel).await,
         _ => hookrail_spawn::run_holding_the_thread(command, cancel).await,
@@ -57,14 +57,14 @@ impl Case {
     }
 
     /// Runs to the end and fails the test if that takes too long.
-    pub(crate) async fn run(&self) -> Finished {
+    pub(crate) async fn run(&self) -> ChildResult {
         let cancel = CancelToken::new();
         let finished = tokio::time::timeout(HANG * 2, run(&self.command, &cancel));
         finished.await.expect("the run hangs").expect("the child starts")
     }
 
     /// Runs until the child is ready, then cancels, and returns the result.
-    pub(crate) async fn run_and_cancel(&self) -> Finished {
+    pub(crate) async fn run_and_cancel(&self) -> ChildResult {
         let cancel = CancelToken::new();
         let waiting = self.on_ready({
             let cancel = cancel.clone();
@@ -76,7 +76,7 @@ impl Case {
         finished
     }
 
-    /// Does something, in a thread, when the child has said that it is ready.
+    /// Calls a function in a thread when the child has reported that it is ready.
     pub(crate) fn on_ready(&self, then: impl FnOnce() + Send + 'static) -> std::thread::JoinHandle<()> {
         let ready = self.ready_file();
         std::thread::spawn(move || {
@@ -98,7 +98,7 @@ impl Case {
         processes_with_marker(MARKER, &self.marker)
     }
 
-    /// Waits until nothing of this run is alive, and says whether that came.
+    /// Waits until no process of this run is alive, and returns whether that happened.
     pub(crate) fn vanishes(&self) -> bool {
         wait_until(|| self.alive().is_empty(), HANG)
     }
@@ -119,12 +119,12 @@ pub(crate) fn is_reaped(pid: u32) -> bool {
 }
 
 /// The stdout of a run as text.
-pub(crate) fn stdout(finished: &Finished) -> &str {
+pub(crate) fn stdout(finished: &ChildResult) -> &str {
     finished.stdout.text().unwrap()
 }
 
-/// Does something in a thread that may read no more of other processes than an ordinary user may, also if the tests are
-/// run by root.
+/// Runs a function in a thread without capabilities, so that it reads no more of other processes than an ordinary user,
+/// even if root runs the tests.
 pub(crate) fn without_privileges(work: impl AsyncFnOnce() + Send) {
     // The version of the call that has two words for each set, and this thread.
     let header: [u32; 2] = [0x2008_0522, 0];

@@ -6,7 +6,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use hookrail_testkit::conformance::{Summary, coverage, folders, load, run_all};
+use hookrail_testkit::conformance::{CaseSummary, coverage, folders, load, run_all};
 
 const USAGE: &str = "usage: hookrail-conformance PROGRAM [FOLDER…]     run the cases (all of conformance/ by default)
        hookrail-conformance --coverage [ROOT]       write ROOT/COVERAGE.md (conformance/ by default)";
@@ -45,7 +45,7 @@ fn run(program: &str, named: &[String]) -> Result<bool, Box<dyn Error>> {
     for folder in &named {
         cases.extend(load(folder)?);
     }
-    let summary = Summary::of(&run_all(&cases, &program, WORKERS));
+    let summary = CaseSummary::from_verdicts(&run_all(&cases, &program, WORKERS));
     for name in &summary.skipped {
         println!("skipped: {name}");
     }

@@ -1,23 +1,26 @@
-//! Running many cases.
+//! Runs many cases.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::case::Case;
-use super::run::{Verdict, run};
+use super::case::ConformanceCase;
+use super::run::{CaseVerdict, run};
 
-/// The folders of cases under `root`, sorted by name.
+/// The folder with cases of the bridge, which have another shape and a test of their own.
+const BRIDGE_CASES: &str = "agents";
+
+/// Returns the folders of cases of the dialects under `root`, sorted by name.
 ///
 /// # Errors
 ///
-/// When `root` cannot be read.
+/// If `root` cannot be read.
 pub fn folders(root: &Path) -> io::Result<Vec<PathBuf>> {
     let mut folders = Vec::new();
     for entry in std::fs::read_dir(root)? {
         let path = entry?.path();
-        if path.is_dir() {
+        if path.is_dir() && !path.ends_with(BRIDGE_CASES) {
             folders.push(path);
         }
     }
@@ -25,13 +28,17 @@ pub fn folders(root: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// Runs the cases, at most `workers` at a time. The verdicts come in the order of the cases.
+/// Runs the cases, at most `workers` at a time. The verdicts have the order of the cases.
 #[must_use]
-pub fn run_all<'a>(cases: &'a [Case], program: &Path, workers: usize) -> Vec<(&'a Case, Verdict)> {
+pub fn run_all<'a>(
+    cases: &'a [ConformanceCase],
+    program: &Path,
+    workers: usize,
+) -> Vec<(&'a ConformanceCase, CaseVerdict)> {
     let next = AtomicUsize::new(0);
     let verdicts = Mutex::new(Vec::with_capacity(cases.len()));
     let work = || {
-        while let Some((index, case)) = take(cases, &next) {
+        while let Some((index, case)) = next_case(cases, &next) {
             let verdict = run(case, program);
             verdicts.lock().unwrap_or_else(PoisonError::into_inner).push((index, case, verdict));
         }
@@ -46,15 +53,15 @@ pub fn run_all<'a>(cases: &'a [Case], program: &Path, workers: usize) -> Vec<(&'
     verdicts.into_iter().map(|(_, case, verdict)| (case, verdict)).collect()
 }
 
-fn take<'a>(cases: &'a [Case], next: &AtomicUsize) -> Option<(usize, &'a Case)> {
+fn next_case<'a>(cases: &'a [ConformanceCase], next: &AtomicUsize) -> Option<(usize, &'a ConformanceCase)> {
     let index = next.fetch_add(1, Ordering::Relaxed);
     cases.get(index).map(|case| (index, case))
 }
 
-/// What came of many cases.
+/// The results of many cases.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
-    /// How many passed.
+pub struct CaseSummary {
+    /// The number of cases that passed.
     pub passed: usize,
     /// One line for each case that failed, and one below it for each mismatch.
     pub failures: Vec<String>,
@@ -62,16 +69,16 @@ pub struct Summary {
     pub skipped: Vec<String>,
 }
 
-impl Summary {
+impl CaseSummary {
     /// Sums up the verdicts.
     #[must_use]
-    pub fn of(verdicts: &[(&Case, Verdict)]) -> Self {
+    pub fn from_verdicts(verdicts: &[(&ConformanceCase, CaseVerdict)]) -> Self {
         let mut summary = Self::default();
         for (case, verdict) in verdicts {
             match verdict {
-                Verdict::Passed => summary.passed += 1,
-                Verdict::Skipped { missing } => summary.skipped.push(format!("{} (no {missing})", case.name)),
-                Verdict::Failed { mismatches } => {
+                CaseVerdict::Passed => summary.passed += 1,
+                CaseVerdict::Skipped { missing } => summary.skipped.push(format!("{} (no {missing})", case.name)),
+                CaseVerdict::Failed { mismatches } => {
                     let file = case.file.file_name().unwrap_or_default().to_string_lossy();
                     let mut line = format!("{file}: {} [{}]", case.name, case.cites.join(", "));
                     for mismatch in mismatches {
@@ -85,7 +92,7 @@ impl Summary {
     }
 }
 
-impl std::fmt::Display for Summary {
+impl std::fmt::Display for CaseSummary {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (failed, skipped) = (self.failures.len(), self.skipped.len());
         write!(formatter, "{} passed, {failed} failed, {skipped} skipped", self.passed)

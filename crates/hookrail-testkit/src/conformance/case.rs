@@ -9,7 +9,7 @@ use serde_json::Value;
 /// One case: what is configured, what is run, what must come of it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Case {
+pub struct ConformanceCase {
     /// A sentence that says what must hold; unique in its folder.
     pub name: String,
     /// Where that is laid down; at least one.
@@ -41,7 +41,7 @@ pub struct Case {
     #[serde(default)]
     pub skip_without: Vec<String>,
     /// What must come of it.
-    pub expect: Expectation,
+    pub expect: CaseExpectation,
     /// The file the case stands in.
     #[serde(skip)]
     pub file: PathBuf,
@@ -50,7 +50,7 @@ pub struct Case {
 /// What must come of a case. Only what is given is compared.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Expectation {
+pub struct CaseExpectation {
     /// The exit status.
     #[serde(default)]
     pub exit: Option<i32>,
@@ -83,7 +83,7 @@ pub enum FileExpectation {
     Absent(bool),
 }
 
-impl Case {
+impl ConformanceCase {
     /// Every pattern of the case.
     pub(super) fn patterns(&self) -> impl Iterator<Item = &Value> {
         let expect = &self.expect;

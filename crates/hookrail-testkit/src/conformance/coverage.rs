@@ -1,30 +1,30 @@
-//! Which rules of the specification the cases cite, and why the others have none.
+//! The rules of the specification that the cases cite, and the reasons why the others have no case.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::case::Case;
+use super::case::ConformanceCase;
 use super::load::LoadError;
 
-/// How many rules `docs/specification/llxprt.md` has.
+/// The number of rules in `docs/specification/llxprt.md`.
 pub const RULES: usize = 158;
 
-/// The command that writes `COVERAGE.md` anew.
+/// The command that writes `COVERAGE.md`.
 pub const COVERAGE_COMMAND: &str = "cargo run -p hookrail-testkit --bin hookrail-conformance -- --coverage conformance";
 
-/// The file that says why a rule has no case.
+/// The file with the reasons why rules have no case.
 pub(super) const REASONS: &str = "not-covered.json";
 
-/// What stands in the table for a rule without case or reason.
+/// The entry in the table for a rule without a case or a reason.
 const OPEN: &str = "not yet covered";
 
-/// The text of `COVERAGE.md` for the cases of the folder `llxprt`.
+/// Returns the text of `COVERAGE.md` for the cases of the folder `llxprt`.
 ///
 /// # Errors
 ///
-/// When the reasons cannot be read.
-pub fn coverage(cases: &[Case], folder: &Path) -> Result<String, LoadError> {
+/// If the reasons cannot be read.
+pub fn coverage(cases: &[ConformanceCase], folder: &Path) -> Result<String, LoadError> {
     let reasons = reasons(&folder.join(REASONS))?;
     let mut cited: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for case in cases {

@@ -1,14 +1,14 @@
-//! Reading a folder of cases. What is malformed is an error here, so that it cannot pass for a passed case.
+//! Reads a folder of cases. A malformed case is an error, so that it cannot count as passed.
 
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::case::Case;
+use super::case::ConformanceCase;
 use super::coverage::REASONS;
 use super::pattern;
 
-/// Why a folder of cases could not be loaded.
+/// The reason why a folder of cases could not be loaded.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum LoadError {
@@ -39,13 +39,13 @@ impl fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-/// The cases of a folder, file by file in the order of the names.
+/// Returns the cases of a folder, file by file in the order of their names.
 ///
 /// # Errors
 ///
-/// When a file cannot be read, is not a list of cases, or a case has a name that is taken, no citation, an unknown
+/// If a file cannot be read, is not a list of cases, or a case has a name that is taken, no citation, an unknown
 /// key or a pattern that nothing can match.
-pub fn load(folder: &Path) -> Result<Vec<Case>, LoadError> {
+pub fn load(folder: &Path) -> Result<Vec<ConformanceCase>, LoadError> {
     let mut cases = Vec::new();
     let mut names = BTreeSet::new();
     for file in case_files(folder)? {
@@ -75,9 +75,9 @@ fn case_files(folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
     Ok(files)
 }
 
-fn read(file: &Path) -> Result<Vec<Case>, LoadError> {
+fn read(file: &Path) -> Result<Vec<ConformanceCase>, LoadError> {
     let text = std::fs::read_to_string(file).map_err(|error| LoadError::Unreadable(file.to_owned(), error))?;
-    let mut cases: Vec<Case> =
+    let mut cases: Vec<ConformanceCase> =
         serde_json::from_str(&text).map_err(|error| LoadError::Malformed(file.to_owned(), error))?;
     for case in &mut cases {
         file.clone_into(&mut case.file);
@@ -85,7 +85,7 @@ fn read(file: &Path) -> Result<Vec<Case>, LoadError> {
     Ok(cases)
 }
 
-fn check(case: &Case, names: &mut BTreeSet<String>) -> Result<(), String> {
+fn check(case: &ConformanceCase, names: &mut BTreeSet<String>) -> Result<(), String> {
     if case.name.trim().is_empty() {
         return Err("it has no name".to_owned());
     }

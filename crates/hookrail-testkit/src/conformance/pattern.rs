@@ -1,18 +1,18 @@
-//! Matching by subset: what a pattern does not mention does not matter.
+//! Compares by subset: what a pattern does not mention is not compared.
 
 use serde_json::{Map, Value};
 
-/// How many characters of a value a message shows.
+/// The most characters of a value in a message.
 const SHOWN: usize = 400;
 
-/// One thing that is not as the case says.
+/// One difference between the result and the expectation of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
-    /// Where: `exit`, `json` or a file's path, with a JSON pointer where there is one.
+    /// The place: `exit`, `json` or a file's path, with a JSON pointer if there is one.
     pub place: String,
-    /// What the case says.
+    /// What the case expects.
     pub expected: String,
-    /// What was there.
+    /// What was found.
     pub found: String,
 }
 
@@ -28,7 +28,7 @@ impl std::fmt::Display for Mismatch {
     }
 }
 
-/// The operators there are.
+/// All operators.
 const OPERATORS: &[&str] =
     &["$absent", "$contains", "$has", "$json", "$lacks", "$length", "$not", "$present", "$squeezed"];
 
@@ -128,7 +128,7 @@ fn matches(pattern: &Value, found: Option<&Value>) -> bool {
     out.is_empty()
 }
 
-/// The text without the white space that stands outside of JSON strings.
+/// Returns the text without the white space outside of JSON strings.
 fn squeezed(text: &str) -> String {
     let (mut quoted, mut escape) = (false, false);
     text.chars()
@@ -153,7 +153,7 @@ fn shown(value: Option<&Value>) -> String {
     }
 }
 
-/// A key as RFC 6901 writes it in a pointer.
+/// Escapes a key for a JSON pointer (RFC 6901).
 fn escaped(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::case::{Case, FileExpectation};
+use super::case::{ConformanceCase, FileExpectation};
 use super::pattern::{Mismatch, compare};
-use super::sandbox::{Finished, Sandbox};
+use super::sandbox::{CaseFolder, CommandResult};
 
 /// What came of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CaseVerdict {
     /// Everything is as the case says.
     Passed,
     /// Something is not.
@@ -27,17 +27,17 @@ pub enum Verdict {
 
 /// Runs one case against `program`, in a folder of its own.
 #[must_use]
-pub fn run(case: &Case, program: &Path) -> Verdict {
+pub fn run(case: &ConformanceCase, program: &Path) -> CaseVerdict {
     if let Some(missing) = case.skip_without.iter().find(|name| !is_installed(name)) {
-        return Verdict::Skipped { missing: missing.clone() };
+        return CaseVerdict::Skipped { missing: missing.clone() };
     }
     let mismatches = attempt(case, program)
         .unwrap_or_else(|error| vec![Mismatch::new("program", "a case that can be run", error.to_string())]);
-    if mismatches.is_empty() { Verdict::Passed } else { Verdict::Failed { mismatches } }
+    if mismatches.is_empty() { CaseVerdict::Passed } else { CaseVerdict::Failed { mismatches } }
 }
 
-fn attempt(case: &Case, program: &Path) -> std::io::Result<Vec<Mismatch>> {
-    let sandbox = Sandbox::new(case)?;
+fn attempt(case: &ConformanceCase, program: &Path) -> std::io::Result<Vec<Mismatch>> {
+    let sandbox = CaseFolder::new(case)?;
     for arguments in &case.before {
         let finished = sandbox.run(program, case, arguments, false)?;
         if !finished.status.is_some_and(|status| status.success()) {
@@ -58,7 +58,7 @@ fn attempt(case: &Case, program: &Path) -> std::io::Result<Vec<Mismatch>> {
     Ok(out)
 }
 
-fn streams(case: &Case, sandbox: &Sandbox, finished: &Finished, out: &mut Vec<Mismatch>) {
+fn streams(case: &ConformanceCase, sandbox: &CaseFolder, finished: &CommandResult, out: &mut Vec<Mismatch>) {
     let expect = &case.expect;
     let code = finished.status.and_then(|status| status.code());
     if let Some(exit) = expect.exit
@@ -86,7 +86,7 @@ fn streams(case: &Case, sandbox: &Sandbox, finished: &Finished, out: &mut Vec<Mi
     }
 }
 
-fn file(path: &str, expected: &FileExpectation, sandbox: &Sandbox, out: &mut Vec<Mismatch>) {
+fn file(path: &str, expected: &FileExpectation, sandbox: &CaseFolder, out: &mut Vec<Mismatch>) {
     let found = std::fs::read(sandbox.path(path)).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     match (expected, found) {
         (FileExpectation::Absent(true), Ok(text)) => out.push(Mismatch::new(path, "no such file", text)),
@@ -102,7 +102,7 @@ fn file(path: &str, expected: &FileExpectation, sandbox: &Sandbox, out: &mut Vec
     }
 }
 
-fn ended(finished: &Finished) -> String {
+fn ended(finished: &CommandResult) -> String {
     match finished.status {
         Some(status) => status.code().map_or_else(|| status.to_string(), |code| code.to_string()),
         None => "it had not ended at the runner's limit".to_owned(),

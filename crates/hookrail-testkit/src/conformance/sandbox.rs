@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::case::Case;
+use super::case::ConformanceCase;
 
 /// When a program counts as hanging.
 const LIMIT: Duration = Duration::from_secs(90);
 
 /// What came of a command.
-pub(super) struct Finished {
+pub(super) struct CommandResult {
     /// Its exit status; none when it had to be ended.
     pub(super) status: Option<ExitStatus>,
     pub(super) stdout: String,
@@ -25,14 +25,14 @@ pub(super) struct Finished {
 }
 
 /// A temporary folder with everything a case brings.
-pub(super) struct Sandbox {
+pub(super) struct CaseFolder {
     folder: TempDir,
     root: PathBuf,
 }
 
-impl Sandbox {
+impl CaseFolder {
     /// Writes the case's files.
-    pub(super) fn new(case: &Case) -> io::Result<Self> {
+    pub(super) fn new(case: &ConformanceCase) -> io::Result<Self> {
         let folder = TempDir::with_prefix("conformance-")?;
         let root = fs::canonicalize(folder.path())?;
         let sandbox = Self { folder, root };
@@ -91,7 +91,13 @@ impl Sandbox {
     }
 
     /// Runs one command of the case. Its streams are files, so that nothing it leaves behind can hold them open.
-    pub(super) fn run(&self, program: &Path, case: &Case, arguments: &[String], json: bool) -> io::Result<Finished> {
+    pub(super) fn run(
+        &self,
+        program: &Path,
+        case: &ConformanceCase,
+        arguments: &[String],
+        json: bool,
+    ) -> io::Result<CommandResult> {
         let streams = self.folder.path();
         let (out, err) = (streams.join(".stdout"), streams.join(".stderr"));
         let mut command = Command::new(program);
@@ -126,10 +132,10 @@ impl Sandbox {
             std::thread::sleep(Duration::from_millis(3));
         };
         let text = |path| fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-        Ok(Finished { status, took: started.elapsed(), stdout: text(&out)?, stderr: text(&err)? })
+        Ok(CommandResult { status, took: started.elapsed(), stdout: text(&out)?, stderr: text(&err)? })
     }
 
-    fn stdin(&self, case: &Case) -> io::Result<Stdio> {
+    fn stdin(&self, case: &ConformanceCase) -> io::Result<Stdio> {
         let Some(text) = &case.stdin else { return Ok(Stdio::null()) };
         let path = self.folder.path().join(".stdin");
         fs::write(&path, self.fill(text))?;

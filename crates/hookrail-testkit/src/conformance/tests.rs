@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::pattern::{check, compare};
-use super::{COVERAGE_COMMAND, Case, Verdict, coverage, load, run, run_all};
+use super::{COVERAGE_COMMAND, CaseVerdict, ConformanceCase, coverage, load, run, run_all};
 
 fn differences(pattern: Value, found: &Value) -> Vec<String> {
     let mut out = Vec::new();
@@ -88,7 +88,7 @@ fn malformed_cases_are_not_loaded() {
 
 /// A program that answers like the tested ones: it prints a file named by an argument.
 #[cfg(unix)]
-fn answering(cases: &Value) -> (TempDir, Vec<Case>, PathBuf) {
+fn answering(cases: &Value) -> (TempDir, Vec<ConformanceCase>, PathBuf) {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = folder_with(cases);
     let program = folder.path().join("program");
@@ -115,13 +115,13 @@ fn a_case_is_run_and_compared() {
     wrong["expect"] = json!({ "exit": 0, "json": { "cwd": 2 }, "files": { "home/answer": { "absent": true } } });
     let lacking = case("lacking", &json!({ "skip_without": ["no-such-program-anywhere"] }));
     let (_folder, cases, program) = answering(&json!([right, wrong, lacking]));
-    assert_eq!(run(&cases[0], &program), Verdict::Passed);
-    let Verdict::Failed { mismatches } = run(&cases[1], &program) else { panic!("the second case must fail") };
+    assert_eq!(run(&cases[0], &program), CaseVerdict::Passed);
+    let CaseVerdict::Failed { mismatches } = run(&cases[1], &program) else { panic!("the second case must fail") };
     let places: Vec<_> = mismatches.iter().map(|mismatch| mismatch.place.as_str()).collect();
     assert_eq!(places, ["exit", "json/cwd", "home/answer"]);
     let verdicts = run_all(&cases, &program, 2);
-    assert_eq!(verdicts[2].1, Verdict::Skipped { missing: "no-such-program-anywhere".to_owned() });
-    assert_eq!(super::Summary::of(&verdicts).to_string(), "1 passed, 1 failed, 1 skipped");
+    assert_eq!(verdicts[2].1, CaseVerdict::Skipped { missing: "no-such-program-anywhere".to_owned() });
+    assert_eq!(super::CaseSummary::from_verdicts(&verdicts).to_string(), "1 passed, 1 failed, 1 skipped");
 }
 
 #[test]

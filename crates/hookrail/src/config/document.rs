@@ -1,4 +1,4 @@
-//! A parsed file: a tree of values that know where they stand.
+//! A parsed file: a tree of values with their places.
 
 use std::ops::Range;
 use std::path::Path;
@@ -20,7 +20,7 @@ pub(crate) struct Document {
     root: Option<Node>,
 }
 
-/// A value and where it stands.
+/// A value and its place in the file.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) span: Range<usize>,
@@ -39,7 +39,7 @@ pub(crate) enum Shape {
     Null,
 }
 
-/// A key and where it stands.
+/// A key and its place in the file.
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
     pub(crate) name: String,
@@ -84,7 +84,7 @@ impl Document {
         self.root.as_ref()
     }
 
-    /// Where a span is.
+    /// The place of a span.
     pub(crate) fn location(&self, span: &Range<usize>) -> Location {
         self.lines.location(&self.file, span.clone())
     }
@@ -107,14 +107,14 @@ impl Document {
         }
     }
 
-    /// Reports keys that stand twice in one object, anywhere below a node. The last one counts.
+    /// Reports keys that an object anywhere below a node has more than once. The last value is used.
     pub(crate) fn duplicate_keys(&self, node: &Node, found: &mut Vec<Diagnostic>) {
         match &node.shape {
             Shape::Object(members) => {
                 let mut seen = std::collections::HashSet::new();
                 for (key, value) in members {
                     if !seen.insert(key.name.as_str()) {
-                        let message = format!("`{}` stands more than once here; the last one counts", key.name);
+                        let message = format!("duplicate key `{}`; the last value is used", key.name);
                         found.push(self.finding(Code::DuplicateKey, &key.span, message));
                     }
                     self.duplicate_keys(value, found);
@@ -139,7 +139,7 @@ impl Node {
         }
     }
 
-    /// The member of that name; the last one where it stands twice.
+    /// The member of that name; the last one if there are several.
     pub(crate) fn get(&self, name: &str) -> Option<&Node> {
         self.member(name).map(|(_, value)| value)
     }

@@ -3,6 +3,7 @@
 
 use std::io::{self, Read};
 use std::path::Path;
+use std::time::SystemTime;
 
 /// More than this is no configuration file.
 const LARGEST: u64 = 16 * 1024 * 1024;
@@ -11,7 +12,7 @@ const LARGEST: u64 = 16 * 1024 * 1024;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadProblem {
-    /// The operating system says no.
+    /// An error of the operating system.
     #[error("{0}")]
     Io(#[from] io::Error),
     /// A directory, a device, a pipe: reading could block for ever.
@@ -46,14 +47,23 @@ pub fn read_file(path: &Path) -> Result<Option<String>, ReadProblem> {
     if !about.is_file() {
         return Err(ReadProblem::NotAFile);
     }
-    let expected = about.len().min(LARGEST) + 1;
-    let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or_default());
-    hookrail_spawn::open_regular(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
-    if u64::try_from(bytes.len()).is_ok_and(|length| length > LARGEST) {
-        return Err(ReadProblem::TooLarge);
-    }
+    let bytes = read_within(path, &mut { LARGEST })?.ok_or(ReadProblem::TooLarge)?;
     let text = String::from_utf8(bytes).map_err(|_| ReadProblem::NotText)?;
     Ok(Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)))
+}
+
+/// The bytes of a regular file, which are taken from the budget; nothing if the budget is smaller than the file.
+pub(crate) fn read_within(path: &Path, budget: &mut u64) -> io::Result<Option<Vec<u8>>> {
+    let file = hookrail_spawn::open_regular(path)?;
+    // A file that says it is too large is not even begun.
+    if file.metadata()?.len() > *budget {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    let length = file.take(*budget + 1).read_to_end(&mut bytes)?;
+    let Some(left) = u64::try_from(length).ok().and_then(|length| budget.checked_sub(length)) else { return Ok(None) };
+    *budget = left;
+    Ok(Some(bytes))
 }
 
 /// Whether two paths are written alike, or lead to one and the same place.
@@ -62,4 +72,32 @@ pub(crate) fn same_place(one: &Path, other: &Path) -> bool {
     let both_exist = || one.exists() && other.exists();
     one == other
         || (both_exist() && matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other))
+}
+
+/// What changes with every change of a file, so that two states of it can be told apart without reading it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct FileStamp {
+    length: u64,
+    modified: Option<SystemTime>,
+    /// Device, number and time of the last change of anything, where the system has them.
+    node: (u64, u64, i64, i64),
+}
+
+impl FileStamp {
+    /// Looks at a file; nothing if there is none.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        let about = path.metadata().ok()?;
+        Some(Self { length: about.len(), modified: about.modified().ok(), node: node(&about) })
+    }
+}
+
+#[cfg(unix)]
+fn node(about: &std::fs::Metadata) -> (u64, u64, i64, i64) {
+    use std::os::unix::fs::MetadataExt as _;
+    (about.dev(), about.ino(), about.ctime(), about.ctime_nsec())
+}
+
+#[cfg(not(unix))]
+fn node(_about: &std::fs::Metadata) -> (u64, u64, i64, i64) {
+    (0, 0, 0, 0)
 }

@@ -10,7 +10,7 @@ mod sources;
 mod suggest;
 
 pub(crate) use document::{Document, Key, Node, Shape};
-pub(crate) use file::same_place;
+pub(crate) use file::{FileStamp, read_within, same_place};
 pub use file::{ReadProblem, read_file};
 pub use path::without_dots;
 pub(crate) use sources::{

@@ -11,10 +11,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::document::Document;
-use super::file::{ReadProblem, read_file};
+use super::file::{FileStamp, ReadProblem, read_file};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::registry::DialectId;
 use crate::hook::Trust;
+use crate::names::named;
 use crate::source::{Location, SourceKind};
 use crate::trust::{Coverage, Digest, NamedFile};
 
@@ -35,26 +36,23 @@ pub(crate) enum LoadMode {
     Reload,
 }
 
-/// Why the last good version of a source is in force.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeptReason {
-    /// It is empty, broken or cannot be read.
-    Unusable,
-    /// It is gone, and nothing said that this is on purpose.
-    Removed,
-    /// It could not be read for want of descriptors, memory or threads; the next event tries again.
-    OutOfResources,
+named! {
+    /// Why the last good version of a source is in force.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum KeptReason {
+        /// It is empty, broken or cannot be read.
+        Unusable = "unusable",
+        /// It is gone, and nothing said that this is on purpose.
+        Removed = "removed",
+        /// It could not be read for want of descriptors, memory or threads; the next event tries again.
+        OutOfResources = "out-of-resources",
+    }
 }
 
 impl KeptReason {
-    /// The name used in JSON and in messages.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Unusable => "unusable",
-            Self::Removed => "removed",
-            Self::OutOfResources => "out-of-resources",
-        }
+    /// Why a source is kept that this error kept from being read.
+    pub(crate) fn of_error(error: &io::Error) -> Self {
+        if is_want_of_resources(error) { Self::OutOfResources } else { Self::Unusable }
     }
 }
 
@@ -65,12 +63,6 @@ pub struct KeptSource {
     pub path: PathBuf,
     /// Why its current state is not in force.
     pub reason: KeptReason,
-}
-
-impl KeptSource {
-    pub(crate) fn new(path: &Path, reason: KeptReason) -> Self {
-        Self { path: path.to_owned(), reason }
-    }
 }
 
 /// A source that exists, cannot be used, and has no earlier version in this process.
@@ -202,27 +194,22 @@ pub(crate) struct SourceReport {
 /// One load, through which every source is read.
 pub(crate) struct Reading<'s> {
     store: &'s mut SourceStore,
-    mode: LoadMode,
+    pub(crate) mode: LoadMode,
     /// Whether anything that the project brings was trusted: what an untrusted project brings is never missed.
     project_counts: bool,
     pub(crate) report: SourceReport,
 }
 
 /// What is at a path now.
-enum Now {
+enum CurrentState {
     Text(String),
     Gone,
-    Unreadable(Diagnostic),
-    OutOfResources(Diagnostic),
+    Unreadable(Diagnostic, KeptReason),
 }
 
 impl<'s> Reading<'s> {
     pub(crate) fn new(store: &'s mut SourceStore, mode: LoadMode, project_counts: bool) -> Self {
         Self { store, mode, project_counts, report: SourceReport::default() }
-    }
-
-    pub(crate) fn mode(&self) -> LoadMode {
-        self.mode
     }
 
     /// Records a path that was looked for.
@@ -242,32 +229,33 @@ impl<'s> Reading<'s> {
         let mut now = self.now(place.path);
         let mut parsed = parsed(place.path, &now, &parse);
         // A program that begins in the moment in which a file is written sees half of it.
-        if self.mode == LoadMode::First && matches!(parsed.verdict, Verdict::Broken) && matches!(now, Now::Text(_)) {
+        if self.mode == LoadMode::First
+            && matches!(parsed.verdict, Verdict::Broken)
+            && matches!(now, CurrentState::Text(_))
+        {
             let again = self.settled(place.path);
-            if !matches!((&now, &again), (Now::Text(before), Now::Text(after)) if before == after) {
+            if !matches!((&now, &again), (CurrentState::Text(before), CurrentState::Text(after)) if before == after) {
                 parsed = self::parsed(place.path, &again, &parse);
                 now = again;
             }
         }
         let reason = match now {
-            Now::Text(text) if parsed.verdict == Verdict::Usable => {
+            CurrentState::Text(text) if parsed.verdict == Verdict::Usable => {
                 found.append(&mut parsed.problems);
                 let text: Arc<str> = text.into();
                 self.store.good.insert(place.path.to_owned(), Arc::clone(&text));
                 self.report.in_force.insert(place.path.to_owned(), text);
                 return parsed.value.map_or(Source::Absent, Source::InForce);
             }
-            Now::Gone if self.mode != LoadMode::Refresh => {
+            CurrentState::Gone if self.mode != LoadMode::Refresh => {
                 self.store.good.remove(place.path);
                 return Source::Absent;
             }
-            Now::Gone => KeptReason::Removed,
-            Now::OutOfResources(_) => {
-                self.report.try_again = true;
-                KeptReason::OutOfResources
-            }
-            Now::Text(_) | Now::Unreadable(_) => KeptReason::Unusable,
+            CurrentState::Gone => KeptReason::Removed,
+            CurrentState::Unreadable(_, reason) => reason,
+            CurrentState::Text(_) => KeptReason::Unusable,
         };
+        self.report.try_again |= reason == KeptReason::OutOfResources;
         let good = self.store.good.get(place.path).cloned();
         let kept = good.as_ref().and_then(|text| parse(text).value);
         if let (Some(text), Some(value)) = (good, kept) {
@@ -308,7 +296,7 @@ impl<'s> Reading<'s> {
     /// Reports that the last good version of a source is in force.
     pub(crate) fn keep(&mut self, path: &Path, reason: KeptReason, found: &mut Vec<Diagnostic>) {
         found.push(kept_finding(path, reason));
-        self.report.kept.push(KeptSource::new(path, reason));
+        self.report.kept.push(KeptSource { path: path.to_owned(), reason });
     }
 
     /// Records a source that is there and cannot be used.
@@ -327,11 +315,6 @@ impl<'s> Reading<'s> {
             format!("{} {digest}\n", file.path.display())
         });
         self.report.in_force.insert(module.to_owned(), digests.collect::<String>().into());
-    }
-
-    /// Marks the load to be done again, because something could not be looked at for want of resources.
-    pub(crate) fn try_again(&mut self) {
-        self.report.try_again = true;
     }
 
     /// Whether a path is there, or its last good version is. What cannot be looked at is there: reading it says why.
@@ -378,7 +361,8 @@ impl<'s> Reading<'s> {
             Ok(entries) => entries,
             Err(error) if is_absence(&error) && !folder.is_symlink() => BTreeSet::new(),
             Err(error) => {
-                self.report.try_again |= is_want_of_resources(&error);
+                let reason = KeptReason::of_error(&error);
+                self.report.try_again |= reason == KeptReason::OutOfResources;
                 let known = self.store.listed.get(folder).cloned();
                 let message = format!("the folder `{}` cannot be read: {error}", folder.display());
                 found.push(Diagnostic::new(Code::FileUnreadable, &message).at(Location::whole_file(folder)));
@@ -386,8 +370,6 @@ impl<'s> Reading<'s> {
                     self.unusable(place, message);
                     return Vec::new();
                 };
-                let reason =
-                    if is_want_of_resources(&error) { KeptReason::OutOfResources } else { KeptReason::Unusable };
                 self.keep(folder, reason, found);
                 return known;
             }
@@ -430,7 +412,7 @@ impl<'s> Reading<'s> {
     /// Waits until files look the same twice, if they have to be read because they changed.
     pub(crate) fn settle(&self, paths: &[PathBuf]) {
         let started = Instant::now();
-        let look = || paths.iter().map(|path| Signature::of(path)).collect::<Vec<_>>();
+        let look = || paths.iter().map(|path| FileStamp::of(path)).collect::<Vec<_>>();
         let mut before = look();
         while started.elapsed() < LONGEST_SETTLING {
             std::thread::sleep(SETTLING);
@@ -443,61 +425,61 @@ impl<'s> Reading<'s> {
     }
 
     /// What is at a path now. A text that is not the one in force is read when it is stable.
-    fn now(&self, path: &Path) -> Now {
+    fn now(&self, path: &Path) -> CurrentState {
         let read = read_file(path);
         let known = self.store.good.get(path);
         match &read {
-            Ok(None) if known.is_none() => return Now::Gone,
-            Ok(None) if self.mode == LoadMode::Refresh => return Now::Gone,
+            Ok(None) if known.is_none() => return CurrentState::Gone,
+            Ok(None) if self.mode == LoadMode::Refresh => return CurrentState::Gone,
             Ok(Some(text)) if known.is_some_and(|known| **known == **text) => {}
             Ok(_) if self.mode != LoadMode::First => return self.settled(path),
             _ => {}
         }
-        Now::of(path, read)
+        CurrentState::of(path, read)
     }
 
     /// The text of a file once it looks the same twice.
-    fn settled(&self, path: &Path) -> Now {
+    fn settled(&self, path: &Path) -> CurrentState {
         let started = Instant::now();
         loop {
-            let before = Signature::of(path);
+            let before = FileStamp::of(path);
             let read = read_file(path);
             std::thread::sleep(SETTLING);
-            if Signature::of(path) == before || started.elapsed() > LONGEST_SETTLING {
-                return Now::of(path, read);
+            if FileStamp::of(path) == before || started.elapsed() > LONGEST_SETTLING {
+                return CurrentState::of(path, read);
             }
         }
     }
 }
 
-impl Now {
+impl CurrentState {
     fn of(path: &Path, read: Result<Option<String>, ReadProblem>) -> Self {
-        let unreadable = |problem: &ReadProblem| {
-            let message = format!("`{}` cannot be read: {problem}", path.display());
-            Diagnostic::new(Code::FileUnreadable, message).at(Location::whole_file(path))
-        };
         match read {
             Ok(Some(text)) => Self::Text(text),
             Ok(None) => Self::Gone,
-            Err(ReadProblem::Io(error)) if is_want_of_resources(&error) => {
-                Self::OutOfResources(unreadable(&ReadProblem::Io(error)))
+            Err(problem) => {
+                let message = format!("`{}` cannot be read: {problem}", path.display());
+                let reason = match &problem {
+                    ReadProblem::Io(error) => KeptReason::of_error(error),
+                    ReadProblem::NotAFile | ReadProblem::TooLarge | ReadProblem::NotText => KeptReason::Unusable,
+                };
+                Self::Unreadable(Diagnostic::new(Code::FileUnreadable, message).at(Location::whole_file(path)), reason)
             }
-            Err(problem) => Self::Unreadable(unreadable(&problem)),
         }
     }
 }
 
 /// What a reader makes of the current state. An empty file is what a save that was cut short leaves behind.
-fn parsed<T>(path: &Path, now: &Now, parse: impl Fn(&str) -> Parsed<T>) -> Parsed<T> {
+fn parsed<T>(path: &Path, now: &CurrentState, parse: impl Fn(&str) -> Parsed<T>) -> Parsed<T> {
     match now {
-        Now::Text(text) if text.trim().is_empty() => {
+        CurrentState::Text(text) if text.trim().is_empty() => {
             let message = format!("`{}` is empty", path.display());
             let hint = "repair it, or remove it if it is meant to say nothing";
             Parsed::broken(Diagnostic::new(Code::FileEmpty, message).at(Location::whole_file(path)).hint(hint))
         }
-        Now::Text(text) => parse(text),
-        Now::Gone => Parsed { value: None, problems: Vec::new(), verdict: Verdict::Broken },
-        Now::Unreadable(problem) | Now::OutOfResources(problem) => Parsed::broken(problem.clone()),
+        CurrentState::Text(text) => parse(text),
+        CurrentState::Gone => Parsed { value: None, problems: Vec::new(), verdict: Verdict::Broken },
+        CurrentState::Unreadable(problem, _) => Parsed::broken(problem.clone()),
     }
 }
 
@@ -539,26 +521,6 @@ pub fn is_want_of_resources(error: &io::Error) -> bool {
         || (cfg!(unix) && error.raw_os_error().is_some_and(|number| DESCRIPTORS.contains(&number)))
 }
 
-/// What tells one state of a file from another without reading it.
-#[derive(Debug, PartialEq, Eq)]
-struct Signature(Option<(u64, u64, Option<std::time::SystemTime>)>);
-
-impl Signature {
-    fn of(path: &Path) -> Self {
-        Self(path.metadata().ok().map(|about| (inode(&about), about.len(), about.modified().ok())))
-    }
-}
-
-#[cfg(unix)]
-fn inode(about: &std::fs::Metadata) -> u64 {
-    std::os::unix::fs::MetadataExt::ino(about)
-}
-
-#[cfg(not(unix))]
-fn inode(_about: &std::fs::Metadata) -> u64 {
-    0
-}
-
 fn entries(folder: &Path) -> io::Result<BTreeSet<Entry>> {
     let mut found = BTreeSet::new();
     for entry in std::fs::read_dir(folder)? {
@@ -584,8 +546,8 @@ fn entries(folder: &Path) -> io::Result<BTreeSet<Entry>> {
 }
 
 /// Everything that has to be watched so that a change of one of these paths is noticed: the path, every link on the way
-/// to it inside of these roots, and what the links lead to. A link above the roots is nobody's to change, and to watch what
-/// it leads to would mean to be told of half the machine.
+/// to it inside of these roots, and what the links lead to. Links above the roots are not followed: watching their
+/// targets would report changes of half the machine.
 pub(crate) fn with_links(paths: &BTreeSet<PathBuf>, roots: &[PathBuf]) -> Vec<PathBuf> {
     const MOST_LINKS: usize = 32;
     let mut watched = paths.clone();

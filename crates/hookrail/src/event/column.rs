@@ -91,13 +91,13 @@ pub enum Fold {
     LastWins,
     /// Each hook sees the changes so far; the last change wins whole; a deny ends the chain.
     Stack,
-    /// The first block ends the chain, otherwise the last result counts.
+    /// The first block ends the chain, otherwise the last result is used.
     FirstBlock,
-    /// The last result counts, whole.
+    /// The last result is used, whole.
     LastResult,
     /// Each handler gets the list the one before it returned.
     ChainMessages,
-    /// The first message counts.
+    /// The first message is used.
     FirstMessage,
     /// Answers are thrown away.
     Ignore,

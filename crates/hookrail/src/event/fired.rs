@@ -1,7 +1,7 @@
 //! A fired event as a value: the base fields every hook receives and the event's own fields, as raw JSON.
 //!
 //! The same value is also the state that rewrites flow through: a hook's new tool input replaces the field here,
-//! and whoever comes next is asked about that.
+//! and the next hook is asked about that.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,13 +25,13 @@ use crate::json::{Json, JsonKind, JsonObject};
 #[derive(Clone, Debug)]
 pub struct Event {
     kind: EventKind,
-    circumstances: Arc<Circumstances>,
+    base: Arc<BaseFields>,
     fields: Arc<JsonObject>,
 }
 
-/// What no hook can rewrite.
+/// The fields of every event, which no hook can rewrite.
 #[derive(Clone, Debug)]
-struct Circumstances {
+struct BaseFields {
     session_id: String,
     transcript_path: String,
     cwd: PathBuf,
@@ -57,7 +57,7 @@ pub enum EventError {
         /// What it is.
         found: JsonKind,
     },
-    /// A field stands twice, so that two parsers would read two things.
+    /// The payload has a field more than once, so that parsers disagree about it.
     #[error("duplicate key `{field}`")]
     RepeatedField {
         /// The field.
@@ -79,21 +79,21 @@ impl Event {
     /// An event without fields, in a directory, now.
     #[must_use]
     pub fn new(kind: EventKind, cwd: impl Into<PathBuf>) -> Self {
-        let circumstances = Circumstances {
+        let base = BaseFields {
             session_id: String::new(),
             transcript_path: String::new(),
             cwd: cwd.into(),
             timestamp: EventTime::now(),
             variables: Vec::new(),
         };
-        Self { kind, circumstances: Arc::new(circumstances), fields: Arc::default() }
+        Self { kind, base: Arc::new(base), fields: Arc::default() }
     }
 
     /// The event with the fields of a payload, which are checked against the table: known fields must have their
-    /// type, unknown ones are kept for whoever knows them.
+    /// type, unknown ones are kept for dialects and hosts that know them.
     ///
     /// # Errors
-    /// When the payload is not an object, or a field stands twice, or a known field has the wrong type.
+    /// When the payload is not an object, or has a field more than once, or a known field has the wrong type.
     pub fn with_payload(self, payload: &Json) -> Result<Self, EventError> {
         let members = payload.as_object().ok_or(EventError::NotAnObject { found: payload.kind() })?;
         if let Some(field) = payload.repeated_member() {
@@ -110,20 +110,20 @@ impl Event {
     pub fn with_members(mut self, mut members: JsonObject) -> Result<Self, EventError> {
         for (name, value) in members.iter() {
             match name {
-                "session_id" => self.around().session_id = base_text("session_id", value)?,
-                "transcript_path" => self.around().transcript_path = base_text("transcript_path", value)?,
-                // A relative one counts from where the event was made; an empty one says nothing.
+                "session_id" => self.base_mut().session_id = base_text("session_id", value)?,
+                "transcript_path" => self.base_mut().transcript_path = base_text("transcript_path", value)?,
+                // A relative one is relative to the directory in which the event was made; an empty one changes nothing.
                 "cwd" => {
                     let cwd = base_text("cwd", value)?;
-                    self.around().cwd.push(cwd);
+                    self.base_mut().cwd.push(cwd);
                 }
                 "timestamp" if value.kind() == JsonKind::String => {
-                    self.around().timestamp = EventTime::written(base_text("timestamp", value)?);
+                    self.base_mut().timestamp = EventTime::written(base_text("timestamp", value)?);
                 }
                 // The engine names the event itself; a payload cannot pass for another one.
                 "hook_event_name" => {}
                 name => {
-                    if let Some(field) = self.known_field(name) {
+                    if let Some(field) = self.kind.spec().field(name) {
                         check_type(field, value)?;
                     }
                 }
@@ -147,21 +147,21 @@ impl Event {
     /// The event with a session.
     #[must_use]
     pub fn session(mut self, id: impl Into<String>) -> Self {
-        self.around().session_id = id.into();
+        self.base_mut().session_id = id.into();
         self
     }
 
     /// The event with the path of the session's transcript.
     #[must_use]
     pub fn transcript(mut self, path: impl Into<String>) -> Self {
-        self.around().transcript_path = path.into();
+        self.base_mut().transcript_path = path.into();
         self
     }
 
     /// The event with another time than now.
     #[must_use]
     pub fn at_time(mut self, iso_8601: impl Into<String>) -> Self {
-        self.around().timestamp = EventTime::written(iso_8601.into());
+        self.base_mut().timestamp = EventTime::written(iso_8601.into());
         self
     }
 
@@ -182,7 +182,7 @@ impl Event {
     /// never replaces a variable that the engine or a dialect sets.
     #[must_use]
     pub fn variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.around().variables.push((name.into(), value.into()));
+        self.base_mut().variables.push((name.into(), value.into()));
         self
     }
 
@@ -195,25 +195,25 @@ impl Event {
     /// The session, or an empty text.
     #[must_use]
     pub fn session_id(&self) -> &str {
-        &self.circumstances.session_id
+        &self.base.session_id
     }
 
     /// The transcript's path, or an empty text.
     #[must_use]
     pub fn transcript_path(&self) -> &str {
-        &self.circumstances.transcript_path
+        &self.base.transcript_path
     }
 
     /// The working directory.
     #[must_use]
     pub fn cwd(&self) -> &Path {
-        &self.circumstances.cwd
+        &self.base.cwd
     }
 
     /// When it happened, as ISO 8601.
     #[must_use]
     pub fn timestamp(&self) -> &str {
-        self.circumstances.timestamp.text()
+        self.base.timestamp.text()
     }
 
     /// One of the event's own fields.
@@ -242,16 +242,16 @@ impl Event {
     /// The variables for the processes it starts.
     #[must_use]
     pub fn variables(&self) -> &[(String, String)] {
-        &self.circumstances.variables
+        &self.base.variables
     }
 
-    /// Replaces a field: this is how a rewrite reaches whoever comes next.
+    /// Replaces a field: this is how a rewrite reaches the next hook.
     pub(crate) fn set(&mut self, name: impl Into<String>, value: Json) {
         Arc::make_mut(&mut self.fields).set(name, value);
     }
 
-    fn around(&mut self) -> &mut Circumstances {
-        Arc::make_mut(&mut self.circumstances)
+    fn base_mut(&mut self) -> &mut BaseFields {
+        Arc::make_mut(&mut self.base)
     }
 
     /// The field's value, or the empty value of its type when it is required and missing.
@@ -262,11 +262,6 @@ impl Event {
             None if spec.required => Some(empty_value(spec.kind)),
             None => None,
         }
-    }
-
-    /// The table's description of a field.
-    fn known_field(&self, name: &str) -> Option<&'static FieldSpec> {
-        self.kind.spec().field(name)
     }
 }
 

@@ -31,7 +31,7 @@ impl fmt::Display for EventKind {
     }
 }
 
-/// A set of events in one word, so that "does anybody want this?" is one load and one test.
+/// A set of events in one word, so that looking for an event in it is one load and one test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EventSet(u64);
 

@@ -12,10 +12,15 @@ pub struct EventSpec {
     /// When it fires, for people.
     pub fires: &'static str,
     pub(super) gating: bool,
-    pub(super) fields: &'static [FieldSpec],
-    pub(super) subject: Option<&'static str>,
-    pub(super) judged: Option<&'static str>,
-    pub(super) rewritable: Option<&'static str>,
+    /// The event's own fields, of all dialects together.
+    pub fields: &'static [FieldSpec],
+    /// The field that says what the event is about, such as the tool's name. Matchers of closures are compared with it.
+    pub subject: Option<&'static str>,
+    /// The field that hooks are asked about, where hooks can change it.
+    pub judged: Option<&'static str>,
+    /// The field that hooks replace as a whole, so that the rewrite of the most authoritative hook comes last. A prompt is
+    /// judged and not rewritable: hooks add context to it, and what one adds takes nothing away from another.
+    pub rewritable: Option<&'static str>,
 }
 
 impl EventSpec {
@@ -25,55 +30,16 @@ impl EventSpec {
         self.gating
     }
 
-    /// The event's own fields, of all dialects together.
-    #[must_use]
-    pub const fn fields(&self) -> &'static [FieldSpec] {
-        self.fields
-    }
-
     /// The field of that name.
     #[must_use]
     pub const fn field(&self, name: &str) -> Option<&'static FieldSpec> {
         find(self.fields, name)
     }
 
-    /// The field that says what the event is about, such as the tool's name. Matchers of closures are compared with it.
-    #[must_use]
-    pub const fn subject(&self) -> Option<&'static str> {
-        self.subject
-    }
-
-    /// The field that hooks are asked about, where hooks can change it.
-    #[must_use]
-    pub const fn judged(&self) -> Option<&'static str> {
-        self.judged
-    }
-
-    /// The field that hooks replace as a whole, so that the rewrite of the most authoritative hook comes last. A prompt is
-    /// judged and not rewritable: hooks add context to it, and what one adds takes nothing away from another.
-    #[must_use]
-    pub const fn rewritable(&self) -> Option<&'static str> {
-        self.rewritable
-    }
-
     /// The field about which a guard is asked once more when other hooks changed it: only where it can still deny.
     #[must_use]
     pub const fn guarded(&self) -> Option<&'static str> {
         if self.gating { self.judged } else { None }
-    }
-
-    /// The row, if every field it names is one of the event's fields; otherwise the table does not compile.
-    pub(super) const fn naming_its_own_fields(self) -> Self {
-        let complete = self.has(self.subject) && self.has(self.judged) && self.has(self.rewritable);
-        assert!(complete, "the row names a field that the event does not have");
-        self
-    }
-
-    const fn has(&self, name: Option<&str>) -> bool {
-        match name {
-            Some(name) => self.field(name).is_some(),
-            None => true,
-        }
     }
 }
 

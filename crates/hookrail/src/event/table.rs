@@ -47,24 +47,25 @@ macro_rules! events {
             pub const fn spec(self) -> &'static EventSpec {
                 match self {
                     $(Self::$kind => const {
+                        // A row that names a field it does not have names no variable.
+                        $(let $field = stringify!($field);)*
                         &EventSpec {
                             kind: Self::$kind,
                             name: $name,
                             fires: $fires,
                             gating: $gating,
-                            fields: const { &[$(FieldSpec::new(stringify!($field), FieldKind::$holds)$(.$flag())*),*] },
+                            fields: &[$(FieldSpec::new($field, FieldKind::$holds)$(.$flag())*),*],
                             subject: events!(@name $($subject)?),
                             judged: events!(@name $($judged)?),
                             rewritable: events!(@name $($rewritable)?),
                         }
-                        .naming_its_own_fields()
                     },)+
                 }
             }
         }
     };
     (@name) => { None };
-    (@name $field:ident) => { Some(stringify!($field)) };
+    (@name $field:ident) => { Some($field) };
 }
 
 events! {

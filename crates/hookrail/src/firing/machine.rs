@@ -297,7 +297,7 @@ impl Firing {
     fn take_second_look(&mut self, dialect: DialectId, mut end: PartEnd) {
         let Some(field) = self.event.kind().spec().guarded() else { return };
         // Context that a hook adds to a prompt once more is no demand to change it.
-        let can_demand = self.event.kind().spec().rewritable().is_some();
+        let can_demand = self.event.kind().spec().rewritable.is_some();
         let demands_change = can_demand && !is_same(self.event.field(field), self.settled.field(field));
         self.event = self.settled.clone();
         let said = std::mem::take(&mut end.folded);

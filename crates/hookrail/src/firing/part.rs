@@ -156,7 +156,7 @@ impl<D: Protocol> Part<D> {
         if slot.left_out.is_some() {
             return None;
         }
-        slot.asked_about = event.kind().spec().judged().and_then(|field| event.field(field).cloned());
+        slot.asked_about = event.kind().spec().judged.and_then(|field| event.field(field).cloned());
         if let Some(how) = cannot_be_asked(&slot.planned) {
             self.take(at, &RunEnd::NotRun(how), event);
             return None;
@@ -186,9 +186,10 @@ impl<D: Protocol> Part<D> {
         if self.stage == Stage::Detached {
             slot.diagnostics.extend(D::drain(event.kind()).and_then(|most| too_slow_for_a_host(hook, most, end)));
         }
-        slot.run = Some(HookRun { judged: slot.asked_about.take(), ..run_record(&reply, end) });
         let guarded = event.kind().spec().guarded();
         slot.changes_input = guarded.is_some_and(|field| D::changes(event, self.stage, &reply, field));
+        let (judged, rewrites) = (slot.asked_about.take(), slot.changes_input);
+        slot.run = Some(HookRun { judged, rewrites, ..run_record(&reply, end) });
         if self.stage == Stage::Chain {
             let wants_an_end = D::pass_on(event, self.stage, &reply) == Flow::Over;
             // A deny that cannot block the event takes nobody's word away either: the chain goes on.
@@ -263,6 +264,7 @@ impl<D: Protocol> AnyPart for Part<D> {
             stdout: String::new(),
             stderr: String::new(),
             judged: None,
+            rewrites: false,
         });
     }
 
@@ -300,7 +302,7 @@ impl<D: Protocol> AnyPart for Part<D> {
     }
 
     fn reapply_floor(&self, event: &mut Event) {
-        let Some(field) = event.kind().spec().rewritable() else { return };
+        let Some(field) = event.kind().spec().rewritable else { return };
         let of_system = |(_, slot): &(usize, &Slot)| slot.planned.authority == Authority::System;
         for (at, slot) in self.slots.iter().enumerate().filter(of_system) {
             let Some(Accepted { judged, after }) = self.accepted(at, slot, field) else { continue };
@@ -387,5 +389,6 @@ fn run_record<A>(reply: &Reply<A>, end: &RunEnd) -> HookRun {
         stdout: end.stdout().lossy(),
         stderr: end.stderr().lossy(),
         judged: None,
+        rewrites: false,
     }
 }

@@ -12,7 +12,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::registry::DialectId;
 use crate::event::{Event, EventKind, Occurrences, Stage};
 use crate::hook::{Action, Authority, Hook, OnFailure, Trust};
-use crate::matcher::Verdict;
+use crate::matcher::MatchResult;
 use crate::skips::Skips;
 use crate::snapshot::{Audience, Snapshot};
 
@@ -103,7 +103,7 @@ impl Plan {
             if reasons::against(snapshot, hook, asked.event).is_some() {
                 continue;
             }
-            if verdict == Verdict::LimitReached {
+            if verdict == MatchResult::LimitReached {
                 self.diagnostics.push(limit_reached(hook, asked.subject(dialect)));
             }
             if !matches!(hook.action, Action::NotExecutable(_)) {
@@ -177,9 +177,9 @@ impl Asked {
     }
 
     /// The hooks that match, in order.
-    fn matching<'a>(&self, audience: &'a Audience, dialect: DialectId) -> Vec<(&'a Arc<Hook>, Verdict)> {
+    fn matching<'a>(&self, audience: &'a Audience, dialect: DialectId) -> Vec<(&'a Arc<Hook>, MatchResult)> {
         let Some(subject) = self.of(dialect) else {
-            return audience.hooks().iter().map(|hook| (hook, Verdict::Matches)).collect();
+            return audience.hooks.iter().map(|hook| (hook, MatchResult::Matches)).collect();
         };
         audience.matching(&subject.text, subject.in_dialect.as_deref())
     }

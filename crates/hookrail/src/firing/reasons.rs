@@ -9,7 +9,7 @@ use super::plan::{Asked, Subject, without_duplicates};
 use crate::dialect::registry::DialectId;
 use crate::event::EventKind;
 use crate::hook::{Action, Hook, Standing, Trust};
-use crate::matcher::Verdict;
+use crate::matcher::MatchResult;
 use crate::skips::{SkipReason, Skipped};
 use crate::snapshot::{Snapshot, Switch};
 use crate::source::SourceKind;
@@ -20,7 +20,7 @@ pub(super) fn of_all(snapshot: &Snapshot, asked: &Asked) -> Vec<Skipped> {
     for dialect in DialectId::ORDER {
         let Some(audience) = snapshot.audience(asked.event, dialect) else { continue };
         let mut matching = Vec::new();
-        for hook in audience.hooks() {
+        for hook in &audience.hooks {
             let reason = against(snapshot, hook, asked.event)
                 .or_else(|| (!asked.concerns(dialect)).then(not_a_launch))
                 .or_else(|| asked.of(dialect).and_then(|subject| mismatch(hook, subject)))
@@ -83,7 +83,7 @@ fn not_a_launch() -> (SkipReason, String) {
 fn mismatch(hook: &Arc<Hook>, subject: &Subject) -> Option<(SkipReason, String)> {
     let matcher = hook.matcher_in_force();
     let by_other_name = subject.in_dialect.as_ref().map(|name| matcher.test(name));
-    if by_other_name == Some(Verdict::Matches) || matcher.test(&subject.text).is_match() {
+    if by_other_name == Some(MatchResult::Matches) || matcher.test(&subject.text).is_match() {
         return None;
     }
     let pattern = matcher.pattern().unwrap_or_default();

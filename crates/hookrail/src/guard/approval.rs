@@ -5,39 +5,39 @@ use crate::json::Json;
 use crate::outcome::{Decision, Effects};
 use crate::system::host::HostFuture;
 
-/// What the user said.
+/// The answer of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Approval {
-    /// Go on, with exactly the input that was shown.
+    /// The operation may happen, with exactly the input that was shown.
     Granted,
-    /// Do not, for this reason.
+    /// The operation must not happen, for this reason.
     Refused(String),
-    /// There is nobody to ask.
-    NobodyThere,
+    /// There is no user who could be asked.
+    Unavailable,
 }
 
 /// Asks the host's user. Nothing a hook prints is ever taken for their answer.
 pub trait Approver: Send + Sync {
-    /// Asks whether an operation may go on, with the final input in front of the user.
+    /// Asks whether an operation may happen, and shows the final input.
     fn approve<'a>(&'a self, operation: &'a str, input: &'a Json, reason: Option<&'a str>) -> HostFuture<'a, Approval>;
 }
 
-/// Where nobody can be asked, a question is a deny.
+/// The approver of a host without a user: a question is a deny.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Nobody;
+pub struct NoApprover;
 
-impl Approver for Nobody {
+impl Approver for NoApprover {
     fn approve<'a>(
         &'a self,
         _operation: &'a str,
         _input: &'a Json,
         _reason: Option<&'a str>,
     ) -> HostFuture<'a, Approval> {
-        Box::pin(std::future::ready(Approval::NobodyThere))
+        Box::pin(std::future::ready(Approval::Unavailable))
     }
 }
 
-/// What is about to happen.
+/// An operation that is about to happen.
 #[derive(Clone, Copy)]
 pub(super) struct Operation<'o> {
     pub(super) name: &'o str,
@@ -52,7 +52,7 @@ impl<'o> Operation<'o> {
 }
 
 impl Guard {
-    /// Why an operation must not happen, after the user was asked where hooks want that.
+    /// Returns why an operation must not happen. Asks the user first if hooks require approval.
     pub(super) async fn refused(&self, what: Operation<'_>, input: &Json, effects: &Effects) -> Option<String> {
         let reason = effects.reason.as_deref();
         match effects.decision {
@@ -63,13 +63,13 @@ impl Guard {
     }
 }
 
-/// The reason of a deny that stands for a question nobody could answer, or that was answered with no.
+/// The reason of the deny that an answer to a question means; nothing if the user approved.
 fn refusal(approval: Approval, reason: Option<&str>) -> Option<String> {
     let asked = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
     match approval {
         Approval::Granted => None,
-        Approval::Refused(why) if why.is_empty() => Some(format!("the user said no{asked}")),
-        Approval::Refused(why) => Some(format!("the user said no: {why}")),
-        Approval::NobodyThere => Some(format!("a hook wants the user to be asked, and nobody can be{asked}")),
+        Approval::Refused(why) if why.is_empty() => Some(format!("the user refused{asked}")),
+        Approval::Refused(why) => Some(format!("the user refused: {why}")),
+        Approval::Unavailable => Some(format!("approval required, but no user can be asked{asked}")),
     }
 }

@@ -1,62 +1,31 @@
-//! Interrupting hooks that somebody waits for.
+//! Interrupting the hooks that a session waits for.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use hookrail_spawn::{CancelToken, lock};
 
 use crate::outcome::{Decision, Effects, Outcome};
 
-/// What cancels the events that are under way.
+/// The token that cancels the events that are under way. Each of them holds it, so that they can be counted.
 #[derive(Debug, Default)]
-pub(super) struct Running {
-    state: Mutex<State>,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    tokens: Vec<(u64, CancelToken)>,
-    next: u64,
-}
-
-/// One event that is under way; it leaves the list with this value.
-pub(super) struct Entered<'a> {
-    running: &'a Running,
-    number: u64,
-}
+pub(super) struct Running(Mutex<Arc<CancelToken>>);
 
 impl Running {
-    pub(super) fn enter(&self, token: CancelToken) -> Entered<'_> {
-        let mut state = lock(&self.state);
-        let number = state.next;
-        state.next += 1;
-        state.tokens.push((number, token));
-        Entered { running: self, number }
+    /// The token for an event that begins now.
+    pub(super) fn token(&self) -> Arc<CancelToken> {
+        Arc::clone(&lock(&self.0))
     }
 
-    /// Cancels them all, and says how many there were.
+    /// Cancels every event that is under way, and returns how many there were. Events that begin later have another token.
     pub(super) fn cancel(&self) -> usize {
-        let tokens = std::mem::take(&mut lock(&self.state).tokens);
-        tokens.iter().for_each(|(_, token)| token.cancel());
-        tokens.len()
+        let token = std::mem::take(&mut *lock(&self.0));
+        token.cancel();
+        Arc::strong_count(&token) - 1
     }
 }
 
-impl Entered<'_> {
-    /// Whether it was cancelled from here. The token itself also says so of an event that is simply over.
-    pub(super) fn was_cancelled(&self) -> bool {
-        let state = lock(&self.running.state);
-        !state.tokens.iter().any(|(number, _)| *number == self.number)
-    }
-}
-
-impl Drop for Entered<'_> {
-    fn drop(&mut self) {
-        let mut state = lock(&self.running.state);
-        state.tokens.retain(|(number, _)| *number != self.number);
-    }
-}
-
-/// The outcome of an event whose hooks were interrupted. A gate that was not guarded stays shut.
+/// The outcome of an event whose hooks were interrupted. An event that can be denied is denied, because no guard has
+/// answered.
 pub(super) fn shut(mut outcome: Outcome) -> Outcome {
     if outcome.event.spec().is_gating() && outcome.effects.decision != Some(Decision::Deny) {
         outcome.effects = Effects::deny("interrupted before the hooks of this event had answered");

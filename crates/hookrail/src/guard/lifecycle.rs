@@ -8,7 +8,7 @@ use crate::event::EventKind;
 use crate::json::Json;
 use crate::outcome::{Effects, Stop};
 
-/// What came of telling hooks something.
+/// The result of telling hooks about an event.
 #[derive(Clone, Debug)]
 pub struct Notified {
     /// Text to add for the model.
@@ -75,10 +75,10 @@ impl Guard {
         };
         let mut guard = CompactionGuard { plan, notes: before.notes, stop: before.stop, receipt: before.receipt };
         if matches!(guard.plan, CompactionPlan::Summarise(_)) {
-            let compacting = self.tell(EventKind::Compacting, &[("messages", messages)]).await;
-            guard.receipt.append(compacting.receipt);
-            guard.notes.append(compacting.notes);
-            guard.plan = CompactionPlan::Summarise(compacting.result);
+            let compacting = self.fire(self.event(EventKind::Compacting).with("messages", messages)).await;
+            guard.receipt.add(&compacting);
+            guard.notes.add(&compacting.effects);
+            guard.plan = CompactionPlan::Summarise(compacting.effects.result);
         }
         guard
     }

@@ -16,7 +16,7 @@ mod prompt;
 mod receipt;
 mod tool;
 
-pub use approval::{Approval, Approver, Nobody};
+pub use approval::{Approval, Approver, NoApprover};
 pub use lifecycle::{CompactionGuard, CompactionPlan, Notified};
 pub use model::{ModelEnd, ModelPermit, ModelResult};
 pub use notes::Notes;
@@ -33,6 +33,13 @@ use crate::event::{Event, EventKind};
 use crate::outcome::Outcome;
 use crate::system::{FireOptions, HookSystem, Host, NoHost};
 
+/// The sub-agent that guards belong to.
+#[derive(Clone)]
+struct SubAgent {
+    id: Arc<str>,
+    kind: Arc<str>,
+}
+
 /// The guards of one session. Cloning shares the session's state.
 #[derive(Clone)]
 pub struct Guard {
@@ -48,26 +55,28 @@ pub struct Guard {
     /// What cancels the hooks that run now.
     running: Arc<cancel::Running>,
     most_sent_back: u32,
+    sub_agent: Option<SubAgent>,
 }
 
 impl Guard {
-    /// The guards of a session. Until an approver is given nobody can be asked, so a question is a deny.
+    /// The guards of a session. Until an approver is given no user can be asked, so a question is a deny.
     #[must_use]
     pub fn new(hooks: HookSystem, session_id: &str) -> Self {
         Self {
             hooks,
             session_id: session_id.into(),
             transcript: Arc::from(""),
+            approver: Arc::new(NoApprover),
             model_id: Arc::new(Mutex::new(Arc::from(""))),
-            approver: Arc::new(Nobody),
             host: Arc::new(NoHost),
             sent_back: Arc::default(),
             running: Arc::default(),
             most_sent_back: 5,
+            sub_agent: None,
         }
     }
 
-    /// The guards with somebody who can be asked.
+    /// The guards with an approver, which asks the user.
     #[must_use]
     pub fn approver(mut self, approver: impl Approver + 'static) -> Self {
         self.approver = Arc::new(approver);
@@ -107,6 +116,13 @@ impl Guard {
         self
     }
 
+    /// The guards of a sub-agent, whose tool events carry its identity and its kind as `agent_id` and `agent_type`.
+    #[must_use]
+    pub fn sub_agent(mut self, id: &str, kind: &str) -> Self {
+        self.sub_agent = Some(SubAgent { id: id.into(), kind: kind.into() });
+        self
+    }
+
     /// The hooks behind the guards.
     #[must_use]
     pub fn hooks(&self) -> &HookSystem {
@@ -127,17 +143,19 @@ impl Guard {
     }
 
     /// Cancels the hooks that the guards of this session wait for now, and says how many events that ends. An operation
-    /// that could have been denied then does not happen: whoever interrupts a guard has not heard what it says.
+    /// that could have been denied then does not happen: no answer of an interrupted guard is known.
     pub fn cancel_hooks(&self) -> usize {
         self.running.cancel()
     }
 
     async fn fire(&self, event: Event) -> Outcome {
-        let fire = self.hooks.fire_with(event, FireOptions::new().host(Arc::clone(&self.host)));
-        let Some(token) = fire.canceller() else { return fire.await };
-        let entered = self.running.enter(token);
+        let token = self.running.token();
+        let options = FireOptions::new().host(Arc::clone(&self.host)).cancelled_by(&token);
+        let fire = self.hooks.fire_with(event, options);
+        // An event in which no hook takes part cannot be interrupted.
+        let has_hooks = fire.id().is_some();
         let outcome = fire.await;
-        if entered.was_cancelled() { cancel::shut(outcome) } else { outcome }
+        if has_hooks && token.is_cancelled() { cancel::shut(outcome) } else { outcome }
     }
 }
 

@@ -10,7 +10,7 @@ use super::receipt::{Receipt, digest};
 use super::tool::Visibility;
 use crate::event::EventKind;
 use crate::json::Json;
-use crate::outcome::{Effects, Stop};
+use crate::outcome::{Outcome, Stop};
 use crate::payload::{ModelResponse, request_with_changes, response_with_changes};
 
 /// The permission to call a model once, with exactly this request. Only a guard makes one. Retries of the same logical
@@ -48,11 +48,11 @@ pub enum ModelEnd {
     Answered,
     /// A hook answered in its place; the model was not called.
     Synthetic,
-    /// Hooks said no, or the agent had to stop before the call; the model was not called.
+    /// Hooks denied the call, or the agent had to stop before the call; the model was not called.
     NotCalled,
 }
 
-/// What came of a model call.
+/// The result of a model call.
 #[derive(Clone, Debug)]
 pub struct ModelResult {
     /// Where the response comes from.
@@ -84,15 +84,17 @@ impl Guard {
     {
         let mut result = ModelResult::new();
         let selection = self.fire(self.event(EventKind::ToolSelection).with("llm_request", request.clone())).await;
-        result.note(&selection.effects);
-        result.receipt.add(&selection);
+        result.add(&selection);
         let request = match &selection.effects.tool_config {
             Some(config) => restrict(&request, config),
             None => request,
         };
+        // An agent that must stop calls no model, so nothing is asked about a request that is never sent.
+        if result.stop.is_some() {
+            return Ok(result.not_called(None, None));
+        }
         let before = self.fire(self.event(EventKind::BeforeModel).with("llm_request", request.clone())).await;
-        result.receipt.add(&before);
-        result.note(&before.effects);
+        result.add(&before);
         let request = match &before.effects.llm_request {
             Some(changed) => request_with_changes(changed, &request),
             None => request,
@@ -110,8 +112,7 @@ impl Guard {
         let event =
             self.event(EventKind::AfterModel).with("llm_request", request).with("llm_response", response.clone());
         let after = self.fire(event).await;
-        result.receipt.add(&after);
-        result.note(&after.effects);
+        result.add(&after);
         result.response = match &after.effects.llm_response {
             Some(changed) => response_with_changes(changed, &response),
             None => response,
@@ -137,7 +138,10 @@ impl ModelResult {
         }
     }
 
-    fn note(&mut self, effects: &Effects) {
+    /// Adds what one event came to, as far as that is the same for every event.
+    fn add(&mut self, outcome: &Outcome) {
+        let effects = &outcome.effects;
+        self.receipt.add(outcome);
         self.notes.add(effects);
         if effects.suppress_output {
             self.visibility = Visibility::Hidden;

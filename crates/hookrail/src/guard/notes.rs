@@ -46,10 +46,4 @@ impl Notes {
         self.messages.extend(messages.iter().cloned());
         self.entries.extend(entries.iter().cloned());
     }
-
-    pub(super) fn append(&mut self, other: Notes) {
-        self.system_messages.extend(other.system_messages);
-        self.messages.extend(other.messages);
-        self.entries.extend(other.entries);
-    }
 }

@@ -24,7 +24,7 @@ pub enum PromptEnd {
         /// What hooks did.
         receipt: Receipt,
     },
-    /// It never reaches a model, now or later. In the conversation stands this assistant message in its place.
+    /// It never reaches a model, now or later. This assistant message replaces it in the conversation.
     Denied {
         /// What the assistant says.
         message: String,
@@ -109,7 +109,7 @@ impl Guard {
             self.sent_back.store(0, Ordering::Relaxed);
             return AgentEnd::Done { stop: effects.stop, clear_context, notes, receipt };
         }
-        let message = effects.reason.unwrap_or_else(|| "a hook wants the work to go on".to_owned());
+        let message = effects.reason.unwrap_or_else(|| "a hook wants the agent to continue".to_owned());
         if times >= self.most_sent_back {
             self.sent_back.store(0, Ordering::Relaxed);
             return AgentEnd::Capped { message, notes, receipt };

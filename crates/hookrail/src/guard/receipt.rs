@@ -35,6 +35,8 @@ pub struct Judged {
     pub decision: Option<Decision>,
     /// The digest of the input it judged, where others could have changed that afterwards.
     pub judged: Option<Digest>,
+    /// Whether its answer changes the tool's input, the prompt or the request to the model.
+    pub rewrites: bool,
 }
 
 impl Receipt {
@@ -44,6 +46,18 @@ impl Receipt {
         let mut names: Vec<&str> = Vec::new();
         for judged in self.ran.iter().filter(|judged| judged.decision == Some(Decision::Deny)) {
             // A system hook may have been asked twice.
+            if !names.contains(&judged.hook.as_str()) {
+                names.push(&judged.hook);
+            }
+        }
+        names
+    }
+
+    /// The names of the hooks whose answers change the tool's input, the prompt or the request, in plan order.
+    #[must_use]
+    pub fn rewritten_by(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for judged in self.ran.iter().filter(|judged| judged.rewrites) {
             if !names.contains(&judged.hook.as_str()) {
                 names.push(&judged.hook);
             }
@@ -67,17 +81,10 @@ impl Receipt {
             end: run.end,
             decision: run.decision,
             judged: run.judged.as_ref().map(digest),
+            rewrites: run.rewrites,
         }));
         self.skipped.append(&outcome.skipped);
         self.diagnostics.extend(outcome.diagnostics.iter().cloned());
-    }
-
-    /// Adds what another operation came to.
-    pub(super) fn append(&mut self, other: Receipt) {
-        self.decision = self.decision.max(other.decision);
-        self.ran.extend(other.ran);
-        self.skipped.append(&other.skipped);
-        self.diagnostics.extend(other.diagnostics);
     }
 }
 

@@ -8,7 +8,7 @@ use super::notes::Notes;
 use super::receipt::{Receipt, digest};
 use crate::event::EventKind;
 use crate::json::{Json, JsonKind, JsonObject};
-use crate::outcome::{Decision, Effects, Stop};
+use crate::outcome::{Decision, Effects, Outcome, Stop};
 use crate::payload::ToolResponse;
 
 /// A tool call as the model asked for it.
@@ -59,7 +59,7 @@ impl Permit {
     }
 }
 
-/// What a tool gave.
+/// The output of a tool.
 #[derive(Clone, Debug)]
 pub struct ToolOutput {
     /// What the model reads: text, or a list of parts.
@@ -94,20 +94,20 @@ pub enum ToolEnd {
     Ran,
     /// The tool ran, or could not be built from a rewritten input, and failed.
     Failed,
-    /// Hooks, or the user they wanted asked, said no. The tool did not run.
+    /// Hooks denied the call, or the user refused it. The tool did not run.
     Denied,
 }
 
 /// Whether the user sees something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visibility {
-    /// They do.
+    /// The user sees it.
     Shown,
     /// A hook wants it hidden. The model sees it all the same.
     Hidden,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Clone, Debug)]
 pub struct ToolResult {
     /// How it ended.
@@ -138,8 +138,7 @@ impl Guard {
     {
         let mut result = ToolResult::of(&call.input);
         let before = self.fire(self.tool_event(EventKind::BeforeTool, &call, &call.input)).await;
-        result.receipt.add(&before);
-        result.note(&before.effects);
+        result.add(&before);
         if let Some(input) = before.effects.tool_input.clone() {
             result.input = input;
         }
@@ -168,8 +167,7 @@ impl Guard {
         };
         let event = self.tool_event(EventKind::AfterTool, &call, &result.input).with("tool_response", response);
         let after = self.fire(event).await;
-        result.receipt.add(&after);
-        result.note(&after.effects);
+        result.add(&after);
         result.apply_after(&after.effects);
         result
     }
@@ -180,6 +178,10 @@ impl Guard {
             .with_text("tool_name", &call.tool)
             .with_text("tool_call_id", &call.id)
             .with("tool_input", input.clone());
+        let event = match &self.sub_agent {
+            Some(agent) => event.with_text("agent_id", &agent.id).with_text("agent_type", &agent.kind),
+            None => event,
+        };
         match &call.mcp_context {
             Some(context) => event.with("mcp_context", context.clone()),
             None => event,
@@ -220,10 +222,11 @@ impl ToolResult {
     }
 
     /// Takes what holds for the conversation and the agent, whichever event it came from.
-    fn note(&mut self, effects: &Effects) {
-        self.notes.add(effects);
+    fn add(&mut self, outcome: &Outcome) {
+        self.receipt.add(outcome);
+        self.notes.add(&outcome.effects);
         if self.stop.is_none() {
-            self.stop.clone_from(&effects.stop);
+            self.stop.clone_from(&outcome.effects.stop);
         }
     }
 

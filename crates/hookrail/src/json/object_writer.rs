@@ -31,10 +31,10 @@ impl ObjectWriter {
         self.values.push((self.text.len(), value));
     }
 
-    /// The object is complete.
+    /// Ends the object.
     pub(crate) fn finish(mut self) -> Written {
         self.text.push(b'}');
-        Written { text: self.text, values: self.values }
+        Written(self)
     }
 
     fn key(&mut self, key: &str) {
@@ -52,24 +52,20 @@ impl ObjectWriter {
 }
 
 /// An object that was written, in pieces: what is large in it is not copied before it is needed whole.
-pub(crate) struct Written {
-    text: Vec<u8>,
-    /// Values, and where in the text they belong.
-    values: Vec<(usize, Json)>,
-}
+pub(crate) struct Written(ObjectWriter);
 
 impl Written {
     /// How many bytes it has.
     pub(crate) fn len(&self) -> usize {
-        self.values.iter().map(|(_, value)| value.text().len()).sum::<usize>() + self.text.len()
+        self.0.values.iter().map(|(_, value)| value.text().len()).sum::<usize>() + self.0.text.len()
     }
 
     /// The pieces in order.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = &[u8]> {
-        let starts = std::iter::once(0).chain(self.values.iter().map(|(at, _)| *at));
-        let ends = self.values.iter().map(|(at, _)| *at).chain([self.text.len()]);
-        let texts = starts.zip(ends).map(|(from, to)| self.text.get(from..to).unwrap_or_default());
-        let values = self.values.iter().map(|(_, value)| value.text().as_bytes()).chain([&[] as &[u8]]);
+        let starts = std::iter::once(0).chain(self.0.values.iter().map(|(at, _)| *at));
+        let ends = self.0.values.iter().map(|(at, _)| *at).chain([self.0.text.len()]);
+        let texts = starts.zip(ends).map(|(from, to)| self.0.text.get(from..to).unwrap_or_default());
+        let values = self.0.values.iter().map(|(_, value)| value.text().as_bytes()).chain([&[] as &[u8]]);
         texts.zip(values).flat_map(|(text, value)| [text, value])
     }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, Command, End};
+use hookrail_spawn::{CancelToken, ChildEnd, Command};
 
 /// How [`exec_command`] runs a program.
 #[derive(Clone, Debug, Default)]
@@ -77,10 +77,10 @@ pub async fn exec_command(program: &str, args: &[&str], options: &ExecCommandOpt
         termination.finish().await;
     }
     let (code, killed) = match finished.end {
-        End::Exited(code) => (code, false),
-        End::Signalled(signal) => (128 + signal, false),
-        End::StatusUnknown => (0, false),
-        End::OutputLimit => return Err(failed("it wrote too much".to_owned())),
+        ChildEnd::Exited(code) => (code, false),
+        ChildEnd::Signalled(signal) => (128 + signal, false),
+        ChildEnd::StatusUnknown => (0, false),
+        ChildEnd::OutputLimit => return Err(failed("it wrote too much".to_owned())),
         // It was ended here, because its time was up.
         _ => (ENDED, true),
     };

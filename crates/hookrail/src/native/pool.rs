@@ -31,44 +31,44 @@ pub(crate) struct Panicked;
 
 /// The threads. They are started when they are needed, and end when they are not.
 #[derive(Default)]
-pub(crate) struct ClosureThreads(Arc<Shared>);
+pub(crate) struct ClosureThreads(Arc<ThreadPool>);
 
 #[derive(Default)]
-struct Shared {
-    state: Mutex<State>,
+struct ThreadPool {
+    state: Mutex<ThreadsState>,
     work: Condvar,
 }
 
 #[derive(Default)]
-struct State {
-    queue: VecDeque<Arc<Call>>,
+struct ThreadsState {
+    queue: VecDeque<Arc<ClosureCall>>,
     threads: usize,
     idle: usize,
     is_closed: bool,
 }
 
 /// One call of a closure.
-struct Call {
+struct ClosureCall {
     progress: Mutex<Progress>,
     reply: Mutex<Option<oneshot::Sender<Result<Effects, Panicked>>>>,
     /// The runtime in which the event is driven, for futures that need one.
     runtime: Option<Handle>,
-    threads: Arc<Shared>,
+    threads: Arc<ThreadPool>,
 }
 
 struct Progress {
-    work: Option<Work>,
-    turn: Turn,
+    work: Option<CallWork>,
+    phase: CallPhase,
 }
 
-enum Work {
+enum CallWork {
     NotBegun(NativeHook, NativeCall),
     Waiting(Answering),
 }
 
 /// Where a call is between its threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Turn {
+enum CallPhase {
     /// Its future waits to be woken.
     Waiting,
     Queued,
@@ -80,8 +80,8 @@ enum Turn {
 }
 
 /// The answer of a closure, some time. Dropping it gives the call up.
-pub(crate) struct Answer {
-    call: Arc<Call>,
+pub(crate) struct PendingAnswer {
+    call: Arc<ClosureCall>,
     reply: oneshot::Receiver<Result<Effects, Panicked>>,
 }
 
@@ -90,16 +90,16 @@ impl ClosureThreads {
     ///
     /// # Errors
     /// If there is no thread, and none can be started.
-    pub(crate) fn call(&self, hook: NativeHook, call: NativeCall) -> io::Result<Answer> {
+    pub(crate) fn call(&self, hook: NativeHook, call: NativeCall) -> io::Result<PendingAnswer> {
         let (sender, reply) = oneshot::channel();
-        let call = Arc::new(Call {
-            progress: Mutex::new(Progress { work: Some(Work::NotBegun(hook, call)), turn: Turn::Queued }),
+        let call = Arc::new(ClosureCall {
+            progress: Mutex::new(Progress { work: Some(CallWork::NotBegun(hook, call)), phase: CallPhase::Queued }),
             reply: Mutex::new(Some(sender)),
             runtime: Handle::try_current().ok(),
             threads: Arc::clone(&self.0),
         });
-        Shared::submit(&self.0, Arc::clone(&call))?;
-        Ok(Answer { call, reply })
+        ThreadPool::submit(&self.0, Arc::clone(&call))?;
+        Ok(PendingAnswer { call, reply })
     }
 
     /// Lets every thread end as soon as it has nothing to do.
@@ -115,8 +115,8 @@ impl Drop for ClosureThreads {
     }
 }
 
-impl Shared {
-    fn submit(shared: &Arc<Self>, call: Arc<Call>) -> io::Result<()> {
+impl ThreadPool {
+    fn submit(shared: &Arc<Self>, call: Arc<ClosureCall>) -> io::Result<()> {
         let mut state = lock(&shared.state);
         state.queue.push_back(call);
         if state.queue.len() > state.idle && state.threads < MOST_THREADS {
@@ -144,7 +144,7 @@ impl Shared {
     }
 
     /// The next call; none when the thread is not needed any more.
-    fn next(&self) -> Option<Arc<Call>> {
+    fn next(&self) -> Option<Arc<ClosureCall>> {
         let mut state = lock(&self.state);
         loop {
             if let Some(call) = state.queue.pop_front() {
@@ -166,15 +166,15 @@ impl Shared {
     }
 }
 
-impl Call {
+impl ClosureCall {
     /// Runs the closure's code until it is done or waits.
     fn run(self: Arc<Self>) {
         let work = {
             let mut progress = lock(&self.progress);
-            if progress.turn == Turn::Queued {
-                progress.turn = Turn::Running;
+            if progress.phase == CallPhase::Queued {
+                progress.phase = CallPhase::Running;
             }
-            let is_over = progress.turn == Turn::Over;
+            let is_over = progress.phase == CallPhase::Over;
             progress.work.take().map(|work| (work, is_over))
         };
         let Some((work, is_over)) = work else { return };
@@ -185,8 +185,8 @@ impl Call {
         let waker = Waker::from(Arc::clone(&self));
         let polled = catch_unwind(AssertUnwindSafe(|| {
             let mut answering = match work {
-                Work::NotBegun(hook, call) => hook.call(call),
-                Work::Waiting(answering) => answering,
+                CallWork::NotBegun(hook, call) => hook.call(call),
+                CallWork::Waiting(answering) => answering,
             };
             match answering.as_mut().poll(&mut Context::from_waker(&waker)) {
                 Poll::Ready(effects) => Ok(effects),
@@ -206,16 +206,16 @@ impl Call {
     /// Keeps a future until it is woken.
     fn wait(self: Arc<Self>, answering: Answering) {
         let mut progress = lock(&self.progress);
-        let again = match progress.turn {
-            Turn::Over => {
+        let again = match progress.phase {
+            CallPhase::Over => {
                 drop(progress);
                 return forget_safely(answering);
             }
-            Turn::RunningAndWoken => true,
-            Turn::Running | Turn::Waiting | Turn::Queued => false,
+            CallPhase::RunningAndWoken => true,
+            CallPhase::Running | CallPhase::Waiting | CallPhase::Queued => false,
         };
-        progress.work = Some(Work::Waiting(answering));
-        progress.turn = if again { Turn::Queued } else { Turn::Waiting };
+        progress.work = Some(CallWork::Waiting(answering));
+        progress.phase = if again { CallPhase::Queued } else { CallPhase::Waiting };
         drop(progress);
         if again {
             self.queue();
@@ -223,7 +223,7 @@ impl Call {
     }
 
     fn finish(&self, answer: Result<Effects, Panicked>) {
-        lock(&self.progress).turn = Turn::Over;
+        lock(&self.progress).phase = CallPhase::Over;
         if let Some(reply) = lock(&self.reply).take() {
             // The answer may not be wanted any more.
             let _ = reply.send(answer);
@@ -232,15 +232,15 @@ impl Call {
 
     /// Gives the call up. Its future is dropped on a thread of the pool, because that runs code of the closure's too.
     fn give_up(self: &Arc<Self>) {
-        let was = std::mem::replace(&mut lock(&self.progress).turn, Turn::Over);
-        if was == Turn::Waiting {
+        let was = std::mem::replace(&mut lock(&self.progress).phase, CallPhase::Over);
+        if was == CallPhase::Waiting {
             Arc::clone(self).queue();
         }
     }
 
     fn queue(self: Arc<Self>) {
         let threads = Arc::clone(&self.threads);
-        if Shared::submit(&threads, Arc::clone(&self)).is_err() {
+        if ThreadPool::submit(&threads, Arc::clone(&self)).is_err() {
             // No thread can be had, so nothing can wake this any more.
             let work = lock(&self.progress).work.take();
             forget_safely(work);
@@ -249,23 +249,23 @@ impl Call {
     }
 }
 
-impl Wake for Call {
+impl Wake for ClosureCall {
     fn wake(self: Arc<Self>) {
         let mut progress = lock(&self.progress);
-        match progress.turn {
-            Turn::Waiting => progress.turn = Turn::Queued,
-            Turn::Running => {
-                progress.turn = Turn::RunningAndWoken;
+        match progress.phase {
+            CallPhase::Waiting => progress.phase = CallPhase::Queued,
+            CallPhase::Running => {
+                progress.phase = CallPhase::RunningAndWoken;
                 return;
             }
-            Turn::Queued | Turn::RunningAndWoken | Turn::Over => return,
+            CallPhase::Queued | CallPhase::RunningAndWoken | CallPhase::Over => return,
         }
         drop(progress);
         self.queue();
     }
 }
 
-impl Future for Answer {
+impl Future for PendingAnswer {
     type Output = Result<Effects, Panicked>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -274,7 +274,7 @@ impl Future for Answer {
     }
 }
 
-impl Drop for Answer {
+impl Drop for PendingAnswer {
     fn drop(&mut self) {
         self.call.give_up();
     }

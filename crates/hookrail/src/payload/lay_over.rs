@@ -27,8 +27,22 @@ pub fn request_with_changes(changed: &Json, base: &Json) -> Json {
         let key = if request.get("generationConfig").is_some() { "generationConfig" } else { "config" };
         request.set(key, merged_config(request.get(key), sent.get("config"), &config));
     }
-    if let Some(messages) = differs("messages").and_then(Json::as_array) {
-        set_messages(&mut request, &messages);
+    let messages = differs("messages").and_then(Json::as_array);
+    match changed.get("contents").filter(|_| request.get("contents").is_some()) {
+        // A hook that sees the conversation in the host's own form has changed it there, and its text is in step.
+        Some(contents) => {
+            let new: Vec<ModelMessage> = messages.iter().flatten().filter_map(ModelMessage::read).collect();
+            if !new.is_empty() {
+                let is_system = |message: &ModelMessage| message.role == ModelRole::System;
+                set_system(&mut request, &new.into_iter().filter(is_system).collect::<Vec<_>>());
+            }
+            request.set("contents", contents.clone());
+        }
+        None => {
+            if let Some(messages) = messages {
+                set_messages(&mut request, &messages);
+            }
+        }
     }
     request.to_json()
 }
@@ -132,7 +146,7 @@ fn text_of_content(entry: &Json) -> Option<String> {
 /// longest common subsequence, then, between two of those, the ones of the same role in order.
 fn became(sent: &[&ModelMessage], new: &[ModelMessage]) -> Vec<Option<usize>> {
     let mut became = vec![None; sent.len()];
-    let mut anchors = common(sent, new);
+    let mut anchors = common_subsequence(sent.len(), new.len(), |a, b| sent.get(a).copied() == new.get(b));
     anchors.push((sent.len(), new.len()));
     let (mut from_sent, mut from_new) = (0, 0);
     for (to_sent, to_new) in anchors {
@@ -148,21 +162,20 @@ fn became(sent: &[&ModelMessage], new: &[ModelMessage]) -> Vec<Option<usize>> {
     became
 }
 
-/// The longest common subsequence of role and text, as pairs of places. Equal ends are taken off first, so that the
-/// usual change in one place costs nothing; what is left is bounded.
-fn common(sent: &[&ModelMessage], new: &[ModelMessage]) -> Vec<(usize, usize)> {
+/// The longest common subsequence of two lists of these lengths, as pairs of places. Equal ends are taken off first, so that
+/// the usual change in one place costs nothing; what is left is bounded.
+pub(crate) fn common_subsequence(sent: usize, new: usize, equal: impl Fn(usize, usize) -> bool) -> Vec<(usize, usize)> {
     const MOST_CELLS: usize = 4_000_000;
-    let equal = |a: usize, b: usize| sent.get(a).copied() == new.get(b);
-    let shortest = sent.len().min(new.len());
+    let shortest = sent.min(new);
     let head = (0..shortest).take_while(|at| equal(*at, *at)).count();
-    let tail = (0..shortest - head).take_while(|at| equal(sent.len() - 1 - at, new.len() - 1 - at)).count();
+    let tail = (0..shortest - head).take_while(|at| equal(sent - 1 - at, new - 1 - at)).count();
     let mut pairs: Vec<(usize, usize)> = (0..head).map(|at| (at, at)).collect();
-    let (rows, columns) = (sent.len() - head - tail, new.len() - head - tail);
+    let (rows, columns) = (sent - head - tail, new - head - tail);
     if rows.saturating_mul(columns) <= MOST_CELLS {
         let middle = longest(rows, columns, |a, b| equal(head + a, head + b));
         pairs.extend(middle.into_iter().map(|(a, b)| (head + a, head + b)));
     }
-    pairs.extend((0..tail).rev().map(|at| (sent.len() - 1 - at, new.len() - 1 - at)));
+    pairs.extend((0..tail).rev().map(|at| (sent - 1 - at, new - 1 - at)));
     pairs
 }
 

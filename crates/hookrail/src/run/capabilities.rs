@@ -24,12 +24,12 @@ pub struct Capabilities {
 /// How far a capability reaches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum CapabilityScope {
-    /// It is not given.
+    /// The capability is not given.
     #[default]
     Nothing,
-    /// Only to what matches a pattern of every one of these lists.
+    /// Only what matches a pattern of every one of these lists is allowed.
     Within(Vec<Vec<String>>),
-    /// To everything.
+    /// Everything is allowed.
     Everything,
 }
 
@@ -227,7 +227,7 @@ impl CapabilityScope {
         }
     }
 
-    /// Whether the file at this real path is covered. Patterns count from the project, or from the home directory.
+    /// Whether the file at this real path is covered. Patterns are relative to the project or to the home directory.
     #[must_use]
     pub fn allows_path(&self, real: &Path, project: &Path, home: Option<&Path>) -> bool {
         self.allows(|pattern| {
@@ -266,7 +266,7 @@ impl CapabilityScope {
     }
 }
 
-/// Whether a text matches a pattern in which `*` stands for any text.
+/// Whether a text matches a pattern in which `*` matches any text.
 fn matches(pattern: &str, text: &str) -> bool {
     let Some((start, mut rest)) = pattern.split_once('*') else { return pattern == text };
     let Some(mut left) = text.strip_prefix(start) else { return false };
@@ -309,7 +309,7 @@ fn anchored(pattern: &str, project: &Path, home: Option<&Path>) -> Option<Vec<St
     Some(all)
 }
 
-/// Whether a path matches, part by part. `**` stands for any number of parts, also for none.
+/// Whether a path matches, part by part. `**` matches any number of parts, also none.
 fn matches_parts(pattern: &[String], path: &[String]) -> bool {
     match pattern.split_first() {
         None => path.is_empty(),
@@ -322,7 +322,7 @@ fn matches_parts(pattern: &[String], path: &[String]) -> bool {
     }
 }
 
-/// How many times `**` may stand in a pattern: each costs another walk over the path.
+/// The highest number of `**` in a pattern: each costs another walk over the path.
 const MOST_WILDCARDS: usize = 4;
 
 fn is_path_pattern(text: &str) -> bool {
@@ -336,7 +336,7 @@ fn is_path_pattern(text: &str) -> bool {
         && wildcards <= MOST_WILDCARDS
 }
 
-/// A host and its port. An address of IPv6 stands in brackets.
+/// A host and its port. An address of IPv6 is in brackets.
 fn host_and_port(text: &str) -> (&str, Option<&str>) {
     let end = text.rfind(']').map_or(0, |at| at + 1);
     match text.get(end..).and_then(|rest| rest.find(':')) {

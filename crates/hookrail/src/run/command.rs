@@ -4,17 +4,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use hookrail_spawn::{CancelToken, Captured, Command, End, Exit, Finished, SpawnError, Survivors, Termination, run_id};
+use hookrail_spawn::{
+    CancelToken, CapturedStream, ChildEnd, ChildExit, ChildResult, Command, SpawnError, Survivors, Termination, run_id,
+};
 
 #[cfg(unix)]
 use super::direct::direct;
 use super::end::{How, Output, ProcessEnd, SpawnFailure};
 use super::ground::ModuleGround;
-use super::pool::{Environments, ProcessPool};
+use super::limits::EngineLimits;
+use super::pool::ProcessPool;
 use super::request::RunRequest;
 use super::sandboxes::{SandboxPlace, Sandboxes};
 use super::shell::{Shell, shell};
-use super::terms::AllTerms;
 use super::{Environment, RunLedger};
 #[cfg(unix)]
 use crate::exec_options::ShellUse;
@@ -42,19 +44,17 @@ pub(crate) struct ProcessWorld {
     /// The project's directory.
     pub(crate) project: PathBuf,
     /// What hooks may use.
-    pub(crate) terms: AllTerms,
+    pub(crate) limits: EngineLimits,
     /// Where running processes are recorded.
     pub(crate) ledger: Option<RunLedger>,
     /// The sandboxes of their processes.
     pub(crate) sandboxes: Sandboxes,
-    /// What their processes found in their environments.
-    pub(crate) environments: Environments,
     /// What surrounds modules under the configuration that was loaded last.
     pub(crate) module_ground: ModuleGround,
 }
 
 impl ProcessWorld {
-    /// Where paths of sandbox profiles count from.
+    /// The base of the paths of sandbox profiles.
     pub(crate) fn sandbox_place(&self) -> SandboxPlace<'_> {
         SandboxPlace { project: &self.project, environment: &self.environment }
     }
@@ -88,7 +88,7 @@ pub(super) async fn run_command(context: ProcessRun<'_>, request: &RunRequest) -
     let ProcessRun { world, wait, cancel, .. } = context;
     let began = Instant::now();
     let run_id = run_id();
-    let environment = world.environments.for_request(world, request);
+    let environment = Arc::new(environment(world, request));
     let clothed = |command: Command| {
         let command = clothed(command, world, &environment, request).marker(RUN_ID, &run_id);
         let file = match request.hook.exec.stdin {
@@ -114,24 +114,26 @@ pub(super) async fn run_command(context: ProcessRun<'_>, request: &RunRequest) -
     }
 }
 
-async fn run(command: &Command, wait: Wait, cancel: &CancelToken) -> Result<Finished, SpawnError> {
+async fn run(command: &Command, wait: Wait, cancel: &CancelToken) -> Result<ChildResult, SpawnError> {
     match wait {
         Wait::WithOthers => hookrail_spawn::run(command, cancel).await,
         Wait::Alone => hookrail_spawn::run_holding_the_thread(command, cancel).await,
     }
 }
 
-pub(super) fn ended(finished: Finished, request: &RunRequest) -> ProcessResult {
+pub(super) fn ended(finished: ChildResult, request: &RunRequest) -> ProcessResult {
     let how = match (finished.end, finished.exit) {
         // A hook that wrote too much and then exited has still said something with its exit code.
-        (End::OutputLimit, Some(Exit::Code(code))) if code != 0 => How::Exited(code),
-        (End::OutputLimit, Some(Exit::Signal(signal))) if finished.termination.is_none() => How::Signalled(signal),
-        (End::Exited(code), _) => How::Exited(code),
-        (End::Signalled(signal), _) => How::Signalled(signal),
-        (End::TimedOut, _) => How::TimedOut(request.timeout),
-        (End::Cancelled, _) => How::Cancelled,
-        (End::OutputLimit, _) => How::OutputLimit,
-        (End::StatusUnknown, _) => How::StatusUnknown,
+        (ChildEnd::OutputLimit, Some(ChildExit::Code(code))) if code != 0 => How::Exited(code),
+        (ChildEnd::OutputLimit, Some(ChildExit::Signal(signal))) if finished.termination.is_none() => {
+            How::Signalled(signal)
+        }
+        (ChildEnd::Exited(code), _) => How::Exited(code),
+        (ChildEnd::Signalled(signal), _) => How::Signalled(signal),
+        (ChildEnd::TimedOut, _) => How::TimedOut(request.timeout),
+        (ChildEnd::Cancelled, _) => How::Cancelled,
+        (ChildEnd::OutputLimit, _) => How::OutputLimit,
+        (ChildEnd::StatusUnknown, _) => How::StatusUnknown,
     };
     let survivors = match finished.survivors {
         Survivors::Seen(count) => count,
@@ -178,6 +180,28 @@ fn without_shell(_world: &ProcessWorld, _request: &RunRequest, _environment: &En
     None
 }
 
+/// The variables in which programs look for a folder for temporary files.
+const TEMPORARY_FOLDER: [&str; 3] = ["TMPDIR", "TMP", "TEMP"];
+
+/// What a hook finds in its environment, except for the run number. It is made for every start, which costs little: the
+/// variables are shared and not copied.
+fn environment(world: &ProcessWorld, request: &RunRequest) -> Environment {
+    let mut environment = Environment::clone(request.hook.environment.as_ref().unwrap_or(&world.environment));
+    // What the dialect sets comes last, so that an event cannot pass another project off as its own.
+    for (name, value) in request.event.variables().iter().chain(request.variables.iter()) {
+        environment = environment.with(name, value);
+    }
+    if let Some(sandbox) = &request.sandbox {
+        for name in TEMPORARY_FOLDER {
+            environment = environment.with(name, sandbox.temporary_folder());
+        }
+    }
+    environment
+        .with("HOOKRAIL_PROTOCOL", "1")
+        .with("HOOKRAIL_DEPTH", (world.depth + 1).to_string())
+        .with("PWD", request.cwd.as_os_str())
+}
+
 /// The command with everything a run gives it.
 fn clothed(command: Command, world: &ProcessWorld, environment: &Arc<Environment>, request: &RunRequest) -> Command {
     let mut command = bounded(command, world, request);
@@ -192,7 +216,7 @@ fn clothed(command: Command, world: &ProcessWorld, environment: &Arc<Environment
 
 /// The command with every bound of a run.
 fn bounded(command: Command, world: &ProcessWorld, request: &RunRequest) -> Command {
-    let limits = world.terms.of(&request.hook.trust).output.for_spawn();
+    let limits = world.limits.for_trust(&request.hook.trust).output.for_spawn();
     command.timeout(request.timeout).grace(request.grace).cancel_grace(request.cancel_grace).limits(limits)
 }
 
@@ -203,10 +227,11 @@ pub(super) fn use_of_a_process(world: &ProcessWorld, request: &RunRequest) -> Co
 
 /// What is started for a process that is kept: the first of these that can be. Each still needs a run number.
 pub(super) fn commands(world: &ProcessWorld, request: &RunRequest) -> Vec<Command> {
-    let mut environment = world.environments.for_request(world, request);
+    let mut environment = environment(world, request);
     if request.hook.exec.lifetime == ProcessLifetime::Worker {
-        environment = Arc::new(Environment::clone(&environment).with("HOOKRAIL_WORKER", "1"));
+        environment = environment.with("HOOKRAIL_WORKER", "1");
     }
+    let environment = Arc::new(environment);
     let direct = without_shell(world, request, &environment);
     direct
         .into_iter()
@@ -220,7 +245,7 @@ fn working_directory(cwd: &Path) -> &Path {
     if cwd.as_os_str().is_empty() { Path::new(".") } else { cwd }
 }
 
-pub(super) fn output(captured: Captured) -> Output {
+pub(super) fn output(captured: CapturedStream) -> Output {
     Output { bytes: captured.bytes, total: captured.total }
 }
 

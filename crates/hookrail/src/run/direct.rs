@@ -7,7 +7,7 @@ use std::path::{Component, Path};
 
 use super::Environment;
 use super::environment::is_word_of;
-use super::plain::{Plain, plain};
+use super::plain::{PlainCommand, plain};
 
 /// The program and words of a command line that may be started directly in that environment and directory.
 pub(super) fn direct(
@@ -16,7 +16,7 @@ pub(super) fn direct(
     environment: &Environment,
     cwd: &Path,
     shell: &Path,
-) -> Option<Plain> {
+) -> Option<PlainCommand> {
     let plain = plain(line, variables)?;
     let may_be = !changes_the_environment(environment)
         && keeps_the_directory(environment, cwd)

@@ -19,7 +19,7 @@ const HARMLESS: &str = "
 ";
 
 /// Whether a list of words, separated by blanks and line breaks, has this word.
-pub(super) fn is_word_of(list: &str, word: &str) -> bool {
+pub(crate) fn is_word_of(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|known| known == word)
 }
 

@@ -14,9 +14,9 @@ use crate::log::log;
 /// It is put together when it is first needed whole, and then once: a large event that goes into a file is never copied here.
 /// Clones share what was made, so that hooks that receive the same receive it as one file.
 #[derive(Clone)]
-pub struct RunInput(Arc<Inner>);
+pub struct RunInput(Arc<InputData>);
 
-struct Inner {
+struct InputData {
     written: Option<Written>,
     whole: OnceLock<Arc<[u8]>>,
     /// The file, once a hook asked for one; none where the system has no such files.
@@ -82,13 +82,13 @@ impl fmt::Debug for RunInput {
 
 impl From<Arc<[u8]>> for RunInput {
     fn from(whole: Arc<[u8]>) -> Self {
-        Self(Arc::new(Inner { written: None, whole: OnceLock::from(whole), file: OnceLock::new() }))
+        Self(Arc::new(InputData { written: None, whole: OnceLock::from(whole), file: OnceLock::new() }))
     }
 }
 
 impl From<Written> for RunInput {
     fn from(written: Written) -> Self {
-        Self(Arc::new(Inner { written: Some(written), whole: OnceLock::new(), file: OnceLock::new() }))
+        Self(Arc::new(InputData { written: Some(written), whole: OnceLock::new(), file: OnceLock::new() }))
     }
 }
 

@@ -7,9 +7,10 @@ mod command;
 #[cfg(unix)]
 mod direct;
 mod end;
-mod environment;
+pub(crate) mod environment;
 mod ground;
 mod input;
+mod limits;
 #[cfg(unix)]
 mod plain;
 mod pool;
@@ -19,7 +20,6 @@ mod request;
 mod runner;
 mod sandboxes;
 mod shell;
-mod terms;
 
 pub use capabilities::{CAPABILITY_NAMES, Capabilities, CapabilityError, CapabilityProblem, CapabilityScope};
 pub(crate) use end::joined as joined_protections;
@@ -28,18 +28,18 @@ pub use end::{
 };
 pub(crate) use environment::for_hooks as environment_for_hooks;
 pub(crate) use ground::{ModuleGround, protected_places};
-pub use hookrail_spawn::{CancelToken, Environment, LeftBehind, Network, Protection, Readable, RunLedger, Sandbox};
+pub use hookrail_spawn::{CancelToken, Environment, Network, OrphanCleanup, Protection, Readable, RunLedger, Sandbox};
 pub use input::RunInput;
+pub use limits::{OutputLimits, RunLimits};
 pub(crate) use redaction::Redaction;
 pub use request::{RunId, RunRequest};
 pub use runner::{
     HostFuture, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn,
     ModuleRunner, ModuleWorld, ModulesOwner, RegisteredCommand, Registrations,
 };
-pub use terms::{OutputLimits, Terms};
 
 pub(crate) use command::{ProcessRun, ProcessWorld, Wait};
-pub(crate) use pool::{Environments, ProcessPool};
+pub(crate) use limits::EngineLimits;
+pub(crate) use pool::ProcessPool;
 pub(crate) use process::run_process;
 pub(crate) use sandboxes::Sandboxes;
-pub(crate) use terms::AllTerms;

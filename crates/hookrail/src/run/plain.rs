@@ -22,14 +22,14 @@ const BUILTINS: &str = "
 
 /// A plain command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Plain {
+pub(super) struct PlainCommand {
     /// The program as it is written: a path, or a name to be looked for.
     pub(super) program: String,
     /// The words after it.
     pub(super) arguments: Vec<String>,
 }
 
-impl Plain {
+impl PlainCommand {
     /// Whether the program is looked for on the search path.
     pub(super) fn is_bare_name(&self) -> bool {
         !self.program.contains('/')
@@ -40,7 +40,7 @@ impl Plain {
 ///
 /// In double quotes, references to `variables` are replaced: they are part of the environment, so a shell would find the
 /// same values there, and in quotes it does not look at them again.
-pub(super) fn plain(line: &str, variables: &[(String, String)]) -> Option<Plain> {
+pub(super) fn plain(line: &str, variables: &[(String, String)]) -> Option<PlainCommand> {
     if line.len() > LONGEST {
         return None;
     }
@@ -52,7 +52,7 @@ pub(super) fn plain(line: &str, variables: &[(String, String)]) -> Option<Plain>
     if !starts_well || program.contains('=') || is_the_shells {
         return None;
     }
-    Some(Plain { program, arguments: words.collect() })
+    Some(PlainCommand { program, arguments: words.collect() })
 }
 
 /// The words of a line; `None` in place of a word says that the line is not plain.

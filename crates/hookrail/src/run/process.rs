@@ -9,6 +9,7 @@ use super::end::{How, ProcessEnd, Relocation, RelocationReason, SpawnFailure};
 use super::pool::{FileStamps, spare, worker};
 use super::request::RunRequest;
 use crate::exec_options::ProcessLifetime;
+use crate::hook::Trust;
 use crate::log::log;
 
 /// Runs a command hook to its end.
@@ -33,30 +34,34 @@ pub(crate) async fn run_process(context: ProcessRun<'_>, request: &RunRequest) -
 async fn run_in_project(context: ProcessRun<'_>, request: &RunRequest) -> ProcessResult {
     let project = &context.world.project;
     if let Some(used) = request.directory_in_project(project) {
-        let inside = RunRequest { cwd: used.clone(), ..request.clone() };
-        let mut result = run_where_asked(context, &inside).await;
-        let why = RelocationReason::OutsideProject;
-        result.end.surroundings.relocated = Some(Relocation { why, unusable: request.cwd.clone(), used });
-        return result;
+        return run_in(context, request, used, RelocationReason::OutsideProject).await;
     }
     let first = run_where_asked(context, request).await;
     let How::SpawnFailed(SpawnFailure::MissingDirectory(_) | SpawnFailure::UnusableDirectory(_)) = first.end.how else {
         return first;
     };
     let used = existing_directory(&request.cwd, project);
+    let mut result = run_in(context, request, used, RelocationReason::Unusable).await;
+    result.terminations.extend(first.terminations);
+    result
+}
+
+/// Runs a command hook in another directory than that of its event.
+async fn run_in(context: ProcessRun<'_>, request: &RunRequest, used: PathBuf, why: RelocationReason) -> ProcessResult {
     let elsewhere = RunRequest { cwd: used.clone(), ..request.clone() };
     let mut result = run_where_asked(context, &elsewhere).await;
-    result.terminations.extend(first.terminations);
-    let why = RelocationReason::Unusable;
     result.end.surroundings.relocated = Some(Relocation { why, unusable: request.cwd.clone(), used });
     result
 }
 
 async fn run_where_asked(context: ProcessRun<'_>, request: &RunRequest) -> ProcessResult {
     // The files are looked at before they are read: what changes from here on shows as a difference.
-    let covered = request.hook.trust.to_be_verified().map(FileStamps::covered_by);
+    let covered = match &request.hook.trust {
+        Trust::Granted(taken) => Some(FileStamps::covered_by(taken)),
+        Trust::NotNeeded | Trust::ForThisRun(_) | Trust::Never(_) | Trust::Changed(_) => None,
+    };
     // In another directory the same words may name other files.
-    if request.has_changed() {
+    if !request.hook.trust.still_holds(&request.cwd) {
         context.pool.remove_hook(&request.hook);
         return ProcessEnd::new(How::ContentChanged, Duration::ZERO).into();
     }
@@ -86,7 +91,7 @@ const LAST_LOOK: Duration = Duration::from_millis(500);
 /// An interpreter opens its script some time after it was started, and a script cannot be handed over by a descriptor
 /// without it noticing. So between the verification and that moment the file could be replaced, and be put back
 /// afterwards. Both change what the system keeps about the file, which is compared while the hook runs and when it has
-/// ended, before its answer counts.
+/// ended, before its answer is used.
 async fn unless_changed<T>(running: impl Future<Output = T>, covered: Option<FileStamps>) -> Option<T> {
     let Some(covered) = covered else { return Some(running.await) };
     let mut running = pin!(running);
@@ -104,7 +109,7 @@ async fn unless_changed<T>(running: impl Future<Output = T>, covered: Option<Fil
 fn existing_directory(gone: &Path, project: &Path) -> PathBuf {
     let above = gone.ancestors().take_while(|above| above.starts_with(project));
     let candidates = above.chain([project]);
-    // Entering a directory is what counts, and metadata of what is inside can be read only where that is allowed.
+    // The directory must be one that can be entered, and metadata of what is inside can be read only where that is allowed.
     let can_be_entered = |directory: &&Path| directory.is_dir() && directory.join(".").symlink_metadata().is_ok();
     candidates.into_iter().find(can_be_entered).unwrap_or(Path::new("/")).to_owned()
 }

@@ -64,9 +64,4 @@ impl RunRequest {
         let (cwd, real) = (self.cwd.canonicalize().ok()?, project.canonicalize().ok()?);
         (!cwd.starts_with(real)).then(|| project.to_owned())
     }
-
-    /// Whether the hook is not what its user trusted any more.
-    pub(crate) fn has_changed(&self) -> bool {
-        !self.hook.trust.still_holds(&self.cwd)
-    }
 }

@@ -21,8 +21,8 @@ use crate::trust::{NamedFile, agent_folders};
 /// Runs the handlers of modules. The engine itself has no JavaScript engine; a host that wants module hooks
 /// registers a runner with the builder.
 ///
-/// Implementers own the modules' runtimes, their limits and their threads, and keep the wall-clock time, because it
-/// stands still while a person is asked. `call` is polled on a thread that the engine needs and must not block it; dropping the
+/// Implementers own the modules' runtimes, their limits and their threads, and keep the wall-clock time, because the
+/// time in which the user is asked is not part of it. `call` is polled on a thread that the engine needs and must not block it; dropping the
 /// future means the answer is not wanted any more.
 ///
 /// ```
@@ -61,7 +61,7 @@ pub trait ModuleRunner: Send + Sync {
     /// lasts.
     ///
     /// Calls run the version that was inspected last without a failure, also when its files are broken or gone by then:
-    /// the engine goes on with it until a later inspection succeeds.
+    /// the engine uses it until a later inspection succeeds.
     fn inspect(&self, module: &Path, world: &ModuleWorld) -> ModuleInspection {
         let _ = (module, world);
         ModuleInspection::Unknown("the runner cannot look into modules".to_owned())
@@ -110,7 +110,7 @@ pub struct ModuleWorld {
     pub environment: Arc<Environment>,
     /// What it may do.
     pub capabilities: Capabilities,
-    /// Who brought the module.
+    /// The owner of the module.
     pub owner: ModulesOwner,
     /// The only files it may be made of, with their content, if the user has looked at that.
     pub covered: Option<Arc<[NamedFile]>>,
@@ -190,7 +190,7 @@ impl ModuleWorld {
     }
 }
 
-/// Who brought a module.
+/// The owner of a module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ModulesOwner {
     /// The user, or the embedding program.
@@ -214,21 +214,6 @@ pub struct ModuleCall<'a> {
     pub world: ModuleWorld,
     /// The way back to the embedding program.
     pub host: Arc<dyn Host>,
-}
-
-impl<'a> ModuleCall<'a> {
-    /// A call from its parts.
-    #[must_use]
-    pub fn new(
-        module: &'a Path,
-        event: &'a str,
-        payload: &'a str,
-        timeout: Duration,
-        world: ModuleWorld,
-        host: Arc<dyn Host>,
-    ) -> Self {
-        Self { module, event, payload, timeout, world, host }
-    }
 }
 
 /// One run of a module's command.
@@ -270,6 +255,8 @@ pub struct ModuleReturn {
     pub partial: Option<Json>,
     /// What else failed, in words.
     pub failures: Vec<String>,
+    /// Names of members that its handlers returned and that mean nothing in this event.
+    pub unknown_members: Vec<String>,
     /// Messages it sent to the conversation.
     pub messages: Vec<Json>,
     /// Entries it added to the session.
@@ -288,6 +275,7 @@ impl ModuleReturn {
             how,
             partial: None,
             failures: Vec::new(),
+            unknown_members: Vec::new(),
             messages: Vec::new(),
             entries: Vec::new(),
             stdout: Output::default(),
@@ -319,14 +307,8 @@ pub struct Registrations {
     pub commands: Vec<RegisteredCommand>,
     /// The types of messages it draws.
     pub renderers: Vec<String>,
-}
-
-impl Registrations {
-    /// Registrations from their parts.
-    #[must_use]
-    pub fn new(events: Vec<String>, commands: Vec<RegisteredCommand>, renderers: Vec<String>) -> Self {
-        Self { events, commands, renderers }
-    }
+    /// Functions that it called while it was loaded and that its runner does not have. The rest of the module is in force.
+    pub unsupported: Vec<String>,
 }
 
 /// A command that a module registered.
@@ -336,14 +318,6 @@ pub struct RegisteredCommand {
     pub name: String,
     /// What it says about itself.
     pub description: Option<String>,
-}
-
-impl RegisteredCommand {
-    /// A command from its parts.
-    #[must_use]
-    pub fn new(name: impl Into<String>, description: Option<String>) -> Self {
-        Self { name: name.into(), description }
-    }
 }
 
 /// Why a module cannot be loaded.

@@ -18,24 +18,24 @@ const KEPT: usize = 16;
 
 /// The sandboxes that were used last, the latest last.
 #[derive(Debug, Default)]
-pub(crate) struct Sandboxes(Mutex<Vec<Known>>);
+pub(crate) struct Sandboxes(Mutex<Vec<CachedSandbox>>);
 
 #[derive(Debug)]
-struct Known {
-    key: Key,
+struct CachedSandbox {
+    key: SandboxKey,
     sandbox: Arc<Sandbox>,
 }
 
 /// What a sandbox was made for.
 #[derive(Debug, PartialEq, Eq)]
-struct Key {
+struct SandboxKey {
     authority: Authority,
     rules: SandboxRules,
     /// The kernel's rules are about files, not about names: a folder that was replaced needs a new sandbox.
     nodes: Vec<Option<(u64, u64)>>,
 }
 
-/// Where the profiles' paths count from.
+/// The base of the profiles' paths.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SandboxPlace<'p> {
     pub(crate) project: &'p Path,
@@ -63,7 +63,7 @@ impl Sandboxes {
         let absolute = |name: &str| place.environment.get(name).map(Path::new).filter(|path| path.is_absolute());
         let all = profiles.into_iter().map(|profile| profile.rules(place.project, absolute("HOME")));
         let Some(rules) = all.reduce(|one, other| intersection(&one, &other)) else { return Ok(None) };
-        let key = Key { authority, nodes: nodes(&rules), rules };
+        let key = SandboxKey { authority, nodes: nodes(&rules), rules };
         let mut kept = lock(&self.0);
         if let Some(known) = kept.iter().find(|known| known.key == key) {
             return Ok(Some(Arc::clone(&known.sandbox)));
@@ -76,7 +76,7 @@ impl Sandboxes {
         if kept.len() >= KEPT {
             kept.remove(0);
         }
-        kept.push(Known { key, sandbox: Arc::clone(&sandbox) });
+        kept.push(CachedSandbox { key, sandbox: Arc::clone(&sandbox) });
         Ok(Some(sandbox))
     }
 }

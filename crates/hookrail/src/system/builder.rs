@@ -21,8 +21,8 @@ use crate::hook::{Action, Hook, OnFailure};
 use crate::log::log;
 use crate::native::ClosureThreads;
 use crate::run::{
-    AllTerms, Capabilities, Environment, Environments, ModuleGround, ModuleRunner, OutputLimits, ProcessPool,
-    ProcessWorld, RunLedger, Sandboxes, Terms, environment_for_hooks, protected_places,
+    Capabilities, EngineLimits, Environment, ModuleGround, ModuleRunner, OutputLimits, ProcessPool, ProcessWorld,
+    RunLedger, RunLimits, Sandboxes, environment_for_hooks, protected_places,
 };
 use crate::sandbox::SandboxProfile;
 use crate::snapshot::{Snapshot, Switch};
@@ -55,7 +55,7 @@ pub struct Builder {
     hooks: Vec<Hook>,
     plugins: Plugins,
     module_files: Vec<PathBuf>,
-    terms: AllTerms,
+    limits: EngineLimits,
     most_processes: usize,
     ledger: Option<RunLedger>,
     tools: Vec<ToolNames>,
@@ -108,7 +108,7 @@ impl Builder {
         self
     }
 
-    /// Who knows what was trusted. By default a file in the user's state directory.
+    /// Sets the store that knows what was trusted. By default it is a file in the user's state directory.
     pub fn trust_store(mut self, store: impl TrustStore + 'static) -> Self {
         self.trust = Some(Arc::new(store));
         self
@@ -121,7 +121,7 @@ impl Builder {
         self
     }
 
-    /// Runs no hooks at all, for this reason.
+    /// Turns all hooks off, for this reason.
     pub fn hooks_off(mut self, why: &str) -> Self {
         self.switch = Switch::Off(why.into());
         self
@@ -133,7 +133,7 @@ impl Builder {
         self
     }
 
-    /// Who runs module hooks.
+    /// Sets the runner of module hooks. Without one they fail to start.
     pub fn runner(mut self, modules: impl ModuleRunner + 'static) -> Self {
         self.modules = Some(Arc::new(modules));
         self
@@ -145,7 +145,7 @@ impl Builder {
         self
     }
 
-    /// Adds a module hook by its file, as the user named it; a relative path counts from the project.
+    /// Adds a module hook by its file, as the user named it; a relative path is relative to the project.
     pub fn module(mut self, file: impl Into<PathBuf>) -> Self {
         self.module_files.push(file.into());
         self
@@ -153,20 +153,20 @@ impl Builder {
 
     /// What module hooks may do. By default they read and write files and start processes, without network.
     pub fn capabilities(mut self, capabilities: Capabilities) -> Self {
-        self.terms.all_hooks.capabilities = capabilities;
+        self.limits.all_hooks.capabilities = capabilities;
         self
     }
 
     /// How much is kept of what a hook process writes.
     pub fn output_limits(mut self, limits: OutputLimits) -> Self {
-        self.terms.all_hooks.output = limits;
+        self.limits.all_hooks.output = limits;
         self
     }
 
     /// Leaves the hooks that the project brings no more than this. It takes from what all hooks have and never adds, and
     /// hooks from elsewhere notice nothing of it.
-    pub fn narrow_project(mut self, terms: Terms) -> Self {
-        self.terms.project = Some(terms);
+    pub fn narrow_project(mut self, limits: RunLimits) -> Self {
+        self.limits.project = Some(limits);
         self
     }
 
@@ -198,7 +198,7 @@ impl Builder {
     }
 
     /// What a source of configuration that exists and cannot be used does to events that can be denied, while there is no
-    /// earlier version of it. By default they go on, and a diagnostic says what is missing. What a project brings that was
+    /// earlier version of it. By default they are allowed, and a diagnostic says what is missing. What a project brings that was
     /// not trusted is never missed, and an unusable source of the system layer always denies.
     pub fn on_load_failure(mut self, policy: OnFailure) -> Self {
         self.on_load_failure = policy;
@@ -269,10 +269,9 @@ impl Builder {
                 environment,
                 depth,
                 project: self.project.clone(),
-                terms: std::mem::take(&mut self.terms),
+                limits: std::mem::take(&mut self.limits),
                 ledger: self.ledger.take(),
                 sandboxes: Sandboxes::default(),
-                environments: Environments::default(),
             },
             modules: self.modules.take(),
             notify: Sender::default(),
@@ -366,7 +365,7 @@ impl Settings {
             return;
         }
         for module in modules {
-            let allowed = self.parts.world.terms.of(&module.trust).capabilities;
+            let allowed = self.parts.world.limits.for_trust(&module.trust).capabilities;
             let granted = module.trust.fingerprint().and_then(Fingerprint::capabilities);
             module.capabilities = Some(granted.map_or_else(|| allowed.clone(), |granted| allowed.and(granted)));
         }
@@ -412,7 +411,7 @@ impl Settings {
         let mut keep = |reason, known: Grants, found: &mut Vec<Diagnostic>| {
             for path in &files {
                 found.push(kept_finding(path, reason));
-                kept.push(KeptSource::new(path, reason));
+                kept.push(KeptSource { path: path.clone(), reason });
             }
             KnownGrants { grants: known, try_again: reason == KeptReason::OutOfResources }
         };

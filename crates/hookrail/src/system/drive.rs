@@ -319,11 +319,18 @@ impl Driver {
         let world = shared
             .module_ground
             .world(cwd, &shared.project)
-            .with_capabilities(shared.terms.of(&hook.trust).capabilities)
+            .with_capabilities(shared.limits.for_trust(&hook.trust).capabilities)
             .covering(&hook.trust)
             .in_sandbox(sandbox);
-        let call = ModuleCall::new(path, event, &payload, request.timeout, world, Arc::clone(&context.host));
-        // The runner keeps the time, because it stands still while a person is asked.
+        let call = ModuleCall {
+            module: path,
+            event,
+            payload: &payload,
+            timeout: request.timeout,
+            world,
+            host: Arc::clone(&context.host),
+        };
+        // The runner keeps the time, because the time in which the user is asked is not part of it.
         let cancel = &context.cancel;
         match self.driven_by {
             DrivenBy::Engine { .. } => guarded(runner.call(call), None, cancel).await,

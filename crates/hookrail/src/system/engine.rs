@@ -77,7 +77,7 @@ impl Engine {
         Ok(Self { jobs, started_on: StartedOn::Thread(handle.thread().id()) })
     }
 
-    /// Whether the engine may need this very thread to go on.
+    /// Whether the engine may need this very thread to make progress.
     pub(super) fn needs_this_thread(&self) -> bool {
         match self.started_on {
             StartedOn::Thread(thread) => thread == thread::current().id(),

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use hookrail_spawn::CancelToken;
 use tokio::sync::oneshot;
 
-use super::host_runtime::{Begun, NotBegun};
+use super::host_runtime::{BeginResult, DeferredEvent};
 use super::notify::FireId;
 use crate::event::EventKind;
 use crate::outcome::Outcome;
@@ -27,10 +27,10 @@ use crate::outcome::Outcome;
 /// ```
 #[must_use = "a guard whose outcome is not read was not asked"]
 #[derive(Debug)]
-pub struct Fire(State);
+pub struct Fire(FireState);
 
 #[derive(Debug)]
-enum State {
+enum FireState {
     /// No hook takes part; this costs no allocation.
     Untouched(EventKind),
     /// The outcome is known already, until it has been handed out.
@@ -38,7 +38,7 @@ enum State {
     /// It begins when it is first polled.
     NotBegun {
         id: FireId,
-        event: Box<NotBegun>,
+        event: Box<DeferredEvent>,
         kind: EventKind,
         cancel: CancelOnDrop,
     },
@@ -61,15 +61,15 @@ impl Drop for CancelOnDrop {
 
 impl Fire {
     pub(super) fn untouched(kind: EventKind) -> Self {
-        Self(State::Untouched(kind))
+        Self(FireState::Untouched(kind))
     }
 
     pub(super) fn ready(outcome: Outcome) -> Self {
-        Self(State::Ready(Some(Box::new(outcome))))
+        Self(FireState::Ready(Some(Box::new(outcome))))
     }
 
-    pub(super) fn not_begun(id: FireId, kind: EventKind, event: NotBegun, cancel: CancelToken) -> Self {
-        Self(State::NotBegun { id, event: Box::new(event), kind, cancel: CancelOnDrop(cancel) })
+    pub(super) fn not_begun(id: FireId, kind: EventKind, event: DeferredEvent, cancel: CancelToken) -> Self {
+        Self(FireState::NotBegun { id, event: Box::new(event), kind, cancel: CancelOnDrop(cancel) })
     }
 
     pub(super) fn running(
@@ -78,29 +78,21 @@ impl Fire {
         outcome: oneshot::Receiver<Outcome>,
         cancel: CancelToken,
     ) -> Self {
-        Self(State::Running { id, kind, outcome, cancel: CancelOnDrop(cancel) })
+        Self(FireState::Running { id, kind, outcome, cancel: CancelOnDrop(cancel) })
     }
 
     /// The number that notifications give this event; none if no hook takes part in it.
     #[must_use]
     pub fn id(&self) -> Option<FireId> {
         match &self.0 {
-            State::NotBegun { id, .. } | State::Running { id, .. } => Some(*id),
-            State::Untouched(_) | State::Ready(_) => None,
-        }
-    }
-
-    /// What cancels the hooks that still run.
-    pub(crate) fn canceller(&self) -> Option<CancelToken> {
-        match &self.0 {
-            State::NotBegun { cancel, .. } | State::Running { cancel, .. } => Some(cancel.0.clone()),
-            State::Untouched(_) | State::Ready(_) => None,
+            FireState::NotBegun { id, .. } | FireState::Running { id, .. } => Some(*id),
+            FireState::Untouched(_) | FireState::Ready(_) => None,
         }
     }
 
     /// Cancels the hooks that still run; the outcome then says so.
     pub fn cancel(&self) {
-        if let State::NotBegun { cancel, .. } | State::Running { cancel, .. } = &self.0 {
+        if let FireState::NotBegun { cancel, .. } | FireState::Running { cancel, .. } = &self.0 {
             cancel.0.cancel();
         }
     }
@@ -110,22 +102,22 @@ impl Future for Fire {
     type Output = Outcome;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
-        self.0 = match std::mem::replace(&mut self.0, State::Ready(None)) {
-            State::NotBegun { id, event, kind, cancel } => match event.begin(context) {
-                Begun::Over(outcome) => State::Ready(Some(outcome)),
-                Begun::Running(outcome) => State::Running { id, kind, outcome, cancel },
+        self.0 = match std::mem::replace(&mut self.0, FireState::Ready(None)) {
+            FireState::NotBegun { id, event, kind, cancel } => match event.begin(context) {
+                BeginResult::Over(outcome) => FireState::Ready(Some(outcome)),
+                BeginResult::Running(outcome) => FireState::Running { id, kind, outcome, cancel },
             },
             begun => begun,
         };
         match &mut self.0 {
             // Begun above.
-            State::NotBegun { .. } => Poll::Pending,
-            State::Untouched(kind) => Poll::Ready(Outcome::untouched(*kind)),
-            State::Ready(outcome) => match outcome.take() {
+            FireState::NotBegun { .. } => Poll::Pending,
+            FireState::Untouched(kind) => Poll::Ready(Outcome::untouched(*kind)),
+            FireState::Ready(outcome) => match outcome.take() {
                 Some(outcome) => Poll::Ready(*outcome),
                 None => Poll::Pending,
             },
-            State::Running { kind, outcome, .. } => {
+            FireState::Running { kind, outcome, .. } => {
                 let kind = *kind;
                 // The engine answers every event; it can fail to do so only when it is torn down.
                 Pin::new(outcome).poll(context).map(|got| got.unwrap_or_else(|_| Outcome::abandoned(kind)))

@@ -8,6 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use crate::json::Json;
+use crate::log::log;
 
 /// A future that a runner or a host gives back.
 pub type HostFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -35,27 +36,27 @@ pub type HostFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// }
 /// ```
 pub trait Host: Send + Sync {
-    /// Whether there is a person who can be asked.
+    /// Whether there is a user who can be asked.
     fn has_user(&self) -> bool {
         false
     }
 
-    /// Lets the person choose one of these; none when nothing was chosen.
+    /// Lets the user choose one of these; none when nothing was chosen.
     fn select<'a>(&'a self, _title: &'a str, _options: &'a [String]) -> HostFuture<'a, Option<String>> {
         ready(None)
     }
 
-    /// Lets the person say yes or no.
+    /// Lets the user say yes or no.
     fn confirm<'a>(&'a self, _title: &'a str, _message: &'a str) -> HostFuture<'a, bool> {
         ready(false)
     }
 
-    /// Lets the person type a line.
+    /// Lets the user type a line.
     fn input<'a>(&'a self, _title: &'a str, _placeholder: Option<&'a str>) -> HostFuture<'a, Option<String>> {
         ready(None)
     }
 
-    /// Lets the person edit a text.
+    /// Lets the user edit a text.
     fn edit<'a>(&'a self, _title: &'a str, _text: Option<&'a str>) -> HostFuture<'a, Option<String>> {
         ready(None)
     }
@@ -65,18 +66,18 @@ pub trait Host: Send + Sync {
         ready(Err(HostError::new("this program cannot show components")))
     }
 
-    /// Tells the person something.
+    /// Shows the user a notice.
     fn notify(&self, _text: &str, _level: NoticeLevel) {}
 
     /// Sets or, with none, removes one part of the status line. [`StatusLine`](crate::host::StatusLine) keeps them.
     fn set_status(&self, _key: &str, _text: Option<&str>) {}
 
-    /// What stands in the prompt's editor.
+    /// The text in the prompt's editor.
     fn editor_text(&self) -> String {
         String::new()
     }
 
-    /// Replaces what stands in the prompt's editor.
+    /// Replaces the text in the prompt's editor.
     fn set_editor_text(&self, _text: &str) {}
 
     /// A text in a style of the host's theme, such as `fg:accent`, `bg:error` or `bold`.
@@ -151,11 +152,19 @@ pub trait Host: Send + Sync {
         ready(Err(HostError::new("this program gives modules no access to a model")))
     }
 
-    /// Hears of a hook that failed where nothing else reports it.
+    /// Takes the failure of a hook that nothing else reports.
     fn hook_failed(&self, _failure: &HookFailure) {}
 
-    /// Takes a line for the log.
-    fn log(&self, _level: NoticeLevel, _text: &str) {}
+    /// Takes a line for the log: what a module gives to its logger or prints. The default passes it on to `tracing`, with
+    /// the target `hookrail::module`.
+    fn log(&self, level: NoticeLevel, text: &str) {
+        match level {
+            NoticeLevel::Debug => log!(debug, target: "hookrail::module", "{text}"),
+            NoticeLevel::Info => log!(info, target: "hookrail::module", "{text}"),
+            NoticeLevel::Warning => log!(warn, target: "hookrail::module", "{text}"),
+            NoticeLevel::Error => log!(error, target: "hookrail::module", "{text}"),
+        }
+    }
 }
 
 fn ready<'a, T: Send + 'a>(value: T) -> HostFuture<'a, T> {
@@ -283,7 +292,7 @@ pub enum ModelQuery {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct HostError {
-    /// In words.
+    /// The cause, in words.
     pub message: String,
 }
 

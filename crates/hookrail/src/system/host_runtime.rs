@@ -76,7 +76,7 @@ pub(super) fn drive(system: &HookSystem, runtime: Handle, fired: Fired, in_use: 
     let only_modules = fired.firing.plan().hooks().all(|(_, planned)| is_module(&planned.hook));
     let driving: Driving = Box::pin(Arc::new(Driver::in_task(system, in_use)).drive(fired));
     if only_modules {
-        return Fire::not_begun(id, kind, NotBegun { kind, runtime, driving: Mutex::new(driving) }, cancel);
+        return Fire::not_begun(id, kind, DeferredEvent { kind, runtime, driving: Mutex::new(driving) }, cancel);
     }
     Fire::running(id, kind, spawn(&runtime, driving), cancel)
 }
@@ -101,9 +101,9 @@ type Driving = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
 /// An event whose hooks are all modules. Most modules answer without waiting for anything, so the event is begun by the
 /// task that awaits it, on its thread: a task of its own costs two changes of threads, because a worker that blocks gives
-/// everything else away. An event that has to wait goes on in a task of its own, so that its deadlines do not depend on
+/// everything else away. An event that has to wait continues in a task of its own, so that its deadlines do not depend on
 /// when the host polls.
-pub(super) struct NotBegun {
+pub(super) struct DeferredEvent {
     kind: EventKind,
     runtime: Handle,
     /// Never locked; it makes the future of the event shareable between threads.
@@ -111,31 +111,31 @@ pub(super) struct NotBegun {
 }
 
 /// What became of an event that was begun.
-pub(super) enum Begun {
+pub(super) enum BeginResult {
     Over(Box<Outcome>),
     Running(oneshot::Receiver<Outcome>),
 }
 
-impl NotBegun {
+impl DeferredEvent {
     /// Begins the event.
-    pub(super) fn begin(self, context: &mut Context<'_>) -> Begun {
+    pub(super) fn begin(self, context: &mut Context<'_>) -> BeginResult {
         let mut driving = self.driving.into_inner().unwrap_or_else(PoisonError::into_inner);
         let is_here = Handle::try_current().is_ok_and(|here| here.id() == self.runtime.id());
         // Blocking in place panics inside of a `LocalSet`, which is never polled by a worker.
         if is_here && WORKER_OF.get() == Some(self.runtime.id()) {
             // A bug of the engine must not end the task of the host, and must not pass for a yes.
             match catch_unwind(AssertUnwindSafe(|| driving.as_mut().poll(context))) {
-                Ok(Poll::Ready(outcome)) => return Begun::Over(Box::new(outcome)),
+                Ok(Poll::Ready(outcome)) => return BeginResult::Over(Box::new(outcome)),
                 Ok(Poll::Pending) => {}
-                Err(_) => return Begun::Over(Box::new(Outcome::abandoned(self.kind))),
+                Err(_) => return BeginResult::Over(Box::new(Outcome::abandoned(self.kind))),
             }
         }
-        Begun::Running(spawn(&self.runtime, driving))
+        BeginResult::Running(spawn(&self.runtime, driving))
     }
 }
 
-impl std::fmt::Debug for NotBegun {
+impl std::fmt::Debug for DeferredEvent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("NotBegun").field("kind", &self.kind).finish_non_exhaustive()
+        f.debug_struct("DeferredEvent").field("kind", &self.kind).finish_non_exhaustive()
     }
 }

@@ -416,7 +416,7 @@ impl HookSystem {
         Some(Firing::without_hooks(&in_force.snapshot, &plan, Some(input)))
     }
 
-    /// Plans an event, unless its outcome is known without asking anybody.
+    /// Plans an event, unless its outcome is known without asking a hook.
     fn admit(&self, event: Event) -> ControlFlow<Outcome, Box<Firing>> {
         self.load_what_was_missed();
         let kind = event.kind();

@@ -85,7 +85,7 @@ impl HookSystem {
         let sandbox = world.sandboxes.with(authority, floors.iter(), world.sandbox_place())?;
         let module_world = world.module_ground.world(self.project(), self.project());
         Ok(module_world
-            .with_capabilities(world.terms.of(&module.trust).capabilities)
+            .with_capabilities(world.limits.for_trust(&module.trust).capabilities)
             .covering(&module.trust)
             .in_sandbox(sandbox))
     }

@@ -15,6 +15,7 @@ use super::siblings::importable_files;
 use crate::config::without_dots;
 use crate::dialect::registry::DialectId;
 use crate::hidden::is_hidden;
+use crate::hook::CommandText;
 
 /// Variables that mean the directory in which a command runs.
 const WORKING_DIRECTORY: [&str; 2] = ["PWD", "cwd"];
@@ -22,20 +23,11 @@ const WORKING_DIRECTORY: [&str; 2] = ["PWD", "cwd"];
 /// A command, with what its words are looked up in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Command {
-    pub(super) form: Form,
-    /// Variables that stand for folders.
+    pub(super) text: CommandText,
+    /// Variables whose values are folders.
     pub(super) folders: Arc<[(String, PathBuf)]>,
     /// Where programs are looked for.
     pub(super) search_path: Option<OsString>,
-}
-
-/// How a command is written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Form {
-    /// A line for a shell.
-    Line(Arc<str>),
-    /// A program and its arguments.
-    Words(Arc<[String]>),
 }
 
 /// Why the files that a command names may not be all that it runs.
@@ -69,7 +61,7 @@ pub enum OpenEnd {
 
 /// A file that a command names or, for some interpreters, can import.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Found {
+pub(super) struct ResolvedFile {
     /// The path as the command means it.
     pub(super) path: PathBuf,
     /// Where that leads.
@@ -78,9 +70,9 @@ pub(super) struct Found {
 
 /// The files of a command.
 #[derive(Debug)]
-pub(super) struct Files {
+pub(super) struct CommandFiles {
     /// Every file, sorted.
-    pub(super) found: Vec<Found>,
+    pub(super) found: Vec<ResolvedFile>,
     /// Whether none was left out because there are too many.
     pub(super) complete: bool,
 }
@@ -88,24 +80,24 @@ pub(super) struct Files {
 impl Command {
     /// How many bytes its text has.
     pub(super) fn length(&self) -> usize {
-        match &self.form {
-            Form::Line(line) => line.len(),
-            Form::Words(words) => words.iter().map(String::len).sum(),
+        match &self.text {
+            CommandText::Line(line) => line.len(),
+            CommandText::Words(words) => words.iter().map(String::len).sum(),
         }
     }
 
     /// The files inside of the project, by name or in truth, that the command names when it is started in `cwd`, and those
     /// that its interpreter can import.
-    pub(super) fn files(&self, root: &Path, cwd: &Path) -> Files {
+    pub(super) fn files(&self, root: &Path, cwd: &Path) -> CommandFiles {
         let meant = |word: &String| self.file_inside(root, cwd, word);
-        let mut found: BTreeSet<Found> = self.possible_words().iter().filter_map(meant).collect();
+        let mut found: BTreeSet<ResolvedFile> = self.possible_words().iter().filter_map(meant).collect();
         let mut complete = true;
         if let Ok(Some((interpreter, folder))) = self.closed(root, cwd) {
             let siblings = importable_files(&folder, interpreter);
             complete = siblings.complete;
             found.extend(siblings.paths.into_iter().filter_map(file_at));
         }
-        Files { found: found.into_iter().collect(), complete }
+        CommandFiles { found: found.into_iter().collect(), complete }
     }
 
     /// Every regular file that the command names, inside of a project or not.
@@ -120,12 +112,12 @@ impl Command {
         self.closed(root, root).err()
     }
 
-    fn file_inside(&self, root: &Path, cwd: &Path, word: &str) -> Option<Found> {
+    fn file_inside(&self, root: &Path, cwd: &Path, word: &str) -> Option<ResolvedFile> {
         let found = self.file(cwd, word)?;
         (without_dots(&found.path).starts_with(root) || found.real.starts_with(root)).then_some(found)
     }
 
-    fn file(&self, cwd: &Path, word: &str) -> Option<Found> {
+    fn file(&self, cwd: &Path, word: &str) -> Option<ResolvedFile> {
         file_at(self.meant_path(cwd, word))
     }
 
@@ -151,10 +143,10 @@ impl Command {
 
     /// Everything in the command that a path could be.
     fn possible_words(&self) -> BTreeSet<String> {
-        match &self.form {
-            Form::Line(line) => possible_words(line),
+        match &self.text {
+            CommandText::Line(line) => possible_words(line),
             // An argument may be an option with a path in it.
-            Form::Words(words) => {
+            CommandText::Words(words) => {
                 let parts = words.iter().flat_map(|word| word.split('=').map(str::to_owned).chain([word.clone()]));
                 parts.filter(|part| !part.is_empty()).collect()
             }
@@ -163,9 +155,9 @@ impl Command {
 
     /// What the command runs beside the files it names, if it is understood completely.
     fn closed(&self, root: &Path, cwd: &Path) -> Result<ImportsFrom, OpenEnd> {
-        let words = match &self.form {
-            Form::Line(line) => plain_words(line, &self.folders)?,
-            Form::Words(words) => words.to_vec(),
+        let words = match &self.text {
+            CommandText::Line(line) => plain_words(line, &self.folders)?,
+            CommandText::Words(words) => words.to_vec(),
         };
         if words.iter().any(|word| word.chars().any(is_hidden)) {
             return Err(OpenEnd::HiddenCharacter);
@@ -184,7 +176,7 @@ impl Command {
     }
 
     /// A program that is a file of the project.
-    fn own_program(&self, root: &Path, path: &Found) -> Result<ImportsFrom, OpenEnd> {
+    fn own_program(&self, root: &Path, path: &ResolvedFile) -> Result<ImportsFrom, OpenEnd> {
         let Some(line) = first_line(&path.real) else { return Ok(None) };
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         let (program, option) = match *words.as_slice() {
@@ -205,7 +197,7 @@ impl Command {
 
     /// The file that a program's name leads to. A bare name is looked for in the absolute parts of the search path, as the
     /// engine does when it starts a hook.
-    fn program(&self, cwd: &Path, program: &str) -> Option<Found> {
+    fn program(&self, cwd: &Path, program: &str) -> Option<ResolvedFile> {
         if program.contains('/') || program.starts_with('$') {
             return self.file(cwd, program);
         }
@@ -222,7 +214,7 @@ fn imports_of(
     root: &Path,
     interpreter: Interpreter,
     isolation: Isolation,
-    script: &Found,
+    script: &ResolvedFile,
 ) -> Result<ImportsFrom, OpenEnd> {
     if interpreter.importable_endings().is_empty() || isolation == Isolation::Isolated {
         return Ok(None);
@@ -321,14 +313,14 @@ impl Interpreter {
 
 /// The path with where it leads, if that is a regular file. The kernel says where: a `..` behind a link leads elsewhere than
 /// it is written.
-fn file_at(path: PathBuf) -> Option<Found> {
+fn file_at(path: PathBuf) -> Option<ResolvedFile> {
     let real = path.canonicalize().ok()?;
     let is_written_straight = !path.components().any(|part| part == Component::ParentDir);
     let lexical = without_dots(&path);
     // A `..` that changes nothing is left out of what people read.
     let path =
         if is_written_straight || lexical.canonicalize().is_ok_and(|other| other == real) { lexical } else { path };
-    real.is_file().then_some(Found { path, real })
+    real.is_file().then_some(ResolvedFile { path, real })
 }
 
 /// The first line of a script after `#!`; nothing for what is no script.
@@ -342,15 +334,16 @@ fn first_line(file: &Path) -> Option<String> {
 /// What a shell would call words, and more: everything that can end a word ends one, and quotes are dropped. Blanks that a
 /// shell does not split at are part of a word: what follows them is part of a file's name.
 ///
-/// A file that stands only behind `>` is written by the command and not run by it, so it is none of them: a hook that keeps a log
+/// A file that comes only after `>` is written by the command and not run by it, so it is none of them: a hook that keeps a log
 /// in its project would change what it is by running.
 fn possible_words(line: &str) -> BTreeSet<String> {
     let line = &without_output_files(line);
     let split = |character: char| " \t\n;|&<>()`=,:".contains(character);
     let loose = line.split(split).map(|word| word.replace(['"', '\'', '\\'], ""));
-    // A quoted path may contain blanks, so what stands between quotes is a word too.
+    // A quoted path may contain blanks, so the text between quotes is a word too.
     let quoted = line.split(['"', '\'', '\n']).map(str::to_owned);
-    loose.chain(quoted).chain(joined_words(line)).filter(|word| !word.is_empty()).collect()
+    let joined = shell_words(line, " \t\n;|&<>()`=", Comments::Read).into_iter().filter_map(|(word, _)| word);
+    loose.chain(quoted).chain(joined).filter(|word| !word.is_empty()).collect()
 }
 
 /// The line without `>`, `>>` and the word behind each.
@@ -377,22 +370,40 @@ fn without_output_files(line: &str) -> String {
     out
 }
 
-/// The words as a shell would join them: a word may be quoted in parts.
-fn joined_words(line: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
+/// What a `#` at the beginning of a word is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Comments {
+    /// The beginning of a comment, which is left out.
+    Skipped,
+    /// A character like any other.
+    Read,
+}
+
+/// The words as a shell would join them, each with the separator behind it: a word may be quoted in parts.
+pub(super) fn shell_words(line: &str, separators: &str, comments: Comments) -> Vec<(Option<String>, Option<char>)> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
     let mut quote = None;
-    let mut characters = line.chars();
+    let mut characters = line.chars().peekable();
     while let Some(character) = characters.next() {
-        let Some(word) = words.last_mut() else { break };
         match (character, quote) {
             (end, Some(begin)) if end == begin => quote = None,
-            // A line that goes on in the next one is one line.
-            ('\\', None | Some('"')) => word.extend(characters.next().filter(|next| *next != '\n')),
-            ('"' | '\'', None) => quote = Some(character),
-            (blank, None) if " \t\n;|&<>()`=".contains(blank) => words.push(String::new()),
-            (other, _) => word.push(other),
+            // A line that continues in the next one is one line.
+            ('\\', None | Some('"')) => {
+                word.get_or_insert_default().extend(characters.next().filter(|next| *next != '\n'));
+            }
+            ('"' | '\'', None) => {
+                quote = Some(character);
+                word.get_or_insert_default();
+            }
+            ('#', None) if word.is_none() && comments == Comments::Skipped => {
+                while characters.next_if(|next| *next != '\n').is_some() {}
+            }
+            (end, None) if separators.contains(end) => words.push((word.take(), Some(end))),
+            (other, _) => word.get_or_insert_default().push(other),
         }
     }
+    words.push((word, None));
     words
 }
 
@@ -421,7 +432,7 @@ fn plain_words(line: &str, folders: &[(String, PathBuf)]) -> Result<Vec<String>,
                 word.get_or_insert_default().push_str(text);
                 rest = behind;
             }
-            // The engine quotes a reference that stands outside of quotes, so it splits nothing.
+            // The engine quotes a reference outside of quotes, so it splits nothing.
             '$' => {
                 let reference = known_reference(rest, folders).ok_or(OpenEnd::NeedsShell)?;
                 word.get_or_insert_default().push_str(reference);

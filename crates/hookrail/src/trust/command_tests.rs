@@ -46,17 +46,17 @@ impl Project {
         Self { _folder: folder, root }
     }
 
-    fn command(&self, form: Form) -> Command {
+    fn command(&self, text: CommandText) -> Command {
         let folders = [("LLXPRT_PROJECT_DIR".to_owned(), self.root.clone())];
-        Command { form, folders: folders.into(), search_path: Some("/usr/local/bin:/usr/bin:/bin".into()) }
+        Command { text, folders: folders.into(), search_path: Some("/usr/local/bin:/usr/bin:/bin".into()) }
     }
 
     fn line(&self, line: &str) -> Option<OpenEnd> {
-        self.command(Form::Line(line.into())).open_end(&self.root)
+        self.command(CommandText::Line(line.into())).open_end(&self.root)
     }
 
     fn words(&self, words: &[&str]) -> Option<OpenEnd> {
-        self.command(Form::Words(words.iter().map(|word| (*word).to_owned()).collect())).open_end(&self.root)
+        self.command(CommandText::Words(words.iter().map(|word| (*word).to_owned()).collect())).open_end(&self.root)
     }
 }
 
@@ -134,7 +134,7 @@ fn everything_else_is_open_ended() {
         assert!(project.words(words).is_some(), "{words:?}");
     }
     // A program of the project that has the name of an interpreter is a program of the project.
-    let mut command = project.command(Form::Line("python3 .llxprt/hooks/guard.py".into()));
+    let mut command = project.command(CommandText::Line("python3 .llxprt/hooks/guard.py".into()));
     command.search_path = Some(project.root.join("bin").into());
     assert!(command.files(&project.root, &project.root).found.iter().all(|found| !found.path.ends_with("helper.py")));
 }
@@ -147,9 +147,10 @@ fn what_an_interpreter_imports_belongs_to_its_script_in_a_hook_folder_only() {
     }
     let project = Project::new();
     let files = |line: &str| -> Vec<String> {
-        let files = project.command(Form::Line(line.into())).files(&project.root, &project.root);
+        let files = project.command(CommandText::Line(line.into())).files(&project.root, &project.root);
         assert!(files.complete);
-        let inside = |found: Found| found.path.strip_prefix(&project.root).unwrap().to_string_lossy().into_owned();
+        let inside =
+            |found: ResolvedFile| found.path.strip_prefix(&project.root).unwrap().to_string_lossy().into_owned();
         files.found.into_iter().map(inside).collect()
     };
     let all = [".llxprt/hooks/guard.py", ".llxprt/hooks/helper.py", ".llxprt/hooks/package/__init__.py"];
@@ -170,8 +171,10 @@ fn what_an_interpreter_imports_belongs_to_its_script_in_a_hook_folder_only() {
 #[test]
 fn a_path_leads_where_the_kernel_says() {
     let project = Project::new();
-    let found =
-        project.command(Form::Line("bash hooks/lib/../guard.sh".into())).files(&project.root, &project.root).found;
+    let found = project
+        .command(CommandText::Line("bash hooks/lib/../guard.sh".into()))
+        .files(&project.root, &project.root)
+        .found;
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(found[0].real, project.root.join("other/guard.sh"));
     assert_eq!(found[0].path, project.root.join("hooks/lib/../guard.sh"));

@@ -8,6 +8,7 @@ use super::fingerprint::{Fingerprint, NamedFile};
 use super::grants::{Grant, GrantedFile, Grants};
 use crate::hook::{Hook, OnFailure, Trust};
 use crate::matcher::Matcher;
+use crate::names::named;
 
 /// A difference between what was granted and what is there.
 #[derive(Clone, Debug)]
@@ -22,26 +23,16 @@ pub struct HookChange {
     pub files: Vec<FileChange>,
 }
 
-/// What became of a hook.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChangeKind {
-    /// It is not what was granted.
-    Changed,
-    /// Nothing like it was ever granted.
-    New,
-    /// It was granted, and is not there any more.
-    Gone,
-}
-
-impl ChangeKind {
-    /// The name used in JSON and in messages.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Changed => "changed",
-            Self::New => "new",
-            Self::Gone => "gone",
-        }
+named! {
+    /// What became of a hook.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum ChangeKind {
+        /// It is not what was granted.
+        Changed = "changed",
+        /// Nothing like it was ever granted.
+        New = "new",
+        /// It was granted, and is not there any more.
+        Gone = "gone",
     }
 }
 
@@ -109,7 +100,7 @@ impl Grants {
     }
 
     /// Recognises guards that were granted and whose definition has changed since: they are changed hooks and no new
-    /// ones, because whoever edits the definition of a guard would otherwise make it disappear.
+    /// ones, because an edit of the definition of a guard would otherwise make it disappear.
     pub(crate) fn recognise_guards(&self, hooks: &mut [Hook]) {
         if !self.may_hold_guards() {
             return;

@@ -2,20 +2,19 @@
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::command::{Command, Form, Found, OpenEnd};
+use super::command::{Command, CommandFiles, OpenEnd, ResolvedFile};
 use super::grants::Grant;
 use super::imports;
-use crate::config::{is_absence, is_want_of_resources};
+use crate::config::{is_absence, is_want_of_resources, read_within};
 use crate::dialect::registry::DialectId;
 use crate::exec_options::ProcessLifetime;
-use crate::hook::{Action, Hook};
+use crate::hook::{Action, CommandText, Hook};
 use crate::run::capabilities::Capabilities;
 
 /// A SHA-256 digest.
@@ -39,11 +38,16 @@ impl Digest {
     /// The digest in hexadecimal.
     #[must_use]
     pub fn hex(&self) -> String {
-        self.0.iter().fold(String::with_capacity(64), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+        hex(&self.0)
     }
+}
+
+/// Bytes in hexadecimal.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 impl std::fmt::Debug for Digest {
@@ -106,9 +110,9 @@ pub struct Definition {
     pub sandbox_required: Option<String>,
 }
 
-/// A hook's definition and the content it stands for.
+/// A hook's definition and the content of the files it runs.
 ///
-/// The files are read when somebody asks for them: what nobody ever granted costs nothing.
+/// The files are read when they are first asked for, so a hook that was never granted costs nothing.
 #[derive(Clone, Debug)]
 pub struct Fingerprint {
     /// The project.
@@ -120,9 +124,9 @@ pub struct Fingerprint {
     /// The same in words.
     described: Arc<Definition>,
     /// What it runs, for finding the files that belong to it.
-    runs: Runs,
+    runs: FileOrigin,
     /// The files it names, as they were when they were first looked at.
-    looked: Arc<OnceLock<Looked>>,
+    inspected: Arc<OnceLock<InspectedFiles>>,
     /// What the grant leaves to it, where that is less than everything.
     narrowed_to: Option<Capabilities>,
     /// The grant that covers it, or did before it changed.
@@ -143,7 +147,7 @@ impl Eq for Fingerprint {}
 
 /// What looking at a hook's files found.
 #[derive(Debug)]
-struct Looked {
+struct InspectedFiles {
     files: Arc<[NamedFile]>,
     /// Whether these are all there can be.
     coverable: bool,
@@ -153,49 +157,50 @@ struct Looked {
 
 /// Where a hook's files are found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Runs {
+enum FileOrigin {
     /// They are words of this command, or what its interpreter imports.
     Command(Arc<Command>),
     /// They are this module and its imports.
     Module(Arc<Path>),
 }
 
-impl Runs {
+impl FileOrigin {
     /// The files by name, for a command that is started in `cwd`, and whether they can be covered. Only a module has to
     /// be read for that, and what that lacked resources for is noted.
-    fn paths(&self, root: &Path, cwd: &Path, starved: &mut bool) -> (Vec<Found>, bool) {
+    fn paths(&self, root: &Path, cwd: &Path, starved: &mut bool) -> CommandFiles {
         match self {
-            Self::Command(command) if command.length() > LONGEST_COMMAND => (Vec::new(), false),
-            Self::Command(command) => {
-                let files = command.files(root, cwd);
-                (files.found, files.complete)
+            Self::Command(command) if command.length() > LONGEST_COMMAND => {
+                CommandFiles { found: Vec::new(), complete: false }
             }
+            Self::Command(command) => command.files(root, cwd),
             Self::Module(module) => {
-                let found = imports::files_of(module);
-                *starved |= found.out_of_resources;
+                let imports = imports::files_of(module);
+                *starved |= imports.out_of_resources;
                 let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-                (found.paths.into_iter().map(|path| Found { real: real(&path), path }).collect(), found.complete)
+                let found = imports.paths.into_iter().map(|path| ResolvedFile { real: real(&path), path }).collect();
+                CommandFiles { found, complete: imports.complete }
             }
         }
     }
 
     /// The files with what is in them.
-    fn look(&self, root: &Path, cwd: &Path) -> Looked {
+    fn inspect(&self, root: &Path, cwd: &Path) -> InspectedFiles {
         let mut out_of_resources = false;
-        let (found, coverable) = self.paths(root, cwd, &mut out_of_resources);
+        let CommandFiles { found, complete: coverable } = self.paths(root, cwd, &mut out_of_resources);
         let mut budget = LARGEST;
         let mut digest = |path: &Path| {
             if !coverable {
                 return None;
             }
-            digest_of_file(path, &mut budget).unwrap_or_else(|error| {
+            let read = read_within(path, &mut budget).unwrap_or_else(|error| {
                 out_of_resources |= is_want_of_resources(&error);
                 None
-            })
+            });
+            read.map(|bytes| Digest::of(&bytes))
         };
-        let named = |found: Found| NamedFile { digest: digest(&found.real), path: found.path, real: found.real };
+        let named = |found: ResolvedFile| NamedFile { digest: digest(&found.real), path: found.path, real: found.real };
         let files = found.into_iter().map(named).collect();
-        Looked { files, coverable, out_of_resources }
+        InspectedFiles { files, coverable, out_of_resources }
     }
 }
 
@@ -205,26 +210,22 @@ impl Fingerprint {
     pub fn take(root: &Path, hook: &Hook) -> Self {
         // A project is the same project whichever link leads to it.
         let root = &root.canonicalize().unwrap_or_else(|_| root.to_owned());
-        let command = match &hook.action {
-            Action::Shell(line) => line.to_string(),
-            Action::Program(words) => serde_json::json!(**words).to_string(),
+        let (shape, command) = match &hook.action {
+            Action::Shell(line) => ("shell", line.to_string()),
+            Action::Program(words) => ("program", serde_json::json!(**words).to_string()),
             Action::Module(path) => {
                 let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-                real.strip_prefix(root).unwrap_or(&real).to_string_lossy().into_owned()
+                ("module", real.strip_prefix(root).unwrap_or(&real).to_string_lossy().into_owned())
             }
-            Action::Native(_) | Action::NotExecutable(_) | Action::Unusable(_) => String::new(),
-        };
-        let shape = match &hook.action {
-            Action::Shell(_) => "shell",
-            Action::Program(_) => "program",
-            Action::Module(_) => "module",
-            _ => "none",
+            Action::Native(_) | Action::NotExecutable(_) | Action::Unusable(_) => ("none", String::new()),
         };
         // Which events a module is for is known only after it ran, so they are no part of what it is.
         let event = if shape == "module" { "" } else { hook.event.name() };
         let mut definition =
             serde_json::json!([hook.dialect.name(), event, hook.matcher.pattern(), shape, command]).to_string();
-        let mut described = Definition {
+        let terms = hook.terms();
+        let term = |name| terms.iter().find(|(term, _)| *term == name).map(|(_, value)| value.clone());
+        let described = Definition {
             dialect: hook.dialect.name().to_owned(),
             event: event.to_owned(),
             matcher: hook.matcher.pattern().map(str::to_owned),
@@ -232,10 +233,10 @@ impl Fingerprint {
             command,
             lifetime: (hook.exec.lifetime != ProcessLifetime::Once).then(|| hook.exec.lifetime.name().to_owned()),
             package: hook.owner.as_ref().map(|owner| owner.id.clone()),
-            on_failure: None,
-            timeout: None,
-            sandbox: None,
-            sandbox_required: None,
+            on_failure: term("onFailure"),
+            timeout: term("timeout").map(|_| hook.timeout.as_millis().to_string()),
+            sandbox: term("sandbox"),
+            sandbox_required: term("sandboxRequired"),
         };
         // A process that stays, or is there before it is needed, is more than was looked at when it was not.
         if hook.exec.lifetime != ProcessLifetime::Once {
@@ -248,22 +249,12 @@ impl Fingerprint {
             definition.push_str(&serde_json::json!([owner.id, inside]).to_string());
         }
         let without_terms: Arc<str> = definition.as_str().into();
-        let terms = hook.terms();
         if !terms.is_empty() {
             definition.push_str(&serde_json::json!({ "terms": terms }).to_string());
         }
-        for (term, value) in terms {
-            match term {
-                "onFailure" => described.on_failure = Some(value),
-                "sandbox" => described.sandbox = Some(value),
-                "sandboxRequired" => described.sandbox_required = Some(value),
-                "timeout" => described.timeout = Some(hook.timeout.as_millis().to_string()),
-                _ => {}
-            }
-        }
         let runs = match &hook.action {
-            Action::Module(path) => Runs::Module(Arc::clone(path)),
-            _ => Runs::Command(Arc::new(command_of(root, hook))),
+            Action::Module(path) => FileOrigin::Module(Arc::clone(path)),
+            _ => FileOrigin::Command(Arc::new(command_of(root, hook))),
         };
         Self {
             root: root.as_path().into(),
@@ -271,7 +262,7 @@ impl Fingerprint {
             without_terms,
             described: Arc::new(described),
             runs,
-            looked: Arc::default(),
+            inspected: Arc::default(),
             narrowed_to: None,
             granted: None,
             digests: Arc::default(),
@@ -284,7 +275,7 @@ impl Fingerprint {
     pub(super) fn at_the_beginning(mut self) -> Self {
         self.began_open_ended = self.is_open_ended();
         if !self.began_open_ended {
-            self.looked();
+            self.inspected();
         }
         self
     }
@@ -303,9 +294,9 @@ impl Fingerprint {
     pub(crate) fn is_as_it_began(&self, cwd: &Path) -> bool {
         match &self.runs {
             // A module that is gone has no other content: its runner has the version that it loaded.
-            Runs::Module(module) if is_gone(module) => true,
-            Runs::Command(_) if self.began_open_ended => self.is_open_ended(),
-            Runs::Module(_) | Runs::Command(_) => self.still_holds(cwd),
+            FileOrigin::Module(module) if is_gone(module) => true,
+            FileOrigin::Command(_) if self.began_open_ended => self.is_open_ended(),
+            FileOrigin::Module(_) | FileOrigin::Command(_) => self.still_holds(cwd),
         }
     }
 
@@ -323,12 +314,9 @@ impl Fingerprint {
 
     /// Whether the hook is a module one of whose files contains the text, so far as they can be read.
     pub(super) fn is_module_mentioning(&self, text: &str) -> bool {
-        let Runs::Module(_) = &self.runs else { return false };
+        let FileOrigin::Module(_) = &self.runs else { return false };
         let mentions = |path: &Path| {
-            let bytes = hookrail_spawn::open_regular(path).ok().and_then(|file| {
-                let mut bytes = Vec::new();
-                file.take(LARGEST).read_to_end(&mut bytes).ok().map(|_| bytes)
-            });
+            let bytes = read_within(path, &mut { LARGEST }).ok().flatten();
             // What cannot be read may hold anything.
             bytes.is_none_or(|bytes| bytes.windows(text.len()).any(|window| window == text.as_bytes()))
         };
@@ -370,7 +358,7 @@ impl Fingerprint {
         without_terms
     }
 
-    /// The digest of definition and files; none when a file cannot be covered, so that nobody can trust it.
+    /// The digest of definition and files; none when a file cannot be covered, so that the hook cannot be trusted.
     #[must_use]
     pub fn content(&self) -> Option<Digest> {
         self.content_under(self.definition())
@@ -378,13 +366,13 @@ impl Fingerprint {
 
     /// The digest of the files under that definition.
     pub(super) fn content_under(&self, definition: Digest) -> Option<Digest> {
-        let looked = self.looked();
-        if !looked.coverable {
+        let inspected = self.inspected();
+        if !inspected.coverable {
             return None;
         }
         let mut hasher = Sha256::new();
         hasher.update(definition.0);
-        for file in looked.files.iter() {
+        for file in inspected.files.iter() {
             let inside =
                 |path: &Path| path.strip_prefix(&self.root).unwrap_or(path).as_os_str().as_encoded_bytes().to_owned();
             hasher.update(inside(&file.path));
@@ -407,31 +395,33 @@ impl Fingerprint {
     /// The files the hook names.
     #[must_use]
     pub fn files(&self) -> &[NamedFile] {
-        &self.looked().files
+        &self.inspected().files
     }
 
-    /// The same files for whoever keeps them: every call of a module has them with it, and none copies them.
+    /// The same files, shared: every call of a module has them with it, and none copies them.
     pub(crate) fn shared_files(&self) -> Arc<[NamedFile]> {
-        Arc::clone(&self.looked().files)
+        Arc::clone(&self.inspected().files)
     }
 
     /// Whether the files were looked at and could not be read for want of resources. Then the fingerprint says nothing
     /// about what is in them.
     pub(crate) fn is_out_of_resources(&self) -> bool {
-        self.looked.get().is_some_and(|looked| looked.out_of_resources)
+        self.inspected.get().is_some_and(|inspected| inspected.out_of_resources)
     }
 
-    fn looked(&self) -> &Looked {
-        self.looked.get_or_init(|| self.runs.look(&self.root, &self.root))
+    fn inspected(&self) -> &InspectedFiles {
+        self.inspected.get_or_init(|| self.runs.inspect(&self.root, &self.root))
     }
 
     /// The files the hook names, without looking into them: for showing what there is, which must cost nothing however
-    /// much somebody put there.
+    /// large the files are.
     #[must_use]
     pub fn paths(&self) -> Vec<PathBuf> {
-        match self.looked.get() {
-            Some(looked) => looked.files.iter().map(|file| file.path.clone()).collect(),
-            None => self.runs.paths(&self.root, &self.root, &mut false).0.into_iter().map(|found| found.path).collect(),
+        match self.inspected.get() {
+            Some(inspected) => inspected.files.iter().map(|file| file.path.clone()).collect(),
+            None => {
+                self.runs.paths(&self.root, &self.root, &mut false).found.into_iter().map(|found| found.path).collect()
+            }
         }
     }
 
@@ -440,8 +430,8 @@ impl Fingerprint {
     #[must_use]
     pub fn open_end(&self) -> Option<OpenEnd> {
         match &self.runs {
-            Runs::Module(_) => None,
-            Runs::Command(command) => command.open_end(&self.root),
+            FileOrigin::Module(_) => None,
+            FileOrigin::Command(command) => command.open_end(&self.root),
         }
     }
 
@@ -463,11 +453,11 @@ impl Fingerprint {
             known.iter().any(|known| known.real == file.real && known.digest == file.digest && file.digest.is_some())
         };
         let elsewhere = || {
-            let files = self.runs.look(&self.root, &cwd).files;
+            let files = self.runs.inspect(&self.root, &cwd).files;
             let is_named = |known: &NamedFile| files.iter().any(|file| file.real == known.real);
             files.iter().all(is_known) && known.iter().all(is_named)
         };
-        known == &*self.runs.look(&self.root, &self.root).files && (*self.root == *cwd || elsewhere())
+        *known == *self.runs.inspect(&self.root, &self.root).files && (*self.root == *cwd || elsewhere())
     }
 }
 
@@ -483,13 +473,9 @@ const LARGEST: u64 = 64 * 1024 * 1024;
 
 /// The command of a hook, with what its words are looked up in.
 fn command_of(root: &Path, hook: &Hook) -> Command {
-    let form = match &hook.action {
-        Action::Shell(line) => Form::Line(Arc::clone(line)),
-        Action::Program(words) => Form::Words(Arc::clone(words)),
-        Action::Module(_) | Action::Native(_) | Action::NotExecutable(_) | Action::Unusable(_) => Form::Line("".into()),
-    };
+    let text = hook.action.command().unwrap_or(CommandText::Line("".into()));
     let search_path = hook.environment.as_ref().and_then(|environment| environment.get("PATH")).map(OsStr::to_owned);
-    Command { form, folders: folders(root, hook).into(), search_path }
+    Command { text, folders: folders(root, hook).into(), search_path }
 }
 
 /// Every regular file that a hook's command names, inside of a project or not, when it is started in that directory.
@@ -509,28 +495,6 @@ fn folders(root: &Path, hook: &Hook) -> Vec<(String, PathBuf)> {
         folders.push(("cwd".to_owned(), root.to_owned()));
     }
     folders
-}
-
-/// The digest of a file, while the budget of bytes lasts.
-fn digest_of_file(path: &Path, budget: &mut u64) -> std::io::Result<Option<Digest>> {
-    let file = hookrail_spawn::open_regular(path)?;
-    // A file that says it is too large is not even begun.
-    if file.metadata()?.len() > *budget {
-        return Ok(None);
-    }
-    let mut file = file.take(*budget + 1);
-    let mut hasher = Sha256::new();
-    let mut buffer = vec![0; 64 * 1024];
-    loop {
-        let count = file.read(&mut buffer)?;
-        if count == 0 {
-            return Ok(Some(Digest(hasher.finalize().into())));
-        }
-        let left = u64::try_from(count).ok().and_then(|count| budget.checked_sub(count));
-        let (Some(left), Some(read)) = (left, buffer.get(..count)) else { return Ok(None) };
-        *budget = left;
-        hasher.update(read);
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ fn command(root: &Path, line: &str) -> Command {
     let name = |name: &str| (name.to_owned(), root.to_owned());
     let folders =
         [name("LLXPRT_PROJECT_DIR"), name("CLAUDE_PROJECT_DIR"), ("pluginDir".to_owned(), root.join("plug in"))];
-    Command { form: Form::Line(line.into()), folders: folders.into(), search_path: std::env::var_os("PATH") }
+    Command { text: CommandText::Line(line.into()), folders: folders.into(), search_path: std::env::var_os("PATH") }
 }
 
 fn files(root: &Path, line: &str) -> Vec<String> {
@@ -57,7 +57,7 @@ fn a_changed_file_breaks_the_fingerprint() {
     let dir = tempfile::tempdir().unwrap();
     let root = &dir.path().canonicalize().unwrap();
     std::fs::write(root.join("a.sh"), "one").unwrap();
-    let look = || Runs::Command(Arc::new(command(root, "./a.sh"))).look(root, root).files;
+    let look = || FileOrigin::Command(Arc::new(command(root, "./a.sh"))).inspect(root, root).files;
     let taken = look();
     std::fs::write(root.join("a.sh"), "two").unwrap();
     assert_ne!(taken, look());

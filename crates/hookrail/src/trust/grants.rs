@@ -99,7 +99,7 @@ impl Grant {
     }
 }
 
-/// Reads the capabilities of a grant. A malformed one makes the store unusable, with the line in which it stands: what it
+/// Reads the capabilities of a grant. A malformed one makes the store unusable, with the line of it: what it
 /// was meant to leave to the module is not known.
 fn only_capabilities<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
     let texts = Option::<Vec<String>>::deserialize(deserializer)?;

@@ -1,14 +1,13 @@
 //! The files a module is made of: itself, and what it imports by a path.
 //!
-//! There is no parser for the module's language here. Every quoted text that could be the path of a file counts,
+//! There is no parser for the module's language here. Every quoted text that could be the path of a file is taken,
 //! because taking too many files is harmless, and taking too few would leave code unwatched. An import that is put
 //! together at run time is not found; a runner refuses to load a file that was not covered.
 
 use std::collections::BTreeSet;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use crate::config::{is_want_of_resources, without_dots};
+use crate::config::{is_want_of_resources, read_within, without_dots};
 
 /// More files than this are not followed, and the module cannot be granted.
 const MOST_FILES: usize = 512;
@@ -19,20 +18,27 @@ const MOST_BYTES: u64 = 32 * 1024 * 1024;
 /// What may stand behind a path that is written without it.
 const ENDINGS: [&str; 5] = ["ts", "mts", "js", "mjs", "json"];
 
-/// The files a module is made of.
-#[derive(Debug, Default)]
-pub(super) struct ModuleFiles {
-    /// The module and everything it imports by a path, sorted. Files that do not exist are left out.
+/// The files that a hook can run without naming them.
+#[derive(Debug)]
+pub(super) struct FileSet {
+    /// The files, sorted. Files that do not exist are left out.
     pub(super) paths: BTreeSet<PathBuf>,
-    /// Whether these are all of them. There may be more when a limit was reached.
+    /// Whether these are all of them. There may be more when a limit was reached, or when something could not be read.
     pub(super) complete: bool,
-    /// Whether a file could not be read for want of resources.
+    /// Whether something could not be read for want of resources.
     pub(super) out_of_resources: bool,
 }
 
+impl FileSet {
+    /// No files, as long as nothing is missing.
+    pub(super) fn complete() -> Self {
+        Self { paths: BTreeSet::new(), complete: true, out_of_resources: false }
+    }
+}
+
 /// Follows the imports of a module.
-pub(super) fn files_of(module: &Path) -> ModuleFiles {
-    let mut found = ModuleFiles { paths: BTreeSet::new(), complete: true, out_of_resources: false };
+pub(super) fn files_of(module: &Path) -> FileSet {
+    let mut found = FileSet::complete();
     let mut waiting = vec![without_dots(module)];
     let mut budget = MOST_BYTES;
     while let Some(file) = waiting.pop() {
@@ -46,8 +52,8 @@ pub(super) fn files_of(module: &Path) -> ModuleFiles {
         if file.extension().is_none_or(|ending| ending == "json") {
             continue;
         }
-        let source = match source_of(&file, &mut budget) {
-            Ok(Some(source)) => source,
+        let source = match read_within(&file, &mut budget) {
+            Ok(Some(bytes)) => String::from_utf8_lossy(&bytes).into_owned(),
             Ok(None) => {
                 found.complete = false;
                 continue;
@@ -64,21 +70,6 @@ pub(super) fn files_of(module: &Path) -> ModuleFiles {
         }
     }
     found
-}
-
-/// The text of a source file, while the budget of bytes lasts. Nobody waits for what is no file.
-fn source_of(file: &Path, budget: &mut u64) -> std::io::Result<Option<String>> {
-    let opened = hookrail_spawn::open_regular(file)?;
-    // A file that says it is too large is not even begun.
-    if opened.metadata()?.len() > *budget {
-        return Ok(None);
-    }
-    let mut bytes = Vec::new();
-    opened.take(*budget + 1).read_to_end(&mut bytes)?;
-    let left = u64::try_from(bytes.len()).ok().and_then(|count| budget.checked_sub(count));
-    let Some(left) = left else { return Ok(None) };
-    *budget = left;
-    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 /// Every quoted text that looks like a path.

@@ -8,55 +8,59 @@ use std::sync::Arc;
 
 use hookrail_spawn::Environment;
 
+use super::command::{Comments, shell_words};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::registry::DialectId;
 use crate::hook::{Action, Authority, Hook};
+use crate::run::environment::is_word_of;
 
 /// Keeps Python 3.11 and later from importing modules out of the directory in which it runs.
 const PYTHON_SAFE_PATH: &str = "PYTHONSAFEPATH";
 
 /// How a command runs code that a project can supply.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 enum ProjectCode {
     /// Python without a script imports from the directory in which it runs.
+    #[error("starts Python without a script, which before Python 3.11 imports modules of any project")]
     Python,
     /// Node resolves modules from the directory in which it runs.
+    #[error("gives Node code that loads modules, which any project can supply")]
     Node,
     /// Git runs programs that the repository's configuration names.
+    #[error("runs git, which runs the programs that a project's git configuration names")]
     Git,
     /// The program runs what files of the project say.
+    #[error("runs `{0}`, which runs what files of any project say")]
     BuildTool(String),
     /// The path leads into the project.
+    #[error("runs `{0}`, a file that any project can supply")]
     ProjectPath(String),
 }
 
+impl ProjectCode {
+    /// How the author of the hook keeps the code of projects out.
+    fn hint(&self) -> &'static str {
+        match self {
+            Self::Python => "isolate it, as in `python3 -I -c …`, or put the code into a script outside of projects",
+            Self::Node => "put the code into a script outside of projects, and name that by its absolute path",
+            Self::Git => "switch that off, as in `git -c core.fsmonitor= …`",
+            Self::BuildTool(_) => "configure the hook in the projects that need it, where it has to be trusted",
+            Self::ProjectPath(_) => {
+                "name a file outside of projects by its absolute path, as in `\"$HOME/hooks/guard.sh\"`"
+            }
+        }
+    }
+}
+
 /// Programs that run what files in the working directory say.
-const BUILD_TOOLS: [&str; 18] = [
-    "npm",
-    "npx",
-    "yarn",
-    "pnpm",
-    "pnpx",
-    "bunx",
-    "make",
-    "gmake",
-    "cargo",
-    "just",
-    "task",
-    "rake",
-    "gradle",
-    "mvn",
-    "tox",
-    "poetry",
-    "pre-commit",
-    "ninja",
-];
+const BUILD_TOOLS: &str = "
+    npm npx yarn pnpm pnpx bunx make gmake cargo just task rake gradle mvn tox poetry pre-commit ninja
+";
 
 /// Words that stand before a program and run it.
-const PREFIXES: [&str; 17] = [
-    "env", "exec", "command", "nohup", "nice", "time", "timeout", "sudo", "xargs", "setsid", "!", "{", "if", "then",
-    "do", "else", "while",
-];
+const PREFIXES: &str = "
+    env exec command nohup nice time timeout sudo xargs setsid ! { if then do else while
+";
 
 /// Sets `PYTHONSAFEPATH` for hooks from outside of the project that start Python without a script.
 pub(crate) fn protect_python(hooks: &mut [Hook], inherited: &Arc<Environment>) {
@@ -80,32 +84,8 @@ pub(crate) fn findings<'h>(hooks: impl IntoIterator<Item = &'h Hook>) -> Vec<Dia
 }
 
 fn finding(hook: &Hook, code: &ProjectCode) -> Diagnostic {
-    let label = &hook.label;
-    let (message, hint) = match code {
-        ProjectCode::Python => (
-            format!(
-                "hook `{label}` starts Python without a script, which before Python 3.11 imports modules of any project"
-            ),
-            "isolate it, as in `python3 -I -c …`, or put the code into a script outside of projects".to_owned(),
-        ),
-        ProjectCode::Node => (
-            format!("hook `{label}` gives Node code that loads modules, which any project can supply"),
-            "put the code into a script outside of projects, and name that by its absolute path".to_owned(),
-        ),
-        ProjectCode::Git => (
-            format!("hook `{label}` runs git, which runs the programs that a project's git configuration names"),
-            "switch that off, as in `git -c core.fsmonitor= …`".to_owned(),
-        ),
-        ProjectCode::BuildTool(tool) => (
-            format!("hook `{label}` runs `{tool}`, which runs what files of any project say"),
-            "configure the hook in the projects that need it, where it has to be trusted".to_owned(),
-        ),
-        ProjectCode::ProjectPath(path) => (
-            format!("hook `{label}` runs `{path}`, a file that any project can supply"),
-            "name a file outside of projects by its absolute path, as in `\"$HOME/hooks/guard.sh\"`".to_owned(),
-        ),
-    };
-    Diagnostic::new(Code::ReadsProject, message).at(hook.origin.location.clone()).hint(hint)
+    let message = format!("hook `{hook}` {code}");
+    Diagnostic::new(Code::ReadsProject, message).at(hook.origin.location.clone()).hint(code.hint())
 }
 
 /// Every way in which a command runs code of the project, each once.
@@ -148,7 +128,7 @@ fn look_at_command(words: &[String], depth: usize, found: &mut Vec<ProjectCode>)
         "." | "source" | "ruby" | "perl" => found.extend(script(arguments)),
         "eval" if depth > 0 => look_at_line(&arguments.join(" "), depth - 1, found),
         "git" if !arguments.iter().any(|word| word.starts_with("core.fsmonitor=")) => found.push(ProjectCode::Git),
-        _ if BUILD_TOOLS.contains(&name) => found.push(ProjectCode::BuildTool(name.to_owned())),
+        _ if is_word_of(BUILD_TOOLS, name) => found.push(ProjectCode::BuildTool(name.to_owned())),
         _ => {}
     }
 }
@@ -162,7 +142,7 @@ fn program_of(words: &[String]) -> Option<(&str, &[String])> {
             !name.is_empty() && name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
         });
         let is_number = first.starts_with(|character: char| character.is_ascii_digit());
-        if PREFIXES.contains(&first.rsplit('/').next().unwrap_or(first)) {
+        if is_word_of(PREFIXES, first.rsplit('/').next().unwrap_or(first)) {
             behind_prefix = true;
         } else if !(is_assignment || behind_prefix && (first.starts_with('-') || is_number)) {
             return Some((first, others));
@@ -237,37 +217,15 @@ fn leads_into_project(word: &str) -> bool {
 /// The simple commands of a shell's line, each as its words without quotes. Redirections are left out.
 fn simple_commands(line: &str) -> Vec<Vec<String>> {
     let mut commands = vec![Vec::new()];
-    let mut word: Option<String> = None;
-    let mut quote = None;
-    let mut characters = line.chars().peekable();
-    while let Some(character) = characters.next() {
-        match (character, quote) {
-            (end, Some(begin)) if end == begin => quote = None,
-            ('\\', None | Some('"')) => {
-                word.get_or_insert_default().extend(characters.next().filter(|next| *next != '\n'));
-            }
-            ('"' | '\'', None) => {
-                quote = Some(character);
-                word.get_or_insert_default();
-            }
-            (other, Some(_)) => word.get_or_insert_default().push(other),
-            ('#', None) if word.is_none() => while characters.next_if(|next| *next != '\n').is_some() {},
-            (' ' | '\t', None) => push_word(&mut commands, &mut word),
-            (';' | '|' | '&' | '\n' | '(' | ')' | '`', None) => {
-                push_word(&mut commands, &mut word);
-                commands.push(Vec::new());
-            }
-            (other, None) => word.get_or_insert_default().push(other),
+    for (word, end) in shell_words(line, " \t\n;|&()`", Comments::Skipped) {
+        if let Some(command) = commands.last_mut() {
+            command.extend(word);
+        }
+        if !matches!(end, Some(' ' | '\t')) {
+            commands.push(Vec::new());
         }
     }
-    push_word(&mut commands, &mut word);
     commands.into_iter().map(without_redirections).collect()
-}
-
-fn push_word(commands: &mut [Vec<String>], word: &mut Option<String>) {
-    if let Some(command) = commands.last_mut() {
-        command.extend(word.take());
-    }
 }
 
 fn without_redirections(words: Vec<String>) -> Vec<String> {

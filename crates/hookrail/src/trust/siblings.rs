@@ -3,25 +3,17 @@
 //! A file that appears beside a granted script can take the place of a module of the standard library, and so run as part of
 //! the hook. So everything that could be imported from there belongs to the grant.
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::command::Interpreter;
+use super::imports::FileSet;
 
 /// More files than this are not covered, and the hook cannot be granted.
 const MOST_FILES: usize = 512;
 
-/// What can be imported from a folder.
-#[derive(Debug)]
-pub(super) struct Importable {
-    pub(super) paths: BTreeSet<PathBuf>,
-    /// Whether these are all of them.
-    pub(super) complete: bool,
-}
-
 /// Every file below the folder that can be imported. Links are followed to files but not to folders.
-pub(super) fn importable_files(folder: &Path, interpreter: Interpreter) -> Importable {
-    let mut found = Importable { paths: BTreeSet::new(), complete: true };
+pub(super) fn importable_files(folder: &Path, interpreter: Interpreter) -> FileSet {
+    let mut found = FileSet::complete();
     let endings = interpreter.importable_endings();
     let mut waiting = vec![folder.to_owned()];
     let mut seen = 0;

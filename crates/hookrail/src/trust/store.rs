@@ -1,13 +1,13 @@
 //! Where grants are kept: outside every repository, readable and writable by their owner only.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::fingerprint::hex;
 use super::grants::{GrantedFile, Grants};
 use super::texts::GrantedTexts;
 use crate::config::is_want_of_resources;
@@ -30,7 +30,7 @@ pub trait TrustStore: Send + Sync {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrustError {
-    /// The operating system says no.
+    /// An error of the operating system.
     #[error("the trust store `{}` cannot be used: {source}", path.display())]
     Io {
         /// The store's file.
@@ -55,19 +55,19 @@ pub enum TrustError {
         version: u32,
     },
     /// Others can write it.
-    #[error("the trust store `{}` can be written by others, so nothing in it counts", path.display())]
+    #[error("the trust store `{}` can be written by other users, so its grants are ignored", path.display())]
     Exposed {
         /// The store's file, or its folder.
         path: PathBuf,
     },
-    /// It is a link, so that whoever owns what it leads to decides.
-    #[error("the trust store `{}` is a link, so nothing in it counts", path.display())]
+    /// It is a link, so that the owner of its target would decide what is trusted.
+    #[error("the trust store `{}` is a link, so its grants are ignored", path.display())]
     Link {
         /// The store's file.
         path: PathBuf,
     },
     /// It lies in the project, which would then grant itself what it likes.
-    #[error("the trust store `{}` lies in the project itself, so nothing in it counts", path.display())]
+    #[error("the trust store `{}` lies in the project itself, so its grants are ignored", path.display())]
     InProject {
         /// The store's file.
         path: PathBuf,
@@ -282,10 +282,7 @@ impl TrustStore for FileTrustStore {
 fn key(project: &Path) -> String {
     match project.to_str() {
         Some(text) => text.to_owned(),
-        None => project.as_os_str().as_encoded_bytes().iter().fold("bytes:".to_owned(), |mut key, byte| {
-            let _ = write!(key, "{byte:02x}");
-            key
-        }),
+        None => format!("bytes:{}", hex(project.as_os_str().as_encoded_bytes())),
     }
 }
 

@@ -5,11 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::fingerprint::Digest;
 use super::grants::{GrantedFile, Grants};
+use crate::config::read_within;
 
 /// The text of a larger file is not kept.
 const LARGEST: u64 = 256 * 1024;
@@ -80,10 +81,8 @@ fn present_text(project: &Path, file: &GrantedFile) -> Option<String> {
 
 /// The text in a file, if it has that digest.
 fn text_with(file: &Path, sha256: &str) -> Option<String> {
-    let mut bytes = Vec::new();
-    hookrail_spawn::open_regular(file).ok()?.take(LARGEST + 1).read_to_end(&mut bytes).ok()?;
-    let is_granted = bytes.len() as u64 <= LARGEST && Digest::of(&bytes).is(sha256);
-    if is_granted { String::from_utf8(bytes).ok() } else { None }
+    let bytes = read_within(file, &mut { LARGEST }).ok()??;
+    if Digest::of(&bytes).is(sha256) { String::from_utf8(bytes).ok() } else { None }
 }
 
 /// Whether the text is a digest, and so a name without folders.

@@ -21,7 +21,11 @@ pub(crate) fn hook(event: EventKind, name: &str, layer: SourceKind) -> Hook {
 pub(crate) fn plugin_hook(event: EventKind, name: &str) -> Hook {
     let origin = Origin::without_file(SourceKind::Plugin);
     let mut hook = Hook::new(event, DialectId::Xcode, name, Action::Shell(name.into()), origin);
-    hook.owner = Some(Arc::new(hookrail::hook::Owner::new("sample@local", "/plugins/sample")));
+    hook.owner = Some(Arc::new(hookrail::hook::Owner {
+        id: "sample@local".into(),
+        dir: "/plugins/sample".into(),
+        data_dir: None,
+    }));
     hook
 }
 

@@ -22,7 +22,7 @@ fn prewarmed(dir: &Path, count: u8, answer: &str) -> Hook {
 }
 
 fn script(dir: &Path, answer: &str) {
-    // Each writes a file of its own: the next one opens its file before anybody asks it.
+    // Each writes a file of its own: the next one opens its file before it is asked.
     let text = format!("echo \"$$ $HOOKRAIL_RUN_ID\" >> starts\ncat > input.$$\n{answer}\necho >> ends\n");
     std::fs::write(dir.join("hook.sh"), text).unwrap();
 }
@@ -95,7 +95,7 @@ fn shutdown_ends_what_waits_before_it_takes_the_end_for_its_input() {
 }
 
 #[test]
-fn a_system_that_is_dropped_leaves_nobody_waiting() {
+fn a_system_that_is_dropped_leaves_no_process_waiting() {
     let dir = tempfile::tempdir().unwrap();
     let system = system(dir.path(), [prewarmed(dir.path(), 2, OWN_NUMBER)]);
     fire(&system);
@@ -214,5 +214,8 @@ fn what_changed_while_it_ran_is_not_started_for_the_next_event() {
     system.fire_blocking(system.event(EventKind::AfterTool).with_text("tool_name", "t"));
     let starts = || std::fs::read_to_string(project.join("witness")).unwrap_or_default();
     assert!(wait_until(|| starts().lines().count() == 2, HANG));
-    assert!(!project.join("evil").exists() && started(&project).len() == 1, "nobody has looked at that");
+    assert!(
+        !project.join("evil").exists() && started(&project).len() == 1,
+        "a hook that was never granted was started"
+    );
 }

@@ -1,4 +1,4 @@
-//! `stdin: file`: one file for all hooks of an event, each with a position of its own, and nobody can change it.
+//! `stdin: file`: one file for all hooks of an event, each with a position of its own, and no hook can change it.
 
 use hookrail::hook::{GroupOrder, StdinKind};
 use hookrail::{Hook, HookSystem};
@@ -29,7 +29,7 @@ fn all_hooks_that_ask_for_it_read_one_file_and_others_a_pipe_of_their_own() {
 }
 
 #[test]
-fn each_reads_it_whole_and_nobody_can_change_it() {
+fn each_reads_it_whole_and_none_can_change_it() {
     let dir = tempfile::tempdir().unwrap();
     let large = "x".repeat(300_000);
     let hooks =

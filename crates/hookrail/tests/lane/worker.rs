@@ -128,7 +128,7 @@ fn an_exit_code_in_the_answer_means_what_it_means_elsewhere() {
 }
 
 #[test]
-fn whoever_misbehaves_once_fails_once_and_is_replaced() {
+fn a_worker_that_misbehaves_once_fails_once_and_is_replaced() {
     for (habit, end) in [
         ("exit 7", "exited"),
         ("exit 0", "bad-output"),
@@ -193,7 +193,7 @@ fn floods_are_bounded() {
     let dir = tempfile::tempdir().unwrap();
     let habit = "case $count in 1) head -c 400000 /dev/zero >&2 ;; 2) head -c 5000 /dev/zero | tr '\\0' x ;; esac";
     let builder = HookSystem::builder(dir.path()).environment(environment()).hook(worker(dir.path(), habit));
-    let system = builder.output_limits(OutputLimits::new(1000, 1000)).build();
+    let system = builder.output_limits(OutputLimits { stdout: 1000, stderr: 1000 }).build();
     let outcome = fire(&system);
     message(&outcome);
     assert_eq!(outcome.runs[0].stderr.len(), 1000);
@@ -282,7 +282,7 @@ fn a_project_that_changes_its_granted_script_gets_no_answer_from_the_old_one() {
     let build = || HookSystem::builder(&project).environment(environment.clone()).trust_store(store()).build();
     let untrusted = build();
     assert_eq!(crate::common::skipped(&fire(&untrusted))[0].1, "untrusted");
-    assert!(started(&project).is_empty(), "what nobody has trusted is never started");
+    assert!(started(&project).is_empty(), "a hook that is not trusted is never started");
     super::grant_all(&store(), &project, &untrusted);
     let system = build();
     message(&fire(&system));

@@ -227,7 +227,7 @@ pub(crate) fn fire(kind: EventKind, plan: &[Scripted], seed: Option<u64>) -> Out
     fire_and_repeat(kind, plan, seed, None)
 }
 
-/// The same, with a second end for every run, which nobody waits for.
+/// The same, with a second end for every run, which the machine does not wait for.
 pub(crate) fn fire_and_repeat(
     kind: EventKind,
     plan: &[Scripted],

@@ -15,7 +15,7 @@ mod settings;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hookrail_bus::{Bus, BusError, Settings};
+use hookrail_bus::{Bus, BusError, BusOptions};
 
 use crate::args::ServeArgs;
 use crate::config::BusSettings;
@@ -61,7 +61,7 @@ fn styled(text: &str) -> String {
     }
 }
 
-async fn serve(args: &ServeArgs, settings: Settings, configured: BusSettings) -> Result<Exit> {
+async fn serve(args: &ServeArgs, settings: BusOptions, configured: BusSettings) -> Result<Exit> {
     let mut interrupts = Interrupts::listen().map_err(|error| {
         Failure::new(format!("signals cannot be handled: {error}")).hint("the system may be out of file descriptors")
     })?;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use hookrail::Builder;
 use hookrail::process::RunLedger;
-use hookrail_bus::Settings;
+use hookrail_bus::BusOptions;
 
 use crate::args::{ProjectArgs, ServeArgs};
 use crate::config::BusSettings;
@@ -17,7 +17,7 @@ pub(super) fn settings(
     args: &ServeArgs,
     configured: BusSettings,
     ledger: Option<RunLedger>,
-) -> Settings {
+) -> BusOptions {
     let (own, options) = (project.root().to_owned(), args.project.clone());
     let describe = move |directory: &Path| {
         let builder = describe(directory, directory == own, &options)?;
@@ -27,14 +27,14 @@ pub(super) fn settings(
         })
     };
     let given = [
-        (args.limit.or(configured.requests), Settings::limit as fn(Settings, usize) -> Settings),
-        (args.in_flight.or(configured.in_flight), Settings::in_flight),
-        (args.most_projects.or(configured.projects), Settings::most_projects),
-        (configured.connections, Settings::most_connections),
-        (configured.buffered, Settings::most_buffered),
-        (configured.line, Settings::longest_line),
+        (args.limit.or(configured.requests), BusOptions::limit as fn(BusOptions, usize) -> BusOptions),
+        (args.in_flight.or(configured.in_flight), BusOptions::in_flight),
+        (args.most_projects.or(configured.projects), BusOptions::most_projects),
+        (configured.connections, BusOptions::most_connections),
+        (configured.buffered, BusOptions::most_buffered),
+        (configured.line, BusOptions::longest_line),
     ];
-    let mut settings = Settings::fallible(project.root(), describe);
+    let mut settings = BusOptions::fallible(project.root(), describe);
     for (number, set) in given {
         if let Some(number) = number {
             settings = set(settings, number);

@@ -13,7 +13,7 @@ use crate::dialect::columns::{event_named, event_names};
 use crate::dialect::sandbox;
 use crate::event::EventKind;
 use crate::hook::{Action, GroupOrder, Hook, OnFailure};
-use crate::matcher::{Compiled, OnInvalid};
+use crate::matcher::{CompiledMatcher, OnInvalid};
 use crate::source::{Origin, SourceKind};
 
 /// The keys of a group.
@@ -138,7 +138,7 @@ impl<D: CommandDialect> Reader<'_, D> {
     fn unusable(&mut self, node: &Node, why: &str) {
         let message = "this guard cannot be used, so its event ends as its `onFailure` says";
         self.report(Code::GuardUnusable, &node.span, message);
-        let origin = Origin::new(self.kind, self.document.location(&node.span));
+        let origin = Origin { kind: self.kind, location: self.document.location(&node.span) };
         let label = self.label(node);
         let mut hook = Hook::new(self.event, D::DIALECT, label, Action::Unusable(why.into()), origin);
         let said = self.on_failure(node);
@@ -174,7 +174,7 @@ impl<D: CommandDialect> Reader<'_, D> {
         GroupMatcher::Text(text)
     }
 
-    fn compile(&self, pattern: &str, on_invalid: OnInvalid) -> Compiled {
+    fn compile(&self, pattern: &str, on_invalid: OnInvalid) -> CompiledMatcher {
         D::compile_matcher(self.event, pattern, on_invalid)
     }
 
@@ -214,7 +214,7 @@ impl<D: CommandDialect> Reader<'_, D> {
             }
             Err(_) => return,
         };
-        let origin = Origin::new(self.kind, self.document.location(&node.span));
+        let origin = Origin { kind: self.kind, location: self.document.location(&node.span) };
         let mut hook = Hook::new(self.event, D::DIALECT, self.label(node), action, origin);
         hook.description = self.optional_text(node, "description").map(Arc::from);
         hook.status_message = self.optional_text(node, "statusMessage").map(Arc::from);

@@ -20,7 +20,7 @@ pub use output::{
 use crate::diagnostic::Diagnostic;
 use crate::dialect::DialectId;
 use crate::event::EventKind;
-use crate::matcher::{Compiled, OnInvalid};
+use crate::matcher::{CompiledMatcher, OnInvalid};
 
 /// What distinguishes one dialect of command hooks from another.
 pub(crate) trait CommandDialect {
@@ -31,7 +31,7 @@ pub(crate) trait CommandDialect {
     const TIMEOUT_UNIT: TimeoutUnit;
 
     /// Reads a pattern as the dialect does for that event.
-    fn compile_matcher(event: EventKind, pattern: &str, on_invalid: OnInvalid) -> Compiled;
+    fn compile_matcher(event: EventKind, pattern: &str, on_invalid: OnInvalid) -> CompiledMatcher;
 
     /// Removes members of `hookSpecificOutput` that have the wrong type, and reports those without an effect.
     fn check_specific(event: EventKind, output: &mut HookOutput) -> Vec<Diagnostic>;
@@ -58,7 +58,7 @@ mod tests {
 
     use super::*;
     use crate::config::Document;
-    use crate::matcher::{Language, Matcher, Scope};
+    use crate::matcher::{Language, MatchScope, Matcher};
     use crate::source::SourceKind;
 
     /// A dialect as other agents have it: times in seconds, patterns that must match the whole name.
@@ -68,8 +68,8 @@ mod tests {
         const DIALECT: DialectId = DialectId::Llxprt;
         const TIMEOUT_UNIT: TimeoutUnit = TimeoutUnit { name: "seconds", in_a_second: 1.0 };
 
-        fn compile_matcher(_event: EventKind, pattern: &str, on_invalid: OnInvalid) -> Compiled {
-            Matcher::compile(pattern, Language::GlobOrRegex, Scope::Whole, on_invalid)
+        fn compile_matcher(_event: EventKind, pattern: &str, on_invalid: OnInvalid) -> CompiledMatcher {
+            Matcher::compile(pattern, Language::GlobOrRegex, MatchScope::Whole, on_invalid)
         }
 
         fn check_specific(_event: EventKind, _output: &mut HookOutput) -> Vec<Diagnostic> {

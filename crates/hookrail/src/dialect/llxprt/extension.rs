@@ -53,7 +53,8 @@ fn load(
         let mut problems = Vec::new();
         let root = must_be_an_object(&document, &mut problems);
         let name = root.and_then(|root| root.get("name")).and_then(Node::text).map(str::to_owned);
-        let owner = Arc::new(Owner::new(name.unwrap_or_else(|| folder_name(dir)), dir));
+        let owner =
+            Arc::new(Owner { id: name.unwrap_or_else(|| folder_name(dir)), dir: dir.to_owned(), data_dir: None });
         let hooks = root.filter(|_| own_file.is_none()).and_then(|root| root.get("hooks"));
         let hooks = hooks.map(|hooks| read_hooks(&document, hooks, &owner, &mut problems));
         judged((owner, hooks.unwrap_or_default()), problems)

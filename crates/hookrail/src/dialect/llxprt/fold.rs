@@ -213,7 +213,7 @@ fn stop(replies: &[Reply<Answer>]) -> Option<Stop> {
         let given = [output.stop_reason.clone(), output.effective_reason()];
         join(&mut reasons, given.into_iter().flatten().find(|text| !text.is_empty()), "\n");
     }
-    Some(Stop::new(reasons.unwrap_or_else(|| "a hook asked the agent to stop".to_owned())))
+    Some(Stop { reason: reasons.unwrap_or_else(|| "a hook asked the agent to stop".to_owned()) })
 }
 
 /// The merged output says what the effects say: callers of this dialect look at nothing else.

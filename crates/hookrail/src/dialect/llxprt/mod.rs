@@ -20,6 +20,7 @@
 
 mod aggregate;
 mod command;
+mod disabled_list;
 mod enablement;
 mod events;
 mod extension;
@@ -40,6 +41,7 @@ pub use super::command_hooks::{
 };
 pub use crate::payload::{request_with_changes as from_hook_request, response_with_changes as from_hook_response};
 pub use aggregate::{AggregatedHookResult, ProcessedHookResult};
+pub use disabled_list::{DisabledListError, set_disabled};
 pub use input::{
     AfterAgentInput, AfterModelInput, AfterToolInput, AnyHookInput, BeforeAgentInput, BeforeModelInput,
     BeforeToolInput, BeforeToolSelectionInput, CompressTrigger, HookEventName, HookInput, NotificationInput,
@@ -65,7 +67,7 @@ use crate::event::{Column, Event, EventKind, Stage};
 use crate::firing::Plan;
 use crate::hook::{Action, GroupOrder, Hook, OnFailure};
 use crate::json::{Json, ObjectWriter};
-use crate::matcher::{Compiled, Language, Matcher, OnInvalid, Scope};
+use crate::matcher::{CompiledMatcher, Language, MatchScope, Matcher, OnInvalid};
 use crate::outcome::{Effects, Outcome};
 use crate::payload::list;
 use crate::run::{RunEnd, RunInput};
@@ -168,9 +170,9 @@ impl CommandDialect for Llxprt {
     const DIALECT: DialectId = DialectId::Llxprt;
     const TIMEOUT_UNIT: TimeoutUnit = TimeoutUnit::MILLISECONDS;
 
-    fn compile_matcher(event: EventKind, pattern: &str, on_invalid: OnInvalid) -> Compiled {
+    fn compile_matcher(event: EventKind, pattern: &str, on_invalid: OnInvalid) -> CompiledMatcher {
         let names_a_tool = event.spec().matched_on(DialectId::Llxprt) == Some("tool_name");
-        let scope = if names_a_tool { Scope::Anywhere } else { Scope::Whole };
+        let scope = if names_a_tool { MatchScope::Anywhere } else { MatchScope::Whole };
         Matcher::compile(pattern, Language::GlobOrRegex, scope, on_invalid)
     }
 

@@ -8,6 +8,21 @@ use crate::event::{Event, EventKind, Stage};
 use crate::hook::Authority;
 use crate::json::Json;
 use crate::outcome::{Decision, EndKind};
+use crate::payload::request_with_changes;
+
+/// The rewritten request with the host's own `contents` in step with it, if the host gave those: hooks of later dialects
+/// are shown tool calls and images too.
+fn with_contents(request: Json, current: &Json) -> Json {
+    let has_contents = current.as_object().is_some_and(|current| current.get("contents").is_some());
+    let laid_over = has_contents.then(|| request_with_changes(&request, current)).and_then(|full| full.as_object());
+    match (request.as_object(), laid_over.and_then(|full| full.get("contents").cloned())) {
+        (Some(mut members), Some(contents)) => {
+            members.set("contents", contents);
+            members.to_json()
+        }
+        _ => request,
+    }
+}
 
 /// Applies one answer's rewrite to the event the hook was asked about.
 pub(super) fn pass_on(event: &mut Event, stage: Stage, reply: &Reply<Answer>) -> Flow {
@@ -45,8 +60,9 @@ fn rewrite(event: &mut Event, sent: &Event, stage: Stage, output: &HookOutput) {
         EventKind::BeforeModel => {
             let Some(answer) = output.specific("llm_request") else { return };
             let change = model::request_change(&or_empty(sent, "llm_request"), answer);
-            if let Some(request) = change.apply(&or_empty(event, "llm_request")) {
-                event.set("llm_request", request);
+            let current = or_empty(event, "llm_request");
+            if let Some(request) = change.apply(&current) {
+                event.set("llm_request", with_contents(request, &current));
             }
         }
         EventKind::AfterModel => {

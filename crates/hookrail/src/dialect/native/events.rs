@@ -16,8 +16,8 @@ fn neutral(spec: &'static EventSpec) -> Column {
     let gates = spec.is_gating();
     Column {
         name: spec.name,
-        matched_on: spec.subject(),
-        fields: spec.fields(),
+        matched_on: spec.subject,
+        fields: spec.fields,
         can: if gates { Abilities::ALL } else { Abilities::ALL.without(Abilities::DENY) },
         gates,
         fold: Fold::AnyDenies,

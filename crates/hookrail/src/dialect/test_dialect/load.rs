@@ -55,7 +55,7 @@ fn hook(document: &Document, kind: SourceKind, entry: &Node) -> Result<Hook, Dia
     let event = text("on").and_then(|name| event_named(TestDialect::ID, name));
     let event = event.ok_or_else(|| wrong("`on` must be the name of an event"))?;
     let command = text("run").ok_or_else(|| wrong("`run` must be a command"))?;
-    let origin = Origin::new(kind, document.location(&entry.span));
+    let origin = Origin { kind, location: document.location(&entry.span) };
     let mut hook = Hook::new(event, TestDialect::ID, command, Action::Shell(command.into()), origin);
     if let Some(pattern) = text("only") {
         hook.matcher = TestDialect.matcher(event, pattern);

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::event::{Column, Event, EventKind, Stage};
 use crate::hook::{Hook, OnFailure};
-use crate::matcher::{Language, Matcher, OnInvalid, Scope};
+use crate::matcher::{Language, MatchScope, Matcher, OnInvalid};
 use crate::outcome::{Decision, Effects, EndKind};
 use crate::run::{How, RunEnd, RunInput};
 
@@ -64,7 +64,7 @@ impl Dialect for TestDialect {
     }
 
     fn matcher(&self, _kind: EventKind, pattern: &str) -> Matcher {
-        Matcher::compile(pattern, Language::GlobOrRegex, Scope::Whole, OnInvalid::MatchAll).matcher
+        Matcher::compile(pattern, Language::GlobOrRegex, MatchScope::Whole, OnInvalid::MatchAll).matcher
     }
 }
 

@@ -12,7 +12,7 @@ use crate::dialect::columns::{event_named, event_names};
 use crate::dialect::{DialectId, sandbox};
 use crate::event::EventKind;
 use crate::hook::{Action, Hook, OnFailure, Owner};
-use crate::matcher::{Compiled, Language, Matcher, OnInvalid, Scope};
+use crate::matcher::{CompiledMatcher, Language, MatchScope, Matcher, OnInvalid};
 use crate::run::Environment;
 use crate::source::{Origin, SourceKind};
 
@@ -132,7 +132,7 @@ impl Reader<'_> {
         };
         let text = command.as_deref().ok().or_else(|| node.get("command").and_then(Node::text));
         let label = format!("{}: {}", self.context.owner.id, text.unwrap_or("(no command)"));
-        let origin = Origin::new(self.context.kind, self.document.location(&node.span));
+        let origin = Origin { kind: self.context.kind, location: self.document.location(&node.span) };
         let mut hook = Hook::new(event, DialectId::Xcode, label, action, origin);
         hook.description = self.optional_text(node, "description");
         hook.status_message = self.optional_text(node, "statusMessage");
@@ -277,6 +277,6 @@ impl Reader<'_> {
 }
 
 /// Reads a pattern as this dialect does.
-pub(crate) fn compile_matcher(pattern: &str) -> Compiled {
-    Matcher::compile(pattern, Language::Regex, Scope::Anywhere, OnInvalid::MatchAll)
+pub(crate) fn compile_matcher(pattern: &str) -> CompiledMatcher {
+    Matcher::compile(pattern, Language::Regex, MatchScope::Anywhere, OnInvalid::MatchAll)
 }

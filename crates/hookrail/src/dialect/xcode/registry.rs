@@ -236,7 +236,7 @@ fn read_hooks(
     environment: &Arc<Environment>,
     reading: &mut Reading<'_>,
 ) {
-    let mut owner = Owner::new(&*plugin.id, &*plugin.dir);
+    let mut owner = Owner { id: plugin.id.to_string(), dir: plugin.dir.to_path_buf(), data_dir: None };
     owner.data_dir = data;
     let context = Context { kind: plugin.scope.source_kind(), owner: &Arc::new(owner), environment };
     let mut problems = Vec::new();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::dialect::columns::columns;
-use crate::event::{Abilities, Column, Fold, Occurrences, Stage};
+use crate::event::{Abilities, Column, EventKind, Fold, Occurrences, Stage};
 
 /// An event whose results are thrown away.
 const NEWS: Column = Column {
@@ -38,11 +38,11 @@ columns! {
     TurnStart => NEWS { name: "turn_start", fields: [turn_index, timestamp] }
     TurnEnd => NEWS { name: "turn_end", fields: [turn_index, message, tool_results] }
     BeforeTool => CANCEL {
-        name: "tool_call", fields: [tool_name, tool_call_id, tool_input], can: Abilities::DENY,
+        name: "tool_call", fields: [tool_name, tool_call_id, tool_input, agent_id, agent_type], can: Abilities::DENY,
     }
     AfterTool => NEWS {
         name: "tool_result",
-        fields: [tool_name, tool_call_id, tool_input, tool_response],
+        fields: [tool_name, tool_call_id, tool_input, tool_response, agent_id, agent_type],
         can: Abilities::REPLACE_TOOL_OUTPUT,
         fold: Fold::LastResult,
     }
@@ -73,4 +73,43 @@ columns! {
     RuleTriggered => NEWS { name: "ttsr_triggered", fields: [rules] }
     TodoReminder => NEWS { name: "todo_reminder", fields: [todos, attempt, max_attempts] }
     [ModelRoundEnd, AfterModel, ToolSelection, SubagentStart, SubagentStop, Notification] => None
+}
+
+/// The members of a handler's result that mean something in an event. In every other event results are ignored.
+#[must_use]
+pub fn result_members(kind: EventKind) -> &'static [&'static str] {
+    match kind {
+        EventKind::BeforeTool => &["block", "reason"],
+        // xcsh declares `isError` and ignores it.
+        EventKind::AfterTool => &["content", "details", "isError"],
+        EventKind::BeforeModel => &["messages"],
+        EventKind::Prompt => &["message"],
+        EventKind::SessionBeforeSwitch => &["cancel", "reason"],
+        EventKind::SessionBeforeBranch => &["cancel", "reason", "skipConversationRestore"],
+        EventKind::BeforeCompact => &["cancel", "reason", "compaction"],
+        EventKind::SessionBeforeTree => &["cancel", "reason", "summary"],
+        EventKind::Compacting => &["context", "prompt", "preserveData"],
+        EventKind::SessionStart
+        | EventKind::SessionEnd
+        | EventKind::AgentStart
+        | EventKind::AgentEnd
+        | EventKind::TurnStart
+        | EventKind::TurnEnd
+        | EventKind::ModelRoundEnd
+        | EventKind::AfterModel
+        | EventKind::ToolSelection
+        | EventKind::AfterCompact
+        | EventKind::AutoCompactionStart
+        | EventKind::AutoCompactionEnd
+        | EventKind::AutoRetryStart
+        | EventKind::AutoRetryEnd
+        | EventKind::SubagentStart
+        | EventKind::SubagentStop
+        | EventKind::SessionSwitch
+        | EventKind::SessionBranch
+        | EventKind::SessionTree
+        | EventKind::RuleTriggered
+        | EventKind::TodoReminder
+        | EventKind::Notification => &[],
+    }
 }

@@ -1,6 +1,6 @@
 //! Making one result of several modules' results.
 
-use super::{Answer, is_truthy, payload};
+use super::{Answer, conversation, is_truthy, payload};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{DialectId, Flow, FoldContext, Folded, Reply};
 use crate::event::{Event, EventKind, Fold};
@@ -16,7 +16,7 @@ pub(super) fn pass_on(event: &mut Event, reply: &Reply<Answer>) -> Flow {
         && let Some(answer) = &reply.answer
         && let Some(messages) = answer.result.get("messages").and_then(Json::as_array)
     {
-        payload::set_messages(event, &messages);
+        conversation::set_messages(event, &messages);
     }
     if reply.decision == Some(Decision::Deny) { Flow::Over } else { Flow::On }
 }
@@ -48,7 +48,7 @@ pub(super) fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Repl
         (Fold::FirstBlock | Fold::LastResult, _) => effects.result = last.map(JsonObject::to_json),
         (Fold::FirstMessage, _) => effects.messages.extend(first_message(replies)),
         (Fold::ChainMessages, _) => {
-            let (before, after) = (payload::messages(context.before), payload::messages(event));
+            let (before, after) = (conversation::messages(context.before), conversation::messages(event));
             if before != after {
                 let messages = Json::of(&after).unwrap_or_else(|_| Json::null());
                 effects.result = Some([("messages", messages)].into_iter().collect::<JsonObject>().to_json());

@@ -63,7 +63,7 @@ fn load_file(context: &mut LoadContext<'_, '_>, file: &Found, last_good: &mut La
             loaded.diagnostics.push(load_error(&hook, &failure));
             return;
         }
-        if problem.reason == KeptReason::Removed && reading.mode() != LoadMode::Refresh {
+        if problem.reason == KeptReason::Removed && reading.mode != LoadMode::Refresh {
             last_good.0.remove(&file.path);
         }
         hook.trust =
@@ -119,7 +119,7 @@ fn inspect(
             failed(&failure, KeptReason::OutOfResources, hook, reading, last_good, loaded);
         }
         ModuleInspection::OutOfResources(_) => {
-            reading.try_again();
+            reading.report.try_again = true;
             take(inspection, &hook, loaded);
         }
         inspection => {
@@ -141,7 +141,7 @@ fn failed(
 ) {
     let Action::Module(path) = &hook.action else { return };
     if reason == KeptReason::OutOfResources {
-        reading.try_again();
+        reading.report.try_again = true;
     }
     let known = last_good.0.get(&**path).filter(|_| hook.trust.allows());
     if reason != KeptReason::Removed || known.is_none() {
@@ -175,7 +175,7 @@ impl GoodModule {
 fn hook(file: &Found, location: Location) -> Hook {
     let label = file.path.to_string_lossy().into_owned();
     let action = Action::Module(file.path.as_path().into());
-    let origin = Origin::new(file.kind, location);
+    let origin = Origin { kind: file.kind, location };
     let mut hook = Hook::new(EventKind::BeforeTool, DialectId::Xcsh, label, action, origin);
     hook.scope = EventScope::Unknown;
     hook
@@ -243,11 +243,19 @@ fn take_registered(registered: Registrations, hook: &Hook, loaded: &mut Loaded) 
             }
         }
     }
+    for name in &registered.unsupported {
+        let message =
+            format!("`{hook}` calls `{name}`, which hookrail does not have; the rest of the module is in force");
+        let finding = Diagnostic::new(Code::ModuleUnsupported, message).at(hook.origin.location.clone());
+        loaded.diagnostics.push(finding.hint("hookrail has the hook API of modules, not the agent's extension API"));
+    }
     if let Action::Module(path) = &hook.action
         && !(registered.commands.is_empty() && registered.renderers.is_empty())
     {
         loaded.modules.push(LoadedModule {
             path: Arc::clone(path),
+            dialect: hook.dialect,
+            origin: hook.origin.clone(),
             trust: hook.trust.clone(),
             commands: registered.commands,
             renderers: registered.renderers,

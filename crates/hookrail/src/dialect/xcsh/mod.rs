@@ -3,6 +3,7 @@
 //! The handlers of one module run inside one call of its runner, which combines their results by the same rules; this
 //! part sees one result per module. What a module is written in is known only to the runner.
 
+mod conversation;
 mod discover;
 mod events;
 mod fold;
@@ -10,12 +11,16 @@ mod load;
 mod payload;
 
 pub(crate) use discover::resolve as resolve_module_path;
+pub use events::result_members;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Dialect, DialectId, Flow, FoldContext, Folded, LoadContext, LoadMemory, Loaded, Protocol, Reply};
+use crate::config::nearest;
+use crate::diagnostic::{Code, Diagnostic, Level};
 use crate::event::{Abilities, Column, Event, EventKind, Stage};
+use crate::hidden::is_hidden;
 use crate::hook::{Hook, OnFailure};
 use crate::json::{Json, JsonObject};
 use crate::matcher::Matcher;
@@ -73,7 +78,10 @@ impl Protocol for Xcsh {
         };
         let denies = result.as_ref().is_some_and(|result| blocks(kind, result));
         let answer = result.map(|result| Answer { result });
-        Reply::new(hook, end, kind_of_end, denies.then_some(Decision::Deny), answer)
+        let mut reply = Reply::new(hook, end, kind_of_end, denies.then_some(Decision::Deny), answer);
+        let unknown = end.module().map(|report| report.unknown_members.as_slice()).unwrap_or_default();
+        reply.diagnostics.extend(unknown.iter().map(|member| unknown_member(hook, kind, member)));
+        reply
     }
 
     fn pass_on(event: &mut Event, _stage: Stage, reply: &Reply<Answer>) -> Flow {
@@ -83,6 +91,36 @@ impl Protocol for Xcsh {
     fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Reply<Answer>]) -> Folded {
         fold::fold(context, event, replies)
     }
+}
+
+/// Words of other hook systems, and mistyped ones, for a result that ends an operation.
+const DENY_WORDS: [&str; 9] =
+    ["block", "blocked", "cancel", "cancelled", "canceled", "deny", "denied", "decision", "permissionDecision"];
+
+/// A warning about a member of a result that means nothing: a guard that says `{ blocked: true }` blocks nothing, and its
+/// author has to hear of it.
+fn unknown_member(hook: &Hook, kind: EventKind, member: &str) -> Diagnostic {
+    let event = events::column(kind).map_or(kind.name(), |column| column.name);
+    let members = result_members(kind);
+    let hint = if members.is_empty() {
+        format!("what a `{event}` handler returns is ignored")
+    } else if DENY_WORDS.contains(&member) && members.contains(&"block") {
+        "return `{ block: true, reason: \"…\" }` to block the tool".to_owned()
+    } else if DENY_WORDS.contains(&member) && members.contains(&"cancel") {
+        "return `{ cancel: true }` to cancel".to_owned()
+    } else if let Some(known) = nearest(member, members.iter().copied()) {
+        format!("did you mean `{known}`?")
+    } else {
+        let known: Vec<String> = members.iter().map(|known| format!("`{known}`")).collect();
+        format!("a `{event}` handler can return {}", known.join(", "))
+    };
+    let member: String =
+        member.chars().map(|character| if is_hidden(character) { '\u{fffd}' } else { character }).collect();
+    let message = format!("`{hook}` returned `{member}` for `{event}`, which means nothing there");
+    let mut finding = Diagnostic::new(Code::AnswerUnknownField, message).hint(hint).at(hook.origin.location.clone());
+    // A note in the other dialects, where an unknown field rarely carries a decision.
+    finding.level = Level::Warning;
+    finding
 }
 
 /// Why a module has no result, in the words of its dialect. What a handler threw is used as it is.

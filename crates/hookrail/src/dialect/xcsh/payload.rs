@@ -1,9 +1,10 @@
 //! What a module's handlers receive: the event in the module's own words.
 
+use super::conversation;
 use crate::dialect::{DialectId, camel_case};
 use crate::event::{Event, EventKind};
 use crate::json::{Json, JsonObject};
-use crate::payload::{ModelRequest, ToolResponse, list, object};
+use crate::payload::{ToolResponse, list, object};
 
 /// The event object, without what only exists inside the module's runtime.
 pub(super) fn payload(event: &Event) -> JsonObject {
@@ -13,11 +14,18 @@ pub(super) fn payload(event: &Event) -> JsonObject {
     for field in column.fields {
         match (event.kind(), field.name) {
             (EventKind::AfterTool, "tool_response") => tool_result(event, &mut payload),
-            (EventKind::BeforeModel, "messages") => payload.set("messages", list(messages(event))),
+            (EventKind::BeforeModel, "messages") => payload.set("messages", list(conversation::messages(event))),
             // The base fields of an event are kept apart from its own.
             (_, "session_id") => payload.set("sessionId", Json::string(event.session_id())),
             (_, "timestamp") if event.field("timestamp").is_none() => {
                 payload.set("timestamp", Json::of(&milliseconds(event.timestamp())).unwrap_or_else(|_| Json::null()));
+            }
+            // Hooks of every dialect know the sub-agent by these names; a module also finds them in its own spelling.
+            (_, name @ ("agent_id" | "agent_type")) => {
+                if let Some(value) = event.field(name) {
+                    payload.set(name, value.clone());
+                    payload.set(camel_case(name), value.clone());
+                }
             }
             (_, name) => {
                 let own_name = if name == "tool_input" { "input".to_owned() } else { camel_case(name) };
@@ -64,63 +72,6 @@ pub(super) fn details(event: &Event) -> Option<Json> {
 
 fn text_content(text: &str) -> Json {
     list([object([("type", Json::string("text")), ("text", Json::string(text))])])
-}
-
-/// The messages of a model call: the host's own list, else those of the request.
-pub(super) fn messages(event: &Event) -> Vec<Json> {
-    if let Some(messages) = event.field("messages").and_then(Json::as_array) {
-        return messages;
-    }
-    let request = event.field("llm_request").map(ModelRequest::read).unwrap_or_default();
-    let sent = ModelRequest::message_list(&request.messages).as_array().unwrap_or_default();
-    sent.iter().map(as_agent_message).collect()
-}
-
-/// Puts a new list in the place of the old one, so that whoever comes next is asked about that.
-pub(super) fn set_messages(event: &mut Event, new: &[Json]) {
-    let request = event.field("llm_request").filter(|_| event.field("messages").is_none());
-    let Some(request) = request.map(ModelRequest::read) else {
-        let messages = list(new.to_vec());
-        event.set("messages", messages.clone());
-        event.set("llm_request", object([("messages", messages)]));
-        return;
-    };
-    let messages = list(new.iter().map(as_request_message));
-    if !messages.same_as(&ModelRequest::message_list(&request.messages)) {
-        let mut request = request.without_others().to_object();
-        request.set("messages", messages);
-        event.set("llm_request", request.to_json());
-    }
-}
-
-/// `{role: "model", content: "text"}` as `{role: "assistant", content: [{type: "text", text}]}`.
-fn as_agent_message(message: &Json) -> Json {
-    let Some(mut members) = message.as_object() else { return message.clone() };
-    if members.get("role").and_then(Json::as_str).as_deref() == Some("model") {
-        members.set("role", Json::string("assistant"));
-    }
-    if let Some(text) = members.get("content").and_then(Json::as_str) {
-        members.set("content", text_content(&text));
-    }
-    members.to_json()
-}
-
-/// The same back again. Only text goes to a model this way; what a module sends itself counts as the user's.
-fn as_request_message(message: &Json) -> Json {
-    let Some(members) = message.as_object() else { return message.clone() };
-    let role = match members.get("role").and_then(Json::as_str).as_deref() {
-        Some("assistant") => "model".to_owned(),
-        Some(role @ ("user" | "model" | "system")) => role.to_owned(),
-        _ => "user".to_owned(),
-    };
-    let text = match members.get("content") {
-        Some(content) => content.as_str().unwrap_or_else(|| {
-            let parts = content.as_array().unwrap_or_default();
-            parts.iter().filter_map(|part| part.as_object()?.get("text")?.as_str()).collect()
-        }),
-        None => String::new(),
-    };
-    object([("role", Json::string(&role)), ("content", Json::string(&text))])
 }
 
 /// An ISO 8601 time in UTC as milliseconds since 1970; zero when it is not one.
@@ -174,19 +125,5 @@ mod tests {
         assert_eq!(milliseconds("2025-02-18T16:30:00.000Z"), 1_739_896_200_000);
         assert_eq!(milliseconds("2000-02-28T23:59:59.999Z"), 951_782_399_999);
         assert_eq!(milliseconds("not a time"), 0);
-    }
-
-    #[test]
-    fn a_request_is_shown_as_messages_and_taken_back() {
-        let request = r#"{"model":"m","messages":[{"role":"user","content":"a"},{"role":"model","content":"b"}]}"#;
-        let mut event = Event::new(EventKind::BeforeModel, "/p").with("llm_request", Json::parse(request).unwrap());
-        let shown = messages(&event);
-        assert_eq!(shown[1].text(), r#"{"role":"assistant","content":[{"type":"text","text":"b"}]}"#);
-        set_messages(&mut event, &shown);
-        assert_eq!(event.field("llm_request").unwrap().text(), request, "nothing changed");
-        set_messages(&mut event, &shown[..1]);
-        let changed = event.field("llm_request").unwrap().as_object().unwrap();
-        assert_eq!(changed.get("messages").unwrap().text(), r#"[{"role":"user","content":"a"}]"#);
-        assert_eq!(changed.get("model").unwrap().text(), "\"m\"");
     }
 }

@@ -8,7 +8,7 @@ use hookrail_spawn::{Command, SpawnError, lock};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use super::recipe::{FileStamps, Recipe};
+use super::recipe::{FileStamps, LaunchSettings};
 use super::{CommandPools, IdleProcess};
 use crate::exec_options::ProcessLifetime;
 use crate::hook::Hook;
@@ -26,7 +26,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(in crate::run) struct CommandPool {
     hook: Arc<Hook>,
-    pub(super) recipe: Recipe,
+    pub(super) recipe: LaunchSettings,
     pub(super) files: FileStamps,
     /// What is started: the first that can be.
     pub(super) commands: Vec<Command>,
@@ -49,7 +49,7 @@ impl CommandPool {
     pub(super) fn new(world: &ProcessWorld, request: &RunRequest, files: FileStamps) -> Self {
         Self {
             hook: Arc::clone(&request.hook),
-            recipe: Recipe::of(world, request),
+            recipe: LaunchSettings::of(world, request),
             files,
             commands: commands(world, request),
             places: Semaphore::new(MOST_AT_ONCE),

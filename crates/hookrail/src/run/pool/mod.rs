@@ -1,7 +1,6 @@
-//! What is kept from one event to the next: idle processes (workers, and spares that were started before their event), and
-//! the environments that processes are started with.
+//! Idle processes that are kept from one event to the next: workers, and spares that were started before their event.
 //!
-//! Idle processes are kept in one pool for everything that is started in the same way: the same command, in the same
+//! They are kept in one pool for everything that is started in the same way: the same command, in the same
 //! directory, with the same environment. A pool is given up when one of that changes for its hook, when a file that the
 //! command names changes, and when the hook itself is gone. The processes of such a pool are ended; nothing is left after
 //! [`ProcessPool::close`].
@@ -9,7 +8,6 @@
 //! No pool belongs to a runtime. Nothing is locked while a process works.
 
 mod command_pool;
-mod environments;
 mod recipe;
 pub(super) mod spare;
 pub(super) mod worker;
@@ -20,10 +18,9 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use hookrail_spawn::{Parked, SpawnError, Termination, lock, run_id};
+use hookrail_spawn::{ParkedChild, SpawnError, Termination, lock, run_id};
 use tokio::task::JoinSet;
 
-pub(crate) use environments::Environments;
 pub(super) use recipe::FileStamps;
 
 use super::command::{ProcessWorld, RUN_ID};
@@ -60,7 +57,7 @@ pub(super) struct CommandPools {
 /// A process of a pool that no event uses at the moment.
 #[derive(Debug)]
 pub(super) struct IdleProcess {
-    pub(super) parked: Parked,
+    pub(super) parked: ParkedChild,
     /// How often it was asked.
     pub(super) asked: u32,
 }
@@ -180,7 +177,7 @@ impl CommandPools {
         let run_id = run_id();
         let mut refused = None;
         for command in &pool.commands {
-            match Parked::start(&command.clone().marker(RUN_ID, &run_id)) {
+            match ParkedChild::start(&command.clone().marker(RUN_ID, &run_id)) {
                 Ok(parked) => return Ok(IdleProcess { parked, asked: 0 }),
                 Err(error) => refused = Some(error),
             }

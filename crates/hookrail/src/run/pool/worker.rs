@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, Exchange, Exit, Reply, SpawnError};
+use hookrail_spawn::{CancelToken, ChildExit, Exchange, ExchangeReply, SpawnError};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -43,10 +43,10 @@ pub(in crate::run) async fn ask(context: ProcessRun<'_>, request: &RunRequest) -
         Err(how) => return ProcessEnd::new(how, began.elapsed()).into(),
     };
     let asked = process.asked + 1;
-    let question = Question { id: u64::from(asked), asked, began };
+    let question = WorkerQuestion { id: u64::from(asked), asked, began };
     let left = request.timeout.saturating_sub(began.elapsed());
     let command = use_of_a_process(world, request).timeout(left).stdin(line(question.id, &request.input));
-    match process.parked.ask(&command, cancel).await {
+    match process.parked.request_line(&command, cancel).await {
         Ok(exchange) => conclude(pools, &pool, request, exchange, question),
         Err(error) => {
             let why = SpawnFailure::Other(format!("its pipes cannot be watched: {error}"));
@@ -57,7 +57,7 @@ pub(in crate::run) async fn ask(context: ProcessRun<'_>, request: &RunRequest) -
 
 /// A question that a worker was asked.
 #[derive(Clone, Copy)]
-struct Question {
+struct WorkerQuestion {
     id: u64,
     /// How often the worker was asked, with this one.
     asked: u32,
@@ -102,12 +102,12 @@ fn conclude(
     pool: &CommandPool,
     request: &RunRequest,
     exchange: Exchange,
-    Question { id, asked, began }: Question,
+    WorkerQuestion { id, asked, began }: WorkerQuestion,
 ) -> ProcessResult {
     let stderr = output(exchange.stderr);
     let (mut parked, mut termination) = (exchange.parked, exchange.termination);
     let end = match exchange.reply {
-        Reply::Line(line) => match Answer::read(&line, id) {
+        ExchangeReply::Line(line) => match WorkerAnswer::read(&line, id) {
             Ok(answer) => answer.end(stderr, began.elapsed()),
             Err(why) => {
                 // It cannot be told what its next line would be an answer to.
@@ -115,14 +115,14 @@ fn conclude(
                 broken(why, stderr, began)
             }
         },
-        Reply::Exited(Exit::Code(0)) => broken("it exited without an answer".to_owned(), stderr, began),
-        Reply::Exited(Exit::Code(code)) => ended(How::Exited(code), stderr, began),
-        Reply::Exited(Exit::Signal(signal)) => ended(How::Signalled(signal), stderr, began),
-        Reply::Closed => broken("it closed its standard output".to_owned(), stderr, began),
-        Reply::TooLong => ended(How::OutputLimit, stderr, began),
-        Reply::TimedOut => ended(How::TimedOut(request.timeout), stderr, began),
-        Reply::Cancelled => ended(How::Cancelled, stderr, began),
-        Reply::Exited(Exit::Unknown) => ended(How::StatusUnknown, stderr, began),
+        ExchangeReply::Exited(ChildExit::Code(0)) => broken("it exited without an answer".to_owned(), stderr, began),
+        ExchangeReply::Exited(ChildExit::Code(code)) => ended(How::Exited(code), stderr, began),
+        ExchangeReply::Exited(ChildExit::Signal(signal)) => ended(How::Signalled(signal), stderr, began),
+        ExchangeReply::Closed => broken("it closed its standard output".to_owned(), stderr, began),
+        ExchangeReply::TooLong => ended(How::OutputLimit, stderr, began),
+        ExchangeReply::TimedOut => ended(How::TimedOut(request.timeout), stderr, began),
+        ExchangeReply::Cancelled => ended(How::Cancelled, stderr, began),
+        ExchangeReply::Exited(ChildExit::Unknown) => ended(How::StatusUnknown, stderr, began),
     };
     match (&end.how, parked) {
         (_, Some(parked)) => {
@@ -158,7 +158,7 @@ fn line(id: u64, input: &[u8]) -> Arc<[u8]> {
 /// What a worker says: what a process would have written, and the status it would have exited with.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Answer<'l> {
+struct WorkerAnswer<'l> {
     id: u64,
     #[serde(borrow, default)]
     output: Option<&'l RawValue>,
@@ -168,7 +168,7 @@ struct Answer<'l> {
     stderr: Option<Cow<'l, str>>,
 }
 
-impl<'l> Answer<'l> {
+impl<'l> WorkerAnswer<'l> {
     /// Reads a line, which must be the answer to the question of that number.
     fn read(line: &'l [u8], id: u64) -> Result<Self, String> {
         let answer: Self = serde_json::from_slice(line).map_err(|error| format!("its line is no answer: {error}"))?;
@@ -202,7 +202,7 @@ async fn unless_cancelled<F: Future>(work: F, cancel: &CancelToken) -> Option<F:
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, Output, line};
+    use super::{Output, WorkerAnswer, line};
     use crate::run::How;
     use std::time::Duration;
 
@@ -214,8 +214,9 @@ mod tests {
 
     #[test]
     fn answers_stand_for_what_a_process_would_have_done() {
-        let end =
-            |line: &str| Answer::read(line.as_bytes(), 7).map(|a| a.end(Output::whole("written"), Duration::ZERO));
+        let end = |line: &str| {
+            WorkerAnswer::read(line.as_bytes(), 7).map(|a| a.end(Output::whole("written"), Duration::ZERO))
+        };
         let said = |line: &str| end(line).map(|end| (end.how, end.stdout.lossy(), end.stderr.lossy()));
         let expected = |code, stdout: &str, stderr: &str| Ok((How::Exited(code), stdout.to_owned(), stderr.to_owned()));
         assert_eq!(said(r#"{"id":7}"#), expected(0, "", "written"));

@@ -1,7 +1,6 @@
-//! What the kernel is given: path, arguments, environment, as C strings.
+//! The arguments of `execve` as C strings: path, arguments and environment.
 //!
-//! Also the lookup of a bare program name, which must use the child's `PATH`
-//! and directory. `posix_spawnp` would use the host's.
+//! A bare program name is looked up here, in the child's `PATH`. `posix_spawnp` would use the host's.
 
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -14,11 +13,11 @@ use crate::command::Command;
 use crate::environment::Environment;
 use crate::error::{NulPlace, SpawnError};
 
-/// Where to look if the child's environment has no `PATH`.
+/// The search path if the child's environment has no `PATH`.
 const DEFAULT_PATH: &str = "/usr/bin:/bin";
 
-/// Everything that a start is given.
-pub(super) struct Image {
+/// The path, the arguments and the environment of a program to start.
+pub(super) struct ExecArguments {
     pub(super) path: CString,
     argv: Vec<CString>,
     environment: Environment,
@@ -26,42 +25,42 @@ pub(super) struct Image {
     marker: Option<CString>,
 }
 
-impl Image {
+impl ExecArguments {
     pub(super) fn new(command: &Command, environment: Environment) -> Result<Self, SpawnError> {
         let cwd = match &command.cwd {
             Some(cwd) => Some(c_string(cwd.as_os_str(), || NulPlace::WorkingDirectory)?),
             None => None,
         };
-        // Checked before the lookup, which would only find that no such file exists.
+        // Checked before the lookup, which would report a program with a NUL byte as not found.
         c_string(&command.program, || NulPlace::Program)?;
-        let program = resolve(command, environment.get("PATH"))?;
+        let program = resolve_program(command, environment.get("PATH"))?;
         let name = command.arg0.as_ref().unwrap_or(&command.program);
         let mut argv = vec![c_string(name, || NulPlace::Argument(0))?];
         for (index, arg) in command.args.iter().enumerate() {
             argv.push(c_string(arg, || NulPlace::Argument(index + 1))?);
         }
-        if let Some(entry) = environment.entries.iter().find(|entry| entry.image.is_none()) {
+        if let Some(entry) = environment.entries.iter().find(|entry| entry.c_string.is_none()) {
             return Err(SpawnError::NulByte { place: NulPlace::Variable(entry.name.clone()) });
         }
         let marker = match &command.marker {
-            Some((name, value)) => Some(c_string(&pair(name, value), || NulPlace::Variable(name.clone()))?),
+            Some((name, value)) => Some(c_string(&join_variable(name, value), || NulPlace::Variable(name.clone()))?),
             None => None,
         };
         let path = c_string(program.as_os_str(), || NulPlace::Program)?;
         Ok(Self { path, argv, environment, cwd, marker })
     }
 
-    /// The program's name and its arguments.
+    /// Returns pointers to the program's name and its arguments, valid as long as `self`.
     pub(super) fn argv_pointers(&self) -> Vec<*const c_char> {
         pointers(self.argv.iter().map(CString::as_c_str))
     }
 
-    /// The environment.
+    /// Returns pointers to the variables, valid as long as `self`.
     pub(super) fn envp_pointers(&self) -> Vec<*const c_char> {
-        pointers(self.environment.entries.iter().filter_map(|entry| entry.image.as_deref()))
+        pointers(self.environment.entries.iter().filter_map(|entry| entry.c_string.as_deref()))
     }
 
-    /// The program's path as the child resolves it: from its working directory.
+    /// Returns the program's path, resolved from the child's working directory as the child does it.
     pub(super) fn path_from_here(&self) -> PathBuf {
         let path = Path::new(OsStr::from_bytes(self.path.to_bytes()));
         match &self.cwd {
@@ -70,18 +69,18 @@ impl Image {
         }
     }
 
-    /// The marker as it stands in the child's environment, `name=value`.
+    /// Returns the marker as it is in the child's environment, `name=value`.
     pub(super) fn marker(&self) -> Option<Vec<u8>> {
         self.marker.as_ref().map(|marker| marker.to_bytes().to_owned())
     }
 }
 
-/// A list of C strings as C wants it: pointers, then null. They are valid as long as the strings are.
+/// Returns the pointers to these strings, followed by a null pointer. They are valid as long as the strings are.
 pub(super) fn pointers<'s>(strings: impl Iterator<Item = &'s CStr>) -> Vec<*const c_char> {
     strings.map(CStr::as_ptr).chain([ptr::null()]).collect()
 }
 
-fn pair(name: &OsStr, value: &OsStr) -> OsString {
+fn join_variable(name: &OsStr, value: &OsStr) -> OsString {
     let mut pair = name.to_owned();
     pair.push("=");
     pair.push(value);
@@ -92,13 +91,12 @@ fn c_string(text: &OsStr, place: impl FnOnce() -> NulPlace) -> Result<CString, S
     CString::new(text.as_bytes()).map_err(|_| SpawnError::NulByte { place: place() })
 }
 
-/// Finds the program; the result counts from the child's directory if it is relative.
+/// Finds the program. A relative result is resolved from the child's working directory.
 ///
-/// As in a shell, the first executable file wins, and a file that is there but
-/// may not be executed is remembered for the error. Unlike in a shell, relative and
-/// empty entries of the search path are skipped: they would let the directory in
-/// which a child happens to run supply the program.
-fn resolve(command: &Command, path: Option<&OsStr>) -> Result<PathBuf, SpawnError> {
+/// As in a shell, the first executable file is used, and a file that may not be executed is remembered for the error.
+/// Unlike in a shell, relative and empty entries of the search path are skipped: they would let the directory in which a
+/// child happens to run supply the program.
+fn resolve_program(command: &Command, path: Option<&OsStr>) -> Result<PathBuf, SpawnError> {
     let program = &command.program;
     if program.as_bytes().contains(&b'/') {
         return Ok(PathBuf::from(program));
@@ -111,13 +109,13 @@ fn resolve(command: &Command, path: Option<&OsStr>) -> Result<PathBuf, SpawnErro
             if !candidate.is_file() {
                 continue;
             }
-            if super::blame::may_execute(&candidate) {
+            if super::start_error::may_execute(&candidate) {
                 return Ok(candidate);
             }
             forbidden = true;
         }
     }
-    // A directory that is missing is the better answer, because nothing could be started there.
+    // A missing working directory is reported first, because no program could be started there.
     command.check_directory()?;
     let program = program.clone();
     Err(if forbidden { SpawnError::NotExecutable { program } } else { SpawnError::ProgramNotFound { program } })

@@ -1,20 +1,19 @@
-//! Finds out what an errno of a failed start was about.
+//! Finds the cause of a failed start.
 //!
-//! `posix_spawn` returns one number for the change of directory, the program
-//! and its interpreter alike. So the likely culprits are looked at afterwards,
-//! which costs nothing where the start succeeds.
+//! `posix_spawn` returns one errno, which does not tell whether the working directory, the program or its interpreter is
+//! the cause. So they are examined after a failure, which costs nothing if the start succeeds.
 
 use std::io;
 use std::path::Path;
 
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 
-use super::image::Image;
+use super::ExecArguments;
 use crate::command::Command;
 use crate::error::SpawnError;
 
-/// The error for a refusal of the host's own resources, such as pipes.
-pub(crate) fn on_host(command: &Command, error: io::Error) -> SpawnError {
+/// Returns the error for a missing resource of the host, such as a pipe.
+pub(crate) fn resource_error(command: &Command, error: io::Error) -> SpawnError {
     match error.raw_os_error() {
         Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM | libc::EAGAIN | libc::ENOSPC) => {
             SpawnError::Resources { source: error }
@@ -23,8 +22,8 @@ pub(crate) fn on_host(command: &Command, error: io::Error) -> SpawnError {
     }
 }
 
-/// The error for a refusal of `posix_spawn`.
-pub(super) fn on_start(command: &Command, image: &Image, errno: i32) -> SpawnError {
+/// Returns the error for an errno of `posix_spawn`.
+pub(super) fn from_errno(command: &Command, arguments: &ExecArguments, errno: i32) -> SpawnError {
     let program = command.program.clone();
     match errno {
         libc::E2BIG => return SpawnError::ArgumentListTooLong { program },
@@ -35,12 +34,12 @@ pub(super) fn on_start(command: &Command, image: &Image, errno: i32) -> SpawnErr
     if let Err(error) = command.check_directory() {
         return error;
     }
-    let path = image.path_from_here();
+    let path = arguments.path_from_here();
     match errno {
         libc::ENOENT if path.exists() => SpawnError::InterpreterNotFound { program },
         libc::ENOENT | libc::ENOTDIR => SpawnError::ProgramNotFound { program },
         libc::EACCES | libc::EPERM | libc::EISDIR => SpawnError::NotExecutable { program },
-        _ => on_host(command, io::Error::from_raw_os_error(errno)),
+        _ => resource_error(command, io::Error::from_raw_os_error(errno)),
     }
 }
 

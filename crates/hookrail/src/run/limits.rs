@@ -2,7 +2,7 @@
 //!
 //! Where these numbers come from is not known here.
 
-use hookrail_spawn::Limits;
+use hookrail_spawn::CaptureLimits;
 
 use super::capabilities::Capabilities;
 use crate::hook::Trust;
@@ -17,46 +17,34 @@ pub struct OutputLimits {
 }
 
 impl OutputLimits {
-    /// Limits from their parts.
-    #[must_use]
-    pub fn new(stdout: usize, stderr: usize) -> Self {
-        Self { stdout, stderr }
-    }
-
     /// The lower of both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self { stdout: self.stdout.min(other.stdout), stderr: self.stderr.min(other.stderr) }
     }
 
-    pub(crate) fn for_spawn(self) -> Limits {
-        Limits { stdout_keep: self.stdout, stderr_keep: self.stderr, ..Limits::default() }
+    pub(crate) fn for_spawn(self) -> CaptureLimits {
+        CaptureLimits { stdout_keep: self.stdout, stderr_keep: self.stderr, ..CaptureLimits::default() }
     }
 }
 
 impl Default for OutputLimits {
     fn default() -> Self {
-        let Limits { stdout_keep, stderr_keep, .. } = Limits::default();
+        let CaptureLimits { stdout_keep, stderr_keep, .. } = CaptureLimits::default();
         Self { stdout: stdout_keep, stderr: stderr_keep }
     }
 }
 
 /// What one hook may use and do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Terms {
+pub struct RunLimits {
     /// How much of its output is kept.
     pub output: OutputLimits,
     /// What it may do, when it is a module.
     pub capabilities: Capabilities,
 }
 
-impl Terms {
-    /// Terms from their parts.
-    #[must_use]
-    pub fn new(output: OutputLimits, capabilities: Capabilities) -> Self {
-        Self { output, capabilities }
-    }
-
+impl RunLimits {
     /// What both leave.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
@@ -64,17 +52,17 @@ impl Terms {
     }
 }
 
-/// The terms of a whole hook system.
+/// The limits of a whole hook system.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct AllTerms {
-    pub(crate) all_hooks: Terms,
+pub(crate) struct EngineLimits {
+    pub(crate) all_hooks: RunLimits,
     /// What the project's own hooks are left, which is never more than all hooks have.
-    pub(crate) project: Option<Terms>,
+    pub(crate) project: Option<RunLimits>,
 }
 
-impl AllTerms {
-    /// The terms of a hook. Only what a project brought needs trust, so that is how it is known.
-    pub(crate) fn of(&self, trust: &Trust) -> Terms {
+impl EngineLimits {
+    /// The limits of a hook. Only what a project brought needs trust, so that is how it is known.
+    pub(crate) fn for_trust(&self, trust: &Trust) -> RunLimits {
         match (trust, &self.project) {
             (Trust::NotNeeded, _) | (_, None) => self.all_hooks.clone(),
             (_, Some(left)) => self.all_hooks.and(left),
@@ -84,29 +72,33 @@ impl AllTerms {
 
 #[cfg(test)]
 mod tests {
-    use super::{AllTerms, Capabilities, OutputLimits, Terms};
+    use super::{Capabilities, EngineLimits, OutputLimits, RunLimits};
     use crate::hook::Trust;
     use crate::run::CapabilityScope;
 
     #[test]
     fn a_project_has_never_more_than_all_hooks_and_others_lose_nothing() {
-        let all_hooks = Terms::new(OutputLimits::new(100, 10), Capabilities::LOOK);
+        let all_hooks =
+            RunLimits { output: OutputLimits { stdout: 100, stderr: 10 }, capabilities: Capabilities::LOOK };
         let wide = Capabilities { network: CapabilityScope::Everything, ..Capabilities::default() };
-        let project = Some(Terms::new(OutputLimits::new(50, 1000), wide));
-        let terms = AllTerms { all_hooks: all_hooks.clone(), project };
-        assert_eq!(terms.of(&Trust::NotNeeded), all_hooks);
+        let project = Some(RunLimits { output: OutputLimits { stdout: 50, stderr: 1000 }, capabilities: wide });
+        let limits = EngineLimits { all_hooks: all_hooks.clone(), project };
+        assert_eq!(limits.for_trust(&Trust::NotNeeded), all_hooks);
         let hook = crate::hook::Hook::new(
             crate::event::EventKind::BeforeTool,
             crate::dialect::DialectId::Native,
             "hook",
             crate::hook::Action::Shell("true".into()),
-            crate::source::Origin::new(
-                crate::source::SourceKind::Project,
-                crate::source::Location::whole_file(std::path::Path::new("/p/s")),
-            ),
+            crate::source::Origin {
+                kind: crate::source::SourceKind::Project,
+                location: crate::source::Location::whole_file(std::path::Path::new("/p/s")),
+            },
         );
         let trusted = Trust::ForThisRun(crate::trust::Fingerprint::take(std::path::Path::new("/p"), &hook));
-        assert_eq!(terms.of(&trusted), Terms::new(OutputLimits::new(50, 10), Capabilities::LOOK));
-        assert_eq!(AllTerms { all_hooks: all_hooks.clone(), project: None }.of(&trusted), all_hooks);
+        assert_eq!(
+            limits.for_trust(&trusted),
+            RunLimits { output: OutputLimits { stdout: 50, stderr: 10 }, capabilities: Capabilities::LOOK }
+        );
+        assert_eq!(EngineLimits { all_hooks: all_hooks.clone(), project: None }.for_trust(&trusted), all_hooks);
     }
 }

@@ -1,4 +1,4 @@
-//! Says for patterns and subjects what the matcher makes of them, so that another engine can be asked the same.
+//! Prints the results of the matcher for patterns and subjects, so that they can be compared with those of another engine.
 //! `scripts/matcher-vs-node` compares it with JavaScript's own regular expressions.
 //!
 //! Reads one JSON object on each line, `{"pattern": …, "subjects": […]}`, and answers each with one line:
@@ -6,11 +6,11 @@
 
 use std::io::{BufRead as _, Write as _};
 
-use hookrail_matcher::{Language, Matcher, OnInvalid, Scope, Verdict};
+use hookrail_matcher::{Language, MatchResult, MatchScope, Matcher, OnInvalid};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
-struct Question {
+struct Request {
     pattern: String,
     subjects: Vec<String>,
 }
@@ -18,14 +18,14 @@ struct Question {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     for line in std::io::stdin().lock().lines() {
-        let question: Question = serde_json::from_str(&line?)?;
-        let compiled = Matcher::compile(&question.pattern, Language::Regex, Scope::Anywhere, OnInvalid::Literal);
+        let request: Request = serde_json::from_str(&line?)?;
+        let compiled = Matcher::compile(&request.pattern, Language::Regex, MatchScope::Anywhere, OnInvalid::Literal);
         let verdict = |subject: &String| match compiled.matcher.test(subject) {
-            Verdict::Matches => Some(true),
-            Verdict::Differs => Some(false),
-            Verdict::LimitReached => None,
+            MatchResult::Matches => Some(true),
+            MatchResult::Differs => Some(false),
+            MatchResult::LimitReached => None,
         };
-        let matches: Vec<Option<bool>> = question.subjects.iter().map(verdict).collect();
+        let matches: Vec<Option<bool>> = request.subjects.iter().map(verdict).collect();
         writeln!(out, "{}", serde_json::json!({"valid": compiled.problem.is_none(), "matches": matches}))?;
     }
     Ok(())

@@ -1,0 +1,81 @@
+//! Noticing that a configuration file has changed, and loading it.
+
+use std::fs::Metadata;
+use std::path::PathBuf;
+
+use hookrail_spawn::lock;
+
+use super::Agent;
+
+/// What the file system tells about files without reading them. Two values that differ mean a change.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct FileFacts(Vec<(PathBuf, Option<Facts>)>);
+
+impl FileFacts {
+    pub(super) fn of(paths: &[PathBuf]) -> Self {
+        Self(paths.iter().map(|path| (path.clone(), path.metadata().ok().map(|about| facts(&about)))).collect())
+    }
+
+    fn paths(&self) -> Vec<PathBuf> {
+        self.0.iter().map(|(path, _)| path.clone()).collect()
+    }
+}
+
+/// The device, the inode, the size, the mode, and the times of the last change of content and of the inode. A program can
+/// set the time of the content back, but not that of the inode.
+#[cfg(unix)]
+type Facts = [i128; 6];
+
+#[cfg(unix)]
+fn facts(about: &Metadata) -> Facts {
+    use std::os::unix::fs::MetadataExt as _;
+    let time = |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
+    [
+        about.dev().into(),
+        about.ino().into(),
+        about.size().into(),
+        about.mode().into(),
+        time(about.mtime(), about.mtime_nsec()),
+        time(about.ctime(), about.ctime_nsec()),
+    ]
+}
+
+#[cfg(not(unix))]
+type Facts = (u64, Option<std::time::SystemTime>, bool);
+
+#[cfg(not(unix))]
+fn facts(about: &Metadata) -> Facts {
+    (about.len(), about.modified().ok(), about.is_dir())
+}
+
+impl Agent {
+    /// Loads the configuration if one of its files has changed. This is called before everything that fires hooks on its
+    /// own: a prompt, a turn, a tool, a command. A look takes microseconds, so no thread has to watch.
+    pub(crate) fn refresh_hooks(&self) {
+        {
+            let known = lock(&self.configuration);
+            if *known == FileFacts::of(&known.paths()) {
+                return;
+            }
+        }
+        self.hooks().refresh();
+        self.configuration_loaded();
+    }
+
+    /// Loads the configuration because the user asked for it, which also accepts that a file was removed.
+    pub(crate) fn reload_hooks(&self) {
+        self.hooks().reload();
+        self.configuration_loaded();
+    }
+
+    fn configuration_loaded(&self) {
+        self.ignore_changes_so_far();
+        self.report_loading();
+    }
+
+    /// Takes the files as they are for the ones that are in force. A plugin that was switched takes part from the next
+    /// refresh on, as its users know it, and not before.
+    pub(crate) fn ignore_changes_so_far(&self) {
+        *lock(&self.configuration) = FileFacts::of(&self.hooks().watched_paths());
+    }
+}

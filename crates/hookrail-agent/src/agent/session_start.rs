@@ -1,0 +1,61 @@
+//! The detached hooks of the session's start, which prepare what the first prompt needs.
+
+use std::time::Duration;
+
+use hookrail::host::{Notification, Notifications};
+use hookrail::{EventKind, HookSystem};
+use hookrail_spawn::lock;
+use tokio::time::Instant;
+
+use super::Agent;
+use super::call::cancelled;
+use crate::view::is_detached;
+
+/// The time that the first prompt waits for them, counted from the start of the session. The rest run on.
+const MOST_WAIT: Duration = Duration::from_millis(1500);
+
+/// Detached hooks of a session's start that have not ended yet.
+pub(super) struct SessionStartHooks {
+    news: Notifications,
+    running: usize,
+    deadline: Instant,
+}
+
+impl SessionStartHooks {
+    /// Subscribes to the ends of hooks, before the event is fired.
+    pub(super) fn subscribe(hooks: &HookSystem) -> Self {
+        Self { news: hooks.subscribe(), running: 0, deadline: Instant::now() + MOST_WAIT }
+    }
+
+    /// Returns the hooks to wait for after the event was fired; none if no hook runs detached.
+    pub(super) fn with_detached(self, count: usize) -> Option<Self> {
+        (count > 0).then_some(Self { running: count, ..self })
+    }
+
+    async fn ended(&mut self) {
+        while self.running > 0 {
+            match self.news.next().await {
+                Some(Notification::Ended { hook, .. }) => {
+                    if hook.event == EventKind::SessionStart && is_detached(&hook) {
+                        self.running -= 1;
+                    }
+                }
+                Some(_) => {}
+                None => return,
+            }
+        }
+    }
+}
+
+impl Agent {
+    /// Waits for the detached hooks of the session's start, before the first prompt and for a limited time.
+    pub(super) async fn wait_for_session_start(&self) {
+        let Some(mut hooks) = lock(&self.session_start).take() else { return };
+        let deadline = hooks.deadline;
+        tokio::select! {
+            () = hooks.ended() => {}
+            () = tokio::time::sleep_until(deadline) => {}
+            () = cancelled(self.token()) => {}
+        }
+    }
+}

