@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::config::{Document, Node, Parsed, Verdict};
 use crate::diagnostic::Code;
-use crate::matcher::{Language, Matcher, OnInvalid, Scope};
+use crate::matcher::{Language, MatchScope, Matcher, OnInvalid};
 
 /// The rules of every extension that the file names.
 #[derive(Clone, Debug, Default)]
@@ -77,7 +77,7 @@ impl EnablementRule {
             Some(folders) => (EnablementWord::Disable, folders),
             None => (EnablementWord::Enable, text),
         };
-        let compiled = Matcher::compile(&pattern(folders), Language::Regex, Scope::Whole, OnInvalid::Literal);
+        let compiled = Matcher::compile(&pattern(folders), Language::Regex, MatchScope::Whole, OnInvalid::Literal);
         Self { folders: compiled.matcher, says }
     }
 }
