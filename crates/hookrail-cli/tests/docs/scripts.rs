@@ -175,6 +175,11 @@ pub(super) fn effect(outcome: &Value) -> String {
         ("toolConfig", "tools"),
         ("systemMessage", "message"),
     ];
-    found.extend(others.into_iter().filter(|(field, _)| !outcome[*field].is_null()).map(|(_, word)| word));
+    // A stop after the model answered brings its own response, which says nothing but the reason of the stop.
+    let of_the_stop = |field: &str| {
+        field == "llmResponse" && outcome[field]["text"] == outcome["stopReason"] && outcome["stop"] == true
+    };
+    let there = |field: &str| !outcome[field].is_null() && !of_the_stop(field);
+    found.extend(others.into_iter().filter(|(field, _)| there(field)).map(|(_, word)| word));
     if found.is_empty() { "silent".to_owned() } else { found.join("+") }
 }
