@@ -1,4 +1,4 @@
-//! What the fuzz targets share: a place for one file, every event in turn, and what must hold of every outcome.
+//! Helpers for the fuzz targets: a project with one file, every event in turn, and the checks of every outcome.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,19 +10,18 @@ use hookrail::plan::{Firing, Snapshot, Step};
 use hookrail::process::{RunEnd, RunRequest};
 use tempfile::TempDir;
 
-/// A project with one file whose content is made up.
-pub struct Place {
+/// A project with one file whose content the fuzzer generates.
+pub struct FuzzProject {
     _folder: TempDir,
     root: PathBuf,
     file: PathBuf,
     environment: Environment,
 }
 
-impl Place {
-    /// A place for a file of this name under the project. The system's settings are in the same place under
-    /// `system.json`.
+impl FuzzProject {
+    /// Creates a project for a file with this name. The system's settings are the file `system.json` in the project.
     pub fn new(name: &str) -> Self {
-        // Memory, where there is such a file system, so that the disk is not what is measured.
+        // In memory if there is such a file system, so that the disk does not limit the speed.
         let shm = Path::new("/dev/shm");
         let folder = if shm.is_dir() { tempfile::tempdir_in(shm) } else { tempfile::tempdir() }.expect("a folder");
         let root = folder.path().join("project");
@@ -34,20 +33,20 @@ impl Place {
         Self { root, file, environment, _folder: folder }
     }
 
-    /// Loads the project with this content, lists its hooks, and asks what every event would run.
+    /// Loads the project with this content, lists its hooks, and explains every event.
     pub fn load(&self, content: &[u8]) {
         std::fs::write(&self.file, content).expect("a file");
         let system =
             HookSystem::builder(&self.root).environment(self.environment.clone()).trust_project().build();
         let snapshot = system.snapshot();
-        check(&list_document(&snapshot));
+        check_document(&list_document(&snapshot));
         for kind in EventKind::all() {
-            check(&explain_document(&system.explain(&event(kind))));
+            check_document(&explain_document(&system.explain(&event(kind))));
         }
     }
 }
 
-/// An event with all its fields.
+/// Returns an event with all its fields.
 pub fn event(kind: EventKind) -> Event {
     let json = |text: &str| Json::parse(text).expect("JSON");
     Event::new(kind, "/project")
@@ -67,13 +66,13 @@ pub fn event(kind: EventKind) -> Event {
         .with_text("message", "m")
 }
 
-/// One of the events that a dialect has.
-pub fn event_of(dialect: DialectId, number: u8) -> EventKind {
+/// Returns one of the events of a dialect.
+pub fn dialect_event(dialect: DialectId, number: u8) -> EventKind {
     let events: Vec<EventKind> = EventKind::all().filter(|kind| kind.spec().column(dialect).is_some()).collect();
     events[usize::from(number) % events.len()]
 }
 
-/// Drives an event in which every hook ends like this, and checks what came of it.
+/// Drives an event in which every hook ends like this, and checks the outcome.
 pub fn drive(hooks: Vec<Hook>, event: Event, end: impl Fn(&RunRequest) -> RunEnd) -> Outcome {
     let mut firing = Firing::new(Arc::new(Snapshot::new(hooks, Vec::new())), event);
     loop {
@@ -84,7 +83,7 @@ pub fn drive(hooks: Vec<Hook>, event: Event, end: impl Fn(&RunRequest) -> RunEnd
                 }
             }
             Step::Done(outcome) => {
-                check(&outcome_document(&outcome));
+                check_document(&outcome_document(&outcome));
                 return *outcome;
             }
             other => panic!("every end was given: {other:?}"),
@@ -92,11 +91,11 @@ pub fn drive(hooks: Vec<Hook>, event: Event, end: impl Fn(&RunRequest) -> RunEnd
     }
 }
 
-/// What programs get is one JSON object, whatever hooks wrote.
-fn check(document: &Json) {
+/// Checks that a document is one JSON object, whatever hooks wrote.
+fn check_document(document: &Json) {
     let read = Json::parse(document.text()).expect("a document is JSON");
     assert!(read.as_object().is_some(), "a document is an object");
 }
 
-/// A short time, for ends.
+/// The duration of every run.
 pub const MOMENT: Duration = Duration::from_millis(1);

@@ -4,15 +4,15 @@
 
 use hookrail::{DialectId, Hook};
 use hookrail::hook::{Action, Owner};
-use hookrail::process::{How, RunEnd};
+use hookrail::process::{How, Output, ProcessEnd, RunEnd};
 use hookrail::sources::{Origin, SourceKind};
-use hookrail_fuzz::{MOMENT, drive, event, event_of};
+use hookrail_fuzz::{MOMENT, drive, event, dialect_event};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let [choice, status, output @ ..] = data else { return };
     let dialect = if choice & 1 == 0 { DialectId::Llxprt } else { DialectId::Xcode };
-    let kind = event_of(dialect, choice >> 1);
+    let kind = dialect_event(dialect, choice >> 1);
     let (stdout, stderr) = match output.iter().position(|byte| *byte == 0) {
         Some(at) => (&output[..at], &output[at + 1..]),
         None => (output, &[][..]),
@@ -23,9 +23,12 @@ fuzz_target!(|data: &[u8]| {
         hook.owner = Some(std::sync::Arc::new(Owner::new("p@local", "/p")));
         hook
     };
-    // Most exits are fine ones, because only those are read in all dialects.
+    // Most exits are successful, because only their output is read in all dialects.
     let status = if *status < 128 { 0 } else { i32::from(status & 3) };
-    let end = || RunEnd::new(How::Exited(status), MOMENT).stdout(stdout).stderr(stderr);
+    let end = || {
+        let (stdout, stderr) = (Output::whole(stdout), Output::whole(stderr));
+        RunEnd::Process(ProcessEnd { stdout, stderr, ..ProcessEnd::new(How::Exited(status), MOMENT) })
+    };
     let once = drive(vec![hook("a"), hook("b")], event(kind), |_| end());
     let again = drive(vec![hook("a"), hook("b")], event(kind), |_| end());
     assert_eq!(once.effects.decision, again.effects.decision, "the same answers have the same outcome");

@@ -1,9 +1,9 @@
 //! A settings file with any content loads, or is reported; listing and explaining it never fail.
 #![no_main]
 
-use hookrail_fuzz::Place;
+use hookrail_fuzz::FuzzProject;
 use libfuzzer_sys::fuzz_target;
 
-thread_local!(static PLACE: Place = Place::new("system.json"));
+thread_local!(static PLACE: FuzzProject = FuzzProject::new("system.json"));
 
 fuzz_target!(|content: &[u8]| PLACE.with(|place| place.load(content)));
