@@ -14,8 +14,15 @@ pub(super) fn document(name: &str) -> String {
 }
 
 /// The documents whose blocks are executed by the modules beside this one. Others have tests of their own.
-pub(super) const DOCUMENTS: [&str; 19] = [
+pub(super) const DOCUMENTS: [&str; 26] = [
     "hooks.md",
+    "agents/claude.md",
+    "agents/codex.md",
+    "agents/gemini.md",
+    "agents/qwen.md",
+    "agents/copilot.md",
+    "agents/opencode.md",
+    "agents/pi.md",
     "cookbook.md",
     "embedding.md",
     "differences.md",
