@@ -37,6 +37,14 @@ static PAGES: &[Page] = &pages! {
     "how-to/faster-hooks", "Make hooks faster";
     "how-to/sandbox-hooks", "Restrict what a hook may do";
     "how-to/keep-secrets", "Keep secrets from hooks";
+    "agents/README", "Use hookrail in Claude Code, Codex, Gemini CLI and other agents";
+    "agents/claude", "Use hookrail in Claude Code";
+    "agents/codex", "Use hookrail in Codex CLI";
+    "agents/gemini", "Use hookrail in Gemini CLI";
+    "agents/qwen", "Use hookrail in Qwen Code";
+    "agents/copilot", "Use hookrail in Copilot CLI";
+    "agents/opencode", "Use hookrail in OpenCode";
+    "agents/pi", "Use hookrail in pi";
     "embedding", "Build hookrail into an agent";
     "bus", "Talk to hookrail from another program";
     "hooks", "Find the page about command hooks that you need";

@@ -181,7 +181,7 @@ fn recorded_losses(agent: Agent) -> Vec<Finding> {
     }
     let finding = |(name, count): (String, u64)| {
         let text = format!("{name}: {count} times in recent sessions");
-        Finding::warning(text, format!("see `hookrail docs agents` for what {} cannot express", agent.title()))
+        Finding::warning(text, format!("see `hookrail docs agents/README` for what {} cannot express", agent.title()))
     };
     totals.into_iter().map(finding).collect()
 }
