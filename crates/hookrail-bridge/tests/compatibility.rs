@@ -1,5 +1,7 @@
 //! The tables in the documents about agents are those that the bridge uses, and the versions are those that are tested.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail the test as the tests themselves do")]
+
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 

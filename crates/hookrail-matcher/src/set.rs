@@ -65,7 +65,7 @@ impl MatcherSet {
             match matcher.in_set() {
                 SetMembership::Always => set.always.push(at),
                 SetMembership::Literals(literals) => {
-                    owners.extend(literals.iter().map(|literal| (at, matcher, literal)))
+                    owners.extend(literals.iter().map(|literal| (at, matcher, literal)));
                 }
                 SetMembership::Pattern(text) => patterns.push((at, matcher, text)),
                 SetMembership::Separately => set.separately.push((at, matcher.clone())),

@@ -157,7 +157,7 @@ fn entries(agent: Agent, options: &InstallOptions) -> Vec<Entry> {
         let value = entry_value(agent, event, &command, options.timeout_seconds);
         Entry { event: event.name, value, command }
     };
-    options.wanted(agent).map(|event| entry(event)).collect()
+    options.wanted(agent).map(entry).collect()
 }
 
 fn entry_value(agent: Agent, event: &AgentEvent, command: &str, seconds: u32) -> Value {

@@ -156,8 +156,7 @@ fn codex_changes(args: &InstallArgs, files: &[SettingsFile], changes: &[Change],
     let folder = std::env::var_os("CODEX_HOME").map_or_else(|| home.join(".codex"), PathBuf::from);
     let path = folder.join("config.toml");
     let before = write::read_settings(&path).map_err(|obstacle| blocked(&path, &obstacle))?;
-    let old = before.clone().unwrap_or_default();
-    let mut after = old.clone();
+    let mut after = before.clone().unwrap_or_default();
     let mut insertions = Vec::new();
     for (file, change) in files.iter().zip(changes) {
         let text = change.after.as_deref().unwrap_or_default();

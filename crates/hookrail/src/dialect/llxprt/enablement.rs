@@ -65,8 +65,8 @@ impl ExtensionEnablement {
         if !folder.ends_with('/') {
             folder.push('/');
         }
-        let rules = self.0.iter().filter(|(name, _)| name == extension).flat_map(|(_, rules)| rules);
-        let last = rules.filter(|rule| rule.folders.test(&folder).is_match()).last();
+        let mut rules = self.0.iter().filter(|(name, _)| name == extension).flat_map(|(_, rules)| rules);
+        let last = rules.rfind(|rule| rule.folders.test(&folder).is_match());
         last.is_some_and(|rule| rule.says == EnablementWord::Disable)
     }
 }
