@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_in_which_somebody_fails_does_not_count() {
+    fn a_round_in_which_a_contender_fails_does_not_count() {
         let mut case = Prepared::default();
         let mut calls = 0;
         case.add(Variant::new("good", "", || Ok(2.0)));

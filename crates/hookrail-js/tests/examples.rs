@@ -29,9 +29,9 @@ fn call(system: &HookSystem, command: &str, host: Arc<dyn Host>) -> Outcome {
 #[test]
 fn unsafe_commands_are_blocked_or_asked_about() {
     let system = example("block-unsafe-bash.ts");
-    let nobody = || Arc::new(Scripted { no_user: true, ..Scripted::default() }) as Arc<dyn Host>;
-    assert!(!call(&system, "ls", nobody()).is_denied());
-    assert_eq!(reason(&call(&system, "rm -rf /", nobody())), "rm -rf blocked (no UI)");
+    let no_user = || Arc::new(Scripted { no_user: true, ..Scripted::default() }) as Arc<dyn Host>;
+    assert!(!call(&system, "ls", no_user()).is_denied());
+    assert_eq!(reason(&call(&system, "rm -rf /", no_user())), "rm -rf blocked (no UI)");
     let says = |answer: &str| Scripted::new(&[answer]) as Arc<dyn Host>;
     assert!(!call(&system, "rm -rf build", says("yes")).is_denied());
     assert_eq!(reason(&call(&system, "rm -rf build", says("no"))), "user denied command");

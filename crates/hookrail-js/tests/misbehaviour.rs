@@ -266,7 +266,7 @@ fn cancelling_an_event_leaves_the_module_usable() {
 }
 
 #[test]
-fn poisoned_built_ins_harm_nobody_else() {
+fn poisoned_built_ins_harm_no_other_module() {
     let project = Project::new();
     project.write(
         "poison.ts",

@@ -309,7 +309,7 @@ impl Drop for Unvouched {
 }
 
 #[test]
-fn a_certificate_nobody_vouches_for_is_refused_in_one_line() {
+fn a_certificate_of_an_unknown_issuer_is_refused_in_one_line() {
     if !has_curl() {
         return;
     }

@@ -135,7 +135,7 @@ fn schemas_are_built_as_typebox_builds_them() {
 #[test]
 fn the_agents_package_goes_by_every_scope() {
     for scope in
-        ["@f5xc-salesdemos/xcsh", "@oh-my-pi/pi-coding-agent/extensibility/hooks", "@anybody/pi-coding-agent/hooks"]
+        ["@f5xc-salesdemos/xcsh", "@oh-my-pi/pi-coding-agent/extensibility/hooks", "@any-scope/pi-coding-agent/hooks"]
     {
         assert_eq!(
             gives(&format!("import {{ isBashToolResult }} from '{scope}';"), "isBashToolResult({ toolName: 'bash' })"),

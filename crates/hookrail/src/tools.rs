@@ -1,7 +1,7 @@
 //! The names a host's tools have in the dialects: what a hook is told, what its matcher is compared with, and the way
 //! back for the arguments it rewrote.
 //!
-//! Names that nobody declared pass unchanged. Nothing here knows what a tool does or how a dialect writes it down.
+//! Undeclared names pass unchanged. Nothing here knows what a tool does or how a dialect writes it down.
 
 use crate::dialect::registry::DialectId;
 use crate::event::Event;
@@ -107,7 +107,7 @@ pub(crate) struct Spoken {
 }
 
 impl Spoken {
-    /// Puts the event into the host's words again. An input that nobody changed comes back byte for byte.
+    /// Puts the event into the host's words again. An input that no hook changed comes back byte for byte.
     pub(crate) fn hear(self, event: &mut Event) {
         let Some(name) = self.name else { return };
         event.set("tool_name", name);
@@ -124,7 +124,7 @@ impl Spoken {
     }
 }
 
-/// The object with its members renamed. A member nobody declared that stands in the way takes the name that became
+/// The object with its members renamed. An undeclared member that is in the way takes the name that became
 /// free, so that nothing is lost and the way back leads to the same object.
 fn renamed(object: &JsonObject, pairs: &[(String, String)]) -> JsonObject {
     let new_name = |name: &str| pairs.iter().find(|(from, _)| from == name).map(|(_, to)| to.as_str());
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_declared_passes_unchanged() {
+    fn undeclared_names_pass_unchanged() {
         let original = event(r#"{ "path": 1 }"#);
         let mut same = original.clone();
         let spoken = tools().speak(DialectId::Llxprt, &mut same);

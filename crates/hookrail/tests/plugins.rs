@@ -247,7 +247,7 @@ fn the_model_of_a_guard_reaches_every_event() {
         |name: &str| json(&fs::read_to_string(world.at(name)).unwrap()).to_value()["session"]["modelId"].clone();
     let _ = runtime.block_on(guard.prompt("p"));
     assert_eq!(model("prompt.json"), "m-1");
-    guard.clone().set_model_id("m-2");
+    guard.set_model_id("m-2");
     let call = hookrail::guard::ToolCall::new("call-1", "write_file", json("{}"));
     let _ = runtime.block_on(guard.tool_call(call, |_| async { Ok(hookrail::guard::ToolOutput::text("ran")) }));
     assert_eq!(model("tool.json"), "m-2");

@@ -300,7 +300,7 @@ fn a_pipe_in_the_place_of_settings_is_not_waited_for() {
 }
 
 #[test]
-fn a_relative_home_is_nobodys_home() {
+fn a_relative_home_is_no_home() {
     let world = World::new();
     world.project(
         r#"{"tools":{"enableHooks":true},"hooks":{"BeforeTool":[{"hooks":[{"type":"command","command":"p"}]}]}}"#,

@@ -199,8 +199,9 @@ proptest! {
         }
         let rewrites = |plan: &[Scripted]| {
             let effects = fire(kind, plan, None).effects;
-            // An answer for the model is no rewrite, and a hook that blocks may give one.
-            let response = effects.llm_response.filter(|_| kind == EventKind::AfterModel);
+            // An answer for the model is no rewrite, and a hook that blocks may give one. A stop brings a response of its own.
+            let is_rewrite = kind == EventKind::AfterModel && effects.stop.is_none();
+            let response = effects.llm_response.filter(|_| is_rewrite);
             (effects.tool_input, effects.llm_request, response, effects.tool_output, effects.decision)
         };
         prop_assert_eq!(rewrites(&plan), rewrites(&silent));

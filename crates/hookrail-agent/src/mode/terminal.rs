@@ -81,7 +81,7 @@ impl Terminal {
         }
     }
 
-    /// Waits until the user presses Escape while the agent works. Whoever asks the user something has the keys first.
+    /// Waits until the user presses Escape while the agent works. Code that asks the user a question gets the keys first.
     pub(super) async fn escape(&self) {
         tokio::time::sleep(ESCAPE_AFTER).await;
         let mut askers = self.askers.subscribe();

@@ -248,7 +248,7 @@ fn a_reader_that_goes_away_in_the_middle_stops_the_tools() {
 }
 
 #[test]
-fn an_answer_that_nobody_could_read_is_in_the_session_and_the_status_says_so() {
+fn an_answer_that_could_not_be_printed_is_in_the_session_and_the_status_says_so() {
     let world = World::with(&[SESSION_END], says("forty-two"));
     let mut command = world.agent(&["--prompt", "go"]);
     command.stdout(File::options().write(true).open("/dev/full").unwrap());

@@ -69,7 +69,7 @@ fn before_model_fires_for_every_call_and_sees_the_tools_result() {
 }
 
 #[test]
-fn after_model_rewrites_the_response_before_anybody_sees_it() {
+fn after_model_rewrites_the_response_before_it_is_shown() {
     let hook = answer(r#"{"hookSpecificOutput":{"llm_response":{"text":"the key is [redacted]"}}}"#);
     let script = turns(json!([
         {"chunks": ["the key ", "is s3cret"], "calls": [{"name": "list_directory", "args": {}}]},

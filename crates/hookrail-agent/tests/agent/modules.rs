@@ -165,7 +165,7 @@ fn the_status_stands_above_the_prompt() {
 }
 
 #[test]
-fn a_watcher_wakes_the_agent_while_nobody_types() {
+fn a_watcher_wakes_the_agent_while_it_waits_for_input() {
     let world = example(
         "inbox",
         turns(json!([{"text": "I have read it", "expect": {"contains": ["From the inbox: look here"]}}])),

@@ -178,7 +178,7 @@ fn after_tool_sees_a_tool_that_failed() {
 }
 
 #[test]
-fn a_question_without_anybody_is_a_deny() {
+fn a_question_without_a_user_is_a_deny() {
     let hook = answer(r#"{"decision":"ask","reason":"sure?"}"#);
     let world = World::with(
         &[("BeforeTool", WRITE, &hook), ("Notification", "ToolPermission", "cat > told.json")],

@@ -74,6 +74,7 @@ fn everything_is_shown_at_once_without_a_terminal() {
          tool call: write_file {"path":".env","content":"TOKEN=tok-1234"}
            hooks: guard-secrets (llxprt)
            denied: secrets stay out of the repository; use the secret store
+           the model reads: denied by hook `guard-secrets`: secrets stay out of the repository; use the secret store
            hooks: no-sub-agents (llxprt), redact (llxprt)
 
        model: Then I push.
@@ -92,6 +93,7 @@ fn everything_is_shown_at_once_without_a_terminal() {
          tool call: run_shell_command {"command":"rm -rf build"}
            hooks: ask-before-deploy (llxprt), gentle-push.sh (xcode), no-rm.js (xcsh)
            denied: rm -rf is not for agents
+           the model reads: denied by hook `.xcsh/hooks/no-rm.js`: rm -rf is not for agents
          tool call: task {"agent":"helper","prompt":"help"}
            failed: the tool `task` is not available for this request
            hooks: no-sub-agents (llxprt), redact (llxprt)

@@ -10,7 +10,7 @@ fn settings_pass_the_check_without_findings() {
     for name in DOCUMENTS {
         for block in blocks(name).iter().filter(|block| block.language == "json") {
             let known = ["stdin", "project"].iter().any(|word| block.value(word).is_some());
-            assert!(block.has("settings") || known, "{}: a JSON block that nobody checks", block.place);
+            assert!(block.has("settings") || known, "{}: a JSON block without a check", block.place);
             if !block.has("settings") {
                 continue;
             }

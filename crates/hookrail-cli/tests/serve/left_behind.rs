@@ -79,7 +79,7 @@ fn a_server_leaves_the_hooks_of_one_that_lives_alone() {
 }
 
 #[test]
-fn a_record_of_a_number_that_is_somebody_elses_now_ends_nobody() {
+fn a_record_of_a_number_that_another_process_has_now_ends_no_process() {
     let sandbox = Sandbox::with_hook("echo $$ > pid.new; mv pid.new pid; exec sleep 600");
     let stranger = Sleeping::new();
     let (mut server, mut talk) = sandbox.on_stdio(&[]);

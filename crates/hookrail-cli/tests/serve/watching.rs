@@ -25,7 +25,7 @@ fn can_exhaust() -> bool {
 }
 
 #[test]
-fn without_inotify_configuration_is_polled_and_everybody_is_told() {
+fn without_inotify_configuration_is_polled_and_that_is_reported() {
     if !can_exhaust() {
         return;
     }

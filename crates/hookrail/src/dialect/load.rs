@@ -39,7 +39,7 @@ pub(crate) enum Inspector {
     Runner(Arc<dyn ModuleRunner>),
     /// There is one, but nothing of a module may run now.
     HeldBack,
-    /// Nobody.
+    /// No source has it.
     Missing,
 }
 

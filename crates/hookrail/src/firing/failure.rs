@@ -103,7 +103,7 @@ fn about_failure(hook: &Hook, kind: EndKind, end: &RunEnd) -> Option<Diagnostic>
                 .hint("look at the change with `hookrail trust diff`, then run `hookrail trust grant`")
         }
         (How::Unusable(why), _) => Diagnostic::new(Code::GuardUnusable, format!("hook `{hook}` cannot be used: {why}"))
-            .hint("repair the entry, or remove it to go on without this guard"),
+            .hint("repair the entry, or remove it to work without this guard"),
         // An exit status that the dialect reads, or an answer that it could not read.
         (How::Exited(_) | How::Returned(_) | How::Decided(_), _) => return None,
     })

@@ -159,7 +159,7 @@ impl Firing {
         Step::Done(Box::new(outcome))
     }
 
-    /// Takes the end of a run. Ends may come in any order; an end nobody waits for is ignored.
+    /// Takes the end of a run. Ends may come in any order; an end that no step waits for is ignored.
     pub fn ended(&mut self, run: RunId, end: &RunEnd) {
         if !self.waiting.remove(&run) {
             return;

@@ -192,7 +192,7 @@ impl<D: Protocol> Part<D> {
         slot.run = Some(HookRun { judged, rewrites, ..run_record(&reply, end) });
         if self.stage == Stage::Chain {
             let wants_an_end = D::pass_on(event, self.stage, &reply) == Flow::Over;
-            // A deny that cannot block the event takes nobody's word away either: the chain goes on.
+            // A deny that cannot block the event keeps no later hook from being asked: the chain continues.
             if wants_an_end && event.kind().spec().gated_by(reply.hook.dialect) {
                 let ended_by: Arc<str> = Arc::from(format!("hook `{}` ended the chain", reply.hook));
                 for later in self.slots.iter_mut().skip(at + 1) {
@@ -326,7 +326,7 @@ impl<D: Protocol> AnyPart for Part<D> {
         // A hook that rewrote what it judged has not accepted that, even where the event has come back to it.
         let changed =
             |at: usize, slot: &Slot| self.accepted(at, slot, field).is_some_and(|accepted| now != accepted.after);
-        // The system layer sees the final input whoever changed it; others see what less authoritative hooks made of it.
+        // The system layer sees the final input, whichever hook changed it; others see what less authoritative hooks made of it.
         let talked_past = |at: usize, slot: &Slot| {
             let least = [later, self.least_changing_after(at)].into_iter().flatten().min();
             let guard = slot.planned.authority;

@@ -1,7 +1,7 @@
 //! Planning: which hooks run for an event, in which order and mode.
 //!
-//! Pure, and the same for everybody who asks: the live engine, `explain` and the tests. It only looks at hooks whose
-//! matchers match; why every other hook does not run is worked out in `reasons` when somebody wants to know.
+//! Pure, and the same for every caller: the live engine, `explain` and the tests. It only looks at hooks whose
+//! matchers match; why every other hook does not run is worked out in `reasons` when a caller asks for it.
 
 use std::collections::HashMap;
 use std::sync::Arc;

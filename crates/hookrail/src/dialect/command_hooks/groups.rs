@@ -117,7 +117,7 @@ impl<D: CommandDialect> Reader<'_, D> {
         }
     }
 
-    /// Keeps the guards in something that is otherwise unusable: whoever asked for a failure to count does not lose that
+    /// Keeps the guards in something that is otherwise unusable: an entry that asks for a failure to count does not lose that
     /// with the shape around it.
     fn salvage(&mut self, node: &Node) {
         if self.kind == SourceKind::System {
@@ -259,7 +259,7 @@ impl<D: CommandDialect> Reader<'_, D> {
             Some("ask") => OnFailure::Ask,
             Some("block") => OnFailure::Block,
             _ => {
-                // Whoever wrote this key wanted a failure to have an effect, so the safe reading is the strict one.
+                // The author of this key wanted a failure to have an effect, so the safe reading is the strict one.
                 let message = "`onFailure` must be \"allow\", \"ask\" or \"block\"; it is read as \"block\"";
                 self.report(Code::SettingValue, &value.span, message);
                 OnFailure::Block

@@ -235,7 +235,7 @@ impl Problems {
         decision
     }
 
-    /// Notes a field that nobody knows. Only the first few are named: a hook may print thousands.
+    /// Notes an unknown field. Only the first few are named: a hook may print thousands.
     fn unknown(&mut self, key: &str) {
         const MOST_NAMED: usize = 8;
         const LONGEST: usize = 80;

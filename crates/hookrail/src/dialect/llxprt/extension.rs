@@ -138,7 +138,7 @@ fn read_hooks(source: &Document, hooks: &Node, owner: &Arc<Owner>, found: &mut V
             hook.action = match hook.action {
                 // The other variables are valid in a shell as they stand and are handed over in the environment.
                 Action::Shell(command) => Action::Shell(command.replace("${/}", std::path::MAIN_SEPARATOR_STR).into()),
-                // Without a shell nobody else would expand them, and a whole word can hold any path.
+                // Without a shell nothing else expands them, and a whole word can hold any path.
                 Action::Program(words) => {
                     Action::Program(words.iter().map(|word| expanded(word, &owner.dir)).collect())
                 }

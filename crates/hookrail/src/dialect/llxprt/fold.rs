@@ -99,7 +99,7 @@ fn last_write_wins(answers: &[&Answer]) -> HookOutput {
     let explicit = |answer: &&&Answer| answer.provenance.is_the_hooks_own();
     for answer in answers.iter().filter(|answer| !explicit(answer)).chain(answers.iter().filter(explicit)) {
         let output = &answer.output;
-        // A stop and a wish to hide output stay: nobody takes back what another hook saw a reason for.
+        // A stop and a wish to hide output stay: no hook takes back what another hook saw a reason for.
         if !merged.should_stop_execution() || output.should_stop_execution() {
             merged.stop_reason = output.stop_reason.clone().or(merged.stop_reason);
         }
@@ -188,7 +188,7 @@ fn context_with_objections(replies: &[Reply<Answer>]) -> Option<String> {
     context
 }
 
-/// The response that stands in for the model's. The system layer's comes first; and where it denied, nobody else puts
+/// The response that stands in for the model's. The system layer's comes first; and where it denied, no other layer puts
 /// words into the model's mouth.
 fn synthetic_response(merged: &HookOutput, replies: &[Reply<Answer>]) -> Option<Json> {
     let system = || replies.iter().filter(|reply| reply.authority == Authority::System);

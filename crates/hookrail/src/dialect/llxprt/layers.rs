@@ -196,7 +196,7 @@ fn sandbox_floors(layers: &[Layer]) -> SandboxFloors {
 }
 
 /// The environment without secrets, when the user or the system asks for that. A project has no say: it could take a
-/// variable away from somebody else's guard.
+/// variable away from the guard of another layer.
 fn redacted_environment(layers: &[Layer], environment: &Environment) -> Option<Arc<Environment>> {
     let mut asked = layers
         .iter()

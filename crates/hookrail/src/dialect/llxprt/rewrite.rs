@@ -52,7 +52,7 @@ fn rewrite(event: &mut Event, sent: &Event, stage: Stage, output: &HookOutput) {
                 }
                 _ => change.clone(),
             };
-            // A rewrite to the same value is none: what nobody changed keeps its bytes.
+            // A rewrite to the same value is none: what no hook changed keeps its bytes.
             if event.field("tool_input").is_none_or(|current| !current.same_as(&new)) {
                 event.set("tool_input", new);
             }

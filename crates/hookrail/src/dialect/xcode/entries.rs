@@ -156,7 +156,7 @@ impl Reader<'_> {
             Some("allow") => OnFailure::Allow,
             Some("block") => OnFailure::Block,
             _ => {
-                // Whoever wrote this key wanted a failure to have an effect, so the safe reading is the strict one.
+                // The author of this key wanted a failure to have an effect, so the safe reading is the strict one.
                 let message = "`failurePolicy` must be \"allow\" or \"block\"; it is read as \"block\"";
                 self.report(Code::SettingValue, &value.span, message);
                 OnFailure::Block

@@ -265,7 +265,7 @@ fn vanished(candidate: &Candidate) -> Diagnostic {
     }
 }
 
-/// What a folder holds, for somebody who wants to install it.
+/// What a folder holds, for a user who wants to install it.
 pub(super) fn look_at(dir: &Path, environment: &Arc<Environment>) -> Result<Plugin, Diagnostic> {
     let mut store = SourceStore::default();
     let reading = &mut Reading::new(&mut store, LoadMode::First, true);

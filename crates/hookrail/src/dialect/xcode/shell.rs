@@ -142,7 +142,7 @@ struct Scan<'s> {
     unsafe_use: Option<UnsafeUse>,
 }
 
-/// Deeper than this nobody writes, and what stands there is left to the shell as it is.
+/// No real command nests deeper than this, and what is there is left to the shell as it is.
 const DEEPEST: usize = 100;
 
 /// A simple command with more words is not looked into, and no value is handed over behind so many.

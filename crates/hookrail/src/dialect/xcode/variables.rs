@@ -2,7 +2,7 @@
 //!
 //! A value is never pasted into the command text: it is handed over in the environment, and the text gets a reference
 //! that fits the quotes it stands in. So a path may hold blanks, quotes, line breaks or `$(…)`, and never becomes
-//! shell syntax. A name nobody knows reaches the program as it is written, so that a typing error shows.
+//! shell syntax. An unknown name reaches the program as it is written, so that a typing error shows.
 
 use std::collections::HashMap;
 use std::path::PathBuf;

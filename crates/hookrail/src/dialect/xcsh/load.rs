@@ -192,7 +192,7 @@ fn find_obstacle(path: &Path) -> Option<LoadObstacle> {
     let unusable = |message: String| Some(LoadObstacle { message, reason: KeptReason::Unusable, is_foreign: false });
     match path.metadata() {
         Ok(about) if !about.is_file() => unusable(format!("'{}' is not a file", path.display())),
-        // It belongs to another agent, so nobody misses it.
+        // It belongs to another agent, so no hook is lost.
         Ok(_) if !discover::is_module(path) => unusable("it is not a JavaScript or TypeScript module".to_owned())
             .map(|problem| LoadObstacle { is_foreign: true, ..problem }),
         Ok(_) => None,
