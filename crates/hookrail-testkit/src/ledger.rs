@@ -61,7 +61,7 @@ impl SoakLedger {
     }
 
     /// Whether it is time to measure: before the first measurement, when nothing has changed for a while; later, when no
-    /// more is held than at the first one, or after [`GUARD`]. Call it repeatedly.
+    /// more is held than at the first one, or after a hang guard. Call it repeatedly.
     pub fn is_calm(&mut self) -> bool {
         let (now, seen) = (Instant::now(), Holdings { memory: 0, ..Holdings::own() });
         let first = self.measurements.first().map(|(_, measured)| measured.holdings);

@@ -2,7 +2,7 @@
 //! the answers in plan order, and give the outcome.
 //!
 //! There is no clock, no I/O and no async in here, and no dialect's name: the live engine, `explain`, the blocking
-//! twin and the property tests all drive this same machine.
+//! form and the property tests all drive this same machine.
 
 mod failure;
 mod machine;
