@@ -117,16 +117,26 @@ impl Answer {
 
     /// Denies in the one form that denies tools in all agents: status 2 with a text on standard error. Copilot loses the text
     /// and blocks prompts in its own form only, so it gets that.
+    ///
+    /// The end of an answer is not denied: to deny it makes the agent go further, and a bridge that fails at every end would
+    /// keep it going for ever in the agents that have no limit.
     #[must_use]
     pub fn denial(agent: Agent, event: Option<crate::AgentEvent>, reason: &str) -> Self {
-        let form = event.map(|event| event.form);
         let kind = event.map_or(EventKind::BeforeTool, |event| event.kind);
-        let stdout = match form {
+        let stderr = Some(reason.to_owned());
+        if kind == EventKind::AgentEnd {
+            return Self { stderr, ..Self::silent() };
+        }
+        let stdout = match event.map(|event| event.form) {
             Some(AnswerForm::Copilot | AnswerForm::Plugin) => write::denial(agent, kind, reason),
+            // Under Claude Code's event names too, status 2 does not block a prompt in Copilot.
+            Some(AnswerForm::Claude) if agent == Agent::Copilot && kind == EventKind::Prompt => {
+                write::denial(agent, kind, reason)
+            }
             _ => None,
         };
         let status = if stdout.is_some() { AnswerStatus::Answered } else { AnswerStatus::Denied };
-        Self { stdout, stderr: Some(reason.to_owned()), status, losses: Vec::new() }
+        Self { stdout, stderr, status, losses: Vec::new() }
     }
 
     /// The answer to a payload that cannot be used.
@@ -144,11 +154,13 @@ impl Answer {
     pub fn while_stopped(request: &Request, session: &mut Session) -> Option<Self> {
         let stop = session.stop.clone()?;
         match request.kind() {
-            EventKind::Prompt | EventKind::SessionStart | EventKind::SessionEnd | EventKind::AgentEnd => {
+            EventKind::Prompt => {
                 session.stop = None;
-                let denies = request.kind() == EventKind::Prompt && stop.reach == StopReach::NextPrompt;
+                let denies = stop.reach == StopReach::NextPrompt;
                 denies.then(|| Self::denial(request.agent, Some(request.event), &stop_reason(&stop.reason)))
             }
+            // The agent must stop, so no hook may keep it from ending.
+            EventKind::AgentEnd => Some(Self::silent()),
             kind if kind.spec().is_gating() => {
                 Some(Self::denial(request.agent, Some(request.event), &stop_reason(&stop.reason)))
             }

@@ -230,3 +230,19 @@ fn a_payload_that_cannot_be_used_denies_gating_events_and_no_others() {
         }
     }
 }
+
+#[test]
+fn the_end_of_an_answer_is_never_denied_by_a_failure_of_the_bridge() {
+    for agent in Agent::ALL {
+        let Some(name) = agent.event_name(hookrail::EventKind::AgentEnd) else { continue };
+        let answer = Answer::denial(agent, agent.find_event(name), "late");
+        assert_eq!((answer.status.code(), answer.stdout), (0, None), "{agent}");
+    }
+}
+
+#[test]
+fn a_prompt_of_copilot_under_claudes_name_is_denied_in_the_form_that_blocks() {
+    let event = Agent::Copilot.find_event("UserPromptSubmit");
+    let answer = Answer::denial(Agent::Copilot, event, "no");
+    assert_eq!(answer.stdout.as_ref().map(value), Some(serde_json::json!({"decision": "block", "reason": "no"})));
+}
