@@ -4,7 +4,7 @@
 
 use hookrail::{DialectId, Hook};
 use hookrail::hook::{Action, Owner};
-use hookrail::process::{How, Output, ProcessEnd, RunEnd};
+use hookrail::process::{RawEnd, Output, ProcessEnd, RunEnd};
 use hookrail::sources::{Origin, SourceKind};
 use hookrail_fuzz::{MOMENT, drive, event, dialect_event};
 use libfuzzer_sys::fuzz_target;
@@ -27,7 +27,7 @@ fuzz_target!(|data: &[u8]| {
     let status = if *status < 128 { 0 } else { i32::from(status & 3) };
     let end = || {
         let (stdout, stderr) = (Output::whole(stdout), Output::whole(stderr));
-        RunEnd::Process(ProcessEnd { stdout, stderr, ..ProcessEnd::new(How::Exited(status), MOMENT) })
+        RunEnd::Process(ProcessEnd { stdout, stderr, ..ProcessEnd::new(RawEnd::Exited(status), MOMENT) })
     };
     let once = drive(vec![hook("a"), hook("b")], event(kind), |_| end());
     let again = drive(vec![hook("a"), hook("b")], event(kind), |_| end());

@@ -5,7 +5,7 @@
 use hookrail::{DialectId, Hook, Json};
 use hookrail::hook::Action;
 use hookrail::module::ModuleReturn;
-use hookrail::process::{How, ModuleEnd, RunEnd, Surroundings};
+use hookrail::process::{RawEnd, ModuleEnd, RunEnd, Surroundings};
 use hookrail::sources::{Origin, SourceKind};
 use hookrail_fuzz::{MOMENT, drive, event, dialect_event};
 use libfuzzer_sys::fuzz_target;
@@ -20,7 +20,7 @@ fuzz_target!(|data: &[u8]| {
         Hook::new(kind, DialectId::Xcsh, path, action, Origin::without_file(SourceKind::Option))
     };
     drive(vec![hook("/a.js"), hook("/b.js")], event(kind), |_| {
-        let mut returned = ModuleReturn::new(How::Returned(values.first().cloned().flatten()));
+        let mut returned = ModuleReturn::new(RawEnd::Returned(values.first().cloned().flatten()));
         for (at, value) in values.iter().skip(1).flatten().enumerate() {
             if at % 2 == 0 { returned.messages.push(value.clone()) } else { returned.entries.push(value.clone()) }
         }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hookrail::host::{Component, HostFuture};
-use hookrail::process::How;
+use hookrail::process::RawEnd;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::worker::Message;
@@ -39,7 +39,7 @@ impl Component for RemoteComponent {
             // A module that is gone has nothing to draw.
             let _ = self.to.send(Message::Draw { component: self.id, width, reply });
             let drawn = lines.await.ok().and_then(|returned| match returned.how {
-                How::Returned(lines) => lines,
+                RawEnd::Returned(lines) => lines,
                 _ => returned.partial,
             });
             drawn.and_then(|lines| lines.decode()).unwrap_or_default()

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use hookrail::Host;
 use hookrail::module::{LoadFailure, ModuleInspection, ModuleReturn, ModuleWorld, Registrations};
-use hookrail::process::{How, SpawnFailure};
+use hookrail::process::{RawEnd, SpawnFailure};
 use rquickjs::function::IntoArgs;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
@@ -59,8 +59,8 @@ pub(crate) type Answers = Vec<(oneshot::Sender<ModuleReturn>, ModuleReturn)>;
 const AFTER_CANCEL: Duration = Duration::from_secs(60);
 
 /// The end of a call whose instance was ended for something else.
-pub(crate) fn runtime_ended() -> How {
-    How::Threw("its runtime was ended while it was at work".to_owned())
+pub(crate) fn runtime_ended() -> RawEnd {
+    RawEnd::Threw("its runtime was ended while it was at work".to_owned())
 }
 
 /// What came of loading a module only to look into it.
@@ -361,7 +361,7 @@ impl ModuleHost {
             if let Err(failure) = outcome::load_result(shared, &report, call.lost.take()) {
                 let exhausted = shared.state_mut().exhausted;
                 self.refuse_waiting(exhausted, &failure);
-                self.close(&|_| How::Cancelled);
+                self.close(&|_| RawEnd::Cancelled);
             } else {
                 shared.state_mut().printed_at_load = Some((call.stdout, call.stderr));
             }
@@ -393,12 +393,12 @@ impl ModuleHost {
             Some(place) => format!("{} ({}:{}:{})", failure.message, place.file.display(), place.line, place.column),
             None => failure.message.clone(),
         };
-        let how = if exhausted { How::SpawnFailed(SpawnFailure::Other(message)) } else { How::Threw(message) };
+        let how = if exhausted { RawEnd::SpawnFailed(SpawnFailure::Other(message)) } else { RawEnd::Threw(message) };
         self.answer_waiting(&|_| how.clone());
     }
 
     /// Answers the work that has not begun: it ends this way.
-    fn answer_waiting(&mut self, end: &dyn Fn(u32) -> How) {
+    fn answer_waiting(&mut self, end: &dyn Fn(u32) -> RawEnd) {
         let unbegun = self.waiting.drain(..);
         self.answers.extend(unbegun.filter_map(|work| Some((work.call.reply?, ModuleReturn::new(end(work.number))))));
     }
@@ -407,18 +407,18 @@ impl ModuleHost {
     fn stop(&mut self, stop: StopReason) {
         let (limits, on_caller) = (self.config.limits, self.on_caller);
         self.close(&|number| match stop {
-            StopReason::Work => How::TimedOut(limits.cpu),
-            StopReason::Host => How::TimedOut(limits.host),
-            StopReason::Memory => How::OverLimit(limits.of_memory()),
-            StopReason::Source => How::OverLimit(limits.of_source()),
+            StopReason::Work => RawEnd::TimedOut(limits.cpu),
+            StopReason::Host => RawEnd::TimedOut(limits.host),
+            StopReason::Memory => RawEnd::OverLimit(limits.of_memory()),
+            StopReason::Source => RawEnd::OverLimit(limits.of_source()),
             // The time was that of one call; the others are ended with it.
-            StopReason::Wall(length) if on_caller == Some(number) => How::TimedOut(length),
+            StopReason::Wall(length) if on_caller == Some(number) => RawEnd::TimedOut(length),
             StopReason::Wall(_) | StopReason::Panic => runtime_ended(),
         });
     }
 
     /// Ends the instance. Everything it was doing has ended this way.
-    fn close(&mut self, end: &dyn Fn(u32) -> How) {
+    fn close(&mut self, end: &dyn Fn(u32) -> RawEnd) {
         let Some(mut instance) = self.instance.take() else { return };
         self.ops.drain().for_each(|(_, op)| op.abort());
         self.config.processes.sweep(self.generation, None);

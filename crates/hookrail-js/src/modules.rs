@@ -9,7 +9,7 @@ use std::time::Duration;
 use hookrail::ModuleRunner;
 use hookrail::host::HostFuture;
 use hookrail::module::{ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleWorld};
-use hookrail::process::{How, SpawnFailure};
+use hookrail::process::{RawEnd, SpawnFailure};
 use hookrail::trust::NamedFile;
 use hookrail_spawn::{CancelToken, lock};
 use tokio::sync::oneshot;
@@ -167,7 +167,7 @@ impl Modules {
         };
         if let Some(Err(error)) = left.map(|work| self.send(module, work)) {
             let failure = SpawnFailure::Other(format!("no thread for the module: {error}"));
-            return ModuleReturn::new(How::SpawnFailed(failure));
+            return ModuleReturn::new(RawEnd::SpawnFailed(failure));
         }
         let mut waiting = PendingCall { modules: self, module, number, over, answered: false };
         let answer = match clock {
@@ -179,7 +179,7 @@ impl Modules {
             Ok(answer) => answer.unwrap_or_else(|_| ModuleReturn::new(runtime_ended())),
             Err(length) => {
                 self.table().retire_now(module);
-                ModuleReturn::new(How::TimedOut(length))
+                ModuleReturn::new(RawEnd::TimedOut(length))
             }
         }
     }
@@ -283,7 +283,7 @@ impl ModuleRunner for Modules {
         Box::pin(async move {
             let returned = self.work(render.module, job, render.world, state, CallThread::Own).await;
             match returned.how {
-                How::Returned(Some(lines)) => lines.decode(),
+                RawEnd::Returned(Some(lines)) => lines.decode(),
                 // The default drawing is used, however the module failed.
                 _ => None,
             }

@@ -3,7 +3,7 @@
 use hookrail::Json;
 use hookrail::host::HookFailure;
 use hookrail::module::{LoadFailure, ModuleReturn, RegisteredCommand, Registrations};
-use hookrail::process::{How, Output};
+use hookrail::process::{Output, RawEnd};
 use serde::Deserialize;
 
 use crate::limits::RuntimeLimits;
@@ -105,7 +105,7 @@ pub(crate) fn call_return(shared: &mut Shared, mut call: CallState, mut report: 
         Some(first) => {
             ModuleReturn { partial: result, ..ModuleReturn::new(end_of_failure(&shared.config.limits, first)) }
         }
-        None => ModuleReturn::new(How::Returned(result)),
+        None => ModuleReturn::new(RawEnd::Returned(result)),
     };
     out.failures = failures.map(|failure| failure.message).collect();
     out.unknown_members = report.unknown;
@@ -147,12 +147,12 @@ fn callee_at(line: &str, column: usize) -> Option<String> {
     (!member.is_empty()).then(|| name.to_owned())
 }
 
-fn end_of_failure(limits: &RuntimeLimits, failure: HandlerFailure) -> How {
+fn end_of_failure(limits: &RuntimeLimits, failure: HandlerFailure) -> RawEnd {
     match failure.kind {
-        FailureKind::Memory => How::OverLimit(limits.of_memory()),
-        FailureKind::Stack => How::OverLimit(limits.of_stack()),
-        FailureKind::Result => How::OverLimit(format!("result limit of {} KiB", limits.result >> 10)),
-        FailureKind::Error | FailureKind::Value | FailureKind::Shape => How::Threw(failure.message),
+        FailureKind::Memory => RawEnd::OverLimit(limits.of_memory()),
+        FailureKind::Stack => RawEnd::OverLimit(limits.of_stack()),
+        FailureKind::Result => RawEnd::OverLimit(format!("result limit of {} KiB", limits.result >> 10)),
+        FailureKind::Error | FailureKind::Value | FailureKind::Shape => RawEnd::Threw(failure.message),
     }
 }
 

@@ -23,7 +23,7 @@ use std::time::Duration;
 use common::Project;
 use hookrail::host::NoticeLevel;
 use hookrail::module::{ModuleCall, ModuleReturn, ModuleWorld};
-use hookrail::process::How;
+use hookrail::process::RawEnd;
 use hookrail::{Environment, Host, ModuleRunner as _};
 use hookrail_js::Modules;
 
@@ -73,7 +73,7 @@ fn a_loaded_module_answers_on_the_thread_that_waits_and_goes_on_on_its_own() {
     assert_eq!(asked(&modules, &file, "{}").0, [here]);
     let (threads, returned) = asked(&modules, &file, r#"{"waits":true}"#);
     assert_eq!(threads, [here, own[0]]);
-    assert!(matches!(returned.how, How::Returned(None)), "{returned:?}");
+    assert!(matches!(returned.how, RawEnd::Returned(None)), "{returned:?}");
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn an_event_does_not_overtake_one_that_was_sent_before() {
             runtime.block_on(sent);
         }
     }
-    let How::Returned(Some(result)) = asked(&modules, &file, "{}").1.how else { panic!("it always blocks") };
+    let RawEnd::Returned(Some(result)) = asked(&modules, &file, "{}").1.how else { panic!("it always blocks") };
     let reason = result.to_value()["reason"].as_str().unwrap().to_owned();
     assert_eq!(reason, ["1,2"; 20].join(","));
 }
@@ -136,7 +136,7 @@ fn while_one_thread_has_the_module_another_waits_for_it() {
         .collect();
     for thread in threads {
         let returned = thread.join().unwrap();
-        assert!(matches!(returned.how, How::Returned(None)), "{returned:?}");
+        assert!(matches!(returned.how, RawEnd::Returned(None)), "{returned:?}");
     }
 }
 
@@ -176,7 +176,7 @@ fn a_task_of_a_runtime_gets_the_answer_of_an_idle_module_on_its_own_thread() {
         let task = runtime.spawn(asked_in_place(Arc::clone(&modules), file.clone()));
         let (in_place, threads, returned) = runtime.block_on(task).unwrap();
         assert!(in_place, "{threads:?}");
-        assert!(matches!(returned.how, How::Returned(None)), "{returned:?}");
+        assert!(matches!(returned.how, RawEnd::Returned(None)), "{returned:?}");
     }
 }
 
@@ -191,7 +191,7 @@ fn tasks_that_ask_at_once_get_their_answers_whatever_thread_gives_them() {
     for task in tasks {
         let (_, threads, returned) = runtime.block_on(task).unwrap();
         assert_eq!(threads.len(), 1);
-        assert!(matches!(returned.how, How::Returned(None)), "{returned:?}");
+        assert!(matches!(returned.how, RawEnd::Returned(None)), "{returned:?}");
     }
     // An answer that comes at once needs no timers.
     let untimed = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
@@ -216,7 +216,7 @@ impl Host for Relay {
         let (time, host) = (Duration::from_secs(20), Arc::new(Listener::default()));
         let call = ModuleCall { module: &self.other, event: "tool_call", payload: "{}", timeout: time, world, host };
         let returned = common::block_on(self.modules.call_here(call));
-        let How::Returned(Some(result)) = returned.how else { panic!("{returned:?}") };
+        let RawEnd::Returned(Some(result)) = returned.how else { panic!("{returned:?}") };
         self.heard.lock().unwrap().push(format!("{text}: {}", result.text()));
     }
 }
@@ -250,7 +250,7 @@ fn a_module_goes_on_as_itself_after_another_one_ran_on_its_thread() {
         let printed = String::from_utf8(returned.stdout.bytes.clone()).unwrap();
         assert_eq!(printed, "before\nbetween\nafter\n", "{returned:?}");
         assert!(
-            matches!(&returned.how, How::Returned(Some(result)) if result.text().contains("outer")),
+            matches!(&returned.how, RawEnd::Returned(Some(result)) if result.text().contains("outer")),
             "{returned:?}"
         );
         let heard = relay.heard.lock().unwrap();

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use common::{Project, Scripted, ask, block_on, eventually, json, limits, reason, runner, tool_call};
 use hookrail::host::SessionMove;
-use hookrail::process::How;
+use hookrail::process::RawEnd;
 use hookrail::{EventKind, FireOptions, Host};
 
 fn handler(body: &str) -> String {
@@ -103,7 +103,7 @@ fn a_command_with_a_new_session_and_its_setup() {
     assert_eq!(offers[0].description.as_deref(), Some("Create a new session with setup message"));
     let host = Scripted::new(&[]);
     let returned = block_on(system.run_command("handoff", "", host.clone() as Arc<dyn Host>)).unwrap();
-    assert_eq!(returned.how, How::Returned(None));
+    assert_eq!(returned.how, RawEnd::Returned(None));
     let heard = host.heard();
     assert_eq!(heard[0], r#"new session after Some("/s/1.jsonl")"#);
     assert!(heard[1].starts_with("message {") && heard[1].contains("Continue from prior session"), "{heard:?}");
@@ -148,7 +148,7 @@ fn a_command_may_lead_to_an_event_of_the_same_module() {
         SessionMove::Done
     }));
     let returned = block_on(system.run_command("new", "", host as Arc<dyn Host>)).unwrap();
-    assert_eq!(returned.how, How::Returned(None), "{returned:?}");
+    assert_eq!(returned.how, RawEnd::Returned(None), "{returned:?}");
     eventually("the event was handled", || {
         let entry = block_on(system.run_command("new", "", Scripted::new(&[]) as Arc<dyn Host>)).unwrap();
         entry.entries.first().is_some_and(|entry| entry.text().contains(r#""seen":1"#))
@@ -163,7 +163,7 @@ fn a_command_that_throws_is_told_to_the_host() {
     );
     let host = Scripted::new(&[]);
     let returned = block_on(system.run_command("bad", "", host.clone() as Arc<dyn Host>)).unwrap();
-    assert_eq!(returned.how, How::Threw("oops".to_owned()));
+    assert_eq!(returned.how, RawEnd::Threw("oops".to_owned()));
     assert_eq!(host.heard(), ["failed x.ts command: oops"]);
 }
 
@@ -215,7 +215,7 @@ fn a_component_draws_itself_takes_keys_and_is_done() {
     );
     let host = Scripted::new(&[]);
     let returned = block_on(system.run_command("play", "", host.clone() as Arc<dyn Host>)).unwrap();
-    assert_eq!(returned.how, How::Returned(None));
+    assert_eq!(returned.how, RawEnd::Returned(None));
     let entries: Vec<_> = returned.entries.iter().map(|entry| entry.text().to_owned()).collect();
     assert_eq!(entries, [r#"{"customType":"disposed"}"#, r#"{"customType":"result","data":"x"}"#]);
     assert_eq!(host.heard()[..2], [r#"drew [" 20"]"#, r#"drew ["x 20"]"#]);

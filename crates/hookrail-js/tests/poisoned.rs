@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use common::{Project, Scripted, ask, block_on, reason};
 use hookrail::Host;
-use hookrail::process::How;
+use hookrail::process::RawEnd;
 
 /// Spoils whatever the language allows to be spoiled: members of built-ins and of their prototypes, globals, and what
 /// property descriptors and options inherit. Two members stay: the engine makes template strings with `concat`, and
@@ -152,7 +152,7 @@ fn a_command_works() {
     assert_eq!(system.commands()[0].description.as_deref(), Some("goes"));
     let host = Scripted::new(&[]);
     let returned = block_on(system.run_command("go", "now", host.clone() as Arc<dyn Host>)).unwrap();
-    assert_eq!(returned.how, How::Returned(None), "{returned:?}");
+    assert_eq!(returned.how, RawEnd::Returned(None), "{returned:?}");
     assert_eq!(returned.messages[0].text(), r#"{"customType":"r","content":"now true","triggerTurn":true}"#);
     assert_eq!(returned.entries[0].text(), r#"{"customType":"e","data":{"a":1}}"#);
     assert_eq!(host.heard(), ["navigate t1 false", "new session after None", r#"message {"role":"user"}"#]);

@@ -63,7 +63,7 @@ pub struct Hook {
     /// Whether its group asked for one hook after the other.
     pub order: GroupOrder,
     /// Whether it takes part at all, apart from trust.
-    pub standing: Standing,
+    pub enablement: Enablement,
     /// What was trusted when it was trusted; none for hooks that need no trust.
     pub trust: Trust,
     /// The package it belongs to, where that matters to it.
@@ -160,7 +160,7 @@ pub enum GroupOrder {
 
 /// Whether a hook takes part, apart from trust.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Standing {
+pub enum Enablement {
     /// The hook takes part.
     #[default]
     Active,
@@ -265,7 +265,7 @@ impl Hook {
             on_failure: OnFailure::Allow,
             exec: ExecOptions::default(),
             order: GroupOrder::Parallel,
-            standing: Standing::Active,
+            enablement: Enablement::Active,
             trust: Trust::NotNeeded,
             owner: None,
             environment: None,
@@ -348,7 +348,7 @@ impl Hook {
     /// Whether the hook takes part and may run.
     #[must_use]
     pub fn is_enabled(&self) -> bool {
-        self.standing == Standing::Active
+        self.enablement == Enablement::Active
     }
 }
 

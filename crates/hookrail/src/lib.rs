@@ -116,7 +116,7 @@ pub mod plan {
 /// How processes of hooks are run, and how they end.
 pub mod process {
     pub use crate::run::{
-        How, ModuleEnd, NativeEnd, Network, OrphanCleanup, Output, OutputLimits, ProcessEnd, Protection, Readable,
+        ModuleEnd, NativeEnd, Network, OrphanCleanup, Output, OutputLimits, ProcessEnd, Protection, RawEnd, Readable,
         Relocation, RelocationReason, RunEnd, RunId, RunInput, RunLedger, RunLimits, RunRequest, Sandbox, SpawnFailure,
         Surroundings,
     };

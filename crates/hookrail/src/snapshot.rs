@@ -8,7 +8,7 @@ use crate::config::{KeptSource, SourceReport, UnusableSource, with_links};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::registry::DialectId;
 use crate::event::{EventKind, EventSet};
-use crate::hook::{EventScope, Hook, OnFailure, Standing, Trust};
+use crate::hook::{Enablement, EventScope, Hook, OnFailure, Trust};
 use crate::matcher::{MatchResult, MatcherSet};
 use crate::outcome::{Outcome, Refusal};
 use crate::run::RegisteredCommand;
@@ -22,7 +22,7 @@ use crate::trust::Digest;
 pub struct Snapshot {
     hooks: Vec<Arc<Hook>>,
     /// By the number of the event: the dialects that have hooks for it. Every plan looks here, so this is no map.
-    by_event: Vec<Vec<(DialectId, Audience)>>,
+    by_event: Vec<Vec<(DialectId, Subscribers)>>,
     diagnostics: Vec<Diagnostic>,
     pub(crate) policy: Policy,
     pub(crate) switch: Switch,
@@ -84,13 +84,13 @@ const FEW: usize = 8;
 
 /// The hooks of one dialect for one event, in order.
 #[derive(Debug, Default)]
-pub(crate) struct Audience {
+pub(crate) struct Subscribers {
     pub(crate) hooks: Vec<Arc<Hook>>,
     /// Their matchers as one set; made when it is first needed.
     matchers: OnceLock<MatcherSet>,
 }
 
-impl Audience {
+impl Subscribers {
     /// The hooks whose matchers count as matching a subject, or surely match the other name it has, in order.
     pub(crate) fn matching(&self, subject: &str, other_name: Option<&str>) -> Vec<(&Arc<Hook>, MatchResult)> {
         let mut found = self.found(subject);
@@ -160,14 +160,14 @@ impl Snapshot {
     #[must_use]
     pub fn new(hooks: Vec<Hook>, diagnostics: Vec<Diagnostic>) -> Self {
         let hooks: Vec<Arc<Hook>> = hooks.into_iter().map(Arc::new).collect();
-        let mut by_event: Vec<Vec<(DialectId, Audience)>> = EventKind::all().map(|_| Vec::new()).collect();
+        let mut by_event: Vec<Vec<(DialectId, Subscribers)>> = EventKind::all().map(|_| Vec::new()).collect();
         for hook in &hooks {
             for event in events_of(hook) {
                 let Some(audiences) = by_event.get_mut(event as usize) else { continue };
                 match audiences.iter_mut().find(|(dialect, _)| *dialect == hook.dialect) {
                     Some((_, audience)) => audience.hooks.push(Arc::clone(hook)),
                     None => {
-                        let audience = Audience { hooks: vec![Arc::clone(hook)], ..Audience::default() };
+                        let audience = Subscribers { hooks: vec![Arc::clone(hook)], ..Subscribers::default() };
                         audiences.push((hook.dialect, audience));
                     }
                 }
@@ -228,7 +228,7 @@ impl Snapshot {
     /// Whether another snapshot was made of the same sources and trust, and came to the same hooks.
     pub(crate) fn is_same_configuration(&self, other: &Self) -> bool {
         let same_hook = |(one, other): (&Arc<Hook>, &Arc<Hook>)| {
-            one.label == other.label && one.standing == other.standing && one.trust == other.trust
+            one.label == other.label && one.enablement == other.enablement && one.trust == other.trust
         };
         self.revision.number > 0
             && self.sources.in_force == other.sources.in_force
@@ -295,7 +295,7 @@ impl Snapshot {
         }
         if !matches!(self.switch, Switch::Off(_)) {
             for hook in self.hooks.iter().filter(|hook| self.takes_part(hook.dialect)) {
-                let untrusted = hook.standing == Standing::NeverSwitchedOn && !hook.trust.allows();
+                let untrusted = hook.enablement == Enablement::NeverSwitchedOn && !hook.trust.allows();
                 if hook.is_enabled() || untrusted {
                     events_of(hook).for_each(|event| wanted.insert(event));
                 }
@@ -305,7 +305,7 @@ impl Snapshot {
     }
 
     /// The hooks of a dialect for an event, if there are any and the dialect takes part.
-    pub(crate) fn audience(&self, event: EventKind, dialect: DialectId) -> Option<&Audience> {
+    pub(crate) fn audience(&self, event: EventKind, dialect: DialectId) -> Option<&Subscribers> {
         let audiences = self.by_event.get(event as usize)?;
         let (_, audience) = audiences.iter().find(|(of, _)| *of == dialect)?;
         self.takes_part(dialect).then_some(audience)

@@ -10,7 +10,7 @@ use std::time::Duration;
 use common::{drive, exited, hook, json, process_end};
 use hookrail::dialect::llxprt::AggregatedHookResult;
 use hookrail::hook::GroupOrder;
-use hookrail::process::{How, RunEnd, SpawnFailure};
+use hookrail::process::{RawEnd, RunEnd, SpawnFailure};
 use hookrail::sources::SourceKind;
 use hookrail::{Code, Decision, Event, EventKind, Hook, OnFailure, Outcome};
 
@@ -51,17 +51,17 @@ const OUTPUTS: &[(&str, &str, &str)] = &[
 ];
 
 /// The ways to end, apart from exit 0: a name, the end, and its name in the outcome.
-fn other_ends() -> Vec<(&'static str, How, &'static str)> {
+fn other_ends() -> Vec<(&'static str, RawEnd, &'static str)> {
     vec![
-        ("exit 1", How::Exited(1), "exited"),
-        ("exit 127", How::Exited(127), "exited"),
-        ("exit 255", How::Exited(255), "exited"),
-        ("signal", How::Signalled(9), "signalled"),
-        ("status unknown", How::StatusUnknown, "exited"),
-        ("timeout", How::TimedOut(Duration::from_millis(5)), "timed-out"),
-        ("cancelled", How::Cancelled, "cancelled"),
-        ("too much", How::OutputLimit, "output-limit"),
-        ("no program", How::SpawnFailed(SpawnFailure::NotFound("x".into())), "spawn-failed"),
+        ("exit 1", RawEnd::Exited(1), "exited"),
+        ("exit 127", RawEnd::Exited(127), "exited"),
+        ("exit 255", RawEnd::Exited(255), "exited"),
+        ("signal", RawEnd::Signalled(9), "signalled"),
+        ("status unknown", RawEnd::StatusUnknown, "exited"),
+        ("timeout", RawEnd::TimedOut(Duration::from_millis(5)), "timed-out"),
+        ("cancelled", RawEnd::Cancelled, "cancelled"),
+        ("too much", RawEnd::OutputLimit, "output-limit"),
+        ("no program", RawEnd::SpawnFailed(SpawnFailure::NotFound("x".into())), "spawn-failed"),
     ]
 }
 

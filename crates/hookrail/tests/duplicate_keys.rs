@@ -7,7 +7,7 @@ mod common;
 
 use common::{drive, exited, hook, json, module_end, module_hook, plugin_hook, skipped, tool_call};
 use hookrail::dialect::llxprt::AggregatedHookResult;
-use hookrail::process::How;
+use hookrail::process::RawEnd;
 use hookrail::sources::SourceKind;
 use hookrail::{Code, Decision, Event, EventKind, Hook, OnFailure, Outcome};
 
@@ -149,7 +149,7 @@ fn an_event_that_cannot_be_denied_is_only_reported() {
 fn a_rewrite_that_brings_a_key_twice_is_denied_where_a_guard_is_asked() {
     let answer = |request: &hookrail::process::RunRequest| match &*request.hook.label {
         "rewrites" => exited(0, r#"{"hookSpecificOutput":{"tool_input":{"x":{"path":"a","path":"b"}}}}"#, ""),
-        "module" => module_end(How::Returned(None)),
+        "module" => module_end(RawEnd::Returned(None)),
         _ => exited(0, "", ""),
     };
     let rewrites = || hook(KIND, "rewrites", SourceKind::User);

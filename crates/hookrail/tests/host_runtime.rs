@@ -14,7 +14,7 @@ use common::{hook, json, module_hook};
 use hookrail::hook::Action;
 use hookrail::host::HostFuture;
 use hookrail::module::{ModuleCall, ModuleReturn};
-use hookrail::process::How;
+use hookrail::process::RawEnd;
 use hookrail::sources::{Origin, SourceKind};
 use hookrail::{
     CancelToken, DialectId, Effects, Environment, Event, EventKind, FireOptions, Hook, HookSystem, ModuleRunner,
@@ -222,7 +222,7 @@ struct BlockingRunner {
 
 impl ModuleRunner for BlockingRunner {
     fn call<'a>(&'a self, _call: ModuleCall<'a>) -> HostFuture<'a, ModuleReturn> {
-        Box::pin(std::future::ready(ModuleReturn::new(How::Returned(None))))
+        Box::pin(std::future::ready(ModuleReturn::new(RawEnd::Returned(None))))
     }
 
     fn call_here<'a>(&'a self, _call: ModuleCall<'a>) -> HostFuture<'a, ModuleReturn> {
@@ -230,8 +230,8 @@ impl ModuleRunner for BlockingRunner {
             *self.last_thread.lock().unwrap() = Some(std::thread::current().id());
             self.called_here.fetch_add(1, Ordering::Relaxed);
             let how = match self.go.lock().unwrap().recv_timeout(HANG) {
-                Ok(()) => How::Returned(None),
-                Err(error) => How::Threw(error.to_string()),
+                Ok(()) => RawEnd::Returned(None),
+                Err(error) => RawEnd::Threw(error.to_string()),
             };
             ModuleReturn::new(how)
         })

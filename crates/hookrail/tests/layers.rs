@@ -13,7 +13,7 @@ use std::sync::Arc;
 use common::{drive, ended, exited, hook, json, module_end, module_hook, plugin_hook, stdin, tool_call};
 use hookrail::hook::GroupOrder;
 use hookrail::plan::Firing;
-use hookrail::process::{How, RunEnd};
+use hookrail::process::{RawEnd, RunEnd};
 use hookrail::sources::SourceKind;
 use hookrail::{Decision, Effects, Environment, Event, EventKind, Hook, HookSystem, OnFailure, Outcome};
 use proptest::prelude::*;
@@ -92,7 +92,7 @@ fn ends() -> impl Strategy<Value = RunEnd> {
         1 => Just(exited(0, "", "")),
         1 => Just(exited(1, "", "oops")),
         1 => Just(exited(2, "", "no")),
-        1 => Just(ended(How::TimedOut(std::time::Duration::from_millis(1)))),
+        1 => Just(ended(RawEnd::TimedOut(std::time::Duration::from_millis(1)))),
     ]
 }
 
@@ -139,14 +139,14 @@ fn hooks(kind: EventKind, stack: &[Scripted]) -> Vec<Hook> {
 fn end_of(stack: &[Scripted], label: &str) -> RunEnd {
     let scripted = &stack[label.parse::<usize>().unwrap()];
     match (scripted.layer, scripted.end.how()) {
-        (Layer::Module, How::Exited(0)) => {
+        (Layer::Module, RawEnd::Exited(0)) => {
             let said = scripted.end.stdout().lossy();
             let blocks = said.contains("deny") || said.contains("block");
             let answer = if blocks { r#"{"block":true,"reason":"r"}"# } else { "{}" };
-            module_end(How::Returned(Some(json(answer))))
+            module_end(RawEnd::Returned(Some(json(answer))))
         }
-        (Layer::Module, _) => module_end(How::Threw("no".to_owned())),
-        (Layer::Plugin | Layer::ProjectPlugin, How::Exited(0)) => {
+        (Layer::Module, _) => module_end(RawEnd::Threw("no".to_owned())),
+        (Layer::Plugin | Layer::ProjectPlugin, RawEnd::Exited(0)) => {
             let said: Value = serde_json::from_str(&scripted.end.stdout().lossy()).unwrap_or_default();
             let input = &said["hookSpecificOutput"]["tool_input"];
             let modifies = input.is_object() && !matches!(said["decision"].as_str(), Some("deny" | "block"));
@@ -309,7 +309,7 @@ proptest! {
             let answer = match layer {
                 Layer::Module => {
                     let answer = if refused { r#"{"block":true}"# } else { "{}" };
-                    return module_end(How::Returned(Some(json(answer))));
+                    return module_end(RawEnd::Returned(Some(json(answer))));
                 }
                 _ if !refused => value!({"decision": "allow"}),
                 Layer::Plugin if repairs => value!({"decision": "modify", "args": input}),

@@ -137,7 +137,7 @@ fn dropping_the_future_ends_the_hook() {
     within_a_hang_guard(|| system.shutdown_blocking());
     assert!(!Path::new(&format!("/proc/{pid}")).exists(), "the process is gone");
     let ended = std::iter::from_fn(|| notifications.try_next())
-        .any(|told| matches!(told, Notification::Ended { how: hookrail::process::How::Cancelled, .. }));
+        .any(|told| matches!(told, Notification::Ended { how: hookrail::process::RawEnd::Cancelled, .. }));
     assert!(ended, "its end is told as cancelled");
 }
 

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use common::{drive, exited, hook, json, module_end, module_hook, plugin_hook, skipped, stdin, tool_call};
 use hookrail::hook::GroupOrder;
 use hookrail::module::{ModuleCall, ModuleReturn};
-use hookrail::process::{How, RunEnd};
+use hookrail::process::{RawEnd, RunEnd};
 use hookrail::sources::SourceKind;
 use hookrail::{Decision, EventKind, Hook, HookSystem, ModuleRunner};
 use pretty_assertions::assert_eq;
@@ -28,7 +28,7 @@ fn hooks_of_three_dialects() -> Vec<Hook> {
 }
 
 fn returned(result: Option<&str>) -> RunEnd {
-    module_end(How::Returned(result.map(json)))
+    module_end(RawEnd::Returned(result.map(json)))
 }
 
 /// What each hook was shown as the tool's input.
@@ -104,7 +104,7 @@ fn a_stop_without_a_deny_lets_the_later_dialects_run() {
 #[test]
 fn a_module_that_fails_blocks_the_tool() {
     let outcome = drive(hooks_of_three_dialects(), tool_call("{}"), |request| match &*request.hook.label {
-        "module.ts" => module_end(How::Threw("boom".to_owned())),
+        "module.ts" => module_end(RawEnd::Threw("boom".to_owned())),
         _ => exited(0, "", ""),
     });
     assert_eq!(outcome.effects.decision, Some(Decision::Deny));
@@ -140,7 +140,7 @@ fn a_module_that_makes_the_host_fire_another_event_does_not_deadlock() {
                 system.event(EventKind::AfterTool).with_text("tool_name", "inner").with("tool_response", json("{}")),
             );
             assert_eq!(inner.effects.additional_context.as_deref(), Some("nested"));
-            ModuleReturn::new(How::Returned(Some(json(r#"{"block":true,"reason":"module"}"#))))
+            ModuleReturn::new(RawEnd::Returned(Some(json(r#"{"block":true,"reason":"module"}"#))))
         })
     };
     let mut rewriting = hook(KIND, r#"echo '{"hookSpecificOutput":{"tool_input":{"path":"b"}}}'"#, SourceKind::User);

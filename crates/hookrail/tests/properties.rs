@@ -13,7 +13,7 @@ use hookrail::event::FieldKind;
 use hookrail::hook::GroupOrder;
 use hookrail::matcher::{Language, MatchScope, Matcher, OnInvalid};
 use hookrail::plan::{Plan, Snapshot};
-use hookrail::process::{How, RunEnd};
+use hookrail::process::{RawEnd, RunEnd};
 use hookrail::sources::SourceKind;
 use hookrail::{Code, Decision, DialectId, Event, EventKind, Hook, Json, JsonObject, Outcome};
 use proptest::prelude::*;
@@ -76,8 +76,8 @@ fn ends() -> impl Strategy<Value = RunEnd> {
         1 => Just(exited(0, "", "")),
         1 => Just(exited(1, r#"{"decision":"deny"}"#, "oops")),
         1 => Just(exited(2, "", "no")),
-        1 => Just(ended(How::TimedOut(std::time::Duration::from_millis(1)))),
-        1 => Just(ended(How::Signalled(11))),
+        1 => Just(ended(RawEnd::TimedOut(std::time::Duration::from_millis(1)))),
+        1 => Just(ended(RawEnd::Signalled(11))),
     ]
 }
 

@@ -12,7 +12,7 @@ use std::process::Command;
 
 use common::{drive, ended, exited, hook, json, tool_call};
 use hookrail::hook::{Action, ProcessLifetime};
-use hookrail::process::{How, SpawnFailure};
+use hookrail::process::{RawEnd, SpawnFailure};
 use hookrail::sources::SourceKind;
 use hookrail::{Code, Decision, Environment, Event, EventKind, Hook, HookSystem, OnFailure, Outcome};
 
@@ -114,11 +114,11 @@ fn a_system_guard_that_cannot_be_started_denies_and_another_hook_follows_its_pol
 #[test]
 fn no_other_word_lifts_the_deny_of_a_system_guard_that_was_not_asked() {
     let ends = [
-        How::SpawnFailed(SpawnFailure::Other("no process".into())),
-        How::Exited(127),
-        How::Exited(126),
-        How::Cancelled,
-        How::Unusable("broken".into()),
+        RawEnd::SpawnFailed(SpawnFailure::Other("no process".into())),
+        RawEnd::Exited(127),
+        RawEnd::Exited(126),
+        RawEnd::Cancelled,
+        RawEnd::Unusable("broken".into()),
     ];
     for kind in [EventKind::BeforeTool, EventKind::BeforeModel, EventKind::Prompt] {
         for how in &ends {

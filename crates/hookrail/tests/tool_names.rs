@@ -9,7 +9,7 @@ use std::sync::Arc;
 use common::{drive_snapshot, exited, hook, module_end, module_hook, plugin_hook, stdin, tool_call};
 use hookrail::matcher::{Language, MatchScope, Matcher, OnInvalid};
 use hookrail::plan::Snapshot;
-use hookrail::process::{How, RunEnd, RunRequest};
+use hookrail::process::{RawEnd, RunEnd, RunRequest};
 use hookrail::sources::SourceKind;
 use hookrail::{DialectId, EventKind, Hook, Outcome, ToolNames};
 use pretty_assertions::assert_eq;
@@ -36,7 +36,7 @@ fn matching(mut hook: Hook, pattern: &str) -> Hook {
 }
 
 fn nothing() -> RunEnd {
-    module_end(How::Returned(None))
+    module_end(RawEnd::Returned(None))
 }
 
 #[test]

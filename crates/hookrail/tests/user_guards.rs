@@ -7,7 +7,7 @@ mod common;
 
 use common::{drive, exited, hook, json, module_end, module_hook, plugin_hook, stdin, tool_call};
 use hookrail::hook::{Action, GroupOrder};
-use hookrail::process::{How, NativeEnd, RunEnd};
+use hookrail::process::{NativeEnd, RawEnd, RunEnd};
 use hookrail::sources::{Origin, SourceKind};
 use hookrail::{Code, DialectId, Effects, Event, EventKind, Hook, NativeHook, OnFailure, Outcome};
 
@@ -54,7 +54,7 @@ fn asked(hooks: Vec<Hook>, mut answer: impl FnMut(usize) -> RunEnd) -> (Vec<Stri
             DialectId::Xcode => exited(0, &modify(r#"{"path":"b"}"#), ""),
             DialectId::Native => {
                 let effects = Effects::none().with_tool_input(json(r#"{"path":"b"}"#));
-                let how = How::Decided(Box::new(effects));
+                let how = RawEnd::Decided(Box::new(effects));
                 RunEnd::Native(NativeEnd { how, duration: std::time::Duration::ZERO })
             }
             _ => exited(0, &rewrite("b"), ""),
@@ -106,7 +106,7 @@ fn a_module_that_handles_tool_calls_is_a_guard() {
     );
     let mut module = module_hook(KIND, "guard");
     module.event = KIND;
-    let returned = |text: &str| module_end(How::Returned(Some(json(text))));
+    let returned = |text: &str| module_end(RawEnd::Returned(Some(json(text))));
     let blocks = |round: usize| returned(if round == 1 { "{}" } else { r#"{"block":true,"reason":"no"}"# });
     let (seen, outcome) = asked(vec![module.clone(), late.clone()], blocks);
     assert_eq!(seen, ["a", "b"]);

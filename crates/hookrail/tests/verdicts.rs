@@ -9,7 +9,7 @@ mod plans;
 use hookrail::dialect::llxprt::AggregatedHookResult;
 use hookrail::hook::GroupOrder;
 use hookrail::plan::SkipReason;
-use hookrail::process::How;
+use hookrail::process::RawEnd;
 use hookrail::sources::SourceKind;
 use hookrail::{Code, Decision, DialectId, Effects, EndKind, EventKind, HookRun, Json, OnFailure, Outcome};
 use plans::{Scripted, dialects, document, failures, fire, fire_strictly, kinds, place, plans, scripted};
@@ -155,7 +155,7 @@ proptest! {
         // A guard of the system layer that was not asked denies, whatever its policy is.
         let not_asked = matches!(
             plan[at].end.how(),
-            How::SpawnFailed(_) | How::Unusable(_) | How::Cancelled | How::Exited(126 | 127)
+            RawEnd::SpawnFailed(_) | RawEnd::Unusable(_) | RawEnd::Cancelled | RawEnd::Exited(126 | 127)
         );
         let is_system = dialect == DialectId::Llxprt && plan[at].layer == SourceKind::System;
         let policy = if is_system && not_asked { OnFailure::Block } else { plan[at].on_failure };
@@ -194,7 +194,7 @@ proptest! {
     #[test]
     fn what_a_hook_printed_before_it_failed_rewrites_nothing(kind in kinds(), plan in plans()) {
         let mut silent = plan.clone();
-        for one in silent.iter_mut().filter(|one| matches!(one.end.how(), How::Exited(1..) | How::Signalled(_))) {
+        for one in silent.iter_mut().filter(|one| matches!(one.end.how(), RawEnd::Exited(1..) | RawEnd::Signalled(_))) {
             one.end = common::process_end(one.end.how().clone(), "", "words");
         }
         let (talking, silent) = (fire(kind, &plan, None).effects, fire(kind, &silent, None).effects);

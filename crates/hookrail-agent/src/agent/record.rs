@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use hookrail::guard::{Notes, Notified, Receipt};
-use hookrail::hook::Standing;
+use hookrail::hook::Enablement;
 use hookrail::{Diagnostic, EventKind, Hook, Json, Level};
 use hookrail_spawn::lock;
 
@@ -164,7 +164,7 @@ impl Agent {
 /// Returns whether a hook would run if it were trusted. Settings of an untrusted project that enable hooks have no effect
 /// yet, so a hook that is not enabled may still want trust.
 fn wants_trust(hook: &Hook) -> bool {
-    !hook.trust.allows() && matches!(hook.standing, Standing::Active | Standing::NeverSwitchedOn)
+    !hook.trust.allows() && matches!(hook.enablement, Enablement::Active | Enablement::NeverSwitchedOn)
 }
 
 /// Records a receipt and shows its diagnostics.

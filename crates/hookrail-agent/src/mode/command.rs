@@ -1,6 +1,6 @@
 //! Commands: lines that begin with a slash.
 
-use hookrail::process::How;
+use hookrail::process::RawEnd;
 
 use super::hook_commands::{self, HooksOutput};
 use super::plugins;
@@ -146,10 +146,10 @@ async fn module_command(agent: &Agent, name: &str, arguments: &str) -> AfterComm
     ended.messages.iter().for_each(|message| host.send_message(message));
     ended.entries.iter().for_each(|entry| host.append_entry(entry));
     let why = match ended.how {
-        How::Returned(_) => return AfterCommand::Continue,
-        How::Threw(message) | How::OverLimit(message) => message,
-        How::TimedOut(_) => "it timed out".to_owned(),
-        How::ContentChanged => "its module has changed since it was trusted".to_owned(),
+        RawEnd::Returned(_) => return AfterCommand::Continue,
+        RawEnd::Threw(message) | RawEnd::OverLimit(message) => message,
+        RawEnd::TimedOut(_) => "it timed out".to_owned(),
+        RawEnd::ContentChanged => "its module has changed since it was trusted".to_owned(),
         _ => "it did not complete".to_owned(),
     };
     wrong(agent, &format!("the command `/{name}` failed: {why}"))

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hookrail::dialect::llxprt::set_disabled;
-use hookrail::hook::{Authority, Standing};
+use hookrail::hook::{Authority, Enablement};
 use hookrail::{DialectId, Hook};
 
 use crate::agent::Agent;
@@ -40,7 +40,7 @@ pub(super) fn run(agent: &Agent, words: &[&str]) -> HooksOutput {
             }
         }
         ["enable-all"] => {
-            let labels = labels(agent, |hook| matches!(hook.standing, Standing::Disabled(_)));
+            let labels = labels(agent, |hook| matches!(hook.enablement, Enablement::Disabled(_)));
             match switch(agent, &labels, Switch::On) {
                 Ok(_) => HooksOutput::Note(format!("{} enabled", counted(labels.len()))),
                 Err(why) => HooksOutput::Error(why),
@@ -75,7 +75,7 @@ fn one(agent: &Agent, name: &str, to: Switch) -> HooksOutput {
         let word = if to == Switch::Off { "disabled" } else { "enabled" };
         return HooksOutput::Error(format!("there is no hook `{name}` that can be {word} here"));
     }
-    let is_disabled = |hook: &Hook| named(hook) && matches!(hook.standing, Standing::Disabled(_));
+    let is_disabled = |hook: &Hook| named(hook) && matches!(hook.enablement, Enablement::Disabled(_));
     if to == Switch::On && !agent.hooks().snapshot().hooks().iter().any(|hook| is_disabled(hook)) {
         return HooksOutput::Error(format!("`{name}` is not disabled"));
     }
@@ -138,11 +138,11 @@ fn line(agent: &Agent, hook: &Hook) -> String {
 }
 
 fn state(hook: &Hook) -> String {
-    match &hook.standing {
+    match &hook.enablement {
         _ if !hook.trust.allows() => "untrusted".to_owned(),
-        Standing::Active => "on".to_owned(),
-        Standing::Disabled(by) => format!("off (disabled by {by})"),
-        Standing::SwitchedOff(by) => format!("off (switched off by {by})"),
-        Standing::NeverSwitchedOn => "off (no settings file enables hooks)".to_owned(),
+        Enablement::Active => "on".to_owned(),
+        Enablement::Disabled(by) => format!("off (disabled by {by})"),
+        Enablement::SwitchedOff(by) => format!("off (switched off by {by})"),
+        Enablement::NeverSwitchedOn => "off (no settings file enables hooks)".to_owned(),
     }
 }

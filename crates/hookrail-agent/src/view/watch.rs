@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hookrail::event::Stage;
 use hookrail::host::{FireId, Notification, Notifications};
-use hookrail::process::{How, RunId};
+use hookrail::process::{RawEnd, RunId};
 use hookrail::{Code, Hook, HookSystem};
 use tokio::time::Instant;
 
@@ -108,23 +108,23 @@ pub(crate) fn is_detached(hook: &Hook) -> bool {
 }
 
 /// Returns how a run failed. A run that was cancelled is reported by the shutdown that cancelled it.
-fn failure(how: &How) -> Option<(Code, String)> {
+fn failure(how: &RawEnd) -> Option<(Code, String)> {
     Some(match how {
-        How::Exited(0) | How::Returned(_) | How::Decided(_) | How::Cancelled => return None,
-        How::Exited(127) => (Code::CommandNotFound, "was not found (exit status 127)".to_owned()),
-        How::Exited(126) => (Code::CommandNotRunnable, "cannot be executed (exit status 126)".to_owned()),
-        How::Exited(status) => (Code::HookExited, format!("exited with status {status}")),
-        How::Signalled(signal) => (Code::HookSignalled, format!("was ended by signal {signal}")),
-        How::TimedOut(after) => {
+        RawEnd::Exited(0) | RawEnd::Returned(_) | RawEnd::Decided(_) | RawEnd::Cancelled => return None,
+        RawEnd::Exited(127) => (Code::CommandNotFound, "was not found (exit status 127)".to_owned()),
+        RawEnd::Exited(126) => (Code::CommandNotRunnable, "cannot be executed (exit status 126)".to_owned()),
+        RawEnd::Exited(status) => (Code::HookExited, format!("exited with status {status}")),
+        RawEnd::Signalled(signal) => (Code::HookSignalled, format!("was ended by signal {signal}")),
+        RawEnd::TimedOut(after) => {
             (Code::HookTimedOut, format!("was ended after its timeout of {} ms", after.as_millis()))
         }
-        How::SpawnFailed(why) => (Code::SpawnFailed, format!("could not be started: {why}")),
-        How::OutputLimit => (Code::OutputLimit, "wrote more to standard output than is read".to_owned()),
-        How::Threw(message) => (Code::HookThrew, format!("threw: {message}")),
-        How::OverLimit(limit) => (Code::HookLimit, format!("went over its limit: {limit}")),
-        How::BrokeProtocol(why) => (Code::BadOutput, format!("gave no answer: {why}")),
-        How::ContentChanged => (Code::TrustChanged, "changed after it was granted and was not run".to_owned()),
-        How::Unusable(why) => (Code::GuardUnusable, format!("cannot be used: {why}")),
+        RawEnd::SpawnFailed(why) => (Code::SpawnFailed, format!("could not be started: {why}")),
+        RawEnd::OutputLimit => (Code::OutputLimit, "wrote more to standard output than is read".to_owned()),
+        RawEnd::Threw(message) => (Code::HookThrew, format!("threw: {message}")),
+        RawEnd::OverLimit(limit) => (Code::HookLimit, format!("went over its limit: {limit}")),
+        RawEnd::BrokeProtocol(why) => (Code::BadOutput, format!("gave no answer: {why}")),
+        RawEnd::ContentChanged => (Code::TrustChanged, "changed after it was granted and was not run".to_owned()),
+        RawEnd::Unusable(why) => (Code::GuardUnusable, format!("cannot be used: {why}")),
         _ => (Code::HookExited, "did not end well".to_owned()),
     })
 }

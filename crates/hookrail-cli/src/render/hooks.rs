@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use hookrail::hook::{SandboxProfile, SandboxRequirement, Standing};
+use hookrail::hook::{Enablement, SandboxProfile, SandboxRequirement};
 use hookrail::module::CommandOffer;
 use hookrail::plan::{Skips, Snapshot};
 use hookrail::{EventKind, Hook};
@@ -85,11 +85,11 @@ fn enablement(hook: &Hook) -> (&'static str, anstyle::Style, String) {
     if !hook.trust.allows() {
         return ("untrusted", CAREFUL, String::new());
     }
-    match &hook.standing {
-        Standing::Active => ("on", GOOD, String::new()),
-        Standing::Disabled(by) => ("off", QUIET, format!("disabled by {by}")),
-        Standing::SwitchedOff(by) => ("off", QUIET, format!("hooks are switched off by {by}")),
-        Standing::NeverSwitchedOn => ("off", QUIET, "no settings file switches hooks on".to_owned()),
+    match &hook.enablement {
+        Enablement::Active => ("on", GOOD, String::new()),
+        Enablement::Disabled(by) => ("off", QUIET, format!("disabled by {by}")),
+        Enablement::SwitchedOff(by) => ("off", QUIET, format!("hooks are switched off by {by}")),
+        Enablement::NeverSwitchedOn => ("off", QUIET, "no settings file switches hooks on".to_owned()),
     }
 }
 

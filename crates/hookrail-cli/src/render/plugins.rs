@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use hookrail::dialect::xcode::{Plugin, PluginScope, Survey};
-use hookrail::hook::{Action, Standing};
+use hookrail::hook::{Action, Enablement};
 use hookrail::sources::SourceKind;
 use hookrail::{Diagnostic, Hook};
 
@@ -60,11 +60,11 @@ fn table(survey: &Survey, hooks: &[Arc<Hook>], places: &PathDisplay) -> Table {
     for plugin in &survey.plugins {
         let own = hooks_of(plugin, hooks);
         let untrusted = own.iter().any(|hook| !hook.trust.allows());
-        let (state, style, why) = match &plugin.standing {
-            Standing::Disabled(by) => ("off", QUIET, format!("disabled by {by}")),
+        let (state, style, why) = match &plugin.enablement {
+            Enablement::Disabled(by) => ("off", QUIET, format!("disabled by {by}")),
             _ if plugin.is_broken() => ("broken", BAD, String::new()),
             _ if untrusted => ("untrusted", CAREFUL, String::new()),
-            Standing::Active => ("on", GOOD, String::new()),
+            Enablement::Active => ("on", GOOD, String::new()),
             _ => ("off", QUIET, String::new()),
         };
         table.row([

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use hookrail::host::NoHost;
 use hookrail::module::{ModuleCall, ModuleWorld};
-use hookrail::process::How;
+use hookrail::process::RawEnd;
 use hookrail::{EndKind, Environment, EventKind, HookSystem, Json, ModuleRunner as _};
 use hookrail_js::Modules;
 
@@ -89,7 +89,7 @@ impl Hook {
             Way::Thread => modules.call(call).await,
         };
         let took = began.elapsed();
-        assert!(matches!(returned.how, How::Returned(None)), "the guard has nothing against it: {returned:?}");
+        assert!(matches!(returned.how, RawEnd::Returned(None)), "the guard has nothing against it: {returned:?}");
         took
     }
 

@@ -80,7 +80,7 @@ pub struct UnusableSource {
 
 /// Which source is read, and to whom it belongs.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place<'p> {
+pub(crate) struct SourceId<'p> {
     pub(crate) path: &'p Path,
     pub(crate) kind: SourceKind,
     pub(crate) dialect: Option<DialectId>,
@@ -221,7 +221,7 @@ impl<'s> Reading<'s> {
     /// parsed instead.
     pub(crate) fn read<T>(
         &mut self,
-        place: Place<'_>,
+        place: SourceId<'_>,
         found: &mut Vec<Diagnostic>,
         parse: impl Fn(&str) -> Parsed<T>,
     ) -> Source<T> {
@@ -276,7 +276,7 @@ impl<'s> Reading<'s> {
     /// Reads a source that is JSON with comments.
     pub(crate) fn read_document<T>(
         &mut self,
-        place: Place<'_>,
+        place: SourceId<'_>,
         found: &mut Vec<Diagnostic>,
         read: impl Fn(Document) -> Parsed<T>,
     ) -> Source<T> {
@@ -300,11 +300,11 @@ impl<'s> Reading<'s> {
     }
 
     /// Records a source that is there and cannot be used.
-    pub(crate) fn unusable(&mut self, place: Place<'_>, problem: String) {
+    pub(crate) fn unusable(&mut self, place: SourceId<'_>, problem: String) {
         if place.kind == SourceKind::Project && !self.project_counts {
             return;
         }
-        let Place { path, kind, dialect } = place;
+        let SourceId { path, kind, dialect } = place;
         self.report.unusable.push(UnusableSource { path: path.to_owned(), kind, dialect, problem });
     }
 
@@ -354,7 +354,7 @@ impl<'s> Reading<'s> {
 
     /// What is in a folder, by name. What was in it at the last load stays until a removal is accepted; its own sources
     /// then say that they are gone.
-    pub(crate) fn list(&mut self, place: Place<'_>, found: &mut Vec<Diagnostic>) -> Vec<Entry> {
+    pub(crate) fn list(&mut self, place: SourceId<'_>, found: &mut Vec<Diagnostic>) -> Vec<Entry> {
         let folder = place.path;
         self.look_at(folder);
         let mut entries: BTreeSet<Entry> = match entries(folder) {

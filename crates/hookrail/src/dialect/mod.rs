@@ -31,7 +31,7 @@ use crate::breadcrumb::Breadcrumb;
 use crate::event::EventKind;
 use crate::hook::{Authority, Hook, OnFailure};
 use crate::outcome::{Decision, Effects, EndKind};
-use crate::run::{Environment, How};
+use crate::run::{Environment, RawEnd};
 
 /// The file in which each dialect keeps its log, where the environment asks for that.
 pub(crate) fn log_files(environment: &Environment) -> Vec<(DialectId, PathBuf)> {
@@ -66,7 +66,7 @@ pub(crate) fn failure_decision(on_failure: OnFailure) -> Option<Decision> {
 }
 
 /// The reason shown when a failure has an effect.
-pub(crate) fn failure_reason(hook: &Hook, on_failure: OnFailure, end: EndKind, how: &How) -> String {
+pub(crate) fn failure_reason(hook: &Hook, on_failure: OnFailure, end: EndKind, how: &RawEnd) -> String {
     let what = described_failure(end, how);
     if hook.authority() == Authority::System && hook.on_failure < on_failure {
         return format!("system hook `{hook}` could not be asked ({what}), so the operation is denied");
@@ -75,16 +75,16 @@ pub(crate) fn failure_reason(hook: &Hook, on_failure: OnFailure, end: EndKind, h
 }
 
 /// How a hook failed, with the exit status or the signal, which is what its author looks for.
-fn described_failure(end: EndKind, how: &How) -> String {
+fn described_failure(end: EndKind, how: &RawEnd) -> String {
     match how {
-        How::Exited(127) => "exit status 127: command not found".to_owned(),
-        How::Exited(126) => "exit status 126: command cannot be executed".to_owned(),
-        How::Exited(status) if end == EndKind::Exited => format!("exit status {status}"),
-        How::Signalled(signal) => match signal_name(*signal) {
+        RawEnd::Exited(127) => "exit status 127: command not found".to_owned(),
+        RawEnd::Exited(126) => "exit status 126: command cannot be executed".to_owned(),
+        RawEnd::Exited(status) if end == EndKind::Exited => format!("exit status {status}"),
+        RawEnd::Signalled(signal) => match signal_name(*signal) {
             Some(name) => format!("signal {signal}, {name}"),
             None => format!("signal {signal}"),
         },
-        How::TimedOut(after) => format!("timed out after {} ms", after.as_millis()),
+        RawEnd::TimedOut(after) => format!("timed out after {} ms", after.as_millis()),
         _ => end.name().to_owned(),
     }
 }
@@ -108,7 +108,7 @@ fn signal_name(signal: i32) -> Option<&'static str> {
 }
 
 /// What a failure does under the hook's own policy, as effects.
-fn failure_effects(hook: &Hook, on_failure: OnFailure, end: EndKind, how: &How) -> Option<Effects> {
+fn failure_effects(hook: &Hook, on_failure: OnFailure, end: EndKind, how: &RawEnd) -> Option<Effects> {
     let decision = failure_decision(on_failure)?;
     Some(Effects {
         decision: Some(decision),

@@ -3,7 +3,7 @@
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hook::Hook;
 use crate::outcome::{EndKind, Health};
-use crate::run::{How, ModuleEnd, ProcessEnd, Protection, Relocation, RelocationReason, RunEnd, joined_protections};
+use crate::run::{ModuleEnd, ProcessEnd, Protection, RawEnd, Relocation, RelocationReason, RunEnd, joined_protections};
 
 /// What to report about the end of a run, apart from what the dialect has to say about the answer.
 pub(crate) fn report(hook: &Hook, health: Health, kind: EndKind, end: &RunEnd) -> Vec<Diagnostic> {
@@ -57,55 +57,57 @@ fn about_sandbox(hook: &Hook, unenforced: &[Protection]) -> Option<Diagnostic> {
 fn about_failure(hook: &Hook, kind: EndKind, end: &RunEnd) -> Option<Diagnostic> {
     let said = said(end);
     Some(match (end.how(), kind) {
-        (How::TimedOut(after), _) => {
+        (RawEnd::TimedOut(after), _) => {
             let message = format!("hook `{hook}` was ended after its timeout of {} ms", after.as_millis());
             Diagnostic::new(Code::HookTimedOut, message).hint("raise its `timeout` or make the hook faster")
         }
-        (How::Signalled(signal), _) => {
+        (RawEnd::Signalled(signal), _) => {
             Diagnostic::new(Code::HookSignalled, format!("hook `{hook}` was ended by signal {signal}{said}"))
         }
-        (How::StatusUnknown, _) => {
+        (RawEnd::StatusUnknown, _) => {
             let why = "because this program reaps children by itself";
             Diagnostic::new(Code::HookExited, format!("the exit status of hook `{hook}` is unknown {why}"))
                 .hint("do not ignore SIGCHLD in the embedding program")
         }
-        (How::Exited(127), EndKind::Exited) => {
+        (RawEnd::Exited(127), EndKind::Exited) => {
             let message = format!("the command of hook `{hook}` was not found (exit status 127){said}");
             Diagnostic::new(Code::CommandNotFound, message).hint("check the path and the hook's PATH")
         }
-        (How::Exited(126), EndKind::Exited) => {
+        (RawEnd::Exited(126), EndKind::Exited) => {
             let message = format!("the command of hook `{hook}` cannot be executed (exit status 126){said}");
             Diagnostic::new(Code::CommandNotRunnable, message).hint("make the file executable with `chmod +x`")
         }
-        (How::Exited(code), EndKind::Exited) if *code != 0 => {
+        (RawEnd::Exited(code), EndKind::Exited) if *code != 0 => {
             Diagnostic::new(Code::HookExited, format!("hook `{hook}` exited with status {code}{said}"))
         }
-        (How::OutputLimit, _) => {
+        (RawEnd::OutputLimit, _) => {
             let total = end.stdout().total;
             let message = format!("hook `{hook}` wrote more to standard output than is read ({total} bytes)");
             Diagnostic::new(Code::OutputLimit, message)
         }
-        (How::SpawnFailed(why), _) => {
+        (RawEnd::SpawnFailed(why), _) => {
             Diagnostic::new(Code::SpawnFailed, format!("hook `{hook}` could not be started: {why}"))
         }
-        (How::Cancelled, _) => Diagnostic::new(Code::HookCancelled, format!("hook `{hook}` was cancelled")),
-        (How::BrokeProtocol(why), _) => {
+        (RawEnd::Cancelled, _) => Diagnostic::new(Code::HookCancelled, format!("hook `{hook}` was cancelled")),
+        (RawEnd::BrokeProtocol(why), _) => {
             Diagnostic::new(Code::BadOutput, format!("the worker of hook `{hook}` gave no answer: {why}{said}"))
                 .hint("a worker answers every line with one line that has the same `id`")
         }
-        (How::Threw(message), _) => Diagnostic::new(Code::HookThrew, format!("hook `{hook}` threw: {message}")),
-        (How::OverLimit(limit), _) => {
+        (RawEnd::Threw(message), _) => Diagnostic::new(Code::HookThrew, format!("hook `{hook}` threw: {message}")),
+        (RawEnd::OverLimit(limit), _) => {
             Diagnostic::new(Code::HookLimit, format!("hook `{hook}` went over its limit: {limit}"))
         }
-        (How::ContentChanged, _) => {
+        (RawEnd::ContentChanged, _) => {
             let what = "has changed since it was granted and was not run; it fails as it was granted to";
             Diagnostic::new(Code::TrustChanged, format!("hook `{hook}` {what}"))
                 .hint("look at the change with `hookrail trust diff`, then run `hookrail trust grant`")
         }
-        (How::Unusable(why), _) => Diagnostic::new(Code::GuardUnusable, format!("hook `{hook}` cannot be used: {why}"))
-            .hint("repair the entry, or remove it to work without this guard"),
+        (RawEnd::Unusable(why), _) => {
+            Diagnostic::new(Code::GuardUnusable, format!("hook `{hook}` cannot be used: {why}"))
+                .hint("repair the entry, or remove it to work without this guard")
+        }
         // An exit status that the dialect reads, or an answer that it could not read.
-        (How::Exited(_) | How::Returned(_) | How::Decided(_), _) => return None,
+        (RawEnd::Exited(_) | RawEnd::Returned(_) | RawEnd::Decided(_), _) => return None,
     })
 }
 

@@ -12,7 +12,7 @@ use crate::event::{Event, Stage};
 use crate::hook::{Action, Authority, Hook, OnFailure, Trust};
 use crate::json::Json;
 use crate::outcome::{EndKind, Health, HookRun};
-use crate::run::{How, RunEnd, RunId, RunInput, RunRequest};
+use crate::run::{RawEnd, RunEnd, RunId, RunInput, RunRequest};
 use crate::skips::{SkipReason, Skipped};
 use crate::snapshot::Policy;
 
@@ -172,7 +172,7 @@ impl<D: Protocol> Part<D> {
     /// Takes the end of the run at a place.
     fn take(&mut self, at: usize, end: &RunEnd, event: &mut Event) {
         let Some(slot) = self.slots.get_mut(at) else { return };
-        if *end.how() == How::ContentChanged && !slot.planned.guards(event.kind()) {
+        if *end.how() == RawEnd::ContentChanged && !slot.planned.guards(event.kind()) {
             slot.left_out = Some(LeftOut::ContentChanged);
             return;
         }
@@ -351,10 +351,10 @@ fn policy_for(planned: &PlannedHook, end: &RunEnd) -> OnFailure {
 }
 
 /// Why a planned hook ends without having been asked, if so: its entry is broken, or is not what was granted.
-fn cannot_be_asked(planned: &PlannedHook) -> Option<How> {
+fn cannot_be_asked(planned: &PlannedHook) -> Option<RawEnd> {
     match (&planned.hook.action, &planned.hook.trust) {
-        (_, Trust::Changed(_)) => Some(How::ContentChanged),
-        (Action::Unusable(why), _) => Some(How::Unusable(Arc::clone(why))),
+        (_, Trust::Changed(_)) => Some(RawEnd::ContentChanged),
+        (Action::Unusable(why), _) => Some(RawEnd::Unusable(Arc::clone(why))),
         (
             Action::Shell(_) | Action::Program(_) | Action::Module(_) | Action::Native(_) | Action::NotExecutable(_),
             Trust::NotNeeded | Trust::ForThisRun(_) | Trust::Granted(_) | Trust::Never(_),

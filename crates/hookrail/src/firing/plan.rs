@@ -14,7 +14,7 @@ use crate::event::{Event, EventKind, Occurrences, Stage};
 use crate::hook::{Action, Authority, Hook, OnFailure, Trust};
 use crate::matcher::MatchResult;
 use crate::skips::Skips;
-use crate::snapshot::{Audience, Snapshot};
+use crate::snapshot::{Snapshot, Subscribers};
 
 /// What would happen.
 #[derive(Clone, Debug)]
@@ -177,7 +177,7 @@ impl Asked {
     }
 
     /// The hooks that match, in order.
-    fn matching<'a>(&self, audience: &'a Audience, dialect: DialectId) -> Vec<(&'a Arc<Hook>, MatchResult)> {
+    fn matching<'a>(&self, audience: &'a Subscribers, dialect: DialectId) -> Vec<(&'a Arc<Hook>, MatchResult)> {
         let Some(subject) = self.of(dialect) else {
             return audience.hooks.iter().map(|hook| (hook, MatchResult::Matches)).collect();
         };

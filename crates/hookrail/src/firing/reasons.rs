@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::plan::{Asked, Subject, without_duplicates};
 use crate::dialect::registry::DialectId;
 use crate::event::EventKind;
-use crate::hook::{Action, Hook, Standing, Trust};
+use crate::hook::{Action, Enablement, Hook, Trust};
 use crate::matcher::MatchResult;
 use crate::skips::{SkipReason, Skipped};
 use crate::snapshot::{Snapshot, Switch};
@@ -53,10 +53,10 @@ pub(super) fn against(snapshot: &Snapshot, hook: &Hook, event: EventKind) -> Opt
         }
         _ => {}
     }
-    match &hook.standing {
-        Standing::Disabled(list) => return Some((SkipReason::Disabled, format!("disabled by {list}"))),
-        Standing::SwitchedOff(by) => return Some((SkipReason::HooksOff, format!("hooks are switched off by {by}"))),
-        Standing::Active | Standing::NeverSwitchedOn => {}
+    match &hook.enablement {
+        Enablement::Disabled(list) => return Some((SkipReason::Disabled, format!("disabled by {list}"))),
+        Enablement::SwitchedOff(by) => return Some((SkipReason::HooksOff, format!("hooks are switched off by {by}"))),
+        Enablement::Active | Enablement::NeverSwitchedOn => {}
     }
     match &hook.trust {
         Trust::Never(_) => {
@@ -69,7 +69,7 @@ pub(super) fn against(snapshot: &Snapshot, hook: &Hook, event: EventKind) -> Opt
         }
         Trust::NotNeeded | Trust::ForThisRun(_) | Trust::Granted(_) => {}
     }
-    let never = hook.standing == Standing::NeverSwitchedOn;
+    let never = hook.enablement == Enablement::NeverSwitchedOn;
     never.then(|| (SkipReason::HooksOff, "no settings file switches hooks on".to_owned()))
 }
 

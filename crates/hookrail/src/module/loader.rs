@@ -7,7 +7,7 @@ use crate::diagnostic::Code;
 use crate::dialect::xcsh::resolve_module_path;
 use crate::dialect::{DialectId, event_named};
 use crate::event::EventKind;
-use crate::hook::{Action, EventScope, Hook, Standing};
+use crate::hook::{Action, Enablement, EventScope, Hook};
 use crate::run::{ModuleInspection, ModuleRunner, ModuleWorld, RegisteredCommand};
 use crate::snapshot::Snapshot;
 use crate::system::Builder;
@@ -152,7 +152,7 @@ pub(super) fn loaded(snapshot: &Snapshot) -> LoadHooksResult {
 /// The file of a module hook that takes part in events.
 fn module_of(hook: &Hook) -> Option<&Path> {
     match &hook.action {
-        Action::Module(path) if hook.trust.allows() && hook.standing == Standing::Active => Some(path),
+        Action::Module(path) if hook.trust.allows() && hook.enablement == Enablement::Active => Some(path),
         _ => None,
     }
 }

@@ -10,7 +10,7 @@ use hookrail_spawn::{
 
 #[cfg(unix)]
 use super::direct::direct;
-use super::end::{How, Output, ProcessEnd, SpawnFailure};
+use super::end::{Output, ProcessEnd, RawEnd, SpawnFailure};
 use super::ground::ModuleGround;
 use super::limits::EngineLimits;
 use super::pool::ProcessPool;
@@ -106,11 +106,11 @@ pub(super) async fn run_command(context: ProcessRun<'_>, request: &RunRequest) -
         return ended(finished, request);
     }
     let Some(command) = program(world, request) else {
-        return ProcessEnd::new(How::Unusable("it has no command".into()), began.elapsed()).into();
+        return ProcessEnd::new(RawEnd::Unusable("it has no command".into()), began.elapsed()).into();
     };
     match run(&clothed(command), wait, cancel).await {
         Ok(finished) => ended(finished, request),
-        Err(error) => ProcessEnd::new(How::SpawnFailed(failure(&error)), began.elapsed()).into(),
+        Err(error) => ProcessEnd::new(RawEnd::SpawnFailed(failure(&error)), began.elapsed()).into(),
     }
 }
 
@@ -124,16 +124,16 @@ async fn run(command: &Command, wait: Wait, cancel: &CancelToken) -> Result<Chil
 pub(super) fn ended(finished: ChildResult, request: &RunRequest) -> ProcessResult {
     let how = match (finished.end, finished.exit) {
         // A hook that wrote too much and then exited has still said something with its exit code.
-        (ChildEnd::OutputLimit, Some(ChildExit::Code(code))) if code != 0 => How::Exited(code),
+        (ChildEnd::OutputLimit, Some(ChildExit::Code(code))) if code != 0 => RawEnd::Exited(code),
         (ChildEnd::OutputLimit, Some(ChildExit::Signal(signal))) if finished.termination.is_none() => {
-            How::Signalled(signal)
+            RawEnd::Signalled(signal)
         }
-        (ChildEnd::Exited(code), _) => How::Exited(code),
-        (ChildEnd::Signalled(signal), _) => How::Signalled(signal),
-        (ChildEnd::TimedOut, _) => How::TimedOut(request.timeout),
-        (ChildEnd::Cancelled, _) => How::Cancelled,
-        (ChildEnd::OutputLimit, _) => How::OutputLimit,
-        (ChildEnd::StatusUnknown, _) => How::StatusUnknown,
+        (ChildEnd::Exited(code), _) => RawEnd::Exited(code),
+        (ChildEnd::Signalled(signal), _) => RawEnd::Signalled(signal),
+        (ChildEnd::TimedOut, _) => RawEnd::TimedOut(request.timeout),
+        (ChildEnd::Cancelled, _) => RawEnd::Cancelled,
+        (ChildEnd::OutputLimit, _) => RawEnd::OutputLimit,
+        (ChildEnd::StatusUnknown, _) => RawEnd::StatusUnknown,
     };
     let survivors = match finished.survivors {
         Survivors::Seen(count) => count,

@@ -21,14 +21,14 @@ pub enum RunEnd {
     /// A closure of the embedding program was called.
     Native(NativeEnd),
     /// No runner had the hook, for this reason.
-    NotRun(How),
+    NotRun(RawEnd),
 }
 
 /// The end of a process, or of the attempt to start it.
 #[derive(Clone, Debug)]
 pub struct ProcessEnd {
     /// The end itself.
-    pub how: How,
+    pub how: RawEnd,
     /// From before the start to the end.
     pub duration: Duration,
     /// What it wrote to standard output.
@@ -56,7 +56,7 @@ pub struct ModuleEnd {
 #[derive(Clone, Debug)]
 pub struct NativeEnd {
     /// The end itself.
-    pub how: How,
+    pub how: RawEnd,
     /// From before the call to the end.
     pub duration: Duration,
 }
@@ -93,7 +93,7 @@ pub enum RelocationReason {
 impl ProcessEnd {
     /// An end without output.
     #[must_use]
-    pub fn new(how: How, duration: Duration) -> Self {
+    pub fn new(how: RawEnd, duration: Duration) -> Self {
         let (stdout, stderr) = (Output::default(), Output::default());
         Self { how, duration, stdout, stderr, survivors: 0, surroundings: Surroundings::default() }
     }
@@ -105,7 +105,7 @@ static NO_OUTPUT: Output = Output { bytes: Vec::new(), total: 0 };
 impl RunEnd {
     /// The end itself.
     #[must_use]
-    pub fn how(&self) -> &How {
+    pub fn how(&self) -> &RawEnd {
         match self {
             Self::Process(end) => &end.how,
             Self::Module(end) => &end.returned.how,
@@ -158,18 +158,18 @@ impl RunEnd {
     /// only place where a raw end becomes a kind.
     pub(crate) fn failure(&self) -> Option<EndKind> {
         match self.how() {
-            How::Exited(0) if self.stdout().is_truncated() => Some(EndKind::OutputLimit),
-            How::Exited(0) | How::Returned(_) | How::Decided(_) => None,
-            How::Exited(_) | How::StatusUnknown => Some(EndKind::Exited),
-            How::Signalled(_) => Some(EndKind::Signalled),
-            How::TimedOut(_) => Some(EndKind::TimedOut),
-            How::Cancelled => Some(EndKind::Cancelled),
-            How::OutputLimit => Some(EndKind::OutputLimit),
-            How::SpawnFailed(_) => Some(EndKind::SpawnFailed),
-            How::Threw(_) => Some(EndKind::Threw),
-            How::OverLimit(_) => Some(EndKind::Limit),
-            How::BrokeProtocol(_) => Some(EndKind::BadOutput),
-            How::Unusable(_) | How::ContentChanged => Some(EndKind::Unusable),
+            RawEnd::Exited(0) if self.stdout().is_truncated() => Some(EndKind::OutputLimit),
+            RawEnd::Exited(0) | RawEnd::Returned(_) | RawEnd::Decided(_) => None,
+            RawEnd::Exited(_) | RawEnd::StatusUnknown => Some(EndKind::Exited),
+            RawEnd::Signalled(_) => Some(EndKind::Signalled),
+            RawEnd::TimedOut(_) => Some(EndKind::TimedOut),
+            RawEnd::Cancelled => Some(EndKind::Cancelled),
+            RawEnd::OutputLimit => Some(EndKind::OutputLimit),
+            RawEnd::SpawnFailed(_) => Some(EndKind::SpawnFailed),
+            RawEnd::Threw(_) => Some(EndKind::Threw),
+            RawEnd::OverLimit(_) => Some(EndKind::Limit),
+            RawEnd::BrokeProtocol(_) => Some(EndKind::BadOutput),
+            RawEnd::Unusable(_) | RawEnd::ContentChanged => Some(EndKind::Unusable),
         }
     }
 }
@@ -177,7 +177,7 @@ impl RunEnd {
 /// The ways a run can end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum How {
+pub enum RawEnd {
     /// The process exited.
     Exited(i32),
     /// A signal ended the process.
@@ -208,7 +208,7 @@ pub enum How {
     ContentChanged,
 }
 
-impl How {
+impl RawEnd {
     /// The exit status, if the process exited.
     pub(crate) fn exit_code(&self) -> Option<i32> {
         if let Self::Exited(code) = self { Some(*code) } else { None }

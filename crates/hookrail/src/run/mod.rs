@@ -24,7 +24,7 @@ mod shell;
 pub use capabilities::{CAPABILITY_NAMES, Capabilities, CapabilityError, CapabilityProblem, CapabilityScope};
 pub(crate) use end::joined as joined_protections;
 pub use end::{
-    How, ModuleEnd, NativeEnd, Output, ProcessEnd, Relocation, RelocationReason, RunEnd, SpawnFailure, Surroundings,
+    ModuleEnd, NativeEnd, Output, ProcessEnd, RawEnd, Relocation, RelocationReason, RunEnd, SpawnFailure, Surroundings,
 };
 pub(crate) use environment::for_hooks as environment_for_hooks;
 pub(crate) use ground::{ModuleGround, protected_places};

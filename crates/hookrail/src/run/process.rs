@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use super::command::{ProcessResult, ProcessRun, run_command};
-use super::end::{How, ProcessEnd, Relocation, RelocationReason, SpawnFailure};
+use super::end::{ProcessEnd, RawEnd, Relocation, RelocationReason, SpawnFailure};
 use super::pool::{FileStamps, spare, worker};
 use super::request::RunRequest;
 use crate::exec_options::ProcessLifetime;
@@ -27,7 +27,7 @@ pub(crate) async fn run_process(context: ProcessRun<'_>, request: &RunRequest) -
             result.end.surroundings.unenforced = unenforced;
             result
         }
-        Err(why) => ProcessEnd::new(How::SpawnFailed(why), Duration::ZERO).into(),
+        Err(why) => ProcessEnd::new(RawEnd::SpawnFailed(why), Duration::ZERO).into(),
     }
 }
 
@@ -37,7 +37,8 @@ async fn run_in_project(context: ProcessRun<'_>, request: &RunRequest) -> Proces
         return run_in(context, request, used, RelocationReason::OutsideProject).await;
     }
     let first = run_where_asked(context, request).await;
-    let How::SpawnFailed(SpawnFailure::MissingDirectory(_) | SpawnFailure::UnusableDirectory(_)) = first.end.how else {
+    let RawEnd::SpawnFailed(SpawnFailure::MissingDirectory(_) | SpawnFailure::UnusableDirectory(_)) = first.end.how
+    else {
         return first;
     };
     let used = existing_directory(&request.cwd, project);
@@ -63,7 +64,7 @@ async fn run_where_asked(context: ProcessRun<'_>, request: &RunRequest) -> Proce
     // In another directory the same words may name other files.
     if !request.hook.trust.still_holds(&request.cwd) {
         context.pool.remove_hook(&request.hook);
-        return ProcessEnd::new(How::ContentChanged, Duration::ZERO).into();
+        return ProcessEnd::new(RawEnd::ContentChanged, Duration::ZERO).into();
     }
     for folder in &request.folders {
         if let Err(error) = std::fs::create_dir_all(folder) {
@@ -73,7 +74,7 @@ async fn run_where_asked(context: ProcessRun<'_>, request: &RunRequest) -> Proce
     let mut result = match request.hook.exec.lifetime {
         ProcessLifetime::Once => {
             let ended = unless_changed(run_command(context, request), covered).await;
-            return ended.unwrap_or_else(|| ProcessEnd::new(How::ContentChanged, Duration::ZERO).into());
+            return ended.unwrap_or_else(|| ProcessEnd::new(RawEnd::ContentChanged, Duration::ZERO).into());
         }
         ProcessLifetime::Worker => worker::ask(context, request).await,
         ProcessLifetime::Prewarmed(_) => spare::run(context, request).await,

@@ -13,7 +13,7 @@ use super::capabilities::Capabilities;
 use super::end::Output;
 use crate::hook::Trust;
 use crate::json::Json;
-use crate::run::How;
+use crate::run::RawEnd;
 use crate::system::host::Host;
 pub use crate::system::host::HostFuture;
 use crate::trust::{NamedFile, agent_folders};
@@ -29,7 +29,7 @@ use crate::trust::{NamedFile, agent_folders};
 /// use hookrail::ModuleRunner;
 /// use hookrail::host::HostFuture;
 /// use hookrail::module::{ModuleCall, ModuleReturn};
-/// use hookrail::process::How;
+/// use hookrail::process::RawEnd;
 ///
 /// /// A runner that refuses every module.
 /// struct NoModules;
@@ -37,7 +37,7 @@ use crate::trust::{NamedFile, agent_folders};
 /// impl ModuleRunner for NoModules {
 ///     fn call<'a>(&'a self, call: ModuleCall<'a>) -> HostFuture<'a, ModuleReturn> {
 ///         let why = format!("{} is not run here", call.module.display());
-///         Box::pin(async move { ModuleReturn::new(How::Unusable(why.into())) })
+///         Box::pin(async move { ModuleReturn::new(RawEnd::Unusable(why.into())) })
 ///     }
 ///
 ///     fn shutdown(&self) -> HostFuture<'_, ()> {
@@ -80,7 +80,7 @@ pub trait ModuleRunner: Send + Sync {
 
     /// Runs a command that a module registered.
     fn command<'a>(&'a self, command: ModuleCommand<'a>) -> HostFuture<'a, ModuleReturn> {
-        let how = How::Unusable(format!("the runner has no command `{}`", command.name).into());
+        let how = RawEnd::Unusable(format!("the runner has no command `{}`", command.name).into());
         Box::pin(std::future::ready(ModuleReturn::new(how)))
     }
 
@@ -250,7 +250,7 @@ pub struct ModuleRender<'a> {
 #[derive(Clone, Debug)]
 pub struct ModuleReturn {
     /// How it ended.
-    pub how: How,
+    pub how: RawEnd,
     /// What its handlers returned although one of them failed.
     pub partial: Option<Json>,
     /// What else failed, in words.
@@ -270,7 +270,7 @@ pub struct ModuleReturn {
 impl ModuleReturn {
     /// A return with nothing beside the end.
     #[must_use]
-    pub fn new(how: How) -> Self {
+    pub fn new(how: RawEnd) -> Self {
         Self {
             how,
             partial: None,

@@ -14,7 +14,7 @@ use super::drive::Parts;
 use super::engine::EngineRuntime;
 use super::notify::Sender;
 use crate::breadcrumb::DebugLog;
-use crate::config::{KeptReason, KeptSource, LoadMode, Place, is_absence, kept_finding};
+use crate::config::{KeptReason, KeptSource, LoadMode, SourceId, is_absence, kept_finding};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{self, DialectId, Inspector, Loader, Plugins, Sources, path_in, text_in};
 use crate::hook::{Action, Hook, OnFailure};
@@ -307,7 +307,7 @@ impl Settings {
         };
         let mut loaded = loader.load(&sources, mode, |reading, found| {
             for source in &self.described.own_sources {
-                let place = Place { path: &source.file, kind: SourceKind::User, dialect: None };
+                let place = SourceId { path: &source.file, kind: SourceKind::User, dialect: None };
                 let mut problems = Vec::new();
                 reading.read(place, &mut problems, |text| (source.check)(text).into());
                 // What was wrong when the description was made is among its findings.

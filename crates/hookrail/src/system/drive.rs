@@ -30,7 +30,7 @@ use crate::log::log;
 use crate::native::{ClosureThreads, NativeCall, NativeHook, Panicked};
 use crate::outcome::Outcome;
 use crate::run::{
-    How, ModuleCall, ModuleEnd, ModuleReturn, ModuleRunner, NativeEnd, ProcessPool, ProcessRun, ProcessWorld,
+    ModuleCall, ModuleEnd, ModuleReturn, ModuleRunner, NativeEnd, ProcessPool, ProcessRun, ProcessWorld, RawEnd,
     Relocation, RelocationReason, RunEnd, RunRequest, SpawnFailure, Surroundings, Wait, run_process,
 };
 
@@ -305,14 +305,14 @@ impl Driver {
         request: &RunRequest,
         context: &FireContext,
         surroundings: &mut Surroundings,
-    ) -> Result<ModuleReturn, How> {
+    ) -> Result<ModuleReturn, RawEnd> {
         let Parts { world: shared, modules, .. } = &*self.parts;
         let hook = &request.hook;
         if !hook.trust.still_holds(cwd) {
-            return Err(How::ContentChanged);
+            return Err(RawEnd::ContentChanged);
         }
-        let sandbox = shared.sandboxes.of(hook, shared.sandbox_place()).map_err(How::SpawnFailed)?;
-        let runner = modules.as_ref().ok_or(How::SpawnFailed(SpawnFailure::NoRunner))?;
+        let sandbox = shared.sandboxes.of(hook, shared.sandbox_place()).map_err(RawEnd::SpawnFailed)?;
+        let runner = modules.as_ref().ok_or(RawEnd::SpawnFailed(SpawnFailure::NoRunner))?;
         surroundings.unenforced = sandbox.as_ref().map(|sandbox| sandbox.missing().to_vec()).unwrap_or_default();
         let payload = String::from_utf8_lossy(&request.input);
         let event = request.event.kind().spec().column(hook.dialect).map_or("", |column| column.name);
@@ -343,7 +343,7 @@ impl Driver {
         // Waiting for a place does not count against the hook's time, which starts inside.
         let place = guarded(self.parts.processes.acquire(), None, cancel);
         let Ok(Ok(_place)) = place.await else {
-            return RunEnd::NotRun(How::Cancelled);
+            return RunEnd::NotRun(RawEnd::Cancelled);
         };
         // Whether the hook is still what was granted is looked at inside, because a file can change while its hook waits.
         let Parts { world, pool, .. } = &*self.parts;
@@ -390,40 +390,40 @@ async fn call_native(
     native: &NativeHook,
     request: &RunRequest,
     context: &FireContext,
-) -> How {
+) -> RawEnd {
     let call = NativeCall { event: Arc::clone(&request.event), host: Arc::clone(&context.host) };
     let answer = match closures.call(native.clone(), call) {
         Ok(answer) => answer,
-        Err(error) => return How::SpawnFailed(SpawnFailure::Other(format!("there is no thread for it: {error}"))),
+        Err(error) => return RawEnd::SpawnFailed(SpawnFailure::Other(format!("there is no thread for it: {error}"))),
     };
     match guarded(answer, Some(request.timeout), &context.cancel).await {
-        Ok(Ok(effects)) => How::Decided(Box::new(effects)),
-        Ok(Err(Panicked)) => How::Threw("the closure panicked".to_owned()),
+        Ok(Ok(effects)) => RawEnd::Decided(Box::new(effects)),
+        Ok(Err(Panicked)) => RawEnd::Threw("the closure panicked".to_owned()),
         Err(how) => how,
     }
 }
 
 /// Runs code of others: until it is done, or its time is up, or the event is cancelled, or it panics.
-async fn guarded<F: Future>(work: F, timeout: Option<Duration>, cancel: &CancelToken) -> Result<F::Output, How> {
+async fn guarded<F: Future>(work: F, timeout: Option<Duration>, cancel: &CancelToken) -> Result<F::Output, RawEnd> {
     let mut work = pin!(work);
     let mut cancelled = pin!(cancel.cancelled());
     let mut time_up = pin!(async {
         match timeout {
             Some(timeout) => {
                 tokio::time::sleep(timeout).await;
-                How::TimedOut(timeout)
+                RawEnd::TimedOut(timeout)
             }
             None => std::future::pending().await,
         }
     });
     std::future::poll_fn(move |context| {
         if cancelled.as_mut().poll(context).is_ready() {
-            return Poll::Ready(Err(How::Cancelled));
+            return Poll::Ready(Err(RawEnd::Cancelled));
         }
         match std::panic::catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context))) {
             Ok(Poll::Ready(output)) => return Poll::Ready(Ok(output)),
             Ok(Poll::Pending) => {}
-            Err(_) => return Poll::Ready(Err(How::Threw("the closure panicked".to_owned()))),
+            Err(_) => return Poll::Ready(Err(RawEnd::Threw("the closure panicked".to_owned()))),
         }
         time_up.as_mut().poll(context).map(Err)
     })

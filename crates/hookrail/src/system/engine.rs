@@ -17,7 +17,7 @@ use super::notify::FireId;
 use crate::diagnostic::Diagnostic;
 use crate::firing::{Firing, Step};
 use crate::outcome::Outcome;
-use crate::run::{How, RunEnd, RunRequest, SpawnFailure};
+use crate::run::{RawEnd, RunEnd, RunRequest, SpawnFailure};
 
 /// The runtime that the engine is started on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -131,7 +131,7 @@ pub(super) fn without_engine(mut firing: Box<Firing>, why: &str) -> Outcome {
             Step::Run(batch) => {
                 for request in batch.requests {
                     let failure = SpawnFailure::Other(format!("the engine could not be started: {why}"));
-                    firing.ended(request.id, &RunEnd::NotRun(How::SpawnFailed(failure)));
+                    firing.ended(request.id, &RunEnd::NotRun(RawEnd::SpawnFailed(failure)));
                 }
             }
             Step::Done(outcome) => return *outcome,

@@ -7,7 +7,7 @@ use super::HookSystem;
 use super::host::Host;
 use crate::hook::{Authority, Trust};
 use crate::json::Json;
-use crate::run::{How, ModuleCommand, ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, SpawnFailure};
+use crate::run::{ModuleCommand, ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, RawEnd, SpawnFailure};
 use crate::snapshot::{LoadedModule, Snapshot};
 use crate::trust::Fingerprint;
 
@@ -44,11 +44,11 @@ impl HookSystem {
         let module = snapshot.modules.iter().find(has_it)?;
         let runner = self.parts().modules.clone()?;
         if !still_trusted(module) {
-            return Some(ModuleReturn::new(How::ContentChanged));
+            return Some(ModuleReturn::new(RawEnd::ContentChanged));
         }
         let world = match self.module_world(&snapshot, module) {
             Ok(world) => world,
-            Err(why) => return Some(ModuleReturn::new(How::SpawnFailed(why))),
+            Err(why) => return Some(ModuleReturn::new(RawEnd::SpawnFailed(why))),
         };
         Some(runner.command(ModuleCommand { module: &module.path, name, arguments, world, host }).await)
     }

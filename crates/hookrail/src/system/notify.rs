@@ -9,7 +9,7 @@ use tokio::sync::broadcast;
 use crate::event::EventKind;
 use crate::hook::Hook;
 use crate::outcome::Decision;
-use crate::run::{How, RunId};
+use crate::run::{RawEnd, RunId};
 
 /// The number of a fired event inside one hook system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,7 +46,7 @@ pub enum Notification {
         /// The hook.
         hook: Arc<Hook>,
         /// How.
-        how: How,
+        how: RawEnd,
         /// How long it took.
         duration: Duration,
     },

@@ -8,7 +8,7 @@ use std::time::Duration;
 use hookrail::hook::Action;
 use hookrail::module::ModuleReturn;
 use hookrail::plan::{Firing, Snapshot, Step};
-use hookrail::process::{How, ModuleEnd, Output, ProcessEnd, RunEnd, RunRequest, Surroundings};
+use hookrail::process::{ModuleEnd, Output, ProcessEnd, RawEnd, RunEnd, RunRequest, Surroundings};
 use hookrail::sources::{Origin, SourceKind};
 use hookrail::{DialectId, Event, EventKind, Hook, Json, Outcome};
 
@@ -50,22 +50,22 @@ pub(crate) fn json(text: &str) -> Json {
 
 /// A process that exited.
 pub(crate) fn exited(code: i32, stdout: &str, stderr: &str) -> RunEnd {
-    process_end(How::Exited(code), stdout, stderr)
+    process_end(RawEnd::Exited(code), stdout, stderr)
 }
 
 /// The end of a process without output.
-pub(crate) fn ended(how: How) -> RunEnd {
+pub(crate) fn ended(how: RawEnd) -> RunEnd {
     process_end(how, "", "")
 }
 
 /// The end of a process that wrote this.
-pub(crate) fn process_end(how: How, stdout: &str, stderr: &str) -> RunEnd {
+pub(crate) fn process_end(how: RawEnd, stdout: &str, stderr: &str) -> RunEnd {
     let (stdout, stderr) = (Output::whole(stdout), Output::whole(stderr));
     RunEnd::Process(ProcessEnd { stdout, stderr, ..ProcessEnd::new(how, Duration::from_millis(1)) })
 }
 
 /// The end of a module's handlers.
-pub(crate) fn module_end(how: How) -> RunEnd {
+pub(crate) fn module_end(how: RawEnd) -> RunEnd {
     let (returned, duration) = (ModuleReturn::new(how), Duration::from_millis(1));
     RunEnd::Module(ModuleEnd { returned, duration, surroundings: Surroundings::default() })
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use hookrail::document::outcome_document;
 use hookrail::hook::{Action, GroupOrder};
 use hookrail::plan::{Firing, ModelDecisions, Policy, Snapshot, Step};
-use hookrail::process::{How, NativeEnd, RunEnd, RunRequest, SpawnFailure};
+use hookrail::process::{NativeEnd, RawEnd, RunEnd, RunRequest, SpawnFailure};
 use hookrail::sources::{Origin, SourceKind};
 use hookrail::{DialectId, Effects, Event, EventKind, Hook, NativeHook, OnFailure, Outcome};
 use proptest::prelude::*;
@@ -63,17 +63,17 @@ impl Scripted {
 /// Every way to fail, with a decision on standard output that must not count.
 pub(crate) fn failures() -> impl Strategy<Value = RunEnd> {
     let how = prop_oneof![
-        prop::sample::select(vec![1, 3, 126, 127, 255]).prop_map(How::Exited),
-        prop::sample::select(vec![6, 9, 11]).prop_map(How::Signalled),
-        Just(How::TimedOut(Duration::from_millis(5))),
-        Just(How::OutputLimit),
-        Just(How::Cancelled),
-        Just(How::StatusUnknown),
-        Just(How::SpawnFailed(SpawnFailure::NotFound("x".into()))),
-        Just(How::Unusable("broken".into())),
-        Just(How::BrokeProtocol("no answer".into())),
-        Just(How::Threw("thrown".into())),
-        Just(How::OverLimit("memory".into())),
+        prop::sample::select(vec![1, 3, 126, 127, 255]).prop_map(RawEnd::Exited),
+        prop::sample::select(vec![6, 9, 11]).prop_map(RawEnd::Signalled),
+        Just(RawEnd::TimedOut(Duration::from_millis(5))),
+        Just(RawEnd::OutputLimit),
+        Just(RawEnd::Cancelled),
+        Just(RawEnd::StatusUnknown),
+        Just(RawEnd::SpawnFailed(SpawnFailure::NotFound("x".into()))),
+        Just(RawEnd::Unusable("broken".into())),
+        Just(RawEnd::BrokeProtocol("no answer".into())),
+        Just(RawEnd::Threw("thrown".into())),
+        Just(RawEnd::OverLimit("memory".into())),
     ];
     let said = prop::sample::select(vec!["", "text", r#"{"decision":"allow"}"#, r#"{"decision":"deny"}"#, "{"]);
     (how, said).prop_map(|(how, said)| process_end(how, said, "words"))
@@ -136,7 +136,7 @@ pub(crate) fn module_answers() -> impl Strategy<Value = RunEnd> {
         Some(r#"{"messages":[{"role":"user","content":"u"}]}"#),
         Some(r#""text""#),
     ];
-    prop::sample::select(said).prop_map(|said| module_end(How::Returned(said.map(json))))
+    prop::sample::select(said).prop_map(|said| module_end(RawEnd::Returned(said.map(json))))
 }
 
 pub(crate) fn native_answers() -> impl Strategy<Value = RunEnd> {
@@ -149,7 +149,7 @@ pub(crate) fn native_answers() -> impl Strategy<Value = RunEnd> {
         Effects::none().with_tool_input(json(r#"{"native":1}"#)),
     ];
     prop::sample::select(effects).prop_map(|effects| {
-        let how = How::Decided(Box::new(effects));
+        let how = RawEnd::Decided(Box::new(effects));
         RunEnd::Native(NativeEnd { how, duration: Duration::from_millis(1) })
     })
 }

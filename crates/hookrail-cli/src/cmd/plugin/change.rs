@@ -33,7 +33,7 @@ pub(super) fn set_enabled(args: &PluginSwitchArgs, enabled: bool) -> Result<Exit
     let now = super::plugins(&project, &args.project);
     let still_off = now.plugins.iter().filter(|plugin| plugin.id == args.id).find(|plugin| !plugin.is_enabled());
     if let Some(plugin) = still_off.filter(|_| enabled)
-        && let hookrail::hook::Standing::Disabled(by) = &plugin.standing
+        && let hookrail::hook::Enablement::Disabled(by) = &plugin.enablement
     {
         text.push_str(&render::hooks::hint(&format!("it is still disabled by {}", project.places.sentence(by))));
     }

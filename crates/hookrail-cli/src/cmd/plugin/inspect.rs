@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hookrail::dialect::xcode::{Plugin, Survey};
 use hookrail::document::diagnostics_document;
-use hookrail::hook::Standing;
+use hookrail::hook::Enablement;
 use hookrail::{Diagnostic, Hook, Json, JsonObject, Level};
 
 use crate::args::PluginListArgs;
@@ -60,8 +60,8 @@ fn document(survey: &Survey, hooks: &[Arc<Hook>], problems: &[Diagnostic]) -> Js
 fn described(plugin: &Plugin, hooks: &[Arc<Hook>]) -> Json {
     let own = render::plugins::hooks_of(plugin, hooks);
     let events: Vec<&str> = own.iter().map(|hook| event_name(hook)).collect();
-    let disabled_by = match &plugin.standing {
-        Standing::Disabled(by) => Json::string(by),
+    let disabled_by = match &plugin.enablement {
+        Enablement::Disabled(by) => Json::string(by),
         _ => Json::null(),
     };
     object([

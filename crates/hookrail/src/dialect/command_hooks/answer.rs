@@ -12,7 +12,7 @@ use crate::event::EventKind;
 use crate::hook::{Hook, OnFailure};
 use crate::json::{Json, JsonKind, JsonObject};
 use crate::outcome::{Decision, EndKind, Health};
-use crate::run::{How, RunEnd};
+use crate::run::{RawEnd, RunEnd};
 
 /// What a hook said, and whether it really said it.
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ impl Answer {
         Self { output, provenance: Provenance::PlainText }
     }
 
-    fn failure(hook: &Hook, on_failure: OnFailure, end: EndKind, how: &How) -> Option<Self> {
+    fn failure(hook: &Hook, on_failure: OnFailure, end: EndKind, how: &RawEnd) -> Option<Self> {
         let decision = match failure_decision(on_failure)? {
             Decision::Ask => HookDecision::Ask,
             _ => HookDecision::Deny,
@@ -87,13 +87,13 @@ pub(crate) fn read_answer<D: CommandDialect>(
 ) -> Reply<Answer> {
     let failed = |as_what: EndKind| Reading::of(as_what, Answer::failure(hook, on_failure, as_what, end.how()));
     let mut reading = match (end.how(), end.failure()) {
-        (How::Exited(EXIT_CODE_BLOCKING_ERROR), _) => blocked::<D>(kind, end),
-        (How::Exited(EXIT_CODE_SUCCESS), None) => said::<D>(hook, on_failure, kind, end),
+        (RawEnd::Exited(EXIT_CODE_BLOCKING_ERROR), _) => blocked::<D>(kind, end),
+        (RawEnd::Exited(EXIT_CODE_SUCCESS), None) => said::<D>(hook, on_failure, kind, end),
         (_, Some(failure)) => failed(failure),
         // What only another runner returns is no answer of a command.
         (_, None) => failed(EndKind::BadOutput),
     };
-    let was_heard = matches!(end.how(), How::Exited(EXIT_CODE_SUCCESS | EXIT_CODE_BLOCKING_ERROR));
+    let was_heard = matches!(end.how(), RawEnd::Exited(EXIT_CODE_SUCCESS | EXIT_CODE_BLOCKING_ERROR));
     if !was_heard && !end.stdout().is_truncated() {
         reading.diagnostics.extend(discarded_decision(end));
     }
@@ -101,7 +101,7 @@ pub(crate) fn read_answer<D: CommandDialect>(
     let decision =
         reading.answer.as_ref().and_then(|answer| answer.output.effective_decision()).map(HookDecision::decision);
     let mut reply = Reply { diagnostics, ..Reply::new(hook, end, reading.end, decision, reading.answer) };
-    if *end.how() == How::Exited(EXIT_CODE_BLOCKING_ERROR) {
+    if *end.how() == RawEnd::Exited(EXIT_CODE_BLOCKING_ERROR) {
         // It blocked on purpose.
         reply.health = Health::Well;
     }
@@ -177,7 +177,7 @@ fn read_text<D: CommandDialect>(hook: &Hook, on_failure: OnFailure, kind: EventK
         Parsed::Broken(why) => {
             let mut answer = Answer::plain_text(text);
             if let Some(failure) =
-                Answer::failure(hook, on_failure, EndKind::BadOutput, &How::Exited(EXIT_CODE_SUCCESS))
+                Answer::failure(hook, on_failure, EndKind::BadOutput, &RawEnd::Exited(EXIT_CODE_SUCCESS))
             {
                 let message = answer.output.system_message.take();
                 answer = failure;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Llxprt;
 use super::enablement::ExtensionEnablement;
-use crate::config::{Document, Node, Parsed, Place, Reading, Source, Verdict};
+use crate::config::{Document, Node, Parsed, Reading, Source, SourceId, Verdict};
 use crate::diagnostic::{Code, Diagnostic, Level};
 use crate::dialect::DialectId;
 use crate::dialect::command_hooks::read_event;
@@ -34,8 +34,8 @@ fn read_enablement(folder: &Path, reading: &mut Reading<'_>, found: &mut Vec<Dia
     read.any().unwrap_or_default()
 }
 
-fn place(path: &Path) -> Place<'_> {
-    Place { path, kind: SourceKind::Extension, dialect: Some(DialectId::Llxprt) }
+fn place(path: &Path) -> SourceId<'_> {
+    SourceId { path, kind: SourceKind::Extension, dialect: Some(DialectId::Llxprt) }
 }
 
 /// Loads the hooks of one extension: all of them, or none.

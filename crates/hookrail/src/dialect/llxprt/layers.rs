@@ -7,10 +7,10 @@ use std::sync::Arc;
 use super::command::PROJECT_VARIABLES;
 use super::extension;
 use super::settings::{self, SettingsFile, Switch};
-use crate::config::{Document, KeptReason, Place, Reading, is_absence, same_place};
+use crate::config::{Document, KeptReason, Reading, SourceId, is_absence, same_place};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{DialectId, LoadContext, Loaded, Sources, path_in};
-use crate::hook::{Hook, Standing};
+use crate::hook::{Enablement, Hook};
 use crate::run::Environment;
 use crate::sandbox::SandboxFloors;
 use crate::snapshot::ModelDecisions;
@@ -55,7 +55,7 @@ pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
         for hook in &layer.settings.hooks {
             let mut hook = hook.clone();
             hook.environment = Some(Arc::clone(&environment));
-            hook.standing = standing(&hook, layer.kind, &read, switched_on);
+            hook.enablement = enablement(&hook, layer.kind, &read, switched_on);
             if layer.kind == SourceKind::Project {
                 hook.trust = sources.judge(&hook, reading);
             }
@@ -71,7 +71,7 @@ pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
 
 /// Reports hooks that never run because no file has a switch, once for each file that brings some.
 fn never_switched_on(hooks: &[Hook]) -> Vec<Diagnostic> {
-    let hooks: Vec<&Hook> = hooks.iter().filter(|hook| hook.standing == Standing::NeverSwitchedOn).collect();
+    let hooks: Vec<&Hook> = hooks.iter().filter(|hook| hook.enablement == Enablement::NeverSwitchedOn).collect();
     let mut found: Vec<Diagnostic> = Vec::new();
     for hook in &hooks {
         let location = &hook.origin.location;
@@ -141,8 +141,8 @@ fn system_layer(sources: &Sources, reading: &mut Reading<'_>, found: &mut Vec<Di
     Layer { kind, file, settings }
 }
 
-fn place(kind: SourceKind, path: &Path) -> Place<'_> {
-    Place { path, kind, dialect: Some(DialectId::Llxprt) }
+fn place(kind: SourceKind, path: &Path) -> SourceId<'_> {
+    SourceId { path, kind, dialect: Some(DialectId::Llxprt) }
 }
 
 fn layer(kind: SourceKind, file: PathBuf, reading: &mut Reading<'_>, found: &mut Vec<Diagnostic>) -> Layer {
@@ -160,18 +160,18 @@ fn reaches(from: SourceKind, to: SourceKind) -> bool {
     }
 }
 
-fn standing(hook: &Hook, kind: SourceKind, layers: &[Layer], switched_on: bool) -> Standing {
+fn enablement(hook: &Hook, kind: SourceKind, layers: &[Layer], switched_on: bool) -> Enablement {
     for layer in layers.iter().filter(|layer| reaches(layer.kind, kind)) {
         if let Some(Switch::Off(key)) = layer.settings.switch {
-            return Standing::SwitchedOff(by(layer, key));
+            return Enablement::SwitchedOff(by(layer, key));
         }
     }
     for layer in layers.iter().filter(|layer| reaches(layer.kind, kind)) {
         if layer.settings.disabled.iter().any(|name| *name == *hook.label) {
-            return Standing::Disabled(by(layer, "the list of disabled hooks"));
+            return Enablement::Disabled(by(layer, "the list of disabled hooks"));
         }
     }
-    if switched_on { Standing::Active } else { Standing::NeverSwitchedOn }
+    if switched_on { Enablement::Active } else { Enablement::NeverSwitchedOn }
 }
 
 fn by(layer: &Layer, what: &str) -> Arc<str> {

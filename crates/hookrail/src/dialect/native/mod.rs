@@ -10,7 +10,7 @@ use crate::event::{Column, Event, EventKind, Stage};
 use crate::hook::{Hook, OnFailure};
 use crate::matcher::Matcher;
 use crate::outcome::{Decision, Effects, EndKind};
-use crate::run::{How, RunEnd, RunInput};
+use crate::run::{RawEnd, RunEnd, RunInput};
 
 pub(crate) struct Native;
 
@@ -43,8 +43,8 @@ impl Protocol for Native {
     fn read(hook: &Arc<Hook>, on_failure: OnFailure, _kind: EventKind, end: &RunEnd) -> Reply<Effects> {
         let failed = |kind: EndKind| (kind, super::failure_effects(hook, on_failure, kind, end.how()));
         let (kind, answer) = match (end.how(), end.failure()) {
-            (How::Decided(effects), _) if **effects == Effects::default() => (EndKind::Silent, None),
-            (How::Decided(effects), _) => (EndKind::Answered, Some((**effects).clone())),
+            (RawEnd::Decided(effects), _) if **effects == Effects::default() => (EndKind::Silent, None),
+            (RawEnd::Decided(effects), _) => (EndKind::Answered, Some((**effects).clone())),
             (_, Some(failure)) => failed(failure),
             // What only another runner returns is no answer of a closure.
             (_, None) => failed(EndKind::BadOutput),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::TestDialect;
-use crate::config::{Document, Node, Parsed, Place, same_place};
+use crate::config::{Document, Node, Parsed, SourceId, same_place};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::columns::event_named;
 use crate::dialect::{Dialect, LoadContext, Loaded, Protocol};
@@ -20,7 +20,7 @@ pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
     let folders = [Some((SourceKind::Project, sources.project.clone())), home.map(|home| (SourceKind::User, home))];
     for (kind, folder) in folders.into_iter().flatten() {
         let file = folder.join(FILE);
-        let place = Place { path: &file, kind, dialect: Some(TestDialect::ID) };
+        let place = SourceId { path: &file, kind, dialect: Some(TestDialect::ID) };
         let read = reading.read_document(place, &mut loaded.diagnostics, |document| parse(&document, kind));
         for mut hook in read.any().unwrap_or_default() {
             hook.environment = Some(Arc::clone(&environment));

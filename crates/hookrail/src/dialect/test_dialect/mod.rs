@@ -16,7 +16,7 @@ use crate::event::{Column, Event, EventKind, Stage};
 use crate::hook::{Hook, OnFailure};
 use crate::matcher::{Language, MatchScope, Matcher, OnInvalid};
 use crate::outcome::{Decision, Effects, EndKind};
-use crate::run::{How, RunEnd, RunInput};
+use crate::run::{RawEnd, RunEnd, RunInput};
 
 /// The dialect.
 pub(crate) struct TestDialect;
@@ -36,7 +36,7 @@ impl Answer {
         line.strip_prefix("note: ").map(|text| Self::Note(text.to_owned()))
     }
 
-    fn of_failure(hook: &Hook, on_failure: OnFailure, kind: EndKind, how: &How) -> Option<Self> {
+    fn of_failure(hook: &Hook, on_failure: OnFailure, kind: EndKind, how: &RawEnd) -> Option<Self> {
         let reason = failure_reason(hook, on_failure, kind, how);
         match failure_decision(on_failure)? {
             Decision::Deny => Some(Self::No(reason)),
@@ -84,7 +84,7 @@ impl Protocol for TestDialect {
     fn read(hook: &Arc<Hook>, on_failure: OnFailure, _kind: EventKind, end: &RunEnd) -> Reply<Answer> {
         let failed = |kind: EndKind| (kind, Answer::of_failure(hook, on_failure, kind, end.how()));
         let (kind, answer) = match (end.how(), end.failure()) {
-            (How::Exited(0), None) => match Answer::read(end.stdout().lossy().trim()) {
+            (RawEnd::Exited(0), None) => match Answer::read(end.stdout().lossy().trim()) {
                 Some(answer) => (EndKind::Answered, Some(answer)),
                 None => (EndKind::Silent, None),
             },

@@ -8,7 +8,7 @@ use crate::event::{Abilities, EventKind};
 use crate::hook::{Hook, OnFailure};
 use crate::json::{Json, JsonKind};
 use crate::outcome::{Decision, EndKind};
-use crate::run::{How, RunEnd};
+use crate::run::{RawEnd, RunEnd};
 
 /// The reason of a deny that gives none.
 const NO_REASON: &str = "blocked by plugin hook";
@@ -45,13 +45,13 @@ pub(super) enum Spoken {
 pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reply<Answer> {
     let mut diagnostics = Vec::new();
     let stdout = end.stdout().lossy();
-    if *end.how() == How::Exited(2) {
+    if *end.how() == RawEnd::Exited(2) {
         let message = format!("hook `{hook}` exited with 2, which has no meaning of its own for plugins");
         let hint = "print {\"decision\": \"deny\"} and exit with 0, or set `failurePolicy` to \"block\"";
         diagnostics.push(about(hook, Code::ExitStatusWithoutMeaning, message).hint(hint));
     }
     let (kind_of_end, answer) = match (end.how(), end.failure()) {
-        (How::Exited(_), None) => match spoken(&stdout) {
+        (RawEnd::Exited(_), None) => match spoken(&stdout) {
             Spoken::Answer(answer) => {
                 diagnostics.extend(without_effect(hook, kind, &stdout));
                 (EndKind::Answered, Some(answer))
@@ -67,7 +67,7 @@ pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end
         // What only another runner returns is no answer of a command.
         (_, None) => failed(hook, on_failure, EndKind::BadOutput, end.how()),
     };
-    if *end.how() != How::Exited(0)
+    if *end.how() != RawEnd::Exited(0)
         && !end.stdout().is_truncated()
         && let Spoken::Answer(Answer { verdict: Verdict::Deny, .. }) = spoken(&stdout)
     {
@@ -86,7 +86,7 @@ fn can(kind: EventKind) -> Abilities {
     kind.spec().column(DialectId::Xcode).map_or(Abilities::NONE, |column| column.can)
 }
 
-fn failed(hook: &Hook, on_failure: OnFailure, end: EndKind, how: &How) -> (EndKind, Option<Answer>) {
+fn failed(hook: &Hook, on_failure: OnFailure, end: EndKind, how: &RawEnd) -> (EndKind, Option<Answer>) {
     let answer = (on_failure == OnFailure::Block).then(|| Answer {
         verdict: Verdict::Deny,
         reason: Some(failure_reason(hook, on_failure, end, how)),

@@ -6,7 +6,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::DialectId;
 use crate::event::EventKind;
 use crate::hook::Hook;
-use crate::run::{How, RunEnd};
+use crate::run::{RawEnd, RunEnd};
 
 /// How much of what a hook wrote is quoted.
 const QUOTED: usize = 200;
@@ -18,8 +18,8 @@ pub(super) fn of_run(hook: &Hook, kind: EventKind, end: &RunEnd) -> Vec<Breadcru
     let crumb = |tag, rest: String| Breadcrumb::new(DialectId::Xcode, tag, format!("{plugin} {event}: {rest}"));
     let failed = |rest: String| vec![crumb("hooks.exec-error", rest)];
     match end.how() {
-        How::Exited(0) if end.stdout().is_truncated() => failed("too much output".to_owned()),
-        How::Exited(0) => {
+        RawEnd::Exited(0) if end.stdout().is_truncated() => failed("too much output".to_owned()),
+        RawEnd::Exited(0) => {
             let (decision, problem) = match spoken(&end.stdout().lossy()) {
                 Spoken::Answer(answer) => (word(&answer), None),
                 Spoken::Nothing => ("allow", None),
@@ -28,20 +28,24 @@ pub(super) fn of_run(hook: &Hook, kind: EventKind, end: &RunEnd) -> Vec<Breadcru
             };
             problem.into_iter().chain([crumb("hooks.exec-ran", format!("decision={decision}"))]).collect()
         }
-        How::Exited(code) => {
+        RawEnd::Exited(code) => {
             let said = quoted(&end.stderr().lossy());
             let said = if said.is_empty() { said } else { format!(" stderr={said}") };
             vec![crumb("hooks.exec-nonzero", format!("exit={code}{said}"))]
         }
-        How::TimedOut(after) => vec![crumb("hooks.exec-timeout", format!("after {}ms", after.as_millis()))],
-        How::StatusUnknown => failed("exit status unknown".to_owned()),
-        How::Signalled(signal) => failed(format!("signal={signal}")),
-        How::OutputLimit => failed("too much output".to_owned()),
-        How::SpawnFailed(why) => failed(why.to_string()),
-        How::Unusable(why) => failed(why.to_string()),
-        How::ContentChanged => failed("not what was trusted".to_owned()),
-        How::Cancelled => failed("cancelled".to_owned()),
-        How::Returned(_) | How::Decided(_) | How::Threw(_) | How::OverLimit(_) | How::BrokeProtocol(_) => Vec::new(),
+        RawEnd::TimedOut(after) => vec![crumb("hooks.exec-timeout", format!("after {}ms", after.as_millis()))],
+        RawEnd::StatusUnknown => failed("exit status unknown".to_owned()),
+        RawEnd::Signalled(signal) => failed(format!("signal={signal}")),
+        RawEnd::OutputLimit => failed("too much output".to_owned()),
+        RawEnd::SpawnFailed(why) => failed(why.to_string()),
+        RawEnd::Unusable(why) => failed(why.to_string()),
+        RawEnd::ContentChanged => failed("not what was trusted".to_owned()),
+        RawEnd::Cancelled => failed("cancelled".to_owned()),
+        RawEnd::Returned(_)
+        | RawEnd::Decided(_)
+        | RawEnd::Threw(_)
+        | RawEnd::OverLimit(_)
+        | RawEnd::BrokeProtocol(_) => Vec::new(),
     }
 }
 

@@ -6,7 +6,7 @@ use super::breadcrumb;
 use super::places::PluginPlaces;
 use super::registry::{Plugin, PluginScope, survey_through};
 use crate::dialect::{LoadContext, Loaded, Plugins};
-use crate::hook::Standing;
+use crate::hook::Enablement;
 
 /// Loads every hook of this dialect.
 pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
@@ -36,7 +36,7 @@ impl Plugin {
     /// Whether it takes part.
     #[must_use]
     pub fn is_enabled(&self) -> bool {
-        self.standing == Standing::Active
+        self.enablement == Enablement::Active
     }
 
     /// Whether something about it could not be used.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::entries::{self, Context};
-use crate::config::{Document, Key, Node, Parsed, Place, Reading, Shape, Source, Verdict, nearest};
+use crate::config::{Document, Key, Node, Parsed, Reading, Shape, Source, SourceId, Verdict, nearest};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::DialectId;
 use crate::hook::Hook;
@@ -27,8 +27,8 @@ pub(super) struct Manifest {
 }
 
 /// A source of a plugin.
-pub(super) fn place(path: &Path, kind: SourceKind) -> Place<'_> {
-    Place { path, kind, dialect: Some(DialectId::Xcode) }
+pub(super) fn place(path: &Path, kind: SourceKind) -> SourceId<'_> {
+    SourceId { path, kind, dialect: Some(DialectId::Xcode) }
 }
 
 /// Reads the manifest of the plugin in a folder.

@@ -9,7 +9,7 @@ use super::places::PluginPlaces;
 use super::settings::PluginSettings;
 use crate::config::{Document, EntryKind, LoadMode, Node, Parsed, Reading, SourceStore, is_absence};
 use crate::diagnostic::{Code, Diagnostic, Level};
-use crate::hook::{Hook, Owner, Standing};
+use crate::hook::{Enablement, Hook, Owner};
 use crate::run::Environment;
 use crate::source::{Location, SourceKind};
 
@@ -54,7 +54,7 @@ pub struct Plugin {
     /// What it says about itself.
     pub description: Option<String>,
     /// Whether it takes part.
-    pub standing: Standing,
+    pub enablement: Enablement,
     /// Its hooks, in their order, before trust is asked about.
     pub hooks: Vec<Hook>,
     /// What is wrong with it.
@@ -194,7 +194,7 @@ fn load(
         return Err(Diagnostic::new(Code::PluginDuplicate, message).at(candidate.named_at.clone()));
     }
     let mut plugin = Plugin {
-        standing: settings.standing(&id, candidate.scope),
+        enablement: settings.enablement(&id, candidate.scope),
         id,
         version: candidate.version.clone().unwrap_or_else(|| "0.0.0".to_owned()),
         scope: candidate.scope,
@@ -244,7 +244,7 @@ fn read_hooks(
     plugin.problems.extend(manifest.slips.iter().cloned());
     plugin.problems.extend(problems);
     for hook in &mut plugin.hooks {
-        hook.standing = plugin.standing.clone();
+        hook.enablement = plugin.enablement.clone();
     }
 }
 
@@ -279,7 +279,7 @@ pub(super) fn look_at(dir: &Path, environment: &Arc<Environment>) -> Result<Plug
         scope: PluginScope::Installed,
         dir: dir.to_owned(),
         description: manifest.description.clone(),
-        standing: Standing::Active,
+        enablement: Enablement::Active,
         hooks: Vec::new(),
         problems: Vec::new(),
     };

@@ -9,7 +9,7 @@ use super::places::PluginPlaces;
 use super::registry::PluginScope;
 use crate::config::{Document, Node, Parsed, Reading, Shape};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::hook::Standing;
+use crate::hook::Enablement;
 use crate::run::Environment;
 use crate::source::SourceKind;
 
@@ -53,20 +53,20 @@ impl PluginSettings {
 
     /// Whether a plugin takes part. A user's word counts for every plugin; what a project says counts for what the
     /// project brings, and cannot bring back what its user has disabled.
-    pub(super) fn standing(&self, id: &str, scope: PluginScope) -> Standing {
+    pub(super) fn enablement(&self, id: &str, scope: PluginScope) -> Enablement {
         if self.blocked.iter().any(|blocked| blocked == id) {
-            return Standing::Disabled(format!("`blockedPlugins` in {}", self.blocked_by.display()).into());
+            return Enablement::Disabled(format!("`blockedPlugins` in {}", self.blocked_by.display()).into());
         }
         let reaches = |said: &&Enabled| said.from == PluginScope::Installed || scope == PluginScope::Project;
         let by = |said: &Enabled| Arc::from(format!("`enabledPlugins` in {}", said.file.display()));
         let users = self.enabled.iter().find(|said| said.from == PluginScope::Installed);
         if let Some(said) = users.filter(|said| said.plugins.get(id) == Some(&false)) {
-            return Standing::Disabled(by(said));
+            return Enablement::Disabled(by(said));
         }
         let last = self.enabled.iter().filter(reaches).rev().find(|said| said.plugins.contains_key(id));
         match last {
-            Some(said) if said.plugins.get(id) == Some(&false) => Standing::Disabled(by(said)),
-            _ => Standing::Active,
+            Some(said) if said.plugins.get(id) == Some(&false) => Enablement::Disabled(by(said)),
+            _ => Enablement::Active,
         }
     }
 

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::discover::{self, ModuleFile};
-use crate::config::{KeptReason, LoadMode, Place, Reading, is_absence, is_want_of_resources};
+use crate::config::{KeptReason, LoadMode, Reading, SourceId, is_absence, is_want_of_resources};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::columns::{event_named, event_names};
 use crate::dialect::{DialectId, Inspector, LoadContext, Loaded};
 use crate::event::EventKind;
-use crate::hook::{Action, EventScope, Hook, Standing, Trust};
+use crate::hook::{Action, Enablement, EventScope, Hook, Trust};
 use crate::run::{Capabilities, LoadFailure, ModuleInspection, ModuleRunner, ModuleWorld, Registrations};
 use crate::snapshot::LoadedModule;
 use crate::source::{LineIndex, Location, Origin, SourceKind};
@@ -52,7 +52,7 @@ fn load_file(context: &mut LoadContext<'_, '_>, file: &ModuleFile, last_good: &m
     let location = Location::whole_file(&file.path);
     if let Some(first) = &file.shadowed_by {
         let mut hook = hook_of_file(file, location);
-        hook.standing = Standing::Disabled(format!("the hook of the same name, {}", first.display()).into());
+        hook.enablement = Enablement::Disabled(format!("the hook of the same name, {}", first.display()).into());
         loaded.hooks.push(hook);
         return;
     }
@@ -157,7 +157,7 @@ fn take_failed(
             add_hooks(known.inspection.clone(), &hook, loaded);
         }
         None => {
-            let place = Place { path, kind: hook.origin.kind, dialect: Some(DialectId::Xcsh) };
+            let place = SourceId { path, kind: hook.origin.kind, dialect: Some(DialectId::Xcsh) };
             reading.unusable(place, failure.message.clone());
         }
     }

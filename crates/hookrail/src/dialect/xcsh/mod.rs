@@ -25,7 +25,7 @@ use crate::hook::{Hook, OnFailure};
 use crate::json::{Json, JsonObject};
 use crate::matcher::Matcher;
 use crate::outcome::{Decision, EndKind};
-use crate::run::{How, RunEnd, RunInput};
+use crate::run::{RawEnd, RunEnd, RunInput};
 
 /// The dialect.
 pub(crate) struct Xcsh;
@@ -70,8 +70,8 @@ impl Protocol for Xcsh {
         let failed = |why: &str| failed_closed(kind, why).or_else(|| partial.clone());
         let (kind_of_end, result) = match (end.how(), end.failure()) {
             // A result counts when it is an object; anything else a handler returns has no members to count.
-            (How::Returned(Some(value)), _) if is_truthy(value) => (EndKind::Answered, value.as_object()),
-            (How::Returned(_), _) => (EndKind::Silent, None),
+            (RawEnd::Returned(Some(value)), _) if is_truthy(value) => (EndKind::Answered, value.as_object()),
+            (RawEnd::Returned(_), _) => (EndKind::Silent, None),
             (how, Some(failure)) => (failure, failed(&reason_of_failure(how))),
             // What only another runner returns is no answer of a module.
             (how, None) => (EndKind::BadOutput, failed(&reason_of_failure(how))),
@@ -124,22 +124,22 @@ fn unknown_member(hook: &Hook, kind: EventKind, member: &str) -> Diagnostic {
 }
 
 /// Why a module has no result, in the words of its dialect. What a handler threw is used as it is.
-fn reason_of_failure(how: &How) -> String {
+fn reason_of_failure(how: &RawEnd) -> String {
     let why = match how {
-        How::Threw(message) => return message.clone(),
-        How::TimedOut(_) => "it took too long".to_owned(),
-        How::OverLimit(limit) => format!("it went over its {limit}"),
-        How::SpawnFailed(why) => why.to_string(),
-        How::Unusable(why) => why.to_string(),
-        How::ContentChanged => "it has changed since it was granted".to_owned(),
-        How::Cancelled => "it was cancelled".to_owned(),
-        How::Exited(_)
-        | How::Signalled(_)
-        | How::StatusUnknown
-        | How::OutputLimit
-        | How::BrokeProtocol(_)
-        | How::Returned(_)
-        | How::Decided(_) => "it gave no result of a module".to_owned(),
+        RawEnd::Threw(message) => return message.clone(),
+        RawEnd::TimedOut(_) => "it took too long".to_owned(),
+        RawEnd::OverLimit(limit) => format!("it went over its {limit}"),
+        RawEnd::SpawnFailed(why) => why.to_string(),
+        RawEnd::Unusable(why) => why.to_string(),
+        RawEnd::ContentChanged => "it has changed since it was granted".to_owned(),
+        RawEnd::Cancelled => "it was cancelled".to_owned(),
+        RawEnd::Exited(_)
+        | RawEnd::Signalled(_)
+        | RawEnd::StatusUnknown
+        | RawEnd::OutputLimit
+        | RawEnd::BrokeProtocol(_)
+        | RawEnd::Returned(_)
+        | RawEnd::Decided(_) => "it gave no result of a module".to_owned(),
     };
     format!("Hook failed, blocking execution: {why}")
 }

@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::{CommandPool, CommandPools, IdleProcess};
 use crate::run::command::{ProcessResult, ProcessRun, failure, output, use_of_a_process};
-use crate::run::end::{How, Output, ProcessEnd, SpawnFailure};
+use crate::run::end::{Output, ProcessEnd, RawEnd, SpawnFailure};
 use crate::run::request::RunRequest;
 
 /// After so many questions a worker is replaced, whatever it has heaped up.
@@ -35,7 +35,7 @@ pub(in crate::run) async fn ask(context: ProcessRun<'_>, request: &RunRequest) -
     let pool = pools.pool_for(world, request);
     // Waiting for a worker does not count against the hook's time.
     let Some(Ok(_place)) = unless_cancelled(pool.places.acquire(), cancel).await else {
-        return ProcessEnd::new(How::Cancelled, Duration::ZERO).into();
+        return ProcessEnd::new(RawEnd::Cancelled, Duration::ZERO).into();
     };
     let began = Instant::now();
     let process = match worker(pools, &pool, request, began, cancel).await {
@@ -50,7 +50,7 @@ pub(in crate::run) async fn ask(context: ProcessRun<'_>, request: &RunRequest) -
         Ok(exchange) => conclude(pools, &pool, request, exchange, question),
         Err(error) => {
             let why = SpawnFailure::Other(format!("its pipes cannot be watched: {error}"));
-            ProcessEnd::new(How::SpawnFailed(why), began.elapsed()).into()
+            ProcessEnd::new(RawEnd::SpawnFailed(why), began.elapsed()).into()
         }
     }
 }
@@ -71,7 +71,7 @@ async fn worker(
     request: &RunRequest,
     began: Instant,
     cancel: &CancelToken,
-) -> Result<IdleProcess, How> {
+) -> Result<IdleProcess, RawEnd> {
     while let Some(process) = pool.take() {
         // One that has exited, or wrote something before it was asked, is of no use.
         if process.parked.is_quiet() {
@@ -81,19 +81,19 @@ async fn worker(
     }
     let time_up = began + request.timeout;
     if let Some(start) = pool.not_before() {
-        unless_cancelled(sleep_until(start.min(time_up)), cancel).await.ok_or(How::Cancelled)?;
+        unless_cancelled(sleep_until(start.min(time_up)), cancel).await.ok_or(RawEnd::Cancelled)?;
         if start >= time_up {
-            return Err(How::TimedOut(request.timeout));
+            return Err(RawEnd::TimedOut(request.timeout));
         }
     }
     for _ in 0..BUSY_TRIES {
         match pools.start_process(pool) {
             Err(SpawnError::Busy { .. }) => {}
-            started => return started.map_err(|error| How::SpawnFailed(failure(&error))),
+            started => return started.map_err(|error| RawEnd::SpawnFailed(failure(&error))),
         }
-        unless_cancelled(sleep(BUSY_PAUSE), cancel).await.ok_or(How::Cancelled)?;
+        unless_cancelled(sleep(BUSY_PAUSE), cancel).await.ok_or(RawEnd::Cancelled)?;
     }
-    pools.start_process(pool).map_err(|error| How::SpawnFailed(failure(&error)))
+    pools.start_process(pool).map_err(|error| RawEnd::SpawnFailed(failure(&error)))
 }
 
 /// Makes an end of an exchange, and keeps a worker that did well.
@@ -116,13 +116,13 @@ fn conclude(
             }
         },
         ExchangeReply::Exited(ChildExit::Code(0)) => broken("it exited without an answer".to_owned(), stderr, began),
-        ExchangeReply::Exited(ChildExit::Code(code)) => ended(How::Exited(code), stderr, began),
-        ExchangeReply::Exited(ChildExit::Signal(signal)) => ended(How::Signalled(signal), stderr, began),
+        ExchangeReply::Exited(ChildExit::Code(code)) => ended(RawEnd::Exited(code), stderr, began),
+        ExchangeReply::Exited(ChildExit::Signal(signal)) => ended(RawEnd::Signalled(signal), stderr, began),
         ExchangeReply::Closed => broken("it closed its standard output".to_owned(), stderr, began),
-        ExchangeReply::TooLong => ended(How::OutputLimit, stderr, began),
-        ExchangeReply::TimedOut => ended(How::TimedOut(request.timeout), stderr, began),
-        ExchangeReply::Cancelled => ended(How::Cancelled, stderr, began),
-        ExchangeReply::Exited(ChildExit::Unknown) => ended(How::StatusUnknown, stderr, began),
+        ExchangeReply::TooLong => ended(RawEnd::OutputLimit, stderr, began),
+        ExchangeReply::TimedOut => ended(RawEnd::TimedOut(request.timeout), stderr, began),
+        ExchangeReply::Cancelled => ended(RawEnd::Cancelled, stderr, began),
+        ExchangeReply::Exited(ChildExit::Unknown) => ended(RawEnd::StatusUnknown, stderr, began),
     };
     match (&end.how, parked) {
         (_, Some(parked)) => {
@@ -131,18 +131,18 @@ fn conclude(
             if asked < MOST_QUESTIONS { pools.put_back(pool, process) } else { pools.discard(process) }
         }
         // Neither is a crash: the next worker is started at once.
-        (How::TimedOut(_) | How::Cancelled, None) => {}
+        (RawEnd::TimedOut(_) | RawEnd::Cancelled, None) => {}
         (_, None) => pool.note_crash(),
     }
     ProcessResult { end, terminations: termination.into_iter().collect() }
 }
 
-fn ended(how: How, stderr: Output, began: Instant) -> ProcessEnd {
+fn ended(how: RawEnd, stderr: Output, began: Instant) -> ProcessEnd {
     ProcessEnd { stderr, ..ProcessEnd::new(how, began.elapsed()) }
 }
 
 fn broken(why: String, stderr: Output, began: Instant) -> ProcessEnd {
-    ended(How::BrokeProtocol(why), stderr, began)
+    ended(RawEnd::BrokeProtocol(why), stderr, began)
 }
 
 /// The line for an event. JSON has line breaks only between its tokens, where a blank does as well.
@@ -185,7 +185,7 @@ impl<'l> WorkerAnswer<'l> {
             },
         };
         let stderr = self.stderr.map_or(written, |stderr| Output::whole(stderr.into_owned()));
-        ProcessEnd { stdout, stderr, ..ProcessEnd::new(How::Exited(self.exit_code), duration) }
+        ProcessEnd { stdout, stderr, ..ProcessEnd::new(RawEnd::Exited(self.exit_code), duration) }
     }
 }
 
@@ -203,7 +203,7 @@ async fn unless_cancelled<F: Future>(work: F, cancel: &CancelToken) -> Option<F:
 #[cfg(test)]
 mod tests {
     use super::{Output, WorkerAnswer, line};
-    use crate::run::How;
+    use crate::run::RawEnd;
     use std::time::Duration;
 
     #[test]
@@ -218,7 +218,8 @@ mod tests {
             WorkerAnswer::read(line.as_bytes(), 7).map(|a| a.end(Output::whole("written"), Duration::ZERO))
         };
         let said = |line: &str| end(line).map(|end| (end.how, end.stdout.lossy(), end.stderr.lossy()));
-        let expected = |code, stdout: &str, stderr: &str| Ok((How::Exited(code), stdout.to_owned(), stderr.to_owned()));
+        let expected =
+            |code, stdout: &str, stderr: &str| Ok((RawEnd::Exited(code), stdout.to_owned(), stderr.to_owned()));
         assert_eq!(said(r#"{"id":7}"#), expected(0, "", "written"));
         assert_eq!(said(r#"{"id":7,"output":null,"stderr":""}"#), expected(0, "", ""));
         assert_eq!(said(r#"{"id":7,"output":{"a":1.0}}"#), expected(0, r#"{"a":1.0}"#, "written"));

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use hookrail_spawn::lock;
 
 use super::super::HookSystem;
-use crate::hook::{Authority, Hook, Standing};
+use crate::hook::{Authority, Enablement, Hook};
 
 /// The names of the hooks that are turned off.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ impl Disabled {
         let names = lock(&self.0);
         for hook in hooks.iter_mut().filter(|hook| hook.is_enabled() && names.contains(&*hook.label)) {
             if hook.authority() != Authority::System {
-                hook.standing = Standing::Disabled("the user of this session".into());
+                hook.enablement = Enablement::Disabled("the user of this session".into());
             }
         }
     }
