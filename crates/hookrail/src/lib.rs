@@ -80,6 +80,7 @@ pub mod module;
 mod names;
 mod native;
 pub mod outcome;
+mod own_bridge;
 pub mod payload;
 mod repeated;
 mod run;

@@ -164,3 +164,27 @@ fn hooks_that_are_not_trusted_do_not_run_and_are_mentioned_when_a_session_starts
     let strict = bridge(&sandbox, "claude", event, &payload, &["--strict-trust"]).ends_with(0);
     assert!(denies("claude", &strict, "hookrail trust grant"), "{strict:?}");
 }
+
+/// Entries that call the bridge, in files that hookrail itself reads: an event of the bridge must not start the bridge again.
+#[test]
+fn entries_that_call_the_bridge_are_skipped_as_own_bridge() {
+    let sandbox = Sandbox::with_hooks(
+        r#""BeforeTool": [{"hooks": [
+            {"type": "command", "name": "ours", "command": "/usr/local/bin/hookrail bridge gemini --event BeforeTool"},
+            {"type": "command", "name": "guard", "command": "echo no >&2; exit 2"}]}]"#,
+    );
+    sandbox.write(
+        ".x-code/plugins/nested/plugin.json",
+        r#"{"name": "nested", "hooks": {"PreToolUse": [{"matcher": "*", "hooks": [
+            {"type": "command", "command": "'/opt/my tools/hookrail' bridge claude --event PreToolUse --deadline 48000"}]}]}}"#,
+    );
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    let plan = sandbox.run(&["explain", "before-tool", "--tool", "write_file", "--json"]).ends_with(0).json();
+    let skipped = plan["skipped"].as_array().unwrap();
+    let whys: Vec<&str> = skipped.iter().filter_map(|skipped| skipped["why"].as_str()).collect();
+    assert_eq!(whys, ["own-bridge", "own-bridge"], "{plan}");
+    assert_eq!(plan["plan"].as_array().unwrap().len(), 1, "{plan}");
+    let (event, payload) = write_payload(&sandbox, "gemini");
+    let ran = bridge(&sandbox, "gemini", event, &payload, &[]);
+    assert!(denies("gemini", &ran, "denied by hook `guard`"), "{ran:?}");
+}
