@@ -231,6 +231,46 @@ fn a_payload_that_cannot_be_used_denies_gating_events_and_no_others() {
     }
 }
 
+/// Gemini CLI gives its calls no id, and it is not known whether their end shows the input before or after a rewrite.
+#[test]
+fn context_of_a_rewritten_call_reaches_its_end() {
+    let payloads: BTreeMap<String, Json> = read(&folder().join("payloads/gemini.json"));
+    let before = payloads["BeforeTool.write_file"].to_value();
+    let fire = |payload: &Value| {
+        let text = payload.to_string();
+        let variable = |_: &str| None;
+        let (agent, noisy) = (Agent::Gemini, NoisyEvents::Filtered);
+        let incoming = Incoming { agent, event: None, payload: text.as_bytes(), variable: &variable, noisy };
+        match request::read(&incoming) {
+            Ok(Reading::Fire(request)) => request,
+            other => panic!("{other:?}"),
+        }
+    };
+    for end_shows_rewrite in [true, false] {
+        let mut session = Session::default();
+        let mut input = before["tool_input"].clone();
+        input["content"] = Value::from("changed");
+        let effects = Effects {
+            tool_input: Some(Json::from(input.clone())),
+            additional_context: Some("formatted".to_owned()),
+            ..Effects::none()
+        };
+        let said = [Said { effects, denied_by: None }];
+        let answer = Answer::compose(&fire(&before), &said, AnswerOptions::default(), &mut session);
+        assert!(answer.stdout.is_some());
+        let mut after = before.clone();
+        after["hook_event_name"] = Value::from("AfterTool");
+        after["tool_response"] = serde_json::json!({ "llmContent": "ok", "returnDisplay": "ok" });
+        if end_shows_rewrite {
+            after["tool_input"] = input;
+        }
+        let answer = Answer::compose(&fire(&after), &[Said::default()], AnswerOptions::default(), &mut session);
+        let context = value(&answer.stdout.unwrap())["hookSpecificOutput"]["additionalContext"].clone();
+        assert_eq!(context, "formatted");
+        assert_eq!(session.call_context, BTreeMap::new(), "nothing waits any longer");
+    }
+}
+
 #[test]
 fn the_end_of_an_answer_is_never_denied_by_a_failure_of_the_bridge() {
     for agent in Agent::ALL {
