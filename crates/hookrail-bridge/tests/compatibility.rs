@@ -37,13 +37,7 @@ fn root() -> PathBuf {
 
 /// How an agent handles a wish, or nothing if it does not fire the event.
 fn handling(agent: Agent, event: EventKind, effect: EffectKind) -> Option<Handling> {
-    let name = agent.event_name(event)?;
-    let is_fired = match agent {
-        Agent::OpenCode => include_str!("../assets/opencode.js").contains(&format!("\"{name}\"")),
-        Agent::Pi => include_str!("../assets/pi.ts").contains(&format!("\"{name}\"")),
-        _ => true,
-    };
-    is_fired.then(|| agent.handling(event, effect))
+    agent.fires(event).then(|| agent.handling(event, effect))
 }
 
 fn all_agents() -> String {
