@@ -8,7 +8,7 @@ mod completions;
 mod demo;
 pub(crate) mod docs;
 mod doctor;
-mod explain;
+pub(crate) mod explain;
 mod fire;
 mod init;
 mod install;
