@@ -4,7 +4,7 @@
 //! matchers match; why every other hook does not run is worked out in `reasons` when a caller asks for it.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::reasons;
@@ -13,7 +13,7 @@ use crate::dialect::registry::DialectId;
 use crate::event::{Event, EventKind, Occurrences, Stage};
 use crate::hook::{Action, Authority, Hook, OnFailure, Trust};
 use crate::matcher::MatchResult;
-use crate::skips::Skips;
+use crate::skips::{Skipped, Skips, UnplannedHooks};
 use crate::snapshot::{Snapshot, Subscribers};
 
 /// What would happen.
@@ -71,14 +71,16 @@ impl Plan {
     /// Plans an event.
     #[must_use]
     pub fn new(snapshot: &Arc<Snapshot>, event: &Event) -> Self {
-        let asked = Asked::about(snapshot, event);
-        let mut plan =
-            Self { event: event.kind(), parts: Vec::new(), skipped: Skips::default(), diagnostics: Vec::new() };
+        let unplanned = Arc::new(Unplanned {
+            snapshot: Arc::clone(snapshot),
+            asked: Asked::about(snapshot, event),
+            skipped: OnceLock::new(),
+        });
+        let skipped = Skips::of_plan(Arc::clone(&unplanned) as Arc<dyn UnplannedHooks>);
+        let mut plan = Self { event: event.kind(), parts: Vec::new(), skipped, diagnostics: Vec::new() };
         for dialect in DialectId::ORDER {
-            plan.add_part(snapshot, &asked, dialect);
+            plan.add_part(snapshot, &unplanned.asked, dialect);
         }
-        let snapshot = Arc::clone(snapshot);
-        plan.skipped = Skips::later(move || reasons::of_all(&snapshot, &asked));
         plan
     }
 
@@ -126,6 +128,19 @@ fn limit_reached(hook: &Hook, subject: &str) -> Diagnostic {
     Diagnostic::new(Code::MatcherLimit, message)
         .at(hook.origin.location.clone())
         .hint("write the pattern without nested repetition")
+}
+
+/// What the reasons of the hooks that a plan leaves out are worked out from.
+struct Unplanned {
+    snapshot: Arc<Snapshot>,
+    asked: Asked,
+    skipped: OnceLock<Vec<Skipped>>,
+}
+
+impl UnplannedHooks for Unplanned {
+    fn skipped(&self) -> &[Skipped] {
+        self.skipped.get_or_init(|| reasons::of_all(&self.snapshot, &self.asked))
+    }
 }
 
 /// What matchers are asked about: everything of an event that its plan depends on.
