@@ -34,7 +34,7 @@ pub(crate) struct Budget {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StopReason {
     /// It worked too long without giving way, or is not wanted any more.
-    Work,
+    ModuleWork,
     /// The time of its call was up, which was this long.
     Wall(Duration),
     /// The host's functions took too long in one turn.
@@ -89,7 +89,7 @@ impl Budget {
     pub(crate) fn is_over(&mut self) -> bool {
         if self.stopped.is_none() {
             self.stopped = if self.retired.load(Ordering::Relaxed) || self.is_used_up() {
-                Some(StopReason::Work)
+                Some(StopReason::ModuleWork)
             } else {
                 self.wall.as_ref().and_then(|wall| wall.is_up().then(|| StopReason::Wall(wall.length)))
             };
@@ -187,9 +187,9 @@ impl WallClock {
     }
 
     /// A dialog is open until the guard is gone.
-    pub(crate) fn stand_still(self: &Arc<Self>) -> Standstill {
+    pub(crate) fn stand_still(self: &Arc<Self>) -> ClockPause {
         self.time.send_modify(|time| time.change(time.dialogs + 1));
-        Standstill(Arc::clone(self))
+        ClockPause(Arc::clone(self))
     }
 
     /// How long it takes until the time is up, if nothing changes.
@@ -227,9 +227,9 @@ impl WallClock {
 
 /// While this exists the clock stands still.
 #[derive(Debug)]
-pub(crate) struct Standstill(Arc<WallClock>);
+pub(crate) struct ClockPause(Arc<WallClock>);
 
-impl Drop for Standstill {
+impl Drop for ClockPause {
     fn drop(&mut self) {
         self.0.time.send_modify(|time| time.change(time.dialogs.saturating_sub(1)));
     }

@@ -22,7 +22,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use http::HttpRequest;
-pub use script::{ModelCall, Script, Step};
+pub use script::{ModelCall, Script, ScriptStep};
 
 /// What a request was for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -55,7 +55,7 @@ pub struct RecordedRequest {
 
 /// One answer of the model, in no wire format yet.
 struct Turn {
-    step: Step,
+    step: ScriptStep,
     /// Makes the ids of this answer differ from those of every other one.
     number: u64,
     model: String,
@@ -119,16 +119,16 @@ impl Shared {
     }
 
     /// Records a request and takes the step that answers it.
-    fn take(&self, request: &HttpRequest, kind: RequestKind) -> (Step, u64) {
+    fn take(&self, request: &HttpRequest, kind: RequestKind) -> (ScriptStep, u64) {
         let mut conversation = self.conversation();
         let number = u64::try_from(conversation.requests.len()).unwrap_or(u64::MAX).saturating_add(1);
         let at = (kind == RequestKind::Main).then_some(conversation.next_step);
         let step = match at {
             Some(at) => {
                 conversation.next_step += 1;
-                self.script.steps.get(at).cloned().unwrap_or_else(|| Step::text("done"))
+                self.script.steps.get(at).cloned().unwrap_or_else(|| ScriptStep::text("done"))
             }
-            None => Step::text(&self.script.side),
+            None => ScriptStep::text(&self.script.side),
         };
         let recorded = RecordedRequest {
             n: number,

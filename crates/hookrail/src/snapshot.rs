@@ -37,7 +37,7 @@ pub struct Snapshot {
     /// What is reported with every outcome.
     pub(crate) standing: Vec<Diagnostic>,
     /// What the engine itself says about events that can be denied.
-    pub(crate) refusal: Option<Refused>,
+    pub(crate) refusal: Option<SourceRefusal>,
     pub(crate) revision: Revision,
     digest: OnceLock<Digest>,
 }
@@ -57,7 +57,7 @@ impl Default for Revision {
 
 /// What the engine says about every event that can be denied, because a source cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Refused {
+pub(crate) struct SourceRefusal {
     pub(crate) refusal: Refusal,
     pub(crate) reason: Arc<str>,
 }
@@ -187,7 +187,7 @@ impl Snapshot {
     #[must_use]
     pub(crate) fn with_sources(mut self, sources: SourceReport, on_load_failure: OnFailure) -> Self {
         self.refusal = self.refusal_for(&sources, on_load_failure);
-        if let Some(Refused { refusal, reason }) = &self.refusal {
+        if let Some(SourceRefusal { refusal, reason }) = &self.refusal {
             self.diagnostics.push(Diagnostic::new(refusal.code(), &**reason));
         }
         self.standing = self.diagnostics.iter().filter(|finding| stands(finding.code)).cloned().collect();
@@ -196,7 +196,7 @@ impl Snapshot {
     }
 
     /// What the sources that cannot be used do. Sources whose hooks would not run in any case do nothing.
-    fn refusal_for(&self, sources: &SourceReport, on_load_failure: OnFailure) -> Option<Refused> {
+    fn refusal_for(&self, sources: &SourceReport, on_load_failure: OnFailure) -> Option<SourceRefusal> {
         let takes_part = |source: &&UnusableSource| source.dialect.is_none_or(|dialect| self.takes_part(dialect));
         let mut unusable = sources.unusable.iter().filter(takes_part);
         if matches!(self.switch, Switch::Off(_)) {
@@ -204,7 +204,7 @@ impl Snapshot {
         }
         if let Some(source) = unusable.clone().find(|source| source.kind == SourceKind::System) {
             let reason = format!("the system layer cannot be used: {}", source.problem);
-            return Some(Refused { refusal: Refusal::SystemUnusable, reason: reason.into() });
+            return Some(SourceRefusal { refusal: Refusal::SystemUnusable, reason: reason.into() });
         }
         if on_load_failure == OnFailure::Allow || matches!(self.switch, Switch::SystemOnly(_)) {
             return None;
@@ -215,7 +215,7 @@ impl Snapshot {
             on_load_failure.name(),
             source.problem
         );
-        Some(Refused { refusal: Refusal::LoadFailure(on_load_failure), reason: reason.into() })
+        Some(SourceRefusal { refusal: Refusal::LoadFailure(on_load_failure), reason: reason.into() })
     }
 
     /// Everything that was read or looked for, whether it exists or not, with every link on the way to it and what it leads

@@ -79,13 +79,13 @@ impl Tools {
     }
 
     /// Puts an event into a dialect's words. Returns the way back.
-    pub(crate) fn speak(&self, dialect: DialectId, event: &mut Event) -> Spoken {
+    pub(crate) fn speak(&self, dialect: DialectId, event: &mut Event) -> LocalizedTool {
         let name = event.field("tool_name").cloned();
         let Some(names) = name.as_ref().and_then(Json::as_str).and_then(|tool| self.find(dialect, &tool)) else {
-            return Spoken::default();
+            return LocalizedTool::default();
         };
         event.set("tool_name", Json::string(&names.name));
-        let mut spoken = Spoken { name, input: None, arguments: names.arguments.clone() };
+        let mut spoken = LocalizedTool { name, input: None, arguments: names.arguments.clone() };
         if let Some(input) = event.field("tool_input").cloned()
             && let Some(object) = input.as_object()
         {
@@ -99,14 +99,14 @@ impl Tools {
 
 /// The way back from a dialect's words to the host's.
 #[derive(Debug, Default)]
-pub(crate) struct Spoken {
+pub(crate) struct LocalizedTool {
     name: Option<Json>,
     /// The input in the host's words, and the same in the dialect's.
     input: Option<(Json, Json)>,
     arguments: Vec<(String, String)>,
 }
 
-impl Spoken {
+impl LocalizedTool {
     /// Puts the event into the host's words again. An input that no hook changed comes back byte for byte.
     pub(crate) fn hear(self, event: &mut Event) {
         let Some(name) = self.name else { return };

@@ -11,9 +11,9 @@ use super::OpError;
 
 /// A value as JSON text.
 #[derive(Debug)]
-pub(crate) struct Answer(String);
+pub(crate) struct OpAnswer(String);
 
-impl Answer {
+impl OpAnswer {
     /// Nothing to tell.
     pub(super) fn nothing() -> Self {
         Self("null".to_owned())
@@ -39,13 +39,13 @@ impl Answer {
     }
 }
 
-impl From<Value> for Answer {
+impl From<Value> for OpAnswer {
     fn from(value: Value) -> Self {
         Self(value.to_string())
     }
 }
 
-impl From<Json> for Answer {
+impl From<Json> for OpAnswer {
     fn from(json: Json) -> Self {
         Self(json.text().to_owned())
     }
@@ -96,10 +96,10 @@ mod tests {
     #[test]
     fn every_byte_reads_as_the_character_of_its_number() {
         let all: Vec<u8> = (0..=255).collect();
-        let answer = Answer::within(1 << 20, &Bytes(&all)).unwrap();
+        let answer = OpAnswer::within(1 << 20, &Bytes(&all)).unwrap();
         let read: String = serde_json::from_str(answer.text()).unwrap();
         assert!(read.chars().map(u32::from).eq(0..256));
-        assert!(Answer::within(599, &Bytes(&[0; 100])).is_err(), "it is given up on the way");
-        assert!(Answer::within(602, &Bytes(&[0; 100])).is_ok());
+        assert!(OpAnswer::within(599, &Bytes(&[0; 100])).is_err(), "it is given up on the way");
+        assert!(OpAnswer::within(602, &Bytes(&[0; 100])).is_ok());
     }
 }

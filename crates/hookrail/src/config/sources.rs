@@ -90,23 +90,23 @@ pub(crate) struct SourceId<'p> {
 pub(crate) struct Parsed<T> {
     pub(crate) value: Option<T>,
     pub(crate) problems: Vec<Diagnostic>,
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: Usability,
 }
 
 /// Whether a text can be in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum Usability {
     Usable,
     Broken,
 }
 
 impl<T> Parsed<T> {
     pub(crate) fn usable(value: T, problems: Vec<Diagnostic>) -> Self {
-        Self { value: Some(value), problems, verdict: Verdict::Usable }
+        Self { value: Some(value), problems, verdict: Usability::Usable }
     }
 
     pub(crate) fn broken(problem: Diagnostic) -> Self {
-        Self { value: None, problems: vec![problem], verdict: Verdict::Broken }
+        Self { value: None, problems: vec![problem], verdict: Usability::Broken }
     }
 }
 
@@ -192,7 +192,7 @@ pub(crate) struct SourceReport {
 }
 
 /// One load, through which every source is read.
-pub(crate) struct Reading<'s> {
+pub(crate) struct SourceReader<'s> {
     store: &'s mut SourceStore,
     pub(crate) mode: LoadMode,
     /// Whether anything that the project brings was trusted: what an untrusted project brings is never missed.
@@ -207,7 +207,7 @@ enum CurrentState {
     Unreadable(Diagnostic, KeptReason),
 }
 
-impl<'s> Reading<'s> {
+impl<'s> SourceReader<'s> {
     pub(crate) fn new(store: &'s mut SourceStore, mode: LoadMode, project_counts: bool) -> Self {
         Self { store, mode, project_counts, report: SourceReport::default() }
     }
@@ -230,7 +230,7 @@ impl<'s> Reading<'s> {
         let mut parsed = parsed(place.path, &now, &parse);
         // A program that begins in the moment in which a file is written sees half of it.
         if self.mode == LoadMode::First
-            && matches!(parsed.verdict, Verdict::Broken)
+            && matches!(parsed.verdict, Usability::Broken)
             && matches!(now, CurrentState::Text(_))
         {
             let again = self.settled(place.path);
@@ -240,7 +240,7 @@ impl<'s> Reading<'s> {
             }
         }
         let reason = match now {
-            CurrentState::Text(text) if parsed.verdict == Verdict::Usable => {
+            CurrentState::Text(text) if parsed.verdict == Usability::Usable => {
                 found.append(&mut parsed.problems);
                 let text: Arc<str> = text.into();
                 self.store.good.insert(place.path.to_owned(), Arc::clone(&text));
@@ -478,7 +478,7 @@ fn parsed<T>(path: &Path, now: &CurrentState, parse: impl Fn(&str) -> Parsed<T>)
             Parsed::broken(Diagnostic::new(Code::FileEmpty, message).at(Location::whole_file(path)).hint(hint))
         }
         CurrentState::Text(text) => parse(text),
-        CurrentState::Gone => Parsed { value: None, problems: Vec::new(), verdict: Verdict::Broken },
+        CurrentState::Gone => Parsed { value: None, problems: Vec::new(), verdict: Usability::Broken },
         CurrentState::Unreadable(problem, _) => Parsed::broken(problem.clone()),
     }
 }

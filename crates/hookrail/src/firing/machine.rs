@@ -13,7 +13,7 @@ use crate::outcome::{Decision, Effects, Outcome};
 use crate::payload::{ModelResponse, request_with_changes, response_with_changes};
 use crate::run::{RunEnd, RunId, RunRequest};
 use crate::snapshot::{Snapshot, Switch};
-use crate::tools::Spoken;
+use crate::tools::LocalizedTool;
 
 /// The arguments of a tool call.
 pub(crate) const TOOL_INPUT: &str = "tool_input";
@@ -25,7 +25,7 @@ pub struct Firing {
     original: Event,
     event: Event,
     /// The way back to the host's words, while the event is in those of a dialect.
-    spoken: Option<Spoken>,
+    spoken: Option<LocalizedTool>,
     /// The tool's input as it was before the part that is under way.
     before_part: Option<Json>,
     /// The event after all parts, which a second look must leave as it is.

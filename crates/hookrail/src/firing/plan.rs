@@ -71,7 +71,7 @@ impl Plan {
     /// Plans an event.
     #[must_use]
     pub fn new(snapshot: &Arc<Snapshot>, event: &Event) -> Self {
-        let asked = Asked::about(snapshot, event);
+        let asked = PlanInput::about(snapshot, event);
         let mut plan =
             Self { event: event.kind(), parts: Vec::new(), skipped: Skips::default(), diagnostics: Vec::new() };
         for dialect in DialectId::ORDER {
@@ -93,7 +93,7 @@ impl Plan {
         self.parts.iter().flat_map(|part| part.hooks.iter().map(move |hook| (part, hook)))
     }
 
-    fn add_part(&mut self, snapshot: &Snapshot, asked: &Asked, dialect: DialectId) {
+    fn add_part(&mut self, snapshot: &Snapshot, asked: &PlanInput, dialect: DialectId) {
         let Some(audience) = snapshot.audience(asked.event, dialect) else { return };
         if !asked.concerns(dialect) {
             return;
@@ -129,7 +129,7 @@ fn limit_reached(hook: &Hook, subject: &str) -> Diagnostic {
 }
 
 /// What matchers are asked about: everything of an event that its plan depends on.
-pub(super) struct Asked {
+pub(super) struct PlanInput {
     pub(super) event: EventKind,
     /// Whether the agent itself starts or ends with the event.
     launch: bool,
@@ -145,7 +145,7 @@ pub(super) struct Subject {
     pub(super) in_dialect: Option<String>,
 }
 
-impl Asked {
+impl PlanInput {
     fn about(snapshot: &Snapshot, event: &Event) -> Self {
         let subject = |dialect: DialectId| {
             snapshot.audience(event.kind(), dialect)?;

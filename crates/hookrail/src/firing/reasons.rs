@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::plan::{Asked, Subject, without_duplicates};
+use super::plan::{PlanInput, Subject, without_duplicates};
 use crate::dialect::registry::DialectId;
 use crate::event::EventKind;
 use crate::hook::{Action, Enablement, Hook, Trust};
@@ -15,7 +15,7 @@ use crate::snapshot::{Snapshot, Switch};
 use crate::source::SourceKind;
 
 /// The reasons of all hooks for the event that do not run.
-pub(super) fn of_all(snapshot: &Snapshot, asked: &Asked) -> Vec<Skipped> {
+pub(super) fn of_all(snapshot: &Snapshot, asked: &PlanInput) -> Vec<Skipped> {
     let mut skipped = Vec::new();
     for dialect in DialectId::ORDER {
         let Some(audience) = snapshot.audience(asked.event, dialect) else { continue };

@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 
 use super::HookSystem;
 use super::background::SessionStarts;
-use super::drive::Parts;
+use super::drive::EngineParts;
 use super::engine::EngineRuntime;
 use super::notify::Sender;
 use crate::breadcrumb::DebugLog;
@@ -92,7 +92,7 @@ enum ProjectTrust {
 /// A built description.
 pub(super) struct Settings {
     described: Builder,
-    pub(super) parts: Arc<Parts>,
+    pub(super) parts: Arc<EngineParts>,
     disabled: disabled::Disabled,
 }
 
@@ -263,7 +263,7 @@ impl Builder {
         let debug_log = DebugLog::new(dialect::log_files(&environment));
         let depth = text_in(&environment, "HOOKRAIL_DEPTH").and_then(|depth| depth.parse().ok()).unwrap_or(0);
         let environment = Arc::new(environment);
-        let parts = Parts {
+        let parts = EngineParts {
             world: ProcessWorld {
                 module_ground: ModuleGround::new(&environment),
                 environment,

@@ -25,18 +25,18 @@ const LONGEST: usize = 256;
 #[derive(Debug)]
 pub(super) struct InForce {
     pub(super) snapshot: Arc<Snapshot>,
-    plans: Box<[Mutex<KeptPlan>]>,
+    plans: Box<[Mutex<CachedPlan>]>,
 }
 
 /// The plan that was made last for a place.
 #[derive(Debug, Default)]
-struct KeptPlan {
+struct CachedPlan {
     /// The text that the plan depends on, beside the kind of the event.
     text: String,
     plan: Option<Arc<Plan>>,
 }
 
-impl KeptPlan {
+impl CachedPlan {
     /// The plan, if it was made for an event like this.
     fn plan_for(&self, event: EventKind, text: &str) -> Option<Arc<Plan>> {
         self.plan.as_ref().filter(|plan| plan.event == event && self.text == text).cloned()
@@ -80,7 +80,7 @@ impl InForce {
         lock(self.place(event, text)?).plan_for(event, text)
     }
 
-    fn place(&self, event: EventKind, text: &str) -> Option<&Mutex<KeptPlan>> {
+    fn place(&self, event: EventKind, text: &str) -> Option<&Mutex<CachedPlan>> {
         let place = usize::try_from(fingerprint(event, text) % PLACES as u64).ok()?;
         self.plans.get(place)
     }

@@ -16,7 +16,7 @@ const NO_REASON: &str = "blocked by plugin hook";
 /// A parsed answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
-    pub(super) verdict: Verdict,
+    pub(super) verdict: AnswerDecision,
     pub(super) reason: Option<String>,
     pub(super) args: Option<Json>,
     pub(super) output: Option<Json>,
@@ -25,14 +25,14 @@ pub(crate) struct Answer {
 
 /// The three words there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum AnswerDecision {
     Allow,
     Deny,
     Modify,
 }
 
 /// What standard output holds.
-pub(super) enum Spoken {
+pub(super) enum ParsedStdout {
     Nothing,
     Answer(Answer),
     /// It is not JSON; why.
@@ -52,12 +52,12 @@ pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end
     }
     let (kind_of_end, answer) = match (end.how(), end.failure()) {
         (RawEnd::Exited(_), None) => match spoken(&stdout) {
-            Spoken::Answer(answer) => {
+            ParsedStdout::Answer(answer) => {
                 diagnostics.extend(without_effect(hook, kind, &stdout));
                 (EndKind::Answered, Some(answer))
             }
-            Spoken::Nothing => (EndKind::Silent, None),
-            Spoken::NotJson(why) | Spoken::Invalid(why) => {
+            ParsedStdout::Nothing => (EndKind::Silent, None),
+            ParsedStdout::NotJson(why) | ParsedStdout::Invalid(why) => {
                 let message = format!("hook `{hook}` gave no valid decision and counts as allow: {why}");
                 diagnostics.push(about(hook, Code::BadOutput, message));
                 (EndKind::BadOutput, None)
@@ -69,15 +69,15 @@ pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end
     };
     if *end.how() != RawEnd::Exited(0)
         && !end.stdout().is_truncated()
-        && let Spoken::Answer(Answer { verdict: Verdict::Deny, .. }) = spoken(&stdout)
+        && let ParsedStdout::Answer(Answer { verdict: AnswerDecision::Deny, .. }) = spoken(&stdout)
     {
         let message = format!("hook `{hook}` said `deny` but failed, so that does not count");
         diagnostics.push(about(hook, Code::DecisionDiscarded, message));
     }
     let decides = can(kind) != Abilities::NONE;
     let decision = answer.as_ref().filter(|_| decides).map(|answer| match answer.verdict {
-        Verdict::Deny => Decision::Deny,
-        Verdict::Allow | Verdict::Modify => Decision::Allow,
+        AnswerDecision::Deny => Decision::Deny,
+        AnswerDecision::Allow | AnswerDecision::Modify => Decision::Allow,
     });
     Reply { diagnostics, ..Reply::new(hook, end, kind_of_end, decision, answer.filter(|_| decides)) }
 }
@@ -88,7 +88,7 @@ fn can(kind: EventKind) -> Abilities {
 
 fn failed(hook: &Hook, on_failure: OnFailure, end: EndKind, how: &RawEnd) -> (EndKind, Option<Answer>) {
     let answer = (on_failure == OnFailure::Block).then(|| Answer {
-        verdict: Verdict::Deny,
+        verdict: AnswerDecision::Deny,
         reason: Some(failure_reason(hook, on_failure, end, how)),
         args: None,
         output: None,
@@ -139,33 +139,33 @@ fn trimmed(stdout: &str) -> &str {
 }
 
 /// What standard output says. All of it must be one object.
-pub(super) fn spoken(stdout: &str) -> Spoken {
+pub(super) fn spoken(stdout: &str) -> ParsedStdout {
     let text = trimmed(stdout);
     if text.is_empty() {
-        return Spoken::Nothing;
+        return ParsedStdout::Nothing;
     }
     let value = match Json::parse(text) {
         Ok(value) => value,
-        Err(error) => return Spoken::NotJson(format!("{error}{}", last_line(text))),
+        Err(error) => return ParsedStdout::NotJson(format!("{error}{}", last_line(text))),
     };
     let Some(object) = value.as_object() else {
-        return Spoken::Invalid(format!("an object is needed, not {}", value.kind().described()));
+        return ParsedStdout::Invalid(format!("an object is needed, not {}", value.kind().described()));
     };
     // Whatever else is written beside a deny, and in whatever order: it is a deny.
     let denies =
         value.members().iter().any(|(key, word)| key == "decision" && word.as_str().as_deref() == Some("deny"));
     let word = object.get("decision").and_then(Json::as_str).filter(|_| !denies);
     let verdict = match word.as_deref().unwrap_or(if denies { "deny" } else { "" }) {
-        "allow" => Verdict::Allow,
-        "deny" => Verdict::Deny,
-        "modify" => Verdict::Modify,
-        _ => return Spoken::Invalid("`decision` must be `allow`, `deny` or `modify`".to_owned()),
+        "allow" => AnswerDecision::Allow,
+        "deny" => AnswerDecision::Deny,
+        "modify" => AnswerDecision::Modify,
+        _ => return ParsedStdout::Invalid("`decision` must be `allow`, `deny` or `modify`".to_owned()),
     };
-    let modifies = verdict == Verdict::Modify;
+    let modifies = verdict == AnswerDecision::Modify;
     let reason = object.get("reason").and_then(Json::as_str).filter(|reason| !reason.is_empty());
-    Spoken::Answer(Answer {
+    ParsedStdout::Answer(Answer {
         verdict,
-        reason: reason.or_else(|| (verdict == Verdict::Deny).then(|| NO_REASON.to_owned())),
+        reason: reason.or_else(|| (verdict == AnswerDecision::Deny).then(|| NO_REASON.to_owned())),
         args: object.get("args").filter(|args| modifies && args.as_object().is_some()).cloned(),
         output: object.get("output").filter(|output| modifies && output.as_str().is_some()).cloned(),
         context: object.get("context").and_then(Json::as_str),
@@ -176,7 +176,7 @@ pub(super) fn spoken(stdout: &str) -> Spoken {
 fn last_line(text: &str) -> &'static str {
     let alone = text.lines().last().filter(|_| text.lines().count() > 1);
     match alone.map(spoken) {
-        Some(Spoken::Answer(_)) => "; its last line alone would be a decision, so print nothing else",
+        Some(ParsedStdout::Answer(_)) => "; its last line alone would be a decision, so print nothing else",
         _ => "",
     }
 }

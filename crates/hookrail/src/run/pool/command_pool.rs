@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use hookrail_spawn::{Command, SpawnError, lock};
+use hookrail_spawn::{ChildCommand, SpawnError, lock};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
@@ -29,7 +29,7 @@ pub(in crate::run) struct CommandPool {
     pub(super) recipe: LaunchSettings,
     pub(super) files: FileStamps,
     /// What is started: the first that can be.
-    pub(super) commands: Vec<Command>,
+    pub(super) commands: Vec<ChildCommand>,
     pub(super) places: Semaphore,
     state: Mutex<PoolState>,
 }
