@@ -67,7 +67,7 @@ impl Budget {
     /// How long the module may keep the thread waiting, and why it is stopped after that.
     pub(crate) fn waiting_left(&self) -> (Duration, StopReason) {
         let host = (self.host_left, StopReason::Host);
-        let wall = self.wall.as_ref().map(|wall| (wall.left(), StopReason::Wall(wall.length)));
+        let wall = self.wall.as_ref().map(|wall| (wall.remaining(), StopReason::Wall(wall.length)));
         wall.filter(|wall| wall.0 < host.0).unwrap_or(host)
     }
 
@@ -193,7 +193,7 @@ impl WallClock {
     }
 
     /// How long it takes until the time is up, if nothing changes.
-    pub(crate) fn left(&self) -> Duration {
+    pub(crate) fn remaining(&self) -> Duration {
         let time = self.time.borrow();
         let (left, still_left) = time.now();
         if time.dialogs == 0 { left } else { left.saturating_add(still_left) }
@@ -201,7 +201,7 @@ impl WallClock {
 
     /// Whether the time is up.
     pub(crate) fn is_up(&self) -> bool {
-        self.left().is_zero()
+        self.remaining().is_zero()
     }
 
     /// Waits for the work, or until the time is up.
@@ -219,7 +219,7 @@ impl WallClock {
                 output = &mut work => return Some(output),
                 // The sender is part of this clock.
                 _ = changes.changed() => {}
-                () = tokio::time::sleep(self.left()) => return None,
+                () = tokio::time::sleep(self.remaining()) => return None,
             }
         }
     }

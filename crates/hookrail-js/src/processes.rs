@@ -15,7 +15,7 @@ use hookrail_spawn::{CancelToken, ChildCommand, ChildResult, Environment, SpawnE
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
-use crate::left;
+use crate::leftovers;
 use crate::machine::EventLoop;
 
 /// How many processes the modules that share this may have at a time, all of them together.
@@ -127,14 +127,14 @@ impl Processes {
     ) -> Result<(), NotStarted> {
         let thread = thread_of_processes().map_err(NotStarted::NoThread)?;
         let inner = Arc::clone(&self.inner);
-        let taken = inner.try_take(wanted.places);
+        let taken = inner.try_acquire_places(wanted.places);
         if taken.is_none() && wanted.when_full == WhenFull::Refuse {
             return Err(NotStarted::Full);
         }
         inner.any.store(true, Ordering::Relaxed);
         let ProcessOwner { generation, call, over } = wanted.owner;
-        let environment =
-            Environment::clone(&wanted.environment).with(left::MARK, format!("{}{generation}.{call}.", inner.mark));
+        let environment = Environment::clone(&wanted.environment)
+            .with(leftovers::MARK, format!("{}{generation}.{call}.", inner.mark));
         let command = wanted.command.env(Arc::new(environment));
         let counted = RunningProcess::new(&inner);
         thread.spawn(async move {
@@ -153,7 +153,7 @@ impl Processes {
                     // When it was stopped before it had its places, it is not started at all.
                     None => tokio::select! {
                         () = cancel.cancelled() => Vec::new(),
-                        places = inner.take(wanted.places) => places,
+                        places = inner.acquire_places(wanted.places) => places,
                     },
                 };
                 let mut how = hookrail_spawn::run(&command, &cancel).await;
@@ -190,7 +190,7 @@ impl Processes {
         if let Ok(thread) = thread_of_processes() {
             let counted = RunningProcess::new(&self.inner);
             thread.spawn(async move {
-                left::end(&mark).await;
+                leftovers::end_marked(&mark).await;
                 drop(counted);
             });
         }
@@ -242,12 +242,12 @@ impl Inner {
         std::iter::once((Arc::clone(&self.places), places)).chain(shared)
     }
 
-    fn try_take(&self, places: u32) -> Option<Vec<OwnedSemaphorePermit>> {
+    fn try_acquire_places(&self, places: u32) -> Option<Vec<OwnedSemaphorePermit>> {
         self.places(places).map(|(all, count)| all.try_acquire_many_owned(count).ok()).collect()
     }
 
     /// Waits for places. The semaphores are never closed.
-    async fn take(&self, places: u32) -> Vec<OwnedSemaphorePermit> {
+    async fn acquire_places(&self, places: u32) -> Vec<OwnedSemaphorePermit> {
         let mut taken = Vec::new();
         for (all, count) in self.places(places) {
             taken.extend(all.acquire_many_owned(count).await);

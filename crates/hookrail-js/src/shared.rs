@@ -415,7 +415,7 @@ impl InstanceState {
     /// was given up.
     pub(crate) fn next_due(&self) -> Option<Instant> {
         let timer = self.timers.due.keys().next().map(|(at, _)| *at);
-        let overdue = self.abandoned.values().filter_map(|clock| Instant::now().checked_add(clock.left()));
+        let overdue = self.abandoned.values().filter_map(|clock| Instant::now().checked_add(clock.remaining()));
         overdue.chain(timer).min()
     }
 }

@@ -187,7 +187,7 @@ impl ProgramOutput {
     /// # Panics
     /// If it cannot be started, or writes what is not UTF-8.
     #[must_use]
-    pub fn of(command: &mut Command) -> Self {
+    pub fn capture(command: &mut Command) -> Self {
         command.output().unwrap_or_else(|error| panic!("{command:?}: {error}")).into()
     }
 

@@ -62,7 +62,7 @@ pub struct Skips {
 
 impl Skips {
     /// Reasons that are worked out when they are first asked for.
-    pub(crate) fn later(work: impl FnOnce() -> Vec<Skipped> + Send + 'static) -> Self {
+    pub(crate) fn lazy(work: impl FnOnce() -> Vec<Skipped> + Send + 'static) -> Self {
         Self { known: Vec::new(), unplanned: Some(Arc::new(LazyLock::new(Box::new(work)))) }
     }
 

@@ -83,7 +83,7 @@ impl World {
     }
 
     pub(crate) fn run(&self, args: &[&str]) -> ProgramOutput {
-        ProgramOutput::of(&mut self.agent(args))
+        ProgramOutput::capture(&mut self.agent(args))
     }
 
     pub(crate) fn feed(&self, args: &[&str], input: &str) -> ProgramOutput {

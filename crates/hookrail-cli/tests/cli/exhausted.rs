@@ -23,7 +23,7 @@ fn fire(sandbox: &Sandbox, by: &[&str], program: &std::path::Path) -> ProgramOut
     command.args(&by[1..]).arg(program).args(["fire", "BeforeTool", "--tool", "write_file", "--json"]);
     command.current_dir(&sandbox.project).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
     command.env("HOME", &sandbox.home).env("LLXPRT_SYSTEM_SETTINGS_PATH", sandbox.home.join("system.json"));
-    ProgramOutput::of(&mut command)
+    ProgramOutput::capture(&mut command)
 }
 
 #[test]

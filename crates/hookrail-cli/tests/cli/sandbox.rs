@@ -51,7 +51,7 @@ impl Sandbox {
     }
 
     pub(crate) fn run(&self, args: &[&str]) -> ProgramOutput {
-        ProgramOutput::of(&mut self.command(args))
+        ProgramOutput::capture(&mut self.command(args))
     }
 
     /// Runs with text on standard input.

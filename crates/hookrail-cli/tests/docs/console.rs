@@ -59,7 +59,7 @@ fn entries(block: &Block) -> Vec<Entry> {
 }
 
 fn check(block: &Block, sandbox: &Sandbox, entry: &Entry) {
-    let ran = ProgramOutput::of(sandbox.command("sh").args(["-c", &entry.command]));
+    let ran = ProgramOutput::capture(sandbox.command("sh").args(["-c", &entry.command]));
     let printed = format!("{}{}", ran.stdout, ran.stderr);
     let told = |why: &str| format!("{}: $ {}\n{why}\n{printed}", block.place, entry.command);
     assert_eq!(ran.code, entry.status, "{}", told("another exit status"));

@@ -53,7 +53,7 @@ impl Sandbox {
     }
 
     pub(super) fn hookrail(&self, args: &[&str]) -> ProgramOutput {
-        ProgramOutput::of(self.command("hookrail").args(args))
+        ProgramOutput::capture(self.command("hookrail").args(args))
     }
 
     /// Fires an event in the trusted project.

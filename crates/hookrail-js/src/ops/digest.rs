@@ -21,7 +21,7 @@ pub(super) fn hash(algorithm: &str, input: &str) -> Result<OpAnswer, OpError> {
             return Err(OpError::new(message));
         }
     };
-    OpAnswer::of(&Bytes(&digest))
+    OpAnswer::serialize(&Bytes(&digest))
 }
 
 /// The message with its padding: a one, zeros, and the length in bits.

@@ -64,7 +64,7 @@ pub(super) struct ExecRequest {
 impl ProcessOp {
     pub(super) fn run(self, shared: &Shared) -> Result<OpAnswer, OpError> {
         match self {
-            Self::Cwd {} => OpAnswer::of(&shared.world().cwd.to_string_lossy()),
+            Self::Cwd {} => OpAnswer::serialize(&shared.world().cwd.to_string_lossy()),
             Self::About {} => Ok(text::about_process().into()),
             Self::Env {} => Ok(text::environment(&shared.world()).into()),
             Self::Alive { pid } => text::is_alive(pid),
@@ -228,7 +228,7 @@ fn result(about: &About, ended: Option<EndedProcess>) -> Result<OpAnswer, OpErro
         if about.as_bytes { OutputText::Bytes(Bytes(bytes)) } else { OutputText::Text(String::from_utf8_lossy(bytes)) }
     };
     let (stdout, stderr) = (written(&finished.stdout.bytes), written(&finished.stderr.bytes));
-    OpAnswer::within(about.most, &ExecReport { stdout, stderr, code, killed })
+    OpAnswer::serialize_within(about.most, &ExecReport { stdout, stderr, code, killed })
 }
 
 /// What a module is told about a process that has ended.

@@ -40,11 +40,11 @@ impl FetchRequest {
             return Err(OpError::type_error(format!("fetch knows http and https, not `{url}`")));
         }
         let owner = shared.owner()?;
-        let asked = asked(self, redirections)?;
+        let curl = curl_request(self, redirections)?;
         let command = ChildCommand::new("curl")
             // The user's own settings for `curl` are not meant for modules.
             .args(["--disable", "--config", "-"])
-            .stdin(asked.configuration)
+            .stdin(curl.configuration)
             .timeout(LONGEST)
             .grace(Duration::ZERO)
             .limits(CaptureLimits { stdout_keep: LARGEST, ..CaptureLimits::default() })
@@ -55,7 +55,7 @@ impl FetchRequest {
         // Its answer may be twice as large as the output of another process.
         let wanted = ProcessRequest { command, environment, owner, places: 2, when_full: WhenFull::Wait };
         let driven = exec::driven(shared, wanted, number);
-        let (body, most) = (asked.body, shared.account.most);
+        let (body, most) = (curl.body, shared.account.most);
         let stops_at_redirection = self.follows() && redirections == RedirectPolicy::Refused;
         Ok(Box::pin(async move {
             // It is there until the request has ended, however that is.
@@ -104,12 +104,12 @@ fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }
 
-fn asked(request: &FetchRequest, redirections: RedirectPolicy) -> Result<CurlRequest, OpError> {
+fn curl_request(request: &FetchRequest, redirections: RedirectPolicy) -> Result<CurlRequest, OpError> {
     let method = request.method.as_deref().unwrap_or("GET").to_uppercase();
     let mut lines = b"silent\nshow-error\ninclude\nsuppress-connect-headers\ngloboff\nmax-redirs = 20\n".to_vec();
     lines.extend(b"proto = \"=http,https\"\nproto-redir = \"=http,https\"\n");
-    set(&mut lines, "url", request.url.as_bytes());
-    set(&mut lines, "write-out", ABOUT.as_bytes());
+    set_option(&mut lines, "url", request.url.as_bytes());
+    set_option(&mut lines, "write-out", ABOUT.as_bytes());
     let headers = request.headers.as_deref().map_or("null", RawValue::get);
     for header in &decode::<Vec<Value>>(headers, "the list of headers")? {
         let part = |at: usize| header.get(at).and_then(Value::as_str).unwrap_or_default();
@@ -119,14 +119,14 @@ fn asked(request: &FetchRequest, redirections: RedirectPolicy) -> Result<CurlReq
         }
         // A header without a value is one that is left out, unless it says that it is meant to be empty.
         let header = if value.is_empty() { format!("{name};") } else { format!("{name}: {value}") };
-        set(&mut lines, "header", header.as_bytes());
+        set_option(&mut lines, "header", header.as_bytes());
     }
     // After a redirection a POST becomes a GET where the standard wants that, but only if it is not forced.
     match method.as_str() {
         "GET" | "POST" => {}
         "HEAD" => lines.extend(b"head\n"),
         other if other.chars().all(|letter| letter.is_ascii_alphabetic()) => {
-            set(&mut lines, "request", other.as_bytes());
+            set_option(&mut lines, "request", other.as_bytes());
         }
         other => return Err(OpError::type_error(format!("`{other}` is not a method"))),
     }
@@ -137,25 +137,25 @@ fn asked(request: &FetchRequest, redirections: RedirectPolicy) -> Result<CurlReq
     let mut file = None;
     match body {
         Some(body) if body.contains(&0) => {
-            let kept = kept(&body).map_err(|error| failed(&format!("its body cannot be kept: {error}")))?;
-            set(&mut lines, "data-binary", format!("@{}", kept.path().display()).as_bytes());
+            let kept = body_file(&body).map_err(|error| failed(&format!("its body cannot be kept: {error}")))?;
+            set_option(&mut lines, "data-binary", format!("@{}", kept.path().display()).as_bytes());
             file = Some(kept);
         }
-        Some(body) => set(&mut lines, "data-raw", &body),
+        Some(body) => set_option(&mut lines, "data-raw", &body),
         None => {}
     }
     Ok(CurlRequest { configuration: lines, body: file })
 }
 
 /// A body in a file of its own.
-fn kept(body: &[u8]) -> std::io::Result<NamedTempFile> {
+fn body_file(body: &[u8]) -> std::io::Result<NamedTempFile> {
     let mut file = NamedTempFile::with_prefix("hookrail-body-")?;
     file.write_all(body)?;
     Ok(file)
 }
 
 /// Adds a line to a configuration, with the value as `curl` wants it.
-fn set(lines: &mut Vec<u8>, name: &str, value: &[u8]) {
+fn set_option(lines: &mut Vec<u8>, name: &str, value: &[u8]) {
     lines.extend(name.bytes());
     lines.extend(b" = \"");
     for byte in value {
@@ -222,7 +222,10 @@ fn response(bytes: &[u8], about: &str, most: usize) -> Option<Result<OpAnswer, O
     let headers = lines.filter_map(|line| line.split_once(':'));
     let headers = headers.map(|(name, value)| (name.trim(), value.trim())).collect();
     let redirected = redirections > 0;
-    Some(OpAnswer::within(most, &Response { status, status_text, headers, url, redirected, body: Bytes(body) }))
+    Some(OpAnswer::serialize_within(
+        most,
+        &Response { status, status_text, headers, url, redirected, body: Bytes(body) },
+    ))
 }
 
 #[cfg(test)]
@@ -249,18 +252,18 @@ mod tests {
     #[test]
     fn nothing_breaks_out_of_the_configuration() {
         let request = json!({"url": "http://h/\"\nfile = x", "method": "post", "headers": [["X", "a\"\\"]], "body": "one\n\"two\"\\"});
-        let asked = asked(&serde_json::from_str(&request.to_string()).unwrap(), RedirectPolicy::Free).unwrap();
-        let asked = String::from_utf8(asked.configuration).unwrap();
-        assert!(asked.contains(r#"url = "http://h/\"\nfile = x""#), "{asked}");
+        let curl = curl_request(&serde_json::from_str(&request.to_string()).unwrap(), RedirectPolicy::Free).unwrap();
+        let written = String::from_utf8(curl.configuration).unwrap();
+        assert!(written.contains(r#"url = "http://h/\"\nfile = x""#), "{written}");
         assert!(
-            asked.contains(r#"header = "X: a\"\\""#) && asked.contains(r#"data-raw = "one\n\"two\"\\""#),
-            "{asked}"
+            written.contains(r#"header = "X: a\"\\""#) && written.contains(r#"data-raw = "one\n\"two\"\\""#),
+            "{written}"
         );
         for bad in
             [json!({"headers": [["X", "a\r\nb"]]}), json!({"headers": [["X: y", "a"]]}), json!({"method": "A B"})]
         {
             assert!(
-                super::asked(&serde_json::from_str(&bad.to_string()).unwrap(), RedirectPolicy::Free).is_err(),
+                super::curl_request(&serde_json::from_str(&bad.to_string()).unwrap(), RedirectPolicy::Free).is_err(),
                 "{bad}"
             );
         }

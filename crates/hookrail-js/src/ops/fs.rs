@@ -50,22 +50,22 @@ impl FsOp {
         match self {
             Self::Read { path } => {
                 let content = read(&readable(&path, FinalLink::Followed)?.real)?;
-                OpAnswer::within(shared.account.most, &Bytes(&content))
+                OpAnswer::serialize_within(shared.account.most, &Bytes(&content))
             }
             Self::Write { path, bytes: content, flag, make_folder } => {
                 let target = writable(&path, FinalLink::Followed, ChangeExtent::One)?;
                 write(&target.real, &bytes(&content)?, &flag, make_folder.unwrap_or_default())
             }
-            Self::Exists { path } => OpAnswer::of(&readable(&path, FinalLink::Followed)?.real.exists()),
+            Self::Exists { path } => OpAnswer::serialize(&readable(&path, FinalLink::Followed)?.real.exists()),
             Self::Access { path, mode } => access(&readable(&path, FinalLink::Followed)?.real, mode),
             Self::Stat { path, follow } => {
                 let target = readable(&path, if follow { FinalLink::Followed } else { FinalLink::Name })?;
                 let about = if follow { fs::metadata(&target.real) } else { fs::symlink_metadata(&target.real) };
-                OpAnswer::of(&describe(&target.done("stat", about)?))
+                OpAnswer::serialize(&describe(&target.done("stat", about)?))
             }
             Self::Readdir { path, recursive } => {
                 let target = readable(&path, FinalLink::Followed)?;
-                OpAnswer::of(&target.done("scandir", list(&target.real, recursive))?)
+                OpAnswer::serialize(&target.done("scandir", list(&target.real, recursive))?)
             }
             Self::Mkdir { path, recursive } => {
                 let target = writable(&path, FinalLink::Name, ChangeExtent::One)?;
@@ -94,11 +94,11 @@ impl FsOp {
             }
             Self::Realpath { path } => {
                 let target = readable(&path, FinalLink::Followed)?;
-                OpAnswer::of(&target.done("realpath", target.real.canonicalize())?.to_string_lossy())
+                OpAnswer::serialize(&target.done("realpath", target.real.canonicalize())?.to_string_lossy())
             }
             Self::Readlink { path } => {
                 let target = readable(&path, FinalLink::Name)?;
-                OpAnswer::of(&target.done("readlink", fs::read_link(&target.real))?.to_string_lossy())
+                OpAnswer::serialize(&target.done("readlink", fs::read_link(&target.real))?.to_string_lossy())
             }
             Self::Symlink { path, to } => {
                 let target = writable(&path, FinalLink::Name, ChangeExtent::Tree)?;
@@ -290,7 +290,7 @@ fn make_temporary(prefix: &Path) -> Result<OpAnswer, OpError> {
         let tail: String = super::text::uuid()?.chars().take(6).collect();
         let path = PathBuf::from(format!("{}{tail}", prefix.display()));
         match fs::create_dir(&path) {
-            Ok(()) => return OpAnswer::of(&path.to_string_lossy()),
+            Ok(()) => return OpAnswer::serialize(&path.to_string_lossy()),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(OpError::io(&error, "mkdtemp", &path)),
         }

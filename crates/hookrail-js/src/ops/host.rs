@@ -52,15 +52,15 @@ impl HostOp {
                     format!("`pi.on(\"{event}\")` came after the factory had ended, so this handler is never called");
                 shared.report_failure(&event, &message);
             }
-            Self::HasUser { call } => return OpAnswer::of(&host(call).has_user()),
+            Self::HasUser { call } => return OpAnswer::serialize(&host(call).has_user()),
             Self::Notify { call, message, level } => host(call).notify(&message, level_of(&level)),
             Self::Log { level, message } => shared.log(level_of(&level), &message),
             Self::SetStatus { call, key, text } => host(call).set_status(&key, text.as_deref()),
             Self::SetEditorText { call, text } => host(call).set_editor_text(&text),
-            Self::EditorText { call } => return OpAnswer::of(&host(call).editor_text()),
-            Self::Styled { style, text } => return OpAnswer::of(&host(0).styled(&style, &text)),
-            Self::IsIdle { call } => return OpAnswer::of(&host(call).is_idle()),
-            Self::HasQueuedMessages { call } => return OpAnswer::of(&host(call).has_queued_messages()),
+            Self::EditorText { call } => return OpAnswer::serialize(&host(call).editor_text()),
+            Self::Styled { style, text } => return OpAnswer::serialize(&host(0).styled(&style, &text)),
+            Self::IsIdle { call } => return OpAnswer::serialize(&host(call).is_idle()),
+            Self::HasQueuedMessages { call } => return OpAnswer::serialize(&host(call).has_queued_messages()),
             Self::Abort { call } => host(call).abort(),
             Self::Models { call, query } => return Ok(host(call).models(&query).into()),
         }
@@ -150,11 +150,13 @@ impl HostTask {
         match self {
             Self::Select { title, options } => {
                 let options: Vec<String> = decode(options.get(), "the list of options")?;
-                OpAnswer::of(&host.select(&title, &options).await)
+                OpAnswer::serialize(&host.select(&title, &options).await)
             }
-            Self::Confirm { title, message } => OpAnswer::of(&host.confirm(&title, &message).await),
-            Self::Input { title, placeholder } => OpAnswer::of(&host.input(&title, placeholder.as_deref()).await),
-            Self::Edit { title, text } => OpAnswer::of(&host.edit(&title, text.as_deref()).await),
+            Self::Confirm { title, message } => OpAnswer::serialize(&host.confirm(&title, &message).await),
+            Self::Input { title, placeholder } => {
+                OpAnswer::serialize(&host.input(&title, placeholder.as_deref()).await)
+            }
+            Self::Edit { title, text } => OpAnswer::serialize(&host.edit(&title, text.as_deref()).await),
             Self::Show { .. } => {
                 if let Some(remote) = remote {
                     host.show(remote).await?;
@@ -168,7 +170,7 @@ impl HostTask {
             Self::NewSession { parent } => moved(host.new_session(parent.as_deref()).await),
             Self::Branch { entry } => moved(host.branch(&entry).await),
             Self::Navigate { target, summarize } => moved(host.navigate(&target, summarize).await),
-            Self::ApiKey { model } => OpAnswer::of(&host.api_key(&model.unwrap_or_else(Json::null)).await),
+            Self::ApiKey { model } => OpAnswer::serialize(&host.api_key(&model.unwrap_or_else(Json::null)).await),
             Self::Complete { request } => tokio::select! {
                 answer = host.complete(&request) => Ok(answer?.into()),
                 () = cancel.cancelled() => {

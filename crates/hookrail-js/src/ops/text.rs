@@ -32,15 +32,15 @@ impl TextOp {
     pub(super) fn run(self, shared: &Shared) -> Result<OpAnswer, OpError> {
         let most = shared.account.most;
         match self {
-            Self::Width { text } => OpAnswer::of(&text.width()),
-            Self::Letters { text } => OpAnswer::within(most, &Letters(&text)),
-            Self::Encode { text } => OpAnswer::within(most, &Bytes(text.as_bytes())),
+            Self::Width { text } => OpAnswer::serialize(&text.width()),
+            Self::Letters { text } => OpAnswer::serialize_within(most, &Letters(&text)),
+            Self::Encode { text } => OpAnswer::serialize_within(most, &Bytes(text.as_bytes())),
             Self::Decode { bytes, fatal, keep_mark } => {
                 decode(&bytes, fatal.unwrap_or_default(), keep_mark.unwrap_or_default(), most)
             }
             Self::Hash { algorithm, bytes } => digest::hash(&algorithm, &bytes),
-            Self::Uuid {} => OpAnswer::of(&uuid()?),
-            Self::Random { count } => OpAnswer::of(&Bytes(&random_bytes(count)?)),
+            Self::Uuid {} => OpAnswer::serialize(&uuid()?),
+            Self::Random { count } => OpAnswer::serialize(&Bytes(&random_bytes(count)?)),
         }
     }
 }
@@ -58,7 +58,10 @@ fn decode(text: &str, fatal: bool, keep_mark: bool, most: usize) -> Result<OpAns
         Err(_) if fatal => return Err(OpError::type_error("the bytes are not UTF-8")),
         Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
     };
-    OpAnswer::within(most, if keep_mark { text.as_str() } else { text.strip_prefix('\u{feff}').unwrap_or(&text) })
+    OpAnswer::serialize_within(
+        most,
+        if keep_mark { text.as_str() } else { text.strip_prefix('\u{feff}').unwrap_or(&text) },
+    )
 }
 
 /// What a reader sees as letters, each with its width: what has no width of its own belongs to what stands before it.
@@ -88,7 +91,7 @@ pub(super) fn is_alive(pid: u32) -> Result<OpAnswer, OpError> {
     match rustix::process::test_kill_process(pid) {
         Err(Errno::SRCH) => Err(OpError::new("kill ESRCH").code("ESRCH")),
         Err(Errno::PERM) => Err(OpError::new("kill EPERM").code("EPERM")),
-        Ok(()) | Err(_) => OpAnswer::of(&true),
+        Ok(()) | Err(_) => OpAnswer::serialize(&true),
     }
 }
 

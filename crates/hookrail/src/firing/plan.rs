@@ -71,14 +71,14 @@ impl Plan {
     /// Plans an event.
     #[must_use]
     pub fn new(snapshot: &Arc<Snapshot>, event: &Event) -> Self {
-        let asked = PlanInput::about(snapshot, event);
+        let input = PlanInput::new(snapshot, event);
         let mut plan =
             Self { event: event.kind(), parts: Vec::new(), skipped: Skips::default(), diagnostics: Vec::new() };
         for dialect in DialectId::ORDER {
-            plan.add_part(snapshot, &asked, dialect);
+            plan.add_part(snapshot, &input, dialect);
         }
         let snapshot = Arc::clone(snapshot);
-        plan.skipped = Skips::later(move || reasons::of_all(&snapshot, &asked));
+        plan.skipped = Skips::lazy(move || reasons::skipped_hooks(&snapshot, &input));
         plan
     }
 
@@ -93,18 +93,18 @@ impl Plan {
         self.parts.iter().flat_map(|part| part.hooks.iter().map(move |hook| (part, hook)))
     }
 
-    fn add_part(&mut self, snapshot: &Snapshot, asked: &PlanInput, dialect: DialectId) {
-        let Some(audience) = snapshot.audience(asked.event, dialect) else { return };
-        if !asked.concerns(dialect) {
+    fn add_part(&mut self, snapshot: &Snapshot, input: &PlanInput, dialect: DialectId) {
+        let Some(subscribers) = snapshot.subscribers(input.event, dialect) else { return };
+        if !input.concerns(dialect) {
             return;
         }
         let mut matching = Vec::new();
-        for (hook, verdict) in asked.matching(audience, dialect) {
-            if reasons::against(snapshot, hook, asked.event).is_some() {
+        for (hook, verdict) in input.matching(subscribers, dialect) {
+            if reasons::skip_reason(snapshot, hook, input.event).is_some() {
                 continue;
             }
             if verdict == MatchResult::LimitReached {
-                self.diagnostics.push(limit_reached(hook, asked.subject(dialect)));
+                self.diagnostics.push(limit_reached(hook, input.subject(dialect)));
             }
             if !matches!(hook.action, Action::NotExecutable(_)) {
                 matching.push(hook);
@@ -115,7 +115,7 @@ impl Plan {
         }
         // The mode is decided before duplicates leave, so that dropping the one sequential entry cannot turn a
         // chain of guards into a race.
-        let stage = dialect.contract().stage(asked.event, &matching);
+        let stage = dialect.contract().stage(input.event, &matching);
         let hooks = without_duplicates(&matching, |_, _| {});
         self.parts.push(PartPlan { dialect, stage, hooks });
     }
@@ -146,9 +146,9 @@ pub(super) struct Subject {
 }
 
 impl PlanInput {
-    fn about(snapshot: &Snapshot, event: &Event) -> Self {
+    fn new(snapshot: &Snapshot, event: &Event) -> Self {
         let subject = |dialect: DialectId| {
-            snapshot.audience(event.kind(), dialect)?;
+            snapshot.subscribers(event.kind(), dialect)?;
             let field = event.kind().spec().matched_on(dialect)?;
             let text = dialect.contract().matcher_subject(event, field);
             let is_tool = field == "tool_name";
@@ -168,20 +168,20 @@ impl PlanInput {
     }
 
     /// What that dialect's matchers are compared with; nothing where its hooks for the event have no matchers.
-    pub(super) fn of(&self, dialect: DialectId) -> Option<&Subject> {
+    pub(super) fn subject_for(&self, dialect: DialectId) -> Option<&Subject> {
         self.subjects.iter().flatten().find(|subject| subject.dialect == dialect)
     }
 
     fn subject(&self, dialect: DialectId) -> &str {
-        self.of(dialect).map_or("", |subject| &subject.text)
+        self.subject_for(dialect).map_or("", |subject| &subject.text)
     }
 
     /// The hooks that match, in order.
-    fn matching<'a>(&self, audience: &'a Subscribers, dialect: DialectId) -> Vec<(&'a Arc<Hook>, MatchResult)> {
-        let Some(subject) = self.of(dialect) else {
-            return audience.hooks.iter().map(|hook| (hook, MatchResult::Matches)).collect();
+    fn matching<'a>(&self, subscribers: &'a Subscribers, dialect: DialectId) -> Vec<(&'a Arc<Hook>, MatchResult)> {
+        let Some(subject) = self.subject_for(dialect) else {
+            return subscribers.hooks.iter().map(|hook| (hook, MatchResult::Matches)).collect();
         };
-        audience.matching(&subject.text, subject.in_dialect.as_deref())
+        subscribers.matching(&subject.text, subject.in_dialect.as_deref())
     }
 }
 

@@ -15,15 +15,15 @@ use crate::snapshot::{Snapshot, Switch};
 use crate::source::SourceKind;
 
 /// The reasons of all hooks for the event that do not run.
-pub(super) fn of_all(snapshot: &Snapshot, asked: &PlanInput) -> Vec<Skipped> {
+pub(super) fn skipped_hooks(snapshot: &Snapshot, input: &PlanInput) -> Vec<Skipped> {
     let mut skipped = Vec::new();
     for dialect in DialectId::ORDER {
-        let Some(audience) = snapshot.audience(asked.event, dialect) else { continue };
+        let Some(subscribers) = snapshot.subscribers(input.event, dialect) else { continue };
         let mut matching = Vec::new();
-        for hook in &audience.hooks {
-            let reason = against(snapshot, hook, asked.event)
-                .or_else(|| (!asked.concerns(dialect)).then(not_a_launch))
-                .or_else(|| asked.of(dialect).and_then(|subject| mismatch(hook, subject)))
+        for hook in &subscribers.hooks {
+            let reason = skip_reason(snapshot, hook, input.event)
+                .or_else(|| (!input.concerns(dialect)).then(not_a_launch))
+                .or_else(|| input.subject_for(dialect).and_then(|subject| mismatch(hook, subject)))
                 .or_else(|| not_executable(hook));
             match reason {
                 Some((why, detail)) => skipped.push(Skipped::new(hook, why, detail)),
@@ -45,7 +45,7 @@ pub(super) fn of_all(snapshot: &Snapshot, asked: &PlanInput) -> Vec<Skipped> {
 }
 
 /// What keeps a hook from running whatever the event is about.
-pub(super) fn against(snapshot: &Snapshot, hook: &Hook, event: EventKind) -> Option<(SkipReason, String)> {
+pub(super) fn skip_reason(snapshot: &Snapshot, hook: &Hook, event: EventKind) -> Option<(SkipReason, String)> {
     match &snapshot.switch {
         Switch::Off(why) => return Some((SkipReason::HooksOff, why.to_string())),
         Switch::SystemOnly(why) if hook.origin.kind != SourceKind::System => {

@@ -55,8 +55,8 @@ impl Guard {
         let event = fields.iter().fold(self.event(kind), |event, (name, value)| event.with(*name, value.clone()));
         let outcome = self.fire(event).await;
         let cancelled = self.refused(Operation::named(kind.name()), &Json::null(), &outcome.effects).await;
-        let receipt = Receipt::of(&outcome);
-        let notes = Notes::of(&outcome.effects);
+        let receipt = Receipt::from_outcome(&outcome);
+        let notes = Notes::from_effects(&outcome.effects);
         let Effects { additional_context, result, stop, .. } = outcome.effects;
         NotificationResult { additional_context, notes, result, stop, cancelled, receipt }
     }

@@ -66,7 +66,7 @@ impl Receipt {
     }
 
     /// What one event came to.
-    pub(super) fn of(outcome: &Outcome) -> Self {
+    pub(super) fn from_outcome(outcome: &Outcome) -> Self {
         let mut receipt = Self::default();
         receipt.add(outcome);
         receipt

@@ -333,7 +333,7 @@ impl Settings {
         let mut policy = loaded.common.policy;
         policy.sandbox_floors.user.extend(self.described.sandbox_floors.iter().cloned());
         for hook in &mut hooks {
-            hook.sandbox_floors = policy.sandbox_floors.of(hook.authority());
+            hook.sandbox_floors = policy.sandbox_floors.floors_for(hook.authority());
         }
         let mut snapshot = Snapshot::new(hooks, diagnostics).with_policy(policy);
         snapshot.switch = self.described.switch.clone();
@@ -367,7 +367,8 @@ impl Settings {
         for module in modules {
             let allowed = self.parts.world.limits.for_trust(&module.trust).capabilities;
             let granted = module.trust.fingerprint().and_then(Fingerprint::capabilities);
-            module.capabilities = Some(granted.map_or_else(|| allowed.clone(), |granted| allowed.and(granted)));
+            module.capabilities =
+                Some(granted.map_or_else(|| allowed.clone(), |granted| allowed.intersection(granted)));
         }
         let store = self.trust_files();
         let store_folders = store.iter().filter_map(|file| file.parent()).map(Path::to_owned);

@@ -234,7 +234,7 @@ impl Driver {
 
     /// Lets the hooks end that prepare a session, before its first prompt is looked at.
     async fn wait_for_session_start(&self, context: &FireContext) {
-        let starts = self.parts.session_starts.take();
+        let starts = self.parts.session_starts.take_runs();
         if starts.is_empty() {
             return;
         }
@@ -311,7 +311,7 @@ impl Driver {
         if !hook.trust.still_holds(cwd) {
             return Err(RawEnd::ContentChanged);
         }
-        let sandbox = shared.sandboxes.of(hook, shared.sandbox_place()).map_err(RawEnd::SpawnFailed)?;
+        let sandbox = shared.sandboxes.sandbox_for(hook, shared.sandbox_place()).map_err(RawEnd::SpawnFailed)?;
         let runner = modules.as_ref().ok_or(RawEnd::SpawnFailed(SpawnFailure::NoRunner))?;
         surroundings.unenforced = sandbox.as_ref().map(|sandbox| sandbox.missing().to_vec()).unwrap_or_default();
         let payload = String::from_utf8_lossy(&request.input);

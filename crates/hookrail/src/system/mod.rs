@@ -412,7 +412,7 @@ impl HookSystem {
             return None;
         }
         let in_force = self.inner.in_force.load();
-        let plan = in_force.kept(kind, tool).filter(|plan| plan.parts.is_empty())?;
+        let plan = in_force.cached_plan(kind, tool).filter(|plan| plan.parts.is_empty())?;
         Some(Firing::without_hooks(&in_force.snapshot, &plan, Some(input)))
     }
 

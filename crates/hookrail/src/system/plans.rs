@@ -76,7 +76,7 @@ impl InForce {
     }
 
     /// The plan that was made before for events of a kind about something, such as a tool's name, if it is kept.
-    pub(super) fn kept(&self, event: EventKind, text: &str) -> Option<Arc<Plan>> {
+    pub(super) fn cached_plan(&self, event: EventKind, text: &str) -> Option<Arc<Plan>> {
         lock(self.place(event, text)?).plan_for(event, text)
     }
 

@@ -153,7 +153,7 @@ pub(crate) fn run(agent: Agent, hooks: Hooks, lab: &Lab<'_>) -> Result<Vec<(Hook
             HookWish::Allow => traces.allowed(),
             HookWish::Rewrite => traces.rewritten(),
             HookWish::Replace => traces.replaced(),
-            HookWish::Context => traces.told(),
+            HookWish::Context => traces.context_given(),
             HookWish::Stop => traces.stopped(),
             HookWish::Uninstall => {
                 match untouched.as_ref().or(compare_settings(agent, &before, &after, lab).as_ref()) {
@@ -217,14 +217,14 @@ impl Traces<'_> {
     }
 
     /// What a hook says, with the name of its dialect.
-    fn said(&self, text: &str) -> String {
+    fn hook_text(&self, text: &str) -> String {
         format!("{text} {}", self.hooks.name())
     }
 
     fn blocked(&self) -> Cell {
         match self.file("deploy.key") {
             Some(_) => Cell::Failed("the file was written".to_owned()),
-            None if self.model_saw(BLOCKED + 1, &self.said("no key files, says")) => Cell::Honoured,
+            None if self.model_saw(BLOCKED + 1, &self.hook_text("no key files, says")) => Cell::Honoured,
             None => Cell::Failed("the model was not given the reason".to_owned()),
         }
     }
@@ -237,7 +237,7 @@ impl Traces<'_> {
     }
 
     fn rewritten(&self) -> Cell {
-        let text = self.said("final by");
+        let text = self.hook_text("final by");
         match (self.file("draft.txt"), self.agent) {
             (Some(found), _) if found == text => Cell::Honoured,
             (None, Agent::Qwen) if self.model_saw(REWRITTEN + 1, &text) => Cell::Replaced("denied, with advice"),
@@ -246,7 +246,7 @@ impl Traces<'_> {
     }
 
     fn replaced(&self) -> Cell {
-        let is_replaced = self.model_saw(SHELL + 1, &self.said("replaced by"));
+        let is_replaced = self.model_saw(SHELL + 1, &self.hook_text("replaced by"));
         match (is_replaced, self.model_saw(SHELL + 1, OUTPUT), self.agent) {
             (true, false, _) => Cell::Honoured,
             (true, true, Agent::Qwen) => Cell::Replaced("added as context"),
@@ -255,10 +255,10 @@ impl Traces<'_> {
         }
     }
 
-    fn told(&self) -> Cell {
+    fn context_given(&self) -> Cell {
         // The plugin speaks at the prompt, the command hook after the shell command.
         let step = if self.hooks == Hooks::Xcode { 0 } else { SHELL + 1 };
-        match self.model_saw(step, &self.said("context by")) {
+        match self.model_saw(step, &self.hook_text("context by")) {
             true => Cell::Honoured,
             false => Cell::Failed("the model did not see the context".to_owned()),
         }

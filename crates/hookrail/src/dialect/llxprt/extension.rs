@@ -19,7 +19,7 @@ pub(super) fn load_all(folder: &Path, project: &Path, reading: &mut SourceReader
     let mut hooks = Vec::new();
     let mut found = Vec::new();
     let enablement = read_enablement(folder, reading, &mut found);
-    for entry in reading.list(place(folder), &mut found) {
+    for entry in reading.list_folder(place(folder), &mut found) {
         if entry.is_folder() {
             hooks.extend(load(&entry.path, &enablement, project, reading, &mut found));
         }
@@ -31,7 +31,7 @@ pub(super) fn load_all(folder: &Path, project: &Path, reading: &mut SourceReader
 fn read_enablement(folder: &Path, reading: &mut SourceReader<'_>, found: &mut Vec<Diagnostic>) -> ExtensionEnablement {
     let file = folder.join("extension-enablement.json");
     let read = reading.read_document(place(&file), found, |document| ExtensionEnablement::read(&document));
-    read.any().unwrap_or_default()
+    read.into_value().unwrap_or_default()
 }
 
 fn place(path: &Path) -> SourceId<'_> {
@@ -60,7 +60,7 @@ fn load(
         judged((owner, hooks.unwrap_or_default()), problems)
     });
     let mut broken = matches!(about, Source::Unusable(_));
-    let Some((owner, mut hooks)) = about.any() else {
+    let Some((owner, mut hooks)) = about.into_value() else {
         return if broken { not_loaded(dir, &manifest, Vec::new(), found) } else { Vec::new() };
     };
     if enablement.disables(&owner.id, project) {
@@ -78,7 +78,7 @@ fn load(
             judged(hooks.unwrap_or_default(), problems)
         });
         broken |= matches!(own, Source::Unusable(_));
-        hooks = own.any().unwrap_or_default();
+        hooks = own.into_value().unwrap_or_default();
     }
     if broken { not_loaded(dir, &manifest, hooks, found) } else { hooks }
 }

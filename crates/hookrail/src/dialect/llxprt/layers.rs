@@ -147,7 +147,7 @@ fn place(kind: SourceKind, path: &Path) -> SourceId<'_> {
 
 fn layer(kind: SourceKind, file: PathBuf, reading: &mut SourceReader<'_>, found: &mut Vec<Diagnostic>) -> Layer {
     let read = reading.read_document(place(kind, &file), found, |document| settings::read(&document, kind));
-    Layer { kind, file, settings: read.any().unwrap_or_default() }
+    Layer { kind, file, settings: read.into_value().unwrap_or_default() }
 }
 
 /// A switch or a list acts on its own layer and on those with less authority; what a project brings acts on the
@@ -163,18 +163,18 @@ fn reaches(from: SourceKind, to: SourceKind) -> bool {
 fn enablement(hook: &Hook, kind: SourceKind, layers: &[Layer], switched_on: bool) -> Enablement {
     for layer in layers.iter().filter(|layer| reaches(layer.kind, kind)) {
         if let Some(Switch::Off(key)) = layer.settings.switch {
-            return Enablement::SwitchedOff(by(layer, key));
+            return Enablement::SwitchedOff(describe_setting(layer, key));
         }
     }
     for layer in layers.iter().filter(|layer| reaches(layer.kind, kind)) {
         if layer.settings.disabled.iter().any(|name| *name == *hook.label) {
-            return Enablement::Disabled(by(layer, "the list of disabled hooks"));
+            return Enablement::Disabled(describe_setting(layer, "the list of disabled hooks"));
         }
     }
     if switched_on { Enablement::Active } else { Enablement::NeverSwitchedOn }
 }
 
-fn by(layer: &Layer, what: &str) -> Arc<str> {
+fn describe_setting(layer: &Layer, what: &str) -> Arc<str> {
     format!("{what} in the {} settings ({})", layer.kind, layer.file.display()).into()
 }
 

@@ -48,10 +48,10 @@ pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end
     if *end.how() == RawEnd::Exited(2) {
         let message = format!("hook `{hook}` exited with 2, which has no meaning of its own for plugins");
         let hint = "print {\"decision\": \"deny\"} and exit with 0, or set `failurePolicy` to \"block\"";
-        diagnostics.push(about(hook, Code::ExitStatusWithoutMeaning, message).hint(hint));
+        diagnostics.push(hook_diagnostic(hook, Code::ExitStatusWithoutMeaning, message).hint(hint));
     }
     let (kind_of_end, answer) = match (end.how(), end.failure()) {
-        (RawEnd::Exited(_), None) => match spoken(&stdout) {
+        (RawEnd::Exited(_), None) => match parse_stdout(&stdout) {
             ParsedStdout::Answer(answer) => {
                 diagnostics.extend(without_effect(hook, kind, &stdout));
                 (EndKind::Answered, Some(answer))
@@ -59,7 +59,7 @@ pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end
             ParsedStdout::Nothing => (EndKind::Silent, None),
             ParsedStdout::NotJson(why) | ParsedStdout::Invalid(why) => {
                 let message = format!("hook `{hook}` gave no valid decision and counts as allow: {why}");
-                diagnostics.push(about(hook, Code::BadOutput, message));
+                diagnostics.push(hook_diagnostic(hook, Code::BadOutput, message));
                 (EndKind::BadOutput, None)
             }
         },
@@ -69,10 +69,10 @@ pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end
     };
     if *end.how() != RawEnd::Exited(0)
         && !end.stdout().is_truncated()
-        && let ParsedStdout::Answer(Answer { verdict: AnswerDecision::Deny, .. }) = spoken(&stdout)
+        && let ParsedStdout::Answer(Answer { verdict: AnswerDecision::Deny, .. }) = parse_stdout(&stdout)
     {
         let message = format!("hook `{hook}` said `deny` but failed, so that does not count");
-        diagnostics.push(about(hook, Code::DecisionDiscarded, message));
+        diagnostics.push(hook_diagnostic(hook, Code::DecisionDiscarded, message));
     }
     let decides = can(kind) != Abilities::NONE;
     let decision = answer.as_ref().filter(|_| decides).map(|answer| match answer.verdict {
@@ -97,7 +97,7 @@ fn failed(hook: &Hook, on_failure: OnFailure, end: EndKind, how: &RawEnd) -> (En
     (end, answer)
 }
 
-fn about(hook: &Hook, code: Code, message: String) -> Diagnostic {
+fn hook_diagnostic(hook: &Hook, code: Code, message: String) -> Diagnostic {
     Diagnostic::new(code, message).at(hook.origin.location.clone())
 }
 
@@ -109,7 +109,7 @@ fn without_effect(hook: &Hook, kind: EventKind, stdout: &str) -> Vec<Diagnostic>
     if let Some(key) = value.repeated_member() {
         let used = if key == "decision" { "strictest" } else { "last" };
         let message = format!("hook `{hook}`: duplicate key `{key}` in its answer; the {used} value is used");
-        found.push(about(hook, Code::AnswerDuplicateKey, message).hint("write every key once"));
+        found.push(hook_diagnostic(hook, Code::AnswerDuplicateKey, message).hint("write every key once"));
     }
     let modifies = object.get("decision").and_then(Json::as_str).as_deref() == Some("modify");
     let fields = [
@@ -128,7 +128,7 @@ fn without_effect(hook: &Hook, kind: EventKind, stdout: &str) -> Vec<Diagnostic>
         } else {
             continue;
         };
-        found.push(about(hook, code, format!("`{field}` of hook `{hook}` {problem}")));
+        found.push(hook_diagnostic(hook, code, format!("`{field}` of hook `{hook}` {problem}")));
     }
     found
 }
@@ -139,7 +139,7 @@ fn trimmed(stdout: &str) -> &str {
 }
 
 /// What standard output says. All of it must be one object.
-pub(super) fn spoken(stdout: &str) -> ParsedStdout {
+pub(super) fn parse_stdout(stdout: &str) -> ParsedStdout {
     let text = trimmed(stdout);
     if text.is_empty() {
         return ParsedStdout::Nothing;
@@ -175,7 +175,7 @@ pub(super) fn spoken(stdout: &str) -> ParsedStdout {
 /// A hint for hooks that print something before their decision.
 fn last_line(text: &str) -> &'static str {
     let alone = text.lines().last().filter(|_| text.lines().count() > 1);
-    match alone.map(spoken) {
+    match alone.map(parse_stdout) {
         Some(ParsedStdout::Answer(_)) => "; its last line alone would be a decision, so print nothing else",
         _ => "",
     }

@@ -1,6 +1,6 @@
 //! The breadcrumbs of this dialect: what its users look for in the debug log to see whether a hook ran.
 
-use super::answer::{Answer, AnswerDecision, ParsedStdout, spoken};
+use super::answer::{Answer, AnswerDecision, ParsedStdout, parse_stdout};
 use crate::breadcrumb::Breadcrumb;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::DialectId;
@@ -20,7 +20,7 @@ pub(super) fn of_run(hook: &Hook, kind: EventKind, end: &RunEnd) -> Vec<Breadcru
     match end.how() {
         RawEnd::Exited(0) if end.stdout().is_truncated() => failed("too much output".to_owned()),
         RawEnd::Exited(0) => {
-            let (decision, problem) = match spoken(&end.stdout().lossy()) {
+            let (decision, problem) = match parse_stdout(&end.stdout().lossy()) {
                 ParsedStdout::Answer(answer) => (word(&answer), None),
                 ParsedStdout::Nothing => ("allow", None),
                 ParsedStdout::NotJson(_) => {

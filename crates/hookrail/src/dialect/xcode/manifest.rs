@@ -142,7 +142,7 @@ impl Manifest {
                 found.push(Diagnostic::new(Code::FileUnreadable, message).at(Location::whole_file(&file)));
                 Vec::new()
             }
-            read => read.any().unwrap_or_default(),
+            read => read.into_value().unwrap_or_default(),
         }
     }
 }
@@ -180,11 +180,11 @@ pub(super) fn is_component(text: &str) -> bool {
 
 /// The file by its one real name, when that is inside the plugin.
 fn inside(dir: &Path, file: &Path, reading: &mut SourceReader<'_>) -> Result<PathBuf, Diagnostic> {
-    let real = reading.real(file).map_err(|error| {
+    let real = reading.real_path(file).map_err(|error| {
         let message = format!("`{}` cannot be read: {error}", file.display());
         Diagnostic::new(Code::FileUnreadable, message)
     })?;
-    let root = reading.real(dir).unwrap_or_else(|_| dir.to_owned());
+    let root = reading.real_path(dir).unwrap_or_else(|_| dir.to_owned());
     if !real.starts_with(&root) {
         let message = format!("`{}` is outside of the plugin, so it is not read", file.display());
         let hint = "keep the file in the plugin's own folder, and name it relative to that";

@@ -122,7 +122,7 @@ fn installed(places: &PluginPlaces, reading: &mut SourceReader<'_>, found: &mut 
         let candidates = records.iter().filter_map(of).collect();
         Parsed::usable(candidates, problems)
     });
-    read.any().unwrap_or_default()
+    read.into_value().unwrap_or_default()
 }
 
 fn from_record(
@@ -157,7 +157,7 @@ fn from_record(
 fn in_project(places: &PluginPlaces, reading: &mut SourceReader<'_>, found: &mut Vec<Diagnostic>) -> Vec<Candidate> {
     let Some(folder) = places.project_plugins() else { return Vec::new() };
     let is_hidden = |path: &Path| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-    let entries = reading.list(manifest::place(&folder, SourceKind::Project), found).into_iter();
+    let entries = reading.list_folder(manifest::place(&folder, SourceKind::Project), found).into_iter();
     entries
         .filter(|entry| entry.is_folder() || entry.kind == EntryKind::DanglingLink)
         .filter(|entry| !is_hidden(&entry.path))

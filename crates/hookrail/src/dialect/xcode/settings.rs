@@ -158,5 +158,5 @@ fn document(
     reading: &mut SourceReader<'_>,
     found: &mut Vec<Diagnostic>,
 ) -> Option<Document> {
-    reading.read_document(place(file, kind), found, |document| Parsed::usable(document, Vec::new())).any()
+    reading.read_document(place(file, kind), found, |document| Parsed::usable(document, Vec::new())).into_value()
 }

@@ -41,7 +41,7 @@ pub(super) fn launch(hook: &Hook, event: &Event) -> Launch {
     let mut known_before = HashMap::new();
     let translated = shell::translate(command, &mut |content| {
         if is_known(content) {
-            return handed.over(content).map_or(Meaning::Verbatim, Meaning::Known);
+            return handed.hand_over(content).map_or(Meaning::Verbatim, Meaning::Known);
         }
         once(&mut known_before, content, || meaning(command, content, environment))
     });
@@ -121,7 +121,7 @@ struct HandedVariables<'h> {
 
 impl HandedVariables<'_> {
     /// Hands a value over and names the variable that holds it; nothing when there is no such value.
-    fn over(&mut self, known: &str) -> Option<String> {
+    fn hand_over(&mut self, known: &str) -> Option<String> {
         let owner = self.hook.owner.as_ref();
         let (name, value) = match known {
             "pluginDir" => ("HOOKRAIL_PLUGIN_DIR".to_owned(), text(owner?.dir.clone())),

@@ -113,7 +113,8 @@ fn sorted_files(
     problems: &mut Vec<Diagnostic>,
 ) -> Vec<PathBuf> {
     let is_hidden = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-    let entries = reading.list(SourceId { path: folder, kind, dialect: Some(DialectId::Xcsh) }, problems).into_iter();
+    let entries =
+        reading.list_folder(SourceId { path: folder, kind, dialect: Some(DialectId::Xcsh) }, problems).into_iter();
     entries.filter(|entry| entry.kind == EntryKind::File && !is_hidden(&entry.path)).map(|entry| entry.path).collect()
 }
 
