@@ -25,12 +25,12 @@ const LONGEST: usize = 256;
 #[derive(Debug)]
 pub(super) struct InForce {
     pub(super) snapshot: Arc<Snapshot>,
-    plans: Box<[Mutex<KeptPlan>]>,
+    plans: Box<[Mutex<CachedPlan>]>,
 }
 
 /// The text that came last for a place.
 #[derive(Debug, Default)]
-struct KeptPlan {
+struct CachedPlan {
     /// The kind of the event and the text: all that a plan depends on.
     event: Option<EventKind>,
     text: String,
@@ -39,7 +39,7 @@ struct KeptPlan {
     plan: Option<Arc<Plan>>,
 }
 
-impl KeptPlan {
+impl CachedPlan {
     fn is_for(&self, event: EventKind, text: &str) -> bool {
         self.event == Some(event) && self.text == text
     }
@@ -96,11 +96,11 @@ impl InForce {
     }
 
     /// The plan that was made before for events of a kind about something, such as a tool's name, if it is kept.
-    pub(super) fn kept(&self, event: EventKind, text: &str) -> Option<Arc<Plan>> {
+    pub(super) fn cached_plan(&self, event: EventKind, text: &str) -> Option<Arc<Plan>> {
         lock(self.place(event, text)?).plan_for(event, text)
     }
 
-    fn place(&self, event: EventKind, text: &str) -> Option<&Mutex<KeptPlan>> {
+    fn place(&self, event: EventKind, text: &str) -> Option<&Mutex<CachedPlan>> {
         let place = usize::try_from(fingerprint(event, text) % PLACES as u64).ok()?;
         self.plans.get(place)
     }
