@@ -35,7 +35,7 @@ impl JsonObject {
     }
 
     /// Adds what each dialect alone has to say.
-    fn each(self, members: impl Fn(DialectId) -> Vec<(&'static str, Json)>) -> Self {
+    fn add_dialect_members(self, members: impl Fn(DialectId) -> Vec<(&'static str, Json)>) -> Self {
         DialectId::ORDER.into_iter().flat_map(members).fold(self, |document, (key, value)| document.add(key, value))
     }
 }
@@ -83,7 +83,7 @@ pub fn outcome_document(outcome: &Outcome) -> Json {
         .raw("nativeResponse", outcome.native_response.as_ref())
         .raw("toolConfig", tool_config.as_ref())
         .raw("result", result.as_ref())
-        .each(|dialect| dialect.contract().outcome_members(outcome))
+        .add_dialect_members(|dialect| dialect.contract().outcome_members(outcome))
         .list("runs", outcome.runs.iter().map(run))
         .list("skipped", outcome.skipped.iter().map(skipped))
         .list("diagnostics", outcome.diagnostics.iter().map(diagnostic))
@@ -128,7 +128,7 @@ pub fn explain_document(plan: &Plan) -> Json {
     });
     JsonObject::new()
         .add("event", json!(plan.event.name()))
-        .each(|dialect| dialect.contract().plan_members(plan))
+        .add_dialect_members(|dialect| dialect.contract().plan_members(plan))
         .list("plan", planned)
         .list("skipped", plan.skipped.iter().map(skipped))
         .list("diagnostics", plan.diagnostics.iter().map(diagnostic))

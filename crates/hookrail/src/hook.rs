@@ -221,7 +221,7 @@ impl Trust {
     }
 
     /// What the hook is; none for a hook that needs no trust.
-    pub(crate) fn taken(&self) -> Option<&Fingerprint> {
+    pub(crate) fn any_fingerprint(&self) -> Option<&Fingerprint> {
         match self {
             Self::ForThisRun(taken) | Self::Granted(taken) | Self::Never(taken) | Self::Changed(taken) => Some(taken),
             Self::NotNeeded => None,

@@ -64,7 +64,7 @@ pub enum Health {
 
 impl Health {
     /// What the end alone tells: a hook that answered or kept silent is well.
-    pub(crate) fn of(end: EndKind) -> Self {
+    pub(crate) fn from_end(end: EndKind) -> Self {
         if matches!(end, EndKind::Answered | EndKind::Silent) { Self::Well } else { Self::Failed }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hookrail::document::explain_document;
 use hookrail::plan::Plan;
 use hookrail::{Json, JsonObject};
-use hookrail_bridge::tools::{ToolCall, dialect_names};
+use hookrail_bridge::tools::{AgentToolCall, dialect_names};
 use hookrail_bridge::{Agent, Loss};
 use serde_json::json;
 
@@ -63,7 +63,7 @@ fn in_neutral_words(args: &EventArgs, agent: Option<Agent>) -> EventArgs {
     if let Some(event) = agent.find_event(&args.name) {
         args.name = event.kind.name().to_owned();
     }
-    args.tool = args.tool.map(|tool| ToolCall::read(agent, &tool, Json::empty_object()).name);
+    args.tool = args.tool.map(|tool| AgentToolCall::read(agent, &tool, Json::empty_object()).name);
     args
 }
 

@@ -158,7 +158,7 @@ impl<D: Protocol> Part<D> {
         }
         slot.asked_about = event.kind().spec().judged.and_then(|field| event.field(field).cloned());
         if let Some(how) = cannot_be_asked(&slot.planned) {
-            self.take(at, &RunEnd::NotRun(how), event);
+            self.accept_end(at, &RunEnd::NotRun(how), event);
             return None;
         }
         let planned = slot.planned.clone();
@@ -170,7 +170,7 @@ impl<D: Protocol> Part<D> {
     }
 
     /// Takes the end of the run at a place.
-    fn take(&mut self, at: usize, end: &RunEnd, event: &mut Event) {
+    fn accept_end(&mut self, at: usize, end: &RunEnd, event: &mut Event) {
         let Some(slot) = self.slots.get_mut(at) else { return };
         if *end.how() == RawEnd::ContentChanged && !slot.planned.guards(event.kind()) {
             slot.left_out = Some(LeftOut::ContentChanged);
@@ -224,7 +224,7 @@ impl<D: Protocol> Part<D> {
         Some(Accepted { judged: value(judged, field), after: value(&after, field) })
     }
 
-    fn local(&self, run: RunId) -> Option<usize> {
+    fn slot_index(&self, run: RunId) -> Option<usize> {
         run.index().checked_sub(self.first_run)
     }
 }
@@ -246,13 +246,13 @@ impl<D: Protocol> AnyPart for Part<D> {
     }
 
     fn ended(&mut self, run: RunId, end: &RunEnd, event: &mut Event) {
-        if let Some(at) = self.local(run) {
-            self.take(at, end, event);
+        if let Some(at) = self.slot_index(run) {
+            self.accept_end(at, end, event);
         }
     }
 
     fn left_out(&mut self, run: RunId) {
-        let Some(slot) = self.local(run).and_then(|at| self.slots.get_mut(at)) else { return };
+        let Some(slot) = self.slot_index(run).and_then(|at| self.slots.get_mut(at)) else { return };
         slot.run = Some(HookRun {
             hook: Arc::clone(&slot.planned.hook),
             end: EndKind::Detached,

@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 
 use super::HookSystem;
 use super::background::SessionStarts;
-use super::drive::Parts;
+use super::drive::EngineParts;
 use super::engine::EngineRuntime;
 use super::notify::Sender;
 use crate::breadcrumb::DebugLog;
@@ -92,7 +92,7 @@ enum ProjectTrust {
 /// A built description.
 pub(super) struct Settings {
     described: Builder,
-    pub(super) parts: Arc<Parts>,
+    pub(super) parts: Arc<EngineParts>,
     disabled: disabled::Disabled,
 }
 
@@ -263,7 +263,7 @@ impl Builder {
         let debug_log = DebugLog::new(dialect::log_files(&environment));
         let depth = text_in(&environment, "HOOKRAIL_DEPTH").and_then(|depth| depth.parse().ok()).unwrap_or(0);
         let environment = Arc::new(environment);
-        let parts = Parts {
+        let parts = EngineParts {
             world: ProcessWorld {
                 module_ground: ModuleGround::new(&environment),
                 environment,
@@ -333,7 +333,7 @@ impl Settings {
         let mut policy = loaded.common.policy;
         policy.sandbox_floors.user.extend(self.described.sandbox_floors.iter().cloned());
         for hook in &mut hooks {
-            hook.sandbox_floors = policy.sandbox_floors.of(hook.authority());
+            hook.sandbox_floors = policy.sandbox_floors.floors_for(hook.authority());
         }
         let mut snapshot = Snapshot::new(hooks, diagnostics).with_policy(policy);
         snapshot.switch = self.described.switch.clone();
@@ -367,7 +367,8 @@ impl Settings {
         for module in modules {
             let allowed = self.parts.world.limits.for_trust(&module.trust).capabilities;
             let granted = module.trust.fingerprint().and_then(Fingerprint::capabilities);
-            module.capabilities = Some(granted.map_or_else(|| allowed.clone(), |granted| allowed.and(granted)));
+            module.capabilities =
+                Some(granted.map_or_else(|| allowed.clone(), |granted| allowed.intersection(granted)));
         }
         let store = self.trust_files();
         let store_folders = store.iter().filter_map(|file| file.parent()).map(Path::to_owned);

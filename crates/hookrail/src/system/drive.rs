@@ -35,7 +35,7 @@ use crate::run::{
 };
 
 /// What hooks are run with.
-pub(super) struct Parts {
+pub(super) struct EngineParts {
     pub(super) world: ProcessWorld,
     pub(super) modules: Option<Arc<dyn ModuleRunner>>,
     pub(super) notify: Sender,
@@ -51,7 +51,7 @@ pub(super) struct Parts {
 }
 
 /// An event that is about to be driven.
-pub(super) struct Fired {
+pub(super) struct FireJob {
     pub(super) id: FireId,
     pub(super) firing: Box<Firing>,
     pub(super) host: Arc<dyn Host>,
@@ -72,7 +72,7 @@ struct FireContext {
 
 /// Drives events.
 pub(super) struct Driver {
-    parts: Arc<Parts>,
+    parts: Arc<EngineParts>,
     driven_by: DrivenBy,
 }
 
@@ -94,7 +94,7 @@ enum DrivenBy {
 
 impl Driver {
     /// A driver for the engine's thread.
-    pub(super) fn on_engine(parts: Arc<Parts>) -> Self {
+    pub(super) fn on_engine(parts: Arc<EngineParts>) -> Self {
         Self {
             parts,
             driven_by: DrivenBy::Engine { terminations: Mutex::default(), background: Background::default() },
@@ -131,8 +131,8 @@ impl Driver {
     }
 
     /// Takes an event from its plan to its outcome.
-    pub(super) async fn drive(self: Arc<Self>, fired: Fired) -> Outcome {
-        let Fired { id, firing, host, detached, cancel, cancelled_by } = fired;
+    pub(super) async fn drive(self: Arc<Self>, fired: FireJob) -> Outcome {
+        let FireJob { id, firing, host, detached, cancel, cancelled_by } = fired;
         let context = FireContext { id, host, cancel: cancel.clone() };
         match cancelled_by {
             None => self.drive_all(firing, detached, context).await,
@@ -234,7 +234,7 @@ impl Driver {
 
     /// Lets the hooks end that prepare a session, before its first prompt is looked at.
     async fn wait_for_session_start(&self, context: &FireContext) {
-        let starts = self.parts.session_starts.take();
+        let starts = self.parts.session_starts.take_runs();
         if starts.is_empty() {
             return;
         }
@@ -306,12 +306,12 @@ impl Driver {
         context: &FireContext,
         surroundings: &mut Surroundings,
     ) -> Result<ModuleReturn, RawEnd> {
-        let Parts { world: shared, modules, .. } = &*self.parts;
+        let EngineParts { world: shared, modules, .. } = &*self.parts;
         let hook = &request.hook;
         if !hook.trust.still_holds(cwd) {
             return Err(RawEnd::ContentChanged);
         }
-        let sandbox = shared.sandboxes.of(hook, shared.sandbox_place()).map_err(RawEnd::SpawnFailed)?;
+        let sandbox = shared.sandboxes.sandbox_for(hook, shared.sandbox_place()).map_err(RawEnd::SpawnFailed)?;
         let runner = modules.as_ref().ok_or(RawEnd::SpawnFailed(SpawnFailure::NoRunner))?;
         surroundings.unenforced = sandbox.as_ref().map(|sandbox| sandbox.missing().to_vec()).unwrap_or_default();
         let payload = String::from_utf8_lossy(&request.input);
@@ -346,7 +346,7 @@ impl Driver {
             return RunEnd::NotRun(RawEnd::Cancelled);
         };
         // Whether the hook is still what was granted is looked at inside, because a file can change while its hook waits.
-        let Parts { world, pool, .. } = &*self.parts;
+        let EngineParts { world, pool, .. } = &*self.parts;
         let result = run_process(ProcessRun { world, pool, wait, cancel }, request).await;
         result.terminations.into_iter().for_each(|termination| self.finish_later(termination));
         RunEnd::Process(result.end)

@@ -395,8 +395,8 @@ impl HookSystem {
     }
 
     /// An event that is about to be driven.
-    fn fired(&self, firing: Box<Firing>, options: FireOptions) -> drive::Fired {
-        drive::Fired {
+    fn fired(&self, firing: Box<Firing>, options: FireOptions) -> drive::FireJob {
+        drive::FireJob {
             id: self.parts().notify.next_id(),
             firing,
             host: options.host.unwrap_or_else(|| Arc::new(NoHost)),
@@ -412,7 +412,7 @@ impl HookSystem {
             return None;
         }
         let in_force = self.inner.in_force.load();
-        let plan = in_force.kept(kind, tool).filter(|plan| plan.parts.is_empty())?;
+        let plan = in_force.cached_plan(kind, tool).filter(|plan| plan.parts.is_empty())?;
         Some(Firing::without_hooks(&in_force.snapshot, &plan, Some(input)))
     }
 
@@ -461,7 +461,7 @@ impl HookSystem {
         }
     }
 
-    fn parts(&self) -> &Arc<drive::Parts> {
+    fn parts(&self) -> &Arc<drive::EngineParts> {
         &self.inner.settings.parts
     }
 }

@@ -6,7 +6,7 @@ use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use hookrail_bridge::{Agent, Session};
+use hookrail_bridge::{Agent, BridgeSession};
 
 /// Sessions that were not used for this long are forgotten.
 const FORGET_AFTER: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -23,7 +23,7 @@ pub(super) struct SessionFile {
     file: File,
     path: PathBuf,
     /// What is remembered.
-    pub(super) session: Session,
+    pub(super) session: BridgeSession,
 }
 
 /// The folder with everything that the bridge of an agent remembers.
@@ -94,7 +94,7 @@ pub(crate) fn recorded_losses(folder: &Path) -> BTreeMap<String, u64> {
         if !entry.file_name().to_string_lossy().starts_with("session-") {
             continue;
         }
-        let session: Session = serde_json::from_str(&read(&entry.path())).unwrap_or_default();
+        let session: BridgeSession = serde_json::from_str(&read(&entry.path())).unwrap_or_default();
         for (name, count) in session.losses {
             let total = totals.entry(name).or_default();
             *total = total.saturating_add(count);
@@ -149,7 +149,7 @@ pub(super) fn remove_old_sessions(folder: &Path, now: SystemTime) {
         let is_session = entry.file_name().to_string_lossy().starts_with("session-");
         if is_session && age.is_some_and(|age| age > FORGET_AFTER) {
             let text = File::open(entry.path()).and_then(|file| read_limited(&file)).unwrap_or_default();
-            let session: Session = serde_json::from_str(&text).unwrap_or_default();
+            let session: BridgeSession = serde_json::from_str(&text).unwrap_or_default();
             // If the file cannot be removed now, the next session tries again.
             if std::fs::remove_file(entry.path()).is_ok() {
                 let _ = add_losses(folder, &session.losses);
@@ -201,7 +201,7 @@ mod tests {
         }
         assert_eq!(SessionFile::open(&own, "../../etc/passwd").unwrap().session.prompt, "hello");
         std::fs::write(&path, "{").unwrap();
-        assert_eq!(SessionFile::open(&own, "../../etc/passwd").unwrap().session, Session::default());
+        assert_eq!(SessionFile::open(&own, "../../etc/passwd").unwrap().session, BridgeSession::default());
     }
 
     #[test]
