@@ -9,7 +9,7 @@ use hookrail::{Decision, Effects, EventKind, Json};
 
 use crate::effect::{EffectKind, Handling};
 use crate::loss::Loss;
-use crate::request::{AgentRequest, RefusedRequest};
+use crate::request::{AgentRequest, Pass, RefusedRequest};
 use crate::session::{BridgeSession, MAX_AGENT_END_DENIALS, PendingStop, StopReach};
 use crate::{Agent, AnswerForm};
 
@@ -147,6 +147,20 @@ impl Answer {
             return Self::denial(refused.agent, refused.event, &text);
         }
         Self { stderr: Some(text), ..Self::silent() }
+    }
+
+    /// The answer to what is not fired. An event that this version does not know passes, because an update of the agent must
+    /// not stop all work, but it does not pass without a word.
+    #[must_use]
+    pub fn passed(agent: Agent, pass: &Pass) -> Self {
+        let stderr = match pass {
+            Pass::UnknownEvent { name } => {
+                let title = agent.title();
+                Some(format!("hookrail: this version does not know the event {name:?} of {title}; no hook was asked"))
+            }
+            Pass::EmptyPrompt | Pass::MachineMadePrompt | Pass::PieceOfResponse | Pass::CompressionCheck => None,
+        };
+        Self { stderr, ..Self::silent() }
     }
 
     /// The answer that a pending stop demands, if it does: gating events are denied without asking any hook.

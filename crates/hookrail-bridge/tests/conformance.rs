@@ -144,7 +144,7 @@ fn check(agent: Agent, case: Case) -> Vec<String> {
     let answer = match request::read(&incoming) {
         Err(refused) => Answer::refusal(&refused),
         Ok(Reading::Pass(pass)) => {
-            let name = match pass {
+            let name = match &pass {
                 Pass::UnknownEvent { .. } => "unknown-event",
                 Pass::EmptyPrompt => "empty-prompt",
                 Pass::MachineMadePrompt => "machine-made-prompt",
@@ -154,7 +154,7 @@ fn check(agent: Agent, case: Case) -> Vec<String> {
             if case.passes.as_deref() != Some(name) {
                 failures.push(format!("passes as `{name}`"));
             }
-            Answer::silent()
+            Answer::passed(agent, &pass)
         }
         Ok(Reading::Fire(request)) => {
             if let Some(pass) = case.passes {

@@ -2,7 +2,7 @@
 //! to the engine's JSON documents.
 
 mod agent;
-mod bridge;
+pub(crate) mod bridge;
 mod check;
 mod completions;
 mod demo;
