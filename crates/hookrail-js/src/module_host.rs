@@ -221,7 +221,7 @@ impl ModuleHost {
             }
             WorkerMessage::Draw { component, width, reply } => {
                 if let Some(instance) = &mut self.instance {
-                    // The runner numbers calls from zero. The high bit keeps the numbers that are made here apart from
+                    // The runner counts its calls from 1. The high bit keeps the numbers that are made here apart from
                     // those.
                     let number = instance.shared.next_number() | 1 << 30;
                     let state = instance.shared.state_mut();

@@ -233,7 +233,7 @@ impl Shared {
         self.state.get_mut()
     }
 
-    /// The project, environment and capabilities of the call in progress.
+    /// The directory, environment and capabilities that the module has now.
     pub(crate) fn world(&self) -> Arc<ModuleWorld> {
         Arc::clone(&self.state().world)
     }

@@ -196,7 +196,7 @@ fn read_source(shared: &Shared, path: &Path) -> Result<Arc<[u8]>, LoadFailure> {
     Ok(bytes.into())
 }
 
-/// Refuses a file whose content differs from what was inspected and trusted.
+/// Refuses a file that has changed since the module was trusted, or that was not covered then.
 fn check_grant(shared: &Shared, path: &Path, bytes: &Arc<[u8]>) -> Result<(), LoadFailure> {
     let digest = shared.state().sources.version.add(path, bytes);
     let world = shared.world();

@@ -1,8 +1,8 @@
 //! The configuration in force, with the plans that were made under it.
 //!
-//! What an event's plan depends on is one short text, above all the tool's name, and a session asks about the same few
-//! tools again and again. The last plans are kept, each in a place that its text chooses, so their number is bounded
-//! whatever names come. A new configuration begins without plans.
+//! The plan of an event depends on one short text, mostly the tool's name, and a session uses the same few tools again
+//! and again. The last plans are cached in slots that are chosen by a hash of the text, so their number is bounded for
+//! any names. A new configuration starts with an empty cache.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,21 +14,21 @@ use crate::firing::Plan;
 use crate::json::Json;
 use crate::snapshot::Snapshot;
 
-/// The number of plans that are kept. Two texts that want the same place push each other out, which costs the time of
-/// planning again and nothing else.
+/// The number of cached plans. Two texts with the same slot replace each other, which costs planning again and nothing
+/// else.
 const PLACES: usize = 256;
 
-/// The longest text whose plan is kept, in bytes.
+/// The longest text whose plan is cached, in bytes.
 const LONGEST: usize = 256;
 
-/// A snapshot and its plans.
+/// A snapshot and its cached plans.
 #[derive(Debug)]
 pub(super) struct InForce {
     pub(super) snapshot: Arc<Snapshot>,
     plans: Box<[Mutex<CachedPlan>]>,
 }
 
-/// The plan that was made last for a place.
+/// The last plan of a slot.
 #[derive(Debug, Default)]
 struct CachedPlan {
     /// The text that the plan depends on, beside the kind of the event.
@@ -63,19 +63,19 @@ impl InForce {
         if let Some(plan) = lock(place).plan_for(event.kind(), text) {
             return plan;
         }
-        // Made without the lock: with very many hooks the first plan takes a moment.
+        // Planned without the lock: with very many hooks the first plan takes a moment.
         let plan = make();
         let mut kept = lock(place);
         kept.text.clear();
         kept.text.push_str(text);
-        // What was there is dropped without the lock.
+        // The replaced plan is dropped without the lock.
         let before = kept.plan.replace(Arc::clone(&plan));
         drop(kept);
         drop(before);
         plan
     }
 
-    /// The plan that was made before for events of a kind about something, such as a tool's name, if it is kept.
+    /// The cached plan for events of a kind with this text, such as a tool's name.
     pub(super) fn cached_plan(&self, event: EventKind, text: &str) -> Option<Arc<Plan>> {
         lock(self.place(event, text)?).plan_for(event, text)
     }
@@ -86,16 +86,16 @@ impl InForce {
     }
 }
 
-/// A number that differs for most texts (FNV-1a). Nothing but speed depends on it.
+/// A hash of the event and the text (FNV-1a). It only has to be fast; a collision costs planning again.
 fn fingerprint(event: EventKind, text: &str) -> u64 {
     let start = 0xcbf2_9ce4_8422_2325 ^ event as u64;
     text.bytes().fold(start, |number, byte| (number ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// The text of the one field that the matchers of all dialects are compared with; nothing if there are several such
-/// fields, or if the text is too long to be kept or is written with escapes.
+/// The text of the only field that the matchers of all dialects are compared with; nothing if there are several such
+/// fields, or if the text is too long to be cached or contains escapes.
 fn deciding_text(event: &Event) -> Option<&str> {
-    // A plan also depends on this, which is rare enough not to be kept.
+    // A plan also depends on whether the event is a launch. An event that is none is too rare to be cached.
     if !event.is_launch() {
         return None;
     }
