@@ -264,7 +264,7 @@ impl ModuleHost {
             ModuleJob::Event { name, payload } => self.turn(PreludeFunction::Dispatch, (number, name, payload)),
             ModuleJob::Command { name, arguments } => self.turn(PreludeFunction::Command, (number, name, arguments)),
             ModuleJob::Render { message, expanded, width } => {
-                self.turn(PreludeFunction::Render, (number, message, expanded, width))
+                self.turn(PreludeFunction::Render, (number, message, expanded, width));
             }
         }
         self.after_turn();
