@@ -142,7 +142,7 @@ impl Guard {
         if let Some(input) = before.effects.tool_input.clone() {
             result.input = input;
         }
-        if let Some(reason) = self.refused(Operation::named(&call.tool), &result.input, &before.effects).await {
+        if let Some(reason) = self.refused(Operation::named(&call.tool), &result.input, &before).await {
             return result.denied(&reason);
         }
         // An agent that must stop starts nothing more.
