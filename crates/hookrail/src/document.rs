@@ -43,6 +43,24 @@ impl JsonObject {
 /// The document of an outcome.
 #[must_use]
 pub fn outcome_document(outcome: &Outcome) -> Json {
+    outcome_members(outcome, usize::MAX).to_json()
+}
+
+/// The document of an outcome for a record: of the hooks that did not run only the first are listed, and `moreSkipped`
+/// counts the others. With thousands of hooks every record would list them all.
+#[must_use]
+pub fn recorded_outcome_document(outcome: &Outcome) -> Json {
+    let members = outcome_members(outcome, MOST_SKIPPED_IN_RECORD);
+    match outcome.skipped.len().saturating_sub(MOST_SKIPPED_IN_RECORD) {
+        0 => members.to_json(),
+        more => members.add("moreSkipped", json!(more)).to_json(),
+    }
+}
+
+/// How many hooks that did not run a record lists.
+const MOST_SKIPPED_IN_RECORD: usize = 64;
+
+fn outcome_members(outcome: &Outcome, most_skipped: usize) -> JsonObject {
     // Destructured, so that a new effect cannot be forgotten here.
     let Effects {
         decision,
@@ -85,9 +103,8 @@ pub fn outcome_document(outcome: &Outcome) -> Json {
         .raw("result", result.as_ref())
         .add_dialect_members(|dialect| dialect.contract().outcome_members(outcome))
         .list("runs", outcome.runs.iter().map(run))
-        .list("skipped", outcome.skipped.iter().map(skipped))
+        .list("skipped", outcome.skipped.iter().take(most_skipped).map(skipped))
         .list("diagnostics", outcome.diagnostics.iter().map(diagnostic))
-        .to_json()
 }
 
 /// What is configured. A module that has no handlers and offers commands or draws messages is listed among the hooks,

@@ -4,7 +4,7 @@
 //! they are first read, so that an event whose skips are not read does not pay for them.
 
 use std::fmt;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use crate::hook::Hook;
 use crate::names::named;
@@ -47,8 +47,11 @@ impl Skipped {
     }
 }
 
-/// Reasons that are computed when they are first read.
-type LazyReasons = LazyLock<Vec<Skipped>, Box<dyn FnOnce() -> Vec<Skipped> + Send>>;
+/// The hooks of an event that a plan leaves out, each with its reason.
+pub(crate) trait UnplannedHooks: Send + Sync {
+    /// The reasons, which are computed at the first call.
+    fn skipped(&self) -> &[Skipped];
+}
 
 /// The hooks that did not run, in order: first the planned ones that were not reached, then those that were not
 /// planned.
@@ -57,18 +60,18 @@ pub struct Skips {
     /// Planned hooks that were not reached.
     known: Vec<Skipped>,
     /// Hooks that were not planned. Shared, because a plan is cached and used for many events.
-    unplanned: Option<Arc<LazyReasons>>,
+    unplanned: Option<Arc<dyn UnplannedHooks>>,
 }
 
 impl Skips {
-    /// Skips whose reasons are computed when they are first read.
-    pub(crate) fn lazy(work: impl FnOnce() -> Vec<Skipped> + Send + 'static) -> Self {
-        Self { known: Vec::new(), unplanned: Some(Arc::new(LazyLock::new(Box::new(work)))) }
+    /// The hooks that a plan leaves out.
+    pub(crate) fn of_plan(unplanned: Arc<dyn UnplannedHooks>) -> Self {
+        Self { known: Vec::new(), unplanned: Some(unplanned) }
     }
 
     /// Every hook that did not run. With very many hooks the first call takes a moment.
     pub fn iter(&self) -> impl Iterator<Item = &Skipped> {
-        self.known.iter().chain(self.unplanned.iter().flat_map(|unplanned| unplanned.iter()))
+        self.known.iter().chain(self.unplanned.iter().flat_map(|unplanned| unplanned.skipped()))
     }
 
     /// How many there are.
@@ -94,7 +97,7 @@ impl Skips {
         match (&self.unplanned, &other.unplanned) {
             (None, unplanned) => self.unplanned.clone_from(unplanned),
             // An outcome has one plan. If there were two, both lists would have to be kept.
-            (Some(_), Some(unplanned)) => self.known.extend(unplanned.iter().cloned()),
+            (Some(_), Some(unplanned)) => self.known.extend(unplanned.skipped().iter().cloned()),
             (Some(_), None) => {}
         }
     }

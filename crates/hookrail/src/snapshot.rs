@@ -242,19 +242,23 @@ impl Snapshot {
             && self.hooks.iter().zip(&other.hooks).all(same_hook)
     }
 
-    /// Which configuration this is.
-    #[must_use]
-    pub fn configuration(&self) -> Configuration {
-        let digest = self.digest.get_or_init(|| {
+    /// The digest of all sources in force.
+    pub(crate) fn digest(&self) -> Digest {
+        *self.digest.get_or_init(|| {
             let mut text = String::new();
             for (path, content) in &self.sources.in_force {
                 text.push_str(&format!("{}\0{}\0", path.display(), Digest::of(content.as_bytes()).hex()));
             }
             Digest::of(text.as_bytes())
-        });
+        })
+    }
+
+    /// Which configuration this is.
+    #[must_use]
+    pub fn configuration(&self) -> Configuration {
         Configuration {
             revision: self.revision.number,
-            digest: *digest,
+            digest: self.digest(),
             loaded_at: self.revision.loaded_at,
             kept: self.sources.kept.clone(),
             unusable: self.sources.unusable.clone(),

@@ -121,6 +121,16 @@ impl Firing {
         outcome
     }
 
+    /// The configuration under which the event was planned.
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.snapshot)
+    }
+
+    /// The event as the host fired it.
+    pub(crate) fn original(&self) -> &Event {
+        &self.original
+    }
+
     /// What would happen.
     #[must_use]
     pub fn plan(&self) -> &Plan {

@@ -191,7 +191,8 @@ impl<D: Protocol> Part<D> {
         let guarded = event.kind().spec().guarded();
         slot.changes_input = guarded.is_some_and(|field| D::changes(event, self.stage, &reply, field));
         let (judged, rewrites) = (slot.asked_about.take(), slot.changes_input);
-        slot.run = Some(HookRun { judged, rewrites, ..run_record(&reply, end) });
+        let number = self.first_run + at;
+        slot.run = Some(HookRun { number, judged, rewrites, ..run_record(&reply, end) });
         if self.stage == Stage::Chain {
             let wants_an_end = D::pass_on(event, self.stage, &reply) == Flow::Over;
             // A deny that cannot block the event does not end the chain.
@@ -256,6 +257,7 @@ impl<D: Protocol> AnyPart for Part<D> {
     fn left_out(&mut self, run: RunId) {
         let Some(slot) = self.slot_index(run).and_then(|at| self.slots.get_mut(at)) else { return };
         slot.run = Some(HookRun {
+            number: run.index(),
             hook: Arc::clone(&slot.planned.hook),
             end: EndKind::Detached,
             health: Health::Well,
@@ -382,6 +384,7 @@ fn value(event: &Event, field: &str) -> Json {
 
 fn run_record<A>(reply: &Reply<A>, end: &RunEnd) -> HookRun {
     HookRun {
+        number: 0,
         hook: Arc::clone(&reply.hook),
         end: reply.end,
         health: reply.health,

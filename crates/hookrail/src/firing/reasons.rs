@@ -23,7 +23,7 @@ pub(super) fn skipped_hooks(snapshot: &Snapshot, input: &PlanInput) -> Vec<Skipp
         for hook in &subscribers.hooks {
             let reason = skip_reason(snapshot, hook, input.event)
                 .or_else(|| (!input.concerns(dialect)).then(not_a_launch))
-                .or_else(|| input.subject_for(dialect).and_then(|subject| mismatch(hook, subject)))
+                .or_else(|| input.subject_for(snapshot, dialect).and_then(|subject| mismatch(hook, &subject)))
                 .or_else(|| not_executable(hook));
             match reason {
                 Some((why, detail)) => skipped.push(Skipped::new(hook, why, detail)),
@@ -80,14 +80,14 @@ fn not_a_launch() -> (SkipReason, String) {
 }
 
 /// The reason if the matcher does not match.
-fn mismatch(hook: &Arc<Hook>, subject: &Subject) -> Option<(SkipReason, String)> {
+fn mismatch(hook: &Arc<Hook>, subject: &Subject<'_>) -> Option<(SkipReason, String)> {
     let matcher = hook.matcher_in_force();
-    let by_other_name = subject.in_dialect.as_ref().map(|name| matcher.test(name));
-    if by_other_name == Some(MatchResult::Matches) || matcher.test(&subject.text).is_match() {
+    let by_other_name = subject.in_dialect.map(|name| matcher.test(name));
+    if by_other_name == Some(MatchResult::Matches) || matcher.test(subject.text).is_match() {
         return None;
     }
     let pattern = matcher.pattern().unwrap_or_default();
-    let (field, text) = (subject.field, &subject.text);
+    let (field, text) = (subject.field, subject.text);
     Some((SkipReason::Matcher, format!("`{pattern}` does not match {field} `{text}`")))
 }
 
