@@ -80,8 +80,7 @@ codes! {
     SourceRemoved = "source-removed", Warning;
     /// A source of the system layer exists and cannot be used, so every event that can be denied is denied.
     SystemUnusable = "system-unusable", Error;
-    /// A source of configuration cannot be used, and `on_load_failure` says what that does to events that can be
-    /// denied.
+    /// A source of configuration cannot be used, and `on_load_failure` says what that does to events that can be denied.
     LoadFailure = "load-failure", Error;
     /// The system settings at their default place can be changed by other users than root, so they are not used.
     SystemFileUnsafe = "system-file-unsafe", Error;
