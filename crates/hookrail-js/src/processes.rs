@@ -4,6 +4,7 @@
 //! the middle of something, must not keep its processes from being ended properly. This does not know what a module
 //! wants of a process.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -51,7 +52,7 @@ pub(crate) struct Processes {
 struct Inner {
     /// Whether the module is gone.
     over: CancelToken,
-    under_way: watch::Sender<usize>,
+    under_way: watch::Sender<UnderWay>,
     /// How many may be there at a time.
     places: Arc<Semaphore>,
     /// How many all modules may have at a time.
@@ -60,6 +61,14 @@ struct Inner {
     mark: String,
     /// Whether there was any.
     any: AtomicBool,
+}
+
+/// What has begun and has not ended: processes, by the name of their program, and the ending of what they left behind, which
+/// has none.
+#[derive(Debug, Default)]
+struct UnderWay {
+    begun: u64,
+    programs: BTreeMap<u64, Option<String>>,
 }
 
 /// Whose process it is: the instance of the module, and the call that was going on. Without a call it is the module's own.
@@ -113,15 +122,16 @@ impl Processes {
     }
 
     /// Counts a process that is about to be started.
-    pub(crate) fn announce(&self) -> Counted {
-        Counted::new(&self.inner)
+    pub(crate) fn announce(&self, program: &str) -> Counted {
+        Counted::new(&self.inner, Some(program.to_owned()))
     }
 
-    /// Starts a process, and tells how it ended. Cancelling the token ends it, and so does the end of its call and of
+    /// Starts a process that was announced, and tells how it ended. Cancelling the token ends it, and so does the end of its call and of
     /// the module.
     pub(crate) fn start(
         &self,
         wanted: Wanted,
+        announced: Counted,
         cancel: CancelToken,
         tell: impl FnOnce(Ended) + Send + 'static,
     ) -> Result<(), NotDriven> {
@@ -136,7 +146,6 @@ impl Processes {
         let environment =
             Environment::clone(&wanted.environment).with(left::MARK, format!("{}{generation}.{call}.", inner.mark));
         let command = wanted.command.env(Arc::new(environment));
-        let counted = Counted::new(&inner);
         thread.spawn(async move {
             let stopping = async {
                 tokio::select! {
@@ -170,7 +179,7 @@ impl Processes {
                 ended = running => ended,
             };
             tell(ended);
-            drop(counted);
+            drop(announced);
         });
         Ok(())
     }
@@ -188,7 +197,7 @@ impl Processes {
         let mark = format!("{}{scope}", self.inner.mark);
         // Without a thread there was no process.
         if let Ok(thread) = thread_of_processes() {
-            let counted = Counted::new(&self.inner);
+            let counted = Counted::new(&self.inner, None);
             thread.spawn(async move {
                 left::end(&mark).await;
                 drop(counted);
@@ -204,19 +213,24 @@ impl Processes {
 
     /// Whether none is left.
     pub(crate) fn are_gone(&self) -> bool {
-        *self.inner.under_way.borrow() == 0
+        self.inner.under_way.borrow().programs.is_empty()
     }
 
     /// Waits until none is left.
     pub(crate) async fn all_gone(&self) {
-        // The sender is kept here, so this ends only when the count is zero.
-        let _ = self.inner.under_way.subscribe().wait_for(|count| *count == 0).await;
+        // The sender is kept here, so this ends only when the last one has ended.
+        let _ = self.inner.under_way.subscribe().wait_for(|under_way| under_way.programs.is_empty()).await;
+    }
+
+    /// The programs of the processes that have not ended, in the order in which they were begun.
+    pub(crate) fn programs(&self) -> Vec<String> {
+        self.inner.under_way.borrow().programs.values().flatten().cloned().collect()
     }
 }
 
 /// Waits until none of these processes is left, but no longer than that in all.
-pub(crate) async fn drain(running: Vec<Processes>, longest: Duration) {
-    let running: Vec<Processes> = running.into_iter().filter(|processes| !processes.are_gone()).collect();
+pub(crate) async fn drain(running: impl Iterator<Item = Processes>, longest: Duration) {
+    let running: Vec<Processes> = running.filter(|processes| !processes.are_gone()).collect();
     // Without a thread there was no process.
     if let Ok(thread) = thread_of_processes()
         && !running.is_empty()
@@ -256,19 +270,27 @@ impl Inner {
     }
 }
 
-/// One process that is under way.
-pub(crate) struct Counted(Arc<Inner>);
+/// One process that is under way, until this is dropped.
+pub(crate) struct Counted {
+    inner: Arc<Inner>,
+    number: u64,
+}
 
 impl Counted {
-    fn new(inner: &Arc<Inner>) -> Self {
-        inner.under_way.send_modify(|count| *count += 1);
-        Self(Arc::clone(inner))
+    fn new(inner: &Arc<Inner>, program: Option<String>) -> Self {
+        let mut number = 0;
+        inner.under_way.send_modify(|under_way| {
+            number = under_way.begun;
+            under_way.begun += 1;
+            under_way.programs.insert(number, program);
+        });
+        Self { inner: Arc::clone(inner), number }
     }
 }
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        self.0.under_way.send_modify(|count| *count -= 1);
+        self.inner.under_way.send_modify(|under_way| drop(under_way.programs.remove(&self.number)));
     }
 }
 

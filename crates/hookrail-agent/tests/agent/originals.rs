@@ -508,6 +508,16 @@ fn a_process_that_a_module_does_not_wait_for_is_drained_at_the_end() {
 }
 
 #[test]
+fn a_process_that_a_module_does_not_wait_for_is_reported_when_it_is_cut_off() {
+    let world = World::new(says("one"));
+    world.module(r#"export default (pi) => { pi.on("agent_end", () => { pi.exec("sleep", ["600"]); }); };"#);
+    let ran = world.say("go").ends_with(0);
+    let told = warnings(&ran);
+    let expected = "hook `.xcsh/hooks/sample.js`: its process `sleep` was still running 1500 ms after the shutdown began; it was ended";
+    assert!(told.iter().any(|text| text.starts_with(expected)), "{told:?}");
+}
+
+#[test]
 fn the_context_of_a_module_is_the_conversation_of_the_model() {
     let world = World::new(turns(json!([
         {"calls": [{"name": "write_file", "args": write()}]},

@@ -82,7 +82,7 @@ impl ProcessOp {
 impl Exec {
     pub(super) fn begin(self, shared: &Shared, number: u32) -> Result<PendingOp, OpError> {
         let (wanted, about) = self.wanted(shared, WhenFull::Wait)?;
-        let driven = driven(shared, wanted, number);
+        let driven = driven(shared, wanted, &about.program, number);
         Ok(Box::pin(async move { result(&about, driven.await?) }))
     }
 
@@ -92,7 +92,8 @@ impl Exec {
         let (reply, ended) = mpsc::channel();
         let tell = move |ended| drop(reply.send(ended));
         let cancel = CancelToken::new();
-        shared.config.processes.start(wanted, cancel.clone(), tell)?;
+        let processes = &shared.config.processes;
+        processes.start(wanted, processes.announce(&about.program), cancel.clone(), tell)?;
         let (left, stop) = shared.state().budget.waiting_left();
         let ended = ended.recv_timeout(left);
         if ended.as_ref().is_err_and(|why| *why == mpsc::RecvTimeoutError::Timeout) {
@@ -163,20 +164,19 @@ impl Exec {
 pub(super) fn driven(
     shared: &Shared,
     wanted: Wanted,
+    program: &str,
     number: u32,
 ) -> impl Future<Output = Result<Option<Ended>, OpError>> + Send + use<> {
     let cancel = CancelToken::new();
     shared.state().cancels.insert(number, cancel.clone());
     let processes = shared.config.processes.clone();
     // It is started on the module's thread in a moment; a shutdown that begins before that lets it run as well.
-    let announced = processes.announce();
+    let announced = processes.announce(program);
     async move {
         let _unwanted = CancelOnDrop(cancel.clone());
         let (reply, ended) = oneshot::channel();
         // The receiver may be gone by then.
-        let started = processes.start(wanted, cancel, |ended| drop(reply.send(ended)));
-        drop(announced);
-        started?;
+        processes.start(wanted, announced, cancel, |ended| drop(reply.send(ended)))?;
         Ok(ended.await.ok())
     }
 }

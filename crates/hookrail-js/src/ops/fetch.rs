@@ -54,7 +54,7 @@ impl Request {
         let environment = Arc::clone(&world.environment);
         // Its answer may be twice as large as the output of another process.
         let wanted = Wanted { command, environment, owner, places: 2, when_full: WhenFull::Wait };
-        let driven = exec::driven(shared, wanted, number);
+        let driven = exec::driven(shared, wanted, "curl", number);
         let (body, most) = (asked.body, shared.account.most);
         let stops_at_redirection = self.follows() && redirections == Redirections::Refused;
         Ok(Box::pin(async move {
