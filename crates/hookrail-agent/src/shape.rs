@@ -37,7 +37,7 @@ pub(crate) fn listed_messages(own: &Json) -> Vec<Json> {
     let facts = own.as_object().unwrap_or_default();
     let with_facts = |message: Json| {
         let Some(mut members) = message.as_object() else { return message };
-        for (name, value) in facts.iter().filter(|(name, _)| !matches!(name.as_ref(), "role" | "parts")) {
+        for (name, value) in facts.iter().filter(|(name, _)| !matches!(*name, "role" | "parts")) {
             members.set(name.to_owned(), value.clone());
         }
         if members.get("customType").is_some() {
