@@ -19,7 +19,7 @@ pub fn svg(results: &BenchResults) -> String {
     let cases: Vec<&CaseResult> = results.cases.iter().filter(|case| case.variants.len() > 1).collect();
     let rows: usize = cases.iter().map(|case| case.variants.len()).sum();
     let height = TOP + TITLE * cases.len() as f64 + (BAR + GAP) * rows as f64 + 24.0;
-    let scale = Scale::over(&cases);
+    let scale = Scale::around(&cases);
     let mut svg = String::new();
     let _ = writeln!(
         svg,
@@ -103,7 +103,7 @@ struct Scale {
 
 impl Scale {
     /// Powers of ten around all times.
-    fn over(cases: &[&CaseResult]) -> Self {
+    fn around(cases: &[&CaseResult]) -> Self {
         let times = cases.iter().flat_map(|case| &case.variants).filter_map(|variant| Some(variant.time()?.median));
         let (low, high) = times.fold((f64::MAX, f64::MIN), |(low, high), time| (low.min(time), high.max(time)));
         let (low, high) = if low <= high { (low, high) } else { (1.0, 10.0) };
@@ -147,7 +147,7 @@ mod tests {
             variants: vec![variant("floor", 100.0), variant("hookrail", 1000.0)],
             ..CaseResult::default()
         };
-        let scale = Scale::over(&[&case]);
+        let scale = Scale::around(&[&case]);
         assert!(scale.place(100.0) < scale.place(1000.0));
         let drawn = svg(&BenchResults { cases: vec![case], ..BenchResults::default() });
         assert!(drawn.contains("a&lt;b") && drawn.contains("10.0 x") && !drawn.contains("a<b"));

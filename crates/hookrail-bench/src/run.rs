@@ -37,13 +37,13 @@ pub fn main() -> ExitCode {
 }
 
 fn list() {
-    for case in cases::all() {
+    for case in cases::all_cases() {
         println!("{:<24} {}", case.name, case.title);
     }
 }
 
 fn run(args: &RunArgs) -> Result<()> {
-    let wanted: Vec<_> = cases::all().into_iter().filter(|case| is_wanted(args, case.name)).collect();
+    let wanted: Vec<_> = cases::all_cases().into_iter().filter(|case| is_wanted(args, case.name)).collect();
     if wanted.is_empty() {
         return Err("there is no such case; `hookrail-bench list` names them".into());
     }

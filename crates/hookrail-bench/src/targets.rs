@@ -65,11 +65,11 @@ pub(crate) struct TargetResult {
 /// Compares a measurement with every target.
 pub(crate) fn judge(results: &BenchResults) -> Vec<TargetResult> {
     let judged = |target: Target| {
-        let (found, which) = target.measure.of(results);
+        let (found, which) = target.measure.evaluate(results);
         let mark = found.map_or(TargetMark::NotMeasured, |found| mark(found.median, target.limit));
         TargetResult { says: target.says, limit: target.limit, found, which, mark }
     };
-    all().into_iter().map(judged).collect()
+    all_targets().into_iter().map(judged).collect()
 }
 
 fn mark(found: f64, limit: Limit) -> TargetMark {
@@ -85,7 +85,7 @@ fn mark(found: f64, limit: Limit) -> TargetMark {
 }
 
 impl Measure {
-    fn of(&self, results: &BenchResults) -> (Option<Spread>, Option<String>) {
+    fn evaluate(&self, results: &BenchResults) -> (Option<Spread>, Option<String>) {
         let exact = |value: f64| Spread { median: value, p10: value, p90: value };
         match self {
             Self::Ratio(case, of, to) => (results.case(case).and_then(|case| case.ratio(of, to)), None),
@@ -115,7 +115,7 @@ fn worst(results: &BenchResults, peer: &str) -> Option<(Spread, String)> {
     pairs.max_by(|(one, _), (other, _)| one.median.total_cmp(&other.median))
 }
 
-fn all() -> Vec<Target> {
+fn all_targets() -> Vec<Target> {
     use Limit::{AtLeast, AtMost};
     use Measure::{Ratio, Value, Without, WorstAgainst};
     let rows = [

@@ -9,13 +9,13 @@ use hookrail::{Decision, Effects, EventKind, Json};
 
 use crate::effect::{EffectKind, Handling};
 use crate::loss::Loss;
-use crate::request::{RefusedRequest, Request};
-use crate::session::{MAX_AGENT_END_DENIALS, PendingStop, Session, StopReach};
+use crate::request::{AgentRequest, RefusedRequest};
+use crate::session::{BridgeSession, MAX_AGENT_END_DENIALS, PendingStop, StopReach};
 use crate::{Agent, AnswerForm};
 
 /// What the hooks said about one event of a request.
 #[derive(Clone, Debug, Default)]
-pub struct Said {
+pub struct EventResult {
     /// What the host has to do.
     pub effects: Effects,
     /// The hook that denied, for the model.
@@ -151,7 +151,7 @@ impl Answer {
 
     /// The answer that a pending stop demands, if it does: gating events are denied without asking any hook.
     #[must_use]
-    pub fn while_stopped(request: &Request, session: &mut Session) -> Option<Self> {
+    pub fn while_stopped(request: &AgentRequest, session: &mut BridgeSession) -> Option<Self> {
         let stop = session.stop.clone()?;
         match request.kind() {
             EventKind::Prompt => {
@@ -170,7 +170,12 @@ impl Answer {
 
     /// Makes the answer. There is one `said` for each event of the request, in order.
     #[must_use]
-    pub fn compose(request: &Request, said: &[Said], options: AnswerOptions, session: &mut Session) -> Self {
+    pub fn compose(
+        request: &AgentRequest,
+        said: &[EventResult],
+        options: AnswerOptions,
+        session: &mut BridgeSession,
+    ) -> Self {
         let mut composer = Composer { request, options, session, message: Message::default(), losses: Vec::new() };
         composer.take_waiting_context();
         for said in said {
@@ -186,9 +191,9 @@ fn stop_reason(reason: &str) -> String {
 }
 
 struct Composer<'a> {
-    request: &'a Request,
+    request: &'a AgentRequest,
     options: AnswerOptions,
-    session: &'a mut Session,
+    session: &'a mut BridgeSession,
     message: Message,
     losses: Vec<Loss>,
 }
@@ -242,7 +247,7 @@ impl Composer<'_> {
         }
     }
 
-    fn take(&mut self, said: &Said) {
+    fn take(&mut self, said: &EventResult) {
         // Taken apart, so that a new effect cannot be forgotten here.
         let Effects {
             decision,
@@ -431,7 +436,7 @@ impl Composer<'_> {
         }
     }
 
-    fn take_rewrite(&mut self, said: &[Said]) {
+    fn take_rewrite(&mut self, said: &[EventResult]) {
         let inputs: Vec<Option<Json>> = said.iter().map(|said| said.effects.tool_input.clone()).collect();
         let Some(call) = &self.request.call else { return };
         let rewritten = match &self.request.patch {

@@ -8,7 +8,7 @@ use hookrail::{Event, EventKind, Json, JsonObject};
 use crate::Agent;
 use crate::events::AgentEvent;
 use crate::patch::{Operation, Patch, PatchError};
-use crate::tools::ToolCall;
+use crate::tools::AgentToolCall;
 
 /// Larger payloads are refused: reading one takes longer than an agent waits.
 pub const MAX_PAYLOAD: usize = 64 * 1024 * 1024;
@@ -42,7 +42,7 @@ pub enum NoisyEvents {
 #[derive(Debug)]
 pub enum Reading {
     /// Fire the events of the request and answer.
-    Fire(Box<Request>),
+    Fire(Box<AgentRequest>),
     /// Answer with nothing.
     Pass(Pass),
 }
@@ -118,7 +118,7 @@ impl RefusedRequest {
 
 /// One event of an agent, ready to be fired.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct AgentRequest {
     /// The agent, as the environment shows it.
     pub agent: Agent,
     /// The agent's event.
@@ -132,7 +132,7 @@ pub struct Request {
     /// The neutral events: one, or one for each file and hunk of a patch.
     pub events: Vec<Event>,
     /// The tool call of a tool event.
-    pub call: Option<ToolCall>,
+    pub call: Option<AgentToolCall>,
     /// The patch that was taken apart.
     pub patch: Option<(Patch, Vec<Operation>)>,
     /// The tool's result in the agent's own shape.
@@ -141,7 +141,7 @@ pub struct Request {
     pub prompt: Option<String>,
 }
 
-impl Request {
+impl AgentRequest {
     /// The neutral event.
     #[must_use]
     pub fn kind(&self) -> EventKind {
@@ -250,10 +250,10 @@ impl Reader<'_> {
         first_text(self.members, names)
     }
 
-    fn request(&self) -> Result<Request, RequestError> {
+    fn request(&self) -> Result<AgentRequest, RequestError> {
         let cwd = self.text(&["cwd"]).filter(|cwd| !cwd.is_empty()).map_or_else(|| PathBuf::from("."), PathBuf::from);
         let declared = self.agent.project_variables().iter().find_map(|name| (self.incoming.variable)(name));
-        let mut request = Request {
+        let mut request = AgentRequest {
             agent: self.agent,
             event: self.event,
             session_id: self.text(&["session_id", "sessionId"]).unwrap_or_default(),
@@ -276,7 +276,7 @@ impl Reader<'_> {
     }
 
     /// An event with everything that all events have.
-    fn base(&self, request: &Request) -> Event {
+    fn base(&self, request: &AgentRequest) -> Event {
         let mut event = Event::new(self.event.kind, &request.cwd).session(&request.session_id);
         if let Some(path) = self.text(&["transcript_path", "transcriptPath"]) {
             event = event.transcript(path);
@@ -293,7 +293,7 @@ impl Reader<'_> {
         event
     }
 
-    fn fields(&self, event: Event, request: &mut Request) -> Event {
+    fn fields(&self, event: Event, request: &mut AgentRequest) -> Event {
         let text = |names: &[&str]| self.text(names).unwrap_or_default();
         match self.event.kind {
             EventKind::SessionStart => {
@@ -355,7 +355,7 @@ impl Reader<'_> {
         })
     }
 
-    fn tool_events(&self, request: &mut Request) -> Result<(), RequestError> {
+    fn tool_events(&self, request: &mut AgentRequest) -> Result<(), RequestError> {
         let name = self.text(&["tool_name", "toolName", "tool"]).filter(|name| !name.is_empty());
         let name = name.ok_or(RequestError::NoTool)?;
         let input = ["tool_input", "toolArgs", "toolInput", "args", "input"];
@@ -379,7 +379,7 @@ impl Reader<'_> {
             base = base.with("tool_response", response.to_json());
         }
         let patch = if self.agent == Agent::Codex && name == "apply_patch" { Some(self.patch(&input)?) } else { None };
-        request.call = Some(ToolCall::read(self.agent, &name, input));
+        request.call = Some(AgentToolCall::read(self.agent, &name, input));
         if let (None, Some(call)) = (&patch, &request.call) {
             request.events.push(base.with_text("tool_name", &call.name).with("tool_input", call.input.clone()));
             return Ok(());

@@ -33,7 +33,7 @@ pub struct PendingStop {
 /// What is remembered of one session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Session {
+pub struct BridgeSession {
     /// The last prompt of the user. LLxprt's hooks need it at the end of an answer, and most agents do not repeat it.
     pub prompt: String,
     /// How often in a row the end of an answer was denied.
@@ -48,7 +48,7 @@ pub struct Session {
     pub losses: BTreeMap<String, u64>,
 }
 
-impl Session {
+impl BridgeSession {
     /// Keeps a text for the end of a call, or for the next event if there is no call.
     pub(crate) fn keep_context(&mut self, call: Option<String>, text: String) {
         match call {

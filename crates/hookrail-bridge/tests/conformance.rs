@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use hookrail::{Decision, Effects, Event, Json};
-use hookrail_bridge::{Agent, Answer, AnswerOptions, Incoming, NoisyEvents, Pass, Reading, Said, Session, request};
+use hookrail_bridge::{
+    Agent, Answer, AnswerOptions, BridgeSession, EventResult, Incoming, NoisyEvents, Pass, Reading, request,
+};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -31,7 +33,7 @@ struct Case {
     events: Vec<BTreeMap<String, Value>>,
     passes: Option<String>,
     #[serde(default)]
-    session: Session,
+    session: BridgeSession,
     session_after: Option<Value>,
     said: Vec<SaidInCase>,
     answer: ExpectedAnswer,
@@ -68,7 +70,7 @@ struct SaidInCase {
 }
 
 impl SaidInCase {
-    fn said(self) -> Said {
+    fn said(self) -> EventResult {
         let decision = self.decision.map(|name| match name.as_str() {
             "allow" => Decision::Allow,
             "ask" => Decision::Ask,
@@ -93,7 +95,7 @@ impl SaidInCase {
             tool_config: self.tool_config,
             result: None,
         };
-        Said { effects, denied_by: self.denied_by }
+        EventResult { effects, denied_by: self.denied_by }
     }
 }
 
@@ -169,7 +171,7 @@ fn check(agent: Agent, case: Case) -> Vec<String> {
             match Answer::while_stopped(&request, &mut session) {
                 Some(answer) => answer,
                 None => {
-                    let said: Vec<Said> = case.said.into_iter().map(SaidInCase::said).collect();
+                    let said: Vec<EventResult> = case.said.into_iter().map(SaidInCase::said).collect();
                     Answer::compose(&request, &said, AnswerOptions::default(), &mut session)
                 }
             }
@@ -188,7 +190,7 @@ fn check(agent: Agent, case: Case) -> Vec<String> {
     }
     if let Some(expected) = case.session_after {
         session.losses.clear();
-        let expected: Session = serde_json::from_value(expected).unwrap();
+        let expected: BridgeSession = serde_json::from_value(expected).unwrap();
         if session != expected {
             failures.push(format!("the session is {session:?}"));
         }

@@ -34,7 +34,7 @@ pub(crate) struct Budget {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StopReason {
     /// It worked too long without giving way, or is not wanted any more.
-    Work,
+    ModuleWork,
     /// The time of its call was up, which was this long.
     Wall(Duration),
     /// The host's functions took too long in one turn.
@@ -67,7 +67,7 @@ impl Budget {
     /// How long the module may keep the thread waiting, and why it is stopped after that.
     pub(crate) fn waiting_left(&self) -> (Duration, StopReason) {
         let host = (self.host_left, StopReason::Host);
-        let wall = self.wall.as_ref().map(|wall| (wall.left(), StopReason::Wall(wall.length)));
+        let wall = self.wall.as_ref().map(|wall| (wall.remaining(), StopReason::Wall(wall.length)));
         wall.filter(|wall| wall.0 < host.0).unwrap_or(host)
     }
 
@@ -89,7 +89,7 @@ impl Budget {
     pub(crate) fn is_over(&mut self) -> bool {
         if self.stopped.is_none() {
             self.stopped = if self.retired.load(Ordering::Relaxed) || self.is_used_up() {
-                Some(StopReason::Work)
+                Some(StopReason::ModuleWork)
             } else {
                 self.wall.as_ref().and_then(|wall| wall.is_up().then(|| StopReason::Wall(wall.length)))
             };
@@ -187,13 +187,13 @@ impl WallClock {
     }
 
     /// A dialog is open until the guard is gone.
-    pub(crate) fn stand_still(self: &Arc<Self>) -> Standstill {
+    pub(crate) fn stand_still(self: &Arc<Self>) -> ClockPause {
         self.time.send_modify(|time| time.change(time.dialogs + 1));
-        Standstill(Arc::clone(self))
+        ClockPause(Arc::clone(self))
     }
 
     /// How long it takes until the time is up, if nothing changes.
-    pub(crate) fn left(&self) -> Duration {
+    pub(crate) fn remaining(&self) -> Duration {
         let time = self.time.borrow();
         let (left, still_left) = time.now();
         if time.dialogs == 0 { left } else { left.saturating_add(still_left) }
@@ -201,7 +201,7 @@ impl WallClock {
 
     /// Whether the time is up.
     pub(crate) fn is_up(&self) -> bool {
-        self.left().is_zero()
+        self.remaining().is_zero()
     }
 
     /// Waits for the work, or until the time is up.
@@ -219,7 +219,7 @@ impl WallClock {
                 output = &mut work => return Some(output),
                 // The sender is part of this clock.
                 _ = changes.changed() => {}
-                () = tokio::time::sleep(self.left()) => return None,
+                () = tokio::time::sleep(self.remaining()) => return None,
             }
         }
     }
@@ -227,9 +227,9 @@ impl WallClock {
 
 /// While this exists the clock stands still.
 #[derive(Debug)]
-pub(crate) struct Standstill(Arc<WallClock>);
+pub(crate) struct ClockPause(Arc<WallClock>);
 
-impl Drop for Standstill {
+impl Drop for ClockPause {
     fn drop(&mut self) {
         self.0.time.send_modify(|time| time.change(time.dialogs.saturating_sub(1)));
     }

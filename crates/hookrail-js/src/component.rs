@@ -6,12 +6,12 @@ use hookrail::host::{Component, HostFuture};
 use hookrail::process::RawEnd;
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::worker::Message;
+use crate::worker::WorkerMessage;
 
 /// The host's side of a component: questions go to the module's thread.
 pub(crate) struct RemoteComponent {
     id: u32,
-    to: mpsc::UnboundedSender<Message>,
+    to: mpsc::UnboundedSender<WorkerMessage>,
     state: watch::Receiver<ComponentState>,
     /// The count that was drawn last.
     drawn: AtomicU64,
@@ -27,7 +27,11 @@ pub(crate) enum ComponentState {
 }
 
 impl RemoteComponent {
-    pub(crate) fn new(id: u32, to: mpsc::UnboundedSender<Message>, state: watch::Receiver<ComponentState>) -> Self {
+    pub(crate) fn new(
+        id: u32,
+        to: mpsc::UnboundedSender<WorkerMessage>,
+        state: watch::Receiver<ComponentState>,
+    ) -> Self {
         Self { id, to, state, drawn: AtomicU64::new(0) }
     }
 }
@@ -37,7 +41,7 @@ impl Component for RemoteComponent {
         Box::pin(async move {
             let (reply, lines) = oneshot::channel();
             // A module that is gone has nothing to draw.
-            let _ = self.to.send(Message::Draw { component: self.id, width, reply });
+            let _ = self.to.send(WorkerMessage::Draw { component: self.id, width, reply });
             let drawn = lines.await.ok().and_then(|returned| match returned.how {
                 RawEnd::Returned(lines) => lines,
                 _ => returned.partial,
@@ -47,7 +51,7 @@ impl Component for RemoteComponent {
     }
 
     fn key(&self, data: &str) {
-        let _ = self.to.send(Message::Key { component: self.id, data: data.to_owned() });
+        let _ = self.to.send(WorkerMessage::Key { component: self.id, data: data.to_owned() });
     }
 
     fn changed(&self) -> HostFuture<'_, bool> {

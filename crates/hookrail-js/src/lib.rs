@@ -69,7 +69,7 @@
 mod account;
 mod clock;
 mod component;
-mod left;
+mod leftovers;
 mod limits;
 mod machine;
 mod module_host;

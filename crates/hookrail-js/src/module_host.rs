@@ -19,11 +19,11 @@ use tokio::task::AbortHandle;
 
 use crate::account::MemoryHold;
 use crate::clock::{StopReason, WallClock};
-use crate::ops::{self, Answer, OpError};
+use crate::ops::{self, OpAnswer, OpError};
 use crate::outcome::{self, CallReport, HandlerFailure};
 use crate::shared::{CallState, InstanceState, Shared, StartedTask};
-use crate::vm::{Entry, Vm};
-use crate::worker::{InspectionResult, Job, Message, ModuleConfig, Work};
+use crate::vm::{PreludeFunction, Vm};
+use crate::worker::{InspectionResult, ModuleConfig, ModuleJob, ModuleWork, WorkerMessage};
 
 /// One module: its instance while there is one, and everything that waits for it. The lock around this is the turn.
 pub(crate) struct ModuleHost {
@@ -42,7 +42,7 @@ pub(crate) struct ModuleHost {
     /// Why there is no instance, when one could not be made.
     unopened: Option<ModuleInspection>,
     /// Work that has not begun.
-    waiting: VecDeque<Work>,
+    waiting: VecDeque<ModuleWork>,
     answers: Answers,
 }
 
@@ -74,11 +74,11 @@ fn inspection_of(state: &InstanceState, result: Result<Registrations, LoadFailur
 }
 
 /// The answer of an operation, with the memory that it takes.
-pub(crate) type TaskResult = (Result<Answer, OpError>, Option<MemoryHold>);
+pub(crate) type TaskResult = (Result<OpAnswer, OpError>, Option<MemoryHold>);
 
 /// Tells the module's thread that an operation has ended, even when it was broken off.
 struct TaskReport {
-    inbox: mpsc::WeakUnboundedSender<Message>,
+    inbox: mpsc::WeakUnboundedSender<WorkerMessage>,
     generation: u32,
     number: u32,
     answer: Option<TaskResult>,
@@ -94,7 +94,7 @@ impl Drop for TaskReport {
     fn drop(&mut self) {
         if let Some(inbox) = self.inbox.upgrade() {
             let answer = self.answer.take();
-            let _ = inbox.send(Message::Settled { generation: self.generation, number: self.number, answer });
+            let _ = inbox.send(WorkerMessage::Settled { generation: self.generation, number: self.number, answer });
         }
     }
 }
@@ -130,7 +130,7 @@ impl ModuleHost {
     }
 
     /// Enters the module's code, if there is an instance.
-    fn turn<A>(&mut self, entry: Entry, args: A)
+    fn turn<A>(&mut self, entry: PreludeFunction, args: A)
     where
         A: for<'js> IntoArgs<'js>,
     {
@@ -141,7 +141,7 @@ impl ModuleHost {
 
     /// Does some work at once, on the calling thread, if the module is loaded and nothing is before it; otherwise gives it
     /// back. What the module then waits for is up to its own thread.
-    pub(crate) fn work_on_caller(&mut self, work: Work) -> Option<Work> {
+    pub(crate) fn work_on_caller(&mut self, work: ModuleWork) -> Option<ModuleWork> {
         let is_next = self.waiting.is_empty() && self.config.queued.load(Ordering::Relaxed) == 0;
         let Some(state) = self.state().filter(|state| is_next && !state.is_loading()) else { return Some(work) };
         if let Some(clock) = &work.call.clock {
@@ -153,7 +153,7 @@ impl ModuleHost {
         if self.state().and_then(|state| state.next_due()) != self.armed
             && let Some(inbox) = self.config.inbox.upgrade()
         {
-            let _ = inbox.send(Message::Rearm);
+            let _ = inbox.send(WorkerMessage::Rearm);
         }
         None
     }
@@ -171,7 +171,7 @@ impl ModuleHost {
             Ok(vm) => {
                 self.instance = Some(Instance { vm, shared });
                 let module = self.config.module.to_string_lossy().into_owned();
-                self.turn(Entry::Open, (module,));
+                self.turn(PreludeFunction::Open, (module,));
             }
             Err(message) => {
                 let failure = LoadFailure::new(format!("Failed to load hook: there is no runtime for it: {message}"));
@@ -200,37 +200,37 @@ impl ModuleHost {
         Some(InspectionResult { found, version: state.sources.version.clone(), missing: state.sources.missing.clone() })
     }
 
-    pub(crate) fn take_message(&mut self, message: Message) {
+    pub(crate) fn take_message(&mut self, message: WorkerMessage) {
         match message {
             // It is begun in its turn.
-            Message::Work(work) => {
+            WorkerMessage::ModuleWork(work) => {
                 self.config.queued.fetch_sub(1, Ordering::Relaxed);
                 self.waiting.push_back(*work);
             }
-            Message::Abandon(number) => {
+            WorkerMessage::Abandon(number) => {
                 self.waiting.retain(|work| work.number != number);
                 self.abandon(number);
             }
-            Message::Settled { generation, number, answer } => self.settle(generation, number, answer),
-            Message::Changed { watcher, kind, name } => {
+            WorkerMessage::Settled { generation, number, answer } => self.settle(generation, number, answer),
+            WorkerMessage::Changed { watcher, kind, name } => {
                 if let Some(instance) = &self.instance {
                     instance.shared.changes.fetch_sub(1, Ordering::Relaxed);
                 }
-                self.turn(Entry::Changed, (watcher, kind, name));
+                self.turn(PreludeFunction::Changed, (watcher, kind, name));
             }
-            Message::Draw { component, width, reply } => {
+            WorkerMessage::Draw { component, width, reply } => {
                 if let Some(instance) = &mut self.instance {
                     // Calls are numbered by the runner; these come from here.
                     let number = instance.shared.next_number() | 1 << 30;
                     let state = instance.shared.state_mut();
                     let call = CallState { reply: Some(reply), ..CallState::new(Arc::clone(&state.host)) };
                     state.begin_call(number, call);
-                    self.turn(Entry::Draw, (number, component, width));
+                    self.turn(PreludeFunction::Draw, (number, component, width));
                 }
             }
-            Message::Key { component, data } => self.turn(Entry::Key, (component, data)),
+            WorkerMessage::Key { component, data } => self.turn(PreludeFunction::Key, (component, data)),
             // Waiting begins anew after every message.
-            Message::Rearm => {}
+            WorkerMessage::Rearm => {}
         }
     }
 
@@ -253,15 +253,17 @@ impl ModuleHost {
     }
 
     /// Begins some work with a module that is loaded, and answers it when it has already ended.
-    fn begin(&mut self, work: Work) {
-        let Work { number, job, world, call } = work;
+    fn begin(&mut self, work: ModuleWork) {
+        let ModuleWork { number, job, world, call } = work;
         let Some(state) = self.state() else { return };
         (state.world, state.host) = (Arc::new(world), Arc::clone(&call.host));
         state.begin_call(number, call);
         match job {
-            Job::Event { name, payload } => self.turn(Entry::Dispatch, (number, name, payload)),
-            Job::Command { name, arguments } => self.turn(Entry::Command, (number, name, arguments)),
-            Job::Render { message, expanded, width } => self.turn(Entry::Render, (number, message, expanded, width)),
+            ModuleJob::Event { name, payload } => self.turn(PreludeFunction::Dispatch, (number, name, payload)),
+            ModuleJob::Command { name, arguments } => self.turn(PreludeFunction::Command, (number, name, arguments)),
+            ModuleJob::Render { message, expanded, width } => {
+                self.turn(PreludeFunction::Render, (number, message, expanded, width))
+            }
         }
         self.after_turn();
     }
@@ -275,7 +277,7 @@ impl ModuleHost {
         call.over.cancel();
         state.abandoned.insert(number, call.clock.unwrap_or_else(|| WallClock::new(AFTER_CANCEL, dialogs)));
         self.config.processes.sweep(self.generation, Some(number));
-        self.turn(Entry::Abandon, (number,));
+        self.turn(PreludeFunction::Abandon, (number,));
     }
 
     fn settle(&mut self, generation: u32, number: u32, answer: Option<TaskResult>) {
@@ -287,7 +289,7 @@ impl ModuleHost {
         instance.shared.state_mut().cancels.remove(&number);
         if let Some((answer, held)) = answer {
             let answer = ops::encode(&instance.shared, answer);
-            self.turn(Entry::Settle, (number, answer));
+            self.turn(PreludeFunction::Settle, (number, answer));
             drop(held);
         }
     }
@@ -301,7 +303,7 @@ impl ModuleHost {
         }
         // Each timer is a turn of its own: one that loops must not take the budget of another.
         if let Some(number) = state.timers.take_due() {
-            self.turn(Entry::Fire, (number,));
+            self.turn(PreludeFunction::Fire, (number,));
         }
     }
 
@@ -407,7 +409,7 @@ impl ModuleHost {
     fn stop(&mut self, stop: StopReason) {
         let (limits, on_caller) = (self.config.limits, self.on_caller);
         self.close(&|number| match stop {
-            StopReason::Work => RawEnd::TimedOut(limits.cpu),
+            StopReason::ModuleWork => RawEnd::TimedOut(limits.cpu),
             StopReason::Host => RawEnd::TimedOut(limits.host),
             StopReason::Memory => RawEnd::OverLimit(limits.of_memory()),
             StopReason::Source => RawEnd::OverLimit(limits.of_source()),

@@ -23,7 +23,7 @@ use crate::processes::{self, Processes, SharedProcesses};
 use crate::shared::CallState;
 use crate::source::Version;
 use crate::stack;
-use crate::worker::{InspectionResult, Job, Message, Work, Worker, inspect_module, send_answers};
+use crate::worker::{InspectionResult, ModuleJob, ModuleWork, Worker, WorkerMessage, inspect_module, send_answers};
 
 /// How long the processes of modules have to end by themselves when the program shuts down. A handler of the last events,
 /// such as `agent_end`, may start one and not wait for it; detached hooks have the same time.
@@ -113,7 +113,7 @@ impl Modules {
     }
 
     /// Gives work to a module's thread, which is started if there is none.
-    fn send(&self, module: &Path, work: Work) -> std::io::Result<()> {
+    fn send(&self, module: &Path, work: ModuleWork) -> std::io::Result<()> {
         let mut known = self.table();
         if let Some(worker) = known.workers.get(module)
             && !worker.to.is_closed()
@@ -129,7 +129,7 @@ impl Modules {
     }
 
     /// Does some work on the calling thread, if the module is idle and there is enough stack; otherwise gives it back.
-    fn work_on_caller(&self, module: &Path, work: Work) -> Option<Work> {
+    fn work_on_caller(&self, module: &Path, work: ModuleWork) -> Option<ModuleWork> {
         let host = {
             let known = self.table();
             known.workers.get(module).filter(|worker| !worker.to.is_closed()).map(|worker| Arc::clone(&worker.host))
@@ -144,7 +144,7 @@ impl Modules {
     }
 
     async fn event(&self, call: ModuleCall<'_>, thread: CallThread) -> ModuleReturn {
-        let job = Job::Event { name: call.event.to_owned(), payload: call.payload.to_owned() };
+        let job = ModuleJob::Event { name: call.event.to_owned(), payload: call.payload.to_owned() };
         let clock = Some(WallClock::new(call.timeout, self.limits.dialogs));
         let state = CallState { event: Some(call.event.to_owned()), clock, ..CallState::new(call.host) };
         self.work(call.module, job, call.world, state, thread).await
@@ -153,7 +153,7 @@ impl Modules {
     async fn work(
         &self,
         module: &Path,
-        job: Job,
+        job: ModuleJob,
         world: ModuleWorld,
         mut call: CallState,
         thread: CallThread,
@@ -162,7 +162,7 @@ impl Modules {
         let (reply, answer) = oneshot::channel();
         call.reply = Some(reply);
         let (clock, over) = (call.clock.clone(), call.over.clone());
-        let work = Work { number, job, world, call };
+        let work = ModuleWork { number, job, world, call };
         let left = match thread {
             CallThread::Caller => self.work_on_caller(module, work),
             CallThread::Own => Some(work),
@@ -213,7 +213,7 @@ impl Drop for PendingCall<'_> {
         // Its processes end at once, even while the module stands still for one of them.
         self.over.cancel();
         if let Some(worker) = self.modules.table().workers.get(self.module) {
-            let _ = worker.to.send(Message::Abandon(self.number));
+            let _ = worker.to.send(WorkerMessage::Abandon(self.number));
         }
     }
 }
@@ -282,15 +282,18 @@ impl ModuleRunner for Modules {
     }
 
     fn command<'a>(&'a self, command: ModuleCommand<'a>) -> HostFuture<'a, ModuleReturn> {
-        let job = Job::Command { name: command.name.to_owned(), arguments: command.arguments.to_owned() };
+        let job = ModuleJob::Command { name: command.name.to_owned(), arguments: command.arguments.to_owned() };
         // A command waits for models and people as long as it takes.
         let state = CallState { event: Some("command".to_owned()), ..CallState::new(command.host) };
         Box::pin(self.work(command.module, job, command.world, state, CallThread::Own))
     }
 
     fn render<'a>(&'a self, render: ModuleRender<'a>) -> HostFuture<'a, Option<Vec<String>>> {
-        let job =
-            Job::Render { message: render.message.text().to_owned(), expanded: render.expanded, width: render.width };
+        let job = ModuleJob::Render {
+            message: render.message.text().to_owned(),
+            expanded: render.expanded,
+            width: render.width,
+        };
         let state = CallState { event: Some("render".to_owned()), ..CallState::new(render.host) };
         Box::pin(async move {
             let returned = self.work(render.module, job, render.world, state, CallThread::Own).await;

@@ -12,11 +12,11 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, ChildResult, Command, Environment, SpawnError};
+use hookrail_spawn::{CancelToken, ChildCommand, ChildResult, Environment, SpawnError};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
-use crate::left;
+use crate::leftovers;
 use crate::machine::EventLoop;
 
 /// How many processes the modules that share this may have at a time, all of them together.
@@ -36,7 +36,7 @@ impl SharedProcesses {
 }
 
 /// How a process ended. Whatever had to be done to end it has been done by then.
-pub(crate) struct Ended {
+pub(crate) struct EndedProcess {
     pub(crate) how: Result<ChildResult, SpawnError>,
     /// Its place is taken until its output has been read, because that is kept until then.
     _places: Vec<OwnedSemaphorePermit>,
@@ -73,7 +73,7 @@ struct UnderWay {
 
 /// Whose process it is: the instance of the module, and the call that was going on. Without a call it is the module's own.
 #[derive(Clone, Debug)]
-pub(crate) struct Owner {
+pub(crate) struct ProcessOwner {
     pub(crate) generation: u32,
     pub(crate) call: u32,
     /// Cancelled when the call is given up.
@@ -90,10 +90,10 @@ pub(crate) enum WhenFull {
 }
 
 /// A process that is to be started.
-pub(crate) struct Wanted {
-    pub(crate) command: Command,
+pub(crate) struct ProcessRequest {
+    pub(crate) command: ChildCommand,
     pub(crate) environment: Arc<Environment>,
-    pub(crate) owner: Owner,
+    pub(crate) owner: ProcessOwner,
     /// How many places it takes.
     pub(crate) places: u32,
     pub(crate) when_full: WhenFull,
@@ -101,7 +101,7 @@ pub(crate) struct Wanted {
 
 /// Why a process is not even tried to be started.
 #[derive(Debug)]
-pub(crate) enum NotDriven {
+pub(crate) enum NotStarted {
     /// There is no thread for processes.
     NoThread(io::Error),
     /// There are as many as there may be.
@@ -122,29 +122,29 @@ impl Processes {
     }
 
     /// Counts a process that is about to be started.
-    pub(crate) fn announce(&self, program: &str) -> Counted {
-        Counted::new(&self.inner, Some(program.to_owned()))
+    pub(crate) fn announce(&self, program: &str) -> RunningProcess {
+        RunningProcess::new(&self.inner, Some(program.to_owned()))
     }
 
     /// Starts a process that was announced, and tells how it ended. Cancelling the token ends it, and so does the end of its call and of
     /// the module.
     pub(crate) fn start(
         &self,
-        wanted: Wanted,
-        announced: Counted,
+        wanted: ProcessRequest,
+        announced: RunningProcess,
         cancel: CancelToken,
-        tell: impl FnOnce(Ended) + Send + 'static,
-    ) -> Result<(), NotDriven> {
-        let thread = thread_of_processes().map_err(NotDriven::NoThread)?;
+        tell: impl FnOnce(EndedProcess) + Send + 'static,
+    ) -> Result<(), NotStarted> {
+        let thread = thread_of_processes().map_err(NotStarted::NoThread)?;
         let inner = Arc::clone(&self.inner);
-        let taken = inner.try_take(wanted.places);
+        let taken = inner.try_acquire_places(wanted.places);
         if taken.is_none() && wanted.when_full == WhenFull::Refuse {
-            return Err(NotDriven::Full);
+            return Err(NotStarted::Full);
         }
         inner.any.store(true, Ordering::Relaxed);
-        let Owner { generation, call, over } = wanted.owner;
-        let environment =
-            Environment::clone(&wanted.environment).with(left::MARK, format!("{}{generation}.{call}.", inner.mark));
+        let ProcessOwner { generation, call, over } = wanted.owner;
+        let environment = Environment::clone(&wanted.environment)
+            .with(leftovers::MARK, format!("{}{generation}.{call}.", inner.mark));
         let command = wanted.command.env(Arc::new(environment));
         thread.spawn(async move {
             let stopping = async {
@@ -162,7 +162,7 @@ impl Processes {
                     // When it was stopped before it had its places, it is not started at all.
                     None => tokio::select! {
                         () = cancel.cancelled() => Vec::new(),
-                        places = inner.take(wanted.places) => places,
+                        places = inner.acquire_places(wanted.places) => places,
                     },
                 };
                 let mut how = hookrail_spawn::run(&command, &cancel).await;
@@ -171,7 +171,7 @@ impl Processes {
                 {
                     termination.finish().await;
                 }
-                Ended { how, _places: places }
+                EndedProcess { how, _places: places }
             };
             let ended = tokio::select! {
                 biased;
@@ -197,9 +197,9 @@ impl Processes {
         let mark = format!("{}{scope}", self.inner.mark);
         // Without a thread there was no process.
         if let Ok(thread) = thread_of_processes() {
-            let counted = Counted::new(&self.inner, None);
+            let counted = RunningProcess::new(&self.inner, None);
             thread.spawn(async move {
-                left::end(&mark).await;
+                leftovers::end_marked(&mark).await;
                 drop(counted);
             });
         }
@@ -256,12 +256,12 @@ impl Inner {
         std::iter::once((Arc::clone(&self.places), places)).chain(shared)
     }
 
-    fn try_take(&self, places: u32) -> Option<Vec<OwnedSemaphorePermit>> {
+    fn try_acquire_places(&self, places: u32) -> Option<Vec<OwnedSemaphorePermit>> {
         self.places(places).map(|(all, count)| all.try_acquire_many_owned(count).ok()).collect()
     }
 
     /// Waits for places. The semaphores are never closed.
-    async fn take(&self, places: u32) -> Vec<OwnedSemaphorePermit> {
+    async fn acquire_places(&self, places: u32) -> Vec<OwnedSemaphorePermit> {
         let mut taken = Vec::new();
         for (all, count) in self.places(places) {
             taken.extend(all.acquire_many_owned(count).await);
@@ -271,12 +271,12 @@ impl Inner {
 }
 
 /// One process that is under way, until this is dropped.
-pub(crate) struct Counted {
+pub(crate) struct RunningProcess {
     inner: Arc<Inner>,
     number: u64,
 }
 
-impl Counted {
+impl RunningProcess {
     fn new(inner: &Arc<Inner>, program: Option<String>) -> Self {
         let mut number = 0;
         inner.under_way.send_modify(|under_way| {
@@ -288,7 +288,7 @@ impl Counted {
     }
 }
 
-impl Drop for Counted {
+impl Drop for RunningProcess {
     fn drop(&mut self) {
         self.inner.under_way.send_modify(|under_way| drop(under_way.programs.remove(&self.number)));
     }

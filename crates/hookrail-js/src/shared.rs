@@ -18,7 +18,7 @@ use crate::account::{HostMemory, MemoryHold};
 use crate::clock::{Budget, StopReason, WallClock};
 use crate::component::ComponentState;
 use crate::ops::{OpError, PendingOp};
-use crate::processes::Owner;
+use crate::processes::ProcessOwner;
 use crate::source::{SourceMaps, Version};
 use crate::worker::ModuleConfig;
 
@@ -68,13 +68,13 @@ pub(crate) struct InstanceState {
     pub(crate) refused: bool,
     /// Whether the machine ran out of something that the module needed.
     pub(crate) exhausted: bool,
-    pub(crate) sources: Sources,
+    pub(crate) sources: LoadedSources,
     next: u32,
 }
 
 /// What a module is made of, as far as it is loaded.
 #[derive(Default)]
-pub(crate) struct Sources {
+pub(crate) struct LoadedSources {
     /// How many bytes of source it is made of so far.
     pub(crate) bytes: usize,
     pub(crate) maps: SourceMaps,
@@ -164,8 +164,8 @@ enum Stream {
 /// What a module sends to its session.
 #[derive(Clone, Copy)]
 pub(crate) enum SessionAddition {
-    Message,
-    Entry,
+    WorkerMessage,
+    PreludeFunction,
 }
 
 /// How much of what a module prints is kept for one call.
@@ -202,7 +202,7 @@ impl Shared {
             rejections: Vec::new(),
             refused: false,
             exhausted: false,
-            sources: Sources::default(),
+            sources: LoadedSources::default(),
             next: 1,
         };
         let account = HostMemory::new(config.limits.memory);
@@ -286,14 +286,14 @@ impl Shared {
             }));
         }
         match (call, what) {
-            (Some(call), SessionAddition::Message) => call.messages.push(value),
-            (Some(call), SessionAddition::Entry) => call.entries.push(value),
+            (Some(call), SessionAddition::WorkerMessage) => call.messages.push(value),
+            (Some(call), SessionAddition::PreludeFunction) => call.entries.push(value),
             (None, _) => {
                 let host = Arc::clone(host);
                 drop(state);
                 match what {
-                    SessionAddition::Message => host.send_message(&value),
-                    SessionAddition::Entry => host.append_entry(&value),
+                    SessionAddition::WorkerMessage => host.send_message(&value),
+                    SessionAddition::PreludeFunction => host.append_entry(&value),
                 }
             }
         }
@@ -301,14 +301,16 @@ impl Shared {
     }
 
     /// Whose a process is that is started now: the call's that was begun last, or the module's own.
-    pub(crate) fn owner(&self) -> Result<Owner, OpError> {
+    pub(crate) fn owner(&self) -> Result<ProcessOwner, OpError> {
         let state = self.state();
         let cancelled = || OpError::new("the call was cancelled").code("ECANCELED");
         match state.calls.last_key_value() {
             Some((_, call)) if call.over.is_cancelled() => Err(cancelled()),
-            Some((number, call)) => Ok(Owner { generation: self.generation, call: *number, over: call.over.clone() }),
+            Some((number, call)) => {
+                Ok(ProcessOwner { generation: self.generation, call: *number, over: call.over.clone() })
+            }
             None if !state.abandoned.is_empty() => Err(cancelled()),
-            None => Ok(Owner { generation: self.generation, call: 0, over: CancelToken::new() }),
+            None => Ok(ProcessOwner { generation: self.generation, call: 0, over: CancelToken::new() }),
         }
     }
 
@@ -413,7 +415,7 @@ impl InstanceState {
     /// was given up.
     pub(crate) fn next_due(&self) -> Option<Instant> {
         let timer = self.timers.due.keys().next().map(|(at, _)| *at);
-        let overdue = self.abandoned.values().filter_map(|clock| Instant::now().checked_add(clock.left()));
+        let overdue = self.abandoned.values().filter_map(|clock| Instant::now().checked_add(clock.remaining()));
         overdue.chain(timer).min()
     }
 }

@@ -26,7 +26,7 @@ pub(crate) struct Vm {
 
 /// The functions of the prelude that the host calls.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Entry {
+pub(crate) enum PreludeFunction {
     Open,
     Settle,
     Fire,
@@ -39,7 +39,7 @@ pub(crate) enum Entry {
     Abandon,
 }
 
-impl Entry {
+impl PreludeFunction {
     /// Their names in the prelude, in the order above.
     const NAMES: [&'static str; 10] =
         ["open", "settle", "fire", "changed", "dispatch", "command", "render", "draw", "key", "abandon"];
@@ -76,7 +76,7 @@ impl Vm {
 
     /// Enters the module's code, and runs everything that becomes ready. What was thrown on the way is a failure that
     /// no call can be blamed for; the prelude catches all others.
-    pub(crate) fn turn<A>(&self, shared: Shared, entry: Entry, args: A) -> Option<Shared>
+    pub(crate) fn turn<A>(&self, shared: Shared, entry: PreludeFunction, args: A) -> Option<Shared>
     where
         A: for<'js> IntoArgs<'js>,
     {
@@ -122,7 +122,7 @@ impl Vm {
 }
 
 /// Calls a function and runs what becomes ready; gives what was thrown.
-fn run<A>(ctx: &Ctx<'_>, shared: &Shared, entry: Entry, args: A) -> Option<String>
+fn run<A>(ctx: &Ctx<'_>, shared: &Shared, entry: PreludeFunction, args: A) -> Option<String>
 where
     A: for<'js> IntoArgs<'js>,
 {
@@ -213,7 +213,8 @@ fn run_prelude<'js>(ctx: &Ctx<'js>, longest: usize) -> rquickjs::Result<()> {
     native.set("longest", longest)?;
     let base: Function<'js> = evaluate_part(ctx, "base.js")?;
     let entry: Object<'js> = base.call((native,))?;
-    let entries = Entry::NAMES.iter().map(|name| entry.get(*name)).collect::<rquickjs::Result<Vec<Function<'js>>>>()?;
+    let entries =
+        PreludeFunction::NAMES.iter().map(|name| entry.get(*name)).collect::<rquickjs::Result<Vec<Function<'js>>>>()?;
     // They stay where no value of the module leads to them, and go before the runtime does.
     ctx.store_userdata(entries).map(drop).map_err(|error| Exception::throw_message(ctx, &error.to_string()))
 }

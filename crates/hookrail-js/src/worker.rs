@@ -23,9 +23,9 @@ use crate::shared::CallState;
 use crate::source::Version;
 
 /// What a module's thread is told.
-pub(crate) enum Message {
+pub(crate) enum WorkerMessage {
     /// Do something, and answer.
-    Work(Box<Work>),
+    ModuleWork(Box<ModuleWork>),
     /// A call is given up.
     Abandon(u32),
     /// An operation has ended; without an answer when it was broken off.
@@ -41,14 +41,14 @@ pub(crate) enum Message {
 }
 
 /// Something to be done by a module.
-pub(crate) struct Work {
+pub(crate) struct ModuleWork {
     pub(crate) number: u32,
-    pub(crate) job: Job,
+    pub(crate) job: ModuleJob,
     pub(crate) world: ModuleWorld,
     pub(crate) call: CallState,
 }
 
-pub(crate) enum Job {
+pub(crate) enum ModuleJob {
     Event { name: String, payload: String },
     Command { name: String, arguments: String },
     Render { message: String, expanded: bool, width: usize },
@@ -56,7 +56,7 @@ pub(crate) enum Job {
 
 /// A module's thread, seen from outside. It ends when this is gone.
 pub(crate) struct Worker {
-    pub(crate) to: mpsc::UnboundedSender<Message>,
+    pub(crate) to: mpsc::UnboundedSender<WorkerMessage>,
     /// The module behind its one lock, which is the turn.
     pub(crate) host: Arc<Mutex<ModuleHost>>,
     pub(crate) config: Arc<ModuleConfig>,
@@ -79,10 +79,10 @@ impl Worker {
     }
 
     /// Gives work to the thread.
-    pub(crate) fn send(&self, work: Work) {
+    pub(crate) fn send(&self, work: ModuleWork) {
         self.config.queued.fetch_add(1, Ordering::Relaxed);
         // The receiver lives as long as the thread, and the thread as long as this sender.
-        let _ = self.to.send(Message::Work(Box::new(work)));
+        let _ = self.to.send(WorkerMessage::ModuleWork(Box::new(work)));
     }
 }
 
@@ -96,7 +96,7 @@ impl Drop for Worker {
 pub(crate) struct ModuleConfig {
     pub(crate) module: PathBuf,
     pub(crate) limits: RuntimeLimits,
-    pub(crate) inbox: mpsc::WeakUnboundedSender<Message>,
+    pub(crate) inbox: mpsc::WeakUnboundedSender<WorkerMessage>,
     /// Set to end whatever the module is doing, by a thread that does not have the turn.
     pub(crate) retired: Arc<AtomicBool>,
     pub(crate) processes: Processes,
@@ -112,7 +112,7 @@ impl ModuleConfig {
         limits: RuntimeLimits,
         shared: Option<SharedProcesses>,
         version: Option<Arc<Version>>,
-        to: &mpsc::UnboundedSender<Message>,
+        to: &mpsc::UnboundedSender<WorkerMessage>,
     ) -> Arc<Self> {
         Arc::new(Self {
             module: module.to_owned(),
@@ -195,7 +195,7 @@ async fn drive_inspection(
     config: Arc<ModuleConfig>,
     runtime: Handle,
     world: ModuleWorld,
-    mut inbox: mpsc::UnboundedReceiver<Message>,
+    mut inbox: mpsc::UnboundedReceiver<WorkerMessage>,
 ) -> InspectionResult {
     let mut host = ModuleHost::new(config, runtime);
     host.open(world, Arc::new(SilentHost));
@@ -217,7 +217,7 @@ async fn drive_inspection(
     }
 }
 
-async fn serve_module(host: Arc<Mutex<ModuleHost>>, mut inbox: mpsc::UnboundedReceiver<Message>) {
+async fn serve_module(host: Arc<Mutex<ModuleHost>>, mut inbox: mpsc::UnboundedReceiver<WorkerMessage>) {
     loop {
         let due = lock(&host).arm();
         let message = tokio::select! {

@@ -22,7 +22,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use http::HttpRequest;
-pub use script::{ModelCall, Script, Step};
+pub use script::{ModelCall, Script, ScriptStep};
 
 /// What a request was for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -55,7 +55,7 @@ pub struct RecordedRequest {
 
 /// One answer of the model, in no wire format yet.
 struct Turn {
-    step: Step,
+    step: ScriptStep,
     /// Makes the ids of this answer differ from those of every other one.
     number: u64,
     model: String,
@@ -119,16 +119,16 @@ impl Shared {
     }
 
     /// Records a request and takes the step that answers it.
-    fn take(&self, request: &HttpRequest, kind: RequestKind) -> (Step, u64) {
+    fn record_request(&self, request: &HttpRequest, kind: RequestKind) -> (ScriptStep, u64) {
         let mut conversation = self.conversation();
         let number = u64::try_from(conversation.requests.len()).unwrap_or(u64::MAX).saturating_add(1);
         let at = (kind == RequestKind::Main).then_some(conversation.next_step);
         let step = match at {
             Some(at) => {
                 conversation.next_step += 1;
-                self.script.steps.get(at).cloned().unwrap_or_else(|| Step::text("done"))
+                self.script.steps.get(at).cloned().unwrap_or_else(|| ScriptStep::text("done"))
             }
-            None => Step::text(&self.script.side),
+            None => ScriptStep::text(&self.script.side),
         };
         let recorded = RecordedRequest {
             n: number,
@@ -247,7 +247,7 @@ fn answer(request: &HttpRequest, shared: &Shared) -> (u16, Reply) {
     let asked_to_stream = body.get("stream").and_then(Value::as_bool).unwrap_or(false);
     let turn = |streamed: bool| {
         let kind = shared.script.kind_of(body);
-        let (step, number) = shared.take(request, kind);
+        let (step, number) = shared.record_request(request, kind);
         let model = body.get("model").and_then(Value::as_str).unwrap_or("scripted").to_owned();
         Turn { step, number, model, streamed }
     };
@@ -258,15 +258,15 @@ fn answer(request: &HttpRequest, shared: &Shared) -> (u16, Reply) {
         _ if is_post && path.ends_with(":generateContent") => gemini::reply(&turn(false)),
         _ if is_post && path.ends_with(":streamGenerateContent") => gemini::reply(&turn(true)),
         _ => {
-            shared.take(request, RequestKind::Other);
-            return other(&request.method, path);
+            shared.record_request(request, RequestKind::Other);
+            return answer_other_request(&request.method, path);
         }
     };
     (200, reply)
 }
 
 /// What agents ask for beside the model's answers.
-fn other(method: &str, path: &str) -> (u16, Reply) {
+fn answer_other_request(method: &str, path: &str) -> (u16, Reply) {
     let (status, document) = match path {
         _ if method == "HEAD" => (200, json!({})),
         _ if path.ends_with("/count_tokens") || path.ends_with(":countTokens") => {

@@ -172,7 +172,7 @@ fn make_executable(path: PathBuf) -> PathBuf {
 
 /// What a program came to.
 #[derive(Debug)]
-pub struct Ran {
+pub struct ProgramOutput {
     /// Its exit status; -1 if a signal ended it.
     pub code: i32,
     /// Its standard output.
@@ -181,20 +181,20 @@ pub struct Ran {
     pub stderr: String,
 }
 
-impl Ran {
+impl ProgramOutput {
     /// Runs a command to its end.
     ///
     /// # Panics
     /// If it cannot be started, or writes what is not UTF-8.
     #[must_use]
-    pub fn of(command: &mut Command) -> Self {
+    pub fn capture(command: &mut Command) -> Self {
         command.output().unwrap_or_else(|error| panic!("{command:?}: {error}")).into()
     }
 
     /// Runs a command with text on its standard input, which the command need not read.
     ///
     /// # Panics
-    /// As [`Ran::of`].
+    /// As [`ProgramOutput::of`].
     #[must_use]
     pub fn with_input(command: &mut Command, input: &str) -> Self {
         let mut child = command.stdin(Stdio::piped()).spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
@@ -226,7 +226,7 @@ impl Ran {
     }
 }
 
-impl From<Output> for Ran {
+impl From<Output> for ProgramOutput {
     fn from(output: Output) -> Self {
         Self {
             code: output.status.code().unwrap_or(-1),

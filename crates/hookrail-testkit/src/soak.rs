@@ -74,7 +74,7 @@ impl Soak {
     {
         let mut random = Random::new(self.seed);
         let mut ledger = SoakLedger::new(MARKER, &self.own).with_folder(self.temporary());
-        let mut kept = Kept::default();
+        let mut kept = PlantedLeaks::default();
         let (mut running, mut ends) = (JoinSet::new(), BTreeMap::new());
         let mut took = Duration::ZERO;
         println!("{} {what} with seed {}, {side_by_side} at a time.\n\n{}", self.total, self.seed, SoakLedger::head());
@@ -139,14 +139,14 @@ impl Leak {
 
 /// What was left behind on purpose. It goes when the run is over.
 #[derive(Debug, Default)]
-struct Kept {
+struct PlantedLeaks {
     memory: Vec<Vec<u8>>,
     descriptors: Vec<File>,
     threads: Vec<Thread>,
     processes: Vec<Child>,
 }
 
-impl Kept {
+impl PlantedLeaks {
     /// How much memory is kept each time.
     const MEMORY: usize = 64 << 10;
 
@@ -169,7 +169,7 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for PlantedLeaks {
     fn drop(&mut self) {
         self.threads.iter().for_each(Thread::unpark);
         for process in &mut self.processes {

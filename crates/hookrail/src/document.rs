@@ -35,7 +35,7 @@ impl JsonObject {
     }
 
     /// Adds what each dialect alone has to say.
-    fn each(self, members: impl Fn(DialectId) -> Vec<(&'static str, Json)>) -> Self {
+    fn add_dialect_members(self, members: impl Fn(DialectId) -> Vec<(&'static str, Json)>) -> Self {
         DialectId::ORDER.into_iter().flat_map(members).fold(self, |document, (key, value)| document.add(key, value))
     }
 }
@@ -43,6 +43,24 @@ impl JsonObject {
 /// What a fired event came to.
 #[must_use]
 pub fn outcome_document(outcome: &Outcome) -> Json {
+    outcome_members(outcome, usize::MAX).to_json()
+}
+
+/// What a fired event came to, for a record: of the hooks that did not run only the first are listed, and `moreSkipped`
+/// counts the others. With thousands of hooks every record would list them all.
+#[must_use]
+pub fn recorded_outcome_document(outcome: &Outcome) -> Json {
+    let members = outcome_members(outcome, MOST_SKIPPED_IN_RECORD);
+    match outcome.skipped.len().saturating_sub(MOST_SKIPPED_IN_RECORD) {
+        0 => members.to_json(),
+        more => members.add("moreSkipped", json!(more)).to_json(),
+    }
+}
+
+/// How many hooks that did not run a record lists.
+const MOST_SKIPPED_IN_RECORD: usize = 64;
+
+fn outcome_members(outcome: &Outcome, most_skipped: usize) -> JsonObject {
     // Taken apart, so that a new effect cannot be forgotten here.
     let Effects {
         decision,
@@ -83,11 +101,10 @@ pub fn outcome_document(outcome: &Outcome) -> Json {
         .raw("nativeResponse", outcome.native_response.as_ref())
         .raw("toolConfig", tool_config.as_ref())
         .raw("result", result.as_ref())
-        .each(|dialect| dialect.contract().outcome_members(outcome))
+        .add_dialect_members(|dialect| dialect.contract().outcome_members(outcome))
         .list("runs", outcome.runs.iter().map(run))
-        .list("skipped", outcome.skipped.iter().map(skipped))
+        .list("skipped", outcome.skipped.iter().take(most_skipped).map(skipped))
         .list("diagnostics", outcome.diagnostics.iter().map(diagnostic))
-        .to_json()
 }
 
 /// What is configured. A module that has no handlers and offers commands or draws messages is listed among the hooks, without
@@ -128,7 +145,7 @@ pub fn explain_document(plan: &Plan) -> Json {
     });
     JsonObject::new()
         .add("event", json!(plan.event.name()))
-        .each(|dialect| dialect.contract().plan_members(plan))
+        .add_dialect_members(|dialect| dialect.contract().plan_members(plan))
         .list("plan", planned)
         .list("skipped", plan.skipped.iter().map(skipped))
         .list("diagnostics", plan.diagnostics.iter().map(diagnostic))

@@ -64,7 +64,7 @@ pub enum Health {
 
 impl Health {
     /// What the end alone tells: a hook that answered or kept silent is well.
-    pub(crate) fn of(end: EndKind) -> Self {
+    pub(crate) fn from_end(end: EndKind) -> Self {
         if matches!(end, EndKind::Answered | EndKind::Silent) { Self::Well } else { Self::Failed }
     }
 }
@@ -82,6 +82,8 @@ impl Health {
 /// ```
 #[derive(Clone, Debug)]
 pub struct HookRun {
+    /// Its number in the plan, which is the index of its [`RunId`](crate::process::RunId).
+    pub number: usize,
     /// The hook.
     pub hook: Arc<Hook>,
     /// How it ended.
@@ -184,6 +186,8 @@ pub struct Outcome {
     pub diagnostics: Vec<Diagnostic>,
     /// Why the engine itself answered, when it did.
     pub refusal: Option<Refusal>,
+    /// The name of the event among the records, if it was recorded.
+    pub recorded_as: Option<Arc<str>>,
 }
 
 impl Outcome {
@@ -200,6 +204,7 @@ impl Outcome {
             skipped: Skips::default(),
             diagnostics: Vec::new(),
             refusal: None,
+            recorded_as: None,
         }
     }
 
@@ -238,6 +243,15 @@ impl Outcome {
     pub(crate) fn set_detail<T: Any + Send + Sync>(&mut self, detail: T) {
         self.details.0.retain(|known| !known.is::<T>());
         self.details.0.push(Arc::new(detail));
+    }
+
+    /// Takes back what hooks rewrote, because the operation does not happen.
+    pub(crate) fn withdraw_rewrites(&mut self) {
+        self.effects.tool_input = None;
+        self.effects.prompt = None;
+        self.effects.llm_request = None;
+        self.native_request = None;
+        self.native_response = None;
     }
 
     /// Whether the operation must not happen.

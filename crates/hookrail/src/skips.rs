@@ -4,7 +4,7 @@
 //! the first look and kept, so that an event without such a look does not pay for them.
 
 use std::fmt;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use crate::hook::Hook;
 use crate::names::named;
@@ -47,8 +47,11 @@ impl Skipped {
     }
 }
 
-/// Reasons that are worked out when they are first asked for.
-type LazyReasons = LazyLock<Vec<Skipped>, Box<dyn FnOnce() -> Vec<Skipped> + Send>>;
+/// The hooks of an event that a plan leaves out, each with its reason.
+pub(crate) trait UnplannedHooks: Send + Sync {
+    /// The reasons, worked out at the first call.
+    fn skipped(&self) -> &[Skipped];
+}
 
 /// The hooks that did not run, in order: first those that were planned and whose turn never came, then those that were
 /// not planned.
@@ -57,18 +60,18 @@ pub struct Skips {
     /// Hooks whose turn never came.
     known: Vec<Skipped>,
     /// Hooks that were not planned. One shared value, because a plan is made for every event about a new tool.
-    unplanned: Option<Arc<LazyReasons>>,
+    unplanned: Option<Arc<dyn UnplannedHooks>>,
 }
 
 impl Skips {
-    /// Reasons that are worked out when they are first asked for.
-    pub(crate) fn later(work: impl FnOnce() -> Vec<Skipped> + Send + 'static) -> Self {
-        Self { known: Vec::new(), unplanned: Some(Arc::new(LazyLock::new(Box::new(work)))) }
+    /// The hooks that a plan leaves out.
+    pub(crate) fn of_plan(unplanned: Arc<dyn UnplannedHooks>) -> Self {
+        Self { known: Vec::new(), unplanned: Some(unplanned) }
     }
 
     /// Every hook that did not run. Where there are very many hooks the first look takes a moment.
     pub fn iter(&self) -> impl Iterator<Item = &Skipped> {
-        self.known.iter().chain(self.unplanned.iter().flat_map(|unplanned| unplanned.iter()))
+        self.known.iter().chain(self.unplanned.iter().flat_map(|unplanned| unplanned.skipped()))
     }
 
     /// How many there are.
@@ -94,7 +97,7 @@ impl Skips {
         match (&self.unplanned, &other.unplanned) {
             (None, unplanned) => self.unplanned.clone_from(unplanned),
             // An outcome has one plan; if it had two, nothing may be lost.
-            (Some(_), Some(unplanned)) => self.known.extend(unplanned.iter().cloned()),
+            (Some(_), Some(unplanned)) => self.known.extend(unplanned.skipped().iter().cloned()),
             (Some(_), None) => {}
         }
     }

@@ -37,7 +37,7 @@ pub struct Snapshot {
     /// What is reported with every outcome.
     pub(crate) standing: Vec<Diagnostic>,
     /// What the engine itself says about events that can be denied.
-    pub(crate) refusal: Option<Refused>,
+    pub(crate) refusal: Option<SourceRefusal>,
     pub(crate) revision: Revision,
     digest: OnceLock<Digest>,
 }
@@ -57,7 +57,7 @@ impl Default for Revision {
 
 /// What the engine says about every event that can be denied, because a source cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Refused {
+pub(crate) struct SourceRefusal {
     pub(crate) refusal: Refusal,
     pub(crate) reason: Arc<str>,
 }
@@ -93,16 +93,16 @@ pub(crate) struct Subscribers {
 impl Subscribers {
     /// The hooks whose matchers count as matching a subject, or surely match the other name it has, in order.
     pub(crate) fn matching(&self, subject: &str, other_name: Option<&str>) -> Vec<(&Arc<Hook>, MatchResult)> {
-        let mut found = self.found(subject);
+        let mut found = self.find_matches(subject);
         if let Some(name) = other_name {
-            found.extend(self.found(name).into_iter().filter(|(_, verdict)| *verdict == MatchResult::Matches));
+            found.extend(self.find_matches(name).into_iter().filter(|(_, verdict)| *verdict == MatchResult::Matches));
             found.sort_by_key(|(at, verdict)| (*at, *verdict != MatchResult::Matches));
             found.dedup_by_key(|(at, _)| *at);
         }
         found.into_iter().filter_map(|(at, verdict)| Some((self.hooks.get(at)?, verdict))).collect()
     }
 
-    fn found(&self, subject: &str) -> Vec<(usize, MatchResult)> {
+    fn find_matches(&self, subject: &str) -> Vec<(usize, MatchResult)> {
         if self.hooks.len() <= FEW {
             let verdicts = self.hooks.iter().map(|hook| hook.matcher_in_force().test(subject)).enumerate();
             return verdicts.filter(|(_, verdict)| verdict.is_match()).collect();
@@ -163,12 +163,12 @@ impl Snapshot {
         let mut by_event: Vec<Vec<(DialectId, Subscribers)>> = EventKind::all().map(|_| Vec::new()).collect();
         for hook in &hooks {
             for event in events_of(hook) {
-                let Some(audiences) = by_event.get_mut(event as usize) else { continue };
-                match audiences.iter_mut().find(|(dialect, _)| *dialect == hook.dialect) {
-                    Some((_, audience)) => audience.hooks.push(Arc::clone(hook)),
+                let Some(by_dialect) = by_event.get_mut(event as usize) else { continue };
+                match by_dialect.iter_mut().find(|(dialect, _)| *dialect == hook.dialect) {
+                    Some((_, subscribers)) => subscribers.hooks.push(Arc::clone(hook)),
                     None => {
-                        let audience = Subscribers { hooks: vec![Arc::clone(hook)], ..Subscribers::default() };
-                        audiences.push((hook.dialect, audience));
+                        let subscribers = Subscribers { hooks: vec![Arc::clone(hook)], ..Subscribers::default() };
+                        by_dialect.push((hook.dialect, subscribers));
                     }
                 }
             }
@@ -187,16 +187,16 @@ impl Snapshot {
     #[must_use]
     pub(crate) fn with_sources(mut self, sources: SourceReport, on_load_failure: OnFailure) -> Self {
         self.refusal = self.refusal_for(&sources, on_load_failure);
-        if let Some(Refused { refusal, reason }) = &self.refusal {
+        if let Some(SourceRefusal { refusal, reason }) = &self.refusal {
             self.diagnostics.push(Diagnostic::new(refusal.code(), &**reason));
         }
-        self.standing = self.diagnostics.iter().filter(|finding| stands(finding.code)).cloned().collect();
+        self.standing = self.diagnostics.iter().filter(|finding| is_standing(finding.code)).cloned().collect();
         self.sources = sources;
         self
     }
 
     /// What the sources that cannot be used do. Sources whose hooks would not run in any case do nothing.
-    fn refusal_for(&self, sources: &SourceReport, on_load_failure: OnFailure) -> Option<Refused> {
+    fn refusal_for(&self, sources: &SourceReport, on_load_failure: OnFailure) -> Option<SourceRefusal> {
         let takes_part = |source: &&UnusableSource| source.dialect.is_none_or(|dialect| self.takes_part(dialect));
         let mut unusable = sources.unusable.iter().filter(takes_part);
         if matches!(self.switch, Switch::Off(_)) {
@@ -204,7 +204,7 @@ impl Snapshot {
         }
         if let Some(source) = unusable.clone().find(|source| source.kind == SourceKind::System) {
             let reason = format!("the system layer cannot be used: {}", source.problem);
-            return Some(Refused { refusal: Refusal::SystemUnusable, reason: reason.into() });
+            return Some(SourceRefusal { refusal: Refusal::SystemUnusable, reason: reason.into() });
         }
         if on_load_failure == OnFailure::Allow || matches!(self.switch, Switch::SystemOnly(_)) {
             return None;
@@ -215,7 +215,7 @@ impl Snapshot {
             on_load_failure.name(),
             source.problem
         );
-        Some(Refused { refusal: Refusal::LoadFailure(on_load_failure), reason: reason.into() })
+        Some(SourceRefusal { refusal: Refusal::LoadFailure(on_load_failure), reason: reason.into() })
     }
 
     /// Everything that was read or looked for, whether it exists or not, with every link on the way to it and what it leads
@@ -238,19 +238,23 @@ impl Snapshot {
             && self.hooks.iter().zip(&other.hooks).all(same_hook)
     }
 
-    /// Which configuration this is.
-    #[must_use]
-    pub fn configuration(&self) -> Configuration {
-        let digest = self.digest.get_or_init(|| {
+    /// The digest of all sources in force.
+    pub(crate) fn digest(&self) -> Digest {
+        *self.digest.get_or_init(|| {
             let mut text = String::new();
             for (path, content) in &self.sources.in_force {
                 text.push_str(&format!("{}\0{}\0", path.display(), Digest::of(content.as_bytes()).hex()));
             }
             Digest::of(text.as_bytes())
-        });
+        })
+    }
+
+    /// Which configuration this is.
+    #[must_use]
+    pub fn configuration(&self) -> Configuration {
         Configuration {
             revision: self.revision.number,
-            digest: *digest,
+            digest: self.digest(),
             loaded_at: self.revision.loaded_at,
             kept: self.sources.kept.clone(),
             unusable: self.sources.unusable.clone(),
@@ -305,10 +309,10 @@ impl Snapshot {
     }
 
     /// The hooks of a dialect for an event, if there are any and the dialect takes part.
-    pub(crate) fn audience(&self, event: EventKind, dialect: DialectId) -> Option<&Subscribers> {
-        let audiences = self.by_event.get(event as usize)?;
-        let (_, audience) = audiences.iter().find(|(of, _)| *of == dialect)?;
-        self.takes_part(dialect).then_some(audience)
+    pub(crate) fn subscribers(&self, event: EventKind, dialect: DialectId) -> Option<&Subscribers> {
+        let by_dialect = self.by_event.get(event as usize)?;
+        let (_, subscribers) = by_dialect.iter().find(|(of, _)| *of == dialect)?;
+        self.takes_part(dialect).then_some(subscribers)
     }
 
     fn takes_part(&self, dialect: DialectId) -> bool {
@@ -327,7 +331,7 @@ impl Outcome {
 }
 
 /// Whether a finding of a load is reported with every outcome: it says that what is in force is not what is there.
-fn stands(code: Code) -> bool {
+fn is_standing(code: Code) -> bool {
     matches!(code, Code::KeptLastGood | Code::SourceRemoved | Code::SystemUnusable | Code::LoadFailure)
 }
 

@@ -79,13 +79,13 @@ impl Tools {
     }
 
     /// Puts an event into a dialect's words. Returns the way back.
-    pub(crate) fn speak(&self, dialect: DialectId, event: &mut Event) -> Spoken {
+    pub(crate) fn localize_event(&self, dialect: DialectId, event: &mut Event) -> LocalizedTool {
         let name = event.field("tool_name").cloned();
         let Some(names) = name.as_ref().and_then(Json::as_str).and_then(|tool| self.find(dialect, &tool)) else {
-            return Spoken::default();
+            return LocalizedTool::default();
         };
         event.set("tool_name", Json::string(&names.name));
-        let mut spoken = Spoken { name, input: None, arguments: names.arguments.clone() };
+        let mut spoken = LocalizedTool { name, input: None, arguments: names.arguments.clone() };
         if let Some(input) = event.field("tool_input").cloned()
             && let Some(object) = input.as_object()
         {
@@ -99,16 +99,16 @@ impl Tools {
 
 /// The way back from a dialect's words to the host's.
 #[derive(Debug, Default)]
-pub(crate) struct Spoken {
+pub(crate) struct LocalizedTool {
     name: Option<Json>,
     /// The input in the host's words, and the same in the dialect's.
     input: Option<(Json, Json)>,
     arguments: Vec<(String, String)>,
 }
 
-impl Spoken {
+impl LocalizedTool {
     /// Puts the event into the host's words again. An input that no hook changed comes back byte for byte.
-    pub(crate) fn hear(self, event: &mut Event) {
+    pub(crate) fn restore_event(self, event: &mut Event) {
         let Some(name) = self.name else { return };
         event.set("tool_name", name);
         let Some(now) = event.field("tool_input").cloned() else { return };
@@ -180,10 +180,10 @@ mod tests {
             ("{}", "{}"),
         ] {
             let mut event = event(host);
-            let spoken = tools().speak(DialectId::Xcode, &mut event);
+            let spoken = tools().localize_event(DialectId::Xcode, &mut event);
             assert_eq!(input(&event), theirs);
             assert_eq!(event.text("tool_name").unwrap(), "writeFile");
-            spoken.hear(&mut event);
+            spoken.restore_event(&mut event);
             assert_eq!(event.field("tool_input").unwrap().text(), Json::parse(host).unwrap().text());
             assert_eq!(event.text("tool_name").unwrap(), "write_file");
         }
@@ -197,9 +197,9 @@ mod tests {
             (r#"{"b":1,"c":2,"a":3}"#, r#"{"a":1,"b":2,"c":3}"#),
         ] {
             let mut event = event(r#"{"path":"y"}"#);
-            let spoken = tools().speak(DialectId::Xcode, &mut event);
+            let spoken = tools().localize_event(DialectId::Xcode, &mut event);
             event.set("tool_input", Json::parse(rewritten).unwrap());
-            spoken.hear(&mut event);
+            spoken.restore_event(&mut event);
             assert_eq!(input(&event), expected);
         }
     }
@@ -208,9 +208,9 @@ mod tests {
     fn undeclared_names_pass_unchanged() {
         let original = event(r#"{ "path": 1 }"#);
         let mut same = original.clone();
-        let spoken = tools().speak(DialectId::Llxprt, &mut same);
+        let spoken = tools().localize_event(DialectId::Llxprt, &mut same);
         assert_eq!(input(&same), input(&original));
-        spoken.hear(&mut same);
+        spoken.restore_event(&mut same);
         assert_eq!(input(&same), input(&original));
         assert_eq!(tools().name_in(DialectId::Xcode, "other"), None);
     }

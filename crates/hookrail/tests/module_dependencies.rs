@@ -34,6 +34,7 @@ const LAYERS: &[&[&str]] = &[
     &["dialect", "firing"],
     &["repeated"],
     &["document"],
+    &["recorder"],
     &["system"],
     &["guard"],
     &["module"],

@@ -7,7 +7,7 @@ use hookrail::guard::{ModelEnd, ModelPermit, ModelResult, Visibility};
 use hookrail::{EventKind, Json, JsonObject, Stop};
 use hookrail_spawn::lock;
 
-use super::{Agent, CompactionCause, MAX_DEPTH, TurnEnd};
+use super::{CompactionCause, MAX_DEPTH, ReferenceAgent, TurnEnd};
 use crate::message::{ModelReply, list, number, text_message, tokens};
 use crate::model::{ModelError, ResponseStream};
 use crate::tool;
@@ -35,7 +35,7 @@ enum CallError {
     Cancelled,
 }
 
-impl Agent {
+impl ReferenceAgent {
     /// Asks the model for the next step, and shows its answer unless a hook hides it.
     pub(super) async fn call_model(&self) -> CallEnd {
         let mut compacted = false;
@@ -190,7 +190,7 @@ impl Agent {
 /// A response stream that stops at the first matching rule, and is shown if no hook can still change the response.
 struct RuleWatchingStream<'a> {
     shown: Option<Arc<dyn View>>,
-    agent: &'a Agent,
+    agent: &'a ReferenceAgent,
     text: String,
     matched: Vec<usize>,
 }

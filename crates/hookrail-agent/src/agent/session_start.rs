@@ -7,7 +7,7 @@ use hookrail::{EventKind, HookSystem};
 use hookrail_spawn::lock;
 use tokio::time::Instant;
 
-use super::Agent;
+use super::ReferenceAgent;
 use super::call::cancelled;
 use crate::view::is_detached;
 
@@ -47,7 +47,7 @@ impl SessionStartHooks {
     }
 }
 
-impl Agent {
+impl ReferenceAgent {
     /// Waits for the detached hooks of the session's start, before the first prompt and for a limited time.
     pub(super) async fn wait_for_session_start(&self) {
         let Some(mut hooks) = lock(&self.session_start).take() else { return };

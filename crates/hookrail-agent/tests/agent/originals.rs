@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::screen::Screen;
-use crate::world::{Ran, Shows as _, World, one_call, says, turns};
+use crate::world::{ProgramOutput, Shows as _, World, one_call, says, turns};
 
 /// A plugin command that writes down what it receives.
 fn noted(file: &str) -> Value {
@@ -35,7 +35,7 @@ fn names(lines: &[Value]) -> Vec<String> {
     lines.iter().map(name).collect()
 }
 
-fn warnings(ran: &Ran) -> Vec<String> {
+fn warnings(ran: &ProgramOutput) -> Vec<String> {
     ran.texts("warning", "text")
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn cases() -> Vec<BenchCase> {
     vec![
         BenchCase { name: "host-2g", title: "one hook from a host with 2 GiB in use", prepare: large_host },
         BenchCase { name: "memory", title: "memory of a host, idle and after many events", prepare: memory },
-        BenchCase { name: "memory-kept", title: "memory kept for each event with 1 MiB", prepare: kept },
+        BenchCase { name: "memory-kept", title: "memory kept for each event with 1 MiB", prepare: retained_memory },
     ]
 }
 
@@ -62,7 +62,7 @@ fn memory(lab: &Lab) -> Result<Prepared> {
 }
 
 /// Events with a mebibyte that differs each time, as an agent that writes files has.
-fn kept(lab: &Lab) -> Result<Prepared> {
+fn retained_memory(lab: &Lab) -> Result<Prepared> {
     let mut case = Prepared::default();
     let host = ProbeHost { project: project_of_one(lab)?, ..ProbeHost::default() };
     let ours = Rc::new(RefCell::new(probe::start(&host, &lab.environment(Shell::Sh))?));

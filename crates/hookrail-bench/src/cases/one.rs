@@ -68,7 +68,7 @@ fn standard_library(lab: &Lab) -> Variant {
 /// What hookrail's own spawner takes (session, signals, descriptors, deadline, exit and end of file), without the engine.
 fn spawner(lab: &Lab) -> Result<Variant> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let command = hookrail_spawn::Command::new(lab.tiny())
+    let command = hookrail_spawn::ChildCommand::new(lab.tiny())
         .env(Arc::new(lab.environment(Shell::Sh)))
         .stdin(vec![b'x'; 1200])
         .timeout(std::time::Duration::from_secs(60));

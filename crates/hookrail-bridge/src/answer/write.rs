@@ -3,10 +3,10 @@
 use hookrail::{EventKind, Json, JsonObject};
 
 use super::{Answer, AnswerStatus, Message};
-use crate::request::Request;
+use crate::request::AgentRequest;
 use crate::{Agent, AnswerForm};
 
-pub(super) fn answer(request: &Request, message: &Message) -> Answer {
+pub(super) fn answer(request: &AgentRequest, message: &Message) -> Answer {
     let name = request.event.name;
     let kind = request.kind();
     match request.event.form {
@@ -92,7 +92,7 @@ fn permission(message: &Message) -> (Option<&'static str>, Option<&str>) {
     }
 }
 
-fn claude(request: &Request, name: &str, kind: EventKind, message: &Message) -> JsonObject {
+fn claude(request: &AgentRequest, name: &str, kind: EventKind, message: &Message) -> JsonObject {
     let members = Members::new().text("systemMessage", message.system_message.as_deref());
     let context = message.context_text();
     let members = match kind {
@@ -124,7 +124,7 @@ fn claude(request: &Request, name: &str, kind: EventKind, message: &Message) -> 
 }
 
 /// A replaced result in the shape that the tool itself has. Claude Code ignores any other shape without a word.
-pub(super) fn claude_output(request: &Request, text: &str) -> Option<Json> {
+pub(super) fn claude_output(request: &AgentRequest, text: &str) -> Option<Json> {
     let result = request.agent_result.as_ref()?;
     if let Some(parts) = result.as_array() {
         let is_text = |part: &Json| part.as_object().is_some_and(|part| part.get("text").is_some());
@@ -247,7 +247,7 @@ fn copilot_denial(kind: EventKind, reason: &str) -> JsonObject {
     }
 }
 
-fn copilot(request: &Request, kind: EventKind, message: &Message) -> JsonObject {
+fn copilot(request: &AgentRequest, kind: EventKind, message: &Message) -> JsonObject {
     if let Some(reason) = &message.deny {
         return copilot_denial(kind, reason);
     }

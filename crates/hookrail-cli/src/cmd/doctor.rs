@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use hookrail::{EventKind, HookSystem};
-use hookrail_bridge::{Agent, Session};
+use hookrail_bridge::{Agent, BridgeSession};
 use serde_json::{Value, json};
 
 use crate::args::{DoctorArgs, ProjectArgs};
@@ -174,7 +174,7 @@ fn recorded_losses(agent: Agent) -> Vec<Finding> {
     let mut totals = std::collections::BTreeMap::<String, u64>::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let text = std::fs::read_to_string(entry.path()).unwrap_or_default();
-        let session: Session = serde_json::from_str(&text).unwrap_or_default();
+        let session: BridgeSession = serde_json::from_str(&text).unwrap_or_default();
         for (name, count) in session.losses {
             *totals.entry(name).or_default() += count;
         }

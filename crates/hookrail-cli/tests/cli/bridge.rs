@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::sandbox::{Ran, Sandbox};
+use crate::sandbox::{ProgramOutput, Sandbox};
 
 const AGENTS: [&str; 5] = ["claude", "codex", "gemini", "qwen", "copilot"];
 
@@ -29,15 +29,15 @@ fn write_payload(sandbox: &Sandbox, agent: &str) -> (&'static str, Value) {
     (event, recorded(sandbox, agent, name))
 }
 
-fn bridge(sandbox: &Sandbox, agent: &str, event: &str, payload: &Value, more: &[&str]) -> Ran {
+fn bridge(sandbox: &Sandbox, agent: &str, event: &str, payload: &Value, more: &[&str]) -> ProgramOutput {
     let mut command = sandbox.command(&["bridge", agent, "--event", event]);
     command.args(more).env("CLAUDE_PROJECT_DIR", &sandbox.project).env("GEMINI_PROJECT_DIR", &sandbox.project);
     command.env("COPILOT_PROJECT_DIR", &sandbox.project);
-    Ran::with_input(&mut command, &payload.to_string())
+    ProgramOutput::with_input(&mut command, &payload.to_string())
 }
 
 /// Whether an answer denies in the form of its agent, with a text.
-fn denies(agent: &str, ran: &Ran, text: &str) -> bool {
+fn denies(agent: &str, ran: &ProgramOutput, text: &str) -> bool {
     let answer: Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
     let reason = match agent {
         "codex" | "qwen" => return ran.code == 2 && ran.stderr.contains(text) && ran.stdout.is_empty(),

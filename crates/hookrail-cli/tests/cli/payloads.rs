@@ -41,7 +41,7 @@ fn the_project_is_found_upwards() {
     std::fs::create_dir_all(&below).unwrap();
     let mut command = sandbox.command(&["fire", "BeforeTool", "--trust-project"]);
     command.current_dir(&below);
-    crate::sandbox::Ran::of(&mut command).ends_with(2);
+    crate::sandbox::ProgramOutput::capture(&mut command).ends_with(2);
 }
 
 #[test]

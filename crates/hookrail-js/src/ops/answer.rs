@@ -11,21 +11,21 @@ use super::OpError;
 
 /// A value as JSON text.
 #[derive(Debug)]
-pub(crate) struct Answer(String);
+pub(crate) struct OpAnswer(String);
 
-impl Answer {
+impl OpAnswer {
     /// Nothing to tell.
     pub(super) fn nothing() -> Self {
         Self("null".to_owned())
     }
 
     /// A value of known size.
-    pub(super) fn of(value: &(impl Serialize + ?Sized)) -> Result<Self, OpError> {
-        Self::within(usize::MAX, value)
+    pub(super) fn serialize(value: &(impl Serialize + ?Sized)) -> Result<Self, OpError> {
+        Self::serialize_within(usize::MAX, value)
     }
 
     /// A value whose text has no more than so many bytes. It is given up as soon as it has more.
-    pub(super) fn within(most: usize, value: &(impl Serialize + ?Sized)) -> Result<Self, OpError> {
+    pub(super) fn serialize_within(most: usize, value: &(impl Serialize + ?Sized)) -> Result<Self, OpError> {
         let mut text = Limited { bytes: Vec::new(), most };
         match serde_json::to_writer(&mut text, value) {
             Ok(()) => String::from_utf8(text.bytes).map(Self).map_err(|error| OpError::new(error.to_string())),
@@ -39,13 +39,13 @@ impl Answer {
     }
 }
 
-impl From<Value> for Answer {
+impl From<Value> for OpAnswer {
     fn from(value: Value) -> Self {
         Self(value.to_string())
     }
 }
 
-impl From<Json> for Answer {
+impl From<Json> for OpAnswer {
     fn from(json: Json) -> Self {
         Self(json.text().to_owned())
     }
@@ -96,10 +96,10 @@ mod tests {
     #[test]
     fn every_byte_reads_as_the_character_of_its_number() {
         let all: Vec<u8> = (0..=255).collect();
-        let answer = Answer::within(1 << 20, &Bytes(&all)).unwrap();
+        let answer = OpAnswer::serialize_within(1 << 20, &Bytes(&all)).unwrap();
         let read: String = serde_json::from_str(answer.text()).unwrap();
         assert!(read.chars().map(u32::from).eq(0..256));
-        assert!(Answer::within(599, &Bytes(&[0; 100])).is_err(), "it is given up on the way");
-        assert!(Answer::within(602, &Bytes(&[0; 100])).is_ok());
+        assert!(OpAnswer::serialize_within(599, &Bytes(&[0; 100])).is_err(), "it is given up on the way");
+        assert!(OpAnswer::serialize_within(602, &Bytes(&[0; 100])).is_ok());
     }
 }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use tokio::sync::watch;
 
-use super::{Answer, OpError};
+use super::{OpAnswer, OpError};
 use crate::component::ComponentState;
 use crate::shared::{Shared, ShownComponent};
 
@@ -20,7 +20,7 @@ pub(super) enum ComponentOp {
 }
 
 impl ComponentOp {
-    pub(super) fn run(self, shared: &Shared) -> Result<Answer, OpError> {
+    pub(super) fn run(self, shared: &Shared) -> Result<OpAnswer, OpError> {
         match self {
             Self::Made { id } => {
                 let held = shared.hold_memory(COMPONENT).ok_or_else(OpError::over_memory)?;
@@ -42,6 +42,6 @@ impl ComponentOp {
                 }
             }
         }
-        Ok(Answer::nothing())
+        Ok(OpAnswer::nothing())
     }
 }

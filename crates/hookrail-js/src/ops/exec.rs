@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, CaptureLimits, ChildEnd, Command, Environment, SpawnError, run_id};
+use hookrail_spawn::{CancelToken, CaptureLimits, ChildCommand, ChildEnd, Environment, SpawnError, run_id};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -17,8 +17,8 @@ use tokio::sync::oneshot;
 use super::answer::Bytes;
 use super::permission::require_run;
 use super::text::bytes;
-use super::{Answer, OpError, PendingOp, decode, text};
-use crate::processes::{Ended, NotDriven, Wanted, WhenFull};
+use super::{OpAnswer, OpError, PendingOp, decode, text};
+use crate::processes::{EndedProcess, NotStarted, ProcessRequest, WhenFull};
 use crate::shared::Shared;
 
 /// As good as no limit.
@@ -49,22 +49,22 @@ pub(super) enum ProcessOp {
     Env {},
     Alive { pid: u32 },
     Cancel { task: u32 },
-    Wait(Exec),
+    Wait(ExecRequest),
 }
 
 /// A process that a module wants.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Exec {
+pub(super) struct ExecRequest {
     program: String,
     args: Box<RawValue>,
-    options: Option<Options>,
+    options: Option<ProcessOptions>,
 }
 
 impl ProcessOp {
-    pub(super) fn run(self, shared: &Shared) -> Result<Answer, OpError> {
+    pub(super) fn run(self, shared: &Shared) -> Result<OpAnswer, OpError> {
         match self {
-            Self::Cwd {} => Answer::of(&shared.world().cwd.to_string_lossy()),
+            Self::Cwd {} => OpAnswer::serialize(&shared.world().cwd.to_string_lossy()),
             Self::About {} => Ok(text::about_process().into()),
             Self::Env {} => Ok(text::environment(&shared.world()).into()),
             Self::Alive { pid } => text::is_alive(pid),
@@ -72,21 +72,21 @@ impl ProcessOp {
                 if let Some(cancel) = shared.state().cancels.get(&task) {
                     cancel.cancel();
                 }
-                Ok(Answer::nothing())
+                Ok(OpAnswer::nothing())
             }
             Self::Wait(exec) => exec.wait(shared),
         }
     }
 }
 
-impl Exec {
+impl ExecRequest {
     pub(super) fn begin(self, shared: &Shared, number: u32) -> Result<PendingOp, OpError> {
         let (wanted, about) = self.wanted(shared, WhenFull::Wait)?;
         let driven = driven(shared, wanted, &about.program, number);
         Ok(Box::pin(async move { result(&about, driven.await?) }))
     }
 
-    fn wait(self, shared: &Shared) -> Result<Answer, OpError> {
+    fn wait(self, shared: &Shared) -> Result<OpAnswer, OpError> {
         // A place may be one that only the module itself could make free, and it stands still.
         let (wanted, about) = self.wanted(shared, WhenFull::Refuse)?;
         let (reply, ended) = mpsc::channel();
@@ -104,7 +104,7 @@ impl Exec {
         result(&about, ended.ok())
     }
 
-    fn wanted(self, shared: &Shared, when_full: WhenFull) -> Result<(Wanted, About), OpError> {
+    fn wanted(self, shared: &Shared, when_full: WhenFull) -> Result<(ProcessRequest, About), OpError> {
         let Self { program, args, options } = self;
         require_run(shared, &program)?;
         let owner = shared.owner()?;
@@ -142,19 +142,19 @@ impl Exec {
             }
         }
         let limits = CaptureLimits { stdout_keep: LARGEST, ..CaptureLimits::default() };
-        let command = Command::new(&program)
+        let command = ChildCommand::new(&program)
             .args(words.iter().filter_map(Value::as_str))
             .cwd(cwd)
             .timeout(timeout)
             .grace(GRACE)
             .limits(limits)
             .marker("HOOKRAIL_RUN_ID", run_id());
-        let command = world.sandbox.iter().cloned().fold(command, Command::sandbox);
+        let command = world.sandbox.iter().cloned().fold(command, ChildCommand::sandbox);
         let command = match options.input {
             Some(input) => command.stdin(bytes(&input)?),
             None => command,
         };
-        let wanted = Wanted { command, environment: Arc::new(environment), owner, places: 1, when_full };
+        let wanted = ProcessRequest { command, environment: Arc::new(environment), owner, places: 1, when_full };
         Ok((wanted, About { program, as_bytes: options.bytes, most: shared.account.most }))
     }
 }
@@ -163,10 +163,10 @@ impl Exec {
 /// when the task is cancelled, and when the waiting is given up.
 pub(super) fn driven(
     shared: &Shared,
-    wanted: Wanted,
+    wanted: ProcessRequest,
     program: &str,
     number: u32,
-) -> impl Future<Output = Result<Option<Ended>, OpError>> + Send + use<> {
+) -> impl Future<Output = Result<Option<EndedProcess>, OpError>> + Send + use<> {
     let cancel = CancelToken::new();
     shared.state().cancels.insert(number, cancel.clone());
     let processes = shared.config.processes.clone();
@@ -190,11 +190,11 @@ impl Drop for CancelOnDrop {
     }
 }
 
-impl From<NotDriven> for OpError {
-    fn from(why: NotDriven) -> Self {
+impl From<NotStarted> for OpError {
+    fn from(why: NotStarted) -> Self {
         let message = match why {
-            NotDriven::NoThread(error) => format!("there is no thread for processes: {error}"),
-            NotDriven::Full => "as many processes of the module are running as there may be".to_owned(),
+            NotStarted::NoThread(error) => format!("there is no thread for processes: {error}"),
+            NotStarted::Full => "as many processes of the module are running as there may be".to_owned(),
         };
         Self::new(message).code("EAGAIN")
     }
@@ -203,7 +203,7 @@ impl From<NotDriven> for OpError {
 /// What a module says about a process. What can be large stays text.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Options {
+pub(super) struct ProcessOptions {
     cwd: Option<String>,
     timeout: Option<f64>,
     env: Option<Box<RawValue>>,
@@ -211,7 +211,7 @@ pub(super) struct Options {
     bytes: bool,
 }
 
-fn result(about: &About, ended: Option<Ended>) -> Result<Answer, OpError> {
+fn result(about: &About, ended: Option<EndedProcess>) -> Result<OpAnswer, OpError> {
     let ended = ended.ok_or_else(|| OpError::new("the process could not be waited for"))?;
     let finished = ended.how.map_err(|error| failure(about, &error))?;
     let (code, killed) = match finished.end {
@@ -225,24 +225,24 @@ fn result(about: &About, ended: Option<Ended>) -> Result<Answer, OpError> {
         ChildEnd::TimedOut | ChildEnd::Cancelled => (143, true),
     };
     let written = |bytes| {
-        if about.as_bytes { Written::Bytes(Bytes(bytes)) } else { Written::Text(String::from_utf8_lossy(bytes)) }
+        if about.as_bytes { OutputText::Bytes(Bytes(bytes)) } else { OutputText::Text(String::from_utf8_lossy(bytes)) }
     };
     let (stdout, stderr) = (written(&finished.stdout.bytes), written(&finished.stderr.bytes));
-    Answer::within(about.most, &Told { stdout, stderr, code, killed })
+    OpAnswer::serialize_within(about.most, &ExecReport { stdout, stderr, code, killed })
 }
 
 /// What a module is told about a process that has ended.
 #[derive(Serialize)]
-struct Told<'a> {
-    stdout: Written<'a>,
-    stderr: Written<'a>,
+struct ExecReport<'a> {
+    stdout: OutputText<'a>,
+    stderr: OutputText<'a>,
     code: i32,
     killed: bool,
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Written<'a> {
+enum OutputText<'a> {
     Bytes(Bytes<'a>),
     Text(Cow<'a, str>),
 }

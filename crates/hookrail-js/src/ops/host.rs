@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::{Answer, OpError, PendingOp, decode};
+use super::{OpAnswer, OpError, PendingOp, decode};
 use crate::component::RemoteComponent;
 use crate::shared::{SessionAddition, Shared};
 
@@ -25,7 +25,7 @@ impl From<HostError> for OpError {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) enum HostOp {
-    Message { message: Json },
+    WorkerMessage { message: Json },
     Entry { entry: Json },
     Late { event: String },
     HasUser { call: u32 },
@@ -42,29 +42,29 @@ pub(super) enum HostOp {
 }
 
 impl HostOp {
-    pub(super) fn run(self, shared: &Shared) -> Result<Answer, OpError> {
+    pub(super) fn run(self, shared: &Shared) -> Result<OpAnswer, OpError> {
         let host = |call| shared.host_of(call);
         match self {
-            Self::Message { message } => shared.send_to_session(SessionAddition::Message, message)?,
-            Self::Entry { entry } => shared.send_to_session(SessionAddition::Entry, entry)?,
+            Self::WorkerMessage { message } => shared.send_to_session(SessionAddition::WorkerMessage, message)?,
+            Self::Entry { entry } => shared.send_to_session(SessionAddition::PreludeFunction, entry)?,
             Self::Late { event } => {
                 let message =
                     format!("`pi.on(\"{event}\")` came after the factory had ended, so this handler is never called");
                 shared.report_failure(&event, &message);
             }
-            Self::HasUser { call } => return Answer::of(&host(call).has_user()),
+            Self::HasUser { call } => return OpAnswer::serialize(&host(call).has_user()),
             Self::Notify { call, message, level } => host(call).notify(&message, level_of(&level)),
             Self::Log { level, message } => shared.log(level_of(&level), &message),
             Self::SetStatus { call, key, text } => host(call).set_status(&key, text.as_deref()),
             Self::SetEditorText { call, text } => host(call).set_editor_text(&text),
-            Self::EditorText { call } => return Answer::of(&host(call).editor_text()),
-            Self::Styled { style, text } => return Answer::of(&host(0).styled(&style, &text)),
-            Self::IsIdle { call } => return Answer::of(&host(call).is_idle()),
-            Self::HasQueuedMessages { call } => return Answer::of(&host(call).has_queued_messages()),
+            Self::EditorText { call } => return OpAnswer::serialize(&host(call).editor_text()),
+            Self::Styled { style, text } => return OpAnswer::serialize(&host(0).styled(&style, &text)),
+            Self::IsIdle { call } => return OpAnswer::serialize(&host(call).is_idle()),
+            Self::HasQueuedMessages { call } => return OpAnswer::serialize(&host(call).has_queued_messages()),
             Self::Abort { call } => host(call).abort(),
             Self::Models { call, query } => return Ok(host(call).models(&query).into()),
         }
-        Ok(Answer::nothing())
+        Ok(OpAnswer::nothing())
     }
 }
 
@@ -131,7 +131,7 @@ impl HostTask {
             let answer = tokio::select! {
                 answer = self.ask(host, remote, cancel) => answer,
                 // A question of a call that was given up is not asked any longer.
-                () = over.cancelled() => Ok(Answer::nothing()),
+                () = over.cancelled() => Ok(OpAnswer::nothing()),
             };
             drop(standstill);
             answer
@@ -143,32 +143,34 @@ impl HostTask {
         host: Arc<dyn Host>,
         remote: Option<Arc<RemoteComponent>>,
         cancel: CancelToken,
-    ) -> Result<Answer, OpError> {
+    ) -> Result<OpAnswer, OpError> {
         let moved = |result: Result<SessionMove, HostError>| {
             Ok(json!({ "cancelled": result? == SessionMove::Cancelled }).into())
         };
         match self {
             Self::Select { title, options } => {
                 let options: Vec<String> = decode(options.get(), "the list of options")?;
-                Answer::of(&host.select(&title, &options).await)
+                OpAnswer::serialize(&host.select(&title, &options).await)
             }
-            Self::Confirm { title, message } => Answer::of(&host.confirm(&title, &message).await),
-            Self::Input { title, placeholder } => Answer::of(&host.input(&title, placeholder.as_deref()).await),
-            Self::Edit { title, text } => Answer::of(&host.edit(&title, text.as_deref()).await),
+            Self::Confirm { title, message } => OpAnswer::serialize(&host.confirm(&title, &message).await),
+            Self::Input { title, placeholder } => {
+                OpAnswer::serialize(&host.input(&title, placeholder.as_deref()).await)
+            }
+            Self::Edit { title, text } => OpAnswer::serialize(&host.edit(&title, text.as_deref()).await),
             Self::Show { .. } => {
                 if let Some(remote) = remote {
                     host.show(remote).await?;
                 }
-                Ok(Answer::nothing())
+                Ok(OpAnswer::nothing())
             }
             Self::WaitForIdle {} => {
                 host.wait_for_idle().await;
-                Ok(Answer::nothing())
+                Ok(OpAnswer::nothing())
             }
             Self::NewSession { parent } => moved(host.new_session(parent.as_deref()).await),
             Self::Branch { entry } => moved(host.branch(&entry).await),
             Self::Navigate { target, summarize } => moved(host.navigate(&target, summarize).await),
-            Self::ApiKey { model } => Answer::of(&host.api_key(&model.unwrap_or_else(Json::null)).await),
+            Self::ApiKey { model } => OpAnswer::serialize(&host.api_key(&model.unwrap_or_else(Json::null)).await),
             Self::Complete { request } => tokio::select! {
                 answer = host.complete(&request) => Ok(answer?.into()),
                 () = cancel.cancelled() => {

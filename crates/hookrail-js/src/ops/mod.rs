@@ -29,16 +29,16 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-pub(crate) use answer::Answer;
+pub(crate) use answer::OpAnswer;
 use error::Cause;
 pub(crate) use error::OpError;
-pub(crate) use permission::{Last, require_read};
+pub(crate) use permission::{FinalLink, require_read};
 
 use crate::clock::StopReason;
 use crate::shared::{Shared, StartedTask};
 
 /// Something the host does for a module that takes time.
-pub(crate) type PendingOp = Pin<Box<dyn Future<Output = Result<Answer, OpError>> + Send>>;
+pub(crate) type PendingOp = Pin<Box<dyn Future<Output = Result<OpAnswer, OpError>> + Send>>;
 
 /// An operation that is answered at once.
 #[derive(Deserialize)]
@@ -64,12 +64,12 @@ enum Task {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 enum ProcessTask {
-    Exec(exec::Exec),
-    Fetch(fetch::Request),
+    ExecRequest(exec::ExecRequest),
+    Fetch(fetch::FetchRequest),
 }
 
 impl Op {
-    fn run(self, shared: &Shared) -> Result<Answer, OpError> {
+    fn run(self, shared: &Shared) -> Result<OpAnswer, OpError> {
         let began = Instant::now();
         let (answer, is_own_work) = match self {
             Self::Fs(op) => (op.run(shared), false),
@@ -91,7 +91,7 @@ impl Task {
     /// Begins the task, which has this number, for a call.
     fn begin(self, shared: &Shared, call: u32, number: u32) -> Result<PendingOp, OpError> {
         match self {
-            Self::Process(ProcessTask::Exec(exec)) => exec.begin(shared, number),
+            Self::Process(ProcessTask::ExecRequest(exec)) => exec.begin(shared, number),
             Self::Process(ProcessTask::Fetch(request)) => request.begin(shared, number),
             Self::Host(task) => task.begin(shared, call, number),
         }
@@ -154,9 +154,9 @@ fn catch_panic<T>(op: &str, work: impl FnOnce() -> Result<T, OpError>) -> Result
 }
 
 /// An answer as the prelude reads it. What the module is to be stopped for is told to its budget.
-pub(crate) fn encode(shared: &Shared, answer: Result<Answer, OpError>) -> String {
+pub(crate) fn encode(shared: &Shared, answer: Result<OpAnswer, OpError>) -> String {
     // A longer one would not fit into the module's heap.
-    let is_too_long = |answer: &Answer| answer.text().len() > shared.account.most;
+    let is_too_long = |answer: &OpAnswer| answer.text().len() > shared.account.most;
     match answer.and_then(|answer| if is_too_long(&answer) { Err(OpError::over_memory()) } else { Ok(answer) }) {
         Ok(answer) => format!("[0,{}]", answer.text()),
         Err(error) => {

@@ -17,7 +17,7 @@ const MOST_COMPARED: usize = 20_000;
 
 /// What the last part of a path means to an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Last {
+pub(crate) enum FinalLink {
     /// If it is a link, what the link leads to.
     Followed,
     /// The name itself, whatever it is.
@@ -26,7 +26,7 @@ pub(crate) enum Last {
 
 /// How much an operation changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Change {
+pub(super) enum ChangeExtent {
     /// The content of one file, or one new folder.
     One,
     /// Everything below the path: it is moved, replaced, removed or made accessible.
@@ -42,7 +42,7 @@ pub(super) fn require_run(shared: &Shared, program: &str) -> Result<(), OpError>
 }
 
 /// Refuses to read what the module may not read. Gives the path to read.
-pub(crate) fn require_read(shared: &Shared, path: &Path, last: Last) -> Result<PathBuf, OpError> {
+pub(crate) fn require_read(shared: &Shared, path: &Path, last: FinalLink) -> Result<PathBuf, OpError> {
     let what = || format!("reading `{}`", path.display());
     let world = shared.world();
     match &world.capabilities.read {
@@ -58,7 +58,12 @@ pub(crate) fn require_read(shared: &Shared, path: &Path, last: Last) -> Result<P
 }
 
 /// Refuses to change what the module may not change, and hook places in any case. Gives the path to change.
-pub(super) fn require_write(shared: &Shared, path: &Path, last: Last, change: Change) -> Result<PathBuf, OpError> {
+pub(super) fn require_write(
+    shared: &Shared,
+    path: &Path,
+    last: FinalLink,
+    change: ChangeExtent,
+) -> Result<PathBuf, OpError> {
     let what = || format!("changing `{}`", path.display());
     let world = shared.world();
     if !world.capabilities.write.is_given() {
@@ -76,24 +81,24 @@ pub(super) fn require_write(shared: &Shared, path: &Path, last: Last, change: Ch
 }
 
 /// Refuses requests to hosts that the module may not reach. Gives whether redirections may be followed without asking again.
-pub(super) fn require_network(shared: &Shared, url: &str) -> Result<Redirections, OpError> {
+pub(super) fn require_network(shared: &Shared, url: &str) -> Result<RedirectPolicy, OpError> {
     let what = || format!("fetch(\"{url}\")");
     let network = shared.world().capabilities.network.clone();
     match &network {
-        CapabilityScope::Everything => return Ok(Redirections::Free),
+        CapabilityScope::Everything => return Ok(RedirectPolicy::Free),
         CapabilityScope::Nothing => return Err(missing(shared, &what(), "network")),
         CapabilityScope::Within(_) => {}
     }
     let (host, port) = host_of(url).ok_or_else(|| outside(shared, &what(), "network"))?;
     if network.allows_host(host, port) {
-        return Ok(Redirections::Refused);
+        return Ok(RedirectPolicy::Refused);
     }
     Err(outside(shared, &what(), "network"))
 }
 
 /// What becomes of a redirection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Redirections {
+pub(super) enum RedirectPolicy {
     /// They may lead anywhere.
     Free,
     /// They could lead to another host, so that they are not followed.
@@ -141,10 +146,10 @@ fn allows(world: &ModuleWorld, scope: &CapabilityScope, real: &Path) -> bool {
 
 /// Where a path really leads, as the kernel resolves it. Its end need not exist: a link that leads to nothing is followed,
 /// because writing to it makes a file where it leads.
-fn real(path: &Path, last: Last) -> io::Result<PathBuf> {
+fn real(path: &Path, last: FinalLink) -> io::Result<PathBuf> {
     let ends_in_name = matches!(path.components().next_back(), Some(Component::Normal(_)));
     match (last, path.parent(), path.file_name()) {
-        (Last::Name, Some(folder), Some(name)) if ends_in_name => Ok(followed(folder, MOST_LINKS)?.join(name)),
+        (FinalLink::Name, Some(folder), Some(name)) if ends_in_name => Ok(followed(folder, MOST_LINKS)?.join(name)),
         _ => followed(path, MOST_LINKS),
     }
 }
@@ -167,8 +172,8 @@ fn followed(path: &Path, links: usize) -> io::Result<PathBuf> {
 }
 
 /// Whether a change would reach what decides which hooks run.
-fn is_protected(world: &ModuleWorld, real: &Path, change: Change) -> bool {
-    world.protects(real) || (change == Change::Tree && world.protects_below(real)) || is_other_name(world, real)
+fn is_protected(world: &ModuleWorld, real: &Path, change: ChangeExtent) -> bool {
+    world.protects(real) || (change == ChangeExtent::Tree && world.protects_below(real)) || is_other_name(world, real)
 }
 
 /// Whether the file is one of a hook place under another name. A file with one name is not.

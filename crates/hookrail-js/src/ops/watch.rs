@@ -9,9 +9,9 @@ use std::time::Duration;
 use notify::event::ModifyKind;
 use notify::{Config, Event, EventKind, PollWatcher, RecommendedWatcher, RecursiveMode, Watcher};
 
-use super::{Answer, OpError};
+use super::{OpAnswer, OpError};
 use crate::shared::Shared;
-use crate::worker::Message;
+use crate::worker::WorkerMessage;
 
 /// The pause between two looks, where looking is the only way.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -25,7 +25,7 @@ const MOST_WATCHED: usize = 20_000;
 /// How many changes may wait for a module to be told of them. Later ones are dropped.
 const MOST_CHANGES: usize = 1024;
 
-pub(super) fn begin(shared: &Shared, watcher: u32, target: PathBuf, recursive: bool) -> Result<Answer, OpError> {
+pub(super) fn begin(shared: &Shared, watcher: u32, target: PathBuf, recursive: bool) -> Result<OpAnswer, OpError> {
     let refused = |why: String| OpError::new(format!("`{}` cannot be watched: {why}", target.display())).code("EMFILE");
     if shared.state().watchers.len() >= MOST {
         return Err(refused(format!("a module has at most {MOST} watchers")));
@@ -46,7 +46,7 @@ pub(super) fn begin(shared: &Shared, watcher: u32, target: PathBuf, recursive: b
     let watched = watch(shared, watcher, &folder, only, recursive)
         .map_err(|error| OpError::new(format!("`{}` cannot be watched: {error}", folder.display())))?;
     shared.state().watchers.insert(watcher, watched);
-    Ok(Answer::nothing())
+    Ok(OpAnswer::nothing())
 }
 
 /// How many files and folders there are, as far as that matters.
@@ -88,7 +88,7 @@ fn watch(
                 }
                 let name = path.strip_prefix(&folder).unwrap_or(path).to_string_lossy().into_owned();
                 // A module that is gone is told of nothing.
-                let _ = inbox.send(Message::Changed { watcher, kind, name });
+                let _ = inbox.send(WorkerMessage::Changed { watcher, kind, name });
             }
         }
     };

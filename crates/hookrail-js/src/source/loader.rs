@@ -13,7 +13,7 @@ use rquickjs::{Ctx, Error, Exception, Module};
 use super::{resolve, transpile, virtuals};
 use crate::clock::StopReason;
 use crate::machine::is_exhausted;
-use crate::ops::{Last, OpError, require_read};
+use crate::ops::{FinalLink, OpError, require_read};
 use crate::shared::{Shared, lent};
 use crate::stack;
 
@@ -68,7 +68,7 @@ fn check_import(shared: &Shared, base: &str, name: &str, path: &Path) -> Result<
     if shared.world().covered.as_ref().is_some_and(|covered| covered.iter().any(|file| file.path == path)) {
         return Ok(());
     }
-    require_read(shared, path, Last::Followed).map(drop)
+    require_read(shared, path, FinalLink::Followed).map(drop)
 }
 
 /// How large a file may be that is read by the front end.

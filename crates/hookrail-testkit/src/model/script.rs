@@ -13,7 +13,7 @@ use super::RequestKind;
 pub struct Script {
     /// The agent's own turns. After the last one the model says "done".
     #[serde(default)]
-    pub steps: Vec<Step>,
+    pub steps: Vec<ScriptStep>,
     /// The answer to every other request.
     #[serde(default = "default_side")]
     pub side: String,
@@ -26,7 +26,7 @@ fn default_side() -> String {
 /// One turn of the model: a text, tool calls, or both.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Step {
+pub struct ScriptStep {
     /// What it says.
     #[serde(default)]
     pub text: Option<String>,
@@ -41,7 +41,7 @@ pub struct Step {
     pub input_tokens: Option<u64>,
 }
 
-impl Step {
+impl ScriptStep {
     /// A turn with a text.
     #[must_use]
     pub fn text(text: &str) -> Self {

@@ -85,7 +85,7 @@ pub(crate) struct FileStamp {
 
 impl FileStamp {
     /// Looks at a file; nothing if there is none.
-    pub(crate) fn of(path: &Path) -> Option<Self> {
+    pub(crate) fn read(path: &Path) -> Option<Self> {
         let about = path.metadata().ok()?;
         Some(Self { length: about.len(), modified: about.modified().ok(), node: node(&about) })
     }

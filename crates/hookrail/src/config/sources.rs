@@ -90,23 +90,23 @@ pub(crate) struct SourceId<'p> {
 pub(crate) struct Parsed<T> {
     pub(crate) value: Option<T>,
     pub(crate) problems: Vec<Diagnostic>,
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: Usability,
 }
 
 /// Whether a text can be in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum Usability {
     Usable,
     Broken,
 }
 
 impl<T> Parsed<T> {
     pub(crate) fn usable(value: T, problems: Vec<Diagnostic>) -> Self {
-        Self { value: Some(value), problems, verdict: Verdict::Usable }
+        Self { value: Some(value), problems, verdict: Usability::Usable }
     }
 
     pub(crate) fn broken(problem: Diagnostic) -> Self {
-        Self { value: None, problems: vec![problem], verdict: Verdict::Broken }
+        Self { value: None, problems: vec![problem], verdict: Usability::Broken }
     }
 }
 
@@ -131,7 +131,7 @@ pub(crate) enum Source<T> {
 
 impl<T> Source<T> {
     /// The value, whatever state its source is in.
-    pub(crate) fn any(self) -> Option<T> {
+    pub(crate) fn into_value(self) -> Option<T> {
         match self {
             Self::InForce(value) => Some(value),
             Self::Unusable(value) => value,
@@ -192,7 +192,7 @@ pub(crate) struct SourceReport {
 }
 
 /// One load, through which every source is read.
-pub(crate) struct Reading<'s> {
+pub(crate) struct SourceReader<'s> {
     store: &'s mut SourceStore,
     pub(crate) mode: LoadMode,
     /// Whether anything that the project brings was trusted: what an untrusted project brings is never missed.
@@ -207,7 +207,7 @@ enum CurrentState {
     Unreadable(Diagnostic, KeptReason),
 }
 
-impl<'s> Reading<'s> {
+impl<'s> SourceReader<'s> {
     pub(crate) fn new(store: &'s mut SourceStore, mode: LoadMode, project_counts: bool) -> Self {
         Self { store, mode, project_counts, report: SourceReport::default() }
     }
@@ -226,21 +226,21 @@ impl<'s> Reading<'s> {
         parse: impl Fn(&str) -> Parsed<T>,
     ) -> Source<T> {
         self.look_at(place.path);
-        let mut now = self.now(place.path);
+        let mut now = self.current_state(place.path);
         let mut parsed = parsed(place.path, &now, &parse);
         // A program that begins in the moment in which a file is written sees half of it.
         if self.mode == LoadMode::First
-            && matches!(parsed.verdict, Verdict::Broken)
+            && matches!(parsed.verdict, Usability::Broken)
             && matches!(now, CurrentState::Text(_))
         {
-            let again = self.settled(place.path);
+            let again = self.settled_state(place.path);
             if !matches!((&now, &again), (CurrentState::Text(before), CurrentState::Text(after)) if before == after) {
                 parsed = self::parsed(place.path, &again, &parse);
                 now = again;
             }
         }
         let reason = match now {
-            CurrentState::Text(text) if parsed.verdict == Verdict::Usable => {
+            CurrentState::Text(text) if parsed.verdict == Usability::Usable => {
                 found.append(&mut parsed.problems);
                 let text: Arc<str> = text.into();
                 self.store.good.insert(place.path.to_owned(), Arc::clone(&text));
@@ -333,7 +333,7 @@ impl<'s> Reading<'s> {
     }
 
     /// The one real name of a path; while it is gone or cannot be looked at, the one it had.
-    pub(crate) fn real(&mut self, path: &Path) -> io::Result<PathBuf> {
+    pub(crate) fn real_path(&mut self, path: &Path) -> io::Result<PathBuf> {
         self.look_at(path);
         match path.canonicalize() {
             Ok(real) => {
@@ -354,7 +354,7 @@ impl<'s> Reading<'s> {
 
     /// What is in a folder, by name. What was in it at the last load stays until a removal is accepted; its own sources
     /// then say that they are gone.
-    pub(crate) fn list(&mut self, place: SourceId<'_>, found: &mut Vec<Diagnostic>) -> Vec<Entry> {
+    pub(crate) fn list_folder(&mut self, place: SourceId<'_>, found: &mut Vec<Diagnostic>) -> Vec<Entry> {
         let folder = place.path;
         self.look_at(folder);
         let mut entries: BTreeSet<Entry> = match entries(folder) {
@@ -412,7 +412,7 @@ impl<'s> Reading<'s> {
     /// Waits until files look the same twice, if they have to be read because they changed.
     pub(crate) fn settle(&self, paths: &[PathBuf]) {
         let started = Instant::now();
-        let look = || paths.iter().map(|path| FileStamp::of(path)).collect::<Vec<_>>();
+        let look = || paths.iter().map(|path| FileStamp::read(path)).collect::<Vec<_>>();
         let mut before = look();
         while started.elapsed() < LONGEST_SETTLING {
             std::thread::sleep(SETTLING);
@@ -425,35 +425,35 @@ impl<'s> Reading<'s> {
     }
 
     /// What is at a path now. A text that is not the one in force is read when it is stable.
-    fn now(&self, path: &Path) -> CurrentState {
+    fn current_state(&self, path: &Path) -> CurrentState {
         let read = read_file(path);
         let known = self.store.good.get(path);
         match &read {
             Ok(None) if known.is_none() => return CurrentState::Gone,
             Ok(None) if self.mode == LoadMode::Refresh => return CurrentState::Gone,
             Ok(Some(text)) if known.is_some_and(|known| **known == **text) => {}
-            Ok(_) if self.mode != LoadMode::First => return self.settled(path),
+            Ok(_) if self.mode != LoadMode::First => return self.settled_state(path),
             _ => {}
         }
-        CurrentState::of(path, read)
+        CurrentState::from_read(path, read)
     }
 
     /// The text of a file once it looks the same twice.
-    fn settled(&self, path: &Path) -> CurrentState {
+    fn settled_state(&self, path: &Path) -> CurrentState {
         let started = Instant::now();
         loop {
-            let before = FileStamp::of(path);
+            let before = FileStamp::read(path);
             let read = read_file(path);
             std::thread::sleep(SETTLING);
-            if FileStamp::of(path) == before || started.elapsed() > LONGEST_SETTLING {
-                return CurrentState::of(path, read);
+            if FileStamp::read(path) == before || started.elapsed() > LONGEST_SETTLING {
+                return CurrentState::from_read(path, read);
             }
         }
     }
 }
 
 impl CurrentState {
-    fn of(path: &Path, read: Result<Option<String>, ReadProblem>) -> Self {
+    fn from_read(path: &Path, read: Result<Option<String>, ReadProblem>) -> Self {
         match read {
             Ok(Some(text)) => Self::Text(text),
             Ok(None) => Self::Gone,
@@ -478,7 +478,7 @@ fn parsed<T>(path: &Path, now: &CurrentState, parse: impl Fn(&str) -> Parsed<T>)
             Parsed::broken(Diagnostic::new(Code::FileEmpty, message).at(Location::whole_file(path)).hint(hint))
         }
         CurrentState::Text(text) => parse(text),
-        CurrentState::Gone => Parsed { value: None, problems: Vec::new(), verdict: Verdict::Broken },
+        CurrentState::Gone => Parsed { value: None, problems: Vec::new(), verdict: Usability::Broken },
         CurrentState::Unreadable(problem, _) => Parsed::broken(problem.clone()),
     }
 }

@@ -186,7 +186,7 @@ impl<A> Reply<A> {
             end: kind,
             decision,
             answer,
-            health: Health::of(kind),
+            health: Health::from_end(kind),
             authority: Authority::default(),
             duration: end.duration(),
             failure: None,

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use super::registry::DialectId;
 use crate::breadcrumb::Breadcrumb;
-use crate::config::{LoadMode, Reading, SourceReport, SourceStore};
+use crate::config::{LoadMode, SourceReader, SourceReport, SourceStore};
 use crate::diagnostic::Diagnostic;
 use crate::hook::{Hook, Trust};
 use crate::run::{Environment, ModuleRunner};
@@ -80,7 +80,7 @@ impl Sources {
     }
 
     /// What trust says about a hook that the project brings.
-    pub(crate) fn judge(&self, hook: &Hook, reading: &mut Reading<'_>) -> Trust {
+    pub(crate) fn judge(&self, hook: &Hook, reading: &mut SourceReader<'_>) -> Trust {
         let fingerprint = Fingerprint::take(&self.project, hook);
         let trust = match self.trust_all {
             true => reading.coverage().judge(hook, fingerprint.clone(), &self.grants),
@@ -90,7 +90,7 @@ impl Sources {
     }
 
     /// What trust says about a hook whose file is gone: its last good version may run while it is still granted.
-    pub(crate) fn judge_gone(&self, hook: &Hook, reading: &Reading<'_>) -> Trust {
+    pub(crate) fn judge_gone(&self, hook: &Hook, reading: &SourceReader<'_>) -> Trust {
         let fingerprint = Fingerprint::take(&self.project, hook);
         match reading.trusted_before(fingerprint.definition()) {
             Some(Trust::Granted(before)) => self.grants.judge(before),
@@ -106,15 +106,15 @@ pub(crate) type LoadMemory = Option<Box<dyn Any + Send>>;
 /// What a dialect loads with.
 pub(crate) struct LoadContext<'a, 'r> {
     pub(crate) sources: &'a Sources,
-    pub(crate) reading: &'a mut Reading<'r>,
+    pub(crate) reading: &'a mut SourceReader<'r>,
     /// What holds for the hooks of all dialects. One that is loaded later finds what was said before it, and must only
     /// restrict that.
-    pub(crate) common: &'a mut Common,
+    pub(crate) common: &'a mut CommonSettings,
 }
 
 /// What the configuration of a dialect says about the hooks of all dialects.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Common {
+pub(crate) struct CommonSettings {
     pub(crate) policy: Policy,
     /// The environment without secrets, if the user or the system wants secrets withheld from hooks.
     pub(crate) redacted: Option<Arc<Environment>>,
@@ -143,7 +143,7 @@ pub(crate) struct Loader {
 pub(crate) struct Loaded {
     pub(crate) hooks: Vec<Hook>,
     /// What holds for the hooks of all dialects.
-    pub(crate) common: Common,
+    pub(crate) common: CommonSettings,
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// What became of the sources.
     pub(crate) sources: SourceReport,
@@ -164,12 +164,12 @@ impl Loader {
         &mut self,
         sources: &Sources,
         mode: LoadMode,
-        own: impl FnOnce(&mut Reading<'_>, &mut Vec<Diagnostic>),
+        own: impl FnOnce(&mut SourceReader<'_>, &mut Vec<Diagnostic>),
     ) -> Loaded {
-        let mut reading = Reading::new(&mut self.sources, mode, sources.project_counts());
+        let mut reading = SourceReader::new(&mut self.sources, mode, sources.project_counts());
         let mut loaded = Loaded::default();
         own(&mut reading, &mut loaded.diagnostics);
-        let mut common = Common::default();
+        let mut common = CommonSettings::default();
         for dialect in DialectId::ORDER {
             let mut context = LoadContext { sources, reading: &mut reading, common: &mut common };
             let next = dialect.contract().load(&mut context, self.memory.entry(dialect).or_default());

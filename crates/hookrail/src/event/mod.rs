@@ -10,9 +10,8 @@ mod spec;
 mod table;
 mod time;
 
-pub(crate) use time::timestamp;
-
 pub use column::{Abilities, Column, Fold, Occurrences, Stage};
 pub use fired::{Event, EventError};
 pub use kind::{EventKind, EventSet};
 pub use spec::{EventSpec, FieldKind, FieldSpec};
+pub use time::timestamp;

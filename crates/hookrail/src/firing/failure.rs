@@ -55,7 +55,7 @@ fn about_sandbox(hook: &Hook, unenforced: &[Protection]) -> Option<Diagnostic> {
 }
 
 fn about_failure(hook: &Hook, kind: EndKind, end: &RunEnd) -> Option<Diagnostic> {
-    let said = said(end);
+    let said = last_output(end);
     Some(match (end.how(), kind) {
         (RawEnd::TimedOut(after), _) => {
             let message = format!("hook `{hook}` was ended after its timeout of {} ms", after.as_millis());
@@ -112,7 +112,7 @@ fn about_failure(hook: &Hook, kind: EndKind, end: &RunEnd) -> Option<Diagnostic>
 }
 
 /// The last words of a hook that failed: warnings for the user and the log, never context for a model.
-fn said(end: &RunEnd) -> String {
+fn last_output(end: &RunEnd) -> String {
     const LONGEST: usize = 400;
     let stderr = end.stderr().lossy();
     let stdout = end.stdout().lossy();

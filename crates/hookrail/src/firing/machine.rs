@@ -13,7 +13,7 @@ use crate::outcome::{Decision, Effects, Outcome};
 use crate::payload::{ModelResponse, request_with_changes, response_with_changes, response_with_only_text};
 use crate::run::{RunEnd, RunId, RunRequest};
 use crate::snapshot::{Snapshot, Switch};
-use crate::tools::Spoken;
+use crate::tools::LocalizedTool;
 
 /// The arguments of a tool call.
 pub(crate) const TOOL_INPUT: &str = "tool_input";
@@ -25,7 +25,7 @@ pub struct Firing {
     original: Event,
     event: Event,
     /// The way back to the host's words, while the event is in those of a dialect.
-    spoken: Option<Spoken>,
+    spoken: Option<LocalizedTool>,
     /// The tool's input as it was before the part that is under way.
     before_part: Option<Json>,
     /// The event after all parts, which a second look must leave as it is.
@@ -121,6 +121,16 @@ impl Firing {
         outcome
     }
 
+    /// The configuration under which the event was planned.
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.snapshot)
+    }
+
+    /// The event as the host fired it.
+    pub(crate) fn original(&self) -> &Event {
+        &self.original
+    }
+
     /// What would happen.
     #[must_use]
     pub fn plan(&self) -> &Plan {
@@ -142,7 +152,7 @@ impl Firing {
             };
             if self.spoken.is_none() {
                 self.before_part = self.event.field(TOOL_INPUT).cloned();
-                self.spoken = Some(self.snapshot.tools.speak(*dialect, &mut self.event));
+                self.spoken = Some(self.snapshot.tools.localize_event(*dialect, &mut self.event));
             }
             let requests = part.next(&mut self.event);
             if requests.is_empty() {
@@ -193,7 +203,7 @@ impl Firing {
         let dialect = *dialect;
         let end = part.finish(&mut self.event, &self.snapshot.policy);
         if let Some(spoken) = self.spoken.take() {
-            spoken.hear(&mut self.event);
+            spoken.restore_event(&mut self.event);
         }
         if let Phase::SecondLook(_) = self.phase {
             self.take_second_look(dialect, end);
@@ -268,14 +278,14 @@ impl Firing {
         }
         let tools = &self.snapshot.tools;
         for (dialect, part) in &self.parts {
-            let spoken = tools.speak(*dialect, &mut self.event);
+            let spoken = tools.localize_event(*dialect, &mut self.event);
             part.reapply_floor(&mut self.event);
-            spoken.hear(&mut self.event);
+            spoken.restore_event(&mut self.event);
         }
         let mut again = Vec::new();
         for (at, (dialect, part)) in self.parts.iter().enumerate() {
             let mut in_their_words = self.event.clone();
-            tools.speak(*dialect, &mut in_their_words);
+            tools.localize_event(*dialect, &mut in_their_words);
             let later = self.parts.iter().skip(at + 1).filter_map(|(_, part)| part.least_changing()).min();
             for planned in part.unjudged(&in_their_words, later) {
                 let plan = PartPlan { dialect: *dialect, stage: Stage::Chain, hooks: vec![planned] };

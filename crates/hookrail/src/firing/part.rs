@@ -158,7 +158,7 @@ impl<D: Protocol> Part<D> {
         }
         slot.asked_about = event.kind().spec().judged.and_then(|field| event.field(field).cloned());
         if let Some(how) = cannot_be_asked(&slot.planned) {
-            self.take(at, &RunEnd::NotRun(how), event);
+            self.accept_end(at, &RunEnd::NotRun(how), event);
             return None;
         }
         let planned = slot.planned.clone();
@@ -170,7 +170,7 @@ impl<D: Protocol> Part<D> {
     }
 
     /// Takes the end of the run at a place.
-    fn take(&mut self, at: usize, end: &RunEnd, event: &mut Event) {
+    fn accept_end(&mut self, at: usize, end: &RunEnd, event: &mut Event) {
         let Some(slot) = self.slots.get_mut(at) else { return };
         if *end.how() == RawEnd::ContentChanged && !slot.planned.guards(event.kind()) {
             slot.left_out = Some(LeftOut::ContentChanged);
@@ -189,7 +189,8 @@ impl<D: Protocol> Part<D> {
         let guarded = event.kind().spec().guarded();
         slot.changes_input = guarded.is_some_and(|field| D::changes(event, self.stage, &reply, field));
         let (judged, rewrites) = (slot.asked_about.take(), slot.changes_input);
-        slot.run = Some(HookRun { judged, rewrites, ..run_record(&reply, end) });
+        let number = self.first_run + at;
+        slot.run = Some(HookRun { number, judged, rewrites, ..run_record(&reply, end) });
         if self.stage == Stage::Chain {
             let wants_an_end = D::pass_on(event, self.stage, &reply) == Flow::Over;
             // A deny that cannot block the event keeps no later hook from being asked: the chain continues.
@@ -224,7 +225,7 @@ impl<D: Protocol> Part<D> {
         Some(Accepted { judged: value(judged, field), after: value(&after, field) })
     }
 
-    fn local(&self, run: RunId) -> Option<usize> {
+    fn slot_index(&self, run: RunId) -> Option<usize> {
         run.index().checked_sub(self.first_run)
     }
 }
@@ -246,14 +247,15 @@ impl<D: Protocol> AnyPart for Part<D> {
     }
 
     fn ended(&mut self, run: RunId, end: &RunEnd, event: &mut Event) {
-        if let Some(at) = self.local(run) {
-            self.take(at, end, event);
+        if let Some(at) = self.slot_index(run) {
+            self.accept_end(at, end, event);
         }
     }
 
     fn left_out(&mut self, run: RunId) {
-        let Some(slot) = self.local(run).and_then(|at| self.slots.get_mut(at)) else { return };
+        let Some(slot) = self.slot_index(run).and_then(|at| self.slots.get_mut(at)) else { return };
         slot.run = Some(HookRun {
+            number: run.index(),
             hook: Arc::clone(&slot.planned.hook),
             end: EndKind::Detached,
             health: Health::Well,
@@ -379,6 +381,7 @@ fn value(event: &Event, field: &str) -> Json {
 
 fn run_record<A>(reply: &Reply<A>, end: &RunEnd) -> HookRun {
     HookRun {
+        number: 0,
         hook: Arc::clone(&reply.hook),
         end: reply.end,
         health: reply.health,

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::plan::{Asked, Subject, without_duplicates};
+use super::plan::{PlanInput, Subject, without_duplicates};
 use crate::dialect::registry::DialectId;
 use crate::event::EventKind;
 use crate::hook::{Action, Enablement, Hook, Trust};
@@ -15,15 +15,15 @@ use crate::snapshot::{Snapshot, Switch};
 use crate::source::SourceKind;
 
 /// The reasons of all hooks for the event that do not run.
-pub(super) fn of_all(snapshot: &Snapshot, asked: &Asked) -> Vec<Skipped> {
+pub(super) fn skipped_hooks(snapshot: &Snapshot, input: &PlanInput) -> Vec<Skipped> {
     let mut skipped = Vec::new();
     for dialect in DialectId::ORDER {
-        let Some(audience) = snapshot.audience(asked.event, dialect) else { continue };
+        let Some(subscribers) = snapshot.subscribers(input.event, dialect) else { continue };
         let mut matching = Vec::new();
-        for hook in &audience.hooks {
-            let reason = against(snapshot, hook, asked.event)
-                .or_else(|| (!asked.concerns(dialect)).then(not_a_launch))
-                .or_else(|| asked.of(dialect).and_then(|subject| mismatch(hook, subject)))
+        for hook in &subscribers.hooks {
+            let reason = skip_reason(snapshot, hook, input.event)
+                .or_else(|| (!input.concerns(dialect)).then(not_a_launch))
+                .or_else(|| input.subject_for(snapshot, dialect).and_then(|subject| mismatch(hook, &subject)))
                 .or_else(|| not_executable(hook));
             match reason {
                 Some((why, detail)) => skipped.push(Skipped::new(hook, why, detail)),
@@ -45,7 +45,7 @@ pub(super) fn of_all(snapshot: &Snapshot, asked: &Asked) -> Vec<Skipped> {
 }
 
 /// What keeps a hook from running whatever the event is about.
-pub(super) fn against(snapshot: &Snapshot, hook: &Hook, event: EventKind) -> Option<(SkipReason, String)> {
+pub(super) fn skip_reason(snapshot: &Snapshot, hook: &Hook, event: EventKind) -> Option<(SkipReason, String)> {
     match &snapshot.switch {
         Switch::Off(why) => return Some((SkipReason::HooksOff, why.to_string())),
         Switch::SystemOnly(why) if hook.origin.kind != SourceKind::System => {
@@ -80,14 +80,14 @@ fn not_a_launch() -> (SkipReason, String) {
 }
 
 /// Why the matcher does not match, if so.
-fn mismatch(hook: &Arc<Hook>, subject: &Subject) -> Option<(SkipReason, String)> {
+fn mismatch(hook: &Arc<Hook>, subject: &Subject<'_>) -> Option<(SkipReason, String)> {
     let matcher = hook.matcher_in_force();
-    let by_other_name = subject.in_dialect.as_ref().map(|name| matcher.test(name));
-    if by_other_name == Some(MatchResult::Matches) || matcher.test(&subject.text).is_match() {
+    let by_other_name = subject.in_dialect.map(|name| matcher.test(name));
+    if by_other_name == Some(MatchResult::Matches) || matcher.test(subject.text).is_match() {
         return None;
     }
     let pattern = matcher.pattern().unwrap_or_default();
-    let (field, text) = (subject.field, &subject.text);
+    let (field, text) = (subject.field, subject.text);
     Some((SkipReason::Matcher, format!("`{pattern}` does not match {field} `{text}`")))
 }
 

@@ -129,7 +129,7 @@ impl Guard {
             None => request,
         };
         let operation = Operation { name: "model call", denied: "a hook denied this model call" };
-        if let Some(reason) = self.refused(operation, &request, &before.effects).await {
+        if let Some(reason) = self.refused(operation, &request, &before).await {
             return Ok(result.not_called(before.effects.llm_response.as_ref(), Some(reason)));
         }
         if before.effects.llm_response.is_some() || result.stop.is_some() {

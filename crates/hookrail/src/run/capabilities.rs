@@ -90,13 +90,13 @@ impl Capabilities {
 
     /// What both allow.
     #[must_use]
-    pub fn and(&self, other: &Self) -> Self {
+    pub fn intersection(&self, other: &Self) -> Self {
         Self {
-            read: self.read.and(&other.read),
-            write: self.write.and(&other.write),
+            read: self.read.intersection(&other.read),
+            write: self.write.intersection(&other.write),
             run: self.run && other.run,
-            network: self.network.and(&other.network),
-            env: self.env.and(&other.env),
+            network: self.network.intersection(&other.network),
+            env: self.env.intersection(&other.env),
         }
     }
 
@@ -193,7 +193,7 @@ impl CapabilityScope {
         }
     }
 
-    fn and(&self, other: &Self) -> Self {
+    fn intersection(&self, other: &Self) -> Self {
         match (self, other) {
             (Self::Nothing, _) | (_, Self::Nothing) => Self::Nothing,
             (Self::Everything, scope) | (scope, Self::Everything) => scope.clone(),
@@ -417,10 +417,10 @@ mod tests {
         let both = parsed(&["read:src/**", "read:docs/**"]);
         assert_eq!(both.described(), ["read:src/**", "read:docs/**"]);
         assert_eq!(parsed(&["read:src/**", "read"]).read, CapabilityScope::Everything);
-        let narrowed = both.and(&parsed(&["read:src/a/**", "run"]));
+        let narrowed = both.intersection(&parsed(&["read:src/a/**", "run"]));
         assert_eq!(narrowed.described(), ["read:(src/** or docs/**) and (src/a/**)"]);
-        assert_eq!(Capabilities::default().and(&both), both);
-        assert_eq!(both.and(&Capabilities::NONE), Capabilities::NONE);
+        assert_eq!(Capabilities::default().intersection(&both), both);
+        assert_eq!(both.intersection(&Capabilities::NONE), Capabilities::NONE);
         assert!(parsed(&["read:src/a/**"]).is_within(&both) && both.is_within(&both));
         assert!(!parsed(&["read:**"]).is_within(&both) && !parsed(&["read"]).is_within(&both));
         assert!(!parsed(&["read:src/a", "read:x"]).is_within(&both) && !parsed(&["run"]).is_within(&both));

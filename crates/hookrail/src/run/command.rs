@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hookrail_spawn::{
-    CancelToken, CapturedStream, ChildEnd, ChildExit, ChildResult, Command, SpawnError, Survivors, Termination, run_id,
+    CancelToken, CapturedStream, ChildCommand, ChildEnd, ChildExit, ChildResult, SpawnError, Survivors, Termination,
+    run_id,
 };
 
 #[cfg(unix)]
@@ -89,7 +90,7 @@ pub(super) async fn run_command(context: ProcessRun<'_>, request: &RunRequest) -
     let began = Instant::now();
     let run_id = run_id();
     let environment = Arc::new(environment(world, request));
-    let clothed = |command: Command| {
+    let clothed = |command: ChildCommand| {
         let command = clothed(command, world, &environment, request).marker(RUN_ID, &run_id);
         let file = match request.hook.exec.stdin {
             StdinKind::File => request.input.file(),
@@ -114,7 +115,7 @@ pub(super) async fn run_command(context: ProcessRun<'_>, request: &RunRequest) -
     }
 }
 
-async fn run(command: &Command, wait: Wait, cancel: &CancelToken) -> Result<ChildResult, SpawnError> {
+async fn run(command: &ChildCommand, wait: Wait, cancel: &CancelToken) -> Result<ChildResult, SpawnError> {
     match wait {
         Wait::WithOthers => hookrail_spawn::run(command, cancel).await,
         Wait::Alone => hookrail_spawn::run_holding_the_thread(command, cancel).await,
@@ -146,16 +147,16 @@ pub(super) fn ended(finished: ChildResult, request: &RunRequest) -> ProcessResul
 }
 
 /// What the hook's entry names: a shell with a command line, or a program with arguments.
-fn program(world: &ProcessWorld, request: &RunRequest) -> Option<Command> {
+fn program(world: &ProcessWorld, request: &RunRequest) -> Option<ChildCommand> {
     match &request.hook.action {
         Action::Shell(line) => {
             let Shell { program, flags } = shell(&world.environment);
             let line = request.command.as_deref().unwrap_or(line);
-            Some(Command::new(program).args(flags.iter().copied()).arg(line))
+            Some(ChildCommand::new(program).args(flags.iter().copied()).arg(line))
         }
         Action::Program(words) => {
             let (program, arguments) = words.split_first()?;
-            Some(Command::new(program).args(arguments))
+            Some(ChildCommand::new(program).args(arguments))
         }
         _ => None,
     }
@@ -163,7 +164,7 @@ fn program(world: &ProcessWorld, request: &RunRequest) -> Option<Command> {
 
 /// The program of a command line that needs no shell, where the hook asked for that.
 #[cfg(unix)]
-fn without_shell(world: &ProcessWorld, request: &RunRequest, environment: &Environment) -> Option<Command> {
+fn without_shell(world: &ProcessWorld, request: &RunRequest, environment: &Environment) -> Option<ChildCommand> {
     let Action::Shell(line) = &request.hook.action else { return None };
     if request.hook.exec.shell != ShellUse::Auto {
         return None;
@@ -171,12 +172,12 @@ fn without_shell(world: &ProcessWorld, request: &RunRequest, environment: &Envir
     let line = request.command.as_deref().unwrap_or(line);
     let shell = shell(&world.environment).program;
     let plain = direct(line, &request.variables, environment, &request.cwd, &shell)?;
-    Some(Command::new(plain.program).args(plain.arguments))
+    Some(ChildCommand::new(plain.program).args(plain.arguments))
 }
 
 /// Windows shells split command lines by rules of their own.
 #[cfg(not(unix))]
-fn without_shell(_world: &ProcessWorld, _request: &RunRequest, _environment: &Environment) -> Option<Command> {
+fn without_shell(_world: &ProcessWorld, _request: &RunRequest, _environment: &Environment) -> Option<ChildCommand> {
     None
 }
 
@@ -203,7 +204,12 @@ fn environment(world: &ProcessWorld, request: &RunRequest) -> Environment {
 }
 
 /// The command with everything a run gives it.
-fn clothed(command: Command, world: &ProcessWorld, environment: &Arc<Environment>, request: &RunRequest) -> Command {
+fn clothed(
+    command: ChildCommand,
+    world: &ProcessWorld,
+    environment: &Arc<Environment>,
+    request: &RunRequest,
+) -> ChildCommand {
     let mut command = bounded(command, world, request);
     if let Some(ledger) = &world.ledger {
         command = command.recorded_in(ledger);
@@ -215,18 +221,18 @@ fn clothed(command: Command, world: &ProcessWorld, environment: &Arc<Environment
 }
 
 /// The command with every bound of a run.
-fn bounded(command: Command, world: &ProcessWorld, request: &RunRequest) -> Command {
+fn bounded(command: ChildCommand, world: &ProcessWorld, request: &RunRequest) -> ChildCommand {
     let limits = world.limits.for_trust(&request.hook.trust).output.for_spawn();
     command.timeout(request.timeout).grace(request.grace).cancel_grace(request.cancel_grace).limits(limits)
 }
 
 /// The bounds of one use of a process that was started before.
-pub(super) fn use_of_a_process(world: &ProcessWorld, request: &RunRequest) -> Command {
-    bounded(Command::new(""), world, request)
+pub(super) fn use_of_a_process(world: &ProcessWorld, request: &RunRequest) -> ChildCommand {
+    bounded(ChildCommand::new(""), world, request)
 }
 
 /// What is started for a process that is kept: the first of these that can be. Each still needs a run number.
-pub(super) fn commands(world: &ProcessWorld, request: &RunRequest) -> Vec<Command> {
+pub(super) fn commands(world: &ProcessWorld, request: &RunRequest) -> Vec<ChildCommand> {
     let mut environment = environment(world, request);
     if request.hook.exec.lifetime == ProcessLifetime::Worker {
         environment = environment.with("HOOKRAIL_WORKER", "1");

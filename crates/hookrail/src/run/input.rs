@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use hookrail_spawn::SealedInput;
 
-use crate::json::Written;
+use crate::json::WrittenObject;
 use crate::log::log;
 
 /// What a hook receives on its standard input, or as its argument. It can be used like a slice of bytes.
@@ -17,7 +17,7 @@ use crate::log::log;
 pub struct RunInput(Arc<InputData>);
 
 struct InputData {
-    written: Option<Written>,
+    written: Option<WrittenObject>,
     whole: OnceLock<Arc<[u8]>>,
     /// The file, once a hook asked for one; none where the system has no such files.
     file: OnceLock<Option<Arc<SealedInput>>>,
@@ -42,7 +42,7 @@ impl RunInput {
     /// The whole of it.
     #[must_use]
     pub fn shared(&self) -> &Arc<[u8]> {
-        self.0.whole.get_or_init(|| self.0.written.as_ref().map_or_else(Arc::default, Written::whole))
+        self.0.whole.get_or_init(|| self.0.written.as_ref().map_or_else(Arc::default, WrittenObject::whole))
     }
 
     /// The same as a file; none where the system has no such files, and then the hook reads a pipe.
@@ -59,7 +59,7 @@ impl RunInput {
 
     /// The pieces it consists of, in order.
     fn pieces(&self) -> impl Iterator<Item = &[u8]> {
-        let written = self.0.written.iter().flat_map(Written::pieces);
+        let written = self.0.written.iter().flat_map(WrittenObject::pieces);
         let whole = self.0.written.is_none().then(|| &**self.shared());
         written.chain(whole)
     }
@@ -86,8 +86,8 @@ impl From<Arc<[u8]>> for RunInput {
     }
 }
 
-impl From<Written> for RunInput {
-    fn from(written: Written) -> Self {
+impl From<WrittenObject> for RunInput {
+    fn from(written: WrittenObject) -> Self {
         Self(Arc::new(InputData { written: Some(written), whole: OnceLock::new(), file: OnceLock::new() }))
     }
 }

@@ -19,7 +19,7 @@ pub struct OutputLimits {
 impl OutputLimits {
     /// The lower of both.
     #[must_use]
-    pub fn and(self, other: Self) -> Self {
+    pub fn intersection(self, other: Self) -> Self {
         Self { stdout: self.stdout.min(other.stdout), stderr: self.stderr.min(other.stderr) }
     }
 
@@ -47,8 +47,11 @@ pub struct RunLimits {
 impl RunLimits {
     /// What both leave.
     #[must_use]
-    pub fn and(&self, other: &Self) -> Self {
-        Self { output: self.output.and(other.output), capabilities: self.capabilities.and(&other.capabilities) }
+    pub fn intersection(&self, other: &Self) -> Self {
+        Self {
+            output: self.output.intersection(other.output),
+            capabilities: self.capabilities.intersection(&other.capabilities),
+        }
     }
 }
 
@@ -65,7 +68,7 @@ impl EngineLimits {
     pub(crate) fn for_trust(&self, trust: &Trust) -> RunLimits {
         match (trust, &self.project) {
             (Trust::NotNeeded, _) | (_, None) => self.all_hooks.clone(),
-            (_, Some(left)) => self.all_hooks.and(left),
+            (_, Some(left)) => self.all_hooks.intersection(left),
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::log::log;
 /// start has failed, so that no start looks at directories first.
 pub(crate) async fn run_process(context: ProcessRun<'_>, request: &RunRequest) -> ProcessResult {
     let world = context.world;
-    match world.sandboxes.of(&request.hook, world.sandbox_place()) {
+    match world.sandboxes.sandbox_for(&request.hook, world.sandbox_place()) {
         Ok(None) => run_in_project(context, request).await,
         Ok(Some(sandbox)) => {
             let unenforced = sandbox.missing().to_vec();

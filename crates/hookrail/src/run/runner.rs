@@ -152,7 +152,7 @@ impl ModuleWorld {
         if let Trust::Granted(fingerprint) = trust {
             self.covered = Some(fingerprint.shared_files());
             if let Some(left) = fingerprint.capabilities() {
-                self.capabilities = self.capabilities.and(left);
+                self.capabilities = self.capabilities.intersection(left);
             }
         }
         self

@@ -44,7 +44,11 @@ pub(crate) struct SandboxPlace<'p> {
 
 impl Sandboxes {
     /// The sandbox of a hook's processes; none if neither its entry nor a floor asks for one.
-    pub(crate) fn of(&self, hook: &Hook, place: SandboxPlace<'_>) -> Result<Option<Arc<Sandbox>>, SpawnFailure> {
+    pub(crate) fn sandbox_for(
+        &self,
+        hook: &Hook,
+        place: SandboxPlace<'_>,
+    ) -> Result<Option<Arc<Sandbox>>, SpawnFailure> {
         let profiles = hook.sandbox.iter().chain(hook.sandbox_floors.iter());
         let sandbox = self.with(hook.authority(), profiles, place)?;
         match &sandbox {

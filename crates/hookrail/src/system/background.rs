@@ -222,7 +222,7 @@ impl SessionStarts {
     }
 
     /// Takes the runs that are out, as tokens that are set when they end.
-    pub(super) fn take(&self) -> Vec<CancelToken> {
+    pub(super) fn take_runs(&self) -> Vec<CancelToken> {
         std::mem::take(&mut *lock(&self.0)).into_values().collect()
     }
 }

@@ -3,6 +3,7 @@
 mod disabled;
 
 use std::collections::BTreeSet;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,9 +11,10 @@ use tokio::sync::Semaphore;
 
 use super::HookSystem;
 use super::background::SessionStarts;
-use super::drive::Parts;
+use super::drive::EngineParts;
 use super::engine::EngineRuntime;
 use super::notify::Sender;
+use super::recording::{Recording, TRACE};
 use crate::breadcrumb::DebugLog;
 use crate::config::{KeptReason, KeptSource, LoadMode, SourceId, is_absence, kept_finding};
 use crate::diagnostic::{Code, Diagnostic};
@@ -20,6 +22,7 @@ use crate::dialect::{self, DialectId, Inspector, Loader, Plugins, Sources, path_
 use crate::hook::{Action, Hook, OnFailure};
 use crate::log::log;
 use crate::native::ClosureThreads;
+use crate::recorder::{HostIdentity, OnRecordFailure, Recorder};
 use crate::run::{
     Capabilities, EngineLimits, Environment, ModuleGround, ModuleRunner, OutputLimits, ProcessPool, ProcessWorld,
     RunLedger, RunLimits, Sandboxes, environment_for_hooks, protected_places,
@@ -66,6 +69,9 @@ pub struct Builder {
     sandbox_floors: Vec<Arc<SandboxProfile>>,
     on_redaction: Option<OnRedaction>,
     engine_runtime: EngineRuntime,
+    recorder: Option<Arc<dyn Recorder>>,
+    on_record_failure: OnRecordFailure,
+    host_identity: Option<HostIdentity>,
 }
 
 /// Says what is wrong with a text that cannot be in force.
@@ -92,7 +98,7 @@ enum ProjectTrust {
 /// A built description.
 pub(super) struct Settings {
     described: Builder,
-    pub(super) parts: Arc<Parts>,
+    pub(super) parts: Arc<EngineParts>,
     disabled: disabled::Disabled,
 }
 
@@ -238,6 +244,25 @@ impl Builder {
         self
     }
 
+    /// Records every event in which a hook takes part, exactly once, before its outcome is handed out. Without a recorder
+    /// nothing is recorded.
+    pub fn recorder(mut self, recorder: impl Recorder + 'static) -> Self {
+        self.recorder = Some(Arc::new(recorder));
+        self
+    }
+
+    /// What a failure to record an event does to it. By default the outcome says so in a diagnostic.
+    pub fn on_record_failure(mut self, policy: OnRecordFailure) -> Self {
+        self.on_record_failure = policy;
+        self
+    }
+
+    /// Names the program that fires events, for the record.
+    pub fn host_identity(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
+        self.host_identity = Some(HostIdentity { name: name.into(), version: version.into() });
+        self
+    }
+
     /// Lends the engine the tokio runtime in which the first event is fired, so that it starts no thread of its own, but
     /// for closures, and no answer has to change threads. This is for current-thread runtimes: an event that is fired inside
     /// a multi-thread runtime is driven by that runtime in any case, and there this only lends it for detached hooks too. The
@@ -263,7 +288,18 @@ impl Builder {
         let debug_log = DebugLog::new(dialect::log_files(&environment));
         let depth = text_in(&environment, "HOOKRAIL_DEPTH").and_then(|depth| depth.parse().ok()).unwrap_or(0);
         let environment = Arc::new(environment);
-        let parts = Parts {
+        let recording = self.recorder.take().map(|recorder| {
+            Arc::new(Recording {
+                interest: recorder.interest(),
+                recorder,
+                on_failure: self.on_record_failure,
+                host: self.host_identity.take(),
+                project: self.project.clone(),
+                trace: text_in(&environment, TRACE).map(str::to_owned),
+                instance: RandomState::new().build_hasher().finish(),
+            })
+        });
+        let parts = EngineParts {
             world: ProcessWorld {
                 module_ground: ModuleGround::new(&environment),
                 environment,
@@ -280,6 +316,7 @@ impl Builder {
             pool: ProcessPool::default(),
             closures: ClosureThreads::default(),
             session_starts: SessionStarts::default(),
+            recording,
         };
         HookSystem::new(Settings { described: self, parts: Arc::new(parts), disabled: disabled::Disabled::default() })
     }
@@ -333,7 +370,7 @@ impl Settings {
         let mut policy = loaded.common.policy;
         policy.sandbox_floors.user.extend(self.described.sandbox_floors.iter().cloned());
         for hook in &mut hooks {
-            hook.sandbox_floors = policy.sandbox_floors.of(hook.authority());
+            hook.sandbox_floors = policy.sandbox_floors.floors_for(hook.authority());
         }
         let mut snapshot = Snapshot::new(hooks, diagnostics).with_policy(policy);
         snapshot.switch = self.described.switch.clone();
@@ -367,7 +404,8 @@ impl Settings {
         for module in modules {
             let allowed = self.parts.world.limits.for_trust(&module.trust).capabilities;
             let granted = module.trust.fingerprint().and_then(Fingerprint::capabilities);
-            module.capabilities = Some(granted.map_or_else(|| allowed.clone(), |granted| allowed.and(granted)));
+            module.capabilities =
+                Some(granted.map_or_else(|| allowed.clone(), |granted| allowed.intersection(granted)));
         }
         let store = self.trust_files();
         let store_folders = store.iter().filter_map(|file| file.parent()).map(Path::to_owned);

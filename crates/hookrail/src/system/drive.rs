@@ -19,6 +19,7 @@ use super::background::{Background, DetachedRun, SessionStarts};
 use super::host::Host;
 use super::notify::{FireId, Notification, Sender};
 use super::options::{Detached, cancelled_with};
+use super::recording::{Recording, RunStarts, Ticket};
 use super::runtime_pool::InUse;
 use crate::breadcrumb::DebugLog;
 use crate::diagnostic::Diagnostic;
@@ -31,11 +32,11 @@ use crate::native::{ClosureThreads, NativeCall, NativeHook, Panicked};
 use crate::outcome::Outcome;
 use crate::run::{
     ModuleCall, ModuleEnd, ModuleReturn, ModuleRunner, NativeEnd, ProcessPool, ProcessRun, ProcessWorld, RawEnd,
-    Relocation, RelocationReason, RunEnd, RunRequest, SpawnFailure, Surroundings, Wait, run_process,
+    Relocation, RelocationReason, RunEnd, RunId, RunRequest, SpawnFailure, Surroundings, Wait, run_process,
 };
 
 /// What hooks are run with.
-pub(super) struct Parts {
+pub(super) struct EngineParts {
     pub(super) world: ProcessWorld,
     pub(super) modules: Option<Arc<dyn ModuleRunner>>,
     pub(super) notify: Sender,
@@ -48,10 +49,12 @@ pub(super) struct Parts {
     pub(super) closures: ClosureThreads,
     /// Hooks that prepare the session and have not ended.
     pub(super) session_starts: SessionStarts,
+    /// The recorder of everything that is fired.
+    pub(super) recording: Option<Arc<Recording>>,
 }
 
 /// An event that is about to be driven.
-pub(super) struct Fired {
+pub(super) struct FireJob {
     pub(super) id: FireId,
     pub(super) firing: Box<Firing>,
     pub(super) host: Arc<dyn Host>,
@@ -60,6 +63,8 @@ pub(super) struct Fired {
     pub(super) cancel: CancelToken,
     /// The host's token, which may concern other events too, so it is never cancelled here.
     pub(super) cancelled_by: Option<CancelToken>,
+    /// What has to be given back with the outcome, if events are recorded.
+    pub(super) ticket: Option<Ticket>,
 }
 
 /// What the runs of one event have in common.
@@ -72,7 +77,7 @@ struct FireContext {
 
 /// Drives events.
 pub(super) struct Driver {
-    parts: Arc<Parts>,
+    parts: Arc<EngineParts>,
     driven_by: DrivenBy,
 }
 
@@ -94,7 +99,7 @@ enum DrivenBy {
 
 impl Driver {
     /// A driver for the engine's thread.
-    pub(super) fn on_engine(parts: Arc<Parts>) -> Self {
+    pub(super) fn on_engine(parts: Arc<EngineParts>) -> Self {
         Self {
             parts,
             driven_by: DrivenBy::Engine { terminations: Mutex::default(), background: Background::default() },
@@ -131,19 +136,39 @@ impl Driver {
     }
 
     /// Takes an event from its plan to its outcome.
-    pub(super) async fn drive(self: Arc<Self>, fired: Fired) -> Outcome {
-        let Fired { id, firing, host, detached, cancel, cancelled_by } = fired;
+    pub(super) async fn drive(self: Arc<Self>, fired: FireJob) -> Outcome {
+        let FireJob { id, firing, host, detached, cancel, cancelled_by, ticket } = fired;
         let context = FireContext { id, host, cancel: cancel.clone() };
         match cancelled_by {
-            None => self.drive_all(firing, detached, context).await,
+            None => self.drive_all(firing, detached, context, ticket).await,
             Some(token) => {
-                let driving = Box::pin(self.drive_all(firing, detached, context));
+                let driving = Box::pin(self.drive_all(firing, detached, context, ticket));
                 cancelled_with(&token, &cancel, driving).await
             }
         }
     }
 
-    async fn drive_all(self: Arc<Self>, mut firing: Box<Firing>, detached: Detached, context: FireContext) -> Outcome {
+    async fn drive_all(
+        self: Arc<Self>,
+        firing: Box<Firing>,
+        detached: Detached,
+        context: FireContext,
+        ticket: Option<Ticket>,
+    ) -> Outcome {
+        let Some(ticket) = ticket else { return self.run_hooks(firing, detached, context, None).await };
+        let mut timing = RunTiming { ticket: &ticket, starts: RunStarts::new() };
+        let outcome = self.run_hooks(firing, detached, context, Some(&mut timing)).await;
+        let starts = timing.starts;
+        ticket.settle(outcome, &starts).await
+    }
+
+    async fn run_hooks(
+        self: Arc<Self>,
+        mut firing: Box<Firing>,
+        detached: Detached,
+        context: FireContext,
+        mut timing: Option<&mut RunTiming<'_>>,
+    ) -> Outcome {
         let (fire, event) = (context.id, firing.plan().event);
         let hooks = || firing.plan().hooks().map(|(_, planned)| Arc::clone(&planned.hook)).collect::<Vec<_>>();
         log!(debug, target: "hookrail::planner", %event, hooks = ?hooks().iter().map(|hook| hook.label.clone()).collect::<Vec<_>>(), skipped = firing.plan().skipped.len(), "planned");
@@ -163,9 +188,10 @@ impl Driver {
                     Ok([request]) => {
                         let id = request.id;
                         let end = self.run_one(&context, request, self.wait()).await;
+                        note_start(&mut timing, id, &end);
                         firing.ended(id, &end);
                     }
-                    Err(requests) => self.run_all(&context, requests, &mut firing).await,
+                    Err(requests) => self.run_all(&context, requests, &mut firing, &mut timing).await,
                 },
                 Step::Done(outcome) => {
                     let decision = outcome.effects.decision;
@@ -183,7 +209,13 @@ impl Driver {
     }
 
     /// Runs hooks side by side.
-    async fn run_all(self: &Arc<Self>, context: &FireContext, requests: Vec<RunRequest>, firing: &mut Firing) {
+    async fn run_all(
+        self: &Arc<Self>,
+        context: &FireContext,
+        requests: Vec<RunRequest>,
+        firing: &mut Firing,
+        timing: &mut Option<&mut RunTiming<'_>>,
+    ) {
         let mut runs = JoinSet::new();
         for request in requests {
             let (id, driver, context) = (request.id, Arc::clone(self), context.clone());
@@ -191,6 +223,7 @@ impl Driver {
         }
         while let Some(ended) = runs.join_next().await {
             if let Ok((id, end)) = ended {
+                note_start(timing, id, &end);
                 firing.ended(id, &end);
             }
         }
@@ -218,8 +251,13 @@ impl Driver {
         let driver = Arc::clone(self);
         background.add(DetachedRun { fire, hook, bound, cancel }, async move {
             let run = request.id;
+            // The request is used up by the run, and cheap to copy.
+            let recorded = driver.parts.recording.as_ref().map(|recording| (recording, request.clone()));
             let end = driver.run_one(&context, request, Wait::WithOthers).await;
             driver.parts.session_starts.ended(fire, run);
+            if let Some((recording, request)) = recorded {
+                recording.record_detached(fire, &request, &end);
+            }
             end
         });
     }
@@ -234,7 +272,7 @@ impl Driver {
 
     /// Lets the hooks end that prepare a session, before its first prompt is looked at.
     async fn wait_for_session_start(&self, context: &FireContext) {
-        let starts = self.parts.session_starts.take();
+        let starts = self.parts.session_starts.take_runs();
         if starts.is_empty() {
             return;
         }
@@ -306,12 +344,12 @@ impl Driver {
         context: &FireContext,
         surroundings: &mut Surroundings,
     ) -> Result<ModuleReturn, RawEnd> {
-        let Parts { world: shared, modules, .. } = &*self.parts;
+        let EngineParts { world: shared, modules, .. } = &*self.parts;
         let hook = &request.hook;
         if !hook.trust.still_holds(cwd) {
             return Err(RawEnd::ContentChanged);
         }
-        let sandbox = shared.sandboxes.of(hook, shared.sandbox_place()).map_err(RawEnd::SpawnFailed)?;
+        let sandbox = shared.sandboxes.sandbox_for(hook, shared.sandbox_place()).map_err(RawEnd::SpawnFailed)?;
         let runner = modules.as_ref().ok_or(RawEnd::SpawnFailed(SpawnFailure::NoRunner))?;
         surroundings.unenforced = sandbox.as_ref().map(|sandbox| sandbox.missing().to_vec()).unwrap_or_default();
         let payload = String::from_utf8_lossy(&request.input);
@@ -346,7 +384,7 @@ impl Driver {
             return RunEnd::NotRun(RawEnd::Cancelled);
         };
         // Whether the hook is still what was granted is looked at inside, because a file can change while its hook waits.
-        let Parts { world, pool, .. } = &*self.parts;
+        let EngineParts { world, pool, .. } = &*self.parts;
         let result = run_process(ProcessRun { world, pool, wait, cancel }, request).await;
         result.terminations.into_iter().for_each(|termination| self.finish_later(termination));
         RunEnd::Process(result.end)
@@ -370,6 +408,21 @@ impl Driver {
                 });
             }
         }
+    }
+}
+
+/// When the runs of an event were started, for its record.
+struct RunTiming<'t> {
+    ticket: &'t Ticket,
+    starts: RunStarts,
+}
+
+/// Notes when a run that has just ended was started: the time in which it waited for its turn is no part of it.
+fn note_start(timing: &mut Option<&mut RunTiming<'_>>, id: RunId, end: &RunEnd) {
+    if let Some(timing) = timing
+        && !matches!(end, RunEnd::NotRun(_))
+    {
+        timing.starts.push((id, timing.ticket.elapsed().saturating_sub(end.duration())));
     }
 }
 

@@ -10,7 +10,7 @@ use tokio::runtime::{self, Handle};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
-use super::drive::{Driver, Fired, Parts};
+use super::drive::{Driver, EngineParts, FireJob};
 use super::fire::Fire;
 use super::host::Host;
 use super::notify::FireId;
@@ -44,7 +44,7 @@ pub(super) struct Engine {
 
 enum Job {
     Fire {
-        fired: Fired,
+        fired: FireJob,
         reply: oneshot::Sender<Outcome>,
     },
     /// A run that an event elsewhere does not wait for.
@@ -63,7 +63,7 @@ impl Engine {
     ///
     /// # Errors
     /// If the system has no thread or no descriptors for it at the moment.
-    pub(super) fn start(parts: Arc<Parts>, kind: EngineRuntime) -> io::Result<Self> {
+    pub(super) fn start(parts: Arc<EngineParts>, kind: EngineRuntime) -> io::Result<Self> {
         let (jobs, inbox) = mpsc::unbounded_channel();
         if kind == EngineRuntime::Lent
             && let Ok(lent) = Handle::try_current()
@@ -85,7 +85,7 @@ impl Engine {
         }
     }
 
-    pub(super) fn fire(&self, fired: Fired) -> Fire {
+    pub(super) fn fire(&self, fired: FireJob) -> Fire {
         let (id, kind, cancel) = (fired.id, fired.firing.plan().event, fired.cancel.clone());
         let (reply, outcome) = oneshot::channel();
         // A send can fail only when the thread is gone; the dropped reply then says so.
@@ -140,7 +140,7 @@ pub(super) fn without_engine(mut firing: Box<Firing>, why: &str) -> Outcome {
     }
 }
 
-async fn main_loop(parts: Arc<Parts>, mut inbox: mpsc::UnboundedReceiver<Job>) {
+async fn main_loop(parts: Arc<EngineParts>, mut inbox: mpsc::UnboundedReceiver<Job>) {
     let driver = Arc::new(Driver::on_engine(parts));
     let mut fires = JoinSet::new();
     while let Some(job) = inbox.recv().await {

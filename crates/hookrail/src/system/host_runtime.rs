@@ -17,7 +17,7 @@ use tokio::runtime::{self, Handle, RuntimeFlavor};
 use tokio::sync::oneshot;
 
 use super::HookSystem;
-use super::drive::{Driver, Fired};
+use super::drive::{Driver, FireJob};
 use super::fire::Fire;
 use super::runtime_pool::InUse;
 use crate::event::EventKind;
@@ -70,7 +70,7 @@ thread_local! {
 
 /// Drives an event in a runtime of the host. If the runtime ends before the event, the future of the event says that it was
 /// abandoned.
-pub(super) fn drive(system: &HookSystem, runtime: Handle, fired: Fired, in_use: InUse) -> Fire {
+pub(super) fn drive(system: &HookSystem, runtime: Handle, fired: FireJob, in_use: InUse) -> Fire {
     let (id, kind, cancel) = (fired.id, fired.firing.plan().event, fired.cancel.clone());
     let is_module = |hook: &Hook| matches!(hook.action, Action::Module(_));
     let only_modules = fired.firing.plan().hooks().all(|(_, planned)| is_module(&planned.hook));

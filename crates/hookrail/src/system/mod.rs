@@ -16,6 +16,7 @@ mod notify;
 mod options;
 mod parker;
 mod plans;
+mod recording;
 mod runtime_pool;
 mod status;
 mod typed;
@@ -53,6 +54,7 @@ use crate::trust::{Fingerprint, protected_folders};
 use builder::Settings;
 use engine::{Engine, EngineRuntime};
 use options::Detached;
+use recording::Ticket;
 
 /// How deep hooks may start agents that fire hooks. Two levels are a use (a hook that asks an agent for a review); a
 /// third is a loop about to begin.
@@ -103,6 +105,8 @@ struct Inner {
     in_force: ArcSwap<plans::InForce>,
     /// The events that a hook may take part in, so that all others cost one load.
     wanted: AtomicU64,
+    /// The same with the events that are recorded although no hook wants them.
+    noted: AtomicU64,
     loader: Mutex<Loader>,
     native: Mutex<Vec<Hook>>,
     /// Whether the last load lacked resources, so that the next event loads again.
@@ -126,6 +130,7 @@ impl HookSystem {
             settings,
             in_force: ArcSwap::default(),
             wanted: AtomicU64::new(0),
+            noted: AtomicU64::new(0),
             loader: Mutex::default(),
             native: Mutex::default(),
             load_again: AtomicBool::new(false),
@@ -160,6 +165,14 @@ impl HookSystem {
             return false;
         }
         EventSet::from_bits(self.inner.wanted.load(Ordering::Relaxed)).contains(event)
+    }
+
+    /// Whether an event has to be looked at: a hook may take part in it, or it is recorded all the same.
+    fn notes(&self, event: EventKind) -> bool {
+        if !self.used_by.may_fire(event) {
+            return false;
+        }
+        EventSet::from_bits(self.inner.noted.load(Ordering::Relaxed)).contains(event)
     }
 
     /// The hooks and diagnostics as they are now.
@@ -221,8 +234,18 @@ impl HookSystem {
         self.parts().pool.retain_hooks(snapshot.hooks());
         self.inner.in_force.store(Arc::new(plans::InForce::new(snapshot)));
         self.inner.wanted.store(wanted, Ordering::Relaxed);
+        self.inner.noted.store(wanted | self.recorded_without_hooks().bits(), Ordering::Relaxed);
         self.inner.load_again.store(load_again, Ordering::Relaxed);
         diagnostics
+    }
+
+    /// The events that are recorded although no hook takes part in them.
+    fn recorded_without_hooks(&self) -> EventSet {
+        let mut events = EventSet::EMPTY;
+        if let Some(recording) = &self.parts().recording {
+            EventKind::all().filter(|kind| recording.interest.covers(*kind)).for_each(|kind| events.insert(kind));
+        }
+        events
     }
 
     /// Loads again before an event when the last load lacked resources, though not in every moment.
@@ -293,7 +316,7 @@ impl HookSystem {
 
     /// [`HookSystem::fire`] with options.
     pub fn fire_with(&self, event: Event, options: FireOptions) -> Fire {
-        if options.detached == Detached::LeftAlone && !self.wants(event.kind()) {
+        if options.detached == Detached::LeftAlone && !self.notes(event.kind()) {
             return Fire::untouched(event.kind());
         }
         let firing = match self.admit(event) {
@@ -309,13 +332,16 @@ impl HookSystem {
         {
             // The shutdown may have come and gone since the event was admitted.
             if self.inner.shut_down.load(Ordering::Relaxed) {
-                return Fire::ready(Outcome::abandoned(firing.plan().event));
+                return Fire::ready(self.settle(self.ticket(&firing), Outcome::abandoned(firing.plan().event)));
             }
             return host_runtime::drive(self, runtime, self.fired(firing, options), in_use);
         }
         match self.engine() {
             Ok(engine) => engine.fire(self.fired(firing, options)),
-            Err(why) => Fire::ready(engine::without_engine(firing, &why)),
+            Err(why) => {
+                let ticket = self.ticket(&firing);
+                Fire::ready(self.settle(ticket, engine::without_engine(firing, &why)))
+            }
         }
     }
 
@@ -328,7 +354,7 @@ impl HookSystem {
     /// [`HookSystem::fire_blocking`] with options.
     pub fn fire_blocking_with(&self, event: Event, options: FireOptions) -> Outcome {
         let kind = event.kind();
-        if options.detached == Detached::LeftAlone && !self.wants(kind) {
+        if options.detached == Detached::LeftAlone && !self.notes(kind) {
             return Outcome::untouched(kind);
         }
         let firing = match self.admit(event) {
@@ -337,7 +363,9 @@ impl HookSystem {
         };
         match self.inner.runtimes.borrow() {
             // The shutdown may have come and gone since the event was admitted.
-            Some(_) if self.inner.shut_down.load(Ordering::Relaxed) => Outcome::abandoned(kind),
+            Some(_) if self.inner.shut_down.load(Ordering::Relaxed) => {
+                self.settle(self.ticket(&firing), Outcome::abandoned(kind))
+            }
             Some(runtime) => runtime.drive(self, self.fired(firing, options)),
             // A caller that blocks the thread the engine needs, such as a hook that fires another event, would wait for
             // itself.
@@ -346,7 +374,10 @@ impl HookSystem {
                     runtime_pool::drive_on_new_thread(self.clone(), self.fired(firing, options))
                 }
                 Ok(engine) => parker::block_on(engine.fire(self.fired(firing, options))),
-                Err(why) => engine::without_engine(firing, &why),
+                Err(why) => {
+                    let ticket = self.ticket(&firing);
+                    self.settle(ticket, engine::without_engine(firing, &why))
+                }
             },
         }
     }
@@ -397,9 +428,12 @@ impl HookSystem {
     }
 
     /// An event that is about to be driven.
-    fn fired(&self, firing: Box<Firing>, options: FireOptions) -> drive::Fired {
-        drive::Fired {
-            id: self.parts().notify.next_id(),
+    fn fired(&self, firing: Box<Firing>, options: FireOptions) -> drive::FireJob {
+        let id = self.parts().notify.next_id();
+        let ticket = self.parts().recording.as_ref().map(|recording| Ticket::of_firing(recording, &firing, id));
+        drive::FireJob {
+            id,
+            ticket,
             firing,
             host: options.host.unwrap_or_else(|| Arc::new(NoHost)),
             detached: options.detached,
@@ -408,28 +442,60 @@ impl HookSystem {
         }
     }
 
+    /// A ticket for an event that was planned and is not driven, if events are recorded.
+    fn ticket(&self, firing: &Firing) -> Option<Ticket> {
+        let recording = self.parts().recording.as_ref()?;
+        Some(Ticket::of_firing(recording, firing, self.parts().notify.next_id()))
+    }
+
+    /// Records the outcome of an event that is not driven.
+    fn settle(&self, ticket: Option<Ticket>, outcome: Outcome) -> Outcome {
+        match ticket {
+            Some(ticket) => ticket.settle_now(outcome),
+            None => outcome,
+        }
+    }
+
     /// The outcome of an event about a tool, where it is known before the event is made: its plan is kept, and no hook runs.
     fn known_outcome(&self, kind: EventKind, tool: &str, input: &Json) -> Option<Outcome> {
         if self.inner.load_again.load(Ordering::Relaxed) || self.inner.shut_down.load(Ordering::Relaxed) {
             return None;
         }
+        // A recorder wants the whole event.
+        if self.parts().recording.is_some() {
+            return None;
+        }
         let in_force = self.inner.in_force.load();
-        let plan = in_force.kept(kind, tool).filter(|plan| plan.parts.is_empty())?;
+        let plan = in_force.cached_plan(kind, tool).filter(|plan| plan.parts.is_empty())?;
         Some(Firing::without_hooks(&in_force.snapshot, &plan, Some(input)))
     }
 
-    /// Plans an event, unless its outcome is known without asking a hook.
+    /// Plans an event, unless its outcome is known without asking a hook. Such an outcome is recorded here.
     fn admit(&self, event: Event) -> ControlFlow<Outcome, Box<Firing>> {
         self.load_what_was_missed();
-        let kind = event.kind();
-        if !self.used_by.may_fire(kind) {
-            return ControlFlow::Break(Outcome::untouched(kind));
+        if !self.used_by.may_fire(event.kind()) {
+            return ControlFlow::Break(Outcome::untouched(event.kind()));
         }
+        let in_force = self.inner.in_force.load();
+        let Some(recording) = &self.parts().recording else { return self.plan(&in_force, event) };
+        let ticket =
+            Ticket::new(recording, Arc::clone(&in_force.snapshot), event.clone(), self.parts().notify.next_id());
+        match self.plan(&in_force, event) {
+            ControlFlow::Break(outcome) => ControlFlow::Break(ticket.settle_untouched(outcome)),
+            ControlFlow::Continue(firing) => {
+                // The event is recorded by what drives it.
+                ticket.give_up();
+                ControlFlow::Continue(firing)
+            }
+        }
+    }
+
+    fn plan(&self, in_force: &plans::InForce, event: Event) -> ControlFlow<Outcome, Box<Firing>> {
+        let kind = event.kind();
         if self.inner.shut_down.load(Ordering::Relaxed) {
             // A host that still asks must not take silence for consent.
             return ControlFlow::Break(Outcome::abandoned(kind));
         }
-        let in_force = self.inner.in_force.load();
         let plan = in_force.plan(&event);
         // Where no hook would run there is no recursion to end.
         if plan.parts.is_empty() {
@@ -463,7 +529,7 @@ impl HookSystem {
         }
     }
 
-    fn parts(&self) -> &Arc<drive::Parts> {
+    fn parts(&self) -> &Arc<drive::EngineParts> {
         &self.inner.settings.parts
     }
 }

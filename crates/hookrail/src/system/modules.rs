@@ -81,7 +81,7 @@ impl HookSystem {
     fn module_world(&self, snapshot: &Snapshot, module: &LoadedModule) -> Result<ModuleWorld, SpawnFailure> {
         let world = &self.parts().world;
         let authority = if module.trust == Trust::NotNeeded { Authority::User } else { Authority::Project };
-        let floors = snapshot.policy.sandbox_floors.of(authority);
+        let floors = snapshot.policy.sandbox_floors.floors_for(authority);
         let sandbox = world.sandboxes.with(authority, floors.iter(), world.sandbox_place())?;
         let module_world = world.module_ground.world(self.project(), self.project());
         Ok(module_world
@@ -94,5 +94,5 @@ impl HookSystem {
 /// What was trusted is verified immediately before it runs.
 fn still_trusted(module: &LoadedModule) -> bool {
     // A module has no words that mean other files in another directory.
-    module.trust.still_holds(module.trust.taken().map_or(Path::new("/"), Fingerprint::root))
+    module.trust.still_holds(module.trust.any_fingerprint().map_or(Path::new("/"), Fingerprint::root))
 }

@@ -1,5 +1,6 @@
 //! Notifications: what happens to hooks, as it happens, for hosts that show or record it.
 
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -14,6 +15,12 @@ use crate::run::{RawEnd, RunId};
 /// The number of a fired event inside one hook system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FireId(u64);
+
+impl fmt::Display for FireId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
 
 /// One thing that happened.
 #[derive(Clone, Debug)]

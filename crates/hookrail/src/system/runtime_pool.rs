@@ -14,7 +14,7 @@ use tokio::sync::{OwnedRwLockReadGuard, RwLock};
 use tokio::task::JoinSet;
 
 use super::HookSystem;
-use super::drive::{Driver, Fired};
+use super::drive::{Driver, FireJob};
 use super::engine::runtime;
 use crate::outcome::Outcome;
 
@@ -85,7 +85,7 @@ impl Drop for RuntimePool {
 
 impl BorrowedRuntime {
     /// Drives an event to its outcome.
-    pub(super) fn drive(self, system: &HookSystem, fired: Fired) -> Outcome {
+    pub(super) fn drive(self, system: &HookSystem, fired: FireJob) -> Outcome {
         let kind = fired.firing.plan().event;
         let driver = Arc::new(Driver::on_calling_thread(system));
         let driving = Arc::clone(&driver).drive(fired);
@@ -116,7 +116,7 @@ impl BorrowedRuntime {
 }
 
 /// Drives an event on a new thread, for a caller on a thread that the engine needs.
-pub(super) fn drive_on_new_thread(system: HookSystem, fired: Fired) -> Outcome {
+pub(super) fn drive_on_new_thread(system: HookSystem, fired: FireJob) -> Outcome {
     let kind = fired.firing.plan().event;
     let body = move || system.inner.runtimes.borrow().map(|runtime| runtime.drive(&system, fired));
     let spawned = thread::Builder::new().name("hookrail-nested".to_owned()).spawn(body);

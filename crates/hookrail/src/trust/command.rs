@@ -417,10 +417,10 @@ fn plain_words(line: &str, folders: &[(String, PathBuf)]) -> Result<Vec<String>,
         match first {
             ' ' | '\t' => {
                 words.extend(word.take());
-                rest = after(rest, first);
+                rest = skip_char(rest, first);
             }
             quote @ ('\'' | '"') => {
-                let (text, behind) = after(rest, first).split_once(quote).ok_or(OpenEnd::NeedsShell)?;
+                let (text, behind) = skip_char(rest, first).split_once(quote).ok_or(OpenEnd::NeedsShell)?;
                 // In double quotes a shell expands, except where the variables are known.
                 if quote == '"' && (text.contains(['`', '\\', '!']) || !only_known_references(text, folders)) {
                     return Err(OpenEnd::NeedsShell);
@@ -440,7 +440,7 @@ fn plain_words(line: &str, folders: &[(String, PathBuf)]) -> Result<Vec<String>,
             }
             plain if plain.is_alphanumeric() || "_@%+:,./-=".contains(plain) => {
                 word.get_or_insert_default().push(plain);
-                rest = after(rest, first);
+                rest = skip_char(rest, first);
             }
             '\n' => return Err(OpenEnd::NeedsShell),
             hidden if is_hidden(hidden) => return Err(OpenEnd::HiddenCharacter),
@@ -452,7 +452,7 @@ fn plain_words(line: &str, folders: &[(String, PathBuf)]) -> Result<Vec<String>,
     if words.first().is_none_or(|program| program.contains('=')) { Err(OpenEnd::NeedsShell) } else { Ok(words) }
 }
 
-fn after(text: &str, first: char) -> &str {
+fn skip_char(text: &str, first: char) -> &str {
     text.get(first.len_utf8()..).unwrap_or_default()
 }
 

@@ -126,7 +126,7 @@ impl Grants {
             let of = |taken: &Fingerprint| {
                 grant.is_of(taken) || taken.granted().is_some_and(|granted| granted.definition == grant.definition)
             };
-            hooks.iter().any(|hook| hook.trust.taken().is_some_and(of))
+            hooks.iter().any(|hook| hook.trust.any_fingerprint().is_some_and(of))
         };
         let lost = self.hooks.iter().filter(|grant| !is_known(grant)).collect();
         let is_new = |place: &usize| hooks.get(*place).is_some_and(|hook| matches!(hook.trust, Trust::Never(_)));

@@ -29,7 +29,7 @@ impl Digest {
     }
 
     /// Whether that text is the digest in hexadecimal.
-    pub(super) fn is(&self, hex: &str) -> bool {
+    pub(super) fn is_hex(&self, hex: &str) -> bool {
         let half = |byte: u8| char::from_digit(u32::from(byte), 16);
         let digits = self.0.iter().flat_map(|byte| [half(byte >> 4), half(byte & 15)]);
         digits.eq(hex.chars().map(Some))

@@ -50,7 +50,7 @@ const GUARDS_TOOL_CALLS: &str = "tool_call";
 
 impl Grant {
     /// What a grant says about a hook.
-    fn of(hook: &Hook, fingerprint: &Fingerprint, content: Option<Digest>, policy: OnFailure) -> Self {
+    fn new(hook: &Hook, fingerprint: &Fingerprint, content: Option<Digest>, policy: OnFailure) -> Self {
         Self {
             hook: hook.label.to_string(),
             event: hook.event.name().to_owned(),
@@ -66,7 +66,7 @@ impl Grant {
     /// What a grant would say about a hook whose failure has an effect; none for any other hook.
     pub(super) fn of_guard(hook: &Hook, fingerprint: &Fingerprint) -> Option<Self> {
         let policy = policy_to_grant(hook, fingerprint);
-        (policy != OnFailure::Allow).then(|| Self::of(hook, fingerprint, fingerprint.content(), policy))
+        (policy != OnFailure::Allow).then(|| Self::new(hook, fingerprint, fingerprint.content(), policy))
     }
 
     /// What a failure of the hook does by this grant. A word that is not known is read as the strictest one. A grant of an
@@ -83,7 +83,7 @@ impl Grant {
     /// The digest of the hook's definition that this grant compares, if the grant is one of that hook.
     fn definition_of(&self, fingerprint: &Fingerprint) -> Option<Digest> {
         let without_terms = self.on_failure.is_none().then(|| fingerprint.definition_without_terms());
-        [Some(fingerprint.definition()), without_terms].into_iter().flatten().find(|one| one.is(&self.definition))
+        [Some(fingerprint.definition()), without_terms].into_iter().flatten().find(|one| one.is_hex(&self.definition))
     }
 
     /// Whether the grant is one of that hook, whatever its files hold.
@@ -150,7 +150,7 @@ impl Grants {
     /// Adds a hook. Returns whether it could be granted: what cannot be fingerprinted cannot be trusted.
     pub fn grant(&mut self, hook: &Hook, fingerprint: &Fingerprint) -> bool {
         let Some(content) = fingerprint.content() else { return false };
-        let grant = Grant::of(hook, fingerprint, Some(content), policy_to_grant(hook, fingerprint));
+        let grant = Grant::new(hook, fingerprint, Some(content), policy_to_grant(hook, fingerprint));
         // What the hook was before it changed is not granted any more.
         let superseded = fingerprint.granted().map(|old| old.definition.clone());
         self.hooks.retain(|old| old.definition != grant.definition && Some(&old.definition) != superseded.as_ref());

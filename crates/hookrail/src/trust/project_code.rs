@@ -247,7 +247,7 @@ fn without_redirections(words: Vec<String>) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn of(line: &str) -> Vec<ProjectCode> {
+    fn code_of(line: &str) -> Vec<ProjectCode> {
         project_code(&Action::Shell(line.into()))
     }
 
@@ -264,7 +264,7 @@ mod tests {
             "timeout 5 python3 -W ignore -c 'import json'",
             "true && exec python3 < code.py",
         ] {
-            assert_eq!(of(line), [ProjectCode::Python], "{line}");
+            assert_eq!(code_of(line), [ProjectCode::Python], "{line}");
         }
         for line in [
             "python3 -I -c 'import json'",
@@ -272,7 +272,7 @@ mod tests {
             "python3 /opt/guard.py",
             "python3 ~/guard.py -c x",
         ] {
-            assert_eq!(of(line), [], "{line}");
+            assert_eq!(code_of(line), [], "{line}");
         }
     }
 
@@ -295,7 +295,7 @@ mod tests {
             ("sh ${extensionPath}/guard.sh > out/log 2>&1", vec![]),
             ("jq -r .tool_name | grep -q rm && exit 2 # ./x", vec![]),
         ] {
-            assert_eq!(of(line), expected, "{line}");
+            assert_eq!(code_of(line), expected, "{line}");
         }
         let words = Action::Program(["python3", "-c", "import json"].map(str::to_owned).as_slice().into());
         assert_eq!(project_code(&words), [ProjectCode::Python]);

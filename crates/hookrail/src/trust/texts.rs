@@ -82,7 +82,7 @@ fn present_text(project: &Path, file: &GrantedFile) -> Option<String> {
 /// The text in a file, if it has that digest.
 fn text_with(file: &Path, sha256: &str) -> Option<String> {
     let bytes = read_within(file, &mut { LARGEST }).ok()??;
-    if Digest::of(&bytes).is(sha256) { String::from_utf8(bytes).ok() } else { None }
+    if Digest::of(&bytes).is_hex(sha256) { String::from_utf8(bytes).ok() } else { None }
 }
 
 /// Whether the text is a digest, and so a name without folders.

@@ -5,7 +5,7 @@ use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use hookrail_bridge::{Agent, Session};
+use hookrail_bridge::{Agent, BridgeSession};
 
 /// Sessions that were not used for this long are forgotten.
 const FORGET_AFTER: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -22,7 +22,7 @@ pub(super) struct SessionFile {
     file: File,
     path: PathBuf,
     /// What is remembered.
-    pub(super) session: Session,
+    pub(super) session: BridgeSession,
 }
 
 /// The folder with everything that the bridge of an agent remembers.
@@ -134,7 +134,7 @@ mod tests {
         }
         assert_eq!(SessionFile::open(&own, "../../etc/passwd").unwrap().session.prompt, "hello");
         std::fs::write(&path, "{").unwrap();
-        assert_eq!(SessionFile::open(&own, "../../etc/passwd").unwrap().session, Session::default());
+        assert_eq!(SessionFile::open(&own, "../../etc/passwd").unwrap().session, BridgeSession::default());
     }
 
     #[test]

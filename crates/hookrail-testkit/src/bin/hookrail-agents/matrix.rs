@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hookrail_testkit::model::{ModelServer, RequestKind, Script, Step};
+use hookrail_testkit::model::{ModelServer, RequestKind, Script, ScriptStep};
 
 use crate::Error;
 use crate::agent::Agent;
@@ -19,7 +19,7 @@ pub(crate) enum Hooks {
 
 /// What a hook wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wish {
+pub(crate) enum HookWish {
     Block,
     Allow,
     Rewrite,
@@ -53,11 +53,25 @@ impl Hooks {
     }
 
     /// What hooks of this dialect can want.
-    pub(crate) const fn wishes(self) -> &'static [Wish] {
+    pub(crate) const fn wishes(self) -> &'static [HookWish] {
         match self {
-            Self::Llxprt => &[Wish::Block, Wish::Allow, Wish::Rewrite, Wish::Context, Wish::Stop, Wish::Uninstall],
-            Self::Xcode => &[Wish::Block, Wish::Allow, Wish::Rewrite, Wish::Replace, Wish::Context, Wish::Uninstall],
-            Self::Xcsh => &[Wish::Block, Wish::Allow, Wish::Replace, Wish::Uninstall],
+            Self::Llxprt => &[
+                HookWish::Block,
+                HookWish::Allow,
+                HookWish::Rewrite,
+                HookWish::Context,
+                HookWish::Stop,
+                HookWish::Uninstall,
+            ],
+            Self::Xcode => &[
+                HookWish::Block,
+                HookWish::Allow,
+                HookWish::Rewrite,
+                HookWish::Replace,
+                HookWish::Context,
+                HookWish::Uninstall,
+            ],
+            Self::Xcsh => &[HookWish::Block, HookWish::Allow, HookWish::Replace, HookWish::Uninstall],
         }
     }
 
@@ -70,7 +84,7 @@ impl Hooks {
     }
 }
 
-impl Wish {
+impl HookWish {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Block => "block",
@@ -94,15 +108,15 @@ const COMMAND: &str = "printf result-%d 42";
 const OUTPUT: &str = "result-42";
 
 fn script(agent: Agent, folder: &Path) -> Script {
-    let write = |name: &str, content: &str| Step::call(agent.write(&folder.join(name), content));
+    let write = |name: &str, content: &str| ScriptStep::call(agent.write(&folder.join(name), content));
     let steps = vec![
         write("deploy.key", "key"),
         write("plain.txt", "plain"),
         write("draft.txt", "DRAFT"),
-        Step::call(agent.shell(COMMAND)),
+        ScriptStep::call(agent.shell(COMMAND)),
         write("halt.txt", "HALT"),
         write("after.txt", "after"),
-        Step::text("all done"),
+        ScriptStep::text("all done"),
     ];
     Script { steps, side: "ok".to_owned() }
 }
@@ -116,7 +130,7 @@ struct Traces<'a> {
 }
 
 /// Runs an agent once with the hooks of one dialect and looks at every wish.
-pub(crate) fn run(agent: Agent, hooks: Hooks, lab: &Lab<'_>) -> Result<Vec<(Wish, Cell)>, Error> {
+pub(crate) fn run(agent: Agent, hooks: Hooks, lab: &Lab<'_>) -> Result<Vec<(HookWish, Cell)>, Error> {
     let folder = hooks.start(&lab.project());
     let log = fs::File::create(lab.root().join("requests.jsonl"))?;
     let server = ModelServer::start(script(agent, &folder), Some(log))?;
@@ -135,16 +149,18 @@ pub(crate) fn run(agent: Agent, hooks: Hooks, lab: &Lab<'_>) -> Result<Vec<(Wish
     let traces = Traces { agent, hooks, folder, server: &server };
     let cells = hooks.wishes().iter().map(|wish| {
         let cell = match wish {
-            Wish::Block => traces.blocked(),
-            Wish::Allow => traces.allowed(),
-            Wish::Rewrite => traces.rewritten(),
-            Wish::Replace => traces.replaced(),
-            Wish::Context => traces.told(),
-            Wish::Stop => traces.stopped(),
-            Wish::Uninstall => match untouched.as_ref().or(compare_settings(agent, &before, &after, lab).as_ref()) {
-                None => Cell::Honoured,
-                Some(difference) => Cell::Failed(difference.clone()),
-            },
+            HookWish::Block => traces.blocked(),
+            HookWish::Allow => traces.allowed(),
+            HookWish::Rewrite => traces.rewritten(),
+            HookWish::Replace => traces.replaced(),
+            HookWish::Context => traces.context_given(),
+            HookWish::Stop => traces.stopped(),
+            HookWish::Uninstall => {
+                match untouched.as_ref().or(compare_settings(agent, &before, &after, lab).as_ref()) {
+                    None => Cell::Honoured,
+                    Some(difference) => Cell::Failed(difference.clone()),
+                }
+            }
         };
         (*wish, cell)
     });
@@ -201,14 +217,14 @@ impl Traces<'_> {
     }
 
     /// What a hook says, with the name of its dialect.
-    fn said(&self, text: &str) -> String {
+    fn hook_text(&self, text: &str) -> String {
         format!("{text} {}", self.hooks.name())
     }
 
     fn blocked(&self) -> Cell {
         match self.file("deploy.key") {
             Some(_) => Cell::Failed("the file was written".to_owned()),
-            None if self.model_saw(BLOCKED + 1, &self.said("no key files, says")) => Cell::Honoured,
+            None if self.model_saw(BLOCKED + 1, &self.hook_text("no key files, says")) => Cell::Honoured,
             None => Cell::Failed("the model was not given the reason".to_owned()),
         }
     }
@@ -221,7 +237,7 @@ impl Traces<'_> {
     }
 
     fn rewritten(&self) -> Cell {
-        let text = self.said("final by");
+        let text = self.hook_text("final by");
         match (self.file("draft.txt"), self.agent) {
             (Some(found), _) if found == text => Cell::Honoured,
             (None, Agent::Qwen) if self.model_saw(REWRITTEN + 1, &text) => Cell::Replaced("denied, with advice"),
@@ -230,7 +246,7 @@ impl Traces<'_> {
     }
 
     fn replaced(&self) -> Cell {
-        let is_replaced = self.model_saw(SHELL + 1, &self.said("replaced by"));
+        let is_replaced = self.model_saw(SHELL + 1, &self.hook_text("replaced by"));
         match (is_replaced, self.model_saw(SHELL + 1, OUTPUT), self.agent) {
             (true, false, _) => Cell::Honoured,
             (true, true, Agent::Qwen) => Cell::Replaced("added as context"),
@@ -239,10 +255,10 @@ impl Traces<'_> {
         }
     }
 
-    fn told(&self) -> Cell {
+    fn context_given(&self) -> Cell {
         // The plugin speaks at the prompt, the command hook after the shell command.
         let step = if self.hooks == Hooks::Xcode { 0 } else { SHELL + 1 };
-        match self.model_saw(step, &self.said("context by")) {
+        match self.model_saw(step, &self.hook_text("context by")) {
             true => Cell::Honoured,
             false => Cell::Failed("the model did not see the context".to_owned()),
         }

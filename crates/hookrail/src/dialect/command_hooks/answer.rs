@@ -73,7 +73,7 @@ struct Reading {
 }
 
 impl Reading {
-    fn of(end: EndKind, answer: Option<Answer>) -> Self {
+    fn new(end: EndKind, answer: Option<Answer>) -> Self {
         Self { end, answer, diagnostics: Vec::new() }
     }
 }
@@ -85,7 +85,7 @@ pub(crate) fn read_answer<D: CommandDialect>(
     kind: EventKind,
     end: &RunEnd,
 ) -> Reply<Answer> {
-    let failed = |as_what: EndKind| Reading::of(as_what, Answer::failure(hook, on_failure, as_what, end.how()));
+    let failed = |as_what: EndKind| Reading::new(as_what, Answer::failure(hook, on_failure, as_what, end.how()));
     let mut reading = match (end.how(), end.failure()) {
         (RawEnd::Exited(EXIT_CODE_BLOCKING_ERROR), _) => blocked::<D>(kind, end),
         (RawEnd::Exited(EXIT_CODE_SUCCESS), None) => said::<D>(hook, on_failure, kind, end),
@@ -161,7 +161,7 @@ fn said<D: CommandDialect>(hook: &Hook, on_failure: OnFailure, kind: EventKind, 
 
 fn read_text<D: CommandDialect>(hook: &Hook, on_failure: OnFailure, kind: EventKind, text: &str) -> Reading {
     match parse(text) {
-        Parsed::Nothing => Reading::of(EndKind::Silent, None),
+        Parsed::Nothing => Reading::new(EndKind::Silent, None),
         Parsed::Object(said) => {
             let (mut output, mut diagnostics) = HookOutput::read(&said.object);
             diagnostics.extend(said.findings());

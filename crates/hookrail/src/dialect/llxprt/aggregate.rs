@@ -18,7 +18,7 @@ use crate::outcome::{Decision, Effects, EndKind, Outcome};
 ///
 /// let hooks = HookSystem::builder(std::env::temp_dir()).environment(Environment::new()).build();
 /// let outcome = hooks.fire_blocking(hooks.event(EventKind::BeforeTool));
-/// let aggregated = AggregatedHookResult::of(&outcome);
+/// let aggregated = AggregatedHookResult::from_outcome(&outcome);
 /// assert!(aggregated.success && aggregated.all_outputs.is_empty());
 /// ```
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ pub struct AggregatedHookResult {
 impl AggregatedHookResult {
     /// The aggregate of an outcome; that of no hooks if none of this dialect took part.
     #[must_use]
-    pub fn of(outcome: &Outcome) -> Self {
+    pub fn from_outcome(outcome: &Outcome) -> Self {
         outcome.detail().cloned().unwrap_or_else(Self::empty)
     }
 
@@ -141,7 +141,7 @@ impl From<&Outcome> for ProcessedHookResult {
     fn from(outcome: &Outcome) -> Self {
         let effects = &outcome.effects;
         Self {
-            aggregated: AggregatedHookResult::of(outcome),
+            aggregated: AggregatedHookResult::from_outcome(outcome),
             should_stop: effects.stop.is_some(),
             stop_reason: effects.stop.as_ref().map(|stop| stop.reason.clone()),
             system_message: effects.system_message.clone(),
@@ -168,7 +168,7 @@ impl OutcomeDetail for AggregatedHookResult {
     }
 
     fn amend(self: Box<Self>, outcome: &mut Outcome, effects: &Effects) {
-        let mut first = Self::of(outcome);
+        let mut first = Self::from_outcome(outcome);
         AggregatedHookResult::amend(&mut first, *self, effects);
         outcome.set_detail(first);
     }

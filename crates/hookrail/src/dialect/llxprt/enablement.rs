@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use crate::config::{Document, Node, Parsed, Verdict};
+use crate::config::{Document, Node, Parsed, Usability};
 use crate::diagnostic::Code;
 use crate::matcher::{Language, MatchScope, Matcher, OnInvalid};
 
@@ -56,7 +56,7 @@ impl ExtensionEnablement {
             }
             None => {}
         }
-        Parsed { value: Some(Self(rules)), problems, verdict: Verdict::Usable }
+        Parsed { value: Some(Self(rules)), problems, verdict: Usability::Usable }
     }
 
     /// Whether the extension is disabled for a project.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Llxprt;
 use super::enablement::ExtensionEnablement;
-use crate::config::{Document, Node, Parsed, Reading, Source, SourceId, Verdict};
+use crate::config::{Document, Node, Parsed, Source, SourceId, SourceReader, Usability};
 use crate::diagnostic::{Code, Diagnostic, Level};
 use crate::dialect::DialectId;
 use crate::dialect::command_hooks::read_event;
@@ -15,11 +15,11 @@ use crate::source::{Location, SourceKind};
 const MANIFESTS: [&str; 2] = ["llxprt-extension.json", "gemini-extension.json"];
 
 /// Loads the hooks of every extension in a folder that is enabled for the project, in the order of the folders' names.
-pub(super) fn load_all(folder: &Path, project: &Path, reading: &mut Reading<'_>) -> (Vec<Hook>, Vec<Diagnostic>) {
+pub(super) fn load_all(folder: &Path, project: &Path, reading: &mut SourceReader<'_>) -> (Vec<Hook>, Vec<Diagnostic>) {
     let mut hooks = Vec::new();
     let mut found = Vec::new();
     let enablement = read_enablement(folder, reading, &mut found);
-    for entry in reading.list(place(folder), &mut found) {
+    for entry in reading.list_folder(place(folder), &mut found) {
         if entry.is_folder() {
             hooks.extend(load(&entry.path, &enablement, project, reading, &mut found));
         }
@@ -28,10 +28,10 @@ pub(super) fn load_all(folder: &Path, project: &Path, reading: &mut Reading<'_>)
 }
 
 /// Reads which extensions are disabled where. A file that cannot be used disables none, because an extension may be a guard.
-fn read_enablement(folder: &Path, reading: &mut Reading<'_>, found: &mut Vec<Diagnostic>) -> ExtensionEnablement {
+fn read_enablement(folder: &Path, reading: &mut SourceReader<'_>, found: &mut Vec<Diagnostic>) -> ExtensionEnablement {
     let file = folder.join("extension-enablement.json");
     let read = reading.read_document(place(&file), found, |document| ExtensionEnablement::read(&document));
-    read.any().unwrap_or_default()
+    read.into_value().unwrap_or_default()
 }
 
 fn place(path: &Path) -> SourceId<'_> {
@@ -43,7 +43,7 @@ fn load(
     dir: &Path,
     enablement: &ExtensionEnablement,
     project: &Path,
-    reading: &mut Reading<'_>,
+    reading: &mut SourceReader<'_>,
     found: &mut Vec<Diagnostic>,
 ) -> Vec<Hook> {
     let Some(manifest) = reading.first_of(MANIFESTS.iter().map(|name| dir.join(name))) else { return Vec::new() };
@@ -60,7 +60,7 @@ fn load(
         judged((owner, hooks.unwrap_or_default()), problems)
     });
     let mut broken = matches!(about, Source::Unusable(_));
-    let Some((owner, mut hooks)) = about.any() else {
+    let Some((owner, mut hooks)) = about.into_value() else {
         return if broken { not_loaded(dir, &manifest, Vec::new(), found) } else { Vec::new() };
     };
     if enablement.disables(&owner.id, project) {
@@ -78,7 +78,7 @@ fn load(
             judged(hooks.unwrap_or_default(), problems)
         });
         broken |= matches!(own, Source::Unusable(_));
-        hooks = own.any().unwrap_or_default();
+        hooks = own.into_value().unwrap_or_default();
     }
     if broken { not_loaded(dir, &manifest, hooks, found) } else { hooks }
 }
@@ -97,7 +97,7 @@ fn not_loaded(dir: &Path, manifest: &Path, hooks: Vec<Hook>, found: &mut Vec<Dia
 /// Whatever is wrong in a file of an extension makes it useless.
 fn judged<T>(value: T, problems: Vec<Diagnostic>) -> Parsed<T> {
     let broken = problems.iter().any(|problem| problem.level == Level::Error || problem.code == Code::UnknownEvent);
-    let verdict = if broken { Verdict::Broken } else { Verdict::Usable };
+    let verdict = if broken { Usability::Broken } else { Usability::Usable };
     Parsed { value: Some(value), problems, verdict }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::command::PROJECT_VARIABLES;
 use super::extension;
 use super::settings::{self, SettingsFile, Switch};
-use crate::config::{Document, KeptReason, Reading, SourceId, is_absence, same_place};
+use crate::config::{Document, KeptReason, SourceId, SourceReader, is_absence, same_place};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{DialectId, LoadContext, Loaded, Sources, path_in};
 use crate::hook::{Enablement, Hook};
@@ -117,7 +117,7 @@ fn user_configuration(sources: &Sources) -> Option<PathBuf> {
 
 /// The layer of the system. Its file is named by the environment, which is taken as its invoker gave it, or at its default
 /// place.
-fn system_layer(sources: &Sources, reading: &mut Reading<'_>, found: &mut Vec<Diagnostic>) -> Layer {
+fn system_layer(sources: &Sources, reading: &mut SourceReader<'_>, found: &mut Vec<Diagnostic>) -> Layer {
     let kind = SourceKind::System;
     let (file, problem) = match path_in(&sources.environment, "LLXPRT_SYSTEM_SETTINGS_PATH") {
         Some(file) => (file.clone(), misplaced_system_file(&file, &sources.project)),
@@ -145,9 +145,9 @@ fn place(kind: SourceKind, path: &Path) -> SourceId<'_> {
     SourceId { path, kind, dialect: Some(DialectId::Llxprt) }
 }
 
-fn layer(kind: SourceKind, file: PathBuf, reading: &mut Reading<'_>, found: &mut Vec<Diagnostic>) -> Layer {
+fn layer(kind: SourceKind, file: PathBuf, reading: &mut SourceReader<'_>, found: &mut Vec<Diagnostic>) -> Layer {
     let read = reading.read_document(place(kind, &file), found, |document| settings::read(&document, kind));
-    Layer { kind, file, settings: read.any().unwrap_or_default() }
+    Layer { kind, file, settings: read.into_value().unwrap_or_default() }
 }
 
 /// A switch or a list acts on its own layer and on those with less authority; what a project brings acts on the
@@ -163,18 +163,18 @@ fn reaches(from: SourceKind, to: SourceKind) -> bool {
 fn enablement(hook: &Hook, kind: SourceKind, layers: &[Layer], switched_on: bool) -> Enablement {
     for layer in layers.iter().filter(|layer| reaches(layer.kind, kind)) {
         if let Some(Switch::Off(key)) = layer.settings.switch {
-            return Enablement::SwitchedOff(by(layer, key));
+            return Enablement::SwitchedOff(describe_setting(layer, key));
         }
     }
     for layer in layers.iter().filter(|layer| reaches(layer.kind, kind)) {
         if layer.settings.disabled.iter().any(|name| *name == *hook.label) {
-            return Enablement::Disabled(by(layer, "the list of disabled hooks"));
+            return Enablement::Disabled(describe_setting(layer, "the list of disabled hooks"));
         }
     }
     if switched_on { Enablement::Active } else { Enablement::NeverSwitchedOn }
 }
 
-fn by(layer: &Layer, what: &str) -> Arc<str> {
+fn describe_setting(layer: &Layer, what: &str) -> Arc<str> {
     format!("{what} in the {} settings ({})", layer.kind, layer.file.display()).into()
 }
 

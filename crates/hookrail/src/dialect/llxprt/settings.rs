@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::Llxprt;
-use crate::config::{Document, Node, Parsed, Shape, Verdict};
+use crate::config::{Document, Node, Parsed, Shape, Usability};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::command_hooks::read_event;
 use crate::dialect::sandbox;
@@ -46,13 +46,13 @@ const LEGACY_KEYS: [&str; 3] = ["enabled", "disabled", "notifications"];
 /// Reads the parts of a settings file that concern hooks. Keys of the file's other readers are left alone. A file is broken
 /// if its own shape, or that of a section or a switch, is wrong, because it does not say which hooks it means then.
 pub(super) fn read(document: &Document, kind: SourceKind) -> Parsed<SettingsFile> {
-    let (settings, verdict) = (SettingsFile::default(), Verdict::Usable);
+    let (settings, verdict) = (SettingsFile::default(), Usability::Usable);
     let mut reader = Reader { document, kind, found: Vec::new(), settings, verdict };
     match document.root() {
         Some(root) if root.members().is_some() => reader.root(root),
         Some(root) => {
             reader.mismatch(Code::FileShape, root, "settings must be an object");
-            reader.verdict = Verdict::Broken;
+            reader.verdict = Usability::Broken;
         }
         // A file of comments says nothing, and is not wrong.
         None => {}
@@ -65,7 +65,7 @@ struct Reader<'d> {
     kind: SourceKind,
     found: Vec<Diagnostic>,
     settings: SettingsFile,
-    verdict: Verdict,
+    verdict: Usability,
 }
 
 impl Reader<'_> {
@@ -154,7 +154,7 @@ impl Reader<'_> {
         self.mismatch(Code::SettingType, node, format!("`{name}` must be an object"));
         // What stood there may have been a guard, or what switched guards on.
         if ["tools", "hooksConfig", "hooks"].contains(&name) {
-            self.verdict = Verdict::Broken;
+            self.verdict = Usability::Broken;
         }
         None
     }
@@ -177,7 +177,7 @@ impl Reader<'_> {
                 Some(false) => self.settings.switch = Some(Switch::Off(name)),
                 Some(true) => _ = self.settings.switch.get_or_insert(Switch::On),
                 // A switch that cannot be read may be the one that arms the guards.
-                None => self.verdict = Verdict::Broken,
+                None => self.verdict = Usability::Broken,
             }
         }
     }

@@ -51,7 +51,7 @@ fn without_quotes(word: &str) -> String {
 pub(super) struct Words(Vec<String>);
 
 impl Words {
-    pub(super) fn of(raw: &[String]) -> Self {
+    pub(super) fn new(raw: &[String]) -> Self {
         let mut words = Vec::new();
         let mut raw = raw.iter();
         while let Some(word) = raw.next() {

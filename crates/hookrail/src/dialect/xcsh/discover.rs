@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::{EntryKind, Reading, SourceId, without_dots};
+use crate::config::{EntryKind, SourceId, SourceReader, without_dots};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{DialectId, Sources};
 use crate::source::SourceKind;
@@ -28,7 +28,7 @@ enum Provider {
 /// Every module file, in load order.
 pub(super) fn discover(
     sources: &Sources,
-    reading: &mut Reading<'_>,
+    reading: &mut SourceReader<'_>,
     problems: &mut Vec<Diagnostic>,
 ) -> Vec<ModuleFile> {
     let project = &sources.project;
@@ -78,7 +78,7 @@ fn files_in(
     root: &Path,
     kind: SourceKind,
     provider: Provider,
-    reading: &mut Reading<'_>,
+    reading: &mut SourceReader<'_>,
     problems: &mut Vec<Diagnostic>,
 ) -> Vec<ModuleFile> {
     let mut found = Vec::new();
@@ -109,11 +109,12 @@ fn tool_of(name: &str, provider: Provider) -> &str {
 fn sorted_files(
     folder: &Path,
     kind: SourceKind,
-    reading: &mut Reading<'_>,
+    reading: &mut SourceReader<'_>,
     problems: &mut Vec<Diagnostic>,
 ) -> Vec<PathBuf> {
     let is_hidden = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-    let entries = reading.list(SourceId { path: folder, kind, dialect: Some(DialectId::Xcsh) }, problems).into_iter();
+    let entries =
+        reading.list_folder(SourceId { path: folder, kind, dialect: Some(DialectId::Xcsh) }, problems).into_iter();
     entries.filter(|entry| entry.kind == EntryKind::File && !is_hidden(&entry.path)).map(|entry| entry.path).collect()
 }
 

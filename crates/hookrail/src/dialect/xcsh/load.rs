@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::discover::{self, ModuleFile};
-use crate::config::{KeptReason, LoadMode, Reading, SourceId, is_absence, is_want_of_resources};
+use crate::config::{KeptReason, LoadMode, SourceId, SourceReader, is_absence, is_want_of_resources};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::columns::{event_named, event_names};
 use crate::dialect::{DialectId, Inspector, LoadContext, Loaded};
@@ -135,7 +135,7 @@ fn take_failed(
     failure: &LoadFailure,
     reason: KeptReason,
     hook: Hook,
-    reading: &mut Reading<'_>,
+    reading: &mut SourceReader<'_>,
     last_good: &LastGood,
     loaded: &mut Loaded,
 ) {

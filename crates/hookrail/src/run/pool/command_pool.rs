@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use hookrail_spawn::{Command, SpawnError, lock};
+use hookrail_spawn::{ChildCommand, SpawnError, lock};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
@@ -29,7 +29,7 @@ pub(in crate::run) struct CommandPool {
     pub(super) recipe: LaunchSettings,
     pub(super) files: FileStamps,
     /// What is started: the first that can be.
-    pub(super) commands: Vec<Command>,
+    pub(super) commands: Vec<ChildCommand>,
     pub(super) places: Semaphore,
     state: Mutex<PoolState>,
 }
@@ -49,7 +49,7 @@ impl CommandPool {
     pub(super) fn new(world: &ProcessWorld, request: &RunRequest, files: FileStamps) -> Self {
         Self {
             hook: Arc::clone(&request.hook),
-            recipe: LaunchSettings::of(world, request),
+            recipe: LaunchSettings::new(world, request),
             files,
             commands: commands(world, request),
             places: Semaphore::new(MOST_AT_ONCE),
@@ -70,14 +70,14 @@ impl CommandPool {
     }
 
     /// Takes out a process that no event uses.
-    pub(super) fn take(&self) -> Option<IdleProcess> {
+    pub(super) fn take_idle(&self) -> Option<IdleProcess> {
         lock(&self.state).idle.pop()
     }
 
     /// Takes out a process that still waits for its first input. One that did not wait shows that the others will not
     /// either.
     pub(super) fn take_waiting(&self, pools: &CommandPools) -> Option<IdleProcess> {
-        let process = self.take()?;
+        let process = self.take_idle()?;
         if !process.parked.has_exited() {
             return Some(process);
         }

@@ -31,7 +31,7 @@ fn command_text(action: &Action, line: Option<&Arc<str>>) -> Option<CommandText>
 }
 
 impl LaunchSettings {
-    pub(super) fn of(world: &ProcessWorld, request: &RunRequest) -> Self {
+    pub(super) fn new(world: &ProcessWorld, request: &RunRequest) -> Self {
         Self {
             command: command_text(&request.hook.action, request.command.as_ref()),
             exec: request.hook.exec,
@@ -77,17 +77,17 @@ impl FileStamps {
         let environment = hook.environment.as_ref().unwrap_or(&world.environment);
         let home = environment.get("HOME").map(Path::new);
         let files = trust::files_named_by(hook, cwd, home);
-        Self(files.into_iter().map(|file| (file.clone(), FileStamp::of(&file))).collect())
+        Self(files.into_iter().map(|file| (file.clone(), FileStamp::read(&file))).collect())
     }
 
     /// Looks at the files that a grant covers.
     pub(in crate::run) fn covered_by(fingerprint: &trust::Fingerprint) -> Self {
         let files = fingerprint.files().iter().flat_map(|file| [&file.path, &file.real]);
-        Self(files.map(|file| (file.clone(), FileStamp::of(file))).collect())
+        Self(files.map(|file| (file.clone(), FileStamp::read(file))).collect())
     }
 
     /// Whether they are still what they were.
     pub(in crate::run) fn is_unchanged(&self) -> bool {
-        self.0.iter().all(|(file, known)| FileStamp::of(file) == *known)
+        self.0.iter().all(|(file, known)| FileStamp::read(file) == *known)
     }
 }

@@ -72,7 +72,7 @@ async fn worker(
     began: Instant,
     cancel: &CancelToken,
 ) -> Result<IdleProcess, RawEnd> {
-    while let Some(process) = pool.take() {
+    while let Some(process) = pool.take_idle() {
         // One that has exited, or wrote something before it was asked, is of no use.
         if process.parked.is_quiet() {
             return Ok(process);

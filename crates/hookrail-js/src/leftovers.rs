@@ -8,10 +8,10 @@
 pub(crate) const MARK: &str = "HOOKRAIL_MODULE_RUN";
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::end;
+pub(crate) use linux::end_marked;
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn end(_mark: &str) -> std::future::Ready<()> {
+pub(crate) fn end_marked(_mark: &str) -> std::future::Ready<()> {
     std::future::ready(())
 }
 
@@ -32,7 +32,7 @@ mod linux {
     const PAUSE: Duration = Duration::from_millis(20);
 
     /// Ends every process whose mark begins this way, and waits until they are gone.
-    pub(crate) async fn end(mark: &str) {
+    pub(crate) async fn end_marked(mark: &str) {
         let begun = Instant::now();
         let mut asked = Vec::new();
         loop {
