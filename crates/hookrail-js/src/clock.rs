@@ -34,7 +34,7 @@ pub(crate) struct Budget {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StopReason {
     /// It worked too long without giving way, or is not wanted any more.
-    ModuleWork,
+    Work,
     /// The time of its call was up, which was this long.
     Wall(Duration),
     /// The host's functions took too long in one turn.
@@ -89,7 +89,7 @@ impl Budget {
     pub(crate) fn is_over(&mut self) -> bool {
         if self.stopped.is_none() {
             self.stopped = if self.retired.load(Ordering::Relaxed) || self.is_used_up() {
-                Some(StopReason::ModuleWork)
+                Some(StopReason::Work)
             } else {
                 self.wall.as_ref().and_then(|wall| wall.is_up().then(|| StopReason::Wall(wall.length)))
             };

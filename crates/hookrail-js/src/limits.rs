@@ -78,7 +78,7 @@ impl RuntimeLimits {
     /// Why loading was stopped, in words.
     pub(crate) fn why_stopped(&self, stop: StopReason) -> String {
         match stop {
-            StopReason::ModuleWork => format!("it worked for {} s without giving way", self.cpu.as_secs_f64()),
+            StopReason::Work => format!("it worked for {} s without giving way", self.cpu.as_secs_f64()),
             StopReason::Host => format!("it stood still for {} s", self.host.as_secs_f64()),
             StopReason::Wall(length) => format!("it took longer than {} s", length.as_secs_f64()),
             StopReason::Memory => format!("it went over its {}", self.of_memory()),

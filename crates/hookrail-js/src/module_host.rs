@@ -203,7 +203,7 @@ impl ModuleHost {
     pub(crate) fn take_message(&mut self, message: WorkerMessage) {
         match message {
             // It is begun in its turn.
-            WorkerMessage::ModuleWork(work) => {
+            WorkerMessage::Work(work) => {
                 self.config.queued.fetch_sub(1, Ordering::Relaxed);
                 self.waiting.push_back(*work);
             }
@@ -409,7 +409,7 @@ impl ModuleHost {
     fn stop(&mut self, stop: StopReason) {
         let (limits, on_caller) = (self.config.limits, self.on_caller);
         self.close(&|number| match stop {
-            StopReason::ModuleWork => RawEnd::TimedOut(limits.cpu),
+            StopReason::Work => RawEnd::TimedOut(limits.cpu),
             StopReason::Host => RawEnd::TimedOut(limits.host),
             StopReason::Memory => RawEnd::OverLimit(limits.of_memory()),
             StopReason::Source => RawEnd::OverLimit(limits.of_source()),

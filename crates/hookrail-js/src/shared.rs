@@ -164,8 +164,8 @@ enum Stream {
 /// What a module sends to its session.
 #[derive(Clone, Copy)]
 pub(crate) enum SessionAddition {
-    WorkerMessage,
-    PreludeFunction,
+    Message,
+    Entry,
 }
 
 /// How much of what a module prints is kept for one call.
@@ -286,14 +286,14 @@ impl Shared {
             }));
         }
         match (call, what) {
-            (Some(call), SessionAddition::WorkerMessage) => call.messages.push(value),
-            (Some(call), SessionAddition::PreludeFunction) => call.entries.push(value),
+            (Some(call), SessionAddition::Message) => call.messages.push(value),
+            (Some(call), SessionAddition::Entry) => call.entries.push(value),
             (None, _) => {
                 let host = Arc::clone(host);
                 drop(state);
                 match what {
-                    SessionAddition::WorkerMessage => host.send_message(&value),
-                    SessionAddition::PreludeFunction => host.append_entry(&value),
+                    SessionAddition::Message => host.send_message(&value),
+                    SessionAddition::Entry => host.append_entry(&value),
                 }
             }
         }

@@ -25,7 +25,7 @@ use crate::source::Version;
 /// What a module's thread is told.
 pub(crate) enum WorkerMessage {
     /// Do something, and answer.
-    ModuleWork(Box<ModuleWork>),
+    Work(Box<ModuleWork>),
     /// A call is given up.
     Abandon(u32),
     /// An operation has ended; without an answer when it was broken off.
@@ -82,7 +82,7 @@ impl Worker {
     pub(crate) fn send(&self, work: ModuleWork) {
         self.config.queued.fetch_add(1, Ordering::Relaxed);
         // The receiver lives as long as the thread, and the thread as long as this sender.
-        let _ = self.to.send(WorkerMessage::ModuleWork(Box::new(work)));
+        let _ = self.to.send(WorkerMessage::Work(Box::new(work)));
     }
 }
 

@@ -25,7 +25,7 @@ impl From<HostError> for OpError {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) enum HostOp {
-    WorkerMessage { message: Json },
+    Message { message: Json },
     Entry { entry: Json },
     Late { event: String },
     HasUser { call: u32 },
@@ -45,8 +45,8 @@ impl HostOp {
     pub(super) fn run(self, shared: &Shared) -> Result<OpAnswer, OpError> {
         let host = |call| shared.host_of(call);
         match self {
-            Self::WorkerMessage { message } => shared.send_to_session(SessionAddition::WorkerMessage, message)?,
-            Self::Entry { entry } => shared.send_to_session(SessionAddition::PreludeFunction, entry)?,
+            Self::Message { message } => shared.send_to_session(SessionAddition::Message, message)?,
+            Self::Entry { entry } => shared.send_to_session(SessionAddition::Entry, entry)?,
             Self::Late { event } => {
                 let message =
                     format!("`pi.on(\"{event}\")` came after the factory had ended, so this handler is never called");

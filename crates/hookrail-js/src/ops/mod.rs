@@ -64,7 +64,7 @@ enum Task {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 enum ProcessTask {
-    ExecRequest(exec::ExecRequest),
+    Exec(exec::ExecRequest),
     Fetch(fetch::FetchRequest),
 }
 
@@ -91,7 +91,7 @@ impl Task {
     /// Begins the task, which has this number, for a call.
     fn begin(self, shared: &Shared, call: u32, number: u32) -> Result<PendingOp, OpError> {
         match self {
-            Self::Process(ProcessTask::ExecRequest(exec)) => exec.begin(shared, number),
+            Self::Process(ProcessTask::Exec(exec)) => exec.begin(shared, number),
             Self::Process(ProcessTask::Fetch(request)) => request.begin(shared, number),
             Self::Host(task) => task.begin(shared, call, number),
         }
