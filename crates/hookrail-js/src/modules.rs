@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use hookrail::ModuleRunner;
 use hookrail::host::HostFuture;
-use hookrail::module::{ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleWorld};
+use hookrail::module::{
+    CutOffProcess, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleWorld,
+};
 use hookrail::process::{RawEnd, SpawnFailure};
 use hookrail::trust::NamedFile;
 use hookrail_spawn::{CancelToken, lock};
@@ -253,11 +255,20 @@ impl ModuleRunner for Modules {
         known.retire(module);
     }
 
-    fn shutdown(&self) -> HostFuture<'_, ()> {
+    fn shutdown(&self) -> HostFuture<'_, Vec<CutOffProcess>> {
         Box::pin(async {
-            let running: Vec<Processes> =
-                self.table().workers.values().map(|worker| worker.config.processes.clone()).collect();
-            processes::drain(running, DRAIN).await;
+            let mut running: Vec<(PathBuf, Processes)> = {
+                let known = self.table();
+                known.workers.iter().map(|(module, worker)| (module.clone(), worker.config.processes.clone())).collect()
+            };
+            // The table has no order, and what is reported has one.
+            running.sort_by(|one, other| one.0.cmp(&other.0));
+            processes::drain(running.iter().map(|(_, processes)| processes.clone()), DRAIN).await;
+            let cut_off = running.iter().flat_map(|(module, processes)| {
+                let programs = processes.programs().into_iter();
+                programs.map(|program| CutOffProcess { module: module.clone(), program, granted: DRAIN })
+            });
+            let cut_off: Vec<CutOffProcess> = cut_off.collect();
             let ending = {
                 let mut known = self.table();
                 let modules: Vec<PathBuf> = known.workers.keys().cloned().collect();
@@ -267,6 +278,7 @@ impl ModuleRunner for Modules {
             for processes in ending {
                 processes.all_gone().await;
             }
+            cut_off
         })
     }
 

@@ -3,6 +3,7 @@
 //! They are driven on a separate thread and not on the module's: a module that is blocked, or ended in the middle of
 //! something, must not keep its processes from being ended. What a module wants of a process is not known here.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -50,7 +51,7 @@ pub(crate) struct Processes {
 struct Inner {
     /// Cancelled when the module has ended.
     over: CancelToken,
-    under_way: watch::Sender<usize>,
+    under_way: watch::Sender<UnderWay>,
     /// The limit of this module.
     places: Arc<Semaphore>,
     /// The limit of several modules.
@@ -59,6 +60,14 @@ struct Inner {
     mark: String,
     /// Whether a process was ever started. A module without processes need not scan for leftovers.
     any: AtomicBool,
+}
+
+/// The processes that have started and not ended, by the name of their program. A scan for leftovers counts too, and has no
+/// name.
+#[derive(Debug, Default)]
+struct UnderWay {
+    begun: u64,
+    programs: BTreeMap<u64, Option<String>>,
 }
 
 /// The owner of a process: an instance of the module, and the call in which it was started. Call 0 is the module
@@ -113,15 +122,16 @@ impl Processes {
     }
 
     /// Counts a process that is about to start.
-    pub(crate) fn announce(&self) -> RunningProcess {
-        RunningProcess::new(&self.inner)
+    pub(crate) fn announce(&self, program: &str) -> RunningProcess {
+        RunningProcess::new(&self.inner, Some(program.to_owned()))
     }
 
-    /// Starts a process, and calls `tell` with its end. The process is ended when the token is cancelled, when its call
-    /// is abandoned and when the module ends.
+    /// Starts a process that was announced, and calls `tell` with its end. The process is ended when the token is cancelled,
+    /// when its call is abandoned and when the module ends.
     pub(crate) fn start(
         &self,
         wanted: ProcessRequest,
+        announced: RunningProcess,
         cancel: CancelToken,
         tell: impl FnOnce(EndedProcess) + Send + 'static,
     ) -> Result<(), NotStarted> {
@@ -136,7 +146,6 @@ impl Processes {
         let environment = Environment::clone(&wanted.environment)
             .with(leftovers::MARK, format!("{}{generation}.{call}.", inner.mark));
         let command = wanted.command.env(Arc::new(environment));
-        let counted = RunningProcess::new(&inner);
         thread.spawn(async move {
             let stopping = async {
                 tokio::select! {
@@ -170,7 +179,7 @@ impl Processes {
                 ended = running => ended,
             };
             tell(ended);
-            drop(counted);
+            drop(announced);
         });
         Ok(())
     }
@@ -189,7 +198,7 @@ impl Processes {
         let mark = format!("{}{scope}", self.inner.mark);
         // Without the thread no process was started.
         if let Ok(thread) = thread_of_processes() {
-            let counted = RunningProcess::new(&self.inner);
+            let counted = RunningProcess::new(&self.inner, None);
             thread.spawn(async move {
                 leftovers::end_marked(&mark).await;
                 drop(counted);
@@ -205,19 +214,24 @@ impl Processes {
 
     /// Whether no process is running.
     pub(crate) fn are_gone(&self) -> bool {
-        *self.inner.under_way.borrow() == 0
+        self.inner.under_way.borrow().programs.is_empty()
     }
 
     /// Waits until no process is running.
     pub(crate) async fn all_gone(&self) {
-        // The sender belongs to `self`, so the channel is not closed and this returns only when the count is zero.
-        let _ = self.inner.under_way.subscribe().wait_for(|count| *count == 0).await;
+        // The sender belongs to `self`, so the channel is not closed and this returns only when no process is left.
+        let _ = self.inner.under_way.subscribe().wait_for(|under_way| under_way.programs.is_empty()).await;
+    }
+
+    /// The programs of the processes that have not ended, in the order in which they were begun.
+    pub(crate) fn programs(&self) -> Vec<String> {
+        self.inner.under_way.borrow().programs.values().flatten().cloned().collect()
     }
 }
 
 /// Waits until none of these processes is running, for at most this long in total.
-pub(crate) async fn drain(running: Vec<Processes>, longest: Duration) {
-    let running: Vec<Processes> = running.into_iter().filter(|processes| !processes.are_gone()).collect();
+pub(crate) async fn drain(running: impl Iterator<Item = Processes>, longest: Duration) {
+    let running: Vec<Processes> = running.filter(|processes| !processes.are_gone()).collect();
     // Without the thread no process was started.
     if let Ok(thread) = thread_of_processes()
         && !running.is_empty()
@@ -259,18 +273,26 @@ impl Inner {
 }
 
 /// Counts one running process while it exists.
-pub(crate) struct RunningProcess(Arc<Inner>);
+pub(crate) struct RunningProcess {
+    inner: Arc<Inner>,
+    number: u64,
+}
 
 impl RunningProcess {
-    fn new(inner: &Arc<Inner>) -> Self {
-        inner.under_way.send_modify(|count| *count += 1);
-        Self(Arc::clone(inner))
+    fn new(inner: &Arc<Inner>, program: Option<String>) -> Self {
+        let mut number = 0;
+        inner.under_way.send_modify(|under_way| {
+            number = under_way.begun;
+            under_way.begun += 1;
+            under_way.programs.insert(number, program);
+        });
+        Self { inner: Arc::clone(inner), number }
     }
 }
 
 impl Drop for RunningProcess {
     fn drop(&mut self) {
-        self.0.under_way.send_modify(|count| *count -= 1);
+        self.inner.under_way.send_modify(|under_way| drop(under_way.programs.remove(&self.number)));
     }
 }
 

@@ -83,7 +83,7 @@ impl ProcessOp {
 impl ExecRequest {
     pub(super) fn begin(self, shared: &Shared, number: u32) -> Result<PendingOp, OpError> {
         let (wanted, about) = self.wanted(shared, WhenFull::Wait)?;
-        let driven = driven(shared, wanted, number);
+        let driven = driven(shared, wanted, &about.program, number);
         Ok(Box::pin(async move { result(&about, driven.await?) }))
     }
 
@@ -94,7 +94,8 @@ impl ExecRequest {
         let (reply, ended) = mpsc::channel();
         let tell = move |ended| drop(reply.send(ended));
         let cancel = CancelToken::new();
-        shared.config.processes.start(wanted, cancel.clone(), tell)?;
+        let processes = &shared.config.processes;
+        processes.start(wanted, processes.announce(&about.program), cancel.clone(), tell)?;
         let (left, stop) = shared.state().budget.waiting_left();
         let ended = ended.recv_timeout(left);
         if ended.as_ref().is_err_and(|why| *why == mpsc::RecvTimeoutError::Timeout) {
@@ -165,20 +166,19 @@ impl ExecRequest {
 pub(super) fn driven(
     shared: &Shared,
     wanted: ProcessRequest,
+    program: &str,
     number: u32,
 ) -> impl Future<Output = Result<Option<EndedProcess>, OpError>> + Send + use<> {
     let cancel = CancelToken::new();
     shared.state().cancels.insert(number, cancel.clone());
     let processes = shared.config.processes.clone();
     // The process is counted before it starts, so that a shutdown in between waits for it as for a running one.
-    let announced = processes.announce();
+    let announced = processes.announce(program);
     async move {
         let _unwanted = CancelOnDrop(cancel.clone());
         let (reply, ended) = oneshot::channel();
         // The receiver is dropped if the task was cancelled.
-        let started = processes.start(wanted, cancel, |ended| drop(reply.send(ended)));
-        drop(announced);
-        started?;
+        processes.start(wanted, announced, cancel, |ended| drop(reply.send(ended)))?;
         Ok(ended.await.ok())
     }
 }

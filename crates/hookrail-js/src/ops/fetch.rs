@@ -55,7 +55,7 @@ impl FetchRequest {
         let environment = Arc::clone(&world.environment);
         // The output may be twice as large as that of another process, so the request takes two places.
         let wanted = ProcessRequest { command, environment, owner, places: 2, when_full: WhenFull::Wait };
-        let driven = exec::driven(shared, wanted, number);
+        let driven = exec::driven(shared, wanted, "curl", number);
         let (body, most) = (curl.body, shared.account.most);
         let stops_at_redirection = self.follows() && redirections == RedirectPolicy::Refused;
         Ok(Box::pin(async move {

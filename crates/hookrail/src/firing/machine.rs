@@ -10,7 +10,7 @@ use crate::dialect::registry::DialectId;
 use crate::event::{Event, EventKind, Stage};
 use crate::json::Json;
 use crate::outcome::{Decision, Effects, Outcome};
-use crate::payload::{ModelResponse, request_with_changes, response_with_changes};
+use crate::payload::{ModelResponse, request_with_changes, response_with_changes, response_with_only_text};
 use crate::run::{RunEnd, RunId, RunRequest};
 use crate::snapshot::{Snapshot, Switch};
 use crate::tools::LocalizedTool;
@@ -385,10 +385,9 @@ impl Firing {
         if self.event.kind() == EventKind::AfterModel
             && let Some(stop) = &effects.stop
         {
-            let response = ModelResponse::of_text(&stop.reason).to_json();
-            self.outcome.native_response =
-                native(&self.original, "llm_response", "candidates").map(|_| response.clone());
-            effects.llm_response = Some(response);
+            self.outcome.native_response = native(&self.original, "llm_response", "candidates")
+                .map(|base| response_with_only_text(base, &stop.reason));
+            effects.llm_response = Some(ModelResponse::of_text(&stop.reason).to_json());
         }
     }
 }

@@ -28,7 +28,7 @@ use crate::trust::{NamedFile, agent_folders};
 /// ```
 /// use hookrail::ModuleRunner;
 /// use hookrail::host::HostFuture;
-/// use hookrail::module::{ModuleCall, ModuleReturn};
+/// use hookrail::module::{CutOffProcess, ModuleCall, ModuleReturn};
 /// use hookrail::process::RawEnd;
 ///
 /// /// A runner that refuses every module.
@@ -40,8 +40,8 @@ use crate::trust::{NamedFile, agent_folders};
 ///         Box::pin(async move { ModuleReturn::new(RawEnd::Unusable(why.into())) })
 ///     }
 ///
-///     fn shutdown(&self) -> HostFuture<'_, ()> {
-///         Box::pin(async {})
+///     fn shutdown(&self) -> HostFuture<'_, Vec<CutOffProcess>> {
+///         Box::pin(async { Vec::new() })
 ///     }
 /// }
 /// ```
@@ -84,11 +84,12 @@ pub trait ModuleRunner: Send + Sync {
         Box::pin(std::future::ready(ModuleReturn::new(how)))
     }
 
-    /// Ends everything that modules are doing, and waits until nothing is left. No call follows.
+    /// Ends everything that modules are doing, and waits until nothing is left. No call follows. Returns the processes that
+    /// did not end by themselves in the time they were given.
     ///
     /// It has no default, because a runner that wraps another one and forgets to pass this on leaves the processes of
     /// its modules behind.
-    fn shutdown(&self) -> HostFuture<'_, ()>;
+    fn shutdown(&self) -> HostFuture<'_, Vec<CutOffProcess>>;
 
     /// Lets a module render a message that it registered a renderer for; `None` means the default rendering.
     fn render<'a>(&'a self, render: ModuleRender<'a>) -> HostFuture<'a, Option<Vec<String>>> {
@@ -282,6 +283,17 @@ impl ModuleReturn {
             stderr: Output::default(),
         }
     }
+}
+
+/// A process that a module started and that was still running when the shutdown could not wait any longer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CutOffProcess {
+    /// The module's file.
+    pub module: PathBuf,
+    /// The program, as the module named it.
+    pub program: String,
+    /// The time that it was given to end by itself.
+    pub granted: Duration,
 }
 
 /// The result of an inspection.

@@ -18,9 +18,10 @@ use tokio::task::JoinSet;
 use super::notify::FireId;
 use crate::diagnostic::{Code, Diagnostic, Level};
 use crate::firing::report_failure;
-use crate::hook::Hook;
+use crate::hook::{Action, Hook};
 use crate::outcome::{EndKind, Health};
-use crate::run::{RunEnd, RunId};
+use crate::run::{CutOffProcess, RunEnd, RunId};
+use crate::snapshot::Snapshot;
 
 /// The detached runs in progress.
 #[derive(Debug, Default)]
@@ -174,6 +175,21 @@ fn cut_off(hook: &Hook, state: &str, bound: Duration) -> Diagnostic {
     let waited = bound.as_millis();
     let message = format!("hook `{hook}` was {state} {waited} ms after the shutdown began; it was ended");
     let finding = Diagnostic::new(Code::HookCancelled, message).at(hook.origin.location.clone());
+    Diagnostic { level: Level::Warning, ..finding }
+}
+
+/// Reports a process of a module that had to be ended, with the name of its module as the runs of it have it.
+pub(super) fn process_cut_off(snapshot: &Snapshot, process: &CutOffProcess) -> Diagnostic {
+    let CutOffProcess { module, program, granted } = process;
+    let is_of_module = |hook: &&Arc<Hook>| matches!(&hook.action, Action::Module(file) if **file == **module);
+    let hook = snapshot.hooks().iter().find(is_of_module);
+    let name = hook.map_or_else(|| module.display().to_string(), |hook| hook.to_string());
+    let waited = granted.as_millis();
+    let message = format!(
+        "hook `{name}`: its process `{program}` was still running {waited} ms after the shutdown began; it was ended"
+    );
+    let finding = Diagnostic::new(Code::HookCancelled, message);
+    let finding = hook.map_or(finding.clone(), |hook| finding.at(hook.origin.location.clone()));
     Diagnostic { level: Level::Warning, ..finding }
 }
 

@@ -400,7 +400,7 @@ impl HookSystem {
 
     /// Waits until nothing of any hook is left that has to end, and fires nothing from now on. Hooks that run detached
     /// have their own time to end in, which those of one plugin share, or less where their event must not hold up the
-    /// host. Returns which of them were ended for that reason, and which have failed.
+    /// host. Returns which of them were ended for that reason, which have failed, and which processes of modules were ended.
     pub async fn shutdown(&self) -> Vec<Diagnostic> {
         if self.used_by == UsedBy::SubAgent {
             return Vec::new();
@@ -409,16 +409,18 @@ impl HookSystem {
         self.inner.runtimes.close().await;
         // Ending pooled processes needs a runtime, even if all events were driven by their callers.
         let engine = if self.parts().pool.is_empty() { self.inner.engine.get() } else { self.engine().ok() };
-        let cut_off = match engine {
+        let mut findings = match engine {
             Some(engine) => engine.drain().await,
             None => Vec::new(),
         };
         if let Some(modules) = &self.parts().modules {
-            modules.shutdown().await;
+            let snapshot = self.snapshot();
+            findings
+                .extend(modules.shutdown().await.iter().map(|process| background::process_cut_off(&snapshot, process)));
         }
         // A closure that blocks cannot be ended, so it is not waited for.
         self.parts().closures.close();
-        cut_off
+        findings
     }
 
     /// [`HookSystem::shutdown`], blocking.

@@ -62,7 +62,7 @@ fn rewrite(event: &mut Event, sent: &Event, stage: Stage, output: &HookOutput) {
             let change = model::request_change(&or_empty(sent, "llm_request"), answer);
             let current = or_empty(event, "llm_request");
             if let Some(request) = change.apply(&current) {
-                event.set("llm_request", with_contents(request, &current));
+                event.set_request(with_contents(request, &current));
             }
         }
         EventKind::AfterModel => {
