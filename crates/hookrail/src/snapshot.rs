@@ -162,7 +162,13 @@ impl Snapshot {
     /// A snapshot of these hooks. Their order is the order in which they are planned.
     #[must_use]
     pub fn new(hooks: Vec<Hook>, diagnostics: Vec<Diagnostic>) -> Self {
-        let hooks: Vec<Arc<Hook>> = hooks.into_iter().map(Arc::new).collect();
+        let recognised = |mut hook: Hook| {
+            if hook.action.calls_bridge() {
+                hook.enablement = Enablement::OwnBridge;
+            }
+            Arc::new(hook)
+        };
+        let hooks: Vec<Arc<Hook>> = hooks.into_iter().map(recognised).collect();
         let mut by_event: Vec<Vec<(DialectId, Subscribers)>> = EventKind::all().map(|_| Vec::new()).collect();
         for hook in &hooks {
             for event in events_of(hook) {

@@ -15,6 +15,7 @@ const LAYERS: &[&[&str]] = &[
     &["diagnostic"],
     &["exec_options"],
     &["hidden"],
+    &["own_bridge"],
     &["matcher"],
     &["dialect::registry"],
     &["run::environment"],

@@ -56,6 +56,10 @@ pub(super) fn skip_reason(snapshot: &Snapshot, hook: &Hook, event: EventKind) ->
     match &hook.enablement {
         Enablement::Disabled(list) => return Some((SkipReason::Disabled, format!("disabled by {list}"))),
         Enablement::SwitchedOff(by) => return Some((SkipReason::HooksOff, format!("hooks are switched off by {by}"))),
+        Enablement::OwnBridge => {
+            let detail = "it calls `hookrail bridge`, which would ask the same hooks again";
+            return Some((SkipReason::OwnBridge, detail.to_owned()));
+        }
         Enablement::Active | Enablement::NeverSwitchedOn => {}
     }
     match &hook.trust {

@@ -11,7 +11,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::columns::{event_named, event_names};
 use crate::dialect::{DialectId, sandbox};
 use crate::event::EventKind;
-use crate::hook::{Action, Hook, OnFailure, Owner};
+use crate::hook::{Action, Hook, OnFailure, Owner, bridge_program};
 use crate::matcher::{CompiledMatcher, Language, MatchScope, Matcher, OnInvalid};
 use crate::run::Environment;
 use crate::source::{Origin, SourceKind};
@@ -73,6 +73,16 @@ pub(super) fn read_file(context: &Context<'_>, document: &Document) -> (Vec<Hook
     (hooks, found)
 }
 
+/// The commands of a group in the format of Claude Code that holds nothing but calls of `hookrail bridge`. Such a group is
+/// meant for Claude Code, so it is not a mistake that it stands here.
+fn bridge_calls(group: &[Node]) -> Option<Vec<&str>> {
+    fn call(hook: &Node) -> Option<&str> {
+        hook.get("command")?.text().filter(|command| bridge_program(command).is_some())
+    }
+    let calls: Option<Vec<&str>> = group.iter().map(call).collect();
+    calls.filter(|calls| !calls.is_empty())
+}
+
 struct Reader<'r> {
     context: &'r Context<'r>,
     document: &'r Document,
@@ -107,7 +117,15 @@ impl Reader<'_> {
             self.found.push(self.document.mismatch(Code::HookShape, node, "a hook must be an object"));
             return;
         };
-        if node.get("command").is_none() && node.get("hooks").is_some_and(|hooks| hooks.elements().is_some()) {
+        if node.get("command").is_none()
+            && let Some(group) = node.get("hooks").and_then(Node::elements)
+        {
+            if let Some(calls) = bridge_calls(group) {
+                let hooks = calls.into_iter().map(|call| self.new_hook(event, call, Action::Shell(call.into()), node));
+                let hooks: Vec<Hook> = hooks.collect();
+                self.hooks.extend(hooks);
+                return;
+            }
             let message = "this is a group of hooks in the format of Claude Code; a plugin's hook is an object with \
                            its own `command`";
             let finding = self.document.finding(Code::PluginForeignFormat, &node.span, message);
@@ -131,14 +149,10 @@ impl Reader<'_> {
             _ => return,
         };
         let text = command.as_deref().ok().or_else(|| node.get("command").and_then(Node::text));
-        let label = format!("{}: {}", self.context.owner.id, text.unwrap_or("(no command)"));
-        let origin = Origin { kind: self.context.kind, location: self.document.location(&node.span) };
-        let mut hook = Hook::new(event, DialectId::Xcode, label, action, origin);
+        let mut hook = self.new_hook(event, text.unwrap_or("(no command)"), action, node);
         hook.description = self.optional_text(node, "description");
         hook.status_message = self.optional_text(node, "statusMessage");
         hook.on_failure = on_failure;
-        hook.owner = Some(Arc::clone(self.context.owner));
-        hook.environment = Some(Arc::clone(self.context.environment));
         if let Ok(Some(timeout)) = timeout {
             hook.timeout = timeout;
         }
@@ -148,6 +162,16 @@ impl Reader<'_> {
         self.variables(&mut hook, node);
         sandbox::read_into(&mut hook, self.document, node, &mut self.found);
         self.hooks.push(hook);
+    }
+
+    /// A hook of the plugin with nothing but its command.
+    fn new_hook(&self, event: EventKind, command: &str, action: Action, node: &Node) -> Hook {
+        let label = format!("{}: {command}", self.context.owner.id);
+        let origin = Origin { kind: self.context.kind, location: self.document.location(&node.span) };
+        let mut hook = Hook::new(event, DialectId::Xcode, label, action, origin);
+        hook.owner = Some(Arc::clone(self.context.owner));
+        hook.environment = Some(Arc::clone(self.context.environment));
+        hook
     }
 
     fn failure_policy(&mut self, node: &Node) -> OnFailure {
