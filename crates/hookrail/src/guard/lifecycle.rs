@@ -45,7 +45,8 @@ pub enum CompactionPlan {
     Cancelled(String),
     /// A hook brings its own compaction, which is used as it is.
     Given(Json),
-    /// The host makes the summary, with these extras: more context, a prompt in place of the host's own, data to preserve.
+    /// The host makes the summary, with these extras: more context, a prompt in place of the host's own, data to
+    /// preserve.
     Summarise(Option<Json>),
 }
 
@@ -54,7 +55,7 @@ impl Guard {
     pub async fn tell(&self, kind: EventKind, fields: &[(&str, Json)]) -> NotificationResult {
         let event = fields.iter().fold(self.event(kind), |event, (name, value)| event.with(*name, value.clone()));
         let outcome = self.fire(event).await;
-        let cancelled = self.refused(Operation::named(kind.name()), &Json::null(), &outcome.effects).await;
+        let cancelled = self.refused(Operation::named(kind.name()), &Json::null(), &outcome).await;
         let receipt = Receipt::from_outcome(&outcome);
         let notes = Notes::from_effects(&outcome.effects);
         let Effects { additional_context, result, stop, .. } = outcome.effects;

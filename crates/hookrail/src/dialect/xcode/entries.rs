@@ -34,10 +34,10 @@ const COMMANDS: [&str; 4] = ["command", "commandWindows", "commandDarwin", "comm
 /// The longest a hook may take, in milliseconds.
 const CEILING_MS: f64 = 30_000.0;
 
-/// The longest word that a program can be started with.
+/// The longest argument that a program can be started with.
 const LONGEST_COMMAND: usize = 128 * 1024;
 
-/// What the hooks of a plugin have in common.
+/// What the hooks of a plugin share.
 pub(super) struct Context<'c> {
     pub(super) kind: SourceKind,
     pub(super) owner: &'c Arc<Owner>,
@@ -60,7 +60,7 @@ pub(super) fn read_file(context: &Context<'_>, document: &Document) -> (Vec<Hook
     if root.members().is_none() {
         return (Vec::new(), vec![document.mismatch(Code::FileShape, root, "a file of hooks must be an object")]);
     }
-    // The map itself has no event of that name, so this can only be the other format's wrapper.
+    // No event has that name, so this can only be the outer key of the other format.
     let Some((key, inner)) = root.member("hooks").filter(|(_, inner)| inner.members().is_some()) else {
         return read(context, document, root);
     };
@@ -140,7 +140,7 @@ impl Reader<'_> {
         let matcher = self.matcher(event, event_name, node);
         let action = match (&command, &timeout, &matcher) {
             (Ok(command), Ok(_), Ok(_)) => Action::Shell(command.as_str().into()),
-            // A guard that asked to have its failure count never disappears silently.
+            // A guard whose failure has an effect must never disappear silently.
             (Err(why), _, _) | (_, Err(why), _) | (_, _, Err(why)) if on_failure == OnFailure::Block => {
                 let message = "this guard cannot be used, so its event ends as its `failurePolicy` says";
                 self.report(Code::GuardUnusable, &node.span, message);
@@ -180,7 +180,8 @@ impl Reader<'_> {
             Some("allow") => OnFailure::Allow,
             Some("block") => OnFailure::Block,
             _ => {
-                // The author of this key wanted a failure to have an effect, so the safe reading is the strict one.
+                // The author of this key wanted a failure to have an effect, so an invalid value is read as the
+                // strictest one.
                 let message = "`failurePolicy` must be \"allow\" or \"block\"; it is read as \"block\"";
                 self.report(Code::SettingValue, &value.span, message);
                 OnFailure::Block
@@ -188,7 +189,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The command for this system. All of them must be usable, so that a mistake shows everywhere.
+    /// The command for this system. Those of all systems must be valid, so that a mistake shows everywhere.
     fn command(&mut self, node: &Node) -> Result<String, String> {
         let mut problem = None;
         for key in COMMANDS {
