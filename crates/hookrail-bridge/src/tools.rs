@@ -115,6 +115,37 @@ static TOOLS: &[Tool] = &[
     },
 ];
 
+/// The names of one tool in every vocabulary.
+#[derive(Clone, Copy, Debug)]
+pub struct ToolVocabulary {
+    /// The neutral name, which is LLxprt's.
+    pub name: &'static str,
+    /// The names of agents that call it otherwise.
+    pub agents: &'static [(Agent, &'static str)],
+    xcode: &'static str,
+    xcsh: &'static str,
+}
+
+impl ToolVocabulary {
+    /// The name in a dialect.
+    #[must_use]
+    pub fn name_in(&self, dialect: DialectId) -> &'static str {
+        match dialect {
+            DialectId::Xcode => self.xcode,
+            DialectId::Xcsh => self.xcsh,
+            _ => self.name,
+        }
+    }
+}
+
+/// Every tool of the table, for suggestions.
+pub fn vocabularies() -> impl Iterator<Item = ToolVocabulary> {
+    TOOLS.iter().map(|tool| {
+        let Tool { name, agents, xcode, xcsh, .. } = *tool;
+        ToolVocabulary { name, agents, xcode, xcsh }
+    })
+}
+
 /// The argument names under which an LLxprt script may look for the path of a file tool, beside the neutral one.
 pub const PATH_ALIASES: [&str; 2] = ["absolute_path", "path"];
 

@@ -88,3 +88,4 @@ mod worker;
 pub use limits::RuntimeLimits;
 pub use modules::{Modules, modules};
 pub use processes::SharedProcesses;
+pub use source::{check_module_syntax, check_script_syntax};

@@ -226,6 +226,38 @@ codes! {
     HooksDisabled = "hooks-disabled", Warning;
     /// Hooks are configured, and no settings file switches hooks on or off, so they never run.
     HooksNeverOn = "hooks-never-on", Warning;
+    /// A file that a hook's command runs does not exist.
+    ScriptMissing = "script-missing", Warning;
+    /// A file that a hook's command runs is not executable.
+    ScriptNotExecutable = "script-not-executable", Warning;
+    /// The first line of a hook's script names no interpreter, the wrong one, or one that does not exist.
+    ScriptInterpreter = "script-interpreter", Warning;
+    /// The lines of a hook's script end in a carriage return, which its interpreter reads as part of the line.
+    ScriptLineEndings = "script-line-endings", Warning;
+    /// A hook's script, module or command has a syntax error, found without running it.
+    ScriptSyntax = "script-syntax", Warning;
+    /// A program that a hook's command starts is not in the search path.
+    ProgramMissing = "program-missing", Warning;
+    /// A timeout is so short that it was most likely meant in seconds.
+    TimeoutShort = "timeout-short", Warning;
+    /// A timeout is longer than the host waits for the event.
+    TimeoutLong = "timeout-long", Note;
+    /// A matcher matches no known tool, and most likely means one.
+    MatcherNoTool = "matcher-no-tool", Warning;
+    /// A matcher is a part of the names of several tools and matches all of them.
+    MatcherLoose = "matcher-loose", Note;
+    /// A command uses a variable without quotes, so a blank in its value splits it.
+    VariableUnquoted = "variable-unquoted", Warning;
+    /// A script denies with an exit status that does not deny.
+    ExitStatusAsPolicy = "exit-status-as-policy", Warning;
+    /// A hook is the same as an earlier one or has its name.
+    HookDuplicate = "hook-duplicate", Warning;
+    /// A module is not loaded because another one has its place.
+    HookShadowed = "hook-shadowed", Warning;
+    /// An exit status that blocks comes from an interpreter or a tool, not from the hook.
+    ExitStatusOfInterpreter = "exit-status-of-interpreter", Warning;
+    /// A hook gave no answer, and its standard error reports a failure.
+    SilentFailure = "silent-failure", Warning;
     /// A module hook could not be loaded.
     ModuleLoad = "module-load", Error;
     /// A module registers a handler for an event that does not exist.

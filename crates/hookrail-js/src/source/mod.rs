@@ -9,6 +9,7 @@ mod virtuals;
 
 pub(crate) use loader::{FileLoader, FileResolver};
 pub(crate) use maps::SourceMaps;
+pub use transpile::{check_module_syntax, check_script_syntax};
 pub(crate) use version::Version;
 #[cfg(test)]
 pub(crate) use virtuals::prelude_sources;

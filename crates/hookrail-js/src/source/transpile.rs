@@ -57,6 +57,35 @@ pub(super) fn transpile(path: &Path, source: &str) -> Result<TranspiledCode, Loa
     Ok(TranspiledCode { text: printed.code, imports, map })
 }
 
+/// Parses a module as the runtime would, without running it.
+///
+/// # Errors
+///
+/// The first syntax error, with its place.
+pub fn check_module_syntax(path: &Path, source: &str) -> Result<(), LoadFailure> {
+    transpile(path, source).map(|_| ())
+}
+
+/// Parses a script for Node or another program that runs JavaScript and TypeScript files, without running it. Such a
+/// file may be a module or a script of the older kind, so only a text that is neither has a syntax error.
+///
+/// # Errors
+///
+/// The first syntax error, with its place.
+pub fn check_script_syntax(path: &Path, source: &str) -> Result<(), LoadFailure> {
+    let is_typescript = path.extension().is_some_and(|ending| ending == "ts" || ending == "mts" || ending == "cts");
+    let module = if is_typescript { SourceType::ts() } else { SourceType::mjs() }.with_module(true);
+    let first_error = |kind: SourceType| {
+        let allocator = Allocator::default();
+        let parsed = Parser::new(&allocator, source, kind).parse();
+        parsed.diagnostics.errors().next().map(|error| failure(path, source, error))
+    };
+    match first_error(module).map(|error| (error, first_error(SourceType::cjs()))) {
+        Some((error, Some(_))) => Err(error),
+        Some((_, None)) | None => Ok(()),
+    }
+}
+
 fn failure(path: &Path, source: &str, error: &OxcDiagnostic) -> LoadFailure {
     let failure = LoadFailure::new(error.message.to_string());
     match error.labels.iter().next() {
@@ -82,6 +111,15 @@ mod tests {
 
     fn code(source: &str) -> String {
         transpile(Path::new("/x.ts"), source).unwrap().text
+    }
+
+    #[test]
+    fn a_script_may_be_of_either_kind() {
+        let check = |name: &str, source: &str| check_script_syntax(Path::new(name), source).is_ok();
+        assert!(check("/x.js", "const fs = require('fs');\nif (fs) return;\n"));
+        assert!(check("/x.js", "import fs from 'node:fs';\nawait fs;\n"));
+        assert!(check("/x.ts", "const a: number = 1;\nexport { a };\n"));
+        assert!(!check("/x.js", "const a = ;\n"));
     }
 
     #[test]

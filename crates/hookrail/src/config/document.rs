@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use jsonc_parser::ast;
 use jsonc_parser::common::Ranged;
+use jsonc_parser::errors::ParseErrorKind;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
+use super::brackets::explain_syntax;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::json::{Json, JsonObject};
 use crate::source::{LineIndex, Location};
@@ -66,9 +68,17 @@ impl Document {
             Ok(parsed) => parsed.value.map(|value| node(&value)),
             Err(error) => {
                 let range = error.range();
+                let hint = match error.kind() {
+                    ParseErrorKind::ExpectedComma => Some("add a comma behind this value".to_owned()),
+                    _ => explain_syntax(&text, range.start),
+                };
                 let location = LineIndex::new(text).location(&file, range.start..range.end);
                 let message = format!("not valid JSON: {}", lower_first(&error.kind().to_string()));
-                return Err(Diagnostic::new(Code::FileSyntax, message).at(location));
+                let finding = Diagnostic::new(Code::FileSyntax, message).at(location);
+                return Err(match hint {
+                    Some(hint) => finding.hint(hint),
+                    None => finding,
+                });
             }
         };
         Ok(Self { file, lines: LineIndex::new(text), root })

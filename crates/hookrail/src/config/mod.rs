@@ -3,6 +3,7 @@
 //!
 //! Nothing here knows what a file means.
 
+mod brackets;
 mod document;
 mod file;
 mod path;

@@ -109,6 +109,10 @@ pub(crate) trait Protocol: Dialect + 'static {
     /// The same if the host cancels the hook.
     const CANCEL_GRACE: Duration = Self::GRACE;
 
+    /// What to do about a status that is a failure although the author most likely meant a refusal; none if no status
+    /// refuses in this dialect and nothing else does in its place.
+    const EXIT_STATUS_HINT: Option<&'static str> = None;
+
     /// Whether the input of a hook depends only on the event and the chain so far, and not on the hook.
     const SAME_INPUT_FOR_ALL: bool = false;
 

@@ -1,5 +1,7 @@
 //! The diagnostics about a run that failed.
 
+use std::time::Duration;
+
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hook::Hook;
 use crate::outcome::{EndKind, Health};
@@ -33,6 +35,13 @@ pub(crate) fn report(hook: &Hook, health: Health, kind: EndKind, end: &RunEnd) -
     found.into_iter().map(|diagnostic| diagnostic.at(hook.origin.location.clone())).collect()
 }
 
+/// Says what a status that is a failure means, where nothing else is advised.
+pub(crate) fn add_exit_hint(reported: &mut [Diagnostic], hint: Option<&'static str>) {
+    for diagnostic in reported.iter_mut().filter(|found| found.code == Code::HookExited && found.hint.is_none()) {
+        diagnostic.hint = hint.map(str::to_owned);
+    }
+}
+
 fn about_relocation(hook: &Hook, relocation: &Relocation) -> Diagnostic {
     let (unusable, used) = (relocation.unusable.display(), relocation.used.display());
     let (problem, hint) = match relocation.why {
@@ -59,7 +68,12 @@ fn about_failure(hook: &Hook, kind: EndKind, end: &RunEnd) -> Option<Diagnostic>
     Some(match (end.how(), kind) {
         (RawEnd::TimedOut(after), _) => {
             let message = format!("hook `{hook}` was ended after its timeout of {} ms", after.as_millis());
-            Diagnostic::new(Code::HookTimedOut, message).hint("raise its `timeout` or make the hook faster")
+            // No program starts in that time, so the author counted in seconds.
+            let hint = match *after < Duration::from_millis(100) {
+                true => format!("`timeout` is in milliseconds; write `{}000` for {0} s", after.as_millis()),
+                false => "raise its `timeout` or make the hook faster".to_owned(),
+            };
+            Diagnostic::new(Code::HookTimedOut, message).hint(hint)
         }
         (RawEnd::Signalled(signal), _) => {
             Diagnostic::new(Code::HookSignalled, format!("hook `{hook}` was ended by signal {signal}{said}"))

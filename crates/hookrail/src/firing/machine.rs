@@ -9,7 +9,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::registry::DialectId;
 use crate::event::{Event, EventKind, Stage};
 use crate::json::Json;
-use crate::outcome::{Decision, Effects, Outcome};
+use crate::outcome::{Decision, Effects, HookRun, Outcome};
 use crate::payload::{ModelResponse, request_with_changes, response_with_changes, response_with_only_text};
 use crate::run::{RunEnd, RunId, RunRequest};
 use crate::snapshot::{Snapshot, Switch};
@@ -240,7 +240,7 @@ impl Firing {
     /// Records the result of a part.
     fn take_part(&mut self, dialect: DialectId, mut end: PartEnd) {
         if !self.event.kind().spec().gated_by(dialect) {
-            self.without_effect(&mut end.folded.effects);
+            self.without_effect(&mut end.folded.effects, &end.runs);
         }
         self.outcome.runs.extend(end.runs);
         self.outcome.skipped.extend(end.skipped);
@@ -253,11 +253,19 @@ impl Firing {
     }
 
     /// Keeps a deny visible in an event that cannot be denied, without effect.
-    fn without_effect(&mut self, effects: &mut Effects) {
+    fn without_effect(&mut self, effects: &mut Effects, runs: &[HookRun]) {
         if effects.decision == Some(Decision::Deny) {
             let reason = effects.reason.as_deref().unwrap_or("no reason given");
-            let message = format!("{} cannot be denied; a hook tried to: {reason}", self.event.kind());
-            self.outcome.diagnostics.push(Diagnostic::new(Code::DenyWithoutEffect, message));
+            let denies = runs.iter().find(|run| run.decision == Some(Decision::Deny)).map(|run| &run.hook);
+            let who = denies.map_or_else(|| "a hook".to_owned(), |hook| format!("hook `{hook}`"));
+            let message = format!("{} cannot be denied; {who} tried to: {reason}", self.event.kind());
+            let hint =
+                "deny in an event before the operation, such as before-tool, or tell the model with a text for it";
+            let finding = Diagnostic::new(Code::DenyWithoutEffect, message).hint(hint);
+            self.outcome.diagnostics.push(match denies {
+                Some(hook) => finding.at(hook.origin.location.clone()),
+                None => finding,
+            });
         }
         effects.decision = None;
     }

@@ -181,7 +181,10 @@ impl<D: Protocol> Part<D> {
         let hook = &slot.planned.hook;
         let mut reply = D::read(hook, policy_for(&slot.planned, end), event.kind(), end);
         reply.authority = slot.planned.authority;
-        let reported = failure::report(hook, reply.health, reply.end, end);
+        let mut reported = failure::report(hook, reply.health, reply.end, end);
+        if event.kind().spec().gated_by(D::ID) {
+            failure::add_exit_hint(&mut reported, D::EXIT_STATUS_HINT);
+        }
         reply.failure = reported.first().map(|diagnostic| diagnostic.message.clone());
         slot.diagnostics.extend(reported);
         slot.diagnostics.append(&mut reply.diagnostics);

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::CommandDialect;
+use super::blame::{foreign_status, silent_failure};
 use super::output::{EXIT_CODE_BLOCKING_ERROR, EXIT_CODE_SUCCESS, HookDecision, HookOutput};
 use super::unambiguous::Unambiguous;
 use crate::diagnostic::{Code, Diagnostic};
@@ -141,6 +142,10 @@ fn blocked<D: CommandDialect>(kind: EventKind, end: &RunEnd) -> Reading {
         output.reason = Some(reason.unwrap_or("the hook blocked this with exit code 2 and gave no reason").to_owned());
     }
     diagnostics.extend(D::check_specific(kind, &mut output));
+    // A hook that prints an answer chose its status.
+    if stdout.trim().is_empty() {
+        diagnostics.extend(foreign_status(&end.stderr().lossy()));
+    }
     let answer = Answer { output, provenance: Provenance::ExitCode };
     Reading { end: EndKind::Exited, answer: Some(answer), diagnostics }
 }
@@ -152,6 +157,9 @@ fn said<D: CommandDialect>(hook: &Hook, on_failure: OnFailure, kind: EventKind, 
     let is_utf8 = end.stdout().text().is_some();
     let text = text.trim_start_matches('\u{feff}').trim();
     let mut reading = read_text::<D>(hook, on_failure, kind, text);
+    if reading.end == EndKind::Silent {
+        reading.diagnostics.extend(silent_failure(&end.stderr().lossy()));
+    }
     if !is_utf8 {
         let message = "its standard output is not UTF-8; the wrong bytes were replaced";
         reading.diagnostics.push(Diagnostic::new(Code::BadOutput, message));
@@ -184,7 +192,11 @@ fn read_text<D: CommandDialect>(hook: &Hook, on_failure: OnFailure, kind: EventK
                 answer.output.system_message = message;
             }
             let message = format!("its output looks like JSON and is not ({why}); it counts as plain text");
-            let mut diagnostics = vec![Diagnostic::new(Code::BadOutput, message)];
+            let hint = match text.contains("{'") || text.contains("': ") || text.contains(", '") {
+                true => "JSON has double quotes; nothing that this output says counts, also no decision",
+                false => "print one JSON object, made by a JSON library or by `jq -n`",
+            };
+            let mut diagnostics = vec![Diagnostic::new(Code::BadOutput, message).hint(hint)];
             diagnostics.extend(answer_in(text));
             Reading { end: EndKind::BadOutput, answer: Some(answer), diagnostics }
         }

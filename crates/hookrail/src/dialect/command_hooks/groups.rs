@@ -102,9 +102,16 @@ impl<D: CommandDialect> Reader<'_, D> {
             self.found.push(self.document.mismatch(Code::GroupShape, node, "a group of hooks must be an object"));
             return self.salvage(node);
         };
+        if node.get("hooks").is_none() && node.get("command").is_some() {
+            let message = "this hook stands where a group of hooks is expected";
+            let hint = "wrap it: `{\"matcher\": …, \"hooks\": [{\"type\": \"command\", \"command\": …}]}`";
+            self.found.push(self.document.finding(Code::GroupShape, &node.span, message).hint(hint));
+            return self.salvage(node);
+        }
         self.document.unknown_keys(members, &GROUP_KEYS, "a group", &mut self.found);
         let Some(hooks) = node.get("hooks") else {
-            self.report(Code::GroupShape, &node.span, "a group needs a list `hooks`");
+            let finding = self.document.finding(Code::GroupShape, &node.span, "a group needs a list `hooks`");
+            self.found.push(finding.hint("write `{\"hooks\": [{\"type\": \"command\", \"command\": …}]}`"));
             return self.salvage(node);
         };
         let Some(entries) = hooks.elements() else {
@@ -155,7 +162,8 @@ impl<D: CommandDialect> Reader<'_, D> {
         let Some((key, matcher)) = node.member("matcher") else { return GroupMatcher::Missing };
         let Some(text) = matcher.text() else {
             let message = format!("`matcher` must be a string, not {}; the group is left out", matcher.described());
-            self.report(Code::MatcherType, &matcher.span, message.clone());
+            let finding = self.document.finding(Code::MatcherType, &matcher.span, message.clone());
+            self.found.push(finding.hint("write the names in one string, as in `\"write_file|replace\"`"));
             return GroupMatcher::Broken(message);
         };
         if self.event.spec().matched_on(D::DIALECT).is_none() {
@@ -286,7 +294,8 @@ impl<D: CommandDialect> Reader<'_, D> {
             }
             None => {
                 let message = "a hook needs a `type`, which is \"command\"";
-                self.report(Code::HookType, span, message);
+                self.found
+                    .push(self.document.finding(Code::HookType, span, message).hint("add `\"type\": \"command\"`"));
                 Err(message.to_owned())
             }
         }
@@ -341,7 +350,8 @@ impl<D: CommandDialect> Reader<'_, D> {
                 let default = default.as_secs_f64() * in_a_second;
                 let message =
                     format!("`timeout` must be a positive number of {name}; the default of {default} applies");
-                self.report(Code::TimeoutInvalid, &value.span, message);
+                let hint = format!("write a positive number, as in `\"timeout\": {default}`");
+                self.found.push(self.document.finding(Code::TimeoutInvalid, &value.span, message).hint(hint));
                 None
             }
         }

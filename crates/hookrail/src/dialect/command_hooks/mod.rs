@@ -2,10 +2,11 @@
 //! "command", …}]}]}`, an answer as JSON on standard output, and exit statuses with a meaning.
 //!
 //! `groups` reads the settings of one event, `exec_options` the keys that ask for a faster way to run, `answer` makes an answer of
-//! the end of a process, `output` reads the fields of an answer, `unambiguous` settles keys that were written twice. A
+//! the end of a process, `blame` recognizes what did not come from the hook, `output` reads the fields of an answer, `unambiguous` settles keys that were written twice. A
 //! dialect says with [`CommandDialect`] what is different about it, and adds its own loading, input and folding.
 
 mod answer;
+mod blame;
 mod exec_options;
 mod groups;
 mod output;
@@ -13,6 +14,7 @@ mod unambiguous;
 
 pub(crate) use answer::{Answer, Provenance, read_answer};
 pub(crate) use groups::{GROUP_KEYS, HOOK_KEYS, LONGEST_TIMEOUT, read_event};
+pub(crate) use output::meant_otherwise;
 pub use output::{
     BlockingError, EXIT_CODE_BLOCKING_ERROR, EXIT_CODE_NON_BLOCKING_ERROR, EXIT_CODE_SUCCESS, HookDecision, HookOutput,
 };

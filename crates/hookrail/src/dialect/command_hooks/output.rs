@@ -5,7 +5,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Level};
 use crate::event::EventKind;
 use crate::json::{Json, JsonObject};
 use crate::outcome::Decision;
@@ -205,6 +205,46 @@ impl HookOutput {
     }
 }
 
+/// Words that are close to a decision in meaning and not in spelling.
+const OTHER_WORDS: [(&str, &str); 6] = [
+    ("denied", "deny"),
+    ("reject", "deny"),
+    ("refuse", "deny"),
+    ("forbid", "deny"),
+    ("ok", "allow"),
+    ("confirm", "ask"),
+];
+
+/// What answers of other agents call a field, and where it stands here.
+const FOREIGN_FIELDS: [(&str, &str); 9] = [
+    ("updatedInput", "hookSpecificOutput.tool_input"),
+    ("toolInput", "hookSpecificOutput.tool_input"),
+    ("tool_input", "hookSpecificOutput.tool_input"),
+    ("modifiedArgs", "hookSpecificOutput.tool_input"),
+    ("additionalContext", "hookSpecificOutput.additionalContext"),
+    ("permissionDecision", "decision"),
+    ("permission", "decision"),
+    ("message", "systemMessage"),
+    ("block", "decision"),
+];
+
+/// Adds the field that an unknown one most likely means. The finding is then a warning: the author meant an effect.
+pub(crate) fn meant_otherwise<'c>(
+    finding: Diagnostic,
+    key: &str,
+    known: impl IntoIterator<Item = &'c str>,
+) -> Diagnostic {
+    let foreign = FOREIGN_FIELDS.iter().find(|(other, _)| *other == key);
+    let mut finding = match foreign {
+        Some((_, here)) => finding.hint(format!("here it is `{here}`")),
+        None => finding.suggest(key, known),
+    };
+    if finding.hint.is_some() {
+        finding.level = Level::Warning;
+    }
+    finding
+}
+
 /// Collects the problems of an output.
 #[derive(Default)]
 struct Problems {
@@ -230,7 +270,12 @@ impl Problems {
             let message = format!(
                 "`{key}` must be one of `block`, `deny`, `allow`, `approve`, `ask`, not `{word}`; it has no effect"
             );
-            self.found.push(Diagnostic::new(Code::AnswerField, message));
+            let finding = Diagnostic::new(Code::AnswerField, message);
+            let meant = OTHER_WORDS.iter().find(|(other, _)| *other == word.to_lowercase());
+            self.found.push(match meant {
+                Some((_, meant)) => finding.hint(format!("did you mean `{meant}`?")),
+                None => finding.suggest(&word, HookDecision::ALL.map(HookDecision::word)),
+            });
         }
         decision
     }
@@ -243,8 +288,9 @@ impl Problems {
         if self.unknown <= MOST_NAMED {
             let cut = if key.chars().nth(LONGEST).is_some() { "…" } else { "" };
             let key: String = key.chars().take(LONGEST).collect();
-            self.found
-                .push(Diagnostic::new(Code::AnswerUnknownField, format!("`{key}{cut}` is not a field of an answer")));
+            let finding =
+                Diagnostic::new(Code::AnswerUnknownField, format!("`{key}{cut}` is not a field of an answer"));
+            self.found.push(meant_otherwise(finding, &key, HookOutput::FIELDS));
         } else if self.unknown == MOST_NAMED + 1 {
             let message = "more of its fields are not fields of an answer; only the first are named";
             self.found.push(Diagnostic::new(Code::AnswerUnknownField, message));

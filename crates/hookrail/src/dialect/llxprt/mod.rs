@@ -130,6 +130,9 @@ impl Protocol for Llxprt {
     type Answer = Answer;
 
     const GRACE: Duration = Duration::from_secs(5);
+
+    const EXIT_STATUS_HINT: Option<&'static str> =
+        Some("exit with 2 to block; any other status is a failure, and `onFailure` decides what that does");
     const SAME_INPUT_FOR_ALL: bool = true;
 
     fn input(_hook: &Hook, event: &Event, before: &[Reply<Self::Answer>]) -> RunInput {

@@ -4,7 +4,7 @@ use super::llm::HookToolMode;
 use super::model;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::DialectId;
-use crate::dialect::command_hooks::HookOutput;
+use crate::dialect::command_hooks::{HookOutput, meant_otherwise};
 use crate::event::{Abilities, EventKind};
 use crate::json::{Json, JsonKind, JsonObject};
 
@@ -31,7 +31,7 @@ pub(super) fn check(kind: EventKind, output: &mut HookOutput) -> Vec<Diagnostic>
         let Some((_, expected, ability)) = MEMBERS.iter().find(|(name, ..)| *name == key) else {
             let message = format!("`hookSpecificOutput.{key}` is not known and has no effect");
             let diagnostic = Diagnostic::new(Code::AnswerUnknownField, message);
-            found.push(diagnostic.suggest(key, MEMBERS.iter().map(|(name, ..)| *name)));
+            found.push(meant_otherwise(diagnostic, key, MEMBERS.iter().map(|(name, ..)| *name)));
             continue;
         };
         if value.kind() != *expected {
@@ -51,7 +51,8 @@ pub(super) fn check(kind: EventKind, output: &mut HookOutput) -> Vec<Diagnostic>
         && name != column.name
     {
         let message = format!("it answers for `{name}`, but the event is {}", column.name);
-        found.push(Diagnostic::new(Code::EventNameMismatch, message));
+        let hint = format!("write `{}`, or leave `hookEventName` out", column.name);
+        found.push(Diagnostic::new(Code::EventNameMismatch, message).hint(hint));
     }
     if let Some(mut request) = specific.get("llm_request").and_then(Json::as_object) {
         let wrong = model::sanitize_request(&mut request);

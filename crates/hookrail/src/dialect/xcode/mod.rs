@@ -88,6 +88,9 @@ impl Protocol for Xcode {
 
     const GRACE: Duration = Duration::from_millis(500);
 
+    const EXIT_STATUS_HINT: Option<&'static str> =
+        Some("print {\"decision\": \"deny\"} and exit with 0 to block; `failurePolicy` decides what a failure does");
+
     const CANCEL_GRACE: Duration = Duration::ZERO;
 
     fn drain(kind: EventKind) -> Option<Duration> {
