@@ -80,9 +80,9 @@ pub(crate) enum Command {
     /// List every configured hook
     #[command(after_help = examples::LIST)]
     List(ListArgs),
-    /// Check all configuration
+    /// Check all configuration, the scripts of hooks and their first lines, without running anything
     ///
-    /// Exit status: 0 no errors, 1 at least one error.
+    /// Exit status: 0 no errors, 1 at least one error. With `--strict` or `--deny-warnings` warnings count too.
     #[command(after_help = examples::CHECK)]
     Check(CheckArgs),
     /// Show which hooks would run for an event and why others are skipped, without running anything
@@ -241,11 +241,34 @@ pub(crate) struct CheckArgs {
     /// Fail on warnings too
     #[arg(long)]
     pub(crate) deny_warnings: bool,
-    /// Print one JSON document
+    /// Fail on everything with which a guard could let an operation pass silently
     #[arg(long)]
+    pub(crate) strict: bool,
+    /// Repair what can be repaired mechanically in files of the project, then check again
+    #[arg(long)]
+    pub(crate) fix: bool,
+    /// The form of the findings
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub(crate) format: CheckFormat,
+    /// Print one JSON document; the same as `--format json`
+    #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
+}
+
+/// The forms in which `check` prints its findings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum CheckFormat {
+    /// For people, with the source line and a caret
+    #[default]
+    Text,
+    /// One JSON document
+    Json,
+    /// Workflow commands, which GitHub shows beside the lines of a pull request
+    Github,
+    /// A log in the format SARIF 2.1.0
+    Sarif,
 }
 
 #[derive(Debug, Args)]

@@ -8,6 +8,7 @@ use hookrail::{Diagnostic, DialectId, Event, EventKind, Json, JsonObject};
 
 use crate::args::EventArgs;
 use crate::errors::{Failure, Result};
+use crate::lint::in_other_words;
 use crate::payload_shape::{neutral_fields, report_fields};
 use crate::render::diagnostic::excerpt_of;
 use hookrail::sources::nearest;
@@ -54,6 +55,10 @@ pub(crate) fn build_event(args: &EventArgs, project: &Path) -> Result<RequestedE
 fn find_kind(name: &str) -> Result<EventKind> {
     find_event(name).ok_or_else(|| {
         let failure = Failure::new(format!("`{name}` is not an event"));
+        if let Some((kind, whose)) = in_other_words(name) {
+            let here = kind.spec().column(DialectId::Llxprt).map_or(kind.name(), |column| column.name);
+            return failure.hint(format!("`{name}` of {whose} is `{here}` here"));
+        }
         match nearest(name, event_names()) {
             Some(known) => failure.hint(format!("did you mean `{known}`?")),
             None => {

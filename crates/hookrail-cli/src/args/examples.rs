@@ -37,7 +37,9 @@ EXAMPLES:
 pub(super) const CHECK: &str = "\
 EXAMPLES:
   hookrail check
-  hookrail check --deny-warnings           for continuous integration";
+  hookrail check --strict                  for continuous integration
+  hookrail check --strict --format github  with findings beside the lines of a pull request
+  hookrail check --fix                     repair what can be repaired mechanically";
 
 pub(super) const EXPLAIN: &str = "\
 EXAMPLES:

@@ -1,11 +1,13 @@
-//! `hookrail check`: all problems of the configuration.
+//! `hookrail check`: all problems of the configuration and of what the hooks run.
 
 use hookrail::document::diagnostics_document;
 use hookrail::plan::Snapshot;
-use hookrail::{Diagnostic, Level};
+use hookrail::{Diagnostic, HookSystem, Level};
 
-use crate::args::CheckArgs;
+use crate::args::{CheckArgs, CheckFormat};
 use crate::errors::{Exit, Result};
+use crate::lint::fix::FixReport;
+use crate::lint::{Finding, GuardEffect, find_problems, fix, format, guard_effect};
 use crate::project::Project;
 use crate::render::counted;
 use crate::style::{BAD, CAREFUL, GOOD, paint};
@@ -13,35 +15,75 @@ use crate::{output, render};
 
 pub(crate) fn run(args: &CheckArgs) -> Result<Exit> {
     let project = Project::open(&args.project)?;
-    let system = project.builder(&args.project)?.build();
-    let snapshot = system.snapshot();
-    let failing = if args.deny_warnings { Level::Warning } else { Level::Error };
-    let found = [snapshot.diagnostics(), &snapshot.project_code_findings()].concat();
-    let failed = found.iter().any(|diagnostic| diagnostic.level >= failing);
-    if args.json {
-        output::json(&diagnostics_document(&found))?;
-    } else {
-        let findings = render::diagnostic::all(&found, &project.places);
-        output::text(&format!("{findings}{}\n", summary(&snapshot, system.commands().len(), &found, failed)))?;
+    let mut system = project.builder(&args.project)?.build();
+    let mut findings = find_problems(&system);
+    if args.fix {
+        let report = fix::apply(project.root(), &findings);
+        output::warnings(&told(&report, &project));
+        if report.fixed > 0 {
+            system = project.builder(&args.project)?.build();
+            findings = find_problems(&system);
+        }
+    }
+    let fixable = findings.iter().filter(|finding| finding.fix.is_some()).count();
+    let found: Vec<Diagnostic> = findings.into_iter().map(|Finding { diagnostic, .. }| diagnostic).collect();
+    let failed = found.iter().any(|diagnostic| fails(args, diagnostic));
+    match if args.json { CheckFormat::Json } else { args.format } {
+        CheckFormat::Json => output::json(&diagnostics_document(&found))?,
+        CheckFormat::Github => output::text(&format::github(&found, project.root()))?,
+        CheckFormat::Sarif => output::json(&format::sarif(&found, project.root()))?,
+        CheckFormat::Text => {
+            let shown = render::diagnostic::all(&found, &project.places);
+            let advice = match fixable {
+                0 => String::new(),
+                _ if args.fix => String::new(),
+                count => format!("; `hookrail check --fix` can repair {count}"),
+            };
+            output::text(&format!("{shown}{}{advice}\n", summary(&system, &found, failed)))?;
+        }
     }
     Ok(if failed { Exit::Failed } else { Exit::Fine })
 }
 
-fn summary(snapshot: &Snapshot, commands: usize, found: &[Diagnostic], failed: bool) -> String {
+fn fails(args: &CheckArgs, diagnostic: &Diagnostic) -> bool {
+    let lowest = if args.deny_warnings { Level::Warning } else { Level::Error };
+    diagnostic.level >= lowest || args.strict && guard_effect(diagnostic) == GuardEffect::PassesSilently
+}
+
+/// Returns what became of the fixes. A hook whose files changed has to be trusted again.
+fn told(report: &FixReport, project: &Project) -> String {
+    let mut text = String::new();
+    if report.fixed > 0 {
+        text = format!(
+            "repaired {}; look at the change, then run `hookrail trust grant`\n",
+            counted(report.fixed, "problem")
+        );
+    }
+    for (file, why) in &report.refused {
+        text.push_str(&format!("not changed: {}: {why}\n", project.places.path(file)));
+    }
+    text
+}
+
+fn summary(system: &HookSystem, found: &[Diagnostic], failed: bool) -> String {
+    let size = size(&system.snapshot(), system.commands().len());
+    match render::diagnostic::summary(found) {
+        Some(found) => format!("{}: {size}", paint(if failed { BAD } else { CAREFUL }, found)),
+        None => format!("{}: {size}", paint(GOOD, "no problems")),
+    }
+}
+
+fn size(snapshot: &Snapshot, commands: usize) -> String {
     let hooks = snapshot.hooks();
     let mut files: Vec<_> = hooks.iter().map(|hook| &hook.origin.location.file).collect();
     files.sort_unstable();
     files.dedup();
     // "0 hooks in 0 files" would read as if no file had been found, although the findings above may be about one.
-    let size = if hooks.is_empty() && commands > 0 {
+    if hooks.is_empty() && commands > 0 {
         format!("no hooks, {} of modules", counted(commands, "command"))
     } else if hooks.is_empty() {
         "no hooks are configured".to_owned()
     } else {
         format!("{} in {}", counted(hooks.len(), "hook"), counted(files.len(), "file"))
-    };
-    match render::diagnostic::summary(found) {
-        Some(found) => format!("{}: {size}", paint(if failed { BAD } else { CAREFUL }, found)),
-        None => format!("{}: {size}", paint(GOOD, "no problems")),
     }
 }

@@ -51,6 +51,7 @@ static PAGES: &[Page] = &pages! {
     "reference/settings", "Look up keys of settings files, and matchers";
     "reference/answers", "Look up what a hook reads and how its answer is read";
     "reference/event-samples", "Look up a sample and a script for each event";
+    "reference/mistakes", "Look up what a message about a mistake means";
     "plugins", "Write and install plugins with hooks";
     "modules", "Write hooks in JavaScript and TypeScript";
     "configuration", "Set limits, capabilities and the bus in hookrail's own configuration";

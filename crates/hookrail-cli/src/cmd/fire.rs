@@ -11,6 +11,7 @@ use hookrail::{
 use crate::args::{EventArgs, EventCommand};
 use crate::errors::{Exit, Failure, Result};
 use crate::interrupt::Interrupts;
+use crate::lint::{explain_failures, with_advice};
 use crate::progress::ProgressLine;
 use crate::project::Project;
 use crate::render::outcome::Ending;
@@ -36,16 +37,22 @@ pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
     let runtime = super::runtime()?;
     let exit = runtime.block_on(async {
         let (mut outcome, signal) = fire(&system, event).await?;
+        explain_failures(&system, &mut outcome);
         outcome.diagnostics.extend(findings);
         outcome.diagnostics.extend(slow_session_end(&outcome));
-        let printed = if args.event.json {
+        if args.event.json {
             outcome.report_loading(&system.snapshot());
+        }
+        let configuration = render::diagnostic::summary(&new_findings(&outcome, &system));
+        let found = std::mem::take(&mut outcome.diagnostics);
+        outcome.diagnostics = found.into_iter().map(with_advice).collect();
+        let printed = if args.event.json {
             output::json(&outcome_document(&outcome))
         } else {
             let ending = if signal.is_some() { Ending::Interrupted } else { Ending::Complete };
             let report = render::outcome::report(&outcome, &subject, ending, &project.places);
-            let configuration = render::diagnostic::summary(&new_findings(&outcome, &system))
-                .map(|counts| format!("\nconfiguration: {counts}; run `hookrail check`\n"));
+            let configuration =
+                configuration.map(|counts| format!("\nconfiguration: {counts}; run `hookrail check`\n"));
             output::text(&format!("{report}{}", configuration.unwrap_or_default()))
         };
         // The shutdown comes before a printing error is returned: processes that must end are waited for in any case.

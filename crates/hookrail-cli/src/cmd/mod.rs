@@ -20,6 +20,8 @@ mod schema;
 pub(crate) mod serve;
 mod trust;
 
+pub(crate) use install::write_atomically;
+
 use crate::args::Command;
 use crate::errors::{Exit, Failure, Result};
 

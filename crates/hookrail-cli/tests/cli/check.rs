@@ -45,8 +45,10 @@ fn warnings_for_people() {
       |
     3 |   "hooks": {"BeforTool": [], "BeforeTool": [{"hooks": [{"type": "command", "command": "true", "timeout": -1}]}]}
       |                                                                                                          ^^
+      |
+      = help: write a positive number, as in `"timeout": 60000`
 
-    2 warnings: 1 hook in 1 file
+    2 warnings: 1 hook in 1 file; `hookrail check --fix` can repair 1
     "#);
 }
 
@@ -59,6 +61,8 @@ fn a_syntax_error_for_people() {
       |
     3 |     "BeforeTool": [}
       |                    ^
+      |
+      = help: `[` of line 3 is still open; close it with `]` first
 
     1 error: no hooks are configured
     "#);
@@ -73,6 +77,8 @@ fn a_mark_at_the_beginning_of_a_file_does_not_move_the_caret() {
       |
     2 |   "hooks": []
       |            ^^
+      |
+      = help: write a value of that type
 
     1 error: no hooks are configured
     "#);
@@ -101,4 +107,78 @@ fn no_problems() {
     let sandbox = Sandbox::with_hook("BeforeTool", "true");
     insta::assert_snapshot!(sandbox.run(&["check"]).ends_with(0).stdout, @"no problems: 1 hook in 1 file");
     insta::assert_snapshot!(Sandbox::new().run(&["check"]).ends_with(0).stdout, @"no problems: no hooks are configured");
+}
+
+const SEVERAL: &str = "\u{feff}// settings of a team\n{\n  /* hooks */\n  \"hooks\": {\n    \"PreToolUse\": [{\"matcher\": \"Write|Edit\", \
+    \"hooks\": [{\"type\": \"command\", \"name\": \"guard\", \"command\": \"./guard.sh\", \"timeout\": 5, }]}], // five seconds\n  },\n}\n";
+
+const REPAIRED: &str = "\u{feff}// settings of a team\n{\n  \"hooksConfig\": {\"enabled\": true},\n  /* hooks */\n  \"hooks\": {\n    \"BeforeTool\": \
+    [{\"matcher\": \"write_file|replace\", \"hooks\": [{\"type\": \"command\", \"name\": \"guard\", \"command\": \"./guard.sh\", \"timeout\": 5000, }]}], \
+    // five seconds\n  },\n}\n";
+
+#[test]
+fn a_fix_changes_what_it_must_and_no_other_byte() {
+    let sandbox = Sandbox::with_settings(SEVERAL);
+    sandbox.write("guard.sh", "#!/bin/sh\r\nexit 0\r\n");
+    // The name of the event hides the other mistakes, so two rounds are needed.
+    sandbox.run(&["check", "--fix"]);
+    sandbox.run(&["check", "--fix"]);
+    let ran = sandbox.run(&["check", "--fix", "--strict"]).ends_with(0);
+    assert_eq!(sandbox.read(".llxprt/settings.json"), REPAIRED, "{}", ran.stdout);
+    assert_eq!(sandbox.read("guard.sh"), "#!/bin/sh\nexit 0\n");
+    sandbox.run(&["fire", "BeforeTool", "--tool", "write_file", "--trust-project"]).ends_with(0);
+}
+
+#[test]
+fn a_fix_leaves_files_outside_of_the_project_alone() {
+    let sandbox = Sandbox::with_hook("BeforeTool", "../guard.sh");
+    sandbox.write_at("guard.sh", "#!/bin/sh\n");
+    let ran = sandbox.run(&["check", "--fix", "--strict"]).ends_with(1);
+    assert!(ran.stderr.contains("not changed: ") && ran.stderr.contains("change it by hand"), "{}", ran.stderr);
+    sandbox.run(&["check"]).ends_with(0);
+}
+
+#[test]
+fn strict_fails_on_what_lets_a_guard_pass_and_on_nothing_else() {
+    let missing = Sandbox::with_hook("BeforeTool", "./missing.sh");
+    missing.run(&["check"]).ends_with(0);
+    missing.run(&["check", "--strict"]).ends_with(1);
+    let loose = Sandbox::with_hooks(
+        r#""BeforeTool": [{"matcher": "write", "hooks": [{"type": "command", "command": "true"}]}]"#,
+    );
+    let ran = loose.run(&["check", "--strict"]).ends_with(0);
+    assert!(ran.stdout.contains("note[matcher-loose]"), "{}", ran.stdout);
+}
+
+#[test]
+fn findings_for_github() {
+    let sandbox = Sandbox::with_hook("BeforeTool", "./missing.sh");
+    insta::assert_snapshot!(sandbox.run(&["check", "--format", "github"]).ends_with(0).stdout, @r#"::warning file=.llxprt/settings.json,line=4,col=76,title=script-missing::hook `sample` runs `./missing.sh`, which does not exist%0Ahelp: create it; a relative path starts at the directory of the event, so `"$LLXPRT_PROJECT_DIR/…"` is safer"#);
+}
+
+#[test]
+fn findings_as_sarif() {
+    let sandbox = Sandbox::with_hook("BeforeTool", "./missing.sh");
+    let log = sandbox.run(&["check", "--format", "sarif"]).ends_with(0).json();
+    assert_eq!(log["version"], "2.1.0");
+    let run = &log["runs"][0];
+    assert_eq!(run["tool"]["driver"]["rules"][0]["id"], "script-missing");
+    let result = &run["results"][0];
+    assert_eq!((&result["ruleId"], &result["level"]), (&"script-missing".into(), &"warning".into()));
+    let place = &result["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], ".llxprt/settings.json");
+    assert_eq!(place["region"]["startLine"], 4);
+    let clean = Sandbox::new().run(&["check", "--format", "sarif"]).ends_with(0).json();
+    assert_eq!(clean["runs"][0]["results"], serde_json::json!([]));
+}
+
+#[test]
+fn nothing_is_run() {
+    let sandbox = Sandbox::with_hook("BeforeTool", "touch ran; sh -c 'touch ran' $(touch ran)");
+    sandbox.write(
+        ".xcsh/hooks/a.ts",
+        "import fs from 'node:fs';\nfs.writeFileSync('ran', '');\nexport default () => {};\n",
+    );
+    sandbox.run(&["check"]);
+    assert!(!sandbox.exists("ran"));
 }

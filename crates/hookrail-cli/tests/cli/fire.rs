@@ -226,6 +226,8 @@ fn the_report_for_people() {
       |
     7 |     {"type": "command", "name": "broken", "command": "echo 'cannot open x' >&2; exit 7"},
       |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+      |
+      = help: exit with 2 to block; any other status is a failure, and `onFailure` decides what that does
     "#);
 }
 

@@ -27,6 +27,7 @@ use crate::style::{BAD, GOOD, HEADING, paint};
 
 use record::{InstalledFile, Record};
 use write::Obstacle;
+pub(crate) use write::write_atomically;
 
 /// The events that the bridge always takes part in. Guards of any project can want each of these, so a narrower choice could
 /// lose one. The others cost a process for every model call or turn and are added when a hook at hand wants them.

@@ -36,7 +36,7 @@ pub(super) fn create_parents(path: &Path) -> io::Result<()> {
 }
 
 /// Replaces a file at once. The mode of the old file is kept.
-pub(super) fn write_atomically(path: &Path, text: &str, mode: Option<Permissions>) -> io::Result<()> {
+pub(crate) fn write_atomically(path: &Path, text: &str, mode: Option<Permissions>) -> io::Result<()> {
     let folder = path.parent().ok_or_else(|| io::Error::other("the path has no folder"))?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(text.as_bytes())?;

@@ -1,0 +1,61 @@
+//! A fix for diagnostics of the engine that say what is wrong and not what to do. Text for people is in the command line.
+
+use hookrail::{Code, Diagnostic};
+
+use super::events::translated;
+
+/// Adds the usual fix to a diagnostic without one.
+pub(crate) fn with_advice(mut diagnostic: Diagnostic) -> Diagnostic {
+    if diagnostic.code == Code::UnknownEvent {
+        diagnostic = translated(diagnostic);
+    }
+    if diagnostic.hint.is_none() {
+        diagnostic.hint = usual_fix(diagnostic.code).map(str::to_owned);
+    }
+    diagnostic
+}
+
+fn usual_fix(code: Code) -> Option<&'static str> {
+    Some(match code {
+        Code::FileSyntax => {
+            "`hookrail docs reference/settings` shows the form; comments and trailing commas are allowed"
+        }
+        Code::FileEmpty => "write the settings again, or remove the file",
+        Code::FileShape => "write one object: `{ … }`",
+        Code::SettingType => "write a value of that type",
+        Code::EventShape => "write a list: `[{\"hooks\": […]}]`",
+        Code::HookShape => "write an object: `{\"type\": \"command\", \"command\": \"…\"}`",
+        Code::HookCommand => "write what the shell runs: `\"command\": \"./guard.sh\"`",
+        Code::HookType => "write `\"type\": \"command\"`",
+        Code::LegacyKey => "move it to `hooksConfig`",
+        Code::UnknownKey => "remove it; `hookrail schema settings` lists the keys",
+        Code::UnknownEvent => "`hookrail reference events` lists the events",
+        Code::DuplicateKey => "keep one of them",
+        Code::SettingValue => "write one of the values that the message names",
+        Code::MatcherInvalid | Code::HooksMatcherInvalid => {
+            "close its brackets, or put `\\\\` before a character that is meant as itself"
+        }
+        Code::MatcherIgnored => "remove the matcher",
+        Code::TimeoutInvalid | Code::TimeoutClamped => {
+            "write a smaller number of milliseconds, as in `\"timeout\": 5000`"
+        }
+        Code::VariableUnknown => {
+            "the variables are `pluginDir`, `pluginDataDir`, `cwd`, `homedir`, `sep` and `env:NAME`"
+        }
+        Code::AnswerField => "print a value of that type, or leave the field out",
+        Code::AnswerUnknownField => "leave it out",
+        Code::AnswerDuplicateKey => "print every key once",
+        Code::AnswerIgnored => "leave it out, or use an event on which it has an effect",
+        Code::BadOutput => "print one JSON object and nothing else",
+        Code::HookThrew => "catch the error in the handler, or repair what it names",
+        Code::HookExited => "exit with 0 if all is well",
+        Code::HookSignalled => "look for what ended it, such as a limit of memory",
+        Code::OutputLimit => "print the answer alone, and logs to standard error",
+        Code::ModuleLoad => "correct the module at this place; it does not run until then",
+        Code::ModuleEvent => "`hookrail reference events` lists the events",
+        Code::ModuleOpaque => "trust the project with `hookrail trust grant` to see what it registers",
+        Code::NotExecutable => "write `\"type\": \"command\"`",
+        Code::PluginManifest | Code::PluginMissing | Code::PluginRegistry => "run `hookrail plugin doctor`",
+        _ => return None,
+    })
+}

@@ -1,0 +1,151 @@
+//! Matchers that no known tool has: names of other agents' tools, wrong case, commas, and parts of names.
+
+use hookrail::sources::nearest;
+use hookrail::{Code, DialectId, Hook};
+use hookrail_bridge::tools::{ToolVocabulary, vocabularies};
+
+use super::Finding;
+use super::fix::Fix;
+use super::scene::Scene;
+
+/// Tools of LLxprt Code that have no counterpart in other agents.
+const OTHER_TOOLS: [&str; 14] = [
+    "read_many_files",
+    "save_memory",
+    "google_web_search",
+    "todo_write",
+    "todo_read",
+    "task",
+    "apply_patch",
+    "insert_at_line",
+    "delete_line_range",
+    "read_line_range",
+    "direct_web_fetch",
+    "ast_edit",
+    "ast_read_file",
+    "codesearch",
+];
+
+pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
+    let of_tools = scene.active().map(|seen| &**seen.hook).filter(|hook| {
+        hook.event.spec().matched_on(hook.dialect) == Some("tool_name") && scene.has_key(hook, "matcher")
+    });
+    let with_pattern = of_tools.filter_map(|hook| Some((hook, hook.matcher.pattern()?)));
+    with_pattern.filter_map(|(hook, pattern)| problem(scene, hook, pattern)).collect()
+}
+
+fn problem(scene: &Scene<'_>, hook: &Hook, pattern: &str) -> Option<Finding> {
+    let known = known_tools(hook.dialect);
+    let finding = |code, message: String, hint: String, better: Option<String>| {
+        let diagnostic = scene.about_key(hook, "matcher", code, message).hint(hint);
+        let fix = better.and_then(|better| Fix::replace_text(scene, hook, "matcher", pattern, &better));
+        Some(Finding { diagnostic, fix })
+    };
+    if is_list_with(pattern, ',') {
+        let better = pattern.split(',').map(|part| translated(hook.dialect, part.trim())).collect::<Vec<_>>().join("|");
+        let message = format!("`{pattern}` matches a comma, which no tool's name has; hook `{hook}` never runs");
+        return finding(Code::MatcherNoTool, message, format!("write `{better}`"), Some(better));
+    }
+    let matches_known = known.iter().any(|tool| hook.matcher.test(tool).is_match());
+    if !is_list_with(pattern, '|') {
+        // What a pattern with operators means is not guessed, and a tool of an MCP server may have any name.
+        if matches_known || pattern.contains("mcp") || pattern.contains("__") {
+            return None;
+        }
+        let message = format!("no known tool matches `{pattern}`; hook `{hook}` runs only if the host has such a tool");
+        return finding(Code::MatcherNoTool, message, tools_hint(&known), None);
+    }
+    let names: Vec<&str> = pattern.split('|').collect();
+    let strange: Vec<&str> = names
+        .iter()
+        .copied()
+        .filter(|name| !known.iter().any(|tool| tool.contains(name)) && !name.contains("__"))
+        .collect();
+    if !strange.is_empty() {
+        let better = names.iter().map(|name| translated(hook.dialect, name)).collect::<Vec<_>>().join("|");
+        let shown = strange.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ");
+        let message = format!("no known tool is called {shown}; names are compared with their case");
+        return match better == pattern {
+            true => finding(Code::MatcherNoTool, message, tools_hint(&known), None),
+            false => finding(Code::MatcherNoTool, message, format!("did you mean `{better}`?"), Some(better)),
+        };
+    }
+    let is_part = |name: &&str| known.iter().filter(|tool| tool.contains(*name)).count() > 1;
+    let loose = names.iter().find(|name| is_part(name) && !known.contains(*name))?;
+    let matched: Vec<String> =
+        known.iter().filter(|tool| tool.contains(*loose)).map(|tool| format!("`{tool}`")).collect();
+    let message = format!("`{loose}` is a part of several names and matches {}", matched.join(", "));
+    finding(Code::MatcherLoose, message, "anchor it to match one name, as in `^write_file$`".to_owned(), None)
+}
+
+/// Whether a pattern is a list of plain names with this separator.
+fn is_list_with(pattern: &str, separator: char) -> bool {
+    let is_name = |part: &str| {
+        let part = if separator == ',' { part.trim() } else { part };
+        !part.is_empty() && part.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-'))
+    };
+    (separator != ',' || pattern.contains(',')) && pattern.split(separator).all(is_name)
+}
+
+fn known_tools(dialect: DialectId) -> Vec<&'static str> {
+    let named = vocabularies().map(|tool| tool.name_in(dialect));
+    let own: &[&str] = match dialect {
+        DialectId::Llxprt => &OTHER_TOOLS,
+        DialectId::Xcode => &["todoWrite", "task", "webSearch", "askUser"],
+        _ => &[],
+    };
+    named.chain(own.iter().copied()).collect()
+}
+
+/// The name that a dialect has for a tool of another vocabulary; the same name if there is none.
+fn translated(dialect: DialectId, name: &str) -> String {
+    let known = known_tools(dialect);
+    if known.contains(&name) {
+        return name.to_owned();
+    }
+    let is_meant = |tool: &ToolVocabulary| {
+        let of_agents = tool.agents.iter().map(|(_, name)| *name);
+        let of_dialects = DialectId::CONFIGURED.into_iter().map(|dialect| tool.name_in(dialect));
+        of_agents.chain(of_dialects).any(|other| other == name)
+    };
+    let meant = vocabularies().find(is_meant).map(|tool| tool.name_in(dialect));
+    // Claude Code's editor of several places has no table entry of its own.
+    let meant = meant.or_else(|| matches!(name, "MultiEdit" | "NotebookEdit").then(|| translated_edit(dialect)));
+    meant.or_else(|| nearest(name, known)).unwrap_or(name).to_owned()
+}
+
+fn translated_edit(dialect: DialectId) -> &'static str {
+    vocabularies().find(|tool| tool.name == "replace").map_or("replace", |tool| tool.name_in(dialect))
+}
+
+fn tools_hint(known: &[&str]) -> String {
+    let first: Vec<String> = known.iter().take(8).map(|tool| format!("`{tool}`")).collect();
+    format!("known tools are {}, …", first.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_other_agents_are_translated() {
+        for (dialect, name, meant) in [
+            (DialectId::Llxprt, "Write", "write_file"),
+            (DialectId::Llxprt, "Edit", "replace"),
+            (DialectId::Llxprt, "Bash", "run_shell_command"),
+            (DialectId::Llxprt, "Write_File", "write_file"),
+            (DialectId::Llxprt, "MultiEdit", "replace"),
+            (DialectId::Xcode, "write_file", "writeFile"),
+            (DialectId::Xcode, "Bash", "shell"),
+            (DialectId::Llxprt, "deploy", "deploy"),
+        ] {
+            assert_eq!(translated(dialect, name), meant, "{name}");
+        }
+    }
+
+    #[test]
+    fn only_plain_lists_are_taken_apart() {
+        assert!(is_list_with("write_file, replace", ',') && is_list_with("a|b", '|') && is_list_with("a", '|'));
+        assert!(!is_list_with("write_(a|b)", '|') && !is_list_with("a{1,2}", ',') && !is_list_with("a", ','));
+    }
+}

@@ -1,0 +1,101 @@
+//! Everything the lints look at: the hooks, the entries they come from, and the scripts they run. A file is read once.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use hookrail::hook::Enablement;
+use hookrail::plan::Snapshot;
+use hookrail::sources::Location;
+use hookrail::{Code, Diagnostic, Hook};
+
+use super::command_line::{CommandUse, commands_of};
+use super::entry::EntryPlaces;
+
+/// The largest file that is looked at. A script of more is no script of a hook.
+const MAX_FILE_BYTES: u64 = 512 * 1024;
+
+/// The loaded configuration and the files behind it.
+pub(super) struct Scene<'s> {
+    pub(super) root: &'s Path,
+    pub(super) hooks: Vec<HookScene<'s>>,
+    texts: RefCell<HashMap<PathBuf, Option<Rc<str>>>>,
+}
+
+/// One hook with its commands.
+pub(super) struct HookScene<'s> {
+    pub(super) hook: &'s Arc<Hook>,
+    pub(super) commands: Vec<CommandUse>,
+}
+
+impl<'s> Scene<'s> {
+    pub(super) fn new(root: &'s Path, snapshot: &'s Snapshot) -> Self {
+        let hooks = snapshot.hooks().iter().map(|hook| HookScene { hook, commands: commands_of(root, hook) }).collect();
+        Self { root, hooks, texts: RefCell::default() }
+    }
+
+    /// The hooks that are meant to run: those that a list or a switch turns off have no problem.
+    pub(super) fn active(&self) -> impl Iterator<Item = &HookScene<'s>> {
+        self.hooks.iter().filter(|seen| match seen.hook.enablement {
+            Enablement::Active | Enablement::NeverSwitchedOn => true,
+            Enablement::Disabled(_) | Enablement::SwitchedOff(_) | Enablement::OwnBridge => false,
+        })
+    }
+
+    /// The text of a regular file without a byte order mark; none if it cannot be read as text.
+    pub(super) fn text(&self, file: &Path) -> Option<Rc<str>> {
+        let mut texts = self.texts.borrow_mut();
+        texts.entry(file.to_owned()).or_insert_with(|| read_text(file).map(Rc::from)).clone()
+    }
+
+    /// The place of a hook's value for a key; the place of its whole entry if it has none.
+    pub(super) fn place_of(&self, hook: &Hook, key: &str) -> Location {
+        let origin = &hook.origin.location;
+        let value = self.text(&origin.file).and_then(|text| {
+            let span = EntryPlaces::find(&text, &origin.span)?.value(key)?;
+            Some(Location::in_text(&origin.file, &text, span))
+        });
+        value.unwrap_or_else(|| origin.clone())
+    }
+
+    /// Whether a hook's entry has a value for a key.
+    pub(super) fn has_key(&self, hook: &Hook, key: &str) -> bool {
+        let origin = &hook.origin.location;
+        let text = self.text(&origin.file);
+        text.is_some_and(|text| EntryPlaces::find(&text, &origin.span).is_some_and(|entry| entry.value(key).is_some()))
+    }
+
+    /// A diagnostic about a hook's value for a key.
+    pub(super) fn about_key(&self, hook: &Hook, key: &str, code: Code, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(code, message).at(self.place_of(hook, key))
+    }
+}
+
+impl HookScene<'_> {
+    /// Where programs are looked for when the hook runs.
+    pub(super) fn search_path(&self) -> OsString {
+        let own = self.hook.environment.as_ref().and_then(|environment| environment.get("PATH")).map(OsString::from);
+        own.or_else(|| std::env::var_os("PATH")).unwrap_or_else(|| "/usr/bin:/bin".into())
+    }
+}
+
+/// The file that a program's name leads to in a search path, of which only absolute parts are used, as the engine does.
+pub(super) fn find_program(search_path: &OsString, name: &str) -> Option<PathBuf> {
+    let folders = std::env::split_paths(search_path).filter(|folder| folder.is_absolute());
+    folders.map(|folder| folder.join(name)).find(|path| path.is_file())
+}
+
+fn read_text(file: &Path) -> Option<String> {
+    let about = std::fs::metadata(file).ok()?;
+    // A pipe would block, and a large file is no script.
+    if !about.is_file() || about.len() > MAX_FILE_BYTES {
+        return None;
+    }
+    let mut text = String::new();
+    std::fs::File::open(file).ok()?.take(MAX_FILE_BYTES).read_to_string(&mut text).ok()?;
+    Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+}

@@ -1,0 +1,110 @@
+//! Files and programs that a command runs and that are not there, or cannot be executed.
+
+use std::path::{Path, PathBuf};
+
+use hookrail::sources::nearest;
+use hookrail::{Code, Diagnostic, Hook};
+
+use super::Finding;
+use super::command_line::{Lookup, Runner, ScriptUse};
+use super::fix::Fix;
+use super::scene::{HookScene, Scene, find_program};
+
+pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
+    scene.active().flat_map(|seen| of_hook(scene, seen)).collect()
+}
+
+/// What is wrong with the programs and scripts of one hook.
+pub(super) fn of_hook(scene: &Scene<'_>, seen: &HookScene<'_>) -> Vec<Finding> {
+    let hook = seen.hook;
+    let mut found = Vec::new();
+    for command in &seen.commands {
+        if let Some(script) = &command.script {
+            found.extend(about_script(scene, hook, script));
+        }
+        if let Lookup::SearchPath(name) = &command.lookup
+            && find_program(&seen.search_path(), name).is_none()
+        {
+            found.push(missing_program(scene, hook, name));
+        }
+    }
+    found
+}
+
+fn missing_program(scene: &Scene<'_>, hook: &Hook, name: &str) -> Finding {
+    let message = format!("hook `{hook}` starts `{name}`, which is not in the search path");
+    let hint = match scene.root.join(name).is_file() || scene.root.join(".llxprt/hooks").join(name).is_file() {
+        true => format!("write a path with a slash, as in `./{name}`"),
+        false => format!("install `{name}`, or write its path"),
+    };
+    Finding::new(scene.about_key(hook, "command", Code::ProgramMissing, message).hint(hint))
+}
+
+fn about_script(scene: &Scene<'_>, hook: &Hook, script: &ScriptUse) -> Option<Finding> {
+    let ScriptUse { written, path, runner } = script;
+    let Ok(about) = path.metadata() else { return Some(missing(scene, hook, script)) };
+    if about.is_dir() {
+        let message = format!("hook `{hook}` runs `{written}`, which is a folder");
+        let diagnostic = scene.about_key(hook, "command", Code::ScriptMissing, message);
+        return Some(Finding::new(diagnostic.hint("name the script in the folder")));
+    }
+    if *runner != Runner::Itself || is_executable(&about) {
+        return None;
+    }
+    let message = format!("hook `{hook}` runs `{written}`, which is not executable");
+    let diagnostic = scene.about_key(hook, "command", Code::ScriptNotExecutable, message);
+    let shown = path.strip_prefix(scene.root).unwrap_or(path);
+    let finding = Finding::new(diagnostic.hint(format!("run `chmod +x {}`", quoted(shown))));
+    Some(finding.fixed_by(Fix::MakeExecutable(path.clone())))
+}
+
+fn missing(scene: &Scene<'_>, hook: &Hook, script: &ScriptUse) -> Finding {
+    let ScriptUse { written, path, .. } = script;
+    let message = format!("hook `{hook}` runs `{written}`, which does not exist");
+    let diagnostic: Diagnostic = scene.about_key(hook, "command", Code::ScriptMissing, message);
+    let hint = match similar_file(scene.root, path) {
+        Some(other) => format!("there is `{}`", other.strip_prefix(scene.root).unwrap_or(&other).display()),
+        None if !Path::new(written).is_absolute() && !written.starts_with('~') => {
+            "create it; a relative path starts at the directory of the event, so `\"$LLXPRT_PROJECT_DIR/…\"` is safer"
+                .to_owned()
+        }
+        None => format!("create `{}`, or correct the path", path.display()),
+    };
+    Finding::new(diagnostic.hint(hint))
+}
+
+/// A file with a similar name beside the missing one, or in the folder for hooks.
+fn similar_file(root: &Path, missing: &Path) -> Option<PathBuf> {
+    let name = missing.file_name()?.to_str()?;
+    let folders = [missing.parent().map(Path::to_owned), Some(root.join(".llxprt/hooks")), Some(root.join("hooks"))];
+    folders.into_iter().flatten().find_map(|folder| {
+        let entries = std::fs::read_dir(&folder).ok()?.take(1000).flatten();
+        let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
+        let names: Vec<String> = files.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        let mut names: Vec<&str> = names.iter().map(String::as_str).collect();
+        names.sort_unstable();
+        let only = match names.as_slice() {
+            [only] => Some(*only),
+            _ => None,
+        };
+        let stem = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+        let same_stem = names.iter().copied().find(|other| stem(other) == stem(name));
+        same_stem.or_else(|| nearest(name, names.iter().copied())).or(only).map(|found| folder.join(found))
+    })
+}
+
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    if text.contains([' ', '\'', '"', '$']) { format!("'{}'", text.replace('\'', "'\\''")) } else { text }
+}
+
+#[cfg(unix)]
+fn is_executable(about: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    about.permissions().mode() & 0o111 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(_about: &std::fs::Metadata) -> bool {
+    true
+}

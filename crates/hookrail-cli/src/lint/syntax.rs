@@ -1,0 +1,163 @@
+//! Syntax errors of scripts and modules, found by parsers and not by running an interpreter.
+//!
+//! The shell and Python are parsed with tree-sitter, which goes on behind an error; the first error is reported. Files of
+//! JavaScript and TypeScript are parsed as the module runtime does it.
+
+use std::ops::Range;
+use std::path::Path;
+
+use hookrail::hook::Action;
+use hookrail::module::LoadFailure;
+use hookrail::sources::Location;
+use hookrail::{Code, Diagnostic, DialectId, Hook};
+use tree_sitter::{Language, Node, Parser, Tree};
+
+use super::Finding;
+use super::command_line::{Runner, ScriptUse, nodes};
+use super::first_line::named_interpreter;
+use super::interpreter::Interpreter;
+use super::scene::{HookScene, Scene};
+
+pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
+    scene.active().flat_map(|seen| of_hook(scene, seen)).collect()
+}
+
+/// The syntax errors of one hook's command, scripts and module.
+pub(super) fn of_hook(scene: &Scene<'_>, seen: &HookScene<'_>) -> Vec<Finding> {
+    let hook = seen.hook;
+    let own = match &hook.action {
+        // A module that is trusted was loaded, which reports its errors.
+        Action::Module(path) if !hook.trust.allows() => module(scene, hook, path),
+        // A plugin's command has variables in a syntax of its own.
+        Action::Shell(line) if hook.dialect != DialectId::Xcode => command(scene, hook, line),
+        _ => None,
+    };
+    let scripts = seen.commands.iter().filter_map(|command| command.script.as_ref());
+    own.into_iter().chain(scripts.filter_map(|script| of_script(scene, hook, script))).collect()
+}
+
+/// Parses a shell's code.
+pub(super) fn parse_shell(text: &str) -> Option<Tree> {
+    parse(tree_sitter_bash::LANGUAGE.into(), text)
+}
+
+/// Parses Python's code.
+pub(super) fn parse_python(text: &str) -> Option<Tree> {
+    parse(tree_sitter_python::LANGUAGE.into(), text)
+}
+
+fn parse(language: Language, text: &str) -> Option<Tree> {
+    let mut parser = Parser::new();
+    parser.set_language(&language).ok()?;
+    parser.parse(text, None)
+}
+
+/// The language of a script as far as it can be parsed.
+pub(super) fn language_of(script: &ScriptUse, text: &str) -> Option<Interpreter> {
+    match script.runner {
+        Runner::Given(interpreter) => Some(interpreter),
+        Runner::Itself => match named_interpreter(text) {
+            Some(name) => Interpreter::of_program(name),
+            None => Interpreter::of_ending(&script.path),
+        },
+    }
+}
+
+fn of_script(scene: &Scene<'_>, hook: &Hook, script: &ScriptUse) -> Option<Finding> {
+    let text = scene.text(&script.path)?;
+    // Line ends have a finding of their own, behind which every line would be an error.
+    if text.contains("\r\n") {
+        return None;
+    }
+    let (span, expected) = match language_of(script, &text)? {
+        Interpreter::Shell => first_error(&parse_shell(&text)?)?,
+        Interpreter::Python => first_error(&parse_python(&text)?)?,
+        Interpreter::JavaScript => {
+            let failure = hookrail_js::check_script_syntax(&script.path, &text).err()?;
+            return Some(Finding::new(about_failure(hook, &script.path, &text, &failure)));
+        }
+        Interpreter::Other => return None,
+    };
+    let message = match expected {
+        Some(expected) => format!("hook `{hook}` cannot run this script: `{expected}` is missing"),
+        None => format!("hook `{hook}` cannot run this script: syntax error"),
+    };
+    let diagnostic = Diagnostic::new(Code::ScriptSyntax, message).at(Location::in_text(&script.path, &text, span));
+    Some(Finding::new(diagnostic.hint("correct the script at this place, or a little before it")))
+}
+
+fn module(scene: &Scene<'_>, hook: &Hook, path: &Path) -> Option<Finding> {
+    let text = scene.text(path)?;
+    let failure = hookrail_js::check_module_syntax(path, &text).err()?;
+    Some(Finding::new(about_failure(hook, path, &text, &failure)))
+}
+
+fn about_failure(hook: &Hook, path: &Path, text: &str, failure: &LoadFailure) -> Diagnostic {
+    let message = format!("hook `{hook}` cannot be loaded: {}", failure.message);
+    let place = failure.place.as_ref().map(|place| {
+        let line = usize::try_from(place.line.saturating_sub(1)).unwrap_or(0);
+        let column = usize::try_from(place.column.saturating_sub(1)).unwrap_or(0);
+        let begins: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
+        let ahead: usize = text.get(begins..).unwrap_or_default().chars().take(column).map(char::len_utf8).sum();
+        Location::in_text(path, text, begins + ahead..begins + ahead)
+    });
+    let location = place.unwrap_or_else(|| Location::whole_file(path));
+    Diagnostic::new(Code::ScriptSyntax, message).at(location).hint("correct the file at this place")
+}
+
+fn command(scene: &Scene<'_>, hook: &Hook, line: &str) -> Option<Finding> {
+    let (span, expected) = first_error(&parse_shell(line)?)?;
+    let message = match expected {
+        Some(expected) => format!("the command of hook `{hook}` is not valid for a shell: `{expected}` is missing"),
+        None => {
+            let rest: String = line.get(span.start..).unwrap_or_default().chars().take(20).collect();
+            format!("the command of hook `{hook}` is not valid for a shell near `{rest}`")
+        }
+    };
+    let diagnostic = scene.about_key(hook, "command", Code::ScriptSyntax, message);
+    Some(Finding::new(diagnostic.hint("check its quotes and brackets, or put the code into a script")))
+}
+
+/// The first error of a tree, and the token that is missing if the parser knows it.
+fn first_error(tree: &Tree) -> Option<(Range<usize>, Option<String>)> {
+    if !tree.root_node().has_error() {
+        return None;
+    }
+    let first =
+        nodes(tree).filter(|node: &Node<'_>| node.is_error() || node.is_missing()).min_by_key(Node::start_byte)?;
+    let expected = first.is_missing().then(|| first.kind().to_owned());
+    // An error may span the rest of the file; its beginning is what helps.
+    let start = first.start_byte();
+    Some((start..first.end_byte().min(start + 1).max(start), expected))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn valid_scripts_have_no_error() {
+        for text in [
+            "#!/bin/sh\nset -eu\ninput=$(cat)\ncase $input in\n  *secret*) echo no >&2; exit 2 ;;\nesac\n",
+            "#!/bin/bash\nif [[ \"$x\" =~ ^a(b|c)+$ ]]; then echo \"${x//a/b}\"; fi\n",
+            "cat <<EOF\n{\"decision\": \"$1\"}\nEOF\nfor i in a b; do printf '%s' \"$i\"; done\n",
+            "a=(1 2 3)\necho \"${a[@]}\" | while read -r l; do ((n++)); done < <(ls)\n",
+        ] {
+            assert_eq!(first_error(&parse_shell(text).unwrap()), None, "{text}");
+        }
+        let python = "#!/usr/bin/env python3\nimport json, sys\ndata = json.load(sys.stdin)\n\
+            match data:\n    case {'a': b} if b > 1:\n        print(f\"{b!r:>{10}}\")\n\
+            async def f(*, x: int = 1) -> None:\n    async with x as y, z:\n        pass\n";
+        assert_eq!(first_error(&parse_python(python).unwrap()), None);
+    }
+
+    #[test]
+    fn errors_have_their_place() {
+        for text in ["if true; then\n  echo\n", "echo \"a\n", "case x in\n", "f() {\n"] {
+            assert!(first_error(&parse_shell(text).unwrap()).is_some(), "{text}");
+        }
+        for text in ["def f(:\n    pass\n", "print(\"a\"\n", "if x\n    pass\n"] {
+            assert!(first_error(&parse_python(text).unwrap()).is_some(), "{text}");
+        }
+    }
+}

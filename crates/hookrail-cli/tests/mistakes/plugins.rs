@@ -1,0 +1,117 @@
+//! Mistakes in plugins and modules.
+
+use crate::row::Row;
+use crate::row::Told::{Code, Nothing};
+
+const MANIFEST: &str =
+    r#"{"schemaVersion": "1", "name": "sample", "version": "1.0.0", "description": "A sample", "author": "a"}"#;
+
+fn plugin(name: &'static str, hooks: &str, check: &'static str, told: crate::row::Told) -> Row {
+    Row::new(name, Some(check), told)
+        .file(".x-code/plugins/sample/.x-code-plugin/plugin.json", MANIFEST)
+        .file(".x-code/plugins/sample/hooks/hooks.json", hooks)
+}
+
+pub(crate) fn rows() -> Vec<Row> {
+    vec![
+        plugin(
+            "a plugin in the format of Claude Code",
+            r#"{"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "true"}]}]}"#,
+            "plugin-foreign-format",
+            Code("plugin-foreign-format"),
+        ),
+        plugin(
+            "events under an outer `hooks` key in a plugin",
+            r#"{"hooks": {"PreToolUse": [{"command": "true"}]}}"#,
+            "plugin-hooks-wrapped",
+            Code("plugin-hooks-wrapped"),
+        ),
+        plugin(
+            "the event `BeforeTool` in a plugin",
+            r#"{"BeforeTool": [{"command": "true"}]}"#,
+            "unknown-event",
+            Code("unknown-event"),
+        ),
+        plugin(
+            "a timeout with a unit in a plugin",
+            r#"{"PreToolUse": [{"command": "true", "timeout": "5s"}]}"#,
+            "timeout-rejected",
+            Code("timeout-rejected"),
+        ),
+        plugin(
+            "a timeout above the limit of plugins",
+            r#"{"PreToolUse": [{"command": "true", "timeout": 60000}]}"#,
+            "timeout-clamped",
+            Code("timeout-clamped"),
+        ),
+        plugin(
+            "the variable `${pluginDr}` in a plugin",
+            r#"{"PreToolUse": [{"command": "cat ${pluginDr}/x"}]}"#,
+            "variable-unknown",
+            Code("variable-unknown"),
+        ),
+        plugin(
+            "the matcher `write_file` in a plugin",
+            r#"{"PreToolUse": [{"matcher": "write_file", "command": "true"}]}"#,
+            "matcher-no-tool",
+            Nothing,
+        ),
+        plugin(
+            "a plugin that refuses with 2",
+            r#"{"PreToolUse": [{"command": "echo no >&2; exit 2"}]}"#,
+            "exit-status-as-policy",
+            Code("exit-status-without-meaning"),
+        ),
+        plugin(
+            "a script of a plugin that does not exist",
+            r#"{"PreToolUse": [{"command": "${pluginDir}/guard.sh"}]}"#,
+            "script-missing",
+            Code("command-not-found"),
+        ),
+    ]
+}
+
+fn module(name: &'static str, text: &str, check: Option<&'static str>, told: crate::row::Told) -> Row {
+    Row::new(name, check, told).file(".xcsh/hooks/guard.ts", text)
+}
+
+pub(crate) fn modules() -> Vec<Row> {
+    let shadowing = "export default (pi) => pi.on('tool_call', () => undefined);\n";
+    vec![
+        module(
+            "a syntax error in a module",
+            "export default (pi) => {\n  pi.on(;\n};\n",
+            Some("script-syntax"),
+            Code("module-load"),
+        ),
+        module(
+            "the function `pi.onn`",
+            "export default (pi) => pi.onn('tool_call', () => undefined);\n",
+            None,
+            Code("module-load"),
+        ),
+        module("a module without a default export", "export const x = 1;\n", None, Code("module-load")),
+        module(
+            "the event `tool_cal` in a module",
+            "export default (pi) => pi.on('tool_cal', () => undefined);\n",
+            None,
+            Code("module-event"),
+        ),
+        module(
+            "a module that returns `decision`",
+            "export default (pi) => pi.on('tool_call', () => ({ decision: 'deny' }));\n",
+            None,
+            Code("answer-unknown-field"),
+        ),
+        module(
+            "a module that throws",
+            "export default (pi) => pi.on('tool_result', () => { throw new Error('no'); });\n",
+            None,
+            Code("hook-threw"),
+        )
+        .fires(&["AfterTool", "--tool", "write_file", "--tool-response", r#"{"llmContent": "ok"}"#]),
+        Row::new("two files with one name in folders of modules", Some("hook-shadowed"), Nothing)
+            .file(".xcsh/hooks/pre/write.sh", shadowing)
+            .file(".claude/hooks/pre/write.sh", shadowing),
+    ]
+}

@@ -1,0 +1,131 @@
+//! Mistakes in commands and in the scripts they run.
+
+use crate::row::Row;
+use crate::row::Told::{Code, Nothing};
+
+pub(crate) fn rows() -> Vec<Row> {
+    let unclosed = "if true; then\n  echo\n";
+    vec![
+        Row::command(
+            "a script that does not exist",
+            "./hooks/gaurd.sh",
+            Some("script-missing"),
+            Code("command-not-found"),
+        )
+        .program("hooks/guard.sh", "#!/bin/sh\n"),
+        Row::command(
+            "a Python script that does not exist",
+            "python3 hooks/missing.py",
+            Some("script-missing"),
+            Code("exit-status-of-interpreter"),
+        ),
+        Row::command(
+            "a shell script that does not exist",
+            "dash hooks/missing.sh",
+            Some("script-missing"),
+            Code("exit-status-of-interpreter"),
+        ),
+        Row::command("a folder in place of a script", "./hooks", Some("script-missing"), Code("command-not-runnable"))
+            .file("hooks/a.sh", "true\n"),
+        Row::command(
+            "a script that is not executable",
+            "./guard.sh",
+            Some("script-not-executable"),
+            Code("command-not-runnable"),
+        )
+        .file("guard.sh", "#!/bin/sh\ntrue\n"),
+        Row::command(
+            "Windows line ends in the first line",
+            "./guard.sh",
+            Some("script-line-endings"),
+            Code("command-not-found"),
+        )
+        .program("guard.sh", "#!/bin/sh\r\ntrue\r\n"),
+        Row::command("Windows line ends in a script for `sh`", "sh guard.sh", Some("script-line-endings"), Nothing)
+            .file("guard.sh", "true\r\n"),
+        Row::command(
+            "an interpreter that does not exist",
+            "./guard.sh",
+            Some("script-interpreter"),
+            Code("command-not-found"),
+        )
+        .program("guard.sh", "#!/usr/bin/bahs\ntrue\n"),
+        Row::command(
+            "an interpreter that `env` does not find",
+            "./guard.py",
+            Some("script-interpreter"),
+            Code("command-not-found"),
+        )
+        .program("guard.py", "#!/usr/bin/env pyhton3\nprint()\n"),
+        Row::command("a first line without a full path", "./guard.py", Some("script-interpreter"), Nothing)
+            .program("guard.py", "#!python3\n"),
+        Row::command("a Python script without a first line", "./guard.py", Some("script-interpreter"), Nothing)
+            .program("guard.py", "print()\n"),
+        Row::command(
+            "a Python script with the first line of a shell",
+            "./guard.py",
+            Some("script-interpreter"),
+            Nothing,
+        )
+        .program("guard.py", "#!/bin/sh\ntrue\n"),
+        Row::command(
+            "a program that is not installed",
+            "no-such-checker --fast",
+            Some("program-missing"),
+            Code("command-not-found"),
+        ),
+        Row::command(
+            "a program in the project without `./`",
+            "guard.sh",
+            Some("program-missing"),
+            Code("command-not-found"),
+        )
+        .program("guard.sh", "#!/bin/sh\n"),
+        Row::command("a tool inside a script that is not installed", "./guard.sh", None, Code("silent-failure"))
+            .program("guard.sh", "#!/bin/sh\nno-such-checker\nexit 0\n"),
+        Row::command(
+            "a syntax error in a shell script",
+            "dash guard.sh",
+            Some("script-syntax"),
+            Code("exit-status-of-interpreter"),
+        )
+        .file("guard.sh", unclosed),
+        Row::command(
+            "a syntax error in a Python script",
+            "python3 guard.py",
+            Some("script-syntax"),
+            Code("hook-exited"),
+        )
+        .file("guard.py", "import sys\nprint(\"a\"\n"),
+        Row::command("a syntax error in a script for Node", "node guard.mjs", Some("script-syntax"), Nothing)
+            .file("guard.mjs", "const a = ;\n"),
+        Row::command("a quote that is not closed in a command", "echo \"a", Some("script-syntax"), Nothing),
+        Row::command("a variable without quotes", "sh $HOME/guard.sh", Some("variable-unquoted"), Nothing)
+            .home("guard.sh", "true\n"),
+        Row::command(
+            "a command that refuses with 1",
+            "echo 'no secrets' >&2; exit 1",
+            Some("exit-status-as-policy"),
+            Code("hook-exited"),
+        ),
+        Row::command(
+            "a shell script that refuses with 1",
+            "./guard.sh",
+            Some("exit-status-as-policy"),
+            Code("hook-exited"),
+        )
+        .program("guard.sh", "#!/bin/sh\necho 'no secrets' >&2\nexit 1\n"),
+        Row::command(
+            "a Python script that refuses with 1",
+            "python3 guard.py",
+            Some("exit-status-as-policy"),
+            Code("hook-exited"),
+        )
+        .file("guard.py", "import sys\nsys.exit(1)\n"),
+        Row::new("a hook of the user that runs a file of the project", Some("reads-project"), Nothing).home(
+            ".llxprt/settings.json",
+            "{\n  \"hooksConfig\": {\"enabled\": true},\n  \"hooks\": {\"BeforeTool\": [{\"hooks\": \
+                [{\"type\": \"command\", \"name\": \"lint\", \"command\": \"make lint\"}]}]}\n}\n",
+        ),
+    ]
+}
