@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use hookrail::Hook;
 
 use super::Finding;
-use super::entry::EntryPlaces;
 use super::scene::Scene;
 use crate::cmd::write_atomically;
 
@@ -36,7 +35,7 @@ impl Fix {
     /// Replaces the value of a key in a hook's entry by other JSON.
     pub(super) fn replace_value(scene: &Scene<'_>, hook: &Hook, key: &str, json: &str) -> Option<Self> {
         let origin = &hook.origin.location;
-        let span = EntryPlaces::find(&scene.text(&origin.file)?, &origin.span)?.value(key)?;
+        let span = scene.value_span(hook, key)?;
         Some(Self::Edit { file: origin.file.to_path_buf(), span, text: json.to_owned() })
     }
 
@@ -44,7 +43,7 @@ impl Fix {
     pub(super) fn replace_text(scene: &Scene<'_>, hook: &Hook, key: &str, old: &str, new: &str) -> Option<Self> {
         let origin = &hook.origin.location;
         let text = scene.text(&origin.file)?;
-        let span = EntryPlaces::find(&text, &origin.span)?.value(key)?;
+        let span = scene.value_span(hook, key)?;
         let written: String = serde_json::from_str(text.get(span)?).ok()?;
         let json = serde_json::to_string(new).ok()?;
         if written.trim() == old.trim() { Self::replace_value(scene, hook, key, &json) } else { None }

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io::Read as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -24,6 +25,7 @@ pub(super) struct Scene<'s> {
     pub(super) root: &'s Path,
     pub(super) hooks: Vec<HookScene<'s>>,
     texts: RefCell<HashMap<PathBuf, Option<Rc<str>>>>,
+    entries: RefCell<HashMap<PathBuf, EntryPlaces>>,
 }
 
 /// One hook with its commands.
@@ -35,7 +37,7 @@ pub(super) struct HookScene<'s> {
 impl<'s> Scene<'s> {
     pub(super) fn new(root: &'s Path, snapshot: &'s Snapshot) -> Self {
         let hooks = snapshot.hooks().iter().map(|hook| HookScene { hook, commands: commands_of(root, hook) }).collect();
-        Self { root, hooks, texts: RefCell::default() }
+        Self { root, hooks, texts: RefCell::default(), entries: RefCell::default() }
     }
 
     /// The hooks that are meant to run: those that a list or a switch turns off have no problem.
@@ -55,18 +57,22 @@ impl<'s> Scene<'s> {
     /// The place of a hook's value for a key; the place of its whole entry if it has none.
     pub(super) fn place_of(&self, hook: &Hook, key: &str) -> Location {
         let origin = &hook.origin.location;
-        let value = self.text(&origin.file).and_then(|text| {
-            let span = EntryPlaces::find(&text, &origin.span)?.value(key)?;
-            Some(Location::in_text(&origin.file, &text, span))
-        });
-        value.unwrap_or_else(|| origin.clone())
+        let value = self.value_span(hook, key).zip(self.text(&origin.file));
+        value.map_or_else(|| origin.clone(), |(span, text)| Location::in_text(&origin.file, &text, span))
     }
 
     /// Whether a hook's entry has a value for a key.
     pub(super) fn has_key(&self, hook: &Hook, key: &str) -> bool {
+        self.value_span(hook, key).is_some()
+    }
+
+    /// The span of a hook's value for a key.
+    pub(super) fn value_span(&self, hook: &Hook, key: &str) -> Option<Range<usize>> {
         let origin = &hook.origin.location;
-        let text = self.text(&origin.file);
-        text.is_some_and(|text| EntryPlaces::find(&text, &origin.span).is_some_and(|entry| entry.value(key).is_some()))
+        let text = self.text(&origin.file)?;
+        let mut entries = self.entries.borrow_mut();
+        let places = entries.entry(origin.file.to_path_buf()).or_insert_with(|| EntryPlaces::read(&text));
+        places.value(&origin.span, key)
     }
 
     /// A diagnostic about a hook's value for a key.

