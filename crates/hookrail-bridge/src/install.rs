@@ -10,7 +10,7 @@ mod places;
 
 pub use codex_trust::{CodexTrust, codex_trust};
 pub use edit::{EditError, Insertion, insert_entries, remove_entries};
-pub use entries::{Entry, InstallOptions, SettingsFile, SettingsSyntax, settings_files};
+pub use entries::{InstallOptions, SettingsEntry, SettingsFile, SettingsSyntax, settings_files};
 pub use places::{Locations, Scope, UnsupportedScope};
 
 /// Whether a command of a settings file calls the bridge.

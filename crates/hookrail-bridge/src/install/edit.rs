@@ -8,7 +8,7 @@ use jsonc_parser::common::Ranged as _;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
 use super::calls_bridge;
-use super::entries::{Entry, SettingsSyntax};
+use super::entries::{SettingsEntry, SettingsSyntax};
 
 /// Why a settings file cannot be edited.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -48,7 +48,7 @@ pub struct Insertion {
 /// The agent could not read the file, or `hooks` has another shape. Nothing is changed then.
 pub fn insert_entries(
     text: &str,
-    entries: &[Entry],
+    entries: &[SettingsEntry],
     syntax: SettingsSyntax,
 ) -> Result<(String, Vec<Insertion>), EditError> {
     let mut current = if text.trim().is_empty() { "{}\n".to_owned() } else { text.to_owned() };
@@ -128,7 +128,7 @@ fn member<'a, 'b>(object: &'b ast::Object<'a>, name: &str) -> Option<&'b ast::Va
     object.properties.iter().find(|property| property.name.as_str() == name).map(|property| &property.value)
 }
 
-fn insertion_for(text: &str, entry: &Entry) -> Result<Option<Insertion>, EditError> {
+fn insertion_for(text: &str, entry: &SettingsEntry) -> Result<Option<Insertion>, EditError> {
     let root = root(text)?;
     let unit = indentation(text, &root);
     let value = |depth: usize| indented(&entry.value, &unit, depth);
@@ -245,12 +245,12 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    fn entry(event: &'static str, command: &str) -> Entry {
+    fn entry(event: &'static str, command: &str) -> SettingsEntry {
         let value = json!({ "hooks": [{ "command": command, "type": "command" }] });
-        Entry { event, value, command: command.to_owned() }
+        SettingsEntry { event, value, command: command.to_owned() }
     }
 
-    fn entries() -> Vec<Entry> {
+    fn entries() -> Vec<SettingsEntry> {
         vec![
             entry("PreToolUse", "/bin/hookrail bridge claude"),
             entry("Stop", "/bin/hookrail bridge claude --event Stop"),
