@@ -60,7 +60,7 @@ pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
     exit
 }
 
-/// Returns what loading found and the outcome does not say. All of it with every event would hide what the event came to.
+/// Returns what loading found and the outcome does not say. All of it with every event would hide the outcome.
 fn new_findings(outcome: &Outcome, system: &HookSystem) -> Vec<Diagnostic> {
     let snapshot = system.snapshot();
     snapshot.diagnostics().iter().filter(|finding| !outcome.diagnostics.contains(finding)).cloned().collect()
