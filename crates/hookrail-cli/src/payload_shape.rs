@@ -130,10 +130,14 @@ pub(crate) fn report_fields(kind: EventKind, event_name: &str, fields: &JsonObje
             columns().any(|column| column.name == event_name && has(column))
         }
     };
-    for field in spec.fields.iter().filter(|field| field.needed && is_wanted(field.name)) {
+    // A matcher that is compared with nothing never matches, so the event would miss its hooks.
+    let is_subject = |name: &str| spec.subject == Some(name);
+    let is_needed = |field: &hookrail::event::FieldSpec| field.needed || is_subject(field.name);
+    for field in spec.fields.iter().filter(|field| is_needed(field) && is_wanted(field.name)) {
+        let non_empty = field.non_empty || is_subject(field.name);
         let message = match fields.get(field.name) {
             None => format!("`{}` is missing; hooks of {} rely on it", field.name, spec.name),
-            Some(value) if field.non_empty && value.as_str().is_some_and(|text| text.is_empty()) => {
+            Some(value) if non_empty && value.as_str().is_some_and(|text| text.is_empty()) => {
                 format!("`{}` is empty; hooks of {} rely on it", field.name, spec.name)
             }
             Some(_) => continue,
@@ -185,5 +189,14 @@ mod tests {
             "{wrong:?}"
         );
         assert!(report(r#"{"tool_name":"","tool_input":{}}"#)[0].contains("is empty"));
+        for (text, expected) in [("{}", "missing"), (r#"{"source":""}"#, "empty")] {
+            let members = Json::parse(text).unwrap().as_object().unwrap();
+            let findings = report_fields(EventKind::SessionStart, "SessionStart", &members);
+            assert!(findings[0].message.contains(&format!("`source` is {expected}")), "{findings:?}");
+            assert!(
+                report_fields(EventKind::SessionStart, "session_start", &members).is_empty(),
+                "modules have no source"
+            );
+        }
     }
 }

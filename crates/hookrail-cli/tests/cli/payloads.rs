@@ -63,9 +63,16 @@ fn a_response_in_place_of_the_model_is_not_called_allowed() {
 
 #[test]
 fn a_session_end_hook_that_a_host_would_end_is_warned_about() {
+    // A settings file's hook takes the time it needs: an agent waits for it.
     let sandbox = Sandbox::with_hook("SessionEnd", "sleep 1.7");
+    let plugin = sandbox.project.join(".x-code/plugins/slow");
+    std::fs::create_dir_all(&plugin).unwrap();
+    let manifest = r#"{"name":"slow","version":"1.0.0","hooks":{"SessionEnd":[{"command":"sleep 1.7"}]}}"#;
+    std::fs::write(plugin.join("plugin.json"), manifest).unwrap();
     let outcome = sandbox.run(&["fire", "SessionEnd", "--trust-project", "--json"]).ends_with(0).json();
-    assert!(outcome["diagnostics"][0]["message"].as_str().unwrap().contains("after 1.5 s"), "{outcome}");
+    let warnings = outcome["diagnostics"].as_array().unwrap();
+    assert_eq!(warnings.len(), 1, "{outcome}");
+    assert!(warnings[0]["message"].as_str().unwrap().contains("an agent that ends waits 1500 ms"), "{outcome}");
 }
 
 #[test]
