@@ -95,3 +95,23 @@ fn a_process_that_a_module_leaves_running_is_reported_when_it_is_cut_off() {
         ran.stderr
     );
 }
+
+#[test]
+fn what_a_hook_of_one_dialect_received_lacks_nothing() {
+    let sandbox = Sandbox::new();
+    for (event, payload) in [
+        (
+            "SessionStart",
+            r#"{"event":"SessionStart","session":{"cwd":"","modelId":"m"},"plugin":{"id":"p","dir":"/d"}}"#,
+        ),
+        (
+            "session_before_compact",
+            r#"{"type":"session_before_compact","preparation":{},"branchEntries":[],"signal":{}}"#,
+        ),
+    ] {
+        let outcome = sandbox.run(&["fire", event, "--json", "--payload", payload]).ends_with(0).json();
+        assert_eq!(outcome["diagnostics"], serde_json::json!([]), "{payload}");
+    }
+    let neutral = sandbox.run(&["fire", "SessionStart", "--json", "--payload", r#"{"source":""}"#]).ends_with(0).json();
+    assert!(neutral["diagnostics"][0]["message"].as_str().unwrap().contains("`source` is empty"), "{neutral}");
+}
