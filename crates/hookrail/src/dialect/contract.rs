@@ -128,6 +128,10 @@ pub(crate) trait Protocol: Dialect + 'static {
     /// Makes an answer of a raw end, and an effect of a failure.
     fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reply<Self::Answer>;
 
+    /// Replaces the tool input that an answer rewrites, if it rewrites one and `settle` has another: that is how the several
+    /// names of one argument are kept in step.
+    fn settle_tool_input(answer: &mut Self::Answer, settle: &dyn Fn(&Json) -> Option<Json>);
+
     /// Applies one answer's rewrite to the event, as the stage wants it, and says whether a chain goes on.
     fn pass_on(event: &mut Event, stage: Stage, reply: &Reply<Self::Answer>) -> Flow;
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::{Dialect, DialectId, Flow, FoldContext, Folded, LoadContext, LoadMemory, Loaded, Protocol, Reply};
 use crate::event::{Column, Event, EventKind, Stage};
 use crate::hook::{Hook, OnFailure};
+use crate::json::Json;
 use crate::matcher::Matcher;
 use crate::outcome::{Decision, Effects, EndKind};
 use crate::run::{RawEnd, RunEnd, RunInput};
@@ -53,6 +54,12 @@ impl Protocol for Native {
         Reply::new(hook, end, kind, decision, answer)
     }
 
+    fn settle_tool_input(answer: &mut Effects, settle: &dyn Fn(&Json) -> Option<Json>) {
+        if let Some(settled) = answer.tool_input.as_ref().and_then(settle) {
+            answer.tool_input = Some(settled);
+        }
+    }
+
     fn pass_on(event: &mut Event, _stage: Stage, reply: &Reply<Effects>) -> Flow {
         if let Some(effects) = &reply.answer {
             apply(event, effects);
@@ -95,6 +102,6 @@ fn apply(event: &mut Event, effects: &Effects) {
         }
     }
     if let Some(prompt) = prompt {
-        event.set("prompt", crate::json::Json::string(prompt));
+        event.set("prompt", Json::string(prompt));
     }
 }
