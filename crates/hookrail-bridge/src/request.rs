@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use hookrail::payload::ToolResponse;
-use hookrail::{Event, EventKind, Json, JsonObject};
+use hookrail::{Event, EventKind, Json, JsonKind, JsonObject};
 
 use crate::Agent;
 use crate::events::AgentEvent;
@@ -347,9 +347,10 @@ impl Reader<'_> {
         }
     }
 
-    /// Copies fields, under their neutral names.
+    /// Copies fields, under their neutral names. What is null is not there.
     fn copy(&self, event: Event, fields: &[(&str, &str)]) -> Event {
-        fields.iter().fold(event, |event, (neutral, own)| match self.members.get(own) {
+        let given = |own: &str| self.members.get(own).filter(|value| value.kind() != JsonKind::Null);
+        fields.iter().fold(event, |event, (neutral, own)| match given(own) {
             Some(value) => event.with(*neutral, value.clone()),
             None => event,
         })

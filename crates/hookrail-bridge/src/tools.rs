@@ -216,11 +216,14 @@ fn renamed(members: &JsonObject, pairs: &[(&'static str, &'static str)]) -> Json
     renamed.collect::<JsonObject>().to_json()
 }
 
-/// The names of a neutral tool in the dialects, for the engine. A tool that is not in the table has none of its own.
+/// The names of all neutral tools in the dialects, for the engine. Every other tool has the same name everywhere.
 #[must_use]
-pub fn dialect_names(name: &str) -> ToolNames {
-    let names = ToolNames::new(name);
-    let Some(tool) = TOOLS.iter().find(|tool| tool.name == name) else { return names };
+pub fn all_dialect_names() -> Vec<ToolNames> {
+    TOOLS.iter().map(dialect_names).collect()
+}
+
+fn dialect_names(tool: &Tool) -> ToolNames {
+    let names = ToolNames::new(tool.name);
     let pairs = |of: fn(&Argument) -> &'static str| -> Vec<(&'static str, &'static str)> {
         tool.arguments
             .iter()

@@ -3,6 +3,8 @@
 //!
 //! Undeclared names pass unchanged. Nothing here knows what a tool does or how a dialect writes it down.
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use crate::dialect::registry::DialectId;
 use crate::event::Event;
 use crate::json::{Json, JsonObject};
@@ -14,21 +16,57 @@ use crate::json::{Json, JsonObject};
 ///
 /// let names = ToolNames::new("write_file").in_dialect(DialectId::Xcode, "writeFile", [("path", "filePath")]);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "WrittenToolNames")]
 pub struct ToolNames {
     /// The host's name for it.
     pub name: String,
     dialects: Vec<DialectNames>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 struct DialectNames {
+    #[serde(serialize_with = "write_dialect", deserialize_with = "read_dialect")]
     dialect: DialectId,
     name: String,
     /// The host's name of an argument, and the dialect's.
+    #[serde(default)]
     arguments: Vec<(String, String)>,
     /// Arguments with more than one name: the dialect's own first, then the others.
+    #[serde(default)]
     aliases: Vec<Vec<String>>,
+}
+
+/// The names as they were written, which may contradict each other.
+#[derive(Deserialize)]
+struct WrittenToolNames {
+    name: String,
+    #[serde(default)]
+    dialects: Vec<DialectNames>,
+}
+
+impl From<WrittenToolNames> for ToolNames {
+    fn from(written: WrittenToolNames) -> Self {
+        written.dialects.iter().fold(
+            Self::new(written.name),
+            |names, DialectNames { dialect, name, arguments, aliases }| {
+                let pairs = arguments.iter().map(|(host, theirs)| (host.as_str(), theirs.as_str()));
+                let names = names.in_dialect(*dialect, name, pairs);
+                aliases.iter().filter_map(|names| names.split_first()).fold(names, |names, (first, others)| {
+                    names.aliases_in_dialect(*dialect, first, others.iter().map(String::as_str))
+                })
+            },
+        )
+    }
+}
+
+fn write_dialect<S: Serializer>(dialect: &DialectId, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(dialect.name())
+}
+
+fn read_dialect<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DialectId, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    DialectId::from_name(&name).ok_or_else(|| serde::de::Error::custom("unknown dialect"))
 }
 
 impl ToolNames {
