@@ -15,6 +15,8 @@ pub(crate) enum Hooks {
     Llxprt,
     Xcode,
     Xcsh,
+    /// All three dialects, one after the other.
+    Chain,
 }
 
 /// What a hook wants.
@@ -26,6 +28,10 @@ pub(crate) enum Wish {
     Replace,
     Context,
     Stop,
+    /// The second dialect changes what the first one made, and the third is asked about that.
+    Chain,
+    /// A block holds after the model went into a folder that it made look like a project.
+    ChangedDirectory,
     /// No hook's: the settings are as before after an uninstallation.
     Uninstall,
 }
@@ -42,13 +48,14 @@ pub(crate) enum Cell {
 }
 
 impl Hooks {
-    pub(crate) const ALL: [Self; 3] = [Self::Llxprt, Self::Xcode, Self::Xcsh];
+    pub(crate) const ALL: [Self; 4] = [Self::Llxprt, Self::Xcode, Self::Xcsh, Self::Chain];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Llxprt => "llxprt",
             Self::Xcode => "xcode",
             Self::Xcsh => "xcsh",
+            Self::Chain => "chain",
         }
     }
 
@@ -58,13 +65,14 @@ impl Hooks {
             Self::Llxprt => &[Wish::Block, Wish::Allow, Wish::Rewrite, Wish::Context, Wish::Stop, Wish::Uninstall],
             Self::Xcode => &[Wish::Block, Wish::Allow, Wish::Rewrite, Wish::Replace, Wish::Context, Wish::Uninstall],
             Self::Xcsh => &[Wish::Block, Wish::Allow, Wish::Replace, Wish::Uninstall],
+            Self::Chain => &[Wish::Block, Wish::Allow, Wish::Chain, Wish::ChangedDirectory, Wish::Uninstall],
         }
     }
 
     /// Where the agent is started. Guards of the project must hold below its root too.
     fn start(self, project: &Path) -> PathBuf {
         match self {
-            Self::Llxprt | Self::Xcode => project.to_owned(),
+            Self::Llxprt | Self::Xcode | Self::Chain => project.to_owned(),
             Self::Xcsh => project.join("sub"),
         }
     }
@@ -79,6 +87,8 @@ impl Wish {
             Self::Replace => "replace",
             Self::Context => "context",
             Self::Stop => "stop",
+            Self::Chain => "chain",
+            Self::ChangedDirectory => "cd",
             Self::Uninstall => "uninstall",
         }
     }
@@ -93,17 +103,19 @@ const SHELL: usize = 3;
 const COMMAND: &str = "printf result-%d 42";
 const OUTPUT: &str = "result-42";
 
-fn script(agent: Agent, folder: &Path) -> Script {
+/// Makes a folder look like a project without hooks and goes into it. Claude Code stays there.
+const AWAY: &str = "mkdir -p away/.llxprt && echo '{}' > away/.llxprt/settings.json && cd away && pwd";
+
+fn script(agent: Agent, hooks: Hooks, folder: &Path) -> Script {
     let write = |name: &str, content: &str| Step::call(agent.write(&folder.join(name), content));
-    let steps = vec![
-        write("deploy.key", "key"),
-        write("plain.txt", "plain"),
-        write("draft.txt", "DRAFT"),
-        Step::call(agent.shell(COMMAND)),
-        write("halt.txt", "HALT"),
-        write("after.txt", "after"),
-        Step::text("all done"),
-    ];
+    let mut steps = vec![write("deploy.key", "key"), write("plain.txt", "plain"), write("draft.txt", "DRAFT")];
+    steps.extend(match hooks {
+        Hooks::Llxprt | Hooks::Xcode | Hooks::Xcsh => {
+            [Step::call(agent.shell(COMMAND)), write("halt.txt", "HALT"), write("after.txt", "after")]
+        }
+        Hooks::Chain => [Step::call(agent.shell(AWAY)), write("away.key", "key"), write("after.txt", "after")],
+    });
+    steps.push(Step::text("all done"));
     Script { steps, side: "ok".to_owned() }
 }
 
@@ -119,7 +131,7 @@ struct Traces<'a> {
 pub(crate) fn run(agent: Agent, hooks: Hooks, lab: &Lab<'_>) -> Result<Vec<(Wish, Cell)>, Error> {
     let folder = hooks.start(&lab.project());
     let log = fs::File::create(lab.root().join("requests.jsonl"))?;
-    let server = ModelServer::start(script(agent, &folder), Some(log))?;
+    let server = ModelServer::start(script(agent, hooks, &folder), Some(log))?;
     lab.write_user_files(agent, server.port())?;
     let before = lab.snapshot()?;
     lab.hookrail(&["trust", "grant", "--yes", "--project", &lab.project().to_string_lossy()])?;
@@ -137,7 +149,9 @@ pub(crate) fn run(agent: Agent, hooks: Hooks, lab: &Lab<'_>) -> Result<Vec<(Wish
         let cell = match wish {
             Wish::Block => traces.blocked(),
             Wish::Allow => traces.allowed(),
-            Wish::Rewrite => traces.rewritten(),
+            Wish::Rewrite => traces.rewritten(&traces.said("final by")),
+            Wish::Chain => traces.rewritten("changed twice by chain"),
+            Wish::ChangedDirectory => traces.blocked_away(),
             Wish::Replace => traces.replaced(),
             Wish::Context => traces.told(),
             Wish::Stop => traces.stopped(),
@@ -213,6 +227,20 @@ impl Traces<'_> {
         }
     }
 
+    fn blocked_away(&self) -> Cell {
+        if !self.folder.join("away/.llxprt/settings.json").exists() {
+            return Cell::Failed("the model did not change its directory".to_owned());
+        }
+        if ["away.key", "away/away.key"].iter().any(|name| self.file(name).is_some()) {
+            return Cell::Failed("the file was written".to_owned());
+        }
+        if !self.model_saw(SHELL + 2, &self.said("no key files, says")) {
+            return Cell::Failed("the model was not given the reason".to_owned());
+        }
+        let written = ["after.txt", "away/after.txt"].iter().any(|name| self.file(name).as_deref() == Some("after"));
+        if written { Cell::Honoured } else { Cell::Failed("nothing else can be written any more".to_owned()) }
+    }
+
     fn allowed(&self) -> Cell {
         match self.file("plain.txt").as_deref() {
             Some("plain") => Cell::Honoured,
@@ -220,11 +248,10 @@ impl Traces<'_> {
         }
     }
 
-    fn rewritten(&self) -> Cell {
-        let text = self.said("final by");
+    fn rewritten(&self, text: &str) -> Cell {
         match (self.file("draft.txt"), self.agent) {
             (Some(found), _) if found == text => Cell::Honoured,
-            (None, Agent::Qwen) if self.model_saw(REWRITTEN + 1, &text) => Cell::Replaced("denied, with advice"),
+            (None, Agent::Qwen) if self.model_saw(REWRITTEN + 1, text) => Cell::Replaced("denied, with advice"),
             (found, _) => Cell::Failed(format!("the file holds {found:?}")),
         }
     }
