@@ -157,7 +157,7 @@ fn by_agent_name(agent: Agent, name: &str) -> Option<&'static Tool> {
 
 /// A tool call in the neutral vocabulary, with the way back.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ToolCall {
+pub struct AgentToolCall {
     agent: Agent,
     /// The agent's name for the tool.
     pub agent_name: String,
@@ -169,7 +169,7 @@ pub struct ToolCall {
     pub input: Json,
 }
 
-impl ToolCall {
+impl AgentToolCall {
     /// Reads a call in an agent's words.
     #[must_use]
     pub fn read(agent: Agent, agent_name: &str, agent_input: Json) -> Self {
@@ -219,10 +219,16 @@ fn renamed(members: &JsonObject, pairs: &[(&'static str, &'static str)]) -> Json
 /// The names of all neutral tools in the dialects, for the engine. Every other tool has the same name everywhere.
 #[must_use]
 pub fn all_dialect_names() -> Vec<ToolNames> {
-    TOOLS.iter().map(dialect_names).collect()
+    TOOLS.iter().map(names_of_tool).collect()
 }
 
-fn dialect_names(tool: &Tool) -> ToolNames {
+/// The names of one neutral tool in the dialects. A tool that is not in the table has none of its own.
+#[must_use]
+pub fn dialect_names(name: &str) -> ToolNames {
+    TOOLS.iter().find(|tool| tool.name == name).map_or_else(|| ToolNames::new(name), names_of_tool)
+}
+
+fn names_of_tool(tool: &Tool) -> ToolNames {
     let names = ToolNames::new(tool.name);
     let pairs = |of: fn(&Argument) -> &'static str| -> Vec<(&'static str, &'static str)> {
         tool.arguments
@@ -280,7 +286,7 @@ mod tests {
             (Pi, "bash", r#"{"command":"ls"}"#, ("run_shell_command", r#"{"command":"ls"}"#)),
             (Codex, "mcp__a__b", r#"{"path":1}"#, ("mcp__a__b", r#"{"path":1}"#)),
         ] {
-            let call = ToolCall::read(agent, name, Json::parse(input).unwrap());
+            let call = AgentToolCall::read(agent, name, Json::parse(input).unwrap());
             assert_eq!((call.name.as_str(), call.input.text()), neutral, "{agent}");
             assert_eq!(call.to_agent(&call.input).text(), input, "{agent}");
             let changed = Json::parse(&call.input.text().replace("\"x\"", "\"y\"")).unwrap();
@@ -300,7 +306,7 @@ mod tests {
                 r#"{"file_path":"/etc/x","filePath":"/ok"}"#,
             ),
         ] {
-            let call = ToolCall::read(agent, name, Json::parse(input).unwrap());
+            let call = AgentToolCall::read(agent, name, Json::parse(input).unwrap());
             assert_eq!(call.input.text(), neutral, "{agent}");
             let changed = Json::parse(&neutral.replace("/etc/x", "/new")).unwrap();
             assert_eq!(call.to_agent(&changed).text(), input.replace("/etc/x", "/new"), "{agent}");

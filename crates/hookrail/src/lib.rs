@@ -40,6 +40,7 @@
 //! | [`hook`] | a hook as it was configured |
 //! | [`plan`] | which hooks run for an event and why others do not; the state machine behind every event |
 //! | [`outcome`] | what an event came to |
+//! | [`recorder`] | recording what hooks decided |
 //! | [`guard`] | events around prompts, model calls and tool calls, with every effect applied |
 //! | [`trust`] | what was granted, and what a grant covers |
 //! | [`module`] | hooks in JavaScript and TypeScript |
@@ -80,7 +81,9 @@ pub mod module;
 mod names;
 mod native;
 pub mod outcome;
+mod own_bridge;
 pub mod payload;
+pub mod recorder;
 mod repeated;
 mod run;
 mod sandbox;

@@ -31,17 +31,20 @@ named! {
     }
 }
 
-/// The authority of a hook against others, by where it was configured. The order is from the least to the most.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Authority {
-    /// A file of the project.
-    #[default]
-    Project,
-    /// The user: settings, extensions, installed plugins, the user's modules and those named on the command line. Hooks
-    /// of the embedding program have the same authority: the user chose the program, and it acts for the user.
-    User,
-    /// The system layer. No other layer can override it.
-    System,
+named! {
+    /// The authority of a hook against others, by where it was configured. The order is from the least to the most.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Authority {
+        /// A file of the project.
+        #[default]
+        Project = "project",
+        /// The user: settings, extensions, installed plugins, the user's modules and those named on the command line.
+        /// Hooks of the embedding program have the same authority: the user chose the program, and it acts for the
+        /// user.
+        User = "user",
+        /// The system layer. No other layer can override it.
+        System = "system",
+    }
 }
 
 impl SourceKind {

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use hookrail_testkit::Ran;
+use hookrail_testkit::ProgramOutput;
 use serde_json::{Map, Value, json};
 
 use crate::support::{Sandbox, Server};
@@ -128,11 +128,13 @@ fn every_agent_gets_the_same_answer_with_and_without_a_server() {
                     payload["cwd"] = json!(sandbox.project.join("sub"));
                 }
                 let mut alone = bridge(&sandbox, agent, &event, mode);
-                let alone = Ran::with_input(alone.arg("--alone"), &in_session(&payload, &format!("a{number}{mode}")));
+                let alone =
+                    ProgramOutput::with_input(alone.arg("--alone"), &in_session(&payload, &format!("a{number}{mode}")));
                 let parents_alone = parents(&sandbox);
                 let served = bridge(&sandbox, agent, &event, mode);
-                let served = Ran::with_input(&mut { served }, &in_session(&payload, &format!("s{number}{mode}")));
-                let of = |ran: &Ran| (ran.code, ran.stdout.clone(), ran.stderr.clone());
+                let served =
+                    ProgramOutput::with_input(&mut { served }, &in_session(&payload, &format!("s{number}{mode}")));
+                let of = |ran: &ProgramOutput| (ran.code, ran.stdout.clone(), ran.stderr.clone());
                 assert_eq!(of(&served), of(&alone), "{agent} {name} {mode}");
                 let parents_served = parents(&sandbox);
                 assert_eq!(parents_served.len(), parents_alone.len(), "{agent} {name} {mode}");
@@ -150,9 +152,9 @@ fn every_agent_gets_the_same_answer_with_and_without_a_server() {
 fn the_environment_and_the_directory_of_a_hook_are_the_bridges() {
     let sandbox = telling();
     let _server = serve(&sandbox, &[]);
-    let ran = Ran::with_input(&mut bridge(&sandbox, "claude", "PreToolUse", "deny"), &write_call(&sandbox));
+    let ran = ProgramOutput::with_input(&mut bridge(&sandbox, "claude", "PreToolUse", "deny"), &write_call(&sandbox));
     assert!(ran.stdout.contains(&format!("bridge in {}", sandbox.project.display())), "{ran:?}");
-    let ran = Ran::with_input(&mut bridge(&sandbox, "claude", "PreToolUse", "block"), &write_call(&sandbox));
+    let ran = ProgramOutput::with_input(&mut bridge(&sandbox, "claude", "PreToolUse", "block"), &write_call(&sandbox));
     assert!(ran.stdout.contains("by bridge"), "a module sees it too: {ran:?}");
 }
 
@@ -161,7 +163,9 @@ fn trust_is_judged_as_without_a_server_and_changes_are_in_force_at_once() {
     let sandbox = telling();
     let project = sandbox.project.to_str().unwrap().to_owned();
     let _server = serve(&sandbox, &["--project", &project, "--trust-project"]);
-    let ask = |mode: &str| Ran::with_input(&mut bridge(&sandbox, "claude", "PreToolUse", mode), &write_call(&sandbox));
+    let ask = |mode: &str| {
+        ProgramOutput::with_input(&mut bridge(&sandbox, "claude", "PreToolUse", mode), &write_call(&sandbox))
+    };
     assert!(ask("deny").stdout.contains("bridge in"));
     sandbox.run(&["trust", "revoke"]);
     assert_eq!(ask("deny").stdout, "", "the server's own `--trust-project` is not the bridge's");
@@ -169,10 +173,10 @@ fn trust_is_judged_as_without_a_server_and_changes_are_in_force_at_once() {
     assert!(ask("deny").stdout.contains("bridge in"));
     // A script that was changed is not what was trusted, and settings that are broken have no last good version.
     sandbox.write(".llxprt/hooks/tells.sh", "exit 0\n");
-    let of = |ran: Ran| (ran.code, ran.stdout, ran.stderr);
+    let of = |ran: ProgramOutput| (ran.code, ran.stdout, ran.stderr);
     let alone = |mode: &str| {
         let mut command = bridge(&sandbox, "claude", "PreToolUse", mode);
-        Ran::with_input(command.arg("--alone"), &write_call(&sandbox))
+        ProgramOutput::with_input(command.arg("--alone"), &write_call(&sandbox))
     };
     assert_eq!(of(ask("deny")), of(alone("deny")));
     sandbox.write(".llxprt/settings.json", "{ broken");
@@ -185,7 +189,8 @@ fn a_server_in_another_home_or_without_a_socket_is_not_used() {
     let mut command = sandbox.serve(&["--socket", runtime_folder(&sandbox).join("hookrail.sock").to_str().unwrap()]);
     let server = Server(command.env("HOME", &sandbox.base).spawn().unwrap());
     drop(Sandbox::talk_over(&runtime_folder(&sandbox).join("hookrail.sock")));
-    let ask = || Ran::with_input(&mut bridge(&sandbox, "claude", "PreToolUse", "deny"), &write_call(&sandbox));
+    let ask =
+        || ProgramOutput::with_input(&mut bridge(&sandbox, "claude", "PreToolUse", "deny"), &write_call(&sandbox));
     assert!(ask().stdout.contains("bridge in"));
     assert!(!parents(&sandbox).contains(&server.0.id().to_string()));
     drop(server);
@@ -242,7 +247,8 @@ fn before_the_request_everything_wrong_with_a_server_means_that_the_bridge_works
     ] {
         let sandbox = telling();
         let _server = impostor(&sandbox, answers);
-        let ran = Ran::with_input(&mut bridge(&sandbox, "claude", "PreToolUse", "deny"), &write_call(&sandbox));
+        let ran =
+            ProgramOutput::with_input(&mut bridge(&sandbox, "claude", "PreToolUse", "deny"), &write_call(&sandbox));
         assert!(ran.stdout.contains("bridge in"), "{what}: {ran:?}");
         assert_eq!(parents(&sandbox).len(), 1, "{what}");
     }
@@ -256,7 +262,7 @@ fn a_server_that_is_lost_after_the_request_denies_and_no_hook_runs_a_second_time
         let sandbox = telling();
         let server = impostor(&sandbox, answers);
         let mut command = bridge(&sandbox, "claude", "PreToolUse", "context");
-        let ran = Ran::with_input(command.args(["--deadline", "500"]), &write_call(&sandbox));
+        let ran = ProgramOutput::with_input(command.args(["--deadline", "500"]), &write_call(&sandbox));
         assert!(ran.code == 2 && ran.stderr.contains(text), "{ran:?}");
         assert_eq!(parents(&sandbox), [""; 0]);
         assert_eq!(server.join().unwrap(), 2);
@@ -278,7 +284,7 @@ fn no_value_of_the_environment_is_logged_or_measured() {
     let (address, mut told) = metrics_address(&mut log);
     drop(Sandbox::talk_over(&socket));
     let mut command = bridge(&sandbox, "claude", "PreToolUse", "context");
-    let ran = Ran::with_input(command.env("SECRET", "top-secret-value"), &write_call(&sandbox));
+    let ran = ProgramOutput::with_input(command.env("SECRET", "top-secret-value"), &write_call(&sandbox));
     assert!(ran.stdout.contains("seen"), "{ran:?}");
     // A request that cannot be read is refused without a word of what it held.
     let mut talk = Sandbox::talk_over(&socket);

@@ -1,7 +1,7 @@
 //! Events: the one table of neutral facts, the types of a dialect's columns, and a fired event as a value.
 //!
-//! A new event is one declaration in `table`; then the compiler asks every dialect for its column. Nothing else may list
-//! events, and no dialect is known here.
+//! A new event is one declaration in `table`; then the compiler asks every dialect for its column. Nothing else may
+//! list events, and no dialect is known here.
 
 mod column;
 mod fired;
@@ -10,9 +10,8 @@ mod spec;
 mod table;
 mod time;
 
-pub(crate) use time::timestamp;
-
 pub use column::{Abilities, Column, Fold, Occurrences, Stage};
 pub use fired::{Event, EventError};
 pub use kind::{EventKind, EventSet};
 pub use spec::{EventSpec, FieldKind, FieldSpec};
+pub use time::timestamp;

@@ -27,8 +27,9 @@ impl EventTime {
     }
 }
 
-/// `2025-02-18T16:30:00.000Z`
-pub(crate) fn timestamp(at: SystemTime) -> String {
+/// A time as events and records have it, such as `2025-02-18T16:30:00.000Z`.
+#[must_use]
+pub fn timestamp(at: SystemTime) -> String {
     let since = at.duration_since(UNIX_EPOCH).unwrap_or_default();
     let (seconds, millis) = (since.as_secs(), since.subsec_millis());
     let (year, month, day) = civil_from_days(seconds / 86_400);

@@ -2,7 +2,8 @@
 
 use super::Guard;
 use crate::json::Json;
-use crate::outcome::{Decision, Effects};
+use crate::outcome::{Decision, Outcome};
+use crate::recorder::{AnsweredEntry, PersonAnswer};
 use crate::system::host::HostFuture;
 
 /// The answer of the user.
@@ -53,11 +54,29 @@ impl<'o> Operation<'o> {
 
 impl Guard {
     /// Returns why an operation must not happen. Asks the user first if hooks require approval.
-    pub(super) async fn refused(&self, what: Operation<'_>, input: &Json, effects: &Effects) -> Option<String> {
-        let reason = effects.reason.as_deref();
-        match effects.decision {
+    pub(super) async fn refused(&self, what: Operation<'_>, input: &Json, outcome: &Outcome) -> Option<String> {
+        let reason = outcome.effects.reason.as_deref();
+        match outcome.effects.decision {
             Some(Decision::Deny) => Some(reason.unwrap_or(what.denied).to_owned()),
-            Some(Decision::Ask) => refusal(self.approver.approve(what.name, input, reason).await, reason),
+            Some(Decision::Ask) => {
+                let approval = self.approver.approve(what.name, input, reason).await;
+                let answer = match &approval {
+                    Approval::Granted => PersonAnswer::Granted,
+                    Approval::Refused(why) => PersonAnswer::Refused(why),
+                    Approval::Unavailable => PersonAnswer::Unavailable,
+                };
+                let entry = AnsweredEntry {
+                    fire: outcome.recorded_as.as_deref(),
+                    session: &self.session_id,
+                    event: outcome.event,
+                    operation: what.name,
+                    input,
+                    reason,
+                    answer,
+                };
+                let unrecorded = self.hooks.record_answer(entry).await;
+                refusal(approval, reason).or(unrecorded)
+            }
             Some(Decision::Allow) | None => None,
         }
     }

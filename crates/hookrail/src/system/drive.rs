@@ -1,6 +1,6 @@
 //! Driving one event from its plan to its outcome: running what the firing hands out, and giving back the ends.
 //!
-//! A driver does not care which thread it is on. It only has to know what becomes of that which outlives the event.
+//! A driver can run on any thread. It only has to know what happens to work that outlives the event.
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -19,6 +19,7 @@ use super::background::{Background, DetachedRun, SessionStarts};
 use super::host::Host;
 use super::notify::{FireId, Notification, Sender};
 use super::options::{Detached, cancelled_with};
+use super::recording::{Recording, RunStarts, Ticket};
 use super::runtime_pool::InUse;
 use crate::breadcrumb::DebugLog;
 use crate::diagnostic::Diagnostic;
@@ -31,15 +32,15 @@ use crate::native::{ClosureThreads, NativeCall, NativeHook, Panicked};
 use crate::outcome::Outcome;
 use crate::run::{
     ModuleCall, ModuleEnd, ModuleReturn, ModuleRunner, NativeEnd, ProcessPool, ProcessRun, ProcessWorld, RawEnd,
-    Relocation, RelocationReason, RunEnd, RunRequest, SpawnFailure, Surroundings, Wait, run_process,
+    Relocation, RelocationReason, RunEnd, RunId, RunRequest, SpawnFailure, Surroundings, Wait, run_process,
 };
 
-/// What hooks are run with.
-pub(super) struct Parts {
+/// What all runs of an engine share.
+pub(super) struct EngineParts {
     pub(super) world: ProcessWorld,
     pub(super) modules: Option<Arc<dyn ModuleRunner>>,
     pub(super) notify: Sender,
-    /// Places for processes, shared by everything that runs them.
+    /// The limit on processes, shared by everything that starts them.
     pub(super) processes: Semaphore,
     pub(super) debug_log: DebugLog,
     /// Processes that are kept from one event to the next.
@@ -48,10 +49,12 @@ pub(super) struct Parts {
     pub(super) closures: ClosureThreads,
     /// Hooks that prepare the session and have not ended.
     pub(super) session_starts: SessionStarts,
+    /// The recorder of everything that is fired.
+    pub(super) recording: Option<Arc<Recording>>,
 }
 
-/// An event that is about to be driven.
-pub(super) struct Fired {
+/// An event that is ready to be driven.
+pub(super) struct FireJob {
     pub(super) id: FireId,
     pub(super) firing: Box<Firing>,
     pub(super) host: Arc<dyn Host>,
@@ -60,6 +63,8 @@ pub(super) struct Fired {
     pub(super) cancel: CancelToken,
     /// The host's token, which may concern other events too, so it is never cancelled here.
     pub(super) cancelled_by: Option<CancelToken>,
+    /// What has to be given back with the outcome, if events are recorded.
+    pub(super) ticket: Option<Ticket>,
 }
 
 /// What the runs of one event have in common.
@@ -72,29 +77,29 @@ struct FireContext {
 
 /// Drives events.
 pub(super) struct Driver {
-    parts: Arc<Parts>,
+    parts: Arc<EngineParts>,
     driven_by: DrivenBy,
 }
 
-/// What drives an event, which decides how that ends which outlives the event.
+/// The kind of thread that drives an event, which decides what happens to work that outlives the event.
 enum DrivenBy {
-    /// The engine's own thread or the runtime that was lent: it stays, and ends everything itself.
+    /// The engine's own thread or the runtime that was lent. It outlives events and finishes such work itself.
     Engine {
-        /// Processes that were told to end and have not yet.
+        /// Terminations of processes that are not complete.
         terminations: Mutex<JoinSet<()>>,
         /// Runs that no event waits for.
         background: Background,
     },
-    /// The thread of the caller, which waits for this one event and then has other things to do.
+    /// The thread of the caller, which drives this one event and then returns to the host.
     CallingThread { system: HookSystem, terminations: Mutex<Vec<Termination>> },
-    /// A task of the caller's multi-thread runtime. Processes end in further tasks; detached hooks go to the engine, because
-    /// the caller has not promised that its runtime lives as long as they do.
+    /// A task of the caller's multi-thread runtime. Processes end in further tasks; detached hooks go to the engine,
+    /// because the caller has not promised that its runtime lives as long as they do.
     Task { system: HookSystem, in_use: Arc<InUse> },
 }
 
 impl Driver {
     /// A driver for the engine's thread.
-    pub(super) fn on_engine(parts: Arc<Parts>) -> Self {
+    pub(super) fn on_engine(parts: Arc<EngineParts>) -> Self {
         Self {
             parts,
             driven_by: DrivenBy::Engine { terminations: Mutex::default(), background: Background::default() },
@@ -113,7 +118,7 @@ impl Driver {
         Self { parts: Arc::clone(system.parts()), driven_by }
     }
 
-    /// Lets everything end that outlived its event, and says what had to be cut off for that.
+    /// Finishes all work that outlived its event, and returns what had to be cut off.
     pub(super) async fn close(&self) -> Vec<Diagnostic> {
         let DrivenBy::Engine { terminations, background } = &self.driven_by else { return Vec::new() };
         let cut_off = background.close().await;
@@ -122,7 +127,7 @@ impl Driver {
         cut_off
     }
 
-    /// What a host's thread has to hand on when its event is over.
+    /// The work that a host's thread has to hand over when its event is over.
     pub(super) fn take_terminations(&self) -> Vec<Termination> {
         match &self.driven_by {
             DrivenBy::CallingThread { terminations, .. } => std::mem::take(&mut *lock(terminations)),
@@ -131,19 +136,39 @@ impl Driver {
     }
 
     /// Takes an event from its plan to its outcome.
-    pub(super) async fn drive(self: Arc<Self>, fired: Fired) -> Outcome {
-        let Fired { id, firing, host, detached, cancel, cancelled_by } = fired;
+    pub(super) async fn drive(self: Arc<Self>, fired: FireJob) -> Outcome {
+        let FireJob { id, firing, host, detached, cancel, cancelled_by, ticket } = fired;
         let context = FireContext { id, host, cancel: cancel.clone() };
         match cancelled_by {
-            None => self.drive_all(firing, detached, context).await,
+            None => self.drive_all(firing, detached, context, ticket).await,
             Some(token) => {
-                let driving = Box::pin(self.drive_all(firing, detached, context));
+                let driving = Box::pin(self.drive_all(firing, detached, context, ticket));
                 cancelled_with(&token, &cancel, driving).await
             }
         }
     }
 
-    async fn drive_all(self: Arc<Self>, mut firing: Box<Firing>, detached: Detached, context: FireContext) -> Outcome {
+    async fn drive_all(
+        self: Arc<Self>,
+        firing: Box<Firing>,
+        detached: Detached,
+        context: FireContext,
+        ticket: Option<Ticket>,
+    ) -> Outcome {
+        let Some(ticket) = ticket else { return self.run_hooks(firing, detached, context, None).await };
+        let mut timing = RunTiming { ticket: &ticket, starts: RunStarts::new() };
+        let outcome = self.run_hooks(firing, detached, context, Some(&mut timing)).await;
+        let starts = timing.starts;
+        ticket.settle(outcome, &starts).await
+    }
+
+    async fn run_hooks(
+        self: Arc<Self>,
+        mut firing: Box<Firing>,
+        detached: Detached,
+        context: FireContext,
+        mut timing: Option<&mut RunTiming<'_>>,
+    ) -> Outcome {
         let (fire, event) = (context.id, firing.plan().event);
         let hooks = || firing.plan().hooks().map(|(_, planned)| Arc::clone(&planned.hook)).collect::<Vec<_>>();
         log!(debug, target: "hookrail::planner", %event, hooks = ?hooks().iter().map(|hook| hook.label.clone()).collect::<Vec<_>>(), skipped = firing.plan().skipped.len(), "planned");
@@ -163,9 +188,10 @@ impl Driver {
                     Ok([request]) => {
                         let id = request.id;
                         let end = self.run_one(&context, request, self.wait()).await;
+                        note_start(&mut timing, id, &end);
                         firing.ended(id, &end);
                     }
-                    Err(requests) => self.run_all(&context, requests, &mut firing).await,
+                    Err(requests) => self.run_all(&context, requests, &mut firing, &mut timing).await,
                 },
                 Step::Done(outcome) => {
                     let decision = outcome.effects.decision;
@@ -183,7 +209,13 @@ impl Driver {
     }
 
     /// Runs hooks side by side.
-    async fn run_all(self: &Arc<Self>, context: &FireContext, requests: Vec<RunRequest>, firing: &mut Firing) {
+    async fn run_all(
+        self: &Arc<Self>,
+        context: &FireContext,
+        requests: Vec<RunRequest>,
+        firing: &mut Firing,
+        timing: &mut Option<&mut RunTiming<'_>>,
+    ) {
         let mut runs = JoinSet::new();
         for request in requests {
             let (id, driver, context) = (request.id, Arc::clone(self), context.clone());
@@ -191,6 +223,7 @@ impl Driver {
         }
         while let Some(ended) = runs.join_next().await {
             if let Ok((id, end)) = ended {
+                note_start(timing, id, &end);
                 firing.ended(id, &end);
             }
         }
@@ -218,13 +251,18 @@ impl Driver {
         let driver = Arc::clone(self);
         background.add(DetachedRun { fire, hook, bound, cancel }, async move {
             let run = request.id;
+            // The request is used up by the run, and cheap to copy.
+            let recorded = driver.parts.recording.as_ref().map(|recording| (recording, request.clone()));
             let end = driver.run_one(&context, request, Wait::WithOthers).await;
             driver.parts.session_starts.ended(fire, run);
+            if let Some((recording, request)) = recorded {
+                recording.record_detached(fire, &request, &end);
+            }
             end
         });
     }
 
-    /// Takes what there is to say about detached runs that failed; nothing for a driver that has none.
+    /// Takes the diagnostics about detached runs that failed; nothing for a driver that has none.
     pub(super) fn take_detached_report(&self) -> Vec<Diagnostic> {
         match &self.driven_by {
             DrivenBy::Engine { background, .. } => background.take_report(),
@@ -232,9 +270,9 @@ impl Driver {
         }
     }
 
-    /// Lets the hooks end that prepare a session, before its first prompt is looked at.
+    /// Waits for the hooks that prepare a session, before its first prompt is handled.
     async fn wait_for_session_start(&self, context: &FireContext) {
-        let starts = self.parts.session_starts.take();
+        let starts = self.parts.session_starts.take_runs();
         if starts.is_empty() {
             return;
         }
@@ -243,11 +281,11 @@ impl Driver {
                 start.cancelled().await;
             }
         };
-        // Either way the prompt is next: these hooks decide nothing.
+        // The result does not matter: the prompt is handled next, because these hooks decide nothing.
         let _ = guarded(all, Some(SessionStarts::LONGEST_WAIT), &context.cancel).await;
     }
 
-    /// How the only hook of a batch is waited for.
+    /// How to wait for the only hook of a batch.
     fn wait(&self) -> Wait {
         match self.driven_by {
             DrivenBy::Engine { .. } | DrivenBy::Task { .. } => Wait::WithOthers,
@@ -283,7 +321,7 @@ impl Driver {
         }
     }
 
-    /// Calls a module. It finds the project in its working directory, as a command does.
+    /// Calls a module. Its working directory is checked as that of a command is.
     async fn run_module(&self, path: &Path, request: &RunRequest, context: &FireContext) -> ModuleEnd {
         let began = Instant::now();
         let outside = request.directory_in_project(&self.parts.world.project);
@@ -306,12 +344,12 @@ impl Driver {
         context: &FireContext,
         surroundings: &mut Surroundings,
     ) -> Result<ModuleReturn, RawEnd> {
-        let Parts { world: shared, modules, .. } = &*self.parts;
+        let EngineParts { world: shared, modules, .. } = &*self.parts;
         let hook = &request.hook;
         if !hook.trust.still_holds(cwd) {
             return Err(RawEnd::ContentChanged);
         }
-        let sandbox = shared.sandboxes.of(hook, shared.sandbox_place()).map_err(RawEnd::SpawnFailed)?;
+        let sandbox = shared.sandboxes.sandbox_for(hook, shared.sandbox_place()).map_err(RawEnd::SpawnFailed)?;
         let runner = modules.as_ref().ok_or(RawEnd::SpawnFailed(SpawnFailure::NoRunner))?;
         surroundings.unenforced = sandbox.as_ref().map(|sandbox| sandbox.missing().to_vec()).unwrap_or_default();
         let payload = String::from_utf8_lossy(&request.input);
@@ -330,7 +368,7 @@ impl Driver {
             world,
             host: Arc::clone(&context.host),
         };
-        // The runner keeps the time, because the time in which the user is asked is not part of it.
+        // The runner measures the time, because the time in which the user is asked is not counted.
         let cancel = &context.cancel;
         match self.driven_by {
             DrivenBy::Engine { .. } => guarded(runner.call(call), None, cancel).await,
@@ -340,13 +378,13 @@ impl Driver {
     }
 
     async fn run_process(&self, request: &RunRequest, wait: Wait, cancel: &CancelToken) -> RunEnd {
-        // Waiting for a place does not count against the hook's time, which starts inside.
+        // Waiting for a place does not count against the hook's timeout, which starts inside.
         let place = guarded(self.parts.processes.acquire(), None, cancel);
         let Ok(Ok(_place)) = place.await else {
             return RunEnd::NotRun(RawEnd::Cancelled);
         };
-        // Whether the hook is still what was granted is looked at inside, because a file can change while its hook waits.
-        let Parts { world, pool, .. } = &*self.parts;
+        // Whether the hook is still what was granted is checked inside, because a file can change while its hook waits.
+        let EngineParts { world, pool, .. } = &*self.parts;
         let result = run_process(ProcessRun { world, pool, wait, cancel }, request).await;
         result.terminations.into_iter().for_each(|termination| self.finish_later(termination));
         RunEnd::Process(result.end)
@@ -373,7 +411,22 @@ impl Driver {
     }
 }
 
-/// Waits for every task of a set that others may still add to.
+/// When the runs of an event were started, for its record.
+struct RunTiming<'t> {
+    ticket: &'t Ticket,
+    starts: RunStarts,
+}
+
+/// Notes when a run that has just ended was started: the time in which it waited for its turn is no part of it.
+fn note_start(timing: &mut Option<&mut RunTiming<'_>>, id: RunId, end: &RunEnd) {
+    if let Some(timing) = timing
+        && !matches!(end, RunEnd::NotRun(_))
+    {
+        timing.starts.push((id, timing.ticket.elapsed().saturating_sub(end.duration())));
+    }
+}
+
+/// Waits for every task of a set to which others may still add.
 pub(super) async fn join_all(tasks: &Mutex<JoinSet<()>>) {
     loop {
         let mut taken = std::mem::take(&mut *lock(tasks));
@@ -403,7 +456,7 @@ async fn call_native(
     }
 }
 
-/// Runs code of others: until it is done, or its time is up, or the event is cancelled, or it panics.
+/// Runs code of the host until it is done, its time is up, the event is cancelled, or it panics.
 async fn guarded<F: Future>(work: F, timeout: Option<Duration>, cancel: &CancelToken) -> Result<F::Output, RawEnd> {
     let mut work = pin!(work);
     let mut cancelled = pin!(cancel.cancelled());
@@ -430,8 +483,8 @@ async fn guarded<F: Future>(work: F, timeout: Option<Duration>, cancel: &CancelT
     .await
 }
 
-/// Polls work that may block its thread. Only for tasks of a multi-thread runtime, which gives the other tasks of that
-/// thread to another one meanwhile; elsewhere this panics.
+/// Polls work that may block its thread. Only for tasks of a multi-thread runtime, which moves the other tasks of that
+/// thread to another one meanwhile; elsewhere `block_in_place` panics.
 async fn blocking_in_place<F: Future>(work: F) -> F::Output {
     let mut work = pin!(work);
     std::future::poll_fn(|context| tokio::task::block_in_place(|| work.as_mut().poll(context))).await

@@ -13,7 +13,7 @@ impl HookSystem {
 
     /// Fires an event that is made only if a hook may take part in it.
     fn fire_if_wanted(&self, kind: EventKind, complete: impl FnOnce(Event) -> Event) -> Fire {
-        if self.wants(kind) { self.fire(complete(self.event(kind))) } else { Fire::untouched(kind) }
+        if self.notes(kind) { self.fire(complete(self.event(kind))) } else { Fire::untouched(kind) }
     }
 
     /// Fires an event about a tool that is made only if a hook takes part in it: most tool calls concern none.

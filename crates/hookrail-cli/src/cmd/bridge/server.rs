@@ -10,7 +10,7 @@ use std::time::Duration;
 use hookrail::document::read_effects;
 use hookrail::plan::SkipReason;
 use hookrail::{Decision, Event, Json, JsonObject};
-use hookrail_bridge::{Said, tools};
+use hookrail_bridge::{EventResult, tools};
 use hookrail_bus::{CallerContext, Client, ErrorCode, Hello, NotGuarded, PROTOCOL, Request, transport};
 
 use super::FiredEvent;
@@ -127,7 +127,7 @@ fn read_outcome(document: &JsonObject) -> Option<FiredEvent> {
     let untrusted = untrusted.filter(|skipped| is(skipped, "why", SkipReason::Untrusted.name()));
     let denied_by = denier.and_then(|run| text(&run, "hook"));
     Some(FiredEvent {
-        said: Said { effects: read_effects(document)?, denied_by },
+        said: EventResult { effects: read_effects(document)?, denied_by },
         untrusted: untrusted.filter_map(|skipped| text(&skipped, "hook")).collect(),
     })
 }

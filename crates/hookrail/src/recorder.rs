@@ -1,0 +1,389 @@
+//! Recording what hooks decided: the trait behind a journal, and what it is given.
+//!
+//! A notification may be lost when its reader is slow; a recorder is called for every fired event, exactly once, before
+//! the outcome is handed out. How records are written, where they are kept and what is removed from them is not known
+//! here.
+
+use std::fmt;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use crate::event::{Event, EventKind};
+use crate::hook::{Authority, Hook};
+use crate::json::Json;
+use crate::names::named;
+use crate::outcome::{Decision, EndKind, HookRun, Outcome};
+use crate::system::host::HostFuture;
+use crate::trust::{Digest, Fingerprint};
+
+/// Takes what is to be recorded.
+///
+/// It may be called by several threads at once, and by threads that drive events: a call that takes long delays an
+/// event.
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+///
+/// use hookrail::recorder::{Entry, EntryKind, RecordError, Recorded, Recorder};
+/// use hookrail::{Decision, Effects, Environment, EventKind, Hook, HookSystem, NativeHook};
+///
+/// #[derive(Default)]
+/// struct Decisions(Mutex<Vec<(EventKind, Option<Decision>)>>);
+///
+/// impl Recorder for Decisions {
+///     fn record(&self, entry: &Entry<'_>) -> Result<Recorded, RecordError> {
+///         if let EntryKind::Fired(fired) = &entry.kind {
+///             self.0.lock().unwrap().push((fired.event.kind(), fired.outcome.effects.decision));
+///         }
+///         Ok(Recorded::Done)
+///     }
+/// }
+///
+/// let decisions = Arc::new(Decisions::default());
+/// let guard = Hook::native(EventKind::BeforeTool, "guard", NativeHook::new(|_| Effects::deny("not today")));
+/// let hooks = HookSystem::builder(std::env::temp_dir())
+///     .environment(Environment::new())
+///     .hook(guard)
+///     .recorder(Arc::clone(&decisions))
+///     .build();
+/// hooks.fire_blocking(hooks.event(EventKind::BeforeTool));
+/// assert_eq!(*decisions.0.lock().unwrap(), [(EventKind::BeforeTool, Some(Decision::Deny))]);
+/// ```
+pub trait Recorder: Send + Sync {
+    /// Records an entry.
+    ///
+    /// # Errors
+    /// If the entry could not be recorded. What that means for the event is decided by [`OnRecordFailure`].
+    fn record(&self, entry: &Entry<'_>) -> Result<Recorded, RecordError>;
+
+    /// The events that are recorded although no hook takes part in them.
+    fn interest(&self) -> Interest {
+        Interest::default()
+    }
+}
+
+impl<R: Recorder + ?Sized> Recorder for std::sync::Arc<R> {
+    fn record(&self, entry: &Entry<'_>) -> Result<Recorded, RecordError> {
+        (**self).record(entry)
+    }
+
+    fn interest(&self) -> Interest {
+        (**self).interest()
+    }
+}
+
+/// How far a record has come.
+pub enum Recorded {
+    /// The recorder has done what it promises.
+    Done,
+    /// The record is written and not yet safe. The outcome is handed out when this future is ready, so that one
+    /// synchronisation can serve several events.
+    Syncing(HostFuture<'static, Result<(), RecordError>>),
+}
+
+impl fmt::Debug for Recorded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Done => "Done",
+            Self::Syncing(_) => "Syncing",
+        })
+    }
+}
+
+named! {
+    /// Which events are recorded. Events in which a hook takes part, and events about which the engine itself has
+    /// something to say, always are.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Interest {
+        /// No others. An event that no hook wants costs what it costs without a recorder.
+        #[default]
+        Asked = "asked",
+        /// All events that can be denied, so that a later guard can be tried on them.
+        Gating = "gating",
+        /// All events.
+        All = "all",
+    }
+}
+
+impl Interest {
+    /// Whether events of that kind are recorded although no hook takes part.
+    #[must_use]
+    pub fn covers(self, event: EventKind) -> bool {
+        match self {
+            Self::Asked => false,
+            Self::Gating => event.spec().is_gating(),
+            Self::All => true,
+        }
+    }
+}
+
+named! {
+    /// What the engine does when an entry could not be recorded.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum OnRecordFailure {
+        /// The outcome says so in a diagnostic; decisions are unaffected.
+        #[default]
+        Warn = "warn",
+        /// Events that can be denied are denied: what is not recorded does not happen.
+        Block = "block",
+    }
+}
+
+named! {
+    /// Why an entry could not be recorded.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum RecordErrorKind {
+        /// There is no room: the disk is full, or a limit on the size of files was reached.
+        NoSpace = "no-space",
+        /// The place of the records may not be written.
+        NotWritable = "not-writable",
+        /// The place of the records is not safe: it belongs to another user, is open to others, or is a link.
+        Unsafe = "unsafe",
+        /// What is there already is damaged.
+        Damaged = "damaged",
+        /// Anything else that the operating system reported.
+        Io = "io",
+        /// The recorder panicked.
+        Panicked = "panicked",
+    }
+}
+
+/// Why an entry could not be recorded, in words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct RecordError {
+    /// What kind of failure it is.
+    pub kind: RecordErrorKind,
+    /// The failure as a sentence without its final stop.
+    pub message: String,
+}
+
+impl RecordError {
+    /// An error.
+    #[must_use]
+    pub fn new(kind: RecordErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into() }
+    }
+}
+
+/// The program that fires events.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostIdentity {
+    /// Its name.
+    pub name: String,
+    /// Its version; empty if it is not known.
+    pub version: String,
+}
+
+/// One thing to record.
+#[derive(Debug)]
+pub struct Entry<'r> {
+    /// When it happened. For an event, when it was fired.
+    pub at: SystemTime,
+    /// The program in which it happened, if that is known.
+    pub host: Option<&'r HostIdentity>,
+    /// The project's directory.
+    pub project: &'r Path,
+    /// What happened.
+    pub kind: EntryKind<'r>,
+}
+
+/// What there is to record.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum EntryKind<'r> {
+    /// An event was fired, and this is its outcome.
+    Fired(Box<FiredEntry<'r>>),
+    /// A hook ended after the outcome of its event had been handed out.
+    Late(LateEntry<'r>),
+    /// The user answered a question that hooks had raised.
+    Answered(AnsweredEntry<'r>),
+    /// An agent could not be made to do what a hook meant.
+    Lost(LostEntry<'r>),
+    /// Trust was granted or revoked.
+    Trust(TrustEntry<'r>),
+}
+
+/// A fired event and its outcome.
+#[derive(Debug)]
+pub struct FiredEntry<'r> {
+    /// The name under which later entries refer to the event, unique among processes for all practical purposes.
+    pub fire: &'r str,
+    /// The event as the host fired it, before any rewrite.
+    pub event: &'r Event,
+    /// The W3C trace context of the event, if it has one.
+    pub trace: Option<String>,
+    /// The digest of the configuration in force.
+    pub configuration: Digest,
+    /// What the event came to.
+    pub outcome: &'r Outcome,
+    /// The hooks that ran, in plan order.
+    pub runs: Vec<RunEntry<'r>>,
+    /// The time from firing to the outcome.
+    pub duration: Duration,
+}
+
+/// One run of a hook.
+#[derive(Debug)]
+pub struct RunEntry<'r> {
+    /// The hook.
+    pub hook: &'r Hook,
+    /// Which hook it is, over edits of its file.
+    pub id: String,
+    /// Which version of the hook it is: the digest of its definition and of the project's files that it runs, as they
+    /// were when the hook was first recorded under the configuration in force.
+    pub fingerprint: String,
+    /// The layer that the hook comes from.
+    pub layer: Authority,
+    /// When it was started, counted from the moment at which the event was fired; none if it was not started, or not
+    /// waited for.
+    pub start: Option<Duration>,
+    /// How long it took.
+    pub duration: Duration,
+    /// How it ended.
+    pub end: EndKind,
+    /// What it decided, or what its failure policy made of it.
+    pub decision: Option<Decision>,
+}
+
+/// A hook that ended after the outcome of its event had been handed out.
+#[derive(Debug)]
+pub struct LateEntry<'r> {
+    /// The event's name among the records.
+    pub fire: &'r str,
+    /// The session.
+    pub session: &'r str,
+    /// The event.
+    pub event: EventKind,
+    /// Why the event did not wait for it.
+    pub why: LateReason,
+    /// The run. Its start is counted from the moment at which the event was fired, if that is known.
+    pub run: RunEntry<'r>,
+    /// The reason it gave, if it gave one.
+    pub reason: Option<&'r str>,
+}
+
+named! {
+    /// Why an event did not wait for a hook.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum LateReason {
+        /// Hooks of its event are not waited for.
+        Detached = "detached",
+        /// The hook has no effect, so it never delays an outcome.
+        Shadow = "shadow",
+    }
+}
+
+/// The user's answer to a question that hooks had raised.
+#[derive(Debug)]
+pub struct AnsweredEntry<'r> {
+    /// The event's name among the records, if it was recorded.
+    pub fire: Option<&'r str>,
+    /// The session.
+    pub session: &'r str,
+    /// The event.
+    pub event: EventKind,
+    /// What was to happen, such as the name of a tool.
+    pub operation: &'r str,
+    /// The final input that the user was shown.
+    pub input: &'r Json,
+    /// Why hooks wanted the user to be asked.
+    pub reason: Option<&'r str>,
+    /// The answer.
+    pub answer: PersonAnswer<'r>,
+}
+
+/// What the user answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PersonAnswer<'r> {
+    /// The operation may happen.
+    Granted,
+    /// The operation must not happen, for this reason, which may be empty.
+    Refused(&'r str),
+    /// There was no user who could be asked.
+    Unavailable,
+}
+
+impl PersonAnswer<'_> {
+    /// The name used in records.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Granted => "granted",
+            Self::Refused(_) => "refused",
+            Self::Unavailable => "unavailable",
+        }
+    }
+}
+
+/// Something that an agent could not be made to do.
+#[derive(Debug)]
+pub struct LostEntry<'r> {
+    /// The session.
+    pub session: &'r str,
+    /// The event.
+    pub event: EventKind,
+    /// The stable name of the loss, such as `loss.ask`.
+    pub loss: &'r str,
+    /// What took its place.
+    pub instead: &'r str,
+}
+
+/// Trust that was granted or revoked.
+#[derive(Debug)]
+pub struct TrustEntry<'r> {
+    /// Which of the two.
+    pub change: TrustChange,
+    /// The hook; none if the project as a whole is meant.
+    pub hook: Option<&'r str>,
+    /// The hook's event, if it is known.
+    pub event: Option<&'r str>,
+    /// The digest of the hook's definition and files in hexadecimal, if it has one.
+    pub content: Option<&'r str>,
+}
+
+named! {
+    /// How trust changed.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum TrustChange {
+        /// It was granted.
+        Granted = "granted",
+        /// It was revoked.
+        Revoked = "revoked",
+    }
+}
+
+impl<'r> RunEntry<'r> {
+    /// The entry of a run. Hooks that need no trust have no fingerprint; theirs is taken below that directory.
+    pub(crate) fn new(project: &Path, run: &'r HookRun, start: Option<Duration>) -> Self {
+        let hook = &*run.hook;
+        let HookIdentity { id, fingerprint } = hook.identity.get_or_init(|| HookIdentity::of(project, hook)).clone();
+        Self {
+            hook,
+            id,
+            fingerprint,
+            layer: hook.authority(),
+            start,
+            duration: run.duration,
+            end: run.end,
+            decision: run.decision,
+        }
+    }
+}
+
+pub(crate) use crate::hook::HookIdentity;
+
+impl HookIdentity {
+    fn of(project: &Path, hook: &Hook) -> Self {
+        let (event, file) =
+            (hook.known_event().map_or("", EventKind::name), hook.origin.location.file.to_string_lossy());
+        let names = [hook.dialect.name(), event, hook.origin.kind.name(), &file, &hook.label];
+        let mut id = Digest::of(names.join("\0").as_bytes()).hex();
+        id.truncate(16);
+        let fresh = || Fingerprint::take(project, hook);
+        let taken = hook.trust.fingerprint().cloned().unwrap_or_else(fresh);
+        // What cannot be read in full is known by its definition.
+        let fingerprint = taken.content().unwrap_or_else(|| taken.definition()).hex();
+        Self { id, fingerprint }
+    }
+}

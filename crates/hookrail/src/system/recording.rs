@@ -1,0 +1,257 @@
+//! Recording every fired event exactly once, before its outcome is handed out.
+//!
+//! A ticket is taken when an event is admitted and given back with its outcome. One that is dropped before, because the
+//! engine was torn down or a thread could not be had, records that the event was abandoned.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use super::HookSystem;
+use super::notify::FireId;
+use super::parker;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::DialectId;
+use crate::event::Event;
+use crate::firing::Firing;
+use crate::log::log;
+use crate::outcome::{Effects, EndKind, Health, HookRun, Outcome};
+use crate::recorder::{
+    AnsweredEntry, Entry, EntryKind, FiredEntry, HostIdentity, Interest, LateEntry, LateReason, OnRecordFailure,
+    RecordError, RecordErrorKind, Recorded, Recorder, RunEntry,
+};
+use crate::run::{RunEnd, RunId, RunRequest};
+use crate::snapshot::Snapshot;
+
+/// When runs were started, counted from the moment at which their event was fired.
+pub(super) type RunStarts = Vec<(RunId, Duration)>;
+
+/// The recorder of a hook system, with what every entry has in common.
+pub(super) struct Recording {
+    pub(super) recorder: Arc<dyn Recorder>,
+    pub(super) interest: Interest,
+    pub(super) on_failure: OnRecordFailure,
+    pub(super) host: Option<HostIdentity>,
+    pub(super) project: PathBuf,
+    /// The trace context that this process was started with.
+    pub(super) trace: Option<String>,
+    /// Tells the events of this hook system from those of others.
+    pub(super) instance: u64,
+}
+
+impl Recording {
+    /// The name of an event among the records.
+    pub(super) fn fire_name(&self, id: FireId) -> String {
+        format!("{:016x}-{id}", self.instance)
+    }
+
+    /// Records what happened at that time. A recorder that panics has failed.
+    pub(super) fn record(&self, at: SystemTime, kind: EntryKind<'_>) -> Result<Recorded, RecordError> {
+        let entry = Entry { at, host: self.host.as_ref(), project: &self.project, kind };
+        let recorded = catch_unwind(AssertUnwindSafe(|| self.recorder.record(&entry)));
+        recorded.unwrap_or_else(|_| Err(RecordError::new(RecordErrorKind::Panicked, "the recorder panicked")))
+    }
+
+    /// Whether an event in which no hook takes part is recorded.
+    fn wants(&self, outcome: &Outcome) -> bool {
+        let eventful = outcome.effects.decision.is_some() || outcome.refusal.is_some();
+        self.interest.covers(outcome.event) || eventful || !outcome.diagnostics.is_empty()
+    }
+
+    /// Records the end of a hook that no event waited for.
+    pub(super) fn record_detached(&self, fire: FireId, request: &RunRequest, end: &RunEnd) {
+        let answered = if end.stdout().bytes.is_empty() { EndKind::Silent } else { EndKind::Answered };
+        let kind = end.failure().unwrap_or(answered);
+        let run = HookRun {
+            number: request.id.index(),
+            hook: Arc::clone(&request.hook),
+            end: kind,
+            health: Health::from_end(kind),
+            exit_code: end.how().exit_code(),
+            signal: end.how().signal(),
+            decision: None,
+            duration: end.duration(),
+            stdout: String::new(),
+            stderr: String::new(),
+            judged: None,
+            rewrites: false,
+        };
+        let entry = LateEntry {
+            fire: &self.fire_name(fire),
+            session: request.event.session_id(),
+            event: request.event.kind(),
+            why: LateReason::Detached,
+            run: RunEntry::new(&self.project, &run, None),
+            reason: None,
+        };
+        // No outcome is left that could say so.
+        if let Err(error) = self.record(SystemTime::now(), EntryKind::Late(entry)) {
+            log!(warn, target: "hookrail::recorder", %error, "a detached hook was not recorded");
+        }
+    }
+}
+
+/// The right and the duty to record one event.
+pub(super) struct Ticket {
+    recording: Arc<Recording>,
+    snapshot: Arc<Snapshot>,
+    event: Event,
+    id: FireId,
+    at: SystemTime,
+    began: Instant,
+    is_recorded: bool,
+}
+
+impl Ticket {
+    /// A ticket for an event that is fired now.
+    pub(super) fn new(recording: &Arc<Recording>, snapshot: Arc<Snapshot>, event: Event, id: FireId) -> Self {
+        Self {
+            recording: Arc::clone(recording),
+            snapshot,
+            event,
+            id,
+            at: SystemTime::now(),
+            began: Instant::now(),
+            is_recorded: false,
+        }
+    }
+
+    /// A ticket for an event that was planned.
+    pub(super) fn of_firing(recording: &Arc<Recording>, firing: &Firing, id: FireId) -> Self {
+        Self::new(recording, firing.snapshot(), firing.original().clone(), id)
+    }
+
+    /// The time since the event was fired.
+    pub(super) fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Records the outcome, and waits until the record is safe.
+    pub(super) async fn settle(mut self, mut outcome: Outcome, starts: &RunStarts) -> Outcome {
+        let recorded = match self.write(&mut outcome, starts) {
+            Ok(Recorded::Done) => Ok(()),
+            Ok(Recorded::Syncing(safe)) => safe.await,
+            Err(error) => Err(error),
+        };
+        self.apply(recorded, outcome)
+    }
+
+    /// Records the outcome of an event for which nothing is driven.
+    pub(super) fn settle_now(mut self, mut outcome: Outcome) -> Outcome {
+        let recorded = match self.write(&mut outcome, &RunStarts::new()) {
+            Ok(Recorded::Done) => Ok(()),
+            Ok(Recorded::Syncing(safe)) => parker::block_on(safe),
+            Err(error) => Err(error),
+        };
+        self.apply(recorded, outcome)
+    }
+
+    /// Records the outcome of an event in which no hook takes part, if that is wanted.
+    pub(super) fn settle_untouched(mut self, outcome: Outcome) -> Outcome {
+        if self.recording.wants(&outcome) {
+            return self.settle_now(outcome);
+        }
+        self.is_recorded = true;
+        outcome
+    }
+
+    /// Leaves the event to another ticket.
+    pub(super) fn give_up(mut self) {
+        self.is_recorded = true;
+    }
+
+    fn write(&mut self, outcome: &mut Outcome, starts: &RunStarts) -> Result<Recorded, RecordError> {
+        self.is_recorded = true;
+        let fire = self.recording.fire_name(self.id);
+        outcome.recorded_as = Some(fire.as_str().into());
+        let start_of = |run: &HookRun| starts.iter().find(|(id, _)| id.index() == run.number).map(|(_, start)| *start);
+        let project = &self.recording.project;
+        let runs = outcome.runs.iter().map(|run| RunEntry::new(project, run, start_of(run))).collect();
+        let of_event = self.event.variables().iter().find(|(name, _)| name == TRACE).map(|(_, value)| value.clone());
+        let entry = FiredEntry {
+            fire: &fire,
+            event: &self.event,
+            trace: of_event.or_else(|| self.recording.trace.clone()),
+            configuration: self.snapshot.digest(),
+            outcome,
+            runs,
+            duration: self.began.elapsed(),
+        };
+        self.recording.record(self.at, EntryKind::Fired(Box::new(entry)))
+    }
+
+    /// Says what a failure to record means for the event.
+    fn apply(&self, recorded: Result<(), RecordError>, mut outcome: Outcome) -> Outcome {
+        if let Err(error) = recorded {
+            apply_failure(self.recording.on_failure, &error, &mut outcome);
+        }
+        outcome
+    }
+}
+
+/// The variable that carries a W3C trace context.
+pub(super) const TRACE: &str = "TRACEPARENT";
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        if self.is_recorded {
+            return;
+        }
+        let mut outcome = Outcome::abandoned(self.event.kind());
+        // The outcome that the host gets was made elsewhere, and denies what can be denied.
+        if let Err(error) = self.write(&mut outcome, &RunStarts::new()) {
+            log!(warn, target: "hookrail::recorder", %error, "an abandoned event was not recorded");
+        }
+    }
+}
+
+fn apply_failure(policy: OnRecordFailure, error: &RecordError, outcome: &mut Outcome) {
+    let message = format!("the event was not recorded: {error}");
+    outcome.recorded_as = None;
+    outcome.diagnostics.push(Diagnostic::new(Code::RecordFailed, message.clone()));
+    match policy {
+        OnRecordFailure::Warn => {}
+        OnRecordFailure::Block if !outcome.event.spec().is_gating() || outcome.is_denied() => {}
+        OnRecordFailure::Block => {
+            let effects = Effects::deny(message);
+            for dialect in DialectId::ORDER {
+                dialect.contract().refused(outcome, &effects);
+            }
+            outcome.withdraw_rewrites();
+            outcome.effects.absorb(effects);
+            for dialect in DialectId::ORDER {
+                dialect.contract().settle(outcome);
+            }
+        }
+    }
+}
+
+impl HookSystem {
+    /// Records what only the host knows: what the user answered, what an agent could not be made to do. Does nothing if
+    /// the system has no recorder.
+    ///
+    /// # Errors
+    /// If it could not be recorded.
+    pub async fn record(&self, kind: EntryKind<'_>) -> Result<(), RecordError> {
+        let Some(recording) = &self.parts().recording else { return Ok(()) };
+        match recording.record(SystemTime::now(), kind)? {
+            Recorded::Done => Ok(()),
+            Recorded::Syncing(safe) => safe.await,
+        }
+    }
+
+    /// Records the user's answer to a question about an event. Returns why the operation must not happen if that failed
+    /// and what is not recorded must not happen.
+    pub(crate) async fn record_answer(&self, answer: AnsweredEntry<'_>) -> Option<String> {
+        let (event, policy) = (answer.event, self.parts().recording.as_ref()?.on_failure);
+        let error = self.record(EntryKind::Answered(answer)).await.err()?;
+        match policy {
+            OnRecordFailure::Block if event.spec().is_gating() => Some(format!("the answer was not recorded: {error}")),
+            OnRecordFailure::Block | OnRecordFailure::Warn => {
+                log!(warn, target: "hookrail::recorder", %error, "the answer to a question was not recorded");
+                None
+            }
+        }
+    }
+}

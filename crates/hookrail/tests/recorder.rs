@@ -1,0 +1,308 @@
+//! A recorder is called exactly once for every fired event, before its outcome is handed out, whatever drives the
+//! event.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failure here is a failed test")]
+
+mod common;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use common::{hook, json, plugin_hook};
+use hookrail::guard::{Approval, Approver, Guard, ToolCall, ToolEnd, ToolOutput};
+use hookrail::host::HostFuture;
+use hookrail::recorder::{
+    Entry, EntryKind, Interest, OnRecordFailure, RecordError, RecordErrorKind, Recorded, Recorder,
+};
+use hookrail::sources::SourceKind;
+use hookrail::{
+    Builder, Code, Decision, Effects, Environment, Event, EventKind, Hook, HookSystem, Json, NativeHook, OnFailure,
+};
+
+const KIND: EventKind = EventKind::BeforeTool;
+
+/// Keeps one line for every entry.
+#[derive(Default)]
+struct Lines {
+    lines: Mutex<Vec<String>>,
+    starts: Mutex<Vec<Option<Duration>>>,
+    interest: Interest,
+    failure: Option<RecordErrorKind>,
+    syncs: bool,
+}
+
+impl Recorder for Lines {
+    fn record(&self, entry: &Entry<'_>) -> Result<Recorded, RecordError> {
+        let line = match &entry.kind {
+            EntryKind::Fired(fired) => {
+                assert_eq!(fired.outcome.recorded_as.as_deref(), Some(fired.fire));
+                assert!(fired.runs.iter().all(|run| run.id.len() == 16 && run.fingerprint.len() == 64));
+                *self.starts.lock().unwrap() = fired.runs.iter().map(|run| run.start).collect();
+                let decision = fired.outcome.effects.decision.map_or("none", Decision::name);
+                let ends: Vec<&str> = fired.runs.iter().map(|run| run.end.name()).collect();
+                format!("{} {decision} {}", fired.event.kind(), ends.join(","))
+            }
+            EntryKind::Late(late) => format!("late {} {} {}", late.event, late.why, late.run.end),
+            EntryKind::Answered(answered) => {
+                assert!(answered.fire.is_some());
+                format!("answered {} {}", answered.operation, answered.answer.name())
+            }
+            EntryKind::Lost(lost) => format!("lost {}", lost.loss),
+            EntryKind::Trust(trust) => format!("trust {}", trust.change),
+            other => panic!("{other:?}"),
+        };
+        self.lines.lock().unwrap().push(line);
+        match self.failure {
+            Some(RecordErrorKind::Panicked) => panic!("a recorder that panics"),
+            Some(kind) => Err(RecordError::new(kind, "no space left on device")),
+            None if self.syncs => Ok(Recorded::Syncing(Box::pin(SecondPoll(false)))),
+            None => Ok(Recorded::Done),
+        }
+    }
+
+    fn interest(&self) -> Interest {
+        self.interest
+    }
+}
+
+/// Is ready when it is polled a second time.
+struct SecondPoll(bool);
+
+impl Future for SecondPoll {
+    type Output = Result<(), RecordError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        if std::mem::replace(&mut self.0, true) {
+            return Poll::Ready(Ok(()));
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+impl Lines {
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.lines.lock().unwrap())
+    }
+}
+
+fn builder(recorder: &Arc<Lines>) -> Builder {
+    let environment: Environment = [("PATH", "/usr/bin:/bin")].into_iter().collect();
+    HookSystem::builder(std::env::temp_dir()).environment(environment).recorder(Arc::clone(recorder))
+}
+
+fn denying() -> Hook {
+    Hook::native(KIND, "guard", NativeHook::new(|_| Effects::deny("not today")))
+}
+
+fn call(system: &HookSystem) -> Event {
+    system.event(KIND).session("s").with_text("tool_name", "write_file").with("tool_input", json(r#"{"path":"a"}"#))
+}
+
+fn multi_thread() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+}
+
+#[test]
+fn every_way_to_fire_records_once() {
+    for syncs in [false, true] {
+        let recorder = Arc::new(Lines { syncs, ..Lines::default() });
+        let system = builder(&recorder).hook(denying()).build();
+        let denied = "before-tool deny answered";
+        assert!(system.fire_blocking(call(&system)).recorded_as.is_some());
+        assert_eq!(recorder.take(), [denied], "on the calling thread");
+        let runtime = multi_thread();
+        runtime.block_on(async { system.fire(call(&system)).await });
+        assert_eq!(recorder.take(), [denied], "in a multi-thread runtime");
+        let current = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        current.block_on(async { system.fire(call(&system)).await });
+        assert_eq!(recorder.take(), [denied], "on the engine's thread");
+        current.block_on(async { system.fire_before_tool("write_file", json("{}")).await });
+        assert_eq!(recorder.take(), [denied], "by the method of the event");
+        runtime.block_on(async { system.fire_blocking(call(&system)) });
+        assert_eq!(recorder.take(), [denied], "blocking inside a runtime");
+    }
+}
+
+#[test]
+fn a_nested_fire_is_recorded_too() {
+    let recorder = Arc::new(Lines::default());
+    let slot: Arc<Mutex<Option<HookSystem>>> = Arc::default();
+    let inner = Arc::clone(&slot);
+    let firing = NativeHook::new(move |_| {
+        let system = inner.lock().unwrap().clone().unwrap();
+        let _ = system.fire_blocking(system.event(EventKind::Prompt).with_text("prompt", "p"));
+        Effects::none()
+    });
+    let prompt = Hook::native(EventKind::Prompt, "inner", NativeHook::new(|_| Effects::none()));
+    let system = builder(&recorder).hook(Hook::native(KIND, "outer", firing)).hook(prompt).build();
+    *slot.lock().unwrap() = Some(system.clone());
+    system.fire_blocking(call(&system));
+    assert_eq!(recorder.take(), ["prompt none silent", "before-tool none silent"]);
+    *slot.lock().unwrap() = None;
+}
+
+#[test]
+fn an_event_that_no_hook_wants_is_recorded_only_when_it_is_asked_for() {
+    let fire_three = |interest| {
+        let recorder = Arc::new(Lines { interest, ..Lines::default() });
+        let system = builder(&recorder).build();
+        system.fire_blocking(call(&system));
+        system.fire_blocking(system.event(EventKind::AfterTool));
+        let runtime = multi_thread();
+        runtime.block_on(async { system.fire_before_tool("write_file", json("{}")).await });
+        assert!(!system.wants(KIND), "interest is no hook");
+        recorder.take()
+    };
+    assert!(fire_three(Interest::Asked).is_empty());
+    assert_eq!(fire_three(Interest::Gating), ["before-tool none ", "before-tool none "]);
+    assert_eq!(fire_three(Interest::All), ["before-tool none ", "after-tool none ", "before-tool none "]);
+}
+
+#[test]
+fn what_the_engine_itself_refuses_is_recorded() {
+    let recorder = Arc::new(Lines::default());
+    let environment: Environment = [("PATH", "/usr/bin:/bin"), ("HOOKRAIL_DEPTH", "9")].into_iter().collect();
+    let system = builder(&recorder).environment(environment).hook(denying()).build();
+    system.fire_blocking(call(&system));
+    assert_eq!(recorder.take(), ["before-tool deny "], "nested too deep");
+    system.shutdown_blocking();
+    system.fire_blocking(call(&system));
+    multi_thread().block_on(async { system.fire(call(&system)).await });
+    assert_eq!(recorder.take(), ["before-tool deny ", "before-tool deny "], "after the shutdown");
+}
+
+#[test]
+fn an_event_whose_runtime_is_gone_is_recorded_as_abandoned() {
+    let recorder = Arc::new(Lines::default());
+    let system = builder(&recorder).hook(hook(KIND, "sleep 30", SourceKind::User)).build();
+    let runtime = multi_thread();
+    let fire = {
+        let _inside = runtime.enter();
+        system.fire(call(&system))
+    };
+    runtime.shutdown_timeout(Duration::from_secs(5));
+    let current = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    assert!(current.block_on(fire).is_denied());
+    assert_eq!(recorder.take(), ["before-tool deny "]);
+}
+
+#[test]
+fn a_fire_that_is_dropped_is_recorded_as_cancelled() {
+    let recorder = Arc::new(Lines::default());
+    let system = builder(&recorder).hook(hook(KIND, "sleep 30", SourceKind::User)).build();
+    let runtime = multi_thread();
+    runtime.block_on(async {
+        drop(system.fire(call(&system)));
+        system.shutdown().await;
+    });
+    let lines = recorder.take();
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].ends_with("cancelled"), "{lines:?}");
+}
+
+#[test]
+fn a_detached_hook_gets_an_entry_of_its_own_when_it_has_ended() {
+    let recorder = Arc::new(Lines::default());
+    let system = builder(&recorder).hook(plugin_hook(EventKind::SessionStart, "exit 3")).build();
+    system.fire_blocking(system.event(EventKind::SessionStart).with_text("source", "startup"));
+    system.shutdown_blocking();
+    assert_eq!(recorder.take(), ["session-start none detached", "late session-start detached exited"]);
+}
+
+#[test]
+fn runs_have_their_start() {
+    let recorder = Arc::new(Lines::default());
+    let mut first = hook(KIND, "sleep 0.05", SourceKind::User);
+    first.order = hookrail::hook::GroupOrder::Sequential;
+    let second = hook(KIND, "true", SourceKind::User);
+    let system = builder(&recorder).hook(first).hook(second).build();
+    system.fire_blocking(call(&system));
+    let starts = recorder.starts.lock().unwrap().clone();
+    let (first, second) = (starts[0].unwrap(), starts[1].unwrap());
+    assert!(second >= first + Duration::from_millis(50), "{starts:?}");
+}
+
+#[test]
+fn a_failure_to_record_warns_or_blocks() {
+    for kind in [RecordErrorKind::NoSpace, RecordErrorKind::Panicked] {
+        for (policy, expected) in [(OnRecordFailure::Warn, None), (OnRecordFailure::Block, Some(Decision::Deny))] {
+            let recorder = Arc::new(Lines { failure: Some(kind), ..Lines::default() });
+            let rewriting = NativeHook::new(|_| Effects::none().with_tool_input(json(r#"{"path":"b"}"#)));
+            let system = builder(&recorder)
+                .hook(Hook::native(KIND, "rewrites", rewriting))
+                .hook(Hook::native(EventKind::AfterTool, "looks", NativeHook::new(|_| Effects::none())))
+                .on_record_failure(policy)
+                .build();
+            let outcome = system.fire_blocking(call(&system));
+            assert_eq!(outcome.effects.decision, expected);
+            assert_eq!(outcome.effects.tool_input.is_none(), expected.is_some(), "a denied call has no new input");
+            assert!(outcome.recorded_as.is_none());
+            assert!(outcome.diagnostics.iter().any(|finding| finding.code == Code::RecordFailed));
+            // What cannot be denied is never blocked.
+            let after = system.fire_blocking(system.event(EventKind::AfterTool));
+            assert_eq!(after.effects.decision, None);
+            assert_eq!(recorder.take().len(), 2);
+        }
+    }
+}
+
+struct Says(Approval);
+
+impl Approver for Says {
+    fn approve<'a>(&'a self, _: &'a str, _: &'a Json, _: Option<&'a str>) -> HostFuture<'a, Approval> {
+        Box::pin(std::future::ready(self.0.clone()))
+    }
+}
+
+#[test]
+fn the_answer_of_the_user_is_recorded() {
+    let runtime = multi_thread();
+    let ends = [
+        (Approval::Granted, "granted", ToolEnd::Ran),
+        (Approval::Refused("no".to_owned()), "refused", ToolEnd::Denied),
+        (Approval::Unavailable, "unavailable", ToolEnd::Denied),
+    ];
+    for (approval, word, end) in ends {
+        let recorder = Arc::new(Lines::default());
+        let asks = Hook::native(KIND, "asks", NativeHook::new(|_| Effects::ask("sure?")));
+        let system = builder(&recorder).hook(asks).build();
+        let guard = Guard::new(system, "s").approver(Says(approval));
+        let call = ToolCall::new("1", "write_file", Json::empty_object());
+        let result = runtime.block_on(guard.tool_call(call, |_| async { Ok(ToolOutput::text("done")) }));
+        assert_eq!(result.end, end);
+        assert_eq!(recorder.take(), ["before-tool ask answered", &format!("answered write_file {word}")]);
+    }
+}
+
+#[test]
+fn a_hook_keeps_its_id_when_its_definition_changes() {
+    #[derive(Default)]
+    struct Ids(Mutex<Vec<(String, String)>>);
+    impl Recorder for Ids {
+        fn record(&self, entry: &Entry<'_>) -> Result<Recorded, RecordError> {
+            if let EntryKind::Fired(fired) = &entry.kind {
+                let ids = fired.runs.iter().map(|run| (run.id.clone(), run.fingerprint.clone()));
+                self.0.lock().unwrap().extend(ids);
+            }
+            Ok(Recorded::Done)
+        }
+    }
+    let ids = Arc::new(Ids::default());
+    for policy in [OnFailure::Allow, OnFailure::Block] {
+        let mut changed = hook(KIND, "true", SourceKind::User);
+        changed.on_failure = policy;
+        let system = HookSystem::builder(std::env::temp_dir())
+            .environment([("PATH", "/usr/bin:/bin")].into_iter().collect())
+            .recorder(Arc::clone(&ids))
+            .hook(changed)
+            .build();
+        system.fire_blocking(call(&system));
+    }
+    let ids = ids.0.lock().unwrap();
+    assert_eq!(ids[0].0, ids[1].0);
+    assert_ne!(ids[0].1, ids[1].1);
+}
