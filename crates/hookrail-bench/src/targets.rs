@@ -189,6 +189,12 @@ fn all_targets() -> Vec<Target> {
             AtMost(8.0),
             Without("cold-start", "hookrail", "floor", "floor"),
         ),
+        (
+            "`hookrail bridge` with a module and a running server, against `/bin/true`",
+            AtMost(4.0),
+            Ratio("bridge", "served", "true"),
+        ),
+        ("`hookrail bridge` alone, against `hookrail fire`", AtMost(1.25), Ratio("bridge", "alone", "fire")),
         ("warm worker, against F", AtMost(0.3), Ratio("lane-worker", "hookrail-worker", "floor")),
         (
             "kept ready, Python, against its cold time",

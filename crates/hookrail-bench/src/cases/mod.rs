@@ -1,5 +1,6 @@
 //! The cases of the benchmark.
 
+mod bridge;
 mod bus;
 mod fire;
 mod host;
@@ -37,6 +38,7 @@ pub(crate) fn all_cases() -> Vec<BenchCase> {
         module::cases(),
         bus::cases(),
         fire::cases(),
+        bridge::cases(),
         host::cases(),
     ];
     groups.into_iter().flatten().collect()
