@@ -12,7 +12,7 @@ use crate::{output, render, request};
 pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
     let project = Project::open(&args.project)?;
     let RequestedEvent { event, findings } = request::build_event(&args.event, project.root())?;
-    let system = fire::builder(&project, args)?.build();
+    let system = fire::narrow(project.builder(&args.project)?, &args.event).build();
     if !args.event.no_hooks {
         Project::require_modules(&system)?;
     }
