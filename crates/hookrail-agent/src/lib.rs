@@ -23,7 +23,7 @@ mod user;
 mod view;
 
 pub use agent::{
-    Agent, AgentParts, CompactionCause, CompactionOutcome, EndReason, MoveOutcome, SessionOpening, TurnEnd,
+    AgentParts, CompactionCause, CompactionOutcome, EndReason, MoveOutcome, ReferenceAgent, SessionOpening, TurnEnd,
 };
 pub use error::AgentError;
 pub use mode::{AgentExit, AgentMode, AgentSetup, run};

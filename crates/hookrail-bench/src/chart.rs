@@ -1,4 +1,4 @@
-//! A measurement as one picture: for each case, how long each variant took, on a scale of powers of ten.
+//! A measurement as a chart: for each case, the time of each variant on a logarithmic scale.
 
 use std::fmt::Write as _;
 
@@ -13,13 +13,13 @@ const GAP: f64 = 4.0;
 const TITLE: f64 = 26.0;
 const TOP: f64 = 64.0;
 
-/// The picture, as SVG that needs nothing else.
+/// The chart, as a self-contained SVG.
 #[must_use]
 pub fn svg(results: &BenchResults) -> String {
     let cases: Vec<&CaseResult> = results.cases.iter().filter(|case| case.variants.len() > 1).collect();
     let rows: usize = cases.iter().map(|case| case.variants.len()).sum();
     let height = TOP + TITLE * cases.len() as f64 + (BAR + GAP) * rows as f64 + 24.0;
-    let scale = Scale::over(&cases);
+    let scale = Scale::around(&cases);
     let mut svg = String::new();
     let _ = writeln!(
         svg,
@@ -95,7 +95,7 @@ fn colour(name: &str) -> &'static str {
     }
 }
 
-/// From times to places.
+/// Converts times to positions.
 struct Scale {
     low: f64,
     high: f64,
@@ -103,7 +103,7 @@ struct Scale {
 
 impl Scale {
     /// Powers of ten around all times.
-    fn over(cases: &[&CaseResult]) -> Self {
+    fn around(cases: &[&CaseResult]) -> Self {
         let times = cases.iter().flat_map(|case| &case.variants).filter_map(|variant| Some(variant.time()?.median));
         let (low, high) = times.fold((f64::MAX, f64::MIN), |(low, high), time| (low.min(time), high.max(time)));
         let (low, high) = if low <= high { (low, high) } else { (1.0, 10.0) };
@@ -147,7 +147,7 @@ mod tests {
             variants: vec![variant("floor", 100.0), variant("hookrail", 1000.0)],
             ..CaseResult::default()
         };
-        let scale = Scale::over(&[&case]);
+        let scale = Scale::around(&[&case]);
         assert!(scale.place(100.0) < scale.place(1000.0));
         let drawn = svg(&BenchResults { cases: vec![case], ..BenchResults::default() });
         assert!(drawn.contains("a&lt;b") && drawn.contains("10.0 x") && !drawn.contains("a<b"));

@@ -1,4 +1,4 @@
-//! What the commands do.
+//! The commands of the program.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -37,13 +37,13 @@ pub fn main() -> ExitCode {
 }
 
 fn list() {
-    for case in cases::all() {
+    for case in cases::all_cases() {
         println!("{:<24} {}", case.name, case.title);
     }
 }
 
 fn run(args: &RunArgs) -> Result<()> {
-    let wanted: Vec<_> = cases::all().into_iter().filter(|case| is_wanted(args, case.name)).collect();
+    let wanted: Vec<_> = cases::all_cases().into_iter().filter(|case| is_wanted(args, case.name)).collect();
     if wanted.is_empty() {
         return Err("there is no such case; `hookrail-bench list` names them".into());
     }
@@ -118,7 +118,7 @@ fn write(results: &BenchResults, file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Tells on standard error what a case came to, each variant beside the first one.
+/// Prints the result of a case to standard error, each variant compared with the first one.
 fn show(case: &CaseResult, took: Duration) {
     for variant in &case.variants {
         let beside = case.variants.first().and_then(|first| case.ratio(&variant.name, &first.name));

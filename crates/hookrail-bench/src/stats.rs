@@ -16,11 +16,11 @@ pub struct Spread {
 pub(crate) fn spread(values: impl IntoIterator<Item = f64>) -> Option<Spread> {
     let mut sorted: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
-    Some(Spread { median: at(&sorted, 0.5)?, p10: at(&sorted, 0.1)?, p90: at(&sorted, 0.9)? })
+    Some(Spread { median: percentile(&sorted, 0.5)?, p10: percentile(&sorted, 0.1)?, p90: percentile(&sorted, 0.9)? })
 }
 
 /// Returns a percentile of sorted values, interpolated between its two neighbours.
-fn at(sorted: &[f64], share: f64) -> Option<f64> {
+fn percentile(sorted: &[f64], share: f64) -> Option<f64> {
     let place = share * (sorted.len().checked_sub(1)? as f64);
     let (low, high) = (sorted.get(place.floor() as usize)?, sorted.get(place.ceil() as usize)?);
     Some(low + (high - low) * place.fract())

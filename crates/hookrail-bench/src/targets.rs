@@ -3,7 +3,7 @@
 use crate::results::BenchResults;
 use crate::stats::Spread;
 
-/// How near a number may be to its limit and still be called at the line.
+/// How much a number may exceed its limit and still be marked "at the line".
 const LINE: f64 = 1.05;
 
 /// One target.
@@ -26,7 +26,7 @@ enum Measure {
     Ratio(&'static str, &'static str, &'static str),
     /// One variant of a case without a second one, against a third.
     Without(&'static str, &'static str, &'static str, &'static str),
-    /// A number of a case that is no time.
+    /// A value of a case that is not a time.
     Value(&'static str, &'static str),
     /// The worst of all comparisons with this peer: hookrail's time divided by the peer's.
     WorstAgainst(&'static str),
@@ -57,7 +57,7 @@ pub(crate) struct TargetResult {
     pub(crate) says: &'static str,
     pub(crate) limit: Limit,
     pub(crate) found: Option<Spread>,
-    /// Which comparison it was, where that is not plain.
+    /// The comparison that the number is from, if the target has several.
     pub(crate) which: Option<String>,
     pub(crate) mark: TargetMark,
 }
@@ -65,11 +65,11 @@ pub(crate) struct TargetResult {
 /// Compares a measurement with every target.
 pub(crate) fn judge(results: &BenchResults) -> Vec<TargetResult> {
     let judged = |target: Target| {
-        let (found, which) = target.measure.of(results);
+        let (found, which) = target.measure.evaluate(results);
         let mark = found.map_or(TargetMark::NotMeasured, |found| mark(found.median, target.limit));
         TargetResult { says: target.says, limit: target.limit, found, which, mark }
     };
-    all().into_iter().map(judged).collect()
+    all_targets().into_iter().map(judged).collect()
 }
 
 fn mark(found: f64, limit: Limit) -> TargetMark {
@@ -85,7 +85,7 @@ fn mark(found: f64, limit: Limit) -> TargetMark {
 }
 
 impl Measure {
-    fn of(&self, results: &BenchResults) -> (Option<Spread>, Option<String>) {
+    fn evaluate(&self, results: &BenchResults) -> (Option<Spread>, Option<String>) {
         let exact = |value: f64| Spread { median: value, p10: value, p90: value };
         match self {
             Self::Ratio(case, of, to) => (results.case(case).and_then(|case| case.ratio(of, to)), None),
@@ -98,8 +98,8 @@ impl Measure {
     }
 }
 
-/// Returns the comparison with a peer in which hookrail is slowest. `hookrail-x` is compared with `gemini-x`, and `hookrail`
-/// with `gemini`; a variant of hookrail without such a counterpart is compared with the peer's only one.
+/// Returns the comparison with a peer in which hookrail is slowest. `hookrail-x` is compared with `gemini-x`, and
+/// `hookrail` with `gemini`; a variant of hookrail without such a counterpart is compared with the peer's only one.
 fn worst(results: &BenchResults, peer: &str) -> Option<(Spread, String)> {
     let pairs = results.cases.iter().flat_map(|case| {
         let theirs = case.variants.iter().filter(move |variant| variant.name.starts_with(peer));
@@ -115,7 +115,7 @@ fn worst(results: &BenchResults, peer: &str) -> Option<(Spread, String)> {
     pairs.max_by(|(one, _), (other, _)| one.median.total_cmp(&other.median))
 }
 
-fn all() -> Vec<Target> {
+fn all_targets() -> Vec<Target> {
     use Limit::{AtLeast, AtMost};
     use Measure::{Ratio, Value, Without, WorstAgainst};
     let rows = [

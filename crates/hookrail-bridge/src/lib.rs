@@ -29,9 +29,10 @@ pub mod session;
 pub mod tools;
 
 pub use agent::Agent;
-pub use answer::{AllowPolicy, Answer, AnswerOptions, AnswerStatus, Attendance, Said};
+pub use answer::{AllowPolicy, Answer, AnswerOptions, AnswerStatus, Attendance, EventResult};
 pub use effect::{EffectKind, Handling};
 pub use events::{AgentEvent, AnswerForm};
-pub use loss::{Loss, RecordedLoss};
-pub use request::{Incoming, NoisyEvents, Pass, Reading, RefusedRequest, Request, RequestError};
-pub use session::Session;
+pub use loss::Loss;
+pub use request::{AgentRequest, Incoming, NoisyEvents, Pass, Reading, RefusedRequest, RequestError};
+pub use sample::SAMPLE_SESSION;
+pub use session::BridgeSession;

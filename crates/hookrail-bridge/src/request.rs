@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use hookrail::payload::ToolResponse;
 use hookrail::{Event, EventKind, Json, JsonObject};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 use crate::Agent;
 use crate::events::AgentEvent;
 use crate::patch::{Operation, Patch, PatchError};
-use crate::tools::ToolCall;
+use crate::tools::AgentToolCall;
 
 /// Larger payloads are refused: reading one takes longer than an agent waits.
 pub const MAX_PAYLOAD: usize = 64 * 1024 * 1024;
@@ -42,7 +44,7 @@ pub enum NoisyEvents {
 #[derive(Debug)]
 pub enum Reading {
     /// Fire the events of the request and answer.
-    Fire(Box<Request>),
+    Fire(Box<AgentRequest>),
     /// Answer with nothing.
     Pass(Pass),
 }
@@ -118,7 +120,7 @@ impl RefusedRequest {
 
 /// One event of an agent, ready to be fired.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct AgentRequest {
     /// The agent, as the environment shows it.
     pub agent: Agent,
     /// The agent's event.
@@ -132,7 +134,7 @@ pub struct Request {
     /// The neutral events: one, or one for each file and hunk of a patch.
     pub events: Vec<Event>,
     /// The tool call of a tool event.
-    pub call: Option<ToolCall>,
+    pub call: Option<AgentToolCall>,
     /// The patch that was taken apart.
     pub patch: Option<(Patch, Vec<Operation>)>,
     /// The tool's result in the agent's own shape.
@@ -141,7 +143,7 @@ pub struct Request {
     pub prompt: Option<String>,
 }
 
-impl Request {
+impl AgentRequest {
     /// The neutral event.
     #[must_use]
     pub fn kind(&self) -> EventKind {
@@ -151,9 +153,34 @@ impl Request {
     /// A key that the before and the after event of one call share. Gemini and Copilot give their calls no id.
     #[must_use]
     pub fn call_key(&self) -> Option<String> {
+        self.call_key_with(&self.call.as_ref()?.agent_input)
+    }
+
+    /// The key that the call has with another input. A call with an id keeps its key.
+    pub(crate) fn call_key_with(&self, input: &Json) -> Option<String> {
         let call = self.call.as_ref()?;
         let id = self.events.first().and_then(|event| event.text("tool_call_id")).filter(|id| !id.is_empty());
-        Some(id.unwrap_or_else(|| format!("{}\u{0}{}", call.agent_name, call.agent_input.text())))
+        Some(id.unwrap_or_else(|| {
+            // An input may be a whole file; the state of a session must stay small.
+            let digest = Sha256::digest(format!("{}\u{0}{}", call.agent_name, sorted(&input.to_value())));
+            digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+        }))
+    }
+}
+
+/// A value as text that does not depend on the order of members or on blanks: agents write an input anew.
+fn sorted(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            let mut parts: Vec<String> = members
+                .iter()
+                .map(|(name, value)| format!("{}:{}", Value::from(name.as_str()), sorted(value)))
+                .collect();
+            parts.sort_unstable();
+            format!("{{{}}}", parts.join(","))
+        }
+        Value::Array(items) => format!("[{}]", items.iter().map(sorted).collect::<Vec<_>>().join(",")),
+        other => other.to_string(),
     }
 }
 
@@ -250,10 +277,10 @@ impl Reader<'_> {
         first_text(self.members, names)
     }
 
-    fn request(&self) -> Result<Request, RequestError> {
+    fn request(&self) -> Result<AgentRequest, RequestError> {
         let cwd = self.text(&["cwd"]).filter(|cwd| !cwd.is_empty()).map_or_else(|| PathBuf::from("."), PathBuf::from);
         let declared = self.agent.project_variables().iter().find_map(|name| (self.incoming.variable)(name));
-        let mut request = Request {
+        let mut request = AgentRequest {
             agent: self.agent,
             event: self.event,
             session_id: self.text(&["session_id", "sessionId"]).unwrap_or_default(),
@@ -276,7 +303,7 @@ impl Reader<'_> {
     }
 
     /// An event with everything that all events have.
-    fn base(&self, request: &Request) -> Event {
+    fn base(&self, request: &AgentRequest) -> Event {
         let mut event = Event::new(self.event.kind, &request.cwd).session(&request.session_id);
         if let Some(path) = self.text(&["transcript_path", "transcriptPath"]) {
             event = event.transcript(path);
@@ -293,7 +320,7 @@ impl Reader<'_> {
         event
     }
 
-    fn fields(&self, event: Event, request: &mut Request) -> Event {
+    fn fields(&self, event: Event, request: &mut AgentRequest) -> Event {
         let text = |names: &[&str]| self.text(names).unwrap_or_default();
         match self.event.kind {
             EventKind::SessionStart => {
@@ -355,7 +382,7 @@ impl Reader<'_> {
         })
     }
 
-    fn tool_events(&self, request: &mut Request) -> Result<(), RequestError> {
+    fn tool_events(&self, request: &mut AgentRequest) -> Result<(), RequestError> {
         let name = self.text(&["tool_name", "toolName", "tool"]).filter(|name| !name.is_empty());
         let name = name.ok_or(RequestError::NoTool)?;
         let input = ["tool_input", "toolArgs", "toolInput", "args", "input"];
@@ -379,7 +406,7 @@ impl Reader<'_> {
             base = base.with("tool_response", response.to_json());
         }
         let patch = if self.agent == Agent::Codex && name == "apply_patch" { Some(self.patch(&input)?) } else { None };
-        request.call = Some(ToolCall::read(self.agent, &name, input));
+        request.call = Some(AgentToolCall::read(self.agent, &name, input));
         if let (None, Some(call)) = (&patch, &request.call) {
             request.events.push(base.with_text("tool_name", &call.name).with("tool_input", call.input.clone()));
             return Ok(());

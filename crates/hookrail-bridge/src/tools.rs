@@ -143,7 +143,7 @@ fn by_agent_name(agent: Agent, name: &str) -> Option<&'static Tool> {
 
 /// A tool call in the neutral vocabulary, with the way back.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ToolCall {
+pub struct AgentToolCall {
     agent: Agent,
     /// The agent's name for the tool.
     pub agent_name: String,
@@ -155,7 +155,7 @@ pub struct ToolCall {
     pub input: Json,
 }
 
-impl ToolCall {
+impl AgentToolCall {
     /// Reads a call in an agent's words.
     #[must_use]
     pub fn read(agent: Agent, agent_name: &str, agent_input: Json) -> Self {
@@ -250,7 +250,7 @@ mod tests {
             (Pi, "bash", r#"{"command":"ls"}"#, ("run_shell_command", r#"{"command":"ls"}"#)),
             (Codex, "mcp__a__b", r#"{"path":1}"#, ("mcp__a__b", r#"{"path":1}"#)),
         ] {
-            let call = ToolCall::read(agent, name, Json::parse(input).unwrap());
+            let call = AgentToolCall::read(agent, name, Json::parse(input).unwrap());
             assert_eq!((call.name.as_str(), call.input.text()), neutral, "{agent}");
             assert_eq!(call.to_agent(&call.input).text(), input, "{agent}");
             let changed = Json::parse(&call.input.text().replace("\"x\"", "\"y\"")).unwrap();

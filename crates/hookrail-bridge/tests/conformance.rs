@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use hookrail::{Decision, Effects, Event, Json};
-use hookrail_bridge::{Agent, Answer, AnswerOptions, Incoming, NoisyEvents, Pass, Reading, Said, Session, request};
+use hookrail_bridge::{
+    Agent, Answer, AnswerOptions, BridgeSession, EventResult, Incoming, NoisyEvents, Pass, Reading, request,
+};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -31,7 +33,7 @@ struct Case {
     events: Vec<BTreeMap<String, Value>>,
     passes: Option<String>,
     #[serde(default)]
-    session: Session,
+    session: BridgeSession,
     session_after: Option<Value>,
     said: Vec<SaidInCase>,
     answer: ExpectedAnswer,
@@ -68,7 +70,7 @@ struct SaidInCase {
 }
 
 impl SaidInCase {
-    fn said(self) -> Said {
+    fn said(self) -> EventResult {
         let decision = self.decision.map(|name| match name.as_str() {
             "allow" => Decision::Allow,
             "ask" => Decision::Ask,
@@ -93,7 +95,7 @@ impl SaidInCase {
             tool_config: self.tool_config,
             result: None,
         };
-        Said { effects, denied_by: self.denied_by }
+        EventResult { effects, denied_by: self.denied_by }
     }
 }
 
@@ -142,7 +144,7 @@ fn check(agent: Agent, case: Case) -> Vec<String> {
     let answer = match request::read(&incoming) {
         Err(refused) => Answer::refusal(&refused),
         Ok(Reading::Pass(pass)) => {
-            let name = match pass {
+            let name = match &pass {
                 Pass::UnknownEvent { .. } => "unknown-event",
                 Pass::EmptyPrompt => "empty-prompt",
                 Pass::MachineMadePrompt => "machine-made-prompt",
@@ -152,7 +154,7 @@ fn check(agent: Agent, case: Case) -> Vec<String> {
             if case.passes.as_deref() != Some(name) {
                 failures.push(format!("passes as `{name}`"));
             }
-            Answer::silent()
+            Answer::passed(agent, &pass)
         }
         Ok(Reading::Fire(request)) => {
             if let Some(pass) = case.passes {
@@ -169,7 +171,7 @@ fn check(agent: Agent, case: Case) -> Vec<String> {
             match Answer::while_stopped(&request, &mut session) {
                 Some(answer) => answer,
                 None => {
-                    let said: Vec<Said> = case.said.into_iter().map(SaidInCase::said).collect();
+                    let said: Vec<EventResult> = case.said.into_iter().map(SaidInCase::said).collect();
                     Answer::compose(&request, &said, AnswerOptions::default(), &mut session)
                 }
             }
@@ -188,7 +190,7 @@ fn check(agent: Agent, case: Case) -> Vec<String> {
     }
     if let Some(expected) = case.session_after {
         session.losses.clear();
-        let expected: Session = serde_json::from_value(expected).unwrap();
+        let expected: BridgeSession = serde_json::from_value(expected).unwrap();
         if session != expected {
             failures.push(format!("the session is {session:?}"));
         }
@@ -228,6 +230,46 @@ fn a_payload_that_cannot_be_used_denies_gating_events_and_no_others() {
                 assert_eq!(denies, kind == hookrail::EventKind::BeforeTool, "{agent} {name} {text:?}");
             }
         }
+    }
+}
+
+/// Gemini CLI gives its calls no id, and it is not known whether their end shows the input before or after a rewrite.
+#[test]
+fn context_of_a_rewritten_call_reaches_its_end() {
+    let payloads: BTreeMap<String, Json> = read(&folder().join("payloads/gemini.json"));
+    let before = payloads["BeforeTool.write_file"].to_value();
+    let fire = |payload: &Value| {
+        let text = payload.to_string();
+        let variable = |_: &str| None;
+        let (agent, noisy) = (Agent::Gemini, NoisyEvents::Filtered);
+        let incoming = Incoming { agent, event: None, payload: text.as_bytes(), variable: &variable, noisy };
+        match request::read(&incoming) {
+            Ok(Reading::Fire(request)) => request,
+            other => panic!("{other:?}"),
+        }
+    };
+    for end_shows_rewrite in [true, false] {
+        let mut session = BridgeSession::default();
+        let mut input = before["tool_input"].clone();
+        input["content"] = Value::from("changed");
+        let effects = Effects {
+            tool_input: Some(Json::from(input.clone())),
+            additional_context: Some("formatted".to_owned()),
+            ..Effects::none()
+        };
+        let said = [EventResult { effects, denied_by: None }];
+        let answer = Answer::compose(&fire(&before), &said, AnswerOptions::default(), &mut session);
+        assert!(answer.stdout.is_some());
+        let mut after = before.clone();
+        after["hook_event_name"] = Value::from("AfterTool");
+        after["tool_response"] = serde_json::json!({ "llmContent": "ok", "returnDisplay": "ok" });
+        if end_shows_rewrite {
+            after["tool_input"] = input;
+        }
+        let answer = Answer::compose(&fire(&after), &[EventResult::default()], AnswerOptions::default(), &mut session);
+        let context = value(&answer.stdout.unwrap())["hookSpecificOutput"]["additionalContext"].clone();
+        assert_eq!(context, "formatted");
+        assert_eq!(session.call_context, BTreeMap::new(), "nothing waits any longer");
     }
 }
 

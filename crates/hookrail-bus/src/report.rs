@@ -144,7 +144,7 @@ impl HookReport {
         match &self.0 {
             ReportContent::Outcome { outcome, .. } => {
                 let runs: usize = outcome.runs.iter().map(|run| run.stdout.len() + run.stderr.len()).sum();
-                let outputs: usize = AggregatedHookResult::of(outcome)
+                let outputs: usize = AggregatedHookResult::from_outcome(outcome)
                     .all_outputs
                     .iter()
                     .map(|output| output.to_json().text().len())

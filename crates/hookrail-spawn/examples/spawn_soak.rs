@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, Command, Environment, run};
+use hookrail_spawn::{CancelToken, ChildCommand, Environment, run};
 use hookrail_testkit::Soak;
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
@@ -57,18 +57,18 @@ const MIXTURE: &[(u64, Child)] = &[
 ];
 
 impl Child {
-    fn command(self, environment: &Arc<Environment>, number: u64) -> Command {
-        let shell = |script: &str| Command::new("/bin/sh").arg("-c").arg(script);
+    fn command(self, environment: &Arc<Environment>, number: u64) -> ChildCommand {
+        let shell = |script: &str| ChildCommand::new("/bin/sh").arg("-c").arg(script);
         let command = match self {
-            Self::Quick => Command::new("/bin/true"),
-            Self::Fails => Command::new("/bin/false"),
+            Self::Quick => ChildCommand::new("/bin/true"),
+            Self::Fails => ChildCommand::new("/bin/false"),
             Self::KillsItself => shell("kill -9 $$"),
             Self::Writes => shell("cat; echo warning >&2"),
             Self::WritesTooMuch => shell("head -c 10000000 /dev/zero"),
             Self::ReadsNothing => shell("exec 0<&-; exit 3"),
-            Self::MissingProgram => Command::new("/no/such/program"),
-            Self::MissingFolder => Command::new("/bin/true").cwd("/no/such/folder"),
-            Self::TakesTooLong | Self::Cancelled | Self::Abandoned => Command::new("/bin/sleep").arg("600"),
+            Self::MissingProgram => ChildCommand::new("/no/such/program"),
+            Self::MissingFolder => ChildCommand::new("/bin/true").cwd("/no/such/folder"),
+            Self::TakesTooLong | Self::Cancelled | Self::Abandoned => ChildCommand::new("/bin/sleep").arg("600"),
             Self::IgnoresSigterm => shell("trap '' TERM; sleep 600 & wait; sleep 600"),
             Self::LeavesItsSession => shell("setsid sleep 600 & wait"),
         };

@@ -24,7 +24,7 @@ pub(crate) const OUTER: &str = "_OUTER";
 /// directory, an empty stdin (a pipe at its end), a timeout of 60 seconds, a
 /// grace of 2 seconds, the default [`CaptureLimits`], no marker.
 #[derive(Clone)]
-pub struct Command {
+pub struct ChildCommand {
     pub(crate) program: OsString,
     pub(crate) arg0: Option<OsString>,
     pub(crate) args: Vec<OsString>,
@@ -43,7 +43,7 @@ pub struct Command {
     pub(crate) sandbox: Option<Arc<Sandbox>>,
 }
 
-impl Command {
+impl ChildCommand {
     /// Makes a command for a program, by its path or by a name that is looked up in the child's own `PATH`.
     ///
     /// A name is looked up in the `PATH` of the environment given with
@@ -237,7 +237,7 @@ impl Command {
 }
 
 /// Shows the program and its arguments, but neither environment nor stdin, which may be secret and large.
-impl fmt::Debug for Command {
+impl fmt::Debug for ChildCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Command")
             .field("program", &self.program)

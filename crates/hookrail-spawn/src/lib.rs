@@ -1,6 +1,6 @@
 //! Starts, feeds, reads and ends child processes that may misbehave.
 //!
-//! One call, [`run`], starts a [`Command`], writes its stdin while it reads
+//! One call, [`run`], starts a [`ChildCommand`], writes its stdin while it reads
 //! stdout and stderr, and returns a [`ChildResult`] that says how it ended. A
 //! child may refuse its input, flood its output, ignore signals, stop itself,
 //! leave daemons that hold the pipes, or escape to another session: the result
@@ -19,9 +19,9 @@
 //! # async fn example() -> Result<(), hookrail_spawn::SpawnError> {
 //! use std::time::Duration;
 //!
-//! use hookrail_spawn::{CancelToken, Command, ChildEnd, run};
+//! use hookrail_spawn::{CancelToken, ChildCommand, ChildEnd, run};
 //!
-//! let command = Command::new("/usr/bin/jq")
+//! let command = ChildCommand::new("/usr/bin/jq")
 //!     .arg(".tool")
 //!     .stdin(*br#"{"tool":"write_file"}"#)
 //!     .timeout(Duration::from_secs(5))
@@ -93,7 +93,7 @@ pub mod bare_spawn {
 pub use cancel::CancelToken;
 pub use capture::{CapturedStream, Truncation};
 pub use closed::close_to_other_processes;
-pub use command::{CaptureLimits, Command};
+pub use command::{CaptureLimits, ChildCommand};
 pub use environment::Environment;
 pub use error::{NulPlace, SpawnError};
 pub use files::{append_to_regular, create_private_folder, is_ours_alone, open_regular, private_file_options};

@@ -39,14 +39,14 @@ mod tests {
     #[test]
     fn what_was_freed_is_given_back() {
         give_back_large_blocks();
-        let before = Holdings::own().memory;
+        let before = Holdings::of_this_process().memory;
         // Small blocks, with one that is kept at the end, which keeps the heap from shrinking by itself.
         let mut blocks: Vec<Vec<u8>> = (0..200_000).map(|_| vec![1; 512]).collect();
         let last = blocks.pop();
-        assert!(Holdings::own().memory > before + 60 * 1024);
+        assert!(Holdings::of_this_process().memory > before + 60 * 1024);
         drop(blocks);
         give_back_free_memory();
-        assert!(Holdings::own().memory < before + 30 * 1024);
+        assert!(Holdings::of_this_process().memory < before + 30 * 1024);
         drop(last);
     }
 }

@@ -13,7 +13,7 @@ use tokio::time::{Sleep, sleep, sleep_until};
 
 use crate::cancel::CancelToken;
 use crate::capture::CapturedStream;
-use crate::command::Command;
+use crate::command::ChildCommand;
 use crate::error::SpawnError;
 use crate::outcome::{ChildEnd, ChildExit, ChildResult};
 use crate::run::{StopCondition, deadline_after, drive_to_end, without_child};
@@ -35,7 +35,7 @@ impl ParkedChild {
     /// # Errors
     ///
     /// If the program cannot be started.
-    pub fn start(command: &Command) -> Result<Self, SpawnError> {
+    pub fn start(command: &ChildCommand) -> Result<Self, SpawnError> {
         if !sys::CAN_PARK {
             return Err(SpawnError::Other {
                 program: command.program.clone(),
@@ -74,7 +74,7 @@ impl ParkedChild {
     /// # Panics
     ///
     /// Outside a tokio runtime with the I/O and time drivers.
-    pub async fn finish(self, command: &Command, cancel: &CancelToken) -> io::Result<ChildResult> {
+    pub async fn finish(self, command: &ChildCommand, cancel: &CancelToken) -> io::Result<ChildResult> {
         let begun = Instant::now();
         let deadline = pin!(sleep_until(deadline_after(begun, command.timeout)));
         let cancelled = pin!(cancel.cancelled());
@@ -101,7 +101,7 @@ impl ParkedChild {
     /// # Panics
     ///
     /// Outside a tokio runtime with the I/O and time drivers.
-    pub async fn request_line(self, command: &Command, cancel: &CancelToken) -> io::Result<Exchange> {
+    pub async fn request_line(self, command: &ChildCommand, cancel: &CancelToken) -> io::Result<Exchange> {
         let begun = Instant::now();
         let Self(mut started) = self;
         // Each pipe is registered with the runtime at its first poll. For a quick answer most are never polled.
@@ -181,7 +181,7 @@ struct OngoingExchange<'c> {
     started: sys::StartedChild,
     line: ReplyLine,
     stderr: CapturedStream,
-    command: &'c Command,
+    command: &'c ChildCommand,
     quick: QuickPhase,
     /// The drain grace after stdout was closed, in which the child is expected to exit.
     closed: Option<Pin<Box<Sleep>>>,

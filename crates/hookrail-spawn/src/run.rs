@@ -15,7 +15,7 @@ use tokio::time::{Sleep, sleep, sleep_until};
 
 use crate::cancel::CancelToken;
 use crate::capture::{CapturedStream, Truncation};
-use crate::command::{CaptureLimits, Command};
+use crate::command::{CaptureLimits, ChildCommand};
 use crate::error::SpawnError;
 use crate::outcome::{ChildEnd, ChildExit, ChildResult, Survivors};
 use crate::sys;
@@ -57,7 +57,7 @@ const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 /// # Panics
 ///
 /// Outside a tokio runtime with the I/O and time drivers.
-pub async fn run(command: &Command, cancel: &CancelToken) -> Result<ChildResult, SpawnError> {
+pub async fn run(command: &ChildCommand, cancel: &CancelToken) -> Result<ChildResult, SpawnError> {
     run_with(command, cancel, FirstWait::Runtime).await
 }
 
@@ -73,7 +73,7 @@ pub async fn run(command: &Command, cancel: &CancelToken) -> Result<ChildResult,
 /// # Panics
 ///
 /// Outside a tokio runtime with the I/O and time drivers.
-pub async fn run_holding_the_thread(command: &Command, cancel: &CancelToken) -> Result<ChildResult, SpawnError> {
+pub async fn run_holding_the_thread(command: &ChildCommand, cancel: &CancelToken) -> Result<ChildResult, SpawnError> {
     run_with(command, cancel, FirstWait::Thread).await
 }
 
@@ -84,7 +84,7 @@ enum FirstWait {
     Thread,
 }
 
-async fn run_with(command: &Command, cancel: &CancelToken, wait: FirstWait) -> Result<ChildResult, SpawnError> {
+async fn run_with(command: &ChildCommand, cancel: &CancelToken, wait: FirstWait) -> Result<ChildResult, SpawnError> {
     let begun = Instant::now();
     let deadline = pin!(sleep_until(deadline_after(begun, command.timeout)));
     let cancelled = pin!(cancel.cancelled());
@@ -108,7 +108,7 @@ async fn run_with(command: &Command, cancel: &CancelToken, wait: FirstWait) -> R
 /// Drives a child whose stdin was written, or is being written, until it ends or is stopped.
 pub(crate) async fn drive_to_end<C: Future<Output = ()>>(
     started: sys::StartedChild,
-    command: &Command,
+    command: &ChildCommand,
     stop: &mut StopCondition<'_, C>,
     begun: Instant,
 ) -> ChildResult {
@@ -125,7 +125,7 @@ pub(crate) fn deadline_after(begun: Instant, timeout: Duration) -> tokio::time::
 /// Returns the end of a run that must not start anything.
 ///
 /// The timeout is compared with zero instead of polling the timer, which may fire up to a millisecond late.
-fn over_before_start(command: &Command, cancel: &CancelToken) -> Option<ChildEnd> {
+fn over_before_start(command: &ChildCommand, cancel: &CancelToken) -> Option<ChildEnd> {
     if cancel.is_cancelled() {
         Some(ChildEnd::Cancelled)
     } else if command.timeout.is_zero() {
@@ -177,7 +177,7 @@ impl<'a, C: Future<Output = ()>> StopCondition<'a, C> {
 ///
 /// A cancellation or the deadline ends the attempts.
 async fn start_with_retries<C: Future<Output = ()>>(
-    command: &Command,
+    command: &ChildCommand,
     stop: &mut StopCondition<'_, C>,
 ) -> Result<ControlFlow<ChildEnd, sys::StartedChild>, SpawnError> {
     for pause in BUSY_PAUSES {
@@ -198,7 +198,7 @@ async fn start_with_retries<C: Future<Output = ()>>(
 }
 
 /// Starts the command once and begins to write its stdin.
-fn start_once(command: &Command) -> Result<sys::StartedChild, SpawnError> {
+fn start_once(command: &ChildCommand) -> Result<sys::StartedChild, SpawnError> {
     let mut started = sys::start(command)?;
     started.stdin.feed(&command.stdin, sys::AfterInput::End).map_err(|error| sys::resource_error(command, error))?;
     Ok(started)
@@ -237,7 +237,7 @@ impl RunningChild {
     async fn into_result<C: Future<Output = ()>>(
         mut self,
         event: RunEvent,
-        command: &Command,
+        command: &ChildCommand,
         stop: &mut StopCondition<'_, C>,
     ) -> ChildResult {
         let (end, exit) = match event {

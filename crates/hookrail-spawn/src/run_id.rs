@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Returns a text that no other run on this machine has, for [`Command::marker`](crate::Command::marker).
+/// Returns a text that no other run on this machine has, for [`ChildCommand::marker`](crate::ChildCommand::marker).
 ///
 /// It consists of the host's process number, the time, because process numbers are used again, and a count, because a
 /// clock may return the same time twice.

@@ -81,7 +81,7 @@ pub enum SandboxError {
     },
 }
 
-/// A sandbox in which children can be started, see [`Command::sandbox`](crate::Command::sandbox).
+/// A sandbox in which children can be started, see [`ChildCommand::sandbox`](crate::ChildCommand::sandbox).
 ///
 /// Its temporary folder is removed when it is dropped. Children that still run stay restricted.
 #[derive(Debug)]

@@ -39,7 +39,7 @@ mod wait;
 use std::io;
 use std::time::Duration;
 
-use crate::command::Command;
+use crate::command::ChildCommand;
 use crate::error::SpawnError;
 
 pub(crate) use child::Child;
@@ -101,7 +101,7 @@ impl StartedChild {
 }
 
 /// Starts the command once. Nothing is registered with a runtime yet, and nothing was written to its stdin.
-pub(crate) fn start(command: &Command) -> Result<StartedChild, SpawnError> {
+pub(crate) fn start(command: &ChildCommand) -> Result<StartedChild, SpawnError> {
     let arguments = ExecArguments::new(command, command.full_environment())?;
     let open = || {
         let (mut stdin, mut their_stdin) = StdinPipe::open()?;
@@ -120,7 +120,11 @@ pub(crate) fn start(command: &Command) -> Result<StartedChild, SpawnError> {
 
 /// Starts the program on the thread of its sandbox, or on this thread if it has none.
 #[cfg(target_os = "linux")]
-fn start_in_sandbox(command: &Command, arguments: ExecArguments, theirs: ChildPipeEnds) -> Result<Child, SpawnError> {
+fn start_in_sandbox(
+    command: &ChildCommand,
+    arguments: ExecArguments,
+    theirs: ChildPipeEnds,
+) -> Result<Child, SpawnError> {
     let Some(sandbox) = &command.sandbox else { return start_recorded_child(command, &arguments, &theirs) };
     let copy = command.clone();
     let started = sandbox.thread().run(move || start_recorded_child(&copy, &arguments, &theirs));
@@ -129,13 +133,17 @@ fn start_in_sandbox(command: &Command, arguments: ExecArguments, theirs: ChildPi
 
 /// Starts the program; this system has no sandbox.
 #[cfg(not(target_os = "linux"))]
-fn start_in_sandbox(command: &Command, arguments: ExecArguments, theirs: ChildPipeEnds) -> Result<Child, SpawnError> {
+fn start_in_sandbox(
+    command: &ChildCommand,
+    arguments: ExecArguments,
+    theirs: ChildPipeEnds,
+) -> Result<Child, SpawnError> {
     start_recorded_child(command, &arguments, &theirs)
 }
 
 /// Starts the program, and records it if the command has a ledger.
 fn start_recorded_child(
-    command: &Command,
+    command: &ChildCommand,
     arguments: &ExecArguments,
     theirs: &ChildPipeEnds,
 ) -> Result<Child, SpawnError> {

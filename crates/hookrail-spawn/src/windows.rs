@@ -29,7 +29,7 @@ use std::time::Duration;
 use crate::lock::lock;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::command::Command;
+use crate::command::ChildCommand;
 use crate::error::{NulPlace, SpawnError};
 use crate::outcome::ChildExit;
 
@@ -90,7 +90,7 @@ impl StartedChild {
 }
 
 /// Starts the command once. Nothing was written to its stdin.
-pub(crate) fn start(command: &Command) -> Result<StartedChild, SpawnError> {
+pub(crate) fn start(command: &ChildCommand) -> Result<StartedChild, SpawnError> {
     check_for_nul(command)?;
     let mut builder = process::Command::new(&command.program);
     builder
@@ -369,7 +369,7 @@ fn forward_chunks(mut pipe: impl Read, sender: &mpsc::Sender<Vec<u8>>) {
     }
 }
 
-fn check_for_nul(command: &Command) -> Result<(), SpawnError> {
+fn check_for_nul(command: &ChildCommand) -> Result<(), SpawnError> {
     let refuse = |place| Err(SpawnError::NulByte { place });
     if has_nul(&command.program) {
         return refuse(NulPlace::Program);
@@ -397,7 +397,7 @@ pub(crate) fn may_execute(_path: &Path) -> bool {
 }
 
 /// Returns the cause of a failed start.
-pub(crate) fn resource_error(command: &Command, error: io::Error) -> SpawnError {
+pub(crate) fn resource_error(command: &ChildCommand, error: io::Error) -> SpawnError {
     let program = command.program.clone();
     match error.raw_os_error() {
         Some(ERROR_BAD_EXE_FORMAT) => return SpawnError::BadFormat { program },

@@ -60,7 +60,7 @@ async fn the_result_of_a_timeout_does_not_wait_for_the_grace() {
 async fn output_before_the_timeout_is_in_the_result() {
     let case = Case::new(&["flood-stdout", "10"]);
     // The child is replaced by a shell that prints and then stays.
-    let command = hookrail_spawn::Command::new("/bin/sh")
+    let command = hookrail_spawn::ChildCommand::new("/bin/sh")
         .args(["-c", "printf partial; : > \"$HOOKRAIL_CHILD_READY\"; sleep 600"])
         .env(std::sync::Arc::new(
             hookrail_spawn::Environment::new()

@@ -5,7 +5,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use hookrail_spawn::{CancelToken, Command, run};
+use hookrail_spawn::{CancelToken, ChildCommand, run};
 
 #[tokio::test]
 async fn signals_that_the_host_ignores_are_not_ignored_by_its_children() {
@@ -14,7 +14,7 @@ async fn signals_that_the_host_ignores_are_not_ignored_by_its_children() {
         libc::signal(libc::SIGRTMIN() + 3, libc::SIG_IGN);
         libc::signal(libc::SIGUSR2, libc::SIG_IGN);
     }
-    let command = Command::new("/bin/cat").arg("/proc/self/status");
+    let command = ChildCommand::new("/bin/cat").arg("/proc/self/status");
     let finished = run(&command, &CancelToken::new()).await.unwrap();
     let status = finished.stdout.text().unwrap();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();

@@ -11,7 +11,7 @@ const WAY: &str = "usual";
 use std::sync::Arc;
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, ChildEnd, ChildExit, Command, Environment, ExchangeReply, ParkedChild};
+use hookrail_spawn::{CancelToken, ChildCommand, ChildEnd, ChildExit, Environment, ExchangeReply, ParkedChild};
 use hookrail_testkit::{TestProject, wait_until};
 use support::{HANG, run};
 
@@ -25,9 +25,9 @@ impl Scene {
         Self(TestProject::new())
     }
 
-    fn shell(&self, script: &str) -> Command {
+    fn shell(&self, script: &str) -> ChildCommand {
         let environment: Environment = [("PATH", "/usr/bin:/bin")].into_iter().collect();
-        let command = Command::new("/bin/sh").args(["-c", script]).env(Arc::new(environment));
+        let command = ChildCommand::new("/bin/sh").args(["-c", script]).env(Arc::new(environment));
         command.cwd(&self.0.project).timeout(TIMEOUT)
     }
 

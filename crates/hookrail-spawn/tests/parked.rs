@@ -12,19 +12,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hookrail_spawn::{
-    CancelToken, CaptureLimits, ChildEnd, ChildExit, Command, Environment, Exchange, ExchangeReply, ParkedChild,
+    CancelToken, CaptureLimits, ChildCommand, ChildEnd, ChildExit, Environment, Exchange, ExchangeReply, ParkedChild,
     Truncation,
 };
 use support::{HANG, is_reaped};
 
 const ECHO: &str = "while read -r line; do echo \"$$ $line\"; done";
 
-fn shell(script: &str) -> Command {
+fn shell(script: &str) -> ChildCommand {
     let environment: Environment = [("PATH", "/usr/bin:/bin")].into_iter().collect();
-    Command::new("/bin/sh").args(["-c", script]).env(Arc::new(environment)).timeout(HANG)
+    ChildCommand::new("/bin/sh").args(["-c", script]).env(Arc::new(environment)).timeout(HANG)
 }
 
-async fn ask(parked: ParkedChild, command: &Command, line: &str) -> Exchange {
+async fn ask(parked: ParkedChild, command: &ChildCommand, line: &str) -> Exchange {
     let command = command.clone().stdin(format!("{line}\n").into_bytes());
     parked.request_line(&command, &CancelToken::new()).await.unwrap()
 }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hookrail_spawn::{
-    CancelToken, ChildEnd, ChildResult, Command, Environment, Network, ParkedChild, Readable, Sandbox, SandboxRules,
-    run,
+    CancelToken, ChildCommand, ChildEnd, ChildResult, Environment, Network, ParkedChild, Readable, Sandbox,
+    SandboxRules, run,
 };
 use hookrail_testkit::TestProject;
 
@@ -61,11 +61,11 @@ impl Lab {
         Some(Self { place, sandbox: Arc::new(sandbox) })
     }
 
-    fn command(&self, script: &str) -> Command {
+    fn command(&self, script: &str) -> ChildCommand {
         let environment = Environment::new()
             .with("PATH", std::env::var_os("PATH").unwrap())
             .with("TMPDIR", self.sandbox.temporary_folder());
-        Command::new("/bin/sh")
+        ChildCommand::new("/bin/sh")
             .args(["-c", script])
             .env(Arc::new(environment))
             .cwd(&self.place.project)
@@ -203,7 +203,7 @@ async fn the_temporary_folder_is_private_and_goes_with_the_sandbox() {
 async fn what_the_sandbox_refuses_works_without_it() {
     for script in WRITES {
         let Some(lab) = Lab::new(|_| guard()) else { return };
-        let command = Command::new("/bin/sh").args(["-c", script]).cwd(&lab.place.project);
+        let command = ChildCommand::new("/bin/sh").args(["-c", script]).cwd(&lab.place.project);
         let environment =
             Environment::new().with("PATH", std::env::var_os("PATH").unwrap()).with("TMPDIR", &lab.place.home);
         let finished = run(&command.env(Arc::new(environment)), &CancelToken::new()).await.unwrap();

@@ -14,19 +14,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, ChildEnd, Command, Environment, NulPlace, SpawnError};
+use hookrail_spawn::{CancelToken, ChildCommand, ChildEnd, Environment, NulPlace, SpawnError};
 use hookrail_testkit::{TestProject, child};
 use support::{Case, run, stdout};
 
-fn print_args(program: impl Into<std::ffi::OsString>) -> Command {
-    Command::new(program).arg("print-args")
+fn print_args(program: impl Into<std::ffi::OsString>) -> ChildCommand {
+    ChildCommand::new(program).arg("print-args")
 }
 
-async fn fails(command: Command) -> SpawnError {
+async fn fails(command: ChildCommand) -> SpawnError {
     run(&command, &CancelToken::new()).await.expect_err("the program cannot be started")
 }
 
-async fn answers(command: Command) -> String {
+async fn answers(command: ChildCommand) -> String {
     let finished = run(&command, &CancelToken::new()).await.unwrap();
     assert_eq!(finished.end, ChildEnd::Exited(0));
     stdout(&finished).to_owned()
@@ -51,7 +51,7 @@ fn write_script(path: &Path, text: &str, mode: u32) {
 #[tokio::test]
 async fn the_environment_is_exactly_the_given_one_in_its_order() {
     let environment = Environment::from_iter([("B", "2"), ("A", "1 = x"), ("EMPTY", "")]);
-    let command = Command::new(child()).arg("print-env").env(Arc::new(environment)).marker("MARK", "m");
+    let command = ChildCommand::new(child()).arg("print-env").env(Arc::new(environment)).marker("MARK", "m");
     assert_eq!(answers(command).await, "B=2\nA=1 = x\nEMPTY=\nMARK=m\n");
 }
 
@@ -71,7 +71,7 @@ async fn the_child_leads_a_session_of_its_own() {
 #[tokio::test]
 async fn the_working_directory_is_the_given_one() {
     let folder = TestProject::new();
-    let command = Command::new(child()).arg("print-cwd").cwd(&folder.project);
+    let command = ChildCommand::new(child()).arg("print-cwd").cwd(&folder.project);
     assert_eq!(answers(command).await, format!("{}\n", folder.project.display()));
 }
 
@@ -97,7 +97,7 @@ async fn the_signal_state_is_clean_whatever_that_of_the_host() {
         libc::signal(libc::SIGPIPE, libc::SIG_IGN);
     }
     // Not the child of the testkit: its runtime ignores SIGPIPE by itself.
-    let command = Command::new("/bin/cat").arg("/proc/self/status");
+    let command = ChildCommand::new("/bin/cat").arg("/proc/self/status");
     let status = answers(command).await;
     for line in ["SigBlk:\t0000000000000000\n", "SigIgn:\t0000000000000000\n"] {
         assert!(status.contains(line), "{status}");
@@ -114,7 +114,7 @@ async fn a_bare_name_is_looked_up_in_the_path_of_the_child() {
 #[tokio::test]
 async fn a_bare_name_is_not_looked_up_in_the_path_of_the_host() {
     let folder = TestProject::new();
-    let error = fails(Command::new("cat").env(path(&folder.project))).await;
+    let error = fails(ChildCommand::new("cat").env(path(&folder.project))).await;
     assert!(matches!(error, SpawnError::ProgramNotFound { program } if program == "cat"));
 }
 
@@ -151,7 +151,7 @@ async fn a_file_that_may_not_be_executed_does_not_hide_a_later_one_that_may() {
 #[tokio::test]
 async fn a_missing_working_directory_is_named() {
     for program in [child().into_os_string(), "cat".into(), "./tool".into()] {
-        let error = fails(Command::new(program).cwd("/no/such/place")).await;
+        let error = fails(ChildCommand::new(program).cwd("/no/such/place")).await;
         assert_eq!(error.to_string(), "the working directory /no/such/place does not exist");
         assert!(matches!(error, SpawnError::WorkingDirectoryMissing { .. }));
     }
@@ -160,7 +160,7 @@ async fn a_missing_working_directory_is_named() {
 #[tokio::test]
 async fn a_file_as_working_directory_is_unusable() {
     let file = child();
-    let error = fails(Command::new(child()).cwd(&file)).await;
+    let error = fails(ChildCommand::new(child()).cwd(&file)).await;
     match error {
         SpawnError::WorkingDirectoryUnusable { directory, .. } => {
             assert_eq!(directory, file);
@@ -173,7 +173,7 @@ async fn a_file_as_working_directory_is_unusable() {
 async fn a_missing_program_is_not_found() {
     let folder = TestProject::new();
     for program in ["/no/such/program", "./program", "no-such-program", ""] {
-        let error = fails(Command::new(program).cwd(&folder.project)).await;
+        let error = fails(ChildCommand::new(program).cwd(&folder.project)).await;
         assert!(matches!(error, SpawnError::ProgramNotFound { .. }), "{program}: {error:?}");
     }
 }
@@ -184,7 +184,7 @@ async fn a_program_without_permission_is_not_executable() {
     let script = folder.project.join("script");
     write_script(&script, "#!/bin/sh\n", 0o644);
     for program in [script.as_path(), &folder.project] {
-        let error = fails(Command::new(program)).await;
+        let error = fails(ChildCommand::new(program)).await;
         assert!(matches!(error, SpawnError::NotExecutable { .. }), "{error:?}");
     }
 }
@@ -194,7 +194,7 @@ async fn a_missing_interpreter_is_not_a_missing_program() {
     let folder = TestProject::new();
     let script = folder.project.join("script");
     write_script(&script, "#!/no/such/interpreter\n", 0o755);
-    let error = fails(Command::new(&script)).await;
+    let error = fails(ChildCommand::new(&script)).await;
     assert!(matches!(error, SpawnError::InterpreterNotFound { .. }), "{error:?}");
 }
 
@@ -203,13 +203,13 @@ async fn a_script_without_an_interpreter_line_is_a_bad_format() {
     let folder = TestProject::new();
     let script = folder.project.join("script");
     write_script(&script, "echo hello\n", 0o755);
-    let error = fails(Command::new(&script)).await;
+    let error = fails(ChildCommand::new(&script)).await;
     assert!(matches!(error, SpawnError::BadFormat { .. }), "{error:?}");
 }
 
 #[tokio::test]
 async fn an_argument_list_that_is_too_long_is_an_error() {
-    let error = fails(Command::new(child()).arg("x".repeat(8 << 20))).await;
+    let error = fails(ChildCommand::new(child()).arg("x".repeat(8 << 20))).await;
     assert!(matches!(error, SpawnError::ArgumentListTooLong { .. }), "{error:?}");
 }
 
@@ -217,11 +217,11 @@ async fn an_argument_list_that_is_too_long_is_an_error() {
 async fn a_nul_byte_is_an_error_with_its_place() {
     let variable = Arc::new(Environment::new().with("NAME", "a\0b"));
     let cases = [
-        (Command::new("a\0b"), NulPlace::Program),
-        (Command::new("a").cwd("a\0b"), NulPlace::WorkingDirectory),
-        (Command::new("/a").args(["x", "a\0b"]), NulPlace::Argument(2)),
-        (Command::new("/a").arg0("a\0b"), NulPlace::Argument(0)),
-        (Command::new("/a").env(variable), NulPlace::Variable("NAME".into())),
+        (ChildCommand::new("a\0b"), NulPlace::Program),
+        (ChildCommand::new("a").cwd("a\0b"), NulPlace::WorkingDirectory),
+        (ChildCommand::new("/a").args(["x", "a\0b"]), NulPlace::Argument(2)),
+        (ChildCommand::new("/a").arg0("a\0b"), NulPlace::Argument(0)),
+        (ChildCommand::new("/a").env(variable), NulPlace::Variable("NAME".into())),
     ];
     for (command, expected) in cases {
         match fails(command).await {
@@ -250,10 +250,10 @@ async fn a_program_that_stays_open_for_writing_is_busy() {
     let program = folder.project.join("program");
     std::fs::copy(child(), &program).unwrap();
     let _writer = std::fs::OpenOptions::new().append(true).open(&program).unwrap();
-    let error = fails(Command::new(&program)).await;
+    let error = fails(ChildCommand::new(&program)).await;
     assert!(matches!(error, SpawnError::Busy { .. }), "{error:?}");
     // The deadline also limits the repeated attempts.
-    let hurried = Command::new(&program).timeout(Duration::from_millis(2));
+    let hurried = ChildCommand::new(&program).timeout(Duration::from_millis(2));
     let finished = run(&hurried, &CancelToken::new()).await.unwrap();
     assert_eq!((finished.end, finished.pid), (ChildEnd::TimedOut, None));
 }
@@ -279,6 +279,6 @@ async fn two_hundred_runs_at_once_keep_their_answers_apart() {
 #[test]
 fn the_future_of_a_run_can_move_between_threads() {
     fn is_send<T: Send>(_: &T) {}
-    let (command, cancel) = (Command::new("x"), CancelToken::new());
+    let (command, cancel) = (ChildCommand::new("x"), CancelToken::new());
     is_send(&run(&command, &cancel));
 }

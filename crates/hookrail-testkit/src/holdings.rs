@@ -20,7 +20,7 @@ pub struct Holdings {
 impl Holdings {
     /// Returns what this process holds.
     #[must_use]
-    pub fn own() -> Self {
+    pub fn of_this_process() -> Self {
         Self::of_process(std::process::id())
     }
 
@@ -63,12 +63,12 @@ mod tests {
     #[test]
     fn a_child_is_counted_dead_or_alive() {
         let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-        let alive = Holdings::own();
+        let alive = Holdings::of_this_process();
         assert!(alive.children >= 1 && alive.descriptors > 3 && alive.threads >= 1 && alive.memory > 0, "{alive:?}");
         drop(child.stdin.take());
         let id = child.id();
         assert!(crate::wait_until(|| crate::process_state(id) == Some('Z'), std::time::Duration::from_secs(30)));
-        assert!(Holdings::own().zombies >= 1);
+        assert!(Holdings::of_this_process().zombies >= 1);
         child.wait().unwrap();
     }
 }

@@ -63,7 +63,7 @@ impl SoakLedger {
     /// Whether it is time to measure: before the first measurement, when nothing has changed for a while; later, when no
     /// more is held than at the first one, or after a hang guard. Call it repeatedly.
     pub fn is_calm(&mut self) -> bool {
-        let (now, seen) = (Instant::now(), Holdings { memory: 0, ..Holdings::own() });
+        let (now, seen) = (Instant::now(), Holdings { memory: 0, ..Holdings::of_this_process() });
         let first = self.measurements.first().map(|(_, measured)| measured.holdings);
         let waiting = self.waiting.get_or_insert(CalmWait { since: now, calm_since: now, last: seen });
         if seen != waiting.last {
@@ -81,7 +81,7 @@ impl SoakLedger {
         self.waiting = None;
         let files = self.folder.as_ref().and_then(|folder| std::fs::read_dir(folder).ok()).map_or(0, Iterator::count);
         let marked = processes_with_marker(&self.marker.0, &self.marker.1).len();
-        let measured = Measurement { holdings: Holdings::own(), marked, files, heap };
+        let measured = Measurement { holdings: Holdings::of_this_process(), marked, files, heap };
         self.measurements.push((after, measured));
         let Holdings { zombies, descriptors, threads, memory, .. } = measured.holdings;
         format!("| {after} | {marked} | {zombies} | {descriptors} | {threads} | {files} | {heap} | {memory} |")

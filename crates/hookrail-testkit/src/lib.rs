@@ -22,7 +22,7 @@ pub use holdings::Holdings;
 pub use ledger::SoakLedger;
 pub use processes::{process_state, processes_with_marker, wait_until};
 pub use programs::has_program;
-pub use project::{Ran, TestProject, write_hooks};
+pub use project::{ProgramOutput, TestProject, write_hooks};
 pub use random::Random;
 #[cfg(target_os = "linux")]
 pub use soak::Soak;

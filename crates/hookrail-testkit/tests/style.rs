@@ -1,9 +1,11 @@
-//! The rules of `docs/STYLE.md` that a program can check: words that the glossary avoids, and the size of the glossary.
+//! The rules of `docs/STYLE.md` that a program can check: words that the glossary avoids, the size of the glossary, and names
+//! of public types.
 //!
 //! There is no list of exceptions. A word that has to be used somewhere does not belong in the last column.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail the test as the tests themselves do")]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -123,6 +125,46 @@ fn lines_with(text: &str, words: &[Word], phrase: &[String]) -> Vec<usize> {
 
 fn phrase(avoided: &str) -> Vec<String> {
     words(avoided).into_iter().map(|word| word.text).collect()
+}
+
+/// The public types that a source file declares, also inside its modules. `pub(crate)` and less is not public.
+fn public_types(text: &str) -> Vec<&str> {
+    const KINDS: [&str; 5] = ["struct", "enum", "trait", "type", "union"];
+    let declared = text.lines().filter_map(|line| line.trim_start().strip_prefix("pub ")?.split_once(' '));
+    let named = declared
+        .filter(|(kind, _)| KINDS.contains(kind))
+        .filter_map(|(_, rest)| rest.split(|character: char| !character.is_alphanumeric() && character != '_').next());
+    // An associated type, or a name that a macro is given, begins otherwise.
+    named.filter(|name| name.starts_with(|first: char| first.is_ascii_uppercase())).collect()
+}
+
+#[test]
+fn no_two_public_types_share_a_name() {
+    let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (file, text) in texts() {
+        let is_source = file.starts_with("crates/") && file.contains("/src/") && file.ends_with(".rs");
+        // What is there is compiled in place of a module for other systems, so that both have one name on purpose.
+        let is_stand_in = file.ends_with("/windows.rs");
+        if !is_source || is_stand_in {
+            continue;
+        }
+        for name in public_types(&text) {
+            places.entry(name.to_owned()).or_default().push(file.clone());
+        }
+    }
+    assert!(places.contains_key("HookSystem"), "the public types were not found");
+    let shared: Vec<String> = places
+        .iter()
+        .filter(|(_, files)| files.len() > 1)
+        .map(|(name, files)| format!("{name}: {}", files.join(", ")))
+        .collect();
+    assert!(shared.is_empty(), "public types that share a name:\n{}", shared.join("\n"));
+}
+
+#[test]
+fn a_public_type_is_found_by_its_declaration() {
+    let text = "pub struct Lamp<'a>(&'a str);\n    pub enum Light {}\npub(crate) struct Wick;\n/// pub struct Oil;\npub type Glow = Lamp;";
+    assert_eq!(public_types(text), ["Lamp", "Light", "Glow"]);
 }
 
 #[test]

@@ -6,7 +6,7 @@
 
 mod object_writer;
 
-pub(crate) use object_writer::{ObjectWriter, Written};
+pub(crate) use object_writer::{ObjectWriter, WrittenObject};
 
 use std::collections::HashMap;
 use std::fmt;

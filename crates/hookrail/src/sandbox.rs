@@ -162,7 +162,7 @@ pub struct SandboxFloors {
 
 impl SandboxFloors {
     /// The floors of hooks with that authority.
-    pub(crate) fn of(&self, authority: Authority) -> Arc<[Arc<SandboxProfile>]> {
+    pub(crate) fn floors_for(&self, authority: Authority) -> Arc<[Arc<SandboxProfile>]> {
         let system = self.system.iter().filter(|_| authority < Authority::System);
         let user = self.user.iter().filter(|_| authority < Authority::User);
         system.chain(user).cloned().collect()
@@ -252,7 +252,7 @@ mod tests {
     fn a_floor_reaches_hooks_of_less_authority() {
         let guard = Arc::new(SandboxProfile::guard());
         let floors = SandboxFloors { system: Some(Arc::clone(&guard)), user: vec![guard] };
-        let count = |authority| floors.of(authority).len();
+        let count = |authority| floors.floors_for(authority).len();
         assert_eq!((count(Authority::System), count(Authority::User), count(Authority::Project)), (0, 1, 2));
     }
 }

@@ -118,7 +118,7 @@ fn exit_0_means_what_standard_output_says() {
                         decision => ("answered", decision),
                     };
                     check(&format!("{name} / {kind} / {policy:?}"), &outcome, gating, end, decision);
-                    assert!(AggregatedHookResult::of(&outcome).success, "{name}");
+                    assert!(AggregatedHookResult::from_outcome(&outcome).success, "{name}");
                 }
             }
         }
@@ -135,8 +135,8 @@ fn exit_2_blocks_whatever_else_there_is() {
                     let outcome = one_hook(kind, policy, &exited(2, text, stderr));
                     check(&label, &outcome, gating, "exited", "deny");
                     assert_eq!(outcome.runs[0].exit_code, Some(2), "{label}");
-                    assert!(!AggregatedHookResult::of(&outcome).success, "{label}");
-                    let output = AggregatedHookResult::of(&outcome).all_outputs[0].to_json().to_value();
+                    assert!(!AggregatedHookResult::from_outcome(&outcome).success, "{label}");
+                    let output = AggregatedHookResult::from_outcome(&outcome).all_outputs[0].to_json().to_value();
                     let reason = output["reason"].as_str().unwrap();
                     // Reason of the JSON, else standard error, else plain text, else a default; never nothing.
                     let is_json = text.starts_with('{') && json_is_whole(text) || *name == "encoded twice";
@@ -166,7 +166,7 @@ fn every_other_end_is_a_failure_and_only_its_policy_decides() {
                     let end = process_end(how.clone(), text, "stderr");
                     let outcome = one_hook(kind, policy, &end);
                     check(&format!("{name} / {text} / {kind} / {policy:?}"), &outcome, gating, end_name, on_failure);
-                    assert!(!AggregatedHookResult::of(&outcome).success);
+                    assert!(!AggregatedHookResult::from_outcome(&outcome).success);
                     assert_eq!(
                         outcome.effects.system_message, None,
                         "{name}: a failure never reaches the conversation"

@@ -102,7 +102,7 @@ fn an_input_with_a_key_twice_is_denied_where_a_guard_is_asked_and_no_hook_runs()
             assert!(outcome.is_denied(), "{name}: {input}");
             assert!(reports(&outcome, Code::InputDuplicateKey));
             assert_eq!(skipped(&outcome), [(name, "chain-ended")]);
-            let merged = AggregatedHookResult::of(&outcome).final_output.unwrap().to_json().to_value();
+            let merged = AggregatedHookResult::from_outcome(&outcome).final_output.unwrap().to_json().to_value();
             assert_eq!(merged["decision"], "deny", "callers of the settings dialect look at nothing else");
         }
     }

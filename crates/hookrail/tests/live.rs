@@ -92,7 +92,7 @@ fn an_event_without_hooks_starts_no_thread_and_plans_nothing() {
     let system = system(dir.path(), [command("exit 2")]);
     assert!(!system.wants(EventKind::AfterModel));
     let outcome = system.fire_blocking(system.event(EventKind::AfterModel));
-    assert!(outcome.runs.is_empty() && AggregatedHookResult::of(&outcome).success);
+    assert!(outcome.runs.is_empty() && AggregatedHookResult::from_outcome(&outcome).success);
 }
 
 #[test]

@@ -240,7 +240,7 @@ proptest! {
     fn the_merged_output_says_what_the_effects_say(kind in gates(), plan in plans()) {
         let commands: Vec<Scripted> = plan.into_iter().filter(|one| one.dialect == DialectId::Llxprt).collect();
         let outcome = fire(kind, &commands, None);
-        let Some(merged) = AggregatedHookResult::of(&outcome).final_output.map(|output| output.to_json().to_value()) else { return Ok(()) };
+        let Some(merged) = AggregatedHookResult::from_outcome(&outcome).final_output.map(|output| output.to_json().to_value()) else { return Ok(()) };
         let effects = &outcome.effects;
         let decision = effects.decision.map(Decision::name);
         prop_assert_eq!(strength(merged["decision"].as_str()), strength(decision), "{}", document(&outcome));
@@ -296,7 +296,7 @@ proptest! {
         prop_assert!(!stops || outcome.effects.stop.is_some(), "{}", document(&outcome));
         let hides = said.iter().any(|answer| answer["suppressOutput"] == true);
         prop_assert!(!hides || outcome.effects.suppress_output, "{}", document(&outcome));
-        let merged = AggregatedHookResult::of(&outcome).final_output.map(|output| output.to_json().to_value()).unwrap_or_default();
+        let merged = AggregatedHookResult::from_outcome(&outcome).final_output.map(|output| output.to_json().to_value()).unwrap_or_default();
         prop_assert!(!stops || merged["continue"] == false, "{}", document(&outcome));
         prop_assert!(!hides || merged["suppressOutput"] == true, "{}", document(&outcome));
     }

@@ -7,7 +7,7 @@ use hookrail::guard::{ModelEnd, ModelPermit, ModelResult, Visibility};
 use hookrail::{EventKind, Json, JsonObject, Stop};
 use hookrail_spawn::lock;
 
-use super::{Agent, CompactionCause, MAX_DEPTH, TurnEnd};
+use super::{CompactionCause, MAX_DEPTH, ReferenceAgent, TurnEnd};
 use crate::message::{ModelReply, list, number, text_message, tokens};
 use crate::model::{ModelError, ResponseStream};
 use crate::tool;
@@ -35,7 +35,7 @@ enum CallError {
     Cancelled,
 }
 
-impl Agent {
+impl ReferenceAgent {
     /// Asks the model for the next step, and shows its answer unless a hook hides it.
     pub(super) async fn call_model(&self) -> CallEnd {
         let mut compacted = false;
@@ -45,7 +45,8 @@ impl Agent {
             }
             let guard = self.guard();
             let offered = Mutex::new(Vec::new());
-            let called = guard.model_call(self.request(), |permit| {
+            let messages = list(&self.session().messages());
+            let called = guard.model_call_with_messages(self.request(), messages, |permit| {
                 *lock(&offered) = tool::offered(permit.request());
                 self.call_with_retries(permit)
             });
@@ -189,7 +190,7 @@ impl Agent {
 /// A response stream that stops at the first matching rule, and is shown if no hook can still change the response.
 struct RuleWatchingStream<'a> {
     shown: Option<Arc<dyn View>>,
-    agent: &'a Agent,
+    agent: &'a ReferenceAgent,
     text: String,
     matched: Vec<usize>,
 }

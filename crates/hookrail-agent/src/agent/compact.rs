@@ -3,7 +3,7 @@
 use hookrail::guard::{CompactionPlan, Visibility};
 use hookrail::{EventKind, Json, JsonObject, Stop};
 
-use super::Agent;
+use super::ReferenceAgent;
 use crate::message::{ModelReply, is_prompt, list, number, object, text_message, tokens};
 use crate::model::ModelError;
 use crate::session::{EntryKind, SessionEntry};
@@ -90,7 +90,7 @@ struct Summary {
     more: JsonObject,
 }
 
-impl Agent {
+impl ReferenceAgent {
     /// Compacts the conversation.
     pub async fn compact(&self, cause: CompactionCause, instructions: Option<&str>) -> CompactionOutcome {
         let automatic = cause != CompactionCause::Manual;

@@ -2,13 +2,13 @@
 
 use hookrail::{HostError, Json, JsonObject};
 
-use super::Agent;
+use super::ReferenceAgent;
 use super::compact::DiscardingStream;
 use crate::clock;
 use crate::message::{ModelReply, list, number, text_message};
 use crate::shape;
 
-impl Agent {
+impl ReferenceAgent {
     /// Makes the model call of a module: `context` has `systemPrompt` and `messages`.
     pub(super) async fn complete(&self, asked: &Json) -> Result<Json, HostError> {
         let asked = asked.as_object().unwrap_or_default();

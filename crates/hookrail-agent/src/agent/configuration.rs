@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use hookrail_spawn::lock;
 
-use super::Agent;
+use super::ReferenceAgent;
 
 /// What the file system tells about files without reading them. Two values that differ mean a change.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -48,7 +48,7 @@ fn facts(about: &Metadata) -> Facts {
     (about.len(), about.modified().ok(), about.is_dir())
 }
 
-impl Agent {
+impl ReferenceAgent {
     /// Loads the configuration if one of its files has changed. This is called before everything that fires hooks on its
     /// own: a prompt, a turn, a tool, a command. A look takes microseconds, so no thread has to watch.
     pub(crate) fn refresh_hooks(&self) {

@@ -13,7 +13,7 @@ use hookrail::{EventKind, Host, HostError, Json};
 use hookrail_spawn::lock;
 
 use super::pending::PendingMessages;
-use super::{Agent, AgentParts, MoveOutcome, record};
+use super::{AgentParts, MoveOutcome, ReferenceAgent, record};
 use crate::error::AgentError;
 use crate::message::{list, object};
 use crate::session::{EntryKind, Session};
@@ -55,7 +55,7 @@ pub(super) struct SubAgentIdentity {
 #[derive(Default)]
 pub(super) struct HostState {
     /// The agent itself, for hooks that move its session. Not set for a sub-agent, which has no session to move.
-    pub(super) agent: OnceLock<Weak<Agent>>,
+    pub(super) agent: OnceLock<Weak<ReferenceAgent>>,
     status: Mutex<StatusLine>,
     pub(super) pending: PendingMessages,
 }
@@ -118,7 +118,7 @@ struct AgentHost {
 }
 
 impl AgentHost {
-    fn agent(&self) -> Result<Arc<Agent>, HostError> {
+    fn agent(&self) -> Result<Arc<ReferenceAgent>, HostError> {
         let agent = self.host_state.agent.get().and_then(Weak::upgrade);
         agent.ok_or_else(|| HostError::new("a sub-agent has no session that could be moved"))
     }
@@ -284,7 +284,7 @@ impl Host for AgentHost {
     }
 }
 
-impl Agent {
+impl ReferenceAgent {
     /// Shows the status line again, so that it is directly above the prompt.
     pub(crate) fn show_status(&self) {
         let columns = self.view().columns().unwrap_or(STATUS_WIDTH);

@@ -130,7 +130,7 @@ impl SessionScope {
 const MAX_DEPTH: u32 = 2;
 
 /// The agent.
-pub struct Agent {
+pub struct ReferenceAgent {
     parts: Arc<AgentParts>,
     model: Arc<dyn Model>,
     session: Arc<Mutex<Session>>,
@@ -165,7 +165,7 @@ pub struct Agent {
     host_state: host::SharedHostState,
 }
 
-impl Agent {
+impl ReferenceAgent {
     /// Opens the session and fires its start event. Returns the agent, and the stop that a hook asked for.
     ///
     /// # Errors

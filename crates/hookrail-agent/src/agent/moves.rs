@@ -3,7 +3,7 @@
 use hookrail::{EventKind, Json, Stop};
 use hookrail_spawn::lock;
 
-use super::{Agent, EndReason, SessionScope, host};
+use super::{EndReason, ReferenceAgent, SessionScope, host};
 use crate::error::AgentError;
 use crate::message::{TokenUsage, is_prompt, object};
 use crate::session::{EntryKind, Session, SessionEntry};
@@ -21,7 +21,7 @@ pub enum MoveOutcome {
     Nothing,
 }
 
-impl Agent {
+impl ReferenceAgent {
     /// Starts a new session in place of this one.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use hookrail::Json;
 use hookrail_spawn::lock;
 use tokio::sync::Notify;
 
-use super::{Agent, record};
+use super::{ReferenceAgent, record};
 use crate::view::ViewEvent;
 
 /// Messages of modules that are not handled yet.
@@ -50,7 +50,7 @@ impl PendingMessages {
     }
 }
 
-impl Agent {
+impl ReferenceAgent {
     /// Waits until a module has added something to the conversation.
     pub(crate) async fn woken(&self) {
         self.host_state.pending.waking.notified().await;

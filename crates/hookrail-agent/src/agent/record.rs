@@ -3,22 +3,22 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use hookrail::guard::{Notes, Notified, Receipt};
+use hookrail::guard::{Notes, NotificationResult, Receipt};
 use hookrail::hook::Enablement;
 use hookrail::{Diagnostic, EventKind, Hook, Json, Level};
 use hookrail_spawn::lock;
 
 use super::host::SharedHostState;
-use super::{Agent, AgentParts, TurnEnd};
+use super::{AgentParts, ReferenceAgent, TurnEnd};
 use crate::error::AgentError;
 use crate::message::{TokenUsage, content_text, list, object};
 use crate::session::{EntryKind, Session};
 use crate::text::hook_name;
 use crate::view::ViewEvent;
 
-impl Agent {
+impl ReferenceAgent {
     /// Fires an event and applies the effects that every event can have.
-    pub(super) async fn fire_event(&self, kind: EventKind, fields: &[(&str, Json)]) -> Notified {
+    pub(super) async fn fire_event(&self, kind: EventKind, fields: &[(&str, Json)]) -> NotificationResult {
         let told = self.guard().tell(kind, fields).await;
         self.keep_receipt(kind.name(), &told.receipt);
         self.take_notes(&told.notes);

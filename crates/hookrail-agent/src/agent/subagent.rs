@@ -11,12 +11,12 @@ use hookrail::{EventKind, Json, Stop};
 use hookrail_spawn::lock;
 
 use super::host::SubAgentIdentity;
-use super::{Agent, TurnEnd};
+use super::{ReferenceAgent, TurnEnd};
 use crate::message::{number, object};
 use crate::session::Session;
 use crate::tool;
 
-impl Agent {
+impl ReferenceAgent {
     pub(super) async fn run_task(&self, permit: Permit) -> Result<ToolOutput, ToolFailure> {
         let Some(known) = tool::find(tool::TASK) else { return Err(ToolFailure("there is no such tool".to_owned())) };
         let arguments = known.check(permit.input())?;
@@ -79,7 +79,7 @@ impl Agent {
     }
 
     /// Runs the sub-agent. An interrupt of this agent interrupts it too.
-    async fn run_inside(&self, inner: &Agent, prompt: &str) -> TurnEnd {
+    async fn run_inside(&self, inner: &ReferenceAgent, prompt: &str) -> TurnEnd {
         let token = self.token();
         // A sub-agent can start sub-agents, so the future contains itself and must be boxed.
         let mut work = Box::pin(inner.prompt(prompt));

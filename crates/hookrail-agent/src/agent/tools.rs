@@ -3,7 +3,7 @@
 use hookrail::guard::{Notes, Permit, ToolCall, ToolEnd, ToolFailure, ToolOutput, Visibility};
 use hookrail::{Json, Stop};
 
-use super::Agent;
+use super::ReferenceAgent;
 use crate::message::{RequestedCall, tool_response};
 use crate::session::EntryKind;
 use crate::tool::{self, TASK, TODO};
@@ -27,7 +27,7 @@ struct ToolHooks {
     rewritten_by: Vec<String>,
 }
 
-impl Agent {
+impl ReferenceAgent {
     /// Runs calls. After a hook stopped the agent or the user interrupted it, the other calls are answered with the reason.
     pub(super) async fn run_calls(&self, calls: &[RequestedCall], offered: &[String]) -> RanCalls {
         let mut ran = RanCalls::default();

@@ -7,7 +7,7 @@ use hookrail::{EventKind, Json, Stop};
 use hookrail_spawn::lock;
 
 use super::call::CallEnd;
-use super::{Agent, CompactionCause};
+use super::{CompactionCause, ReferenceAgent};
 use crate::clock;
 use crate::message::{ModelReply, list, message, number, text_message};
 use crate::session::EntryKind;
@@ -70,7 +70,7 @@ enum NextStep {
     End(TurnEnd),
 }
 
-impl Agent {
+impl ReferenceAgent {
     /// Works on a prompt until it is done, and shows how the work ended.
     pub async fn prompt(&self, prompt: &str) -> TurnEnd {
         self.wait_for_session_start().await;

@@ -4,7 +4,7 @@ use hookrail::process::RawEnd;
 
 use super::hook_commands::{self, HooksOutput};
 use super::plugins;
-use crate::agent::{Agent, CompactionCause, CompactionOutcome, EndReason, MoveOutcome};
+use crate::agent::{CompactionCause, CompactionOutcome, EndReason, MoveOutcome, ReferenceAgent};
 use crate::error::AgentError;
 use crate::session::EntryKind;
 use crate::view::ViewEvent;
@@ -35,7 +35,7 @@ const HELP: &[(&str, &str)] = &[
 ];
 
 /// Runs a command.
-pub(super) async fn run(agent: &Agent, line: &str) -> AfterCommand {
+pub(super) async fn run(agent: &ReferenceAgent, line: &str) -> AfterCommand {
     agent.refresh_hooks();
     let (name, rest) = line.trim_start_matches('/').split_once(' ').unwrap_or((line.trim_start_matches('/'), ""));
     let words: Vec<&str> = rest.split_whitespace().collect();
@@ -93,7 +93,7 @@ pub(super) async fn run(agent: &Agent, line: &str) -> AfterCommand {
     after_move(agent, moved)
 }
 
-fn after_move(agent: &Agent, moved: Result<MoveOutcome, AgentError>) -> AfterCommand {
+fn after_move(agent: &ReferenceAgent, moved: Result<MoveOutcome, AgentError>) -> AfterCommand {
     match moved {
         Ok(MoveOutcome::Done(None)) => AfterCommand::Continue,
         Ok(MoveOutcome::Done(Some(_))) => AfterCommand::End(EndReason::Other),
@@ -109,7 +109,7 @@ fn after_move(agent: &Agent, moved: Result<MoveOutcome, AgentError>) -> AfterCom
     }
 }
 
-async fn compact(agent: &Agent, instructions: &str) -> AfterCommand {
+async fn compact(agent: &ReferenceAgent, instructions: &str) -> AfterCommand {
     let instructions = Some(instructions.trim()).filter(|text| !text.is_empty());
     match agent.compact(CompactionCause::Manual, instructions).await {
         CompactionOutcome::Nothing => note(agent, "there is nothing to compact yet"),
@@ -121,7 +121,7 @@ async fn compact(agent: &Agent, instructions: &str) -> AfterCommand {
 }
 
 /// Lists the entries of the session, indented by their depth in the tree.
-fn tree(agent: &Agent) -> Vec<String> {
+fn tree(agent: &ReferenceAgent) -> Vec<String> {
     let session = agent.session();
     let here = session.leaf().map(str::to_owned);
     let shown = session.entries().iter().filter(|entry| !matches!(entry.kind, EntryKind::Receipt | EntryKind::Leaf));
@@ -138,7 +138,7 @@ fn tree(agent: &Agent) -> Vec<String> {
 }
 
 /// Runs a command that a module offers. Its messages and entries are recorded even if it failed.
-async fn module_command(agent: &Agent, name: &str, arguments: &str) -> AfterCommand {
+async fn module_command(agent: &ReferenceAgent, name: &str, arguments: &str) -> AfterCommand {
     let host = agent.host();
     let Some(ended) = agent.hooks().run_command(name, arguments, std::sync::Arc::clone(&host)).await else {
         return wrong(agent, &format!("there is no command `/{name}`; `/help` lists them"));
@@ -155,18 +155,18 @@ async fn module_command(agent: &Agent, name: &str, arguments: &str) -> AfterComm
     wrong(agent, &format!("the command `/{name}` failed: {why}"))
 }
 
-fn list(agent: &Agent, of: &str, lines: &[String]) -> AfterCommand {
+fn list(agent: &ReferenceAgent, of: &str, lines: &[String]) -> AfterCommand {
     let nothing = ["(none)".to_owned()];
     agent.view().show(&ViewEvent::Listing { of, lines: if lines.is_empty() { &nothing } else { lines } });
     AfterCommand::Continue
 }
 
-fn note(agent: &Agent, text: &str) -> AfterCommand {
+fn note(agent: &ReferenceAgent, text: &str) -> AfterCommand {
     agent.view().show(&ViewEvent::Note { text });
     AfterCommand::Continue
 }
 
-fn wrong(agent: &Agent, text: &str) -> AfterCommand {
+fn wrong(agent: &ReferenceAgent, text: &str) -> AfterCommand {
     agent.view().show(&ViewEvent::Error { text });
     AfterCommand::Continue
 }

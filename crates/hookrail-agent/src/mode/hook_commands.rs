@@ -10,7 +10,7 @@ use hookrail::dialect::llxprt::set_disabled;
 use hookrail::hook::{Authority, Enablement};
 use hookrail::{DialectId, Hook};
 
-use crate::agent::Agent;
+use crate::agent::ReferenceAgent;
 use crate::text::hook_name;
 
 /// What a command shows.
@@ -20,7 +20,7 @@ pub(super) enum HooksOutput {
     Error(String),
 }
 
-pub(super) fn run(agent: &Agent, words: &[&str]) -> HooksOutput {
+pub(super) fn run(agent: &ReferenceAgent, words: &[&str]) -> HooksOutput {
     match words {
         [] | ["list"] => {
             HooksOutput::Lines(agent.hooks().snapshot().hooks().iter().map(|hook| line(agent, hook)).collect())
@@ -68,7 +68,7 @@ enum Kept {
     ThisRun,
 }
 
-fn one(agent: &Agent, name: &str, to: Switch) -> HooksOutput {
+fn one(agent: &ReferenceAgent, name: &str, to: Switch) -> HooksOutput {
     let named = |hook: &Hook| &*hook.label == name || hook_name(&hook.label, agent.hooks().project()) == name;
     let labels = labels(agent, named);
     if labels.is_empty() {
@@ -91,7 +91,7 @@ fn one(agent: &Agent, name: &str, to: Switch) -> HooksOutput {
 }
 
 /// Returns the labels of hooks that the user may switch, with the dialect of each. A hook of the system layer stays on.
-fn labels(agent: &Agent, wanted: impl Fn(&Hook) -> bool) -> Vec<(Arc<str>, DialectId)> {
+fn labels(agent: &ReferenceAgent, wanted: impl Fn(&Hook) -> bool) -> Vec<(Arc<str>, DialectId)> {
     let snapshot = agent.hooks().snapshot();
     let mut labels: Vec<(Arc<str>, DialectId)> = Vec::new();
     for hook in snapshot.hooks().iter().filter(|hook| hook.authority() != Authority::System && wanted(hook)) {
@@ -102,7 +102,7 @@ fn labels(agent: &Agent, wanted: impl Fn(&Hook) -> bool) -> Vec<(Arc<str>, Diale
     labels
 }
 
-fn switch(agent: &Agent, labels: &[(Arc<str>, DialectId)], to: Switch) -> Result<Kept, String> {
+fn switch(agent: &ReferenceAgent, labels: &[(Arc<str>, DialectId)], to: Switch) -> Result<Kept, String> {
     let kept: Vec<&str> =
         labels.iter().filter(|(_, dialect)| *dialect == DialectId::Llxprt).map(|(label, _)| &**label).collect();
     if !kept.is_empty() {
@@ -132,7 +132,7 @@ fn counted(hooks: usize) -> String {
     if hooks == 1 { "1 hook is".to_owned() } else { format!("{hooks} hooks are") }
 }
 
-fn line(agent: &Agent, hook: &Hook) -> String {
+fn line(agent: &ReferenceAgent, hook: &Hook) -> String {
     let name = hook_name(&hook.label, agent.hooks().project());
     format!("{name}  {}  {}  {}  {}", hook.event, hook.dialect.name(), hook.origin.kind.name(), state(hook))
 }
@@ -144,5 +144,6 @@ fn state(hook: &Hook) -> String {
         Enablement::Disabled(by) => format!("off (disabled by {by})"),
         Enablement::SwitchedOff(by) => format!("off (switched off by {by})"),
         Enablement::NeverSwitchedOn => "off (no settings file enables hooks)".to_owned(),
+        Enablement::OwnBridge => "off (calls `hookrail bridge`)".to_owned(),
     }
 }

@@ -7,7 +7,7 @@ use super::command::{self, AfterCommand};
 use super::signals::HANG_UP;
 use super::terminal::{Terminal, TypedInput};
 use super::{AgentExit, AgentSetup, AgentStart, Driver, OnInterrupt, show_hooks};
-use crate::agent::{Agent, EndReason, TurnEnd};
+use crate::agent::{EndReason, ReferenceAgent, TurnEnd};
 use crate::error::AgentError;
 use crate::view::{TerminalView, View as _, ViewEvent};
 
@@ -19,7 +19,7 @@ pub(super) async fn run(setup: AgentSetup) -> Result<AgentExit, AgentError> {
     let view = Arc::new(TerminalView::on_screen(terminal.screen()));
     let parts = setup.parts(Arc::clone(&view) as Arc<_>, Arc::new(terminal.clone()));
     let (agent, stop) = match driver.begin(parts, &begin).await? {
-        AgentStart::Agent(agent, stop) => (agent, stop),
+        AgentStart::Started(agent, stop) => (agent, stop),
         AgentStart::Interrupted(exit) => return Ok(exit),
     };
     let mut end = TurnEnd::Answered(String::new());
@@ -41,7 +41,7 @@ pub(super) async fn run(setup: AgentSetup) -> Result<AgentExit, AgentError> {
 }
 
 /// Reads prompts and commands until the user ends the agent.
-async fn converse(driver: &mut Driver, agent: &Agent, terminal: &Terminal, end: &mut TurnEnd) -> EndReason {
+async fn converse(driver: &mut Driver, agent: &ReferenceAgent, terminal: &Terminal, end: &mut TurnEnd) -> EndReason {
     loop {
         agent.show_status();
         let typed = {

@@ -25,7 +25,7 @@ use std::time::Duration;
 use hookrail::{HookSystem, Stop};
 use tokio::time::Instant;
 
-use crate::agent::{Agent, AgentParts, EndReason, SessionOpening, TurnEnd};
+use crate::agent::{AgentParts, EndReason, ReferenceAgent, SessionOpening, TurnEnd};
 use crate::error::AgentError;
 use crate::model::Model;
 use crate::session::SessionStore;
@@ -130,7 +130,7 @@ async fn once(setup: AgentSetup, prompt: &str, view: Arc<dyn View>) -> Result<Ag
     let mut driver = Driver::new(OnInterrupt::EndAll)?;
     let parts = setup.parts(Arc::clone(&view), Arc::new(NoUser));
     let (agent, stop) = match driver.begin(parts, &begin).await? {
-        AgentStart::Agent(agent, stop) => (agent, stop),
+        AgentStart::Started(agent, stop) => (agent, stop),
         AgentStart::Interrupted(exit) => return Ok(exit),
     };
     let end = match stop {
@@ -144,7 +144,7 @@ async fn once(setup: AgentSetup, prompt: &str, view: Arc<dyn View>) -> Result<Ag
 /// How the start of the agent ended.
 enum AgentStart {
     /// The agent started, with the stop that a hook asked for.
-    Agent(Arc<Agent>, Option<Stop>),
+    Started(Arc<ReferenceAgent>, Option<Stop>),
     /// A signal came first.
     Interrupted(AgentExit),
 }
@@ -211,7 +211,7 @@ impl Driver {
     }
 
     /// Runs a piece of the agent's work. Returns none if a signal ended the agent and the work did not end in time.
-    async fn drive<F: Future>(&mut self, agent: &Agent, work: F) -> Option<F::Output> {
+    async fn drive<F: Future>(&mut self, agent: &ReferenceAgent, work: F) -> Option<F::Output> {
         let mut work = pin!(work);
         let done = {
             let mut watching = pin!(show_hooks(Arc::clone(&self.hook_watch), agent.view()));
@@ -254,7 +254,7 @@ impl Driver {
     }
 
     /// Returns whether the agent takes no further prompt: a signal came, or the output cannot be written.
-    fn is_over(&self, agent: &Agent) -> bool {
+    fn is_over(&self, agent: &ReferenceAgent) -> bool {
         self.signal.is_some() || agent.view().failure().is_some()
     }
 
@@ -271,25 +271,25 @@ impl Driver {
         let (hooks, view) = (parts.hooks.clone(), Arc::clone(&parts.view));
         *self.hook_watch.lock().await = Some(HookWatch::new(&hooks));
         let begun = {
-            let mut work = pin!(Agent::begin(parts, begin));
+            let mut work = pin!(ReferenceAgent::begin(parts, begin));
             let mut watching = pin!(show_hooks(Arc::clone(&self.hook_watch), &*view));
             loop {
                 tokio::select! {
                     biased;
                     () = &mut watching => {}
-                    done = &mut work => break done.map(|(agent, stop)| AgentStart::Agent(agent, stop)),
+                    done = &mut work => break done.map(|(agent, stop)| AgentStart::Started(agent, stop)),
                     number = self.signals.next() => break Ok(AgentStart::Interrupted(AgentExit::Signalled(number))),
                 }
             }
         };
-        if !matches!(begun, Ok(AgentStart::Agent(..))) {
+        if !matches!(begun, Ok(AgentStart::Started(..))) {
             hooks.shutdown().await;
         }
         begun
     }
 
     /// Ends the session, with the reason that fits the end of the last prompt.
-    async fn end(&mut self, agent: &Agent, end: &TurnEnd, otherwise: EndReason) {
+    async fn end(&mut self, agent: &ReferenceAgent, end: &TurnEnd, otherwise: EndReason) {
         let reason = match end {
             _ if self.signal.is_some() => EndReason::Other,
             TurnEnd::SignedOut(_) => EndReason::Logout,
@@ -310,7 +310,7 @@ impl Driver {
     }
 
     /// Returns the exit status for the end of the last prompt. A signal or lost output takes precedence.
-    fn exit(&self, agent: &Agent, end: &TurnEnd) -> Result<AgentExit, AgentError> {
+    fn exit(&self, agent: &ReferenceAgent, end: &TurnEnd) -> Result<AgentExit, AgentError> {
         let exit = match end {
             TurnEnd::Answered(_) => AgentExit::Fine,
             TurnEnd::Denied(_) => AgentExit::Denied,
@@ -325,7 +325,7 @@ impl Driver {
     }
 
     /// Returns the exit status, unless a signal ended the agent or the output could not be written.
-    fn exit_unless_cut_off(&self, agent: &Agent, exit: AgentExit) -> Result<AgentExit, AgentError> {
+    fn exit_unless_cut_off(&self, agent: &ReferenceAgent, exit: AgentExit) -> Result<AgentExit, AgentError> {
         match (self.signal, agent.view().failure()) {
             (Some(number), _) => Ok(AgentExit::Signalled(number)),
             (None, Some(why)) => Err(AgentError::Output(why)),

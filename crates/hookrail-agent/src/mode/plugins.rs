@@ -5,12 +5,12 @@ use std::sync::Arc;
 use hookrail::Environment;
 use hookrail::dialect::xcode::{PluginPlaces, Survey, set_enabled, survey};
 
-use crate::agent::Agent;
+use crate::agent::ReferenceAgent;
 
 /// The lines that a command prints, or the reason why it failed.
 type CommandOutput = Result<Vec<String>, String>;
 
-pub(super) fn run(agent: &Agent, words: &[&str]) -> CommandOutput {
+pub(super) fn run(agent: &ReferenceAgent, words: &[&str]) -> CommandOutput {
     if agent.settings().plugins_off {
         return Err("plugins are off: `--no-plugins` was given".to_owned());
     }
@@ -46,7 +46,7 @@ fn list(found: &Survey) -> Vec<String> {
     found.plugins.iter().map(line).collect()
 }
 
-fn switch(agent: &Agent, places: &PluginPlaces, found: &Survey, id: &str, enabled: bool) -> CommandOutput {
+fn switch(agent: &ReferenceAgent, places: &PluginPlaces, found: &Survey, id: &str, enabled: bool) -> CommandOutput {
     if !found.plugins.iter().any(|plugin| plugin.id == id) {
         return Err(format!("there is no plugin `{id}`; `/plugin list` lists them"));
     }

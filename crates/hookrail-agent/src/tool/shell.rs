@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use hookrail::guard::{ToolFailure, ToolOutput};
-use hookrail_spawn::{CancelToken, CaptureLimits, ChildEnd, Command, Environment};
+use hookrail_spawn::{CancelToken, CaptureLimits, ChildCommand, ChildEnd, Environment};
 
 use super::place::Workspace;
 use super::schema::Arguments;
@@ -54,11 +54,11 @@ pub(super) async fn run(
 }
 
 #[cfg(unix)]
-fn shell(line: &str) -> Command {
-    Command::new("/bin/sh").arg("-c").arg(line)
+fn shell(line: &str) -> ChildCommand {
+    ChildCommand::new("/bin/sh").arg("-c").arg(line)
 }
 
 #[cfg(not(unix))]
-fn shell(line: &str) -> Command {
-    Command::new("cmd").arg("/C").arg(line)
+fn shell(line: &str) -> ChildCommand {
+    ChildCommand::new("cmd").arg("/C").arg(line)
 }

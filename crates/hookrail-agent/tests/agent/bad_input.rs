@@ -144,7 +144,7 @@ fn a_line_that_is_not_text_is_reported_and_later_prompts_are_answered() {
     let world = World::new(turns(json!([{"text": "one"}, {"text": "two"}])));
     let mut child = world.agent(&["--headless"]).stdin(std::process::Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"first\n\xff\xfe\nsecond\n").unwrap();
-    let ran = crate::world::Ran::from(child.wait_with_output().unwrap()).ends_with(0);
+    let ran = crate::world::ProgramOutput::from(child.wait_with_output().unwrap()).ends_with(0);
     assert_eq!(ran.texts("error", "text"), ["the line is not UTF-8"]);
     assert_eq!(ran.texts("answer", "text"), ["one", "two"]);
 }

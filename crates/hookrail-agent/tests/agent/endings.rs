@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::talk::{Talk, runs, send_signal, wait_for};
-use crate::world::{Ran, Shows as _, World, says, turns};
+use crate::world::{ProgramOutput, Shows as _, World, says, turns};
 
 /// A program with a child, which both say who they are and never end by themselves.
 const STUCK: &str =
@@ -41,7 +41,7 @@ fn every_signal_ends_hooks_and_tools_and_the_session() {
             let agent = world.agent(&["--headless", "--prompt", "go"]).spawn().unwrap();
             wait_for(&world.project.join("parent"));
             send_signal(signal, agent.id());
-            Ran::from(agent.wait_with_output().unwrap()).ends_with(code);
+            ProgramOutput::from(agent.wait_with_output().unwrap()).ends_with(code);
             nothing_is_left(&world, signal);
             world.script(says("here again"));
             world.run(&["--resume", "--prompt", "and now?"]).ends_with(0);
@@ -81,7 +81,7 @@ fn a_signal_that_is_ignored_from_the_start_stays_ignored() {
         wait_for(&world.project.join("started"));
         send_signal(signal, agent.id());
         world.write("go-on", "");
-        let ran = Ran::from(agent.wait_with_output().unwrap()).ends_with(0);
+        let ran = ProgramOutput::from(agent.wait_with_output().unwrap()).ends_with(0);
         assert_eq!(ran.stdout, "still here\n");
     }
 }

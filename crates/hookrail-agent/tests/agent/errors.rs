@@ -2,14 +2,14 @@
 
 use serde_json::json;
 
-use crate::world::{Ran, Shows as _, World, one_call};
+use crate::world::{ProgramOutput, Shows as _, World, one_call};
 
 fn script() -> serde_json::Value {
     one_call("write_file", json!({"path": "a.txt", "content": "x"}), json!({}))
 }
 
 /// Runs a hook before the tool. Gives the run, and whether the tool ran.
-fn with_hook(body: &str) -> (Ran, bool) {
+fn with_hook(body: &str) -> (ProgramOutput, bool) {
     let world = World::with(&[("BeforeTool", "", body)], script());
     let ran = world.say("go").ends_with(0);
     let wrote = world.exists("a.txt");
@@ -117,7 +117,7 @@ fn an_untrusted_hook_is_skipped_visibly() {
     let args: Vec<_> = command.get_args().filter(|arg| *arg != "--trust-project").map(ToOwned::to_owned).collect();
     let mut untrusted = std::process::Command::new(command.get_program());
     untrusted.args(args).current_dir(&world.project).env_clear().env("HOME", &world.home).env("PATH", "/usr/bin:/bin");
-    let ran = Ran::from(untrusted.stdin(std::process::Stdio::null()).output().unwrap()).ends_with(0);
+    let ran = ProgramOutput::from(untrusted.stdin(std::process::Stdio::null()).output().unwrap()).ends_with(0);
     assert!(world.exists("a.txt"));
     assert!(ran.texts("warning", "code").contains(&"untrusted".to_owned()), "{}", ran.stdout);
 }

@@ -114,7 +114,7 @@ fn a_signal_while_the_session_begins_ends_its_hooks_and_nothing_is_done() {
         std::thread::yield_now();
     }
     assert!(std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-    let ran = crate::world::Ran::from(child.wait_with_output().unwrap()).ends_with(128 + 2);
+    let ran = crate::world::ProgramOutput::from(child.wait_with_output().unwrap()).ends_with(128 + 2);
     assert!(!ran.stdout.contains("never said"));
 }
 

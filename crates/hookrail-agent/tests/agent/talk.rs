@@ -8,7 +8,7 @@ use std::time::Duration;
 use hookrail_testkit::{process_state, wait_until};
 use serde_json::Value;
 
-use crate::world::{Ran, World};
+use crate::world::{ProgramOutput, World};
 
 /// A guard against a hang, nothing more.
 pub(crate) const HANG_GUARD: Duration = Duration::from_secs(60);
@@ -62,11 +62,11 @@ impl Talk {
     }
 
     /// Lets the agent end by itself.
-    pub(crate) fn finish(mut self) -> Ran {
+    pub(crate) fn finish(mut self) -> ProgramOutput {
         drop(self.stdin.take());
         let stdout: Vec<String> = self.lines.map_while(Result::ok).collect();
-        let ran = Ran::from(self.child.wait_with_output().unwrap());
-        Ran { stdout: stdout.join("\n"), ..ran }
+        let ran = ProgramOutput::from(self.child.wait_with_output().unwrap());
+        ProgramOutput { stdout: stdout.join("\n"), ..ran }
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::path::PathBuf;
 use std::process::Command;
 
-pub(crate) use hookrail_testkit::Ran;
+pub(crate) use hookrail_testkit::ProgramOutput;
 use hookrail_testkit::TestProject;
 use serde_json::{Value, json};
 
@@ -71,23 +71,23 @@ impl World {
     }
 
     /// One prompt, with JSON as the answer.
-    pub(crate) fn say(&self, prompt: &str) -> Ran {
+    pub(crate) fn say(&self, prompt: &str) -> ProgramOutput {
         self.run(&["--headless", "--prompt", prompt])
     }
 
     /// Prompts and commands, one per line, with JSON as the answer.
-    pub(crate) fn lines(&self, args: &[&str], lines: &[&str]) -> Ran {
+    pub(crate) fn lines(&self, args: &[&str], lines: &[&str]) -> ProgramOutput {
         let mut all = vec!["--headless"];
         all.extend(args);
         self.feed(&all, &(lines.join("\n") + "\n"))
     }
 
-    pub(crate) fn run(&self, args: &[&str]) -> Ran {
-        Ran::of(&mut self.agent(args))
+    pub(crate) fn run(&self, args: &[&str]) -> ProgramOutput {
+        ProgramOutput::capture(&mut self.agent(args))
     }
 
-    pub(crate) fn feed(&self, args: &[&str], input: &str) -> Ran {
-        Ran::with_input(&mut self.agent(args), input)
+    pub(crate) fn feed(&self, args: &[&str], input: &str) -> ProgramOutput {
+        ProgramOutput::with_input(&mut self.agent(args), input)
     }
 
     /// The files of all sessions, the oldest first.
@@ -127,7 +127,7 @@ pub(crate) trait Shows {
     fn texts(&self, kind: &str, field: &str) -> Vec<String>;
 }
 
-impl Shows for Ran {
+impl Shows for ProgramOutput {
     #[track_caller]
     fn shown(&self, kind: &str) -> Vec<Value> {
         let all = self.stdout.lines().map(|line| serde_json::from_str::<Value>(line).expect(line));

@@ -1,4 +1,4 @@
-//! The message bus: the same hook asked for by the library, in process, and over a socket.
+//! The message bus: the same hook, run by the library, over a channel in the process, and over a socket.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -44,12 +44,12 @@ fn bus(lab: &Lab) -> Result<Prepared> {
     let payload = json!({"tool_name": TOOL, "tool_input": serde_json::from_str::<Value>(input.text())?});
     let request = Json::of(&payload)?;
     case.add(library(&runtime, system, input));
-    case.add(asked("channel", "in process, over channels", &runtime, in_process, request.clone()));
-    case.add(asked("socket", "over a Unix socket", &runtime, over_socket, request));
+    case.add(through_bus("channel", "in process, over channels", &runtime, in_process, request.clone()));
+    case.add(through_bus("socket", "over a Unix socket", &runtime, over_socket, request));
     Ok(case)
 }
 
-/// How the cost of a request grows with its size. The one hook there is has a matcher for another tool.
+/// How the cost of a request grows with its size. The only hook has a matcher for another tool.
 fn bus_unwanted(lab: &Lab) -> Result<Prepared> {
     let mut case = Prepared::default();
     let project = lab.project(&json!([{"matcher": "another_tool", "hooks": [program(&lab.tiny(), &[])]}]))?;
@@ -66,7 +66,7 @@ fn bus_unwanted(lab: &Lab) -> Result<Prepared> {
     for (name, what, bytes) in [("600b", "600 bytes", 600), ("64k", "64 KiB", 64 * 1024)] {
         let input: Value = serde_json::from_str(tool_input(bytes)?.text())?;
         let request = Json::of(&json!({"tool_name": TOOL, "tool_input": input}))?;
-        case.add(asked(name, what, &runtime, client.clone(), request));
+        case.add(through_bus(name, what, &runtime, client.clone(), request));
     }
     Ok(case)
 }
@@ -84,7 +84,7 @@ fn library(runtime: &Arc<Runtime>, system: HookSystem, input: Json) -> Variant {
     })
 }
 
-fn asked(name: &str, what: &str, runtime: &Arc<Runtime>, client: Client, input: Json) -> Variant {
+fn through_bus(name: &str, what: &str, runtime: &Arc<Runtime>, client: Client, input: Json) -> Variant {
     let runtime = Arc::clone(runtime);
     Variant::new(name, what, move || {
         runtime.block_on(async {

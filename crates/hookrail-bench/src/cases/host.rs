@@ -18,7 +18,7 @@ pub(crate) fn cases() -> Vec<BenchCase> {
     vec![
         BenchCase { name: "host-2g", title: "one hook from a host with 2 GiB in use", prepare: large_host },
         BenchCase { name: "memory", title: "memory of a host, idle and after many events", prepare: memory },
-        BenchCase { name: "memory-kept", title: "memory kept for each event with 1 MiB", prepare: kept },
+        BenchCase { name: "memory-kept", title: "memory kept for each event with 1 MiB", prepare: retained_memory },
     ]
 }
 
@@ -61,8 +61,9 @@ fn memory(lab: &Lab) -> Result<Prepared> {
     Ok(case)
 }
 
-/// Events with a mebibyte that differs each time, as an agent that writes files has.
-fn kept(lab: &Lab) -> Result<Prepared> {
+/// The memory that stays after events with a mebibyte of input that differs each time, as from an agent that writes
+/// files.
+fn retained_memory(lab: &Lab) -> Result<Prepared> {
     let mut case = Prepared::default();
     let host = ProbeHost { project: project_of_one(lab)?, ..ProbeHost::default() };
     let ours = Rc::new(RefCell::new(probe::start(&host, &lab.environment(Shell::Sh))?));

@@ -25,7 +25,7 @@ pub(crate) struct BenchCase {
 }
 
 /// Every case, in the order in which they are measured.
-pub(crate) fn all() -> Vec<BenchCase> {
+pub(crate) fn all_cases() -> Vec<BenchCase> {
     let groups = [
         off::cases(),
         plan::cases(),

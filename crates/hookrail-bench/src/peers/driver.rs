@@ -24,7 +24,7 @@ impl PeerDriver {
             return Err("it has no streams".into());
         };
         let mut driver = Self { child, to, from: BufReader::new(from) };
-        driver.hear()?;
+        driver.read_answer()?;
         Ok(driver)
     }
 
@@ -33,7 +33,7 @@ impl PeerDriver {
         let mut line = what.to_string();
         line.push('\n');
         self.to.write_all(line.as_bytes())?;
-        self.hear()
+        self.read_answer()
     }
 
     /// Sends a request whose result is the time of one piece of work in nanoseconds.
@@ -55,7 +55,7 @@ impl PeerDriver {
         if answer.is_empty() { Err("it ended".into()) } else { Ok(()) }
     }
 
-    fn hear(&mut self) -> Result<Value> {
+    fn read_answer(&mut self) -> Result<Value> {
         let mut line = String::new();
         if self.from.read_line(&mut line)? == 0 {
             return Err("it ended without an answer".into());

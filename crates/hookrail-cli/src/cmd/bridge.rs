@@ -14,8 +14,8 @@ use hookrail::recorder::{Entry, EntryKind, HostIdentity, LostEntry};
 use hookrail::{Decision, Event, EventKind, FireOptions, HookSystem, Outcome};
 use hookrail_bridge::request::MAX_PAYLOAD;
 use hookrail_bridge::{
-    AllowPolicy, Answer, AnswerOptions, Attendance, Incoming, NoisyEvents, Reading, Request, Said, Session, request,
-    tools,
+    Agent, AgentRequest, AllowPolicy, Answer, AnswerOptions, Attendance, BridgeSession, EventResult, Incoming,
+    NoisyEvents, Reading, request, tools,
 };
 
 use hookrail_journal::Journal;
@@ -46,15 +46,27 @@ pub(crate) fn run(args: &BridgeArgs) -> Result<Exit> {
         Err(refused) => Answer::refusal(&refused),
         Ok(Reading::Pass(pass)) => {
             tracing::debug!(target: "hookrail::bridge", ?pass, "nothing is fired");
-            Answer::silent()
+            Answer::passed(args.agent, &pass)
         }
         Ok(Reading::Fire(request)) => answer_request(args, *request),
     };
     give(&answer)
 }
 
+/// Whether a command line that cannot be read is a call of the bridge for an event that has to be denied then. The end of an
+/// answer is not: to deny it would keep the agent going.
+pub(crate) fn must_deny(given: &[String]) -> bool {
+    if given.get(1).is_none_or(|command| command != "bridge") {
+        return false;
+    }
+    let agent = given.get(2).and_then(|name| Agent::from_name(name));
+    let event = given.iter().position(|word| word == "--event").and_then(|at| given.get(at + 1));
+    let known = agent.zip(event).and_then(|(agent, event)| agent.find_event(event));
+    known.is_none_or(|event| event.kind.spec().is_gating() && event.kind != EventKind::AgentEnd)
+}
+
 /// Answers a request. A failure of the bridge itself denies a gating event and is reported for any other.
-fn answer_request(args: &BridgeArgs, request: Request) -> Answer {
+fn answer_request(args: &BridgeArgs, request: AgentRequest) -> Answer {
     let (agent, event) = (request.agent, request.event);
     // A panic would end this process with a status that most agents take for a permission.
     let answered = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| fire_request(args, request)));
@@ -71,7 +83,7 @@ fn answer_request(args: &BridgeArgs, request: Request) -> Answer {
     }
 }
 
-fn fire_request(args: &BridgeArgs, mut request: Request) -> Result<Answer> {
+fn fire_request(args: &BridgeArgs, mut request: AgentRequest) -> Result<Answer> {
     let state = state_folder().ok_or_else(|| Failure::new("neither `HOME` nor `XDG_STATE_HOME` is set"))?;
     let folder = agent_folder(&state, request.agent);
     let unusable = |error| Failure::new(format!("the state of the session cannot be used: {error}"));
@@ -125,7 +137,7 @@ fn fire_request(args: &BridgeArgs, mut request: Request) -> Result<Answer> {
 }
 
 /// Records what the agent cannot be made to do. The answer does not depend on it.
-fn record_losses(journal: &Journal, project: &Project, request: &Request, answer: &Answer) {
+fn record_losses(journal: &Journal, project: &Project, request: &AgentRequest, answer: &Answer) {
     let host = HostIdentity {
         name: format!("hookrail bridge {}", request.agent),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -142,7 +154,7 @@ fn record_losses(journal: &Journal, project: &Project, request: &Request, answer
 }
 
 /// Keeps a prompt, and gives it to the end of the answer, which most agents send without it.
-fn remember_prompt(request: &mut Request, session: &mut Session) {
+fn remember_prompt(request: &mut AgentRequest, session: &mut BridgeSession) {
     match request.kind() {
         EventKind::Prompt => {
             session.prompt = request.prompt.clone().unwrap_or_default();
@@ -163,7 +175,7 @@ fn remember_prompt(request: &mut Request, session: &mut Session) {
 }
 
 /// The project that the agent declares, never one that the model chose with `cd`.
-fn open_project(request: &Request) -> Result<Project> {
+fn open_project(request: &AgentRequest) -> Result<Project> {
     let start = request.declared_project.as_deref().unwrap_or(&request.cwd);
     let root = find_project(start, home().as_deref());
     Project::open(&project_args(root))
@@ -180,7 +192,7 @@ enum Lateness {
 }
 
 struct Fired {
-    said: Vec<Said>,
+    said: Vec<EventResult>,
     late: Lateness,
     untrusted: Vec<String>,
     warning: Option<String>,
@@ -193,7 +205,7 @@ impl Fired {
         self.untrusted.extend(untrusted.map(|skipped| skipped.hook.label.to_string()));
         let denier = outcome.runs.iter().find(|run| run.decision == Some(Decision::Deny));
         let denied_by = denier.map(|run| run.hook.label.to_string());
-        self.said.push(Said { effects: outcome.effects, denied_by });
+        self.said.push(EventResult { effects: outcome.effects, denied_by });
     }
 
     /// Hooks that wait for trust are mentioned once per session, or keep everything from happening under `--strict-trust`.
@@ -208,10 +220,10 @@ impl Fired {
             if self.untrusted.len() == 1 { "is" } else { "are" },
         );
         if args.strict_trust && kind.spec().is_gating() {
-            self.said.push(Said { effects: hookrail::Effects::deny(&text), denied_by: None });
+            self.said.push(EventResult { effects: hookrail::Effects::deny(&text), denied_by: None });
         } else if kind == EventKind::SessionStart {
             let effects = hookrail::Effects { system_message: Some(text.clone()), ..hookrail::Effects::none() };
-            self.said.push(Said { effects, denied_by: None });
+            self.said.push(EventResult { effects, denied_by: None });
             self.warning = Some(format!("hookrail: {text}"));
         }
     }
@@ -225,7 +237,7 @@ fn deadline(args: &BridgeArgs) -> Duration {
     args.deadline.map_or(DEFAULT_DEADLINE, Duration::from_millis)
 }
 
-fn fire_all(args: &BridgeArgs, project: &Project, request: &Request) -> Result<Fired> {
+fn fire_all(args: &BridgeArgs, project: &Project, request: &AgentRequest) -> Result<Fired> {
     let options = project_args(project.root().to_owned());
     let host = format!("hookrail bridge {}", request.agent);
     let (builder, journal) = project.recorded_builder(&options, RecordDefault::On, &host)?;
@@ -253,7 +265,7 @@ fn fire_all(args: &BridgeArgs, project: &Project, request: &Request) -> Result<F
     Ok(fired)
 }
 
-async fn fire_each(system: &HookSystem, request: &Request, fired: &mut Fired) {
+async fn fire_each(system: &HookSystem, request: &AgentRequest, fired: &mut Fired) {
     for event in &request.events {
         let outcome = system.fire_with(event.clone(), FireOptions::new()).await;
         fired.take(outcome);

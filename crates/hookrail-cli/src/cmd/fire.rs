@@ -56,7 +56,8 @@ pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
             output::text(&format!("{report}{}", configuration.unwrap_or_default()))
         };
         // The shutdown comes before a printing error is returned: processes that must end are waited for in any case.
-        system.shutdown().await;
+        let findings = system.shutdown().await;
+        output::warnings(&render::diagnostic::all(&findings, &project.places));
         printed?;
         Ok(signal.map_or_else(|| exit_of(&outcome), Exit::Signalled))
     });

@@ -128,7 +128,7 @@ fn narrowed(hooks: &[Arc<Hook>], allowed: Option<&[String]>) -> Vec<Arc<Hook>> {
     let allowed = allowed.unwrap_or(Capabilities::NONE);
     let narrow = |hook: &Arc<Hook>| {
         let mut hook = Hook::clone(hook);
-        hook.capabilities = hook.capabilities.map(|capabilities| capabilities.and(&allowed));
+        hook.capabilities = hook.capabilities.map(|capabilities| capabilities.intersection(&allowed));
         Arc::new(hook)
     };
     hooks.iter().map(narrow).collect()

@@ -206,7 +206,7 @@ impl HookLimits {
 
     /// Returns the lower value of each limit.
     fn lower_of(&self, other: &Self) -> Self {
-        Self { terms: self.terms.and(&other.terms), modules: self.modules.lower_of(other.modules) }
+        Self { terms: self.terms.intersection(&other.terms), modules: self.modules.lower_of(other.modules) }
     }
 }
 

@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-pub(crate) use hookrail_testkit::Ran;
+pub(crate) use hookrail_testkit::ProgramOutput;
 use hookrail_testkit::TestProject;
 use serde_json::{Value, json};
 
@@ -45,11 +45,11 @@ impl Deref for Lab {
 }
 
 /// The output of all commands, by their arguments.
-pub(crate) struct Seen(BTreeMap<String, Ran>);
+pub(crate) struct Seen(BTreeMap<String, ProgramOutput>);
 
 impl Seen {
     #[track_caller]
-    pub(crate) fn of(&self, command: &str) -> &Ran {
+    pub(crate) fn of(&self, command: &str) -> &ProgramOutput {
         self.0.get(command).unwrap_or_else(|| panic!("`{command}` was not run: {:?}", self.0.keys()))
     }
 
@@ -287,7 +287,7 @@ impl Lab {
 
     /// Runs the real binary in a clean environment, with a guard against hanging.
     #[track_caller]
-    pub(crate) fn run(&self, args: &[&str], input: &str) -> Ran {
+    pub(crate) fn run(&self, args: &[&str], input: &str) -> ProgramOutput {
         let mut command = self.command(args);
         let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
@@ -301,7 +301,11 @@ impl Lab {
         }
         let status = child.wait().unwrap();
         feeding.join().unwrap();
-        let ran = Ran { code: status.code().unwrap_or(-1), stdout: out.join().unwrap(), stderr: err.join().unwrap() };
+        let ran = ProgramOutput {
+            code: status.code().unwrap_or(-1),
+            stdout: out.join().unwrap(),
+            stderr: err.join().unwrap(),
+        };
         assert!(ended, "`{}` does not end: {ran:?}", args.join(" "));
         ran
     }
@@ -357,7 +361,7 @@ fn same_guard(run: &Value, label: &str) -> bool {
 
 /// Asserts that output for people has no control characters and no invisible characters.
 #[track_caller]
-fn harmless(command: &str, ran: &Ran) {
+fn harmless(command: &str, ran: &ProgramOutput) {
     let said = format!("{}{}", ran.stdout, ran.stderr);
     let hidden = |character: &char| {
         character.is_control() && *character != '\n'

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::sandbox::{Ran, Sandbox};
+use crate::sandbox::{ProgramOutput, Sandbox};
 
 /// A hook that answers with about two KiB.
 const LONG_ANSWER: &str = r#"printf '{"systemMessage": "%02000d"}' 0"#;
@@ -51,7 +51,7 @@ impl Sandbox {
 
     fn fire(&self, options: &[&str]) -> Value {
         let arguments = [&["fire", "BeforeTool", "--tool", "bash", "--json"], options].concat();
-        Ran::of(&mut self.command(&arguments)).json()
+        ProgramOutput::capture(&mut self.command(&arguments)).json()
     }
 }
 
@@ -174,11 +174,12 @@ fn the_users_file_is_where_the_environment_says() {
     let sandbox = Sandbox::new().with_users_hook();
     sandbox.in_home("elsewhere/hookrail/config.toml", "[limits]\nstdout-kib = 1\n");
     let fire = ["fire", "BeforeTool", "--json"];
-    let named = Ran::of(sandbox.command(&fire).env("XDG_CONFIG_HOME", sandbox.home.join("elsewhere"))).json();
+    let named =
+        ProgramOutput::capture(sandbox.command(&fire).env("XDG_CONFIG_HOME", sandbox.home.join("elsewhere"))).json();
     assert_eq!(ends(&named), [("users", "output-limit")]);
     // A relative folder is ignored.
     sandbox.write("relative/hookrail/config.toml", "[limits]\nstdout-kib = 1\n");
-    let relative = Ran::of(sandbox.command(&fire).env("XDG_CONFIG_HOME", "relative")).json();
+    let relative = ProgramOutput::capture(sandbox.command(&fire).env("XDG_CONFIG_HOME", "relative")).json();
     assert_eq!(ends(&relative), [("users", "answered")]);
 }
 

@@ -1,6 +1,6 @@
 //! `demo`: everything goes as expected whatever the user has configured, in steps on a terminal and at once elsewhere.
 
-use crate::sandbox::{Ran, Sandbox};
+use crate::sandbox::{ProgramOutput, Sandbox};
 
 #[test]
 fn everything_is_shown_at_once_without_a_terminal() {
@@ -122,7 +122,7 @@ fn the_settings_of_the_user_do_not_interfere() {
     let sandbox = Sandbox::new();
     std::fs::create_dir(sandbox.home.join(".llxprt")).unwrap();
     std::fs::write(sandbox.home.join(".llxprt/settings.json"), r#"{"hooksConfig": {"enabled": false}}"#).unwrap();
-    Ran::of(sandbox.command(&["demo"]).env("HOOKRAIL_DISABLE", "1")).ends_with(0);
+    ProgramOutput::capture(sandbox.command(&["demo"]).env("HOOKRAIL_DISABLE", "1")).ends_with(0);
 }
 
 #[test]
@@ -131,9 +131,9 @@ fn the_sample_is_kept_only_on_request() {
     let temporary = sandbox.home.join("tmp");
     std::fs::create_dir(&temporary).unwrap();
     let left = || std::fs::read_dir(&temporary).unwrap().count();
-    Ran::of(sandbox.command(&["demo"]).env("TMPDIR", &temporary)).ends_with(0);
+    ProgramOutput::capture(sandbox.command(&["demo"]).env("TMPDIR", &temporary)).ends_with(0);
     assert_eq!(left(), 0);
-    let ran = Ran::of(sandbox.command(&["demo", "--keep"]).env("TMPDIR", &temporary)).ends_with(0);
+    let ran = ProgramOutput::capture(sandbox.command(&["demo", "--keep"]).env("TMPDIR", &temporary)).ends_with(0);
     assert_eq!(left(), 1);
     assert!(ran.stdout.contains(temporary.to_str().unwrap()), "{}", ran.stdout);
 }
@@ -143,7 +143,7 @@ fn the_sample_is_kept_only_on_request() {
 fn what_differs_is_a_failure() {
     let sandbox = Sandbox::new();
     // Without `grep` no hook finds what it looks for.
-    let ran = Ran::of(sandbox.command(&["demo"]).env("PATH", &sandbox.home)).ends_with(1);
+    let ran = ProgramOutput::capture(sandbox.command(&["demo"]).env("PATH", &sandbox.home)).ends_with(1);
     assert!(ran.stdout.contains("different: "), "{}", ran.stdout);
 }
 

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
-use crate::sandbox::{Ran, Sandbox};
+use crate::sandbox::{ProgramOutput, Sandbox};
 
 /// A system guard with the default policy that would allow everything.
 fn guarded() -> Sandbox {
@@ -18,12 +18,12 @@ fn guarded() -> Sandbox {
 }
 
 /// Runs `fire` through another program that limits its resources.
-fn fire(sandbox: &Sandbox, by: &[&str], program: &std::path::Path) -> Ran {
+fn fire(sandbox: &Sandbox, by: &[&str], program: &std::path::Path) -> ProgramOutput {
     let mut command = Command::new(by[0]);
     command.args(&by[1..]).arg(program).args(["fire", "BeforeTool", "--tool", "write_file", "--json"]);
     command.current_dir(&sandbox.project).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
     command.env("HOME", &sandbox.home).env("LLXPRT_SYSTEM_SETTINGS_PATH", sandbox.home.join("system.json"));
-    Ran::of(&mut command)
+    ProgramOutput::capture(&mut command)
 }
 
 #[test]

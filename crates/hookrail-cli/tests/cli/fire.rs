@@ -118,7 +118,7 @@ fn load_diagnostics_come_before_those_of_the_run() {
 #[test]
 fn the_payload_comes_from_the_option_from_stdin_and_from_a_file() {
     let sandbox = Sandbox::with_hook("BeforeAgent", "cat");
-    let prompt = |ran: crate::sandbox::Ran| {
+    let prompt = |ran: crate::sandbox::ProgramOutput| {
         let document = ran.ends_with(0).json();
         let stdin: serde_json::Value = serde_json::from_str(document["runs"][0]["stdout"].as_str().unwrap()).unwrap();
         stdin

@@ -2,7 +2,7 @@
 
 use crate::sandbox::Sandbox;
 
-fn fire(sandbox: &Sandbox, path: &str) -> crate::sandbox::Ran {
+fn fire(sandbox: &Sandbox, path: &str) -> crate::sandbox::ProgramOutput {
     let input = serde_json::json!({ "path": path, "content": "\"path\": \".env\"" }).to_string();
     sandbox.run(&["fire", "BeforeTool", "--tool", "write_file", "--tool-input", &input])
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{ProgramOutput, Sandbox};
 
 const DENIES: &str = r#"cat > /dev/null; echo '{"decision":"deny","reason":"not today"}'"#;
 
@@ -197,7 +197,7 @@ fn the_bridge_records() {
         "tool_name": "Bash", "tool_input": {"command": "ls"}, "model": "m", "permission_mode": "default",
     });
     let mut command = sandbox.command(&["bridge", "codex", "--event", "PreToolUse"]);
-    let ran = crate::sandbox::Ran::with_input(&mut command, &payload.to_string());
+    let ran = ProgramOutput::with_input(&mut command, &payload.to_string());
     let fired = records(&sandbox, &["--session", "s1", "--decision", "ask"]);
     assert_eq!(fired.len(), 1, "{} {}", ran.stdout, ran.stderr);
     assert_eq!(fired[0]["host"]["name"], "hookrail bridge codex");
@@ -231,7 +231,7 @@ fn a_limit_on_the_size_of_files_is_survived() {
     let program = env!("CARGO_BIN_EXE_hookrail");
     let mut shell = sandbox.place_command("sh");
     shell.args(["-c", "ulimit -f 0; exec \"$0\" \"$@\"", program]).args(FIRE).arg("--json");
-    let outcome = crate::sandbox::Ran::of(&mut shell).ends_with(0).json();
+    let outcome = ProgramOutput::capture(&mut shell).ends_with(0).json();
     assert_eq!(outcome["diagnostics"][0]["code"], "record-failed", "{outcome}");
 }
 

@@ -41,7 +41,7 @@ fn the_project_is_found_upwards() {
     std::fs::create_dir_all(&below).unwrap();
     let mut command = sandbox.command(&["fire", "BeforeTool", "--trust-project"]);
     command.current_dir(&below);
-    crate::sandbox::Ran::of(&mut command).ends_with(2);
+    crate::sandbox::ProgramOutput::capture(&mut command).ends_with(2);
 }
 
 #[test]
@@ -72,4 +72,19 @@ fn a_session_end_hook_that_a_host_would_end_is_warned_about() {
 fn a_module_that_is_missing_is_an_error_of_the_command() {
     let ran = Sandbox::new().run(&["fire", "tool_call", "--tool", "x", "--hook", "missing.ts"]).ends_with(1);
     assert!(ran.stderr.contains("missing.ts"), "{ran:?}");
+}
+
+#[test]
+fn a_process_that_a_module_leaves_running_is_reported_when_it_is_cut_off() {
+    let sandbox = Sandbox::with_hooks("");
+    let module = sandbox.project.join("sound.js");
+    let text = r#"export default (pi) => { pi.on("agent_end", () => { pi.exec("sleep", ["600"]); }); };"#;
+    std::fs::write(&module, text).unwrap();
+    let ran = sandbox.run(&["fire", "agent_end", "--hook", "sound.js", "--json"]).ends_with(0);
+    assert_eq!(ran.json()["diagnostics"], serde_json::json!([]), "the event itself went well");
+    assert!(
+        ran.stderr.contains("its process `sleep` was still running 1500 ms after the shutdown began"),
+        "{}",
+        ran.stderr
+    );
 }

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
 
-use crate::sandbox::{Ran, Sandbox};
+use crate::sandbox::{ProgramOutput, Sandbox};
 
 /// The end of the question before a grant.
 const QUESTION: &str = "[y/N] ";
@@ -92,7 +92,7 @@ impl OnTerminal {
 }
 
 /// Runs the command on a terminal and types something. Both streams come out as one.
-fn on_terminal(sandbox: &Sandbox, args: &str, typed: &str) -> Ran {
+fn on_terminal(sandbox: &Sandbox, args: &str, typed: &str) -> ProgramOutput {
     let mut command = Command::new("script");
     command.args(["-qec", &format!("{} {args}", env!("CARGO_BIN_EXE_hookrail")), "/dev/null"]);
     command.current_dir(&sandbox.project).env_clear();
@@ -100,7 +100,7 @@ fn on_terminal(sandbox: &Sandbox, args: &str, typed: &str) -> Ran {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all(typed.as_bytes()).unwrap();
-    Ran::from(child.wait_with_output().unwrap())
+    ProgramOutput::from(child.wait_with_output().unwrap())
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::path::Path;
 use std::process::Command;
 
-pub(crate) use hookrail_testkit::Ran;
+pub(crate) use hookrail_testkit::ProgramOutput;
 use hookrail_testkit::TestProject;
 use serde_json::Value;
 
@@ -55,13 +55,13 @@ impl Sandbox {
         self.place.command(program)
     }
 
-    pub(crate) fn run(&self, args: &[&str]) -> Ran {
-        Ran::of(&mut self.command(args))
+    pub(crate) fn run(&self, args: &[&str]) -> ProgramOutput {
+        ProgramOutput::capture(&mut self.command(args))
     }
 
     /// Runs with text on standard input.
-    pub(crate) fn run_with_input(&self, args: &[&str], input: &str) -> Ran {
-        Ran::with_input(&mut self.command(args), input)
+    pub(crate) fn run_with_input(&self, args: &[&str], input: &str) -> ProgramOutput {
+        ProgramOutput::with_input(&mut self.command(args), input)
     }
 
     /// Replaces everything that differs from run to run.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hookrail_testkit::wait_until;
 
-use crate::sandbox::{Ran, Sandbox};
+use crate::sandbox::{ProgramOutput, Sandbox};
 
 const TIMEOUT: Duration = Duration::from_secs(3);
 const HANG: Duration = Duration::from_secs(60);
@@ -21,7 +21,7 @@ fn signal(child: &Child, name: &str) {
 }
 
 /// Stops `fire` while its hook runs, until the hook has ended and its deadline has passed.
-fn stopped(hook: &str, options: &str) -> Ran {
+fn stopped(hook: &str, options: &str) -> ProgramOutput {
     let command = serde_json::Value::from(hook);
     let timeout = TIMEOUT.as_millis();
     let sandbox = Sandbox::with_hooks(&format!(
@@ -35,7 +35,7 @@ fn stopped(hook: &str, options: &str) -> Ran {
     assert!(wait_until(|| file("done").exists(), HANG), "the hook does not end");
     std::thread::sleep(TIMEOUT + Duration::from_millis(500));
     signal(&child, "-CONT");
-    Ran::from(child.wait_with_output().unwrap())
+    ProgramOutput::from(child.wait_with_output().unwrap())
 }
 
 #[test]

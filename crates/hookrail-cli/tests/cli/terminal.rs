@@ -1,6 +1,6 @@
 //! Colours, and texts that try to reach the terminal.
 
-use crate::sandbox::{Ran, Sandbox};
+use crate::sandbox::{ProgramOutput, Sandbox};
 
 const FIRE: [&str; 3] = ["fire", "BeforeTool", "--trust-project"];
 
@@ -9,7 +9,7 @@ fn colours_only_where_they_are_wanted() {
     let sandbox = Sandbox::with_hook("BeforeTool", "exit 2");
     for args in [&FIRE[..], &["list"], &["check"], &["explain", "BeforeTool"], &["trust"], &["--help"], &["demo"]] {
         let has_colour = |variables: &[(&str, &str)]| {
-            Ran::of(sandbox.command(args).envs(variables.iter().copied())).stdout.contains('\u{1b}')
+            ProgramOutput::capture(sandbox.command(args).envs(variables.iter().copied())).stdout.contains('\u{1b}')
         };
         assert!(!has_colour(&[]), "{args:?}");
         assert!(has_colour(&[("CLICOLOR_FORCE", "1")]), "{args:?}");
@@ -21,7 +21,9 @@ fn colours_only_where_they_are_wanted() {
 fn errors_are_coloured_in_the_same_way() {
     let sandbox = Sandbox::new();
     let stderr = |variables: &[(&str, &str)]| {
-        Ran::of(sandbox.command(&["fire", "nonsense"]).envs(variables.iter().copied())).ends_with(1).stderr
+        ProgramOutput::capture(sandbox.command(&["fire", "nonsense"]).envs(variables.iter().copied()))
+            .ends_with(1)
+            .stderr
     };
     assert!(!stderr(&[]).contains('\u{1b}'));
     assert!(stderr(&[("CLICOLOR_FORCE", "1")]).contains('\u{1b}'));
@@ -41,7 +43,7 @@ fn what_hooks_say_is_written_out() {
     ] {
         let sandbox = Sandbox::with_hook("BeforeTool", &command);
         // Forced colours, because taking all sequences out would hide the fault.
-        let ran = Ran::of(sandbox.command(&FIRE).env("CLICOLOR_FORCE", "1"));
+        let ran = ProgramOutput::capture(sandbox.command(&FIRE).env("CLICOLOR_FORCE", "1"));
         for evil in ["\u{1b}[2J", "\u{1b}]0", "\u{7}", "\u{9b}", "\u{202e}"] {
             assert!(!ran.stdout.contains(evil), "{command}: {:?}", ran.stdout);
         }
@@ -64,7 +66,7 @@ fn names_and_arguments_are_written_out() {
         &["trust", "grant", "--yes"],
         &["fire", "\u{1b}[2J"],
     ] {
-        let ran = Ran::of(sandbox.command(args).env("CLICOLOR_FORCE", "1"));
+        let ran = ProgramOutput::capture(sandbox.command(args).env("CLICOLOR_FORCE", "1"));
         assert!(!format!("{}{}", ran.stdout, ran.stderr).contains("\u{1b}[2J"), "{args:?}: {:?}", ran.stdout);
     }
 }

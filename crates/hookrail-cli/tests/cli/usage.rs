@@ -1,6 +1,6 @@
 //! Wrong usage, help, version, completions.
 
-use crate::sandbox::{Ran, Sandbox};
+use crate::sandbox::{ProgramOutput, Sandbox};
 
 #[track_caller]
 fn error(args: &[&str]) -> String {
@@ -176,15 +176,16 @@ fn completions_for_every_shell() {
 #[test]
 fn a_missing_home_is_no_obstacle_to_firing() {
     let sandbox = Sandbox::with_hook("BeforeTool", "exit 2");
-    Ran::of(sandbox.command(&["fire", "BeforeTool", "--trust-project"]).env_remove("HOME")).ends_with(2);
-    Ran::of(sandbox.command(&["trust", "status"]).env_remove("HOME")).ends_with(1);
+    ProgramOutput::capture(sandbox.command(&["fire", "BeforeTool", "--trust-project"]).env_remove("HOME")).ends_with(2);
+    ProgramOutput::capture(sandbox.command(&["trust", "status"]).env_remove("HOME")).ends_with(1);
 }
 
 #[test]
 fn the_log_is_silent_unless_asked_for() {
     let sandbox = Sandbox::with_hook("BeforeTool", "printf 'from\\033hook'");
     let fire = ["fire", "BeforeTool", "--trust-project", "--json"];
-    let log = |name: &str, value: &str| Ran::of(sandbox.command(&fire).env(name, value)).ends_with(0).stderr;
+    let log =
+        |name: &str, value: &str| ProgramOutput::capture(sandbox.command(&fire).env(name, value)).ends_with(0).stderr;
     assert_eq!(log("DEBUG", "express:*"), "");
     let everything = log("DEBUG", "llxprt:core:hooks:*");
     assert!(everything.contains("hookrail::runner") && everything.contains("tool_input"), "{everything}");

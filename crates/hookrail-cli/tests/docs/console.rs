@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::markdown::{Block, DOCUMENTS, blocks};
-use super::sandbox::{Ran, Sandbox, missing};
+use super::sandbox::{ProgramOutput, Sandbox, missing};
 
 /// A command with what the document says about it.
 struct Entry {
@@ -59,7 +59,7 @@ fn entries(block: &Block) -> Vec<Entry> {
 }
 
 fn check(block: &Block, sandbox: &Sandbox, entry: &Entry) {
-    let ran = Ran::of(sandbox.command("sh").args(["-c", &entry.command]));
+    let ran = ProgramOutput::capture(sandbox.command("sh").args(["-c", &entry.command]));
     let printed = format!("{}{}", ran.stdout, ran.stderr);
     let told = |why: &str| format!("{}: $ {}\n{why}\n{printed}", block.place, entry.command);
     assert_eq!(ran.code, entry.status, "{}", told("another exit status"));

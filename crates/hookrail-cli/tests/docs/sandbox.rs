@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-pub(super) use hookrail_testkit::Ran;
+pub(super) use hookrail_testkit::ProgramOutput;
 use hookrail_testkit::TestProject;
 use serde_json::Value;
 
@@ -52,16 +52,16 @@ impl Sandbox {
         command
     }
 
-    pub(super) fn hookrail(&self, args: &[&str]) -> Ran {
-        Ran::of(self.command("hookrail").args(args))
+    pub(super) fn hookrail(&self, args: &[&str]) -> ProgramOutput {
+        ProgramOutput::capture(self.command("hookrail").args(args))
     }
 
     /// Fires an event in the trusted project.
-    pub(super) fn fire(&self, event: &str, payload: &Value, variables: &[(String, String)]) -> Ran {
+    pub(super) fn fire(&self, event: &str, payload: &Value, variables: &[(String, String)]) -> ProgramOutput {
         let mut command = self.command("hookrail");
         command.args(["fire", event, "--trust-project", "--json", "--payload", "-"]);
         command.envs(variables.iter().map(|(name, value)| (name, value)));
-        Ran::with_input(&mut command, &payload.to_string())
+        ProgramOutput::with_input(&mut command, &payload.to_string())
     }
 
     /// Whether a program can be run here. A shell need not know any option, and is always there.

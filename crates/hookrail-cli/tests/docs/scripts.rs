@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::markdown::{Block, blocks};
-use super::sandbox::{Ran, Sandbox, missing};
+use super::sandbox::{ProgramOutput, Sandbox, missing};
 
 /// The pages with samples and scripts.
 pub(super) const GUIDES: [&str; 3] = ["reference/answers.md", "reference/event-samples.md", "how-to/faster-hooks.md"];
@@ -144,7 +144,7 @@ fn run_scripts(language: &str) {
 }
 
 /// Compares an outcome with what a block promises. A clean answer leaves nothing to report.
-fn check(block: &Block, expected: &str, ran: &Ran) {
+fn check(block: &Block, expected: &str, ran: &ProgramOutput) {
     let outcome = ran.json();
     let told = |why: &str| format!("{}: {why}\n{}{}", block.place, ran.stdout, ran.stderr);
     assert_eq!(outcome["diagnostics"], json!([]), "{}", told("something is reported"));

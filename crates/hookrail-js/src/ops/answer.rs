@@ -1,4 +1,5 @@
-//! The answer of an operation as JSON text, made without a copy that could be many times as large.
+//! The answer of an operation as JSON text. It is written directly, without a tree of values that could be many times
+//! as large.
 
 use std::fmt::{self, Display, Formatter};
 use std::io;
@@ -9,23 +10,23 @@ use serde_json::Value;
 
 use super::OpError;
 
-/// A value as JSON text.
+/// The answer of an operation, as JSON text.
 #[derive(Debug)]
-pub(crate) struct Answer(String);
+pub(crate) struct OpAnswer(String);
 
-impl Answer {
-    /// Nothing to tell.
+impl OpAnswer {
+    /// The answer `null`.
     pub(super) fn nothing() -> Self {
         Self("null".to_owned())
     }
 
-    /// A value of known size.
-    pub(super) fn of(value: &(impl Serialize + ?Sized)) -> Result<Self, OpError> {
-        Self::within(usize::MAX, value)
+    /// Serializes a value whose size is known to be small.
+    pub(super) fn serialize(value: &(impl Serialize + ?Sized)) -> Result<Self, OpError> {
+        Self::serialize_within(usize::MAX, value)
     }
 
-    /// A value whose text has no more than so many bytes. It is given up as soon as it has more.
-    pub(super) fn within(most: usize, value: &(impl Serialize + ?Sized)) -> Result<Self, OpError> {
+    /// Serializes a value into at most this many bytes, and fails as soon as there are more.
+    pub(super) fn serialize_within(most: usize, value: &(impl Serialize + ?Sized)) -> Result<Self, OpError> {
         let mut text = Limited { bytes: Vec::new(), most };
         match serde_json::to_writer(&mut text, value) {
             Ok(()) => String::from_utf8(text.bytes).map(Self).map_err(|error| OpError::new(error.to_string())),
@@ -39,19 +40,19 @@ impl Answer {
     }
 }
 
-impl From<Value> for Answer {
+impl From<Value> for OpAnswer {
     fn from(value: Value) -> Self {
         Self(value.to_string())
     }
 }
 
-impl From<Json> for Answer {
+impl From<Json> for OpAnswer {
     fn from(json: Json) -> Self {
         Self(json.text().to_owned())
     }
 }
 
-/// A text that is written, up to a limit.
+/// A buffer with a limit.
 struct Limited {
     bytes: Vec<u8>,
     most: usize,
@@ -70,7 +71,7 @@ impl io::Write for Limited {
     }
 }
 
-/// Bytes, which are written as text with one character for each.
+/// Bytes that are serialized as text, with one character for each byte.
 pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
 
 impl Serialize for Bytes<'_> {
@@ -81,7 +82,7 @@ impl Serialize for Bytes<'_> {
 
 impl Display for Bytes<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        // In parts, because the characters take up to twice as much memory as the bytes.
+        // In chunks, because the characters take up to twice as much memory as the bytes.
         self.0.chunks(1 << 12).try_for_each(|part| {
             let text: String = part.iter().copied().map(char::from).collect();
             f.write_str(&text)
@@ -96,10 +97,10 @@ mod tests {
     #[test]
     fn every_byte_reads_as_the_character_of_its_number() {
         let all: Vec<u8> = (0..=255).collect();
-        let answer = Answer::within(1 << 20, &Bytes(&all)).unwrap();
+        let answer = OpAnswer::serialize_within(1 << 20, &Bytes(&all)).unwrap();
         let read: String = serde_json::from_str(answer.text()).unwrap();
         assert!(read.chars().map(u32::from).eq(0..256));
-        assert!(Answer::within(599, &Bytes(&[0; 100])).is_err(), "it is given up on the way");
-        assert!(Answer::within(602, &Bytes(&[0; 100])).is_ok());
+        assert!(OpAnswer::serialize_within(599, &Bytes(&[0; 100])).is_err(), "it is given up on the way");
+        assert!(OpAnswer::serialize_within(602, &Bytes(&[0; 100])).is_ok());
     }
 }

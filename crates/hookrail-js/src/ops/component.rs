@@ -1,13 +1,13 @@
-//! Components that a module draws, as the module tells of them.
+//! Operations on components that a module draws.
 
 use serde::Deserialize;
 use tokio::sync::watch;
 
-use super::{Answer, OpError};
+use super::{OpAnswer, OpError};
 use crate::component::ComponentState;
 use crate::shared::{Shared, ShownComponent};
 
-/// What a component takes that is shown.
+/// The memory that a shown component is counted with.
 const COMPONENT: usize = 512;
 
 /// A component was made, wants to be drawn again, or is done.
@@ -20,7 +20,7 @@ pub(super) enum ComponentOp {
 }
 
 impl ComponentOp {
-    pub(super) fn run(self, shared: &Shared) -> Result<Answer, OpError> {
+    pub(super) fn run(self, shared: &Shared) -> Result<OpAnswer, OpError> {
         match self {
             Self::Made { id } => {
                 let held = shared.hold_memory(COMPONENT).ok_or_else(OpError::over_memory)?;
@@ -42,6 +42,6 @@ impl ComponentOp {
                 }
             }
         }
-        Ok(Answer::nothing())
+        Ok(OpAnswer::nothing())
     }
 }

@@ -4,9 +4,9 @@ use sha2::{Digest as _, Sha224, Sha256, Sha384, Sha512};
 
 use super::answer::Bytes;
 use super::text::bytes;
-use super::{Answer, OpError};
+use super::{OpAnswer, OpError};
 
-pub(super) fn hash(algorithm: &str, input: &str) -> Result<Answer, OpError> {
+pub(super) fn hash(algorithm: &str, input: &str) -> Result<OpAnswer, OpError> {
     let input = bytes(input)?;
     let digest: Vec<u8> = match algorithm {
         "sha224" => Sha224::digest(&input).to_vec(),
@@ -21,7 +21,7 @@ pub(super) fn hash(algorithm: &str, input: &str) -> Result<Answer, OpError> {
             return Err(OpError::new(message));
         }
     };
-    Answer::of(&Bytes(&digest))
+    OpAnswer::serialize(&Bytes(&digest))
 }
 
 /// The message with its padding: a one, zeros, and the length in bits.

@@ -1,5 +1,5 @@
-//! Processes, through the same control as command hooks: in a group of their own, with limits on what they write, and
-//! gone when their time is up.
+//! Processes that a module starts. They are run as those of command hooks are: in a process group, with limits on their
+//! output, and ended when their time is used up.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, CaptureLimits, ChildEnd, Command, Environment, SpawnError, run_id};
+use hookrail_spawn::{CancelToken, CaptureLimits, ChildCommand, ChildEnd, Environment, SpawnError, run_id};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -17,30 +17,31 @@ use tokio::sync::oneshot;
 use super::answer::Bytes;
 use super::permission::require_run;
 use super::text::bytes;
-use super::{Answer, OpError, PendingOp, decode, text};
-use crate::processes::{Ended, NotDriven, Wanted, WhenFull};
+use super::{OpAnswer, OpError, PendingOp, decode, text};
+use crate::processes::{EndedProcess, NotStarted, ProcessRequest, WhenFull};
 use crate::shared::Shared;
 
-/// As good as no limit.
+/// A year, which stands for no timeout.
 const NO_TIMEOUT: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
-/// How long a process may tidy up.
+/// How long a process may take to exit after SIGTERM.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// How much of its output is kept, as for a command hook.
+/// How much of its output is kept, which is as much as for a command hook.
 const LARGEST: usize = 8 << 20;
 
-/// What is to be told about a process.
+/// What the report about a process needs to know.
 struct About {
     program: String,
-    /// Whether its output is wanted as bytes.
+    /// Whether the module wants the output as bytes.
     as_bytes: bool,
-    /// How long the answer may be.
+    /// The most bytes that the report may have.
     most: usize,
 }
 
-/// What a module asks about processes and about the one it is in: the working directory, the variables that it sees, whether
-/// another process is there. `Cancel` ends a task that was begun; `Wait` runs a process while the module stands still.
+/// Operations on processes, and on the process that the module is in: its working directory, the variables that the
+/// module may see, whether another process exists. `Cancel` ends a task that was started; `Wait` runs a process and
+/// blocks the module.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) enum ProcessOp {
@@ -49,22 +50,22 @@ pub(super) enum ProcessOp {
     Env {},
     Alive { pid: u32 },
     Cancel { task: u32 },
-    Wait(Exec),
+    Wait(ExecRequest),
 }
 
-/// A process that a module wants.
+/// A request to start a process.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Exec {
+pub(super) struct ExecRequest {
     program: String,
     args: Box<RawValue>,
-    options: Option<Options>,
+    options: Option<ProcessOptions>,
 }
 
 impl ProcessOp {
-    pub(super) fn run(self, shared: &Shared) -> Result<Answer, OpError> {
+    pub(super) fn run(self, shared: &Shared) -> Result<OpAnswer, OpError> {
         match self {
-            Self::Cwd {} => Answer::of(&shared.world().cwd.to_string_lossy()),
+            Self::Cwd {} => OpAnswer::serialize(&shared.world().cwd.to_string_lossy()),
             Self::About {} => Ok(text::about_process().into()),
             Self::Env {} => Ok(text::environment(&shared.world()).into()),
             Self::Alive { pid } => text::is_alive(pid),
@@ -72,38 +73,40 @@ impl ProcessOp {
                 if let Some(cancel) = shared.state().cancels.get(&task) {
                     cancel.cancel();
                 }
-                Ok(Answer::nothing())
+                Ok(OpAnswer::nothing())
             }
             Self::Wait(exec) => exec.wait(shared),
         }
     }
 }
 
-impl Exec {
+impl ExecRequest {
     pub(super) fn begin(self, shared: &Shared, number: u32) -> Result<PendingOp, OpError> {
         let (wanted, about) = self.wanted(shared, WhenFull::Wait)?;
-        let driven = driven(shared, wanted, number);
+        let driven = driven(shared, wanted, &about.program, number);
         Ok(Box::pin(async move { result(&about, driven.await?) }))
     }
 
-    fn wait(self, shared: &Shared) -> Result<Answer, OpError> {
-        // A place may be one that only the module itself could make free, and it stands still.
+    fn wait(self, shared: &Shared) -> Result<OpAnswer, OpError> {
+        // Not `WhenFull::Wait`: the place may be taken by a process that only the module could end, and the module is
+        // blocked here.
         let (wanted, about) = self.wanted(shared, WhenFull::Refuse)?;
         let (reply, ended) = mpsc::channel();
         let tell = move |ended| drop(reply.send(ended));
         let cancel = CancelToken::new();
-        shared.config.processes.start(wanted, cancel.clone(), tell)?;
+        let processes = &shared.config.processes;
+        processes.start(wanted, processes.announce(&about.program), cancel.clone(), tell)?;
         let (left, stop) = shared.state().budget.waiting_left();
         let ended = ended.recv_timeout(left);
         if ended.as_ref().is_err_and(|why| *why == mpsc::RecvTimeoutError::Timeout) {
-            // The thread that has the turn waits here, so nothing else notices that the time is up.
+            // This thread has the turn and is blocked here, so nothing else enforces the time limit.
             shared.stop(stop);
             cancel.cancel();
         }
         result(&about, ended.ok())
     }
 
-    fn wanted(self, shared: &Shared, when_full: WhenFull) -> Result<(Wanted, About), OpError> {
+    fn wanted(self, shared: &Shared, when_full: WhenFull) -> Result<(ProcessRequest, About), OpError> {
         let Self { program, args, options } = self;
         require_run(shared, &program)?;
         let owner = shared.owner()?;
@@ -118,14 +121,14 @@ impl Exec {
                 let given: BTreeMap<String, Value> = decode(given.get(), "the environment")?;
                 given.iter().filter_map(|(name, value)| Some((name.as_str(), value.as_str()?))).collect()
             }
-            // A process inherits what its module sees. Variables whose names are not text are left out.
+            // A process inherits the variables that its module may see. A variable whose name is not UTF-8 is left out.
             None => {
                 let seen =
                     |name: &std::ffi::OsStr| name.to_str().is_some_and(|name| world.capabilities.shows_variable(name));
                 world.environment.iter().filter(|(name, _)| seen(name)).collect()
             }
         };
-        // The runs around this one find the process by these, whatever the module shows to it.
+        // The engine finds its processes by these variables, so the module cannot hide them.
         for name in ["HOOKRAIL_RUN_ID", "HOOKRAIL_RUN_ID_OUTER"] {
             if let Some(outer) = world.environment.get(name) {
                 environment = environment.with(name, outer);
@@ -141,47 +144,46 @@ impl Exec {
             }
         }
         let limits = CaptureLimits { stdout_keep: LARGEST, ..CaptureLimits::default() };
-        let command = Command::new(&program)
+        let command = ChildCommand::new(&program)
             .args(words.iter().filter_map(Value::as_str))
             .cwd(cwd)
             .timeout(timeout)
             .grace(GRACE)
             .limits(limits)
             .marker("HOOKRAIL_RUN_ID", run_id());
-        let command = world.sandbox.iter().cloned().fold(command, Command::sandbox);
+        let command = world.sandbox.iter().cloned().fold(command, ChildCommand::sandbox);
         let command = match options.input {
             Some(input) => command.stdin(bytes(&input)?),
             None => command,
         };
-        let wanted = Wanted { command, environment: Arc::new(environment), owner, places: 1, when_full };
+        let wanted = ProcessRequest { command, environment: Arc::new(environment), owner, places: 1, when_full };
         Ok((wanted, About { program, as_bytes: options.bytes, most: shared.account.most }))
     }
 }
 
-/// Starts a process as the task of this number and waits for its end; none when that was not reported. The process ends
-/// when the task is cancelled, and when the waiting is given up.
+/// Starts a process as the task of this number and waits for its end. The result is `None` if its end was not reported.
+/// The process ends when the task is cancelled and when this future is dropped.
 pub(super) fn driven(
     shared: &Shared,
-    wanted: Wanted,
+    wanted: ProcessRequest,
+    program: &str,
     number: u32,
-) -> impl Future<Output = Result<Option<Ended>, OpError>> + Send + use<> {
+) -> impl Future<Output = Result<Option<EndedProcess>, OpError>> + Send + use<> {
     let cancel = CancelToken::new();
     shared.state().cancels.insert(number, cancel.clone());
     let processes = shared.config.processes.clone();
-    // It is started on the module's thread in a moment; a shutdown that begins before that lets it run as well.
-    let announced = processes.announce();
+    // The process is counted before it starts, so that a shutdown in between waits for it as for a running one.
+    let announced = processes.announce(program);
     async move {
         let _unwanted = CancelOnDrop(cancel.clone());
         let (reply, ended) = oneshot::channel();
-        // The receiver may be gone by then.
-        let started = processes.start(wanted, cancel, |ended| drop(reply.send(ended)));
-        drop(announced);
-        started?;
+        // The receiver is dropped if the task was cancelled.
+        processes.start(wanted, announced, cancel, |ended| drop(reply.send(ended)))?;
         Ok(ended.await.ok())
     }
 }
 
-/// Ends a process when the waiting for it is given up.
+/// Ends a process when the future that waits for it is dropped.
 struct CancelOnDrop(CancelToken);
 
 impl Drop for CancelOnDrop {
@@ -190,20 +192,20 @@ impl Drop for CancelOnDrop {
     }
 }
 
-impl From<NotDriven> for OpError {
-    fn from(why: NotDriven) -> Self {
+impl From<NotStarted> for OpError {
+    fn from(why: NotStarted) -> Self {
         let message = match why {
-            NotDriven::NoThread(error) => format!("there is no thread for processes: {error}"),
-            NotDriven::Full => "as many processes of the module are running as there may be".to_owned(),
+            NotStarted::NoThread(error) => format!("there is no thread for processes: {error}"),
+            NotStarted::Full => "as many processes of the module are running as there may be".to_owned(),
         };
         Self::new(message).code("EAGAIN")
     }
 }
 
-/// What a module says about a process. What can be large stays text.
+/// The options of a process. Members that can be large stay text.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Options {
+pub(super) struct ProcessOptions {
     cwd: Option<String>,
     timeout: Option<f64>,
     env: Option<Box<RawValue>>,
@@ -211,7 +213,7 @@ pub(super) struct Options {
     bytes: bool,
 }
 
-fn result(about: &About, ended: Option<Ended>) -> Result<Answer, OpError> {
+fn result(about: &About, ended: Option<EndedProcess>) -> Result<OpAnswer, OpError> {
     let ended = ended.ok_or_else(|| OpError::new("the process could not be waited for"))?;
     let finished = ended.how.map_err(|error| failure(about, &error))?;
     let (code, killed) = match finished.end {
@@ -221,28 +223,28 @@ fn result(about: &About, ended: Option<Ended>) -> Result<Answer, OpError> {
             return Err(OpError::new(format!("the process wrote more than {} MiB", LARGEST >> 20)).code("ENOBUFS"));
         }
         ChildEnd::StatusUnknown => (0, false),
-        // Ended by its time or by its signal.
+        // Ended by its timeout or by its abort signal. 143 is what a shell reports for SIGTERM.
         ChildEnd::TimedOut | ChildEnd::Cancelled => (143, true),
     };
     let written = |bytes| {
-        if about.as_bytes { Written::Bytes(Bytes(bytes)) } else { Written::Text(String::from_utf8_lossy(bytes)) }
+        if about.as_bytes { OutputText::Bytes(Bytes(bytes)) } else { OutputText::Text(String::from_utf8_lossy(bytes)) }
     };
     let (stdout, stderr) = (written(&finished.stdout.bytes), written(&finished.stderr.bytes));
-    Answer::within(about.most, &Told { stdout, stderr, code, killed })
+    OpAnswer::serialize_within(about.most, &ExecReport { stdout, stderr, code, killed })
 }
 
-/// What a module is told about a process that has ended.
+/// The report about a process that has ended, as the prelude reads it.
 #[derive(Serialize)]
-struct Told<'a> {
-    stdout: Written<'a>,
-    stderr: Written<'a>,
+struct ExecReport<'a> {
+    stdout: OutputText<'a>,
+    stderr: OutputText<'a>,
     code: i32,
     killed: bool,
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Written<'a> {
+enum OutputText<'a> {
     Bytes(Bytes<'a>),
     Text(Cow<'a, str>),
 }

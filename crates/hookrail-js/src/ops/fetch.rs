@@ -1,15 +1,16 @@
-//! The network: off unless granted, and then through the machine's own `curl`. It knows the machine's certificates and
-//! proxies, it can be ended at any moment as every process can, and nothing of it is linked here.
+//! The operation `fetch`: denied unless the network was granted, and then done by the `curl` that is installed. `curl`
+//! knows the system's certificates and proxies and can be ended as every process can, and no HTTP library is linked.
 //!
-//! What is asked goes to `curl` on its standard input, where no list of processes shows it; only a body that cannot stand
-//! there, because it has NUL bytes, is in a file that no other user can read and that is gone with the request. What `curl`
-//! says about the answer comes on standard error, so that nothing in an answer can pass for it.
+//! The request goes to `curl` on standard input, because other users can read the command lines of processes. Only a
+//! body with NUL bytes, which a configuration of `curl` cannot hold, is written to a file; only the owner can read it,
+//! and it is removed with the request. What `curl` reports about the answer comes on standard error, so that no answer
+//! can imitate it.
 
 use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hookrail_spawn::{CaptureLimits, ChildEnd, ChildResult, Command, SpawnError, run_id};
+use hookrail_spawn::{CaptureLimits, ChildCommand, ChildEnd, ChildResult, SpawnError, run_id};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -17,22 +18,22 @@ use serde_json::value::RawValue;
 use tempfile::NamedTempFile;
 
 use super::answer::Bytes;
-use super::permission::{Redirections, require_network};
+use super::permission::{RedirectPolicy, require_network};
 use super::text::bytes;
-use super::{Answer, OpError, PendingOp, decode, exec};
-use crate::processes::{Wanted, WhenFull};
+use super::{OpAnswer, OpError, PendingOp, decode, exec};
+use crate::processes::{ProcessRequest, WhenFull};
 use crate::shared::Shared;
 
-/// How long an answer may take.
+/// The timeout of a request.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// How large an answer may be.
+/// The most bytes that an answer may have.
 const LARGEST: usize = 16 << 20;
 
-/// What `curl` tells when it is done.
+/// What `curl` reports when it is done.
 const ABOUT: &str = "%{stderr}\\n%{http_code} %{size_header} %{num_redirects} %{url_effective}";
 
-impl Request {
+impl FetchRequest {
     pub(super) fn begin(&self, shared: &Shared, number: u32) -> Result<PendingOp, OpError> {
         let url = &self.url;
         let redirections = require_network(shared, url)?;
@@ -40,25 +41,25 @@ impl Request {
             return Err(OpError::type_error(format!("fetch knows http and https, not `{url}`")));
         }
         let owner = shared.owner()?;
-        let asked = asked(self, redirections)?;
-        let command = Command::new("curl")
-            // The user's own settings for `curl` are not meant for modules.
+        let curl = curl_request(self, redirections)?;
+        let command = ChildCommand::new("curl")
+            // The user's `.curlrc` is not meant for modules.
             .args(["--disable", "--config", "-"])
-            .stdin(asked.configuration)
+            .stdin(curl.configuration)
             .timeout(LONGEST)
             .grace(Duration::ZERO)
             .limits(CaptureLimits { stdout_keep: LARGEST, ..CaptureLimits::default() })
             .marker("HOOKRAIL_RUN_ID", run_id());
         let world = shared.world();
-        let command = world.sandbox.iter().cloned().fold(command, Command::sandbox);
+        let command = world.sandbox.iter().cloned().fold(command, ChildCommand::sandbox);
         let environment = Arc::clone(&world.environment);
-        // Its answer may be twice as large as the output of another process.
-        let wanted = Wanted { command, environment, owner, places: 2, when_full: WhenFull::Wait };
-        let driven = exec::driven(shared, wanted, number);
-        let (body, most) = (asked.body, shared.account.most);
-        let stops_at_redirection = self.follows() && redirections == Redirections::Refused;
+        // The output may be twice as large as that of another process, so the request takes two places.
+        let wanted = ProcessRequest { command, environment, owner, places: 2, when_full: WhenFull::Wait };
+        let driven = exec::driven(shared, wanted, "curl", number);
+        let (body, most) = (curl.body, shared.account.most);
+        let stops_at_redirection = self.follows() && redirections == RedirectPolicy::Refused;
         Ok(Box::pin(async move {
-            // It is there until the request has ended, however that is.
+            // The file exists until the request has ended.
             let _body = body;
             let ended = driven.await?.ok_or_else(|| failed("it was given up"))?;
             match &ended.how {
@@ -80,10 +81,10 @@ fn failed(why: &str) -> OpError {
     OpError::type_error(format!("fetch failed: {why}"))
 }
 
-/// A request as the prelude describes it. What can be large stays text.
+/// A request as the prelude describes it. Members that can be large stay text.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Request {
+pub(super) struct FetchRequest {
     url: String,
     method: Option<String>,
     redirect: Option<String>,
@@ -92,9 +93,9 @@ pub(super) struct Request {
 }
 
 /// A request as `curl` takes it.
-struct Asked {
+struct CurlRequest {
     configuration: Vec<u8>,
-    /// The body, where a configuration cannot hold it.
+    /// The file with the body, if a configuration cannot hold it.
     body: Option<NamedTempFile>,
 }
 
@@ -104,12 +105,12 @@ fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }
 
-fn asked(request: &Request, redirections: Redirections) -> Result<Asked, OpError> {
+fn curl_request(request: &FetchRequest, redirections: RedirectPolicy) -> Result<CurlRequest, OpError> {
     let method = request.method.as_deref().unwrap_or("GET").to_uppercase();
     let mut lines = b"silent\nshow-error\ninclude\nsuppress-connect-headers\ngloboff\nmax-redirs = 20\n".to_vec();
     lines.extend(b"proto = \"=http,https\"\nproto-redir = \"=http,https\"\n");
-    set(&mut lines, "url", request.url.as_bytes());
-    set(&mut lines, "write-out", ABOUT.as_bytes());
+    set_option(&mut lines, "url", request.url.as_bytes());
+    set_option(&mut lines, "write-out", ABOUT.as_bytes());
     let headers = request.headers.as_deref().map_or("null", RawValue::get);
     for header in &decode::<Vec<Value>>(headers, "the list of headers")? {
         let part = |at: usize| header.get(at).and_then(Value::as_str).unwrap_or_default();
@@ -117,45 +118,45 @@ fn asked(request: &Request, redirections: Redirections) -> Result<Asked, OpError
         if !is_token(name) || value.contains(['\r', '\n', '\0']) {
             return Err(OpError::type_error(format!("`{name}` cannot be a header with that value")));
         }
-        // A header without a value is one that is left out, unless it says that it is meant to be empty.
+        // `curl` removes a header that is written `name:`; an empty one is written `name;`.
         let header = if value.is_empty() { format!("{name};") } else { format!("{name}: {value}") };
-        set(&mut lines, "header", header.as_bytes());
+        set_option(&mut lines, "header", header.as_bytes());
     }
-    // After a redirection a POST becomes a GET where the standard wants that, but only if it is not forced.
+    // `request` is not set for a POST: `curl` would keep the method after a redirection that turns a POST into a GET.
     match method.as_str() {
         "GET" | "POST" => {}
         "HEAD" => lines.extend(b"head\n"),
         other if other.chars().all(|letter| letter.is_ascii_alphabetic()) => {
-            set(&mut lines, "request", other.as_bytes());
+            set_option(&mut lines, "request", other.as_bytes());
         }
         other => return Err(OpError::type_error(format!("`{other}` is not a method"))),
     }
-    if request.follows() && redirections == Redirections::Free {
+    if request.follows() && redirections == RedirectPolicy::Free {
         lines.extend(b"location\n");
     }
     let body = request.body.as_deref().map(bytes).transpose()?.or_else(|| (method == "POST").then(Vec::new));
     let mut file = None;
     match body {
         Some(body) if body.contains(&0) => {
-            let kept = kept(&body).map_err(|error| failed(&format!("its body cannot be kept: {error}")))?;
-            set(&mut lines, "data-binary", format!("@{}", kept.path().display()).as_bytes());
+            let kept = body_file(&body).map_err(|error| failed(&format!("its body cannot be kept: {error}")))?;
+            set_option(&mut lines, "data-binary", format!("@{}", kept.path().display()).as_bytes());
             file = Some(kept);
         }
-        Some(body) => set(&mut lines, "data-raw", &body),
+        Some(body) => set_option(&mut lines, "data-raw", &body),
         None => {}
     }
-    Ok(Asked { configuration: lines, body: file })
+    Ok(CurlRequest { configuration: lines, body: file })
 }
 
-/// A body in a file of its own.
-fn kept(body: &[u8]) -> std::io::Result<NamedTempFile> {
+/// Writes a body to a temporary file.
+fn body_file(body: &[u8]) -> std::io::Result<NamedTempFile> {
     let mut file = NamedTempFile::with_prefix("hookrail-body-")?;
     file.write_all(body)?;
     Ok(file)
 }
 
-/// Adds a line to a configuration, with the value as `curl` wants it.
-fn set(lines: &mut Vec<u8>, name: &str, value: &[u8]) {
+/// Adds an option to a configuration of `curl`, with its value quoted.
+fn set_option(lines: &mut Vec<u8>, name: &str, value: &[u8]) {
     lines.extend(name.bytes());
     lines.extend(b" = \"");
     for byte in value {
@@ -169,7 +170,7 @@ fn set(lines: &mut Vec<u8>, name: &str, value: &[u8]) {
     lines.extend(b"\"\n");
 }
 
-fn answer(finished: &ChildResult, most: usize, stops_at_redirection: bool) -> Result<Answer, OpError> {
+fn answer(finished: &ChildResult, most: usize, stops_at_redirection: bool) -> Result<OpAnswer, OpError> {
     let told = finished.stderr.text_lossy();
     let (complaint, about) = told.trim_end().rsplit_once('\n').unwrap_or((&told, ""));
     match finished.end {
@@ -183,14 +184,14 @@ fn answer(finished: &ChildResult, most: usize, stops_at_redirection: bool) -> Re
         ChildEnd::Cancelled => Err(failed("it was aborted")),
         ChildEnd::TimedOut => Err(failed(&format!("it took longer than {} s", LONGEST.as_secs()))),
         ChildEnd::OutputLimit => Err(failed(&format!("the answer is larger than {} MiB", LARGEST >> 20))),
-        // What follows the first line is advice for using `curl` by hand.
+        // The lines after the first one are advice for using `curl` by hand.
         ChildEnd::Exited(_) | ChildEnd::Signalled(_) | ChildEnd::StatusUnknown => Err(failed(
             complaint.trim().trim_start_matches("curl: ").lines().next().unwrap_or("`curl` does not say why"),
         )),
     }
 }
 
-/// Whether the status of an answer says that what was asked for is elsewhere.
+/// Whether the answer is a redirection.
 fn is_redirection(about: &str) -> bool {
     matches!(about.split(' ').next(), Some("301" | "302" | "303" | "307" | "308"))
 }
@@ -207,8 +208,9 @@ struct Response<'a> {
     body: Bytes<'a>,
 }
 
-/// The answer, taken apart: all headers on the way come first, and how long they are was told. None when it is no HTTP.
-fn response(bytes: &[u8], about: &str, most: usize) -> Option<Result<Answer, OpError>> {
+/// Parses an answer. The headers of all redirections come first; `curl` reports how long they are. The result is `None`
+/// if the answer is not HTTP.
+fn response(bytes: &[u8], about: &str, most: usize) -> Option<Result<OpAnswer, OpError>> {
     let mut about = about.splitn(4, ' ');
     let status: u16 = about.next()?.parse().ok()?;
     let length: usize = about.next()?.parse().ok()?;
@@ -222,7 +224,10 @@ fn response(bytes: &[u8], about: &str, most: usize) -> Option<Result<Answer, OpE
     let headers = lines.filter_map(|line| line.split_once(':'));
     let headers = headers.map(|(name, value)| (name.trim(), value.trim())).collect();
     let redirected = redirections > 0;
-    Some(Answer::within(most, &Response { status, status_text, headers, url, redirected, body: Bytes(body) }))
+    Some(OpAnswer::serialize_within(
+        most,
+        &Response { status, status_text, headers, url, redirected, body: Bytes(body) },
+    ))
 }
 
 #[cfg(test)]
@@ -249,18 +254,18 @@ mod tests {
     #[test]
     fn nothing_breaks_out_of_the_configuration() {
         let request = json!({"url": "http://h/\"\nfile = x", "method": "post", "headers": [["X", "a\"\\"]], "body": "one\n\"two\"\\"});
-        let asked = asked(&serde_json::from_str(&request.to_string()).unwrap(), Redirections::Free).unwrap();
-        let asked = String::from_utf8(asked.configuration).unwrap();
-        assert!(asked.contains(r#"url = "http://h/\"\nfile = x""#), "{asked}");
+        let curl = curl_request(&serde_json::from_str(&request.to_string()).unwrap(), RedirectPolicy::Free).unwrap();
+        let written = String::from_utf8(curl.configuration).unwrap();
+        assert!(written.contains(r#"url = "http://h/\"\nfile = x""#), "{written}");
         assert!(
-            asked.contains(r#"header = "X: a\"\\""#) && asked.contains(r#"data-raw = "one\n\"two\"\\""#),
-            "{asked}"
+            written.contains(r#"header = "X: a\"\\""#) && written.contains(r#"data-raw = "one\n\"two\"\\""#),
+            "{written}"
         );
         for bad in
             [json!({"headers": [["X", "a\r\nb"]]}), json!({"headers": [["X: y", "a"]]}), json!({"method": "A B"})]
         {
             assert!(
-                super::asked(&serde_json::from_str(&bad.to_string()).unwrap(), Redirections::Free).is_err(),
+                super::curl_request(&serde_json::from_str(&bad.to_string()).unwrap(), RedirectPolicy::Free).is_err(),
                 "{bad}"
             );
         }

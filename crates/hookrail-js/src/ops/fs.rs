@@ -1,4 +1,4 @@
-//! Files. Reading needs one capability, changing another.
+//! Operations on files. Reading and writing are separate capabilities.
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -8,16 +8,16 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 
 use super::answer::Bytes;
-use super::permission::{Change, Last, require_read, require_write};
+use super::permission::{ChangeExtent, FinalLink, require_read, require_write};
 use super::text::bytes;
-use super::{Answer, OpError, watch};
+use super::{OpAnswer, OpError, watch};
 use crate::shared::Shared;
 
-/// Larger files do not fit into a module's memory anyway.
+/// The largest file that is read. A larger one does not fit into a module's memory.
 const LARGEST: u64 = 32 << 20;
 
-/// Operations on files. A path counts from the working directory; bytes are text with one character for each; a flag is how
-/// Node names the way a file is opened; a time is in milliseconds.
+/// Operations on files. Relative paths start at the working directory; bytes are text with one character for each byte;
+/// a flag is Node's name for how a file is opened; times are in milliseconds.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub(super) enum FsOp {
@@ -43,81 +43,81 @@ pub(super) enum FsOp {
 }
 
 impl FsOp {
-    pub(super) fn run(self, shared: &Shared) -> Result<Answer, OpError> {
+    pub(super) fn run(self, shared: &Shared) -> Result<OpAnswer, OpError> {
         let readable = |path: &str, last| Target::new(shared, path, |path| require_read(shared, path, last));
         let writable =
             |path: &str, last, change| Target::new(shared, path, |path| require_write(shared, path, last, change));
         match self {
             Self::Read { path } => {
-                let content = read(&readable(&path, Last::Followed)?.real)?;
-                Answer::within(shared.account.most, &Bytes(&content))
+                let content = read(&readable(&path, FinalLink::Followed)?.real)?;
+                OpAnswer::serialize_within(shared.account.most, &Bytes(&content))
             }
             Self::Write { path, bytes: content, flag, make_folder } => {
-                let target = writable(&path, Last::Followed, Change::One)?;
+                let target = writable(&path, FinalLink::Followed, ChangeExtent::One)?;
                 write(&target.real, &bytes(&content)?, &flag, make_folder.unwrap_or_default())
             }
-            Self::Exists { path } => Answer::of(&readable(&path, Last::Followed)?.real.exists()),
-            Self::Access { path, mode } => access(&readable(&path, Last::Followed)?.real, mode),
+            Self::Exists { path } => OpAnswer::serialize(&readable(&path, FinalLink::Followed)?.real.exists()),
+            Self::Access { path, mode } => access(&readable(&path, FinalLink::Followed)?.real, mode),
             Self::Stat { path, follow } => {
-                let target = readable(&path, if follow { Last::Followed } else { Last::Name })?;
+                let target = readable(&path, if follow { FinalLink::Followed } else { FinalLink::Name })?;
                 let about = if follow { fs::metadata(&target.real) } else { fs::symlink_metadata(&target.real) };
-                Answer::of(&describe(&target.done("stat", about)?))
+                OpAnswer::serialize(&describe(&target.done("stat", about)?))
             }
             Self::Readdir { path, recursive } => {
-                let target = readable(&path, Last::Followed)?;
-                Answer::of(&target.done("scandir", list(&target.real, recursive))?)
+                let target = readable(&path, FinalLink::Followed)?;
+                OpAnswer::serialize(&target.done("scandir", list(&target.real, recursive))?)
             }
             Self::Mkdir { path, recursive } => {
-                let target = writable(&path, Last::Name, Change::One)?;
+                let target = writable(&path, FinalLink::Name, ChangeExtent::One)?;
                 let made = if recursive { fs::create_dir_all(&target.real) } else { fs::create_dir(&target.real) };
                 target.changed("mkdir", made)
             }
-            Self::Mkdtemp { prefix } => make_temporary(&writable(&prefix, Last::Name, Change::One)?.named),
+            Self::Mkdtemp { prefix } => make_temporary(&writable(&prefix, FinalLink::Name, ChangeExtent::One)?.named),
             Self::Rm { path, recursive, force } => {
-                let target = writable(&path, Last::Name, Change::Tree)?;
+                let target = writable(&path, FinalLink::Name, ChangeExtent::Tree)?;
                 remove(&target.real, recursive.unwrap_or_default(), force.unwrap_or_default())
             }
             Self::Rmdir { path, recursive } => {
-                let target = writable(&path, Last::Name, Change::Tree)?;
+                let target = writable(&path, FinalLink::Name, ChangeExtent::Tree)?;
                 let removed = if recursive { fs::remove_dir_all(&target.real) } else { fs::remove_dir(&target.real) };
                 target.changed("rmdir", removed)
             }
             Self::Rename { from, to } => {
-                let target = writable(&from, Last::Name, Change::Tree)?;
-                let to = writable(&to, Last::Name, Change::Tree)?;
+                let target = writable(&from, FinalLink::Name, ChangeExtent::Tree)?;
+                let to = writable(&to, FinalLink::Name, ChangeExtent::Tree)?;
                 target.changed("rename", fs::rename(&target.real, to.real))
             }
             Self::Copy { from, to } => {
-                let target = readable(&from, Last::Followed)?;
-                let to = writable(&to, Last::Followed, Change::One)?;
+                let target = readable(&from, FinalLink::Followed)?;
+                let to = writable(&to, FinalLink::Followed, ChangeExtent::One)?;
                 target.changed("copyfile", fs::copy(&target.real, to.real).map(drop))
             }
             Self::Realpath { path } => {
-                let target = readable(&path, Last::Followed)?;
-                Answer::of(&target.done("realpath", target.real.canonicalize())?.to_string_lossy())
+                let target = readable(&path, FinalLink::Followed)?;
+                OpAnswer::serialize(&target.done("realpath", target.real.canonicalize())?.to_string_lossy())
             }
             Self::Readlink { path } => {
-                let target = readable(&path, Last::Name)?;
-                Answer::of(&target.done("readlink", fs::read_link(&target.real))?.to_string_lossy())
+                let target = readable(&path, FinalLink::Name)?;
+                OpAnswer::serialize(&target.done("readlink", fs::read_link(&target.real))?.to_string_lossy())
             }
             Self::Symlink { path, to } => {
-                let target = writable(&path, Last::Name, Change::Tree)?;
+                let target = writable(&path, FinalLink::Name, ChangeExtent::Tree)?;
                 target.changed("symlink", link(&target.real, Path::new(&to)))
             }
             Self::Utimes { path, modified } => {
-                let target = writable(&path, Last::Followed, Change::One)?;
+                let target = writable(&path, FinalLink::Followed, ChangeExtent::One)?;
                 target.changed("utime", set_time(&target.real, modified))
             }
             Self::Chmod { path, mode } => {
-                let target = writable(&path, Last::Followed, Change::Tree)?;
+                let target = writable(&path, FinalLink::Followed, ChangeExtent::Tree)?;
                 target.changed("chmod", set_mode(&target.real, mode))
             }
             Self::Watch { watcher, path, recursive } => {
-                watch::begin(shared, watcher, readable(&path, Last::Followed)?.real, recursive)
+                watch::begin(shared, watcher, readable(&path, FinalLink::Followed)?.real, recursive)
             }
             Self::Unwatch { watcher } => {
                 shared.state().watchers.remove(&watcher);
-                Ok(Answer::nothing())
+                Ok(OpAnswer::nothing())
             }
         }
     }
@@ -125,9 +125,9 @@ impl FsOp {
 
 /// A path that the module may use.
 struct Target {
-    /// What the module named, for messages.
+    /// The path as the module wrote it, for messages.
     named: PathBuf,
-    /// What was judged, and is worked on.
+    /// The resolved path, which was checked and is used.
     real: PathBuf,
 }
 
@@ -149,12 +149,12 @@ impl Target {
         result.map_err(|error| OpError::io(&error, syscall, &self.named))
     }
 
-    fn changed(&self, syscall: &'static str, result: io::Result<()>) -> Result<Answer, OpError> {
-        self.done(syscall, result).map(|()| Answer::nothing())
+    fn changed(&self, syscall: &'static str, result: io::Result<()>) -> Result<OpAnswer, OpError> {
+        self.done(syscall, result).map(|()| OpAnswer::nothing())
     }
 }
 
-/// Only regular files are read: anything else could keep the module's thread for ever.
+/// Reads regular files only: reading a pipe or a device could block the module's thread without end.
 fn read(path: &Path) -> Result<Vec<u8>, OpError> {
     let failed = |error: io::Error| OpError::io(&error, "open", path);
     let about = fs::metadata(path).map_err(failed)?;
@@ -175,7 +175,7 @@ fn read(path: &Path) -> Result<Vec<u8>, OpError> {
     Ok(bytes)
 }
 
-fn write(path: &Path, bytes: &[u8], flag: &str, make_folder: bool) -> Result<Answer, OpError> {
+fn write(path: &Path, bytes: &[u8], flag: &str, make_folder: bool) -> Result<OpAnswer, OpError> {
     let failed = |error: io::Error| OpError::io(&error, "open", path);
     if fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
         return Err(OpError::new(format!(
@@ -193,25 +193,25 @@ fn write(path: &Path, bytes: &[u8], flag: &str, make_folder: bool) -> Result<Ans
         _ => options.write(true).create(true).truncate(true),
     };
     options.open(path).and_then(|mut file| file.write_all(bytes)).map_err(failed)?;
-    Ok(Answer::nothing())
+    Ok(OpAnswer::nothing())
 }
 
 #[cfg(unix)]
-fn access(path: &Path, mode: u32) -> Result<Answer, OpError> {
+fn access(path: &Path, mode: u32) -> Result<OpAnswer, OpError> {
     use std::os::unix::fs::PermissionsExt as _;
     let about = fs::metadata(path).map_err(|error| OpError::io(&error, "access", path))?;
-    // Bit by bit, as far as the file itself can say: whether the disk can be written is known only to a write.
+    // Checks the permission bits only. Whether the file system is writable is known only when something is written.
     let allowed = |bits: u32| about.permissions().mode() & bits != 0;
     let denied = (mode & 2 != 0 && !allowed(0o222)) || (mode & 1 != 0 && !allowed(0o111));
     if denied {
         return Err(OpError::io(&io::Error::from(io::ErrorKind::PermissionDenied), "access", path));
     }
-    Ok(Answer::nothing())
+    Ok(OpAnswer::nothing())
 }
 
 #[cfg(not(unix))]
-fn access(path: &Path, _mode: u32) -> Result<Answer, OpError> {
-    fs::metadata(path).map(|_| Answer::nothing()).map_err(|error| OpError::io(&error, "access", path))
+fn access(path: &Path, _mode: u32) -> Result<OpAnswer, OpError> {
+    fs::metadata(path).map(|_| OpAnswer::nothing()).map_err(|error| OpError::io(&error, "access", path))
 }
 
 fn kind_of(kind: fs::FileType) -> &'static str {
@@ -229,7 +229,7 @@ fn kind_of(kind: fs::FileType) -> &'static str {
     }
 }
 
-/// What a module is told about a file.
+/// What `stat` reports about a file.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct About {
@@ -274,7 +274,7 @@ fn list(folder: &Path, recursive: bool) -> io::Result<Vec<About>> {
     Ok(found)
 }
 
-fn remove(path: &Path, recursive: bool, force: bool) -> Result<Answer, OpError> {
+fn remove(path: &Path, recursive: bool, force: bool) -> Result<OpAnswer, OpError> {
     let result = match fs::symlink_metadata(path) {
         Ok(about) if about.is_dir() && recursive => fs::remove_dir_all(path),
         Ok(about) if about.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
@@ -282,15 +282,15 @@ fn remove(path: &Path, recursive: bool, force: bool) -> Result<Answer, OpError> 
         Err(error) if error.kind() == io::ErrorKind::NotFound && force => Ok(()),
         Err(error) => Err(error),
     };
-    result.map(|()| Answer::nothing()).map_err(|error| OpError::io(&error, "rm", path))
+    result.map(|()| OpAnswer::nothing()).map_err(|error| OpError::io(&error, "rm", path))
 }
 
-fn make_temporary(prefix: &Path) -> Result<Answer, OpError> {
+fn make_temporary(prefix: &Path) -> Result<OpAnswer, OpError> {
     for _ in 0..16 {
         let tail: String = super::text::uuid()?.chars().take(6).collect();
         let path = PathBuf::from(format!("{}{tail}", prefix.display()));
         match fs::create_dir(&path) {
-            Ok(()) => return Answer::of(&path.to_string_lossy()),
+            Ok(()) => return OpAnswer::serialize(&path.to_string_lossy()),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(OpError::io(&error, "mkdtemp", &path)),
         }
@@ -298,7 +298,7 @@ fn make_temporary(prefix: &Path) -> Result<Answer, OpError> {
     Err(OpError::io(&io::Error::from(io::ErrorKind::AlreadyExists), "mkdtemp", prefix))
 }
 
-/// Sets when a file was changed last, in milliseconds.
+/// Sets the time of the last change of a file, in milliseconds.
 fn set_time(path: &Path, milliseconds: f64) -> io::Result<()> {
     let since = std::time::Duration::try_from_secs_f64(milliseconds / 1_000.0).map_err(io::Error::other)?;
     fs::File::options().write(true).open(path)?.set_modified(UNIX_EPOCH + since)

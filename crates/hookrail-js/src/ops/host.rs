@@ -1,4 +1,4 @@
-//! What a module asks of the embedding program.
+//! Requests of a module to the embedding program.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::{Answer, OpError, PendingOp, decode};
+use super::{OpAnswer, OpError, PendingOp, decode};
 use crate::component::RemoteComponent;
 use crate::shared::{SessionAddition, Shared};
 
@@ -19,9 +19,9 @@ impl From<HostError> for OpError {
     }
 }
 
-/// Questions that are answered at once. `call` is the number of the call in which they are asked; zero means the host of
-/// the last call. A message or an entry is part of the outcome of a call, or for the host itself between calls; `Late` tells
-/// of a handler that was registered too late to be called.
+/// Requests that are answered at once. `call` is the number of the call that makes them; zero means the host of the
+/// last call. A message or an entry is part of the outcome of its call; between calls it goes to the host directly.
+/// `Late` reports a handler that was registered too late to be called.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) enum HostOp {
@@ -42,7 +42,7 @@ pub(super) enum HostOp {
 }
 
 impl HostOp {
-    pub(super) fn run(self, shared: &Shared) -> Result<Answer, OpError> {
+    pub(super) fn run(self, shared: &Shared) -> Result<OpAnswer, OpError> {
         let host = |call| shared.host_of(call);
         match self {
             Self::Message { message } => shared.send_to_session(SessionAddition::Message, message)?,
@@ -52,23 +52,23 @@ impl HostOp {
                     format!("`pi.on(\"{event}\")` came after the factory had ended, so this handler is never called");
                 shared.report_failure(&event, &message);
             }
-            Self::HasUser { call } => return Answer::of(&host(call).has_user()),
+            Self::HasUser { call } => return OpAnswer::serialize(&host(call).has_user()),
             Self::Notify { call, message, level } => host(call).notify(&message, level_of(&level)),
             Self::Log { level, message } => shared.log(level_of(&level), &message),
             Self::SetStatus { call, key, text } => host(call).set_status(&key, text.as_deref()),
             Self::SetEditorText { call, text } => host(call).set_editor_text(&text),
-            Self::EditorText { call } => return Answer::of(&host(call).editor_text()),
-            Self::Styled { style, text } => return Answer::of(&host(0).styled(&style, &text)),
-            Self::IsIdle { call } => return Answer::of(&host(call).is_idle()),
-            Self::HasQueuedMessages { call } => return Answer::of(&host(call).has_queued_messages()),
+            Self::EditorText { call } => return OpAnswer::serialize(&host(call).editor_text()),
+            Self::Styled { style, text } => return OpAnswer::serialize(&host(0).styled(&style, &text)),
+            Self::IsIdle { call } => return OpAnswer::serialize(&host(call).is_idle()),
+            Self::HasQueuedMessages { call } => return OpAnswer::serialize(&host(call).has_queued_messages()),
             Self::Abort { call } => host(call).abort(),
             Self::Models { call, query } => return Ok(host(call).models(&query).into()),
         }
-        Ok(Answer::nothing())
+        Ok(OpAnswer::nothing())
     }
 }
 
-/// The level that a module names, in words of its own choice.
+/// The level of a log line, by the many names that modules use.
 fn level_of(name: &str) -> NoticeLevel {
     match name {
         "error" => NoticeLevel::Error,
@@ -78,7 +78,7 @@ fn level_of(name: &str) -> NoticeLevel {
     }
 }
 
-/// Questions that take time.
+/// Requests that take time.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) enum HostTask {
@@ -96,7 +96,7 @@ pub(super) enum HostTask {
 }
 
 impl HostTask {
-    /// Whether a person is asked, which stops the call's clock.
+    /// Whether the request waits for the user, which pauses the call's clock.
     fn is_dialog(&self) -> bool {
         match self {
             Self::Select { .. } | Self::Confirm { .. } | Self::Input { .. } | Self::Edit { .. } | Self::Show { .. } => {
@@ -130,8 +130,8 @@ impl HostTask {
         Ok(Box::pin(async move {
             let answer = tokio::select! {
                 answer = self.ask(host, remote, cancel) => answer,
-                // A question of a call that was given up is not asked any longer.
-                () = over.cancelled() => Ok(Answer::nothing()),
+                // The call was abandoned, so the user is not asked.
+                () = over.cancelled() => Ok(OpAnswer::nothing()),
             };
             drop(standstill);
             answer
@@ -143,32 +143,34 @@ impl HostTask {
         host: Arc<dyn Host>,
         remote: Option<Arc<RemoteComponent>>,
         cancel: CancelToken,
-    ) -> Result<Answer, OpError> {
+    ) -> Result<OpAnswer, OpError> {
         let moved = |result: Result<SessionMove, HostError>| {
             Ok(json!({ "cancelled": result? == SessionMove::Cancelled }).into())
         };
         match self {
             Self::Select { title, options } => {
                 let options: Vec<String> = decode(options.get(), "the list of options")?;
-                Answer::of(&host.select(&title, &options).await)
+                OpAnswer::serialize(&host.select(&title, &options).await)
             }
-            Self::Confirm { title, message } => Answer::of(&host.confirm(&title, &message).await),
-            Self::Input { title, placeholder } => Answer::of(&host.input(&title, placeholder.as_deref()).await),
-            Self::Edit { title, text } => Answer::of(&host.edit(&title, text.as_deref()).await),
+            Self::Confirm { title, message } => OpAnswer::serialize(&host.confirm(&title, &message).await),
+            Self::Input { title, placeholder } => {
+                OpAnswer::serialize(&host.input(&title, placeholder.as_deref()).await)
+            }
+            Self::Edit { title, text } => OpAnswer::serialize(&host.edit(&title, text.as_deref()).await),
             Self::Show { .. } => {
                 if let Some(remote) = remote {
                     host.show(remote).await?;
                 }
-                Ok(Answer::nothing())
+                Ok(OpAnswer::nothing())
             }
             Self::WaitForIdle {} => {
                 host.wait_for_idle().await;
-                Ok(Answer::nothing())
+                Ok(OpAnswer::nothing())
             }
             Self::NewSession { parent } => moved(host.new_session(parent.as_deref()).await),
             Self::Branch { entry } => moved(host.branch(&entry).await),
             Self::Navigate { target, summarize } => moved(host.navigate(&target, summarize).await),
-            Self::ApiKey { model } => Answer::of(&host.api_key(&model.unwrap_or_else(Json::null)).await),
+            Self::ApiKey { model } => OpAnswer::serialize(&host.api_key(&model.unwrap_or_else(Json::null)).await),
             Self::Complete { request } => tokio::select! {
                 answer = host.complete(&request) => Ok(answer?.into()),
                 () = cancel.cancelled() => {

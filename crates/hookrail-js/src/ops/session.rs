@@ -1,9 +1,9 @@
-//! The session, as modules name its parts.
+//! Requests about the session, by the names that modules use.
 
 use hookrail::host::{SessionChange, SessionQuery};
 use serde::Deserialize;
 
-use super::{Answer, OpError};
+use super::{OpAnswer, OpError};
 use crate::shared::Shared;
 
 #[derive(Deserialize)]
@@ -14,7 +14,7 @@ pub(super) enum SessionOp {
 }
 
 impl SessionOp {
-    pub(super) fn run(self, shared: &Shared) -> Result<Answer, OpError> {
+    pub(super) fn run(self, shared: &Shared) -> Result<OpAnswer, OpError> {
         match self {
             Self::Read { call, query } => Ok(shared.host_of(call).session(&query).into()),
             Self::Write { call, change } => Ok(shared.host_of(call).write_session(&change)?.into()),

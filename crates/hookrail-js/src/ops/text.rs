@@ -1,6 +1,7 @@
-//! Text, bytes, identifiers, and what a module may know about the process.
+//! Operations on text, bytes and identifiers, and on what a module may know about its process.
 //!
-//! Bytes cross as text with one character for each byte, which JSON can carry.
+//! Bytes cross between JavaScript and the host as text with one character for each byte, because JSON cannot carry
+//! bytes.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -11,11 +12,11 @@ use serde_json::{Map, Value, json};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::answer::Bytes;
-use super::{Answer, OpError, digest};
+use super::{OpAnswer, OpError, digest};
 use crate::shared::Shared;
 
-/// Operations on text and bytes. A width is in columns of a terminal; letters are what a reader sees as such, each with its
-/// width.
+/// Operations on text and bytes. A width is in columns of a terminal. A letter is what a reader sees as one (a
+/// grapheme), with its width.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub(super) enum TextOp {
@@ -29,39 +30,42 @@ pub(super) enum TextOp {
 }
 
 impl TextOp {
-    pub(super) fn run(self, shared: &Shared) -> Result<Answer, OpError> {
+    pub(super) fn run(self, shared: &Shared) -> Result<OpAnswer, OpError> {
         let most = shared.account.most;
         match self {
-            Self::Width { text } => Answer::of(&text.width()),
-            Self::Letters { text } => Answer::within(most, &Letters(&text)),
-            Self::Encode { text } => Answer::within(most, &Bytes(text.as_bytes())),
+            Self::Width { text } => OpAnswer::serialize(&text.width()),
+            Self::Letters { text } => OpAnswer::serialize_within(most, &Letters(&text)),
+            Self::Encode { text } => OpAnswer::serialize_within(most, &Bytes(text.as_bytes())),
             Self::Decode { bytes, fatal, keep_mark } => {
                 decode(&bytes, fatal.unwrap_or_default(), keep_mark.unwrap_or_default(), most)
             }
             Self::Hash { algorithm, bytes } => digest::hash(&algorithm, &bytes),
-            Self::Uuid {} => Answer::of(&uuid()?),
-            Self::Random { count } => Answer::of(&Bytes(&random_bytes(count)?)),
+            Self::Uuid {} => OpAnswer::serialize(&uuid()?),
+            Self::Random { count } => OpAnswer::serialize(&Bytes(&random_bytes(count)?)),
         }
     }
 }
 
-/// The bytes of such a text.
+/// The bytes of a text with one character for each byte.
 pub(crate) fn bytes(text: &str) -> Result<Vec<u8>, OpError> {
     let byte = |character: char| u8::try_from(u32::from(character)).ok();
     text.chars().map(byte).collect::<Option<_>>().ok_or_else(|| OpError::type_error("these are not bytes"))
 }
 
-fn decode(text: &str, fatal: bool, keep_mark: bool, most: usize) -> Result<Answer, OpError> {
+fn decode(text: &str, fatal: bool, keep_mark: bool, most: usize) -> Result<OpAnswer, OpError> {
     let bytes = bytes(text)?;
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,
         Err(_) if fatal => return Err(OpError::type_error("the bytes are not UTF-8")),
         Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
     };
-    Answer::within(most, if keep_mark { text.as_str() } else { text.strip_prefix('\u{feff}').unwrap_or(&text) })
+    OpAnswer::serialize_within(
+        most,
+        if keep_mark { text.as_str() } else { text.strip_prefix('\u{feff}').unwrap_or(&text) },
+    )
 }
 
-/// What a reader sees as letters, each with its width: what has no width of its own belongs to what stands before it.
+/// The graphemes of a text, each with its width. A character without a width belongs to the one before it.
 struct Letters<'a>(&'a str);
 
 impl Serialize for Letters<'_> {
@@ -78,9 +82,9 @@ impl Serialize for Letters<'_> {
     }
 }
 
-/// Whether there is a process of this number, of any user.
+/// Whether a process with this number exists, of any user.
 #[cfg(unix)]
-pub(super) fn is_alive(pid: u32) -> Result<Answer, OpError> {
+pub(super) fn is_alive(pid: u32) -> Result<OpAnswer, OpError> {
     use rustix::io::Errno;
     let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) else {
         return Err(OpError::type_error("this is not the number of a process"));
@@ -88,16 +92,16 @@ pub(super) fn is_alive(pid: u32) -> Result<Answer, OpError> {
     match rustix::process::test_kill_process(pid) {
         Err(Errno::SRCH) => Err(OpError::new("kill ESRCH").code("ESRCH")),
         Err(Errno::PERM) => Err(OpError::new("kill EPERM").code("EPERM")),
-        Ok(()) | Err(_) => Answer::of(&true),
+        Ok(()) | Err(_) => OpAnswer::serialize(&true),
     }
 }
 
 #[cfg(not(unix))]
-pub(super) fn is_alive(_pid: u32) -> Result<Answer, OpError> {
+pub(super) fn is_alive(_pid: u32) -> Result<OpAnswer, OpError> {
     Err(OpError::new("whether a process is there cannot be told on this system").code("ENOSYS"))
 }
 
-/// The variables that a module sees.
+/// The variables that the module may see.
 pub(super) fn environment(world: &ModuleWorld) -> Value {
     let pairs = world.environment.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
     let pairs = pairs.filter(|(name, _)| world.capabilities.shows_variable(name));

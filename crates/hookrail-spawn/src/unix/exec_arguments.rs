@@ -9,7 +9,7 @@ use std::ptr;
 
 use libc::c_char;
 
-use crate::command::Command;
+use crate::command::ChildCommand;
 use crate::environment::Environment;
 use crate::error::{NulPlace, SpawnError};
 
@@ -26,7 +26,7 @@ pub(super) struct ExecArguments {
 }
 
 impl ExecArguments {
-    pub(super) fn new(command: &Command, environment: Environment) -> Result<Self, SpawnError> {
+    pub(super) fn new(command: &ChildCommand, environment: Environment) -> Result<Self, SpawnError> {
         let cwd = match &command.cwd {
             Some(cwd) => Some(c_string(cwd.as_os_str(), || NulPlace::WorkingDirectory)?),
             None => None,
@@ -96,7 +96,7 @@ fn c_string(text: &OsStr, place: impl FnOnce() -> NulPlace) -> Result<CString, S
 /// As in a shell, the first executable file is used, and a file that may not be executed is remembered for the error.
 /// Unlike in a shell, relative and empty entries of the search path are skipped: they would let the directory in which a
 /// child happens to run supply the program.
-fn resolve_program(command: &Command, path: Option<&OsStr>) -> Result<PathBuf, SpawnError> {
+fn resolve_program(command: &ChildCommand, path: Option<&OsStr>) -> Result<PathBuf, SpawnError> {
     let program = &command.program;
     if program.as_bytes().contains(&b'/') {
         return Ok(PathBuf::from(program));

@@ -9,11 +9,11 @@ use std::path::Path;
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 
 use super::ExecArguments;
-use crate::command::Command;
+use crate::command::ChildCommand;
 use crate::error::SpawnError;
 
 /// Returns the error for a missing resource of the host, such as a pipe.
-pub(crate) fn resource_error(command: &Command, error: io::Error) -> SpawnError {
+pub(crate) fn resource_error(command: &ChildCommand, error: io::Error) -> SpawnError {
     match error.raw_os_error() {
         Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM | libc::EAGAIN | libc::ENOSPC) => {
             SpawnError::Resources { source: error }
@@ -23,7 +23,7 @@ pub(crate) fn resource_error(command: &Command, error: io::Error) -> SpawnError 
 }
 
 /// Returns the error for an errno of `posix_spawn`.
-pub(super) fn from_errno(command: &Command, arguments: &ExecArguments, errno: i32) -> SpawnError {
+pub(super) fn from_errno(command: &ChildCommand, arguments: &ExecArguments, errno: i32) -> SpawnError {
     let program = command.program.clone();
     match errno {
         libc::E2BIG => return SpawnError::ArgumentListTooLong { program },

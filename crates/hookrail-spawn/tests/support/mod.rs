@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, ChildResult, Command, Environment, SpawnError};
+use hookrail_spawn::{CancelToken, ChildCommand, ChildResult, Environment, SpawnError};
 use hookrail_testkit::{TestProject, child, process_state, processes_with_marker, wait_until};
 
 /// The time after which a test counts as hanging; far longer than any test takes.
@@ -21,7 +21,7 @@ pub(crate) const NEVER: &str = "600";
 pub(crate) const MARKER: &str = "HOOKRAIL_TEST_RUN";
 
 /// Runs a command in the way that the test binary tests.
-pub(crate) async fn run(command: &Command, cancel: &CancelToken) -> Result<ChildResult, SpawnError> {
+pub(crate) async fn run(command: &ChildCommand, cancel: &CancelToken) -> Result<ChildResult, SpawnError> {
     match crate::WAY {
         "usual" => hookrail_spawn::run(command, cancel).await,
         _ => hookrail_spawn::run_holding_the_thread(command, cancel).await,
@@ -30,7 +30,7 @@ pub(crate) async fn run(command: &Command, cancel: &CancelToken) -> Result<Child
 
 /// A run of the misbehaving child, with a marker and a ready file of its own.
 pub(crate) struct Case {
-    pub(crate) command: Command,
+    pub(crate) command: ChildCommand,
     pub(crate) marker: String,
     folder: TestProject,
 }
@@ -42,7 +42,7 @@ impl Case {
         let marker = format!("{}-{number}", std::process::id());
         let folder = TestProject::new();
         let environment = Environment::new().with("HOOKRAIL_CHILD_READY", folder.path("ready"));
-        let command = Command::new(child())
+        let command = ChildCommand::new(child())
             .args(arguments.iter().copied())
             .env(Arc::new(environment))
             .timeout(HANG)
@@ -51,7 +51,7 @@ impl Case {
     }
 
     /// Changes the command.
-    pub(crate) fn with(mut self, change: impl FnOnce(Command) -> Command) -> Self {
+    pub(crate) fn with(mut self, change: impl FnOnce(ChildCommand) -> ChildCommand) -> Self {
         self.command = change(self.command);
         self
     }

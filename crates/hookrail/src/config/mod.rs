@@ -14,7 +14,7 @@ pub(crate) use file::{FileStamp, read_within, same_place};
 pub use file::{ReadProblem, read_file};
 pub use path::without_dots;
 pub(crate) use sources::{
-    EntryKind, LoadMode, Parsed, Reading, Source, SourceId, SourceReport, SourceStore, Verdict, is_absence,
+    EntryKind, LoadMode, Parsed, Source, SourceId, SourceReader, SourceReport, SourceStore, Usability, is_absence,
     kept_finding, with_links,
 };
 pub use sources::{KeptReason, KeptSource, UnusableSource, is_want_of_resources};

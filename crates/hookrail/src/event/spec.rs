@@ -97,7 +97,7 @@ pub enum FieldKind {
 const fn find(fields: &'static [FieldSpec], name: &str) -> Option<&'static FieldSpec> {
     match fields {
         [first, rest @ ..] => {
-            if same(first.name.as_bytes(), name.as_bytes()) {
+            if equal_bytes(first.name.as_bytes(), name.as_bytes()) {
                 Some(first)
             } else {
                 find(rest, name)
@@ -108,9 +108,9 @@ const fn find(fields: &'static [FieldSpec], name: &str) -> Option<&'static Field
 }
 
 /// Whether two texts are equal, for the compiler: it cannot evaluate `==` of texts.
-const fn same(one: &[u8], two: &[u8]) -> bool {
+const fn equal_bytes(one: &[u8], two: &[u8]) -> bool {
     match (one, two) {
-        ([first, one @ ..], [second, two @ ..]) => *first == *second && same(one, two),
+        ([first, one @ ..], [second, two @ ..]) => *first == *second && equal_bytes(one, two),
         ([], []) => true,
         _ => false,
     }

@@ -1,10 +1,10 @@
 //! Planning: which hooks run for an event, in which order and mode.
 //!
-//! Pure, and the same for every caller: the live engine, `explain` and the tests. It only looks at hooks whose
-//! matchers match; why every other hook does not run is worked out in `reasons` when a caller asks for it.
+//! Planning is pure, and the same for every caller: the live engine, `explain` and the tests. It looks only at hooks
+//! whose matchers match; `reasons` determines why the other hooks do not run, when a caller asks for it.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::reasons;
@@ -13,7 +13,7 @@ use crate::dialect::registry::DialectId;
 use crate::event::{Event, EventKind, Occurrences, Stage};
 use crate::hook::{Action, Authority, Hook, OnFailure, Trust};
 use crate::matcher::MatchResult;
-use crate::skips::Skips;
+use crate::skips::{Skipped, Skips, UnplannedHooks};
 use crate::snapshot::{Snapshot, Subscribers};
 
 /// What would happen.
@@ -40,27 +40,27 @@ pub struct PartPlan {
     pub hooks: Vec<PlannedHook>,
 }
 
-/// A hook that runs, with what deduplication made of its settings.
+/// A hook that runs, with its settings after deduplication.
 #[derive(Clone, Debug)]
 pub struct PlannedHook {
     /// The hook.
     pub hook: Arc<Hook>,
-    /// The time it has: the longest of all its duplicates.
+    /// Its timeout: the longest of all its duplicates.
     pub timeout: Duration,
-    /// What a failure does: the strictest of all its duplicates.
+    /// Its failure policy: the strictest of all its duplicates.
     pub on_failure: OnFailure,
-    /// How much its word weighs: as much as the weightiest of all its duplicates.
+    /// Its authority: the highest of all its duplicates.
     pub authority: Authority,
 }
 
 impl PlannedHook {
-    /// Whether it is a guard that has changed since it was granted: it does not run, and counts as a failed run.
+    /// Whether it is a guard that has changed since it was granted. It does not run, and is treated as a failed run.
     #[must_use]
     pub fn is_changed(&self) -> bool {
         matches!(self.hook.trust, Trust::Changed(_))
     }
 
-    /// Whether it guards the event, as itself or for one of its duplicates.
+    /// Whether it guards the event, itself or through one of its duplicates.
     #[must_use]
     pub fn guards(&self, event: EventKind) -> bool {
         self.authority == Authority::System || self.on_failure != OnFailure::Allow || self.hook.guards(event)
@@ -71,14 +71,16 @@ impl Plan {
     /// Plans an event.
     #[must_use]
     pub fn new(snapshot: &Arc<Snapshot>, event: &Event) -> Self {
-        let asked = Asked::about(snapshot, event);
-        let mut plan =
-            Self { event: event.kind(), parts: Vec::new(), skipped: Skips::default(), diagnostics: Vec::new() };
+        let unplanned = Arc::new(Unplanned {
+            snapshot: Arc::clone(snapshot),
+            input: PlanInput::new(snapshot, event),
+            skipped: OnceLock::new(),
+        });
+        let skipped = Skips::of_plan(Arc::clone(&unplanned) as Arc<dyn UnplannedHooks>);
+        let mut plan = Self { event: event.kind(), parts: Vec::new(), skipped, diagnostics: Vec::new() };
         for dialect in DialectId::ORDER {
-            plan.add_part(snapshot, &asked, dialect);
+            plan.add_part(snapshot, &unplanned.input, dialect);
         }
-        let snapshot = Arc::clone(snapshot);
-        plan.skipped = Skips::later(move || reasons::of_all(&snapshot, &asked));
         plan
     }
 
@@ -93,30 +95,31 @@ impl Plan {
         self.parts.iter().flat_map(|part| part.hooks.iter().map(move |hook| (part, hook)))
     }
 
-    fn add_part(&mut self, snapshot: &Snapshot, asked: &Asked, dialect: DialectId) {
-        let Some(audience) = snapshot.audience(asked.event, dialect) else { return };
-        if !asked.concerns(dialect) {
+    fn add_part(&mut self, snapshot: &Snapshot, input: &PlanInput, dialect: DialectId) {
+        let Some(subscribers) = snapshot.subscribers(input.event, dialect) else { return };
+        if !input.concerns(dialect) {
             return;
         }
-        let mut matching = Vec::new();
-        for (hook, verdict) in asked.matching(audience, dialect) {
-            if reasons::against(snapshot, hook, asked.event).is_some() {
+        let mut planned = Vec::new();
+        let subject = input.subject_for(snapshot, dialect);
+        for (hook, verdict) in matching(subscribers, subject.as_ref()) {
+            if reasons::skip_reason(snapshot, hook, input.event).is_some() {
                 continue;
             }
             if verdict == MatchResult::LimitReached {
-                self.diagnostics.push(limit_reached(hook, asked.subject(dialect)));
+                self.diagnostics.push(limit_reached(hook, subject.as_ref().map_or("", |subject| subject.text)));
             }
             if !matches!(hook.action, Action::NotExecutable(_)) {
-                matching.push(hook);
+                planned.push(hook);
             }
         }
-        if matching.is_empty() {
+        if planned.is_empty() {
             return;
         }
         // The mode is decided before duplicates leave, so that dropping the one sequential entry cannot turn a
         // chain of guards into a race.
-        let stage = dialect.contract().stage(asked.event, &matching);
-        let hooks = without_duplicates(&matching, |_, _| {});
+        let stage = dialect.contract().stage(input.event, &planned);
+        let hooks = without_duplicates(&planned, |_, _| {});
         self.parts.push(PartPlan { dialect, stage, hooks });
     }
 }
@@ -128,32 +131,43 @@ fn limit_reached(hook: &Hook, subject: &str) -> Diagnostic {
         .hint("write the pattern without nested repetition")
 }
 
-/// What matchers are asked about: everything of an event that its plan depends on.
-pub(super) struct Asked {
+/// The input from which the reasons of unplanned hooks are computed, and the reasons once they are.
+struct Unplanned {
+    snapshot: Arc<Snapshot>,
+    input: PlanInput,
+    skipped: OnceLock<Vec<Skipped>>,
+}
+
+impl UnplannedHooks for Unplanned {
+    fn skipped(&self) -> &[Skipped] {
+        self.skipped.get_or_init(|| reasons::skipped_hooks(&self.snapshot, &self.input))
+    }
+}
+
+/// Everything of an event that its plan depends on.
+pub(super) struct PlanInput {
     pub(super) event: EventKind,
     /// Whether the agent itself starts or ends with the event.
     launch: bool,
-    subjects: [Option<Subject>; DialectId::ORDER.len()],
+    /// The text that each dialect's matchers are compared with, in the order of the dialects. One is kept with every
+    /// plan, so it holds nothing that can be found again.
+    subjects: [Option<Box<str>>; DialectId::ORDER.len()],
 }
 
 /// What the matchers of one dialect are compared with.
-pub(super) struct Subject {
-    dialect: DialectId,
+pub(super) struct Subject<'a> {
     pub(super) field: &'static str,
-    pub(super) text: String,
-    /// The name the same tool has in the dialect, where the host has declared one. Either will do.
-    pub(super) in_dialect: Option<String>,
+    pub(super) text: &'a str,
+    /// The name of the same tool in the dialect, if the host has declared one. A matcher may match either.
+    pub(super) in_dialect: Option<&'a str>,
 }
 
-impl Asked {
-    fn about(snapshot: &Snapshot, event: &Event) -> Self {
+impl PlanInput {
+    fn new(snapshot: &Snapshot, event: &Event) -> Self {
         let subject = |dialect: DialectId| {
-            snapshot.audience(event.kind(), dialect)?;
+            snapshot.subscribers(event.kind(), dialect)?;
             let field = event.kind().spec().matched_on(dialect)?;
-            let text = dialect.contract().matcher_subject(event, field);
-            let is_tool = field == "tool_name";
-            let in_dialect = is_tool.then(|| snapshot.tools.name_in(dialect, &text)).flatten().map(str::to_owned);
-            Some(Subject { dialect, field, text, in_dialect })
+            Some(dialect.contract().matcher_subject(event, field).into_boxed_str())
         };
         Self { event: event.kind(), launch: event.is_launch(), subjects: DialectId::ORDER.map(subject) }
     }
@@ -167,25 +181,25 @@ impl Asked {
         }
     }
 
-    /// What that dialect's matchers are compared with; nothing where its hooks for the event have no matchers.
-    pub(super) fn of(&self, dialect: DialectId) -> Option<&Subject> {
-        self.subjects.iter().flatten().find(|subject| subject.dialect == dialect)
-    }
-
-    fn subject(&self, dialect: DialectId) -> &str {
-        self.of(dialect).map_or("", |subject| &subject.text)
-    }
-
-    /// The hooks that match, in order.
-    fn matching<'a>(&self, audience: &'a Subscribers, dialect: DialectId) -> Vec<(&'a Arc<Hook>, MatchResult)> {
-        let Some(subject) = self.of(dialect) else {
-            return audience.hooks.iter().map(|hook| (hook, MatchResult::Matches)).collect();
-        };
-        audience.matching(&subject.text, subject.in_dialect.as_deref())
+    /// The text that the dialect's matchers are compared with; nothing if its hooks for the event have no matchers.
+    pub(super) fn subject_for<'a>(&'a self, snapshot: &'a Snapshot, dialect: DialectId) -> Option<Subject<'a>> {
+        let field = self.event.spec().matched_on(dialect)?;
+        let mut subjects = DialectId::ORDER.into_iter().zip(&self.subjects);
+        let text = subjects.find_map(|(other, text)| text.as_deref().filter(|_| other == dialect))?;
+        let in_dialect = if field == "tool_name" { snapshot.tools.name_in(dialect, text) } else { None };
+        Some(Subject { field, text, in_dialect })
     }
 }
 
-/// The hooks without those that would do the same work again; each of those is reported with the one that stays.
+/// The hooks that match, in order.
+fn matching<'a>(subscribers: &'a Subscribers, subject: Option<&Subject<'_>>) -> Vec<(&'a Arc<Hook>, MatchResult)> {
+    match subject {
+        Some(subject) => subscribers.matching(subject.text, subject.in_dialect),
+        None => subscribers.hooks.iter().map(|hook| (hook, MatchResult::Matches)).collect(),
+    }
+}
+
+/// The hooks without duplicates of the same work. `dropped` receives each duplicate with the hook that stays.
 pub(super) fn without_duplicates(
     matching: &[&Arc<Hook>],
     mut dropped: impl FnMut(&Arc<Hook>, &PlannedHook),
@@ -193,7 +207,8 @@ pub(super) fn without_duplicates(
     let mut kept: Vec<PlannedHook> = Vec::new();
     let mut seen: HashMap<String, usize> = HashMap::new();
     for hook in matching {
-        // What has changed fails by itself; nothing that may run stands for it, and it stands for nothing.
+        // A hook that has changed since it was granted fails under its own policy, so it is neither replaced by a
+        // duplicate nor replaces one.
         let work = hook.dialect.contract().same_work(hook).filter(|_| hook.trust.allows());
         let first = work.as_ref().and_then(|work| seen.get(work)).and_then(|at| kept.get_mut(*at));
         if let Some(first) = first {

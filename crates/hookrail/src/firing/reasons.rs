@@ -1,11 +1,11 @@
-//! Why hooks do not run. Each has one reason: the first that applies.
+//! Why hooks do not run. Each hook has one reason: the first that applies.
 //!
-//! This is the long way, hook by hook; planning takes a shorter one to the same hooks, which the property tests hold
-//! both to.
+//! This checks hook by hook. Planning finds the hooks that run in a faster way; the property tests check that both
+//! agree.
 
 use std::sync::Arc;
 
-use super::plan::{Asked, Subject, without_duplicates};
+use super::plan::{PlanInput, Subject, without_duplicates};
 use crate::dialect::registry::DialectId;
 use crate::event::EventKind;
 use crate::hook::{Action, Enablement, Hook, Trust};
@@ -14,16 +14,16 @@ use crate::skips::{SkipReason, Skipped};
 use crate::snapshot::{Snapshot, Switch};
 use crate::source::SourceKind;
 
-/// The reasons of all hooks for the event that do not run.
-pub(super) fn of_all(snapshot: &Snapshot, asked: &Asked) -> Vec<Skipped> {
+/// Every hook for the event that does not run, with its reason.
+pub(super) fn skipped_hooks(snapshot: &Snapshot, input: &PlanInput) -> Vec<Skipped> {
     let mut skipped = Vec::new();
     for dialect in DialectId::ORDER {
-        let Some(audience) = snapshot.audience(asked.event, dialect) else { continue };
+        let Some(subscribers) = snapshot.subscribers(input.event, dialect) else { continue };
         let mut matching = Vec::new();
-        for hook in &audience.hooks {
-            let reason = against(snapshot, hook, asked.event)
-                .or_else(|| (!asked.concerns(dialect)).then(not_a_launch))
-                .or_else(|| asked.of(dialect).and_then(|subject| mismatch(hook, subject)))
+        for hook in &subscribers.hooks {
+            let reason = skip_reason(snapshot, hook, input.event)
+                .or_else(|| (!input.concerns(dialect)).then(not_a_launch))
+                .or_else(|| input.subject_for(snapshot, dialect).and_then(|subject| mismatch(hook, &subject)))
                 .or_else(|| not_executable(hook));
             match reason {
                 Some((why, detail)) => skipped.push(Skipped::new(hook, why, detail)),
@@ -44,8 +44,8 @@ pub(super) fn of_all(snapshot: &Snapshot, asked: &Asked) -> Vec<Skipped> {
     skipped
 }
 
-/// What keeps a hook from running whatever the event is about.
-pub(super) fn against(snapshot: &Snapshot, hook: &Hook, event: EventKind) -> Option<(SkipReason, String)> {
+/// The reason that keeps a hook from running independent of what the event is about.
+pub(super) fn skip_reason(snapshot: &Snapshot, hook: &Hook, event: EventKind) -> Option<(SkipReason, String)> {
     match &snapshot.switch {
         Switch::Off(why) => return Some((SkipReason::HooksOff, why.to_string())),
         Switch::SystemOnly(why) if hook.origin.kind != SourceKind::System => {
@@ -56,13 +56,17 @@ pub(super) fn against(snapshot: &Snapshot, hook: &Hook, event: EventKind) -> Opt
     match &hook.enablement {
         Enablement::Disabled(list) => return Some((SkipReason::Disabled, format!("disabled by {list}"))),
         Enablement::SwitchedOff(by) => return Some((SkipReason::HooksOff, format!("hooks are switched off by {by}"))),
+        Enablement::OwnBridge => {
+            let detail = "it calls `hookrail bridge`, which would ask the same hooks again";
+            return Some((SkipReason::OwnBridge, detail.to_owned()));
+        }
         Enablement::Active | Enablement::NeverSwitchedOn => {}
     }
     match &hook.trust {
         Trust::Never(_) => {
             return Some((SkipReason::Untrusted, "the project has not been trusted to run this hook".to_owned()));
         }
-        // A guard that was granted and has changed does not run either, and its failure has an effect.
+        // A granted guard that has changed does not run either, but it is planned, because its failure has an effect.
         Trust::Changed(_) if hook.guards(event) => {}
         Trust::Changed(_) => {
             return Some((SkipReason::Untrusted, "the hook has changed since it was trusted".to_owned()));
@@ -73,21 +77,21 @@ pub(super) fn against(snapshot: &Snapshot, hook: &Hook, event: EventKind) -> Opt
     never.then(|| (SkipReason::HooksOff, "no settings file switches hooks on".to_owned()))
 }
 
-/// Why a hook of a dialect that only knows the start and the end of the agent does not run.
+/// The reason for a hook whose dialect knows only the start and the end of the agent.
 fn not_a_launch() -> (SkipReason, String) {
     let detail = "the agent itself does not start or end here (`launch` is false)";
     (SkipReason::Matcher, detail.to_owned())
 }
 
-/// Why the matcher does not match, if so.
-fn mismatch(hook: &Arc<Hook>, subject: &Subject) -> Option<(SkipReason, String)> {
+/// The reason if the matcher does not match.
+fn mismatch(hook: &Arc<Hook>, subject: &Subject<'_>) -> Option<(SkipReason, String)> {
     let matcher = hook.matcher_in_force();
-    let by_other_name = subject.in_dialect.as_ref().map(|name| matcher.test(name));
-    if by_other_name == Some(MatchResult::Matches) || matcher.test(&subject.text).is_match() {
+    let by_other_name = subject.in_dialect.map(|name| matcher.test(name));
+    if by_other_name == Some(MatchResult::Matches) || matcher.test(subject.text).is_match() {
         return None;
     }
     let pattern = matcher.pattern().unwrap_or_default();
-    let (field, text) = (subject.field, &subject.text);
+    let (field, text) = (subject.field, subject.text);
     Some((SkipReason::Matcher, format!("`{pattern}` does not match {field} `{text}`")))
 }
 

@@ -10,7 +10,7 @@ use crate::outcome::{Effects, Stop};
 
 /// The result of telling hooks about an event.
 #[derive(Clone, Debug)]
-pub struct Notified {
+pub struct NotificationResult {
     /// Text to add for the model.
     pub additional_context: Option<String>,
     /// What hooks want said or kept.
@@ -45,20 +45,21 @@ pub enum CompactionPlan {
     Cancelled(String),
     /// A hook brings its own compaction, which is used as it is.
     Given(Json),
-    /// The host makes the summary, with these extras: more context, a prompt in place of the host's own, data to preserve.
+    /// The host makes the summary, with these extras: more context, a prompt in place of the host's own, data to
+    /// preserve.
     Summarise(Option<Json>),
 }
 
 impl Guard {
     /// Tells hooks about an event of the agent's life, with its own fields, and gathers every effect it can have.
-    pub async fn tell(&self, kind: EventKind, fields: &[(&str, Json)]) -> Notified {
+    pub async fn tell(&self, kind: EventKind, fields: &[(&str, Json)]) -> NotificationResult {
         let event = fields.iter().fold(self.event(kind), |event, (name, value)| event.with(*name, value.clone()));
         let outcome = self.fire(event).await;
         let cancelled = self.refused(Operation::named(kind.name()), &Json::null(), &outcome).await;
-        let receipt = Receipt::of(&outcome);
-        let notes = Notes::of(&outcome.effects);
+        let receipt = Receipt::from_outcome(&outcome);
+        let notes = Notes::from_effects(&outcome.effects);
         let Effects { additional_context, result, stop, .. } = outcome.effects;
-        Notified { additional_context, notes, result, stop, cancelled, receipt }
+        NotificationResult { additional_context, notes, result, stop, cancelled, receipt }
     }
 
     /// Asks hooks about a compaction: whether it may happen, whether one of them brings it, and what the summary needs.

@@ -17,11 +17,11 @@ mod receipt;
 mod tool;
 
 pub use approval::{Approval, Approver, NoApprover};
-pub use lifecycle::{CompactionGuard, CompactionPlan, Notified};
+pub use lifecycle::{CompactionGuard, CompactionPlan, NotificationResult};
 pub use model::{ModelEnd, ModelPermit, ModelResult};
 pub use notes::Notes;
 pub use prompt::{AgentEnd, PromptEnd};
-pub use receipt::{Judged, Receipt};
+pub use receipt::{Receipt, ReceiptEntry};
 pub use tool::{Permit, ToolCall, ToolEnd, ToolFailure, ToolOutput, ToolResult, Visibility};
 
 use std::sync::atomic::AtomicU32;

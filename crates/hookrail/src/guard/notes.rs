@@ -15,7 +15,7 @@ pub struct Notes {
 }
 
 impl Notes {
-    pub(super) fn of(effects: &Effects) -> Self {
+    pub(super) fn from_effects(effects: &Effects) -> Self {
         let mut notes = Self::default();
         notes.add(effects);
         notes

@@ -78,8 +78,8 @@ impl Guard {
     pub async fn prompt(&self, prompt: &str) -> PromptEnd {
         self.sent_back.store(0, Ordering::Relaxed);
         let outcome = self.fire(self.event(EventKind::Prompt).with_text("prompt", prompt)).await;
-        let receipt = Receipt::of(&outcome);
-        let notes = Notes::of(&outcome.effects);
+        let receipt = Receipt::from_outcome(&outcome);
+        let notes = Notes::from_effects(&outcome.effects);
         let shown = outcome.effects.prompt.clone().unwrap_or_else(|| prompt.to_owned());
         let refused = self.refused(Operation::named("prompt"), &Json::string(&shown), &outcome).await;
         let stop = outcome.effects.stop;
@@ -89,8 +89,8 @@ impl Guard {
         }
     }
 
-    /// Lets hooks look at the agent's answer. A block sends its reason back as a new turn, in which hooks are told so; the
-    /// number of times in a row is capped, because a hook that always blocks would never let the agent end.
+    /// Lets hooks look at the agent's answer. A block sends its reason back as a new turn, in which hooks are told so;
+    /// the number of times in a row is capped, because a hook that always blocks would never let the agent end.
     ///
     /// `messages` is the conversation of this work, for hooks that look at all of it.
     pub async fn agent_end(&self, prompt: &str, response: &str, messages: Json) -> AgentEnd {
@@ -102,10 +102,10 @@ impl Guard {
             .with("messages", messages)
             .with("stop_hook_active", Json::boolean(times > 0));
         let outcome = self.fire(event).await;
-        let receipt = Receipt::of(&outcome);
+        let receipt = Receipt::from_outcome(&outcome);
         let effects = outcome.effects;
         let clear_context = effects.clear_context;
-        let notes = Notes::of(&effects);
+        let notes = Notes::from_effects(&effects);
         if !matches!(effects.decision, Some(crate::outcome::Decision::Deny)) || effects.stop.is_some() {
             self.sent_back.store(0, Ordering::Relaxed);
             return AgentEnd::Done { stop: effects.stop, clear_context, notes, receipt };

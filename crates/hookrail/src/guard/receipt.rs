@@ -11,7 +11,7 @@ use crate::trust::Digest;
 #[derive(Clone, Debug, Default)]
 pub struct Receipt {
     /// Every hook that ran, with what it judged, in plan order, over all events of the operation.
-    pub ran: Vec<Judged>,
+    pub ran: Vec<ReceiptEntry>,
     /// Every hook that did not run, and why.
     pub skipped: Skips,
     /// What is worth saying about them: failures, conflicts, what was overridden.
@@ -24,7 +24,7 @@ pub struct Receipt {
 
 /// A hook that ran, and what it was asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Judged {
+pub struct ReceiptEntry {
     /// The hook.
     pub hook: String,
     /// Its dialect.
@@ -66,7 +66,7 @@ impl Receipt {
     }
 
     /// What one event came to.
-    pub(super) fn of(outcome: &Outcome) -> Self {
+    pub(super) fn from_outcome(outcome: &Outcome) -> Self {
         let mut receipt = Self::default();
         receipt.add(outcome);
         receipt
@@ -75,7 +75,7 @@ impl Receipt {
     /// Adds what an event came to.
     pub(super) fn add(&mut self, outcome: &Outcome) {
         self.decision = self.decision.max(outcome.effects.decision);
-        self.ran.extend(outcome.runs.iter().map(|run| Judged {
+        self.ran.extend(outcome.runs.iter().map(|run| ReceiptEntry {
             hook: run.hook.label.to_string(),
             dialect: run.hook.dialect,
             end: run.end,

@@ -129,14 +129,15 @@ pub struct ToolResult {
 }
 
 impl Guard {
-    /// Runs a tool call through the hooks: `before-tool`, the user's approval where hooks want it, the tool itself with a
-    /// [`Permit`], `after-tool`, and every effect applied. `run` is called at most once, and only when nothing forbids it.
+    /// Runs a tool call through the hooks: `before-tool`, the user's approval where hooks want it, the tool itself with
+    /// a [`Permit`], `after-tool`, and every effect applied. `run` is called at most once, and only when nothing
+    /// forbids it.
     pub async fn tool_call<F, R>(&self, call: ToolCall, run: F) -> ToolResult
     where
         F: FnOnce(Permit) -> R,
         R: Future<Output = Result<ToolOutput, ToolFailure>>,
     {
-        let mut result = ToolResult::of(&call.input);
+        let mut result = ToolResult::for_input(&call.input);
         let before = self.fire(self.tool_event(EventKind::BeforeTool, &call, &call.input)).await;
         result.add(&before);
         if let Some(input) = before.effects.tool_input.clone() {
@@ -199,7 +200,7 @@ fn response(result: &ToolResult, failure: Option<&ToolFailure>) -> Json {
 }
 
 impl ToolResult {
-    fn of(input: &Json) -> Self {
+    fn for_input(input: &Json) -> Self {
         Self {
             end: ToolEnd::Ran,
             content: Json::string(""),

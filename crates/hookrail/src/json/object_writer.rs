@@ -32,9 +32,9 @@ impl ObjectWriter {
     }
 
     /// Ends the object.
-    pub(crate) fn finish(mut self) -> Written {
+    pub(crate) fn finish(mut self) -> WrittenObject {
         self.text.push(b'}');
-        Written(self)
+        WrittenObject(self)
     }
 
     fn key(&mut self, key: &str) {
@@ -52,9 +52,9 @@ impl ObjectWriter {
 }
 
 /// An object that was written, in pieces: what is large in it is not copied before it is needed whole.
-pub(crate) struct Written(ObjectWriter);
+pub(crate) struct WrittenObject(ObjectWriter);
 
-impl Written {
+impl WrittenObject {
     /// How many bytes it has.
     pub(crate) fn len(&self) -> usize {
         self.0.values.iter().map(|(_, value)| value.text().len()).sum::<usize>() + self.0.text.len()

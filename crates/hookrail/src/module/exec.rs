@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, ChildEnd, Command};
+use hookrail_spawn::{CancelToken, ChildCommand, ChildEnd};
 
 /// How [`exec_command`] runs a program.
 #[derive(Clone, Debug, Default)]
@@ -65,8 +65,10 @@ const ENDED: i32 = 143;
 /// ```
 pub async fn exec_command(program: &str, args: &[&str], options: &ExecCommandOptions) -> Result<ExecResult, ExecError> {
     let failed = |why: String| ExecError { message: format!("`{program}` could not be run: {why}") };
-    let command =
-        Command::new(program).args(args.iter().copied()).timeout(options.timeout.unwrap_or(NO_TIMEOUT)).grace(GRACE);
+    let command = ChildCommand::new(program)
+        .args(args.iter().copied())
+        .timeout(options.timeout.unwrap_or(NO_TIMEOUT))
+        .grace(GRACE);
     let command = match options.cwd.as_deref() {
         Some(cwd) => command.cwd(cwd),
         None => command,

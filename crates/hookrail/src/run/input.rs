@@ -1,4 +1,4 @@
-//! What a hook receives.
+//! The input of a hook.
 
 use std::fmt;
 use std::ops::Deref;
@@ -6,20 +6,20 @@ use std::sync::{Arc, OnceLock};
 
 use hookrail_spawn::SealedInput;
 
-use crate::json::Written;
+use crate::json::WrittenObject;
 use crate::log::log;
 
 /// What a hook receives on its standard input, or as its argument. It can be used like a slice of bytes.
 ///
-/// It is put together when it is first needed whole, and then once: a large event that goes into a file is never copied here.
-/// Clones share what was made, so that hooks that receive the same receive it as one file.
+/// It is assembled when it is first needed as a whole, and only once: a large event that goes into a file is never
+/// copied. Clones share the result, so that hooks with the same input receive it as one file.
 #[derive(Clone)]
 pub struct RunInput(Arc<InputData>);
 
 struct InputData {
-    written: Option<Written>,
+    written: Option<WrittenObject>,
     whole: OnceLock<Arc<[u8]>>,
-    /// The file, once a hook asked for one; none where the system has no such files.
+    /// The file, once a hook asked for one; `None` if the system has no such files.
     file: OnceLock<Option<Arc<SealedInput>>>,
 }
 
@@ -42,10 +42,10 @@ impl RunInput {
     /// The whole of it.
     #[must_use]
     pub fn shared(&self) -> &Arc<[u8]> {
-        self.0.whole.get_or_init(|| self.0.written.as_ref().map_or_else(Arc::default, Written::whole))
+        self.0.whole.get_or_init(|| self.0.written.as_ref().map_or_else(Arc::default, WrittenObject::whole))
     }
 
-    /// The same as a file; none where the system has no such files, and then the hook reads a pipe.
+    /// The input as a file; `None` if the system has no such files, so that the hook reads a pipe.
     pub(super) fn file(&self) -> Option<Arc<SealedInput>> {
         let made = self.0.file.get_or_init(|| match SealedInput::new(self.pieces()) {
             Ok(file) => Some(Arc::new(file)),
@@ -59,7 +59,7 @@ impl RunInput {
 
     /// The pieces it consists of, in order.
     fn pieces(&self) -> impl Iterator<Item = &[u8]> {
-        let written = self.0.written.iter().flat_map(Written::pieces);
+        let written = self.0.written.iter().flat_map(WrittenObject::pieces);
         let whole = self.0.written.is_none().then(|| &**self.shared());
         written.chain(whole)
     }
@@ -74,7 +74,7 @@ impl Deref for RunInput {
 }
 
 impl fmt::Debug for RunInput {
-    /// Without what is in it, which may be secret, and large.
+    /// Does not show the content, which may be large and secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "RunInput({} bytes)", self.len())
     }
@@ -86,8 +86,8 @@ impl From<Arc<[u8]>> for RunInput {
     }
 }
 
-impl From<Written> for RunInput {
-    fn from(written: Written) -> Self {
+impl From<WrittenObject> for RunInput {
+    fn from(written: WrittenObject) -> Self {
         Self(Arc::new(InputData { written: Some(written), whole: OnceLock::new(), file: OnceLock::new() }))
     }
 }

@@ -1,8 +1,8 @@
 //! The configuration in force, with the plans that were made under it.
 //!
-//! What an event's plan depends on is one short text, above all the tool's name, and a session asks about the same few
-//! tools again and again. The last plans are kept, each in a place that its text chooses, so their number is bounded
-//! whatever names come. A new configuration begins without plans.
+//! The plan of an event depends on one short text, mostly the tool's name, and a session uses the same few tools again
+//! and again. The plan of a text that occurs twice is cached in a slot that is chosen by a hash of the text, so the
+//! number of plans is bounded for any names. A new configuration starts with an empty cache.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,32 +14,47 @@ use crate::firing::Plan;
 use crate::json::Json;
 use crate::snapshot::Snapshot;
 
-/// The number of plans that are kept. Two texts that want the same place push each other out, which costs the time of
-/// planning again and nothing else.
+/// The number of cached plans. Two texts with the same slot replace each other, which costs planning again and nothing
+/// else.
 const PLACES: usize = 256;
 
-/// The longest text whose plan is kept, in bytes.
+/// The longest text whose plan is cached, in bytes.
 const LONGEST: usize = 256;
 
-/// A snapshot and its plans.
+/// A snapshot and its cached plans.
 #[derive(Debug)]
 pub(super) struct InForce {
     pub(super) snapshot: Arc<Snapshot>,
-    plans: Box<[Mutex<KeptPlan>]>,
+    plans: Box<[Mutex<CachedPlan>]>,
 }
 
-/// The plan that was made last for a place.
+/// The last text of a slot, and its plan.
 #[derive(Debug, Default)]
-struct KeptPlan {
-    /// The text that the plan depends on, beside the kind of the event.
+struct CachedPlan {
+    /// The kind of the event and the text: all that a plan depends on.
+    event: Option<EventKind>,
     text: String,
+    /// The plan, if the text has occurred at least twice. For a tool that is called once, caching would only cost the
+    /// time of dropping the replaced plan: a third of the time of planning one hook.
     plan: Option<Arc<Plan>>,
 }
 
-impl KeptPlan {
+impl CachedPlan {
+    fn is_for(&self, event: EventKind, text: &str) -> bool {
+        self.event == Some(event) && self.text == text
+    }
+
     /// The plan, if it was made for an event like this.
     fn plan_for(&self, event: EventKind, text: &str) -> Option<Arc<Plan>> {
-        self.plan.as_ref().filter(|plan| plan.event == event && self.text == text).cloned()
+        self.plan.as_ref().filter(|_| self.is_for(event, text)).cloned()
+    }
+
+    /// Remembers a text in place of the one before. Returns the plan of that one, to be dropped without the lock.
+    fn remember(&mut self, event: EventKind, text: &str) -> Option<Arc<Plan>> {
+        self.event = Some(event);
+        self.text.clear();
+        self.text.push_str(text);
+        self.plan.take()
     }
 }
 
@@ -60,42 +75,47 @@ impl InForce {
         let make = || Arc::new(Plan::new(&self.snapshot, event));
         let Some(text) = deciding_text(event) else { return make() };
         let Some(place) = self.place(event.kind(), text) else { return make() };
-        if let Some(plan) = lock(place).plan_for(event.kind(), text) {
+        let mut kept = lock(place);
+        if let Some(plan) = kept.plan_for(event.kind(), text) {
             return plan;
         }
-        // Made without the lock: with very many hooks the first plan takes a moment.
+        if !kept.is_for(event.kind(), text) {
+            let before = kept.remember(event.kind(), text);
+            drop(kept);
+            drop(before);
+            return make();
+        }
+        drop(kept);
+        // Planned without the lock: with very many hooks a plan takes a moment.
         let plan = make();
         let mut kept = lock(place);
-        kept.text.clear();
-        kept.text.push_str(text);
-        // What was there is dropped without the lock.
-        let before = kept.plan.replace(Arc::clone(&plan));
-        drop(kept);
-        drop(before);
+        if kept.is_for(event.kind(), text) {
+            kept.plan = Some(Arc::clone(&plan));
+        }
         plan
     }
 
-    /// The plan that was made before for events of a kind about something, such as a tool's name, if it is kept.
-    pub(super) fn kept(&self, event: EventKind, text: &str) -> Option<Arc<Plan>> {
+    /// The cached plan for events of a kind with this text, such as a tool's name.
+    pub(super) fn cached_plan(&self, event: EventKind, text: &str) -> Option<Arc<Plan>> {
         lock(self.place(event, text)?).plan_for(event, text)
     }
 
-    fn place(&self, event: EventKind, text: &str) -> Option<&Mutex<KeptPlan>> {
+    fn place(&self, event: EventKind, text: &str) -> Option<&Mutex<CachedPlan>> {
         let place = usize::try_from(fingerprint(event, text) % PLACES as u64).ok()?;
         self.plans.get(place)
     }
 }
 
-/// A number that differs for most texts (FNV-1a). Nothing but speed depends on it.
+/// A hash of the event and the text (FNV-1a). It only has to be fast; a collision costs planning again.
 fn fingerprint(event: EventKind, text: &str) -> u64 {
     let start = 0xcbf2_9ce4_8422_2325 ^ event as u64;
     text.bytes().fold(start, |number, byte| (number ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// The text of the one field that the matchers of all dialects are compared with; nothing if there are several such
-/// fields, or if the text is too long to be kept or is written with escapes.
+/// The text of the only field that the matchers of all dialects are compared with; nothing if there are several such
+/// fields, or if the text is too long to be cached or contains escapes.
 fn deciding_text(event: &Event) -> Option<&str> {
-    // A plan also depends on this, which is rare enough not to be kept.
+    // A plan also depends on whether the event is a launch. An event that is none is too rare to be cached.
     if !event.is_launch() {
         return None;
     }
@@ -118,9 +138,11 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_is_made_once_for_the_same_tool_and_event() {
+    fn a_plan_is_kept_from_the_second_event_about_the_same_tool() {
         let in_force = InForce::default();
+        let once = in_force.plan(&event("edit"));
         let first = in_force.plan(&event("edit"));
+        assert!(!Arc::ptr_eq(&once, &first));
         assert!(Arc::ptr_eq(&first, &in_force.plan(&event("edit").with("tool_input", Json::empty_object()))));
         assert!(!Arc::ptr_eq(&first, &in_force.plan(&event("write"))));
         let after = in_force.plan(&Event::new(EventKind::AfterTool, "/p").with_text("tool_name", "edit"));
@@ -133,8 +155,9 @@ mod tests {
         let in_force = InForce::default();
         let place = |tool: &str| fingerprint(EventKind::BeforeTool, tool) % PLACES as u64;
         let other = (0..).map(|number| format!("tool-{number}")).find(|name| place(name) == place("edit")).unwrap();
-        let first = in_force.plan(&event("edit"));
-        let pushing = in_force.plan(&event(&other));
+        let twice = |tool: &str| (in_force.plan(&event(tool)), in_force.plan(&event(tool))).1;
+        let first = twice("edit");
+        let pushing = twice(&other);
         assert!(Arc::ptr_eq(&pushing, &in_force.plan(&event(&other))));
         assert!(!Arc::ptr_eq(&first, &in_force.plan(&event("edit"))));
     }

@@ -67,7 +67,7 @@ impl Recording {
             number: request.id.index(),
             hook: Arc::clone(&request.hook),
             end: kind,
-            health: Health::of(kind),
+            health: Health::from_end(kind),
             exit_code: end.how().exit_code(),
             signal: end.how().signal(),
             decision: None,

@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex};
 use hookrail::guard::Approval;
 use hookrail::{Environment, HookSystem, Json, lock};
 use hookrail_agent::{
-    Agent, AgentError, AgentParts, EndReason, ScriptedModel, SessionOpening, SessionStore, TurnEnd, User, UserFuture,
-    View, ViewEvent, Workspace, declare,
+    AgentError, AgentParts, EndReason, ReferenceAgent, ScriptedModel, SessionOpening, SessionStore, TurnEnd, User,
+    UserFuture, View, ViewEvent, Workspace, declare,
 };
 
 use crate::render::text::{limited, short};
@@ -75,7 +75,7 @@ impl Tour {
         page.line(&format!("{}: {PROMPT}", paint(HEADING, "prompt")));
         let user = Arc::new(ApprovingUser(Arc::clone(&page)));
         let parts = AgentParts::new(hooks, model, place, store, Arc::clone(&page) as Arc<_>, user);
-        let (agent, _) = Agent::begin(parts, &SessionOpening::New).await?;
+        let (agent, _) = ReferenceAgent::begin(parts, &SessionOpening::New).await?;
         let end = agent.prompt(PROMPT).await;
         agent.end(EndReason::Exit).await;
         let wrong = match &end {

@@ -1,15 +1,15 @@
-//! What each hook does, what the model asks for, and what must be seen afterwards.
+//! What each hook does, what the model asks for, and the checks afterwards.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hookrail_testkit::model::{ModelServer, RequestKind, Script, Step};
+use hookrail_testkit::model::{ModelServer, RequestKind, Script, ScriptStep};
 
 use crate::Error;
 use crate::agent::Agent;
 use crate::lab::{Lab, Snapshot};
 
-/// Whose hooks are in the project.
+/// The dialect of the hooks in the project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hooks {
     Llxprt,
@@ -17,25 +17,25 @@ pub(crate) enum Hooks {
     Xcsh,
 }
 
-/// What a hook wants.
+/// An effect that a hook asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wish {
+pub(crate) enum HookWish {
     Block,
     Allow,
     Rewrite,
     Replace,
     Context,
     Stop,
-    /// No hook's: the settings are as before after an uninstallation.
+    /// Not a hook: the settings must be as before after an uninstallation.
     Uninstall,
 }
 
-/// How a wish ended in an agent.
+/// How an agent handled an effect.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cell {
-    /// The agent did it.
+    /// The agent applied it.
     Honoured,
-    /// The agent cannot do it, and what the answer table says happened in its place.
+    /// The agent cannot apply it, and did what the answer table says instead.
     Replaced(&'static str),
     /// Neither.
     Failed(String),
@@ -52,12 +52,26 @@ impl Hooks {
         }
     }
 
-    /// What hooks of this dialect can want.
-    pub(crate) const fn wishes(self) -> &'static [Wish] {
+    /// The effects that hooks of this dialect can ask for.
+    pub(crate) const fn wishes(self) -> &'static [HookWish] {
         match self {
-            Self::Llxprt => &[Wish::Block, Wish::Allow, Wish::Rewrite, Wish::Context, Wish::Stop, Wish::Uninstall],
-            Self::Xcode => &[Wish::Block, Wish::Allow, Wish::Rewrite, Wish::Replace, Wish::Context, Wish::Uninstall],
-            Self::Xcsh => &[Wish::Block, Wish::Allow, Wish::Replace, Wish::Uninstall],
+            Self::Llxprt => &[
+                HookWish::Block,
+                HookWish::Allow,
+                HookWish::Rewrite,
+                HookWish::Context,
+                HookWish::Stop,
+                HookWish::Uninstall,
+            ],
+            Self::Xcode => &[
+                HookWish::Block,
+                HookWish::Allow,
+                HookWish::Rewrite,
+                HookWish::Replace,
+                HookWish::Context,
+                HookWish::Uninstall,
+            ],
+            Self::Xcsh => &[HookWish::Block, HookWish::Allow, HookWish::Replace, HookWish::Uninstall],
         }
     }
 
@@ -70,7 +84,7 @@ impl Hooks {
     }
 }
 
-impl Wish {
+impl HookWish {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Block => "block",
@@ -94,20 +108,20 @@ const COMMAND: &str = "printf result-%d 42";
 const OUTPUT: &str = "result-42";
 
 fn script(agent: Agent, folder: &Path) -> Script {
-    let write = |name: &str, content: &str| Step::call(agent.write(&folder.join(name), content));
+    let write = |name: &str, content: &str| ScriptStep::call(agent.write(&folder.join(name), content));
     let steps = vec![
         write("deploy.key", "key"),
         write("plain.txt", "plain"),
         write("draft.txt", "DRAFT"),
-        Step::call(agent.shell(COMMAND)),
+        ScriptStep::call(agent.shell(COMMAND)),
         write("halt.txt", "HALT"),
         write("after.txt", "after"),
-        Step::text("all done"),
+        ScriptStep::text("all done"),
     ];
     Script { steps, side: "ok".to_owned() }
 }
 
-/// What is left of a run.
+/// The results of a run.
 struct Traces<'a> {
     agent: Agent,
     hooks: Hooks,
@@ -115,8 +129,8 @@ struct Traces<'a> {
     server: &'a ModelServer,
 }
 
-/// Runs an agent once with the hooks of one dialect and looks at every wish.
-pub(crate) fn run(agent: Agent, hooks: Hooks, lab: &Lab<'_>) -> Result<Vec<(Wish, Cell)>, Error> {
+/// Runs an agent once with the hooks of one dialect, and checks every effect.
+pub(crate) fn run(agent: Agent, hooks: Hooks, lab: &Lab<'_>) -> Result<Vec<(HookWish, Cell)>, Error> {
     let folder = hooks.start(&lab.project());
     let log = fs::File::create(lab.root().join("requests.jsonl"))?;
     let server = ModelServer::start(script(agent, &folder), Some(log))?;
@@ -135,16 +149,18 @@ pub(crate) fn run(agent: Agent, hooks: Hooks, lab: &Lab<'_>) -> Result<Vec<(Wish
     let traces = Traces { agent, hooks, folder, server: &server };
     let cells = hooks.wishes().iter().map(|wish| {
         let cell = match wish {
-            Wish::Block => traces.blocked(),
-            Wish::Allow => traces.allowed(),
-            Wish::Rewrite => traces.rewritten(),
-            Wish::Replace => traces.replaced(),
-            Wish::Context => traces.told(),
-            Wish::Stop => traces.stopped(),
-            Wish::Uninstall => match untouched.as_ref().or(compare_settings(agent, &before, &after, lab).as_ref()) {
-                None => Cell::Honoured,
-                Some(difference) => Cell::Failed(difference.clone()),
-            },
+            HookWish::Block => traces.blocked(),
+            HookWish::Allow => traces.allowed(),
+            HookWish::Rewrite => traces.rewritten(),
+            HookWish::Replace => traces.replaced(),
+            HookWish::Context => traces.context_given(),
+            HookWish::Stop => traces.stopped(),
+            HookWish::Uninstall => {
+                match untouched.as_ref().or(compare_settings(agent, &before, &after, lab).as_ref()) {
+                    None => Cell::Honoured,
+                    Some(difference) => Cell::Failed(difference.clone()),
+                }
+            }
         };
         (*wish, cell)
     });
@@ -159,15 +175,15 @@ fn install(agent: Agent, lab: &Lab<'_>) -> Result<(), Error> {
     lab.hookrail(&args)
 }
 
-/// The first difference of two homes.
+/// The first difference between two home directories.
 fn compare(before: &Snapshot, after: &Snapshot) -> Option<String> {
     let changed = before.iter().find(|(path, bytes)| after.get(*path) != Some(bytes));
     let added = after.keys().find(|path| !before.contains_key(*path));
     changed.map(|(path, _)| path).or(added).map(|path| format!("`{}` is not as it was", path.display()))
 }
 
-/// The first settings file of the user that is not as it was. Agents write into their homes, so other files do not count,
-/// and neither do lines that the agent itself has added to a file.
+/// The first settings file of the user that was changed. Agents write into their home directories, so other files are
+/// ignored, and so are lines that the agent itself has added to a file.
 fn compare_settings(agent: Agent, before: &Snapshot, after: &Snapshot, lab: &Lab<'_>) -> Option<String> {
     let left = after.iter().find(|(path, bytes)| {
         let is_settings =
@@ -192,7 +208,7 @@ impl Traces<'_> {
         fs::read_to_string(self.folder.join(name)).ok().map(|text| text.trim_end().to_owned())
     }
 
-    /// Whether the model got a text with its turn of this number.
+    /// Whether the model received a text in its turn with this number.
     fn model_saw(&self, step: usize, text: &str) -> bool {
         let requests = self.server.requests();
         let turn = requests.iter().filter(|request| request.kind == RequestKind::Main);
@@ -200,15 +216,15 @@ impl Traces<'_> {
         turn.any(|request| request.body.to_string().contains(text))
     }
 
-    /// What a hook says, with the name of its dialect.
-    fn said(&self, text: &str) -> String {
+    /// The text of a hook, with the name of its dialect.
+    fn hook_text(&self, text: &str) -> String {
         format!("{text} {}", self.hooks.name())
     }
 
     fn blocked(&self) -> Cell {
         match self.file("deploy.key") {
             Some(_) => Cell::Failed("the file was written".to_owned()),
-            None if self.model_saw(BLOCKED + 1, &self.said("no key files, says")) => Cell::Honoured,
+            None if self.model_saw(BLOCKED + 1, &self.hook_text("no key files, says")) => Cell::Honoured,
             None => Cell::Failed("the model was not given the reason".to_owned()),
         }
     }
@@ -221,7 +237,7 @@ impl Traces<'_> {
     }
 
     fn rewritten(&self) -> Cell {
-        let text = self.said("final by");
+        let text = self.hook_text("final by");
         match (self.file("draft.txt"), self.agent) {
             (Some(found), _) if found == text => Cell::Honoured,
             (None, Agent::Qwen) if self.model_saw(REWRITTEN + 1, &text) => Cell::Replaced("denied, with advice"),
@@ -230,7 +246,7 @@ impl Traces<'_> {
     }
 
     fn replaced(&self) -> Cell {
-        let is_replaced = self.model_saw(SHELL + 1, &self.said("replaced by"));
+        let is_replaced = self.model_saw(SHELL + 1, &self.hook_text("replaced by"));
         match (is_replaced, self.model_saw(SHELL + 1, OUTPUT), self.agent) {
             (true, false, _) => Cell::Honoured,
             (true, true, Agent::Qwen) => Cell::Replaced("added as context"),
@@ -239,10 +255,10 @@ impl Traces<'_> {
         }
     }
 
-    fn told(&self) -> Cell {
-        // The plugin speaks at the prompt, the command hook after the shell command.
+    fn context_given(&self) -> Cell {
+        // The plugin adds its context at the prompt, the command hook after the shell command.
         let step = if self.hooks == Hooks::Xcode { 0 } else { SHELL + 1 };
-        match self.model_saw(step, &self.said("context by")) {
+        match self.model_saw(step, &self.hook_text("context by")) {
             true => Cell::Honoured,
             false => Cell::Failed("the model did not see the context".to_owned()),
         }

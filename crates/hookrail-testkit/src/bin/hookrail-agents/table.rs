@@ -4,11 +4,11 @@ use std::fmt;
 
 use crate::Error;
 use crate::agent::Agent;
-use crate::matrix::{Cell, Hooks, Wish};
+use crate::matrix::{Cell, HookWish, Hooks};
 
 pub(crate) struct Table {
     agents: Vec<Agent>,
-    cells: Vec<(Agent, Hooks, Wish, Cell)>,
+    cells: Vec<(Agent, Hooks, HookWish, Cell)>,
 }
 
 impl Table {
@@ -17,7 +17,7 @@ impl Table {
     }
 
     /// Adds the results of a run. A run that failed as a whole has failed in every cell.
-    pub(crate) fn add(&mut self, agent: Agent, hooks: Hooks, cells: Result<Vec<(Wish, Cell)>, Error>) {
+    pub(crate) fn add(&mut self, agent: Agent, hooks: Hooks, cells: Result<Vec<(HookWish, Cell)>, Error>) {
         let cells = cells.unwrap_or_else(|error| {
             hooks.wishes().iter().map(|wish| (*wish, Cell::Failed(error.to_string()))).collect()
         });
@@ -36,8 +36,8 @@ impl Table {
         self.cells.iter().any(|(.., cell)| matches!(cell, Cell::Failed(_)))
     }
 
-    fn find(&self, agent: Agent, hooks: Hooks, wish: Wish) -> Option<&Cell> {
-        let fits = |cell: &&(Agent, Hooks, Wish, Cell)| (cell.0, cell.1, cell.2) == (agent, hooks, wish);
+    fn find(&self, agent: Agent, hooks: Hooks, wish: HookWish) -> Option<&Cell> {
+        let fits = |cell: &&(Agent, Hooks, HookWish, Cell)| (cell.0, cell.1, cell.2) == (agent, hooks, wish);
         self.cells.iter().find(fits).map(|(.., cell)| cell)
     }
 }

@@ -19,55 +19,55 @@ const BASE: Column = Column {
 };
 
 const STOP: Abilities = Abilities::STOP;
-const DENY: Abilities = Abilities::DENY.and(STOP);
+const DENY: Abilities = Abilities::DENY.union(STOP);
 const CONTEXT: Abilities = Abilities::ADD_CONTEXT;
 
 columns! {
     SessionStart => BASE {
-        name: "SessionStart", fields: [source], matched_on: Some("source"), can: STOP.and(CONTEXT),
+        name: "SessionStart", fields: [source], matched_on: Some("source"), can: STOP.union(CONTEXT),
     }
     SessionEnd => BASE {
         name: "SessionEnd", fields: [reason], matched_on: Some("reason"), fold: Fold::LastWins,
     }
     Prompt => BASE {
-        name: "BeforeAgent", fields: [prompt], can: DENY.and(CONTEXT), gates: true,
+        name: "BeforeAgent", fields: [prompt], can: DENY.union(CONTEXT), gates: true,
     }
     AgentEnd => BASE {
         name: "AfterAgent",
         fields: [prompt, prompt_response, stop_hook_active],
-        can: DENY.and(Abilities::CLEAR_CONTEXT),
+        can: DENY.union(Abilities::CLEAR_CONTEXT),
         gates: true,
     }
     BeforeTool => BASE {
         name: "BeforeTool",
         fields: [tool_name, tool_input, mcp_context, agent_id, agent_type],
         matched_on: Some("tool_name"),
-        can: DENY.and(Abilities::REWRITE_TOOL_INPUT),
+        can: DENY.union(Abilities::REWRITE_TOOL_INPUT),
         gates: true,
     }
     AfterTool => BASE {
         name: "AfterTool",
         fields: [tool_name, tool_input, tool_response, mcp_context, agent_id, agent_type],
         matched_on: Some("tool_name"),
-        can: STOP.and(CONTEXT),
+        can: STOP.union(CONTEXT),
     }
     BeforeModel => BASE {
         name: "BeforeModel",
         fields: [llm_request],
-        can: DENY.and(Abilities::REWRITE_REQUEST).and(Abilities::GIVE_RESPONSE),
+        can: DENY.union(Abilities::REWRITE_REQUEST).union(Abilities::GIVE_RESPONSE),
         gates: true,
         fold: Fold::FieldReplacement,
     }
     AfterModel => BASE {
         name: "AfterModel",
         fields: [llm_request, llm_response],
-        can: STOP.and(Abilities::GIVE_RESPONSE),
+        can: STOP.union(Abilities::GIVE_RESPONSE),
         fold: Fold::FieldReplacement,
     }
     ToolSelection => BASE {
         name: "BeforeToolSelection",
         fields: [llm_request],
-        can: STOP.and(Abilities::CHOOSE_TOOLS),
+        can: STOP.union(Abilities::CHOOSE_TOOLS),
         fold: Fold::ToolUnion,
     }
     BeforeCompact => BASE {

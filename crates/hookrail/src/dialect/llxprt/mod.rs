@@ -14,7 +14,7 @@
 //! let base = HookInput::new("session-1", hooks.project());
 //! let input = BeforeToolInput::new(base, "write_file", Json::parse(r#"{"path": "a.txt"}"#).unwrap());
 //! let outcome = hooks.fire_blocking(input.into());
-//! assert!(AggregatedHookResult::of(&outcome).before_tool().is_none(), "no hook had anything to say");
+//! assert!(AggregatedHookResult::from_outcome(&outcome).before_tool().is_none(), "no hook had anything to say");
 //! assert!(!ProcessedHookResult::from(&outcome).should_stop);
 //! ```
 
@@ -116,7 +116,7 @@ impl Dialect for Llxprt {
     }
 
     fn outcome_members(&self, outcome: &Outcome) -> Vec<(&'static str, Json)> {
-        vec![("aggregated", AggregatedHookResult::of(outcome).to_json())]
+        vec![("aggregated", AggregatedHookResult::from_outcome(outcome).to_json())]
     }
 
     fn plan_members(&self, plan: &Plan) -> Vec<(&'static str, Json)> {

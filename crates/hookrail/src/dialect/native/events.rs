@@ -18,7 +18,7 @@ fn neutral(spec: &'static EventSpec) -> Column {
         name: spec.name,
         matched_on: spec.subject,
         fields: spec.fields,
-        can: if gates { Abilities::ALL } else { Abilities::ALL.without(Abilities::DENY) },
+        can: if gates { Abilities::ALL } else { Abilities::ALL.difference(Abilities::DENY) },
         gates,
         fold: Fold::AnyDenies,
         stage: Stage::Chain,

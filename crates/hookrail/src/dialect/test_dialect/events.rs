@@ -21,7 +21,7 @@ columns! {
     BeforeTool => BASE {
         name: "tool/ask",
         fields: [tool_name, tool_input],
-        can: Abilities::DENY.and(Abilities::ADD_CONTEXT),
+        can: Abilities::DENY.union(Abilities::ADD_CONTEXT),
         gates: true,
     }
     AfterTool => BASE { name: "tool/told", fields: [tool_name, tool_response] }

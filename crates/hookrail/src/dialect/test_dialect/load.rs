@@ -22,7 +22,7 @@ pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
         let file = folder.join(FILE);
         let place = SourceId { path: &file, kind, dialect: Some(TestDialect::ID) };
         let read = reading.read_document(place, &mut loaded.diagnostics, |document| parse(&document, kind));
-        for mut hook in read.any().unwrap_or_default() {
+        for mut hook in read.into_value().unwrap_or_default() {
             hook.environment = Some(Arc::clone(&environment));
             if kind == SourceKind::Project {
                 hook.trust = sources.judge(&hook, reading);

@@ -1,6 +1,6 @@
 //! The breadcrumbs of this dialect: what its users look for in the debug log to see whether a hook ran.
 
-use super::answer::{Answer, Spoken, Verdict, spoken};
+use super::answer::{Answer, AnswerDecision, ParsedStdout, parse_stdout};
 use crate::breadcrumb::Breadcrumb;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::DialectId;
@@ -11,7 +11,7 @@ use crate::run::{RawEnd, RunEnd};
 /// How much of what a hook wrote is quoted.
 const QUOTED: usize = 200;
 
-/// What a run leaves behind.
+/// The breadcrumbs of a run.
 pub(super) fn of_run(hook: &Hook, kind: EventKind, end: &RunEnd) -> Vec<Breadcrumb> {
     let event = kind.spec().column(DialectId::Xcode).map_or(kind.name(), |column| column.name);
     let plugin = hook.owner.as_ref().map_or("?", |owner| owner.id.as_str());
@@ -20,11 +20,15 @@ pub(super) fn of_run(hook: &Hook, kind: EventKind, end: &RunEnd) -> Vec<Breadcru
     match end.how() {
         RawEnd::Exited(0) if end.stdout().is_truncated() => failed("too much output".to_owned()),
         RawEnd::Exited(0) => {
-            let (decision, problem) = match spoken(&end.stdout().lossy()) {
-                Spoken::Answer(answer) => (word(&answer), None),
-                Spoken::Nothing => ("allow", None),
-                Spoken::NotJson(_) => ("allow", Some(crumb("hooks.decision-not-json", quoted(&end.stdout().lossy())))),
-                Spoken::Invalid(_) => ("allow", Some(crumb("hooks.decision-invalid", quoted(&end.stdout().lossy())))),
+            let (decision, problem) = match parse_stdout(&end.stdout().lossy()) {
+                ParsedStdout::Answer(answer) => (word(&answer), None),
+                ParsedStdout::Nothing => ("allow", None),
+                ParsedStdout::NotJson(_) => {
+                    ("allow", Some(crumb("hooks.decision-not-json", quoted(&end.stdout().lossy()))))
+                }
+                ParsedStdout::Invalid(_) => {
+                    ("allow", Some(crumb("hooks.decision-invalid", quoted(&end.stdout().lossy()))))
+                }
             };
             problem.into_iter().chain([crumb("hooks.exec-ran", format!("decision={decision}"))]).collect()
         }
@@ -49,7 +53,7 @@ pub(super) fn of_run(hook: &Hook, kind: EventKind, end: &RunEnd) -> Vec<Breadcru
     }
 }
 
-/// What loading leaves behind.
+/// The breadcrumbs of a load.
 pub(super) fn of_loading(hooks: &[Hook], diagnostics: &[Diagnostic]) -> Vec<Breadcrumb> {
     let mut crumbs: Vec<Breadcrumb> = diagnostics
         .iter()
@@ -69,16 +73,16 @@ pub(super) fn of_loading(hooks: &[Hook], diagnostics: &[Diagnostic]) -> Vec<Brea
     crumbs
 }
 
-/// What an error of the engine itself leaves behind.
+/// The breadcrumbs of an error of the engine itself.
 pub(super) fn of_engine(kind: EventKind, why: &str) -> Breadcrumb {
     Breadcrumb::new(DialectId::Xcode, "hooks.bus-error", format!("{}: {why}", kind.name()))
 }
 
 fn word(answer: &Answer) -> &'static str {
     match answer.verdict {
-        Verdict::Allow => "allow",
-        Verdict::Deny => "deny",
-        Verdict::Modify => "modify",
+        AnswerDecision::Allow => "allow",
+        AnswerDecision::Deny => "deny",
+        AnswerDecision::Modify => "modify",
     }
 }
 

@@ -27,14 +27,14 @@ columns! {
     SessionStart => NEWS { name: "SessionStart", fields: [], occurrences: Occurrences::LaunchOnly }
     SessionEnd => NEWS { name: "SessionEnd", fields: [], occurrences: Occurrences::LaunchOnly }
     Prompt => DECISION {
-        name: "UserPromptSubmit", fields: [prompt], can: DENY.and(Abilities::ADD_CONTEXT), gates: true,
+        name: "UserPromptSubmit", fields: [prompt], can: DENY.union(Abilities::ADD_CONTEXT), gates: true,
     }
     ModelRoundEnd => NEWS { name: "TurnComplete", fields: [turn, token_usage] }
     BeforeTool => DECISION {
         name: "PreToolUse",
         fields: [tool_name, tool_input, tool_call_id],
         matched_on: Some("tool_name"),
-        can: DENY.and(Abilities::REWRITE_TOOL_INPUT),
+        can: DENY.union(Abilities::REWRITE_TOOL_INPUT),
         gates: true,
     }
     AfterTool => DECISION {

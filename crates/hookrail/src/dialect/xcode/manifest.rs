@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::entries::{self, Context};
-use crate::config::{Document, Key, Node, Parsed, Reading, Shape, Source, SourceId, Verdict, nearest};
+use crate::config::{Document, Key, Node, Parsed, Shape, Source, SourceId, SourceReader, Usability, nearest};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::DialectId;
 use crate::hook::Hook;
@@ -35,10 +35,10 @@ pub(super) fn place(path: &Path, kind: SourceKind) -> SourceId<'_> {
 pub(super) fn read(
     dir: &Path,
     kind: SourceKind,
-    reading: &mut Reading<'_>,
+    reading: &mut SourceReader<'_>,
     found: &mut Vec<Diagnostic>,
 ) -> Option<Manifest> {
-    let missing = |reading: &mut Reading<'_>, found: &mut Vec<Diagnostic>| {
+    let missing = |reading: &mut SourceReader<'_>, found: &mut Vec<Diagnostic>| {
         let problem = without_manifest(dir);
         // What is on the list of installed plugins must be one; a folder of a project may be anything.
         if kind == SourceKind::Plugin {
@@ -102,7 +102,7 @@ impl Manifest {
         &self,
         context: &Context<'_>,
         dir: &Path,
-        reading: &mut Reading<'_>,
+        reading: &mut SourceReader<'_>,
         found: &mut Vec<Diagnostic>,
     ) -> Vec<Hook> {
         let hooks = self.document.root().and_then(|root| root.get("hooks"));
@@ -133,7 +133,7 @@ impl Manifest {
         let read = reading.read_document(place(&file, context.kind), found, |document| {
             let (hooks, problems) = entries::read_file(context, &document);
             let is_map = document.root().is_none_or(|root| root.members().is_some());
-            let verdict = if is_map { Verdict::Usable } else { Verdict::Broken };
+            let verdict = if is_map { Usability::Usable } else { Usability::Broken };
             Parsed { value: Some(hooks), problems, verdict }
         });
         match read {
@@ -142,7 +142,7 @@ impl Manifest {
                 found.push(Diagnostic::new(Code::FileUnreadable, message).at(Location::whole_file(&file)));
                 Vec::new()
             }
-            read => read.any().unwrap_or_default(),
+            read => read.into_value().unwrap_or_default(),
         }
     }
 }
@@ -179,12 +179,12 @@ pub(super) fn is_component(text: &str) -> bool {
 }
 
 /// The file by its one real name, when that is inside the plugin.
-fn inside(dir: &Path, file: &Path, reading: &mut Reading<'_>) -> Result<PathBuf, Diagnostic> {
-    let real = reading.real(file).map_err(|error| {
+fn inside(dir: &Path, file: &Path, reading: &mut SourceReader<'_>) -> Result<PathBuf, Diagnostic> {
+    let real = reading.real_path(file).map_err(|error| {
         let message = format!("`{}` cannot be read: {error}", file.display());
         Diagnostic::new(Code::FileUnreadable, message)
     })?;
-    let root = reading.real(dir).unwrap_or_else(|_| dir.to_owned());
+    let root = reading.real_path(dir).unwrap_or_else(|_| dir.to_owned());
     if !real.starts_with(&root) {
         let message = format!("`{}` is outside of the plugin, so it is not read", file.display());
         let hint = "keep the file in the plugin's own folder, and name it relative to that";

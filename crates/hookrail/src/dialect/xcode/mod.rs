@@ -44,7 +44,7 @@ use crate::matcher::Matcher;
 use crate::outcome::{Decision, join};
 use crate::run::{Environment, RunEnd, RunInput};
 
-use answer::{Answer, Verdict};
+use answer::{Answer, AnswerDecision};
 
 /// The dialect.
 pub(crate) struct Xcode;
@@ -110,7 +110,7 @@ impl Protocol for Xcode {
     fn pass_on(event: &mut Event, _stage: Stage, reply: &Reply<Answer>) -> Flow {
         let Some(column) = Self.column(event.kind()) else { return Flow::On };
         let Some(answer) = &reply.answer else { return Flow::On };
-        if answer.verdict == Verdict::Deny && column.can.includes(Abilities::DENY) {
+        if answer.verdict == AnswerDecision::Deny && column.can.includes(Abilities::DENY) {
             return Flow::Over;
         }
         if let Some(args) = &answer.args

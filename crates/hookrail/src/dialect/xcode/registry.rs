@@ -7,7 +7,7 @@ use super::entries::Context;
 use super::manifest::{self, Manifest, is_component, is_name};
 use super::places::PluginPlaces;
 use super::settings::PluginSettings;
-use crate::config::{Document, EntryKind, LoadMode, Node, Parsed, Reading, SourceStore, is_absence};
+use crate::config::{Document, EntryKind, LoadMode, Node, Parsed, SourceReader, SourceStore, is_absence};
 use crate::diagnostic::{Code, Diagnostic, Level};
 use crate::hook::{Enablement, Hook, Owner};
 use crate::run::Environment;
@@ -85,14 +85,14 @@ struct Candidate {
 #[must_use]
 pub fn survey(places: &PluginPlaces, environment: &Arc<Environment>) -> Survey {
     let mut store = SourceStore::default();
-    survey_through(places, environment, &mut Reading::new(&mut store, LoadMode::First, true))
+    survey_through(places, environment, &mut SourceReader::new(&mut store, LoadMode::First, true))
 }
 
 /// The same, with everything read through the sources of a load.
 pub(super) fn survey_through(
     places: &PluginPlaces,
     environment: &Arc<Environment>,
-    reading: &mut Reading<'_>,
+    reading: &mut SourceReader<'_>,
 ) -> Survey {
     let mut survey = Survey::default();
     let settings = PluginSettings::read(places, reading, &mut survey.problems);
@@ -109,7 +109,7 @@ pub(super) fn survey_through(
 }
 
 /// The list of installed plugins, in its order.
-fn installed(places: &PluginPlaces, reading: &mut Reading<'_>, found: &mut Vec<Diagnostic>) -> Vec<Candidate> {
+fn installed(places: &PluginPlaces, reading: &mut SourceReader<'_>, found: &mut Vec<Diagnostic>) -> Vec<Candidate> {
     let Some(file) = places.registry() else { return Vec::new() };
     let read = reading.read_document(manifest::place(&file, SourceKind::Plugin), found, |document| {
         let Some(root) = document.root() else { return Parsed::usable(Vec::new(), Vec::new()) };
@@ -122,7 +122,7 @@ fn installed(places: &PluginPlaces, reading: &mut Reading<'_>, found: &mut Vec<D
         let candidates = records.iter().filter_map(of).collect();
         Parsed::usable(candidates, problems)
     });
-    read.any().unwrap_or_default()
+    read.into_value().unwrap_or_default()
 }
 
 fn from_record(
@@ -154,10 +154,10 @@ fn from_record(
 }
 
 /// The folders a project brings, in the order of their names.
-fn in_project(places: &PluginPlaces, reading: &mut Reading<'_>, found: &mut Vec<Diagnostic>) -> Vec<Candidate> {
+fn in_project(places: &PluginPlaces, reading: &mut SourceReader<'_>, found: &mut Vec<Diagnostic>) -> Vec<Candidate> {
     let Some(folder) = places.project_plugins() else { return Vec::new() };
     let is_hidden = |path: &Path| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-    let entries = reading.list(manifest::place(&folder, SourceKind::Project), found).into_iter();
+    let entries = reading.list_folder(manifest::place(&folder, SourceKind::Project), found).into_iter();
     entries
         .filter(|entry| entry.is_folder() || entry.kind == EntryKind::DanglingLink)
         .filter(|entry| !is_hidden(&entry.path))
@@ -175,7 +175,7 @@ fn load(
     settings: &PluginSettings,
     environment: &Arc<Environment>,
     before: &[Plugin],
-    reading: &mut Reading<'_>,
+    reading: &mut SourceReader<'_>,
 ) -> Result<Plugin, Diagnostic> {
     let dir = &candidate.dir;
     let folder = || dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -234,7 +234,7 @@ fn read_hooks(
     manifest: &Manifest,
     data: Option<PathBuf>,
     environment: &Arc<Environment>,
-    reading: &mut Reading<'_>,
+    reading: &mut SourceReader<'_>,
 ) {
     let mut owner = Owner { id: plugin.id.to_string(), dir: plugin.dir.to_path_buf(), data_dir: None };
     owner.data_dir = data;
@@ -268,7 +268,7 @@ fn vanished(candidate: &Candidate) -> Diagnostic {
 /// What a folder holds, for a user who wants to install it.
 pub(super) fn look_at(dir: &Path, environment: &Arc<Environment>) -> Result<Plugin, Diagnostic> {
     let mut store = SourceStore::default();
-    let reading = &mut Reading::new(&mut store, LoadMode::First, true);
+    let reading = &mut SourceReader::new(&mut store, LoadMode::First, true);
     let mut problems = Vec::new();
     let Some(manifest) = manifest::read(dir, SourceKind::Plugin, reading, &mut problems) else {
         return Err(problems.into_iter().next().unwrap_or_else(|| manifest::without_manifest(dir)));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::manifest::place;
 use super::places::PluginPlaces;
 use super::registry::PluginScope;
-use crate::config::{Document, Node, Parsed, Reading, Shape};
+use crate::config::{Document, Node, Parsed, Shape, SourceReader};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hook::Enablement;
 use crate::run::Environment;
@@ -33,7 +33,7 @@ struct Enabled {
 
 impl PluginSettings {
     /// Reads all of them. What is wrong in one takes nothing from the others.
-    pub(super) fn read(places: &PluginPlaces, reading: &mut Reading<'_>, found: &mut Vec<Diagnostic>) -> Self {
+    pub(super) fn read(places: &PluginPlaces, reading: &mut SourceReader<'_>, found: &mut Vec<Diagnostic>) -> Self {
         let mut settings = Self::default();
         if let Some(file) = &places.user_settings {
             settings.enabled.push(enabled(PluginScope::Installed, file, reading, found));
@@ -82,7 +82,7 @@ impl PluginSettings {
     }
 }
 
-fn enabled(from: PluginScope, file: &Path, reading: &mut Reading<'_>, found: &mut Vec<Diagnostic>) -> Enabled {
+fn enabled(from: PluginScope, file: &Path, reading: &mut SourceReader<'_>, found: &mut Vec<Diagnostic>) -> Enabled {
     let mut plugins = BTreeMap::new();
     let kind = if from == PluginScope::Project { SourceKind::Project } else { SourceKind::User };
     if let Some(document) = document(file, kind, reading, found)
@@ -103,7 +103,7 @@ fn enabled(from: PluginScope, file: &Path, reading: &mut Reading<'_>, found: &mu
     Enabled { from, file: file.to_owned(), plugins }
 }
 
-fn blocked(file: &Path, reading: &mut Reading<'_>, found: &mut Vec<Diagnostic>) -> Vec<String> {
+fn blocked(file: &Path, reading: &mut SourceReader<'_>, found: &mut Vec<Diagnostic>) -> Vec<String> {
     let Some(document) = document(file, SourceKind::User, reading, found) else { return Vec::new() };
     let Some(list) = document.root().and_then(|root| root.get("blockedPlugins")) else { return Vec::new() };
     if list.elements().is_none() {
@@ -114,7 +114,7 @@ fn blocked(file: &Path, reading: &mut Reading<'_>, found: &mut Vec<Diagnostic>) 
 
 fn values(
     file: &Path,
-    reading: &mut Reading<'_>,
+    reading: &mut SourceReader<'_>,
     found: &mut Vec<Diagnostic>,
 ) -> BTreeMap<String, Vec<(String, String)>> {
     let Some(document) = document(file, SourceKind::User, reading, found) else { return BTreeMap::new() };
@@ -152,6 +152,11 @@ fn members<'n>(
 }
 
 /// A file of settings; one that is not there says nothing.
-fn document(file: &Path, kind: SourceKind, reading: &mut Reading<'_>, found: &mut Vec<Diagnostic>) -> Option<Document> {
-    reading.read_document(place(file, kind), found, |document| Parsed::usable(document, Vec::new())).any()
+fn document(
+    file: &Path,
+    kind: SourceKind,
+    reading: &mut SourceReader<'_>,
+    found: &mut Vec<Diagnostic>,
+) -> Option<Document> {
+    reading.read_document(place(file, kind), found, |document| Parsed::usable(document, Vec::new())).into_value()
 }

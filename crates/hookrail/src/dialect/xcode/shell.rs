@@ -200,7 +200,7 @@ impl Scan<'_> {
         if self.arithmetic > 0 {
             self.refuse(UnsafeUse::Arithmetic);
         }
-        if let Some(why) = Words::of(&self.words).unsafe_next() {
+        if let Some(why) = Words::new(&self.words).unsafe_next() {
             self.refuse(why);
         }
     }
@@ -215,7 +215,7 @@ impl Scan<'_> {
             self.has_code = true;
             return;
         }
-        let words = Words::of(&all);
+        let words = Words::new(&all);
         self.feeds_an_interpreter |= words.reads_a_program();
         self.has_code |= words.has_code_for_a_shell();
         if std::mem::take(&mut self.command_refers)
@@ -239,7 +239,7 @@ impl Scan<'_> {
             let referred = self.refers;
             // What a word is depends on those before it, so it is asked once for each word.
             if word.is_empty() {
-                is_code = self.words.len() > MOST_WORDS || Words::of(&self.words).next_is_code_for_a_shell();
+                is_code = self.words.len() > MOST_WORDS || Words::new(&self.words).next_is_code_for_a_shell();
                 self.in_code = outer_code || is_code;
             }
             match next {
@@ -283,7 +283,7 @@ impl Scan<'_> {
         // `((…))`, `$((…))`
         let arithmetic = usize::from(self.peek(0) == Some('('));
         // `source <(…)`
-        let code = self.in_code || Words::of(&self.words).is_source();
+        let code = self.in_code || Words::new(&self.words).is_source();
         let outer = std::mem::replace(&mut self.in_code, code);
         self.arithmetic += arithmetic;
         self.deeper(|scan| scan.plain(Until::Parenthesis));

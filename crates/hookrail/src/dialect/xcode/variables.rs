@@ -36,11 +36,12 @@ fn is_known(name: &str) -> bool {
 pub(super) fn launch(hook: &Hook, event: &Event) -> Launch {
     let Action::Shell(command) = &hook.action else { return Launch::default() };
     let environment = hook.environment.as_deref();
-    let mut handed = Handed { hook, event, environment, variables: Vec::new(), folders: Vec::new(), named: Vec::new() };
+    let mut handed =
+        HandedVariables { hook, event, environment, variables: Vec::new(), folders: Vec::new(), named: Vec::new() };
     let mut known_before = HashMap::new();
     let translated = shell::translate(command, &mut |content| {
         if is_known(content) {
-            return handed.over(content).map_or(Meaning::Verbatim, Meaning::Known);
+            return handed.hand_over(content).map_or(Meaning::Verbatim, Meaning::Known);
         }
         once(&mut known_before, content, || meaning(command, content, environment))
     });
@@ -49,7 +50,7 @@ pub(super) fn launch(hook: &Hook, event: &Event) -> Launch {
 }
 
 /// What loading can say about the variables of a command.
-pub(super) struct Findings {
+pub(super) struct VariableFindings {
     /// The names that are not known, each once.
     pub(super) unknown: Vec<String>,
     /// Why a value cannot be handed over safely.
@@ -57,7 +58,7 @@ pub(super) struct Findings {
 }
 
 /// Looks at the variables of a command.
-pub(super) fn look_at(command: &str, environment: Option<&Environment>) -> Findings {
+pub(super) fn look_at(command: &str, environment: Option<&Environment>) -> VariableFindings {
     let mut found: Vec<String> = Vec::new();
     let mut known_before = HashMap::new();
     let translated = shell::translate(command, &mut |content| {
@@ -72,7 +73,7 @@ pub(super) fn look_at(command: &str, environment: Option<&Environment>) -> Findi
             meaning
         })
     });
-    Findings { unknown: found, unsafe_use: translated.unsafe_use }
+    VariableFindings { unknown: found, unsafe_use: translated.unsafe_use }
 }
 
 /// The meaning of a text, worked out the first time it is asked for: a command may repeat it without end.
@@ -108,7 +109,7 @@ fn meaning(command: &str, content: &str, environment: Option<&Environment>) -> M
 }
 
 /// Collects what a command is handed over.
-struct Handed<'h> {
+struct HandedVariables<'h> {
     hook: &'h Hook,
     event: &'h Event,
     environment: Option<&'h Environment>,
@@ -118,9 +119,9 @@ struct Handed<'h> {
     named: Vec<String>,
 }
 
-impl Handed<'_> {
+impl HandedVariables<'_> {
     /// Hands a value over and names the variable that holds it; nothing when there is no such value.
-    fn over(&mut self, known: &str) -> Option<String> {
+    fn hand_over(&mut self, known: &str) -> Option<String> {
         let owner = self.hook.owner.as_ref();
         let (name, value) = match known {
             "pluginDir" => ("HOOKRAIL_PLUGIN_DIR".to_owned(), text(owner?.dir.clone())),

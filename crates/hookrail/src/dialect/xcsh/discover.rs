@@ -1,8 +1,8 @@
-//! Finding module files: which folders are looked into, in which order, and who shadows whom. Nothing is opened.
+//! Finds module files: which folders are searched, in which order, and which file shadows another. No file is opened.
 
 use std::path::{Path, PathBuf};
 
-use crate::config::{EntryKind, Reading, SourceId, without_dots};
+use crate::config::{EntryKind, SourceId, SourceReader, without_dots};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{DialectId, Sources};
 use crate::source::SourceKind;
@@ -14,7 +14,7 @@ pub(super) struct ModuleFile {
     pub(super) kind: SourceKind,
     /// What makes two discovered files the same hook: `type:tool:name`.
     key: Option<String>,
-    /// The file that stands in its place.
+    /// The file that shadows it.
     pub(super) shadowed_by: Option<PathBuf>,
 }
 
@@ -28,7 +28,7 @@ enum Provider {
 /// Every module file, in load order.
 pub(super) fn discover(
     sources: &Sources,
-    reading: &mut Reading<'_>,
+    reading: &mut SourceReader<'_>,
     problems: &mut Vec<Diagnostic>,
 ) -> Vec<ModuleFile> {
     let project = &sources.project;
@@ -51,7 +51,7 @@ pub(super) fn discover(
     for named in &sources.modules {
         let path = resolve_path(named, project, home.as_deref());
         if !found.iter().any(|file| file.path == path && file.shadowed_by.is_none()) {
-            // Naming a project's file is the user's own word for it, so it is not the project's any more.
+            // A project's file that the user names explicitly counts as the user's.
             found.push(ModuleFile { path, kind: SourceKind::Option, key: None, shadowed_by: None });
         } else if let Some(file) = found.iter_mut().find(|file| file.path == path) {
             file.kind = SourceKind::Option;
@@ -60,7 +60,7 @@ pub(super) fn discover(
     found
 }
 
-/// The first file of a key counts. What a project brings never stands in the place of what comes from outside it.
+/// Keeps the first file of each key. A file of a project never shadows one from outside the project.
 fn add_file(found: &mut Vec<ModuleFile>, mut file: ModuleFile) {
     if found.iter().any(|known| known.path == file.path) {
         return;
@@ -78,7 +78,7 @@ fn files_in(
     root: &Path,
     kind: SourceKind,
     provider: Provider,
-    reading: &mut Reading<'_>,
+    reading: &mut SourceReader<'_>,
     problems: &mut Vec<Diagnostic>,
 ) -> Vec<ModuleFile> {
     let mut found = Vec::new();
@@ -109,11 +109,12 @@ fn tool_of(name: &str, provider: Provider) -> &str {
 fn sorted_files(
     folder: &Path,
     kind: SourceKind,
-    reading: &mut Reading<'_>,
+    reading: &mut SourceReader<'_>,
     problems: &mut Vec<Diagnostic>,
 ) -> Vec<PathBuf> {
     let is_hidden = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-    let entries = reading.list(SourceId { path: folder, kind, dialect: Some(DialectId::Xcsh) }, problems).into_iter();
+    let entries =
+        reading.list_folder(SourceId { path: folder, kind, dialect: Some(DialectId::Xcsh) }, problems).into_iter();
     entries.filter(|entry| entry.kind == EntryKind::File && !is_hidden(&entry.path)).map(|entry| entry.path).collect()
 }
 
@@ -125,7 +126,7 @@ pub(super) fn is_module(path: &Path) -> bool {
     ["ts", "mts", "js", "mjs"].contains(&ending.as_str()) && !declares_only
 }
 
-/// The path that the user's word for a module means.
+/// The path that the user's text for a module means.
 pub(crate) fn resolve_path(named: &Path, project: &Path, home: Option<&Path>) -> PathBuf {
     let text = named.to_string_lossy();
     let text = text.replace(is_wide_space, " ");
@@ -141,7 +142,7 @@ pub(crate) fn resolve_path(named: &Path, project: &Path, home: Option<&Path>) ->
     without_dots(&path)
 }
 
-/// Blanks that look like a space in a name that was pasted.
+/// Characters that look like a space in a pasted name.
 fn is_wide_space(character: char) -> bool {
     matches!(character, '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}')
 }

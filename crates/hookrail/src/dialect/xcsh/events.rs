@@ -20,7 +20,7 @@ const NEWS: Column = Column {
 
 /// An event that a module can cancel, or give a result for.
 const CANCEL: Column =
-    Column { can: Abilities::DENY.and(Abilities::RESULT), gates: true, fold: Fold::FirstBlock, ..NEWS };
+    Column { can: Abilities::DENY.union(Abilities::RESULT), gates: true, fold: Fold::FirstBlock, ..NEWS };
 
 columns! {
     SessionStart => NEWS { name: "session_start", fields: [], occurrences: Occurrences::LaunchOnly }

@@ -1,4 +1,4 @@
-//! In which way a process was started, so that it is known whether another event would start it in the same way.
+//! How a process was started, to decide whether another event would start it in the same way.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ fn command_text(action: &Action, line: Option<&Arc<str>>) -> Option<CommandText>
 }
 
 impl LaunchSettings {
-    pub(super) fn of(world: &ProcessWorld, request: &RunRequest) -> Self {
+    pub(super) fn new(world: &ProcessWorld, request: &RunRequest) -> Self {
         Self {
             command: command_text(&request.hook.action, request.command.as_ref()),
             exec: request.hook.exec,
@@ -47,7 +47,7 @@ impl LaunchSettings {
         self.command == hook.action.command() && self.exec.lifetime == hook.exec.lifetime
     }
 
-    /// Whether the request would be started in just this way. This is asked for every event, so it copies no text.
+    /// Whether the request would be started in exactly this way. Every event asks this, so it copies no text.
     pub(super) fn fits(&self, world: &ProcessWorld, request: &RunRequest) -> bool {
         let theirs = inherited(world, request);
         self.command == command_text(&request.hook.action, request.command.as_ref())
@@ -67,7 +67,7 @@ fn variables(request: &RunRequest) -> impl Iterator<Item = &(String, String)> {
     request.event.variables().iter().chain(request.variables.iter())
 }
 
-/// The files that a command names, as they were when they were looked at.
+/// The files that a command names, as they were when they were inspected.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::run) struct FileStamps(Vec<(PathBuf, Option<FileStamp>)>);
 
@@ -77,17 +77,17 @@ impl FileStamps {
         let environment = hook.environment.as_ref().unwrap_or(&world.environment);
         let home = environment.get("HOME").map(Path::new);
         let files = trust::files_named_by(hook, cwd, home);
-        Self(files.into_iter().map(|file| (file.clone(), FileStamp::of(&file))).collect())
+        Self(files.into_iter().map(|file| (file.clone(), FileStamp::read(&file))).collect())
     }
 
     /// Looks at the files that a grant covers.
     pub(in crate::run) fn covered_by(fingerprint: &trust::Fingerprint) -> Self {
         let files = fingerprint.files().iter().flat_map(|file| [&file.path, &file.real]);
-        Self(files.map(|file| (file.clone(), FileStamp::of(file))).collect())
+        Self(files.map(|file| (file.clone(), FileStamp::read(file))).collect())
     }
 
     /// Whether they are still what they were.
     pub(in crate::run) fn is_unchanged(&self) -> bool {
-        self.0.iter().all(|(file, known)| FileStamp::of(file) == *known)
+        self.0.iter().all(|(file, known)| FileStamp::read(file) == *known)
     }
 }
