@@ -4,6 +4,7 @@ mod bridge;
 mod bus;
 mod fire;
 mod host;
+mod journal;
 mod lanes;
 mod many;
 mod mixed;
@@ -13,6 +14,8 @@ mod one;
 mod payload;
 mod plan;
 mod support;
+
+pub(crate) use journal::append;
 
 use crate::Result;
 use crate::harness::Prepared;
@@ -39,6 +42,7 @@ pub(crate) fn all_cases() -> Vec<BenchCase> {
         bus::cases(),
         fire::cases(),
         bridge::cases(),
+        journal::cases(),
         host::cases(),
     ];
     groups.into_iter().flatten().collect()

@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 
 use clap::{Parser, Subcommand};
 
-use super::{BridgeArgs, Cli, Command, EventCommand};
+use super::{BridgeArgs, Cli, Command, FireCommand};
 
 #[derive(Debug, Parser)]
 struct QuickCli {
@@ -18,7 +18,7 @@ struct QuickCli {
 
 #[derive(Debug, Subcommand)]
 enum QuickCommand {
-    Fire(Box<EventCommand>),
+    Fire(Box<FireCommand>),
     Bridge(BridgeArgs),
 }
 
@@ -51,6 +51,7 @@ mod tests {
             "fire BeforeTool --tool write_file --tool-input {} --trust-project --project /p --json",
             "fire --json --payload=- --dialect xcsh --dialect llxprt -- tool_call",
             "fire SessionStart --hook a.ts --extension b.ts --no-plugins --no-hooks --plugin-debug",
+            "fire BeforeTool --journal",
             "fire x --prompt p --session-id s --transcript t --tool-response {}",
             "bridge claude",
             "bridge copilot --event preToolUse --deadline 100 --attended --strict-trust --noisy --alone",

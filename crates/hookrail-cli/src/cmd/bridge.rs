@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use hookrail::plan::SkipReason;
+use hookrail::recorder::{Entry, EntryKind, HostIdentity, LostEntry};
 use hookrail::{Decision, Event, EventKind, FireOptions, HookSystem, Outcome};
 use hookrail_bridge::request::MAX_PAYLOAD;
 use hookrail_bridge::{
@@ -19,8 +20,11 @@ use hookrail_bridge::{
     NoisyEvents, Reading, request, tools,
 };
 
+use hookrail_journal::Journal;
+
 use crate::args::{BridgeArgs, ProjectArgs};
 use crate::errors::{Exit, Failure, Result};
+use crate::journal::{RecordDefault, survive_file_size_limit};
 use crate::project::{Project, home};
 use crate::project_search::find_project;
 
@@ -120,6 +124,15 @@ fn fire_request(args: &BridgeArgs, mut request: AgentRequest) -> Result<Answer> 
         Lateness::DeadlineReached => Answer::silent(),
     };
     answer.stderr = answer.stderr.or(fired.warning);
+    // A server records the event itself, so this process opens the journal only for what the server cannot know.
+    let is_needed = !answer.losses.is_empty() || request.kind() == EventKind::SessionEnd;
+    if is_needed && let Some(journal) = fired.journal.or_else(|| project.journal(RecordDefault::On)) {
+        record_losses(&journal, &project, &request, &answer);
+        if request.kind() == EventKind::SessionEnd {
+            // What cannot be done now is tried again when the next session ends.
+            let _ = journal.maintain();
+        }
+    }
     if request.kind() == EventKind::SessionEnd {
         // If the file cannot be removed, it is forgotten after a week.
         let _ = file.remove();
@@ -127,6 +140,23 @@ fn fire_request(args: &BridgeArgs, mut request: AgentRequest) -> Result<Answer> 
         file.save().map_err(unusable)?;
     }
     Ok(answer)
+}
+
+/// Records what the agent cannot be made to do. The answer does not depend on it.
+fn record_losses(journal: &Journal, project: &Project, request: &AgentRequest, answer: &Answer) {
+    let host = HostIdentity {
+        name: format!("hookrail bridge {}", request.agent),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    for loss in &answer.losses {
+        let (name, instead) = (loss.name(), loss.handling.described());
+        let lost = LostEntry { session: &request.session_id, event: loss.event, loss: &name, instead };
+        let kind = EntryKind::Lost(lost);
+        let entry = Entry { at: SystemTime::now(), host: Some(&host), project: project.root(), kind };
+        if let Err(error) = journal.record_blocking(&entry) {
+            tracing::warn!(target: "hookrail::journal", %error, "a loss was not recorded");
+        }
+    }
 }
 
 /// Keeps a prompt, and gives it to the end of the answer, which most agents send without it.
@@ -179,6 +209,7 @@ struct Fired {
     late: Lateness,
     untrusted: Vec<String>,
     warning: Option<String>,
+    journal: Option<Journal>,
 }
 
 /// What came of one event.
@@ -242,13 +273,17 @@ fn deadline(args: &BridgeArgs) -> Duration {
 
 fn fire_all(args: &BridgeArgs, project: &Project, request: &AgentRequest) -> Result<Fired> {
     let runtime = super::runtime()?;
-    let mut fired = Fired { said: Vec::new(), late: Lateness::InTime, untrusted: Vec::new(), warning: None };
+    let mut fired =
+        Fired { said: Vec::new(), late: Lateness::InTime, untrusted: Vec::new(), warning: None, journal: None };
     let mut alone = None;
     let ended = runtime.block_on(async {
+        survive_file_size_limit();
         let all = async {
             let left = fire_on_server(args, project, request, &mut fired).await?;
             if !left.is_empty() {
-                fire_each(alone.insert(own_system(project)?), left, &mut fired).await;
+                let (system, journal) = own_system(project, request)?;
+                fired.journal = journal;
+                fire_each(alone.insert(system), left, &mut fired).await;
             }
             Ok(())
         };
@@ -310,10 +345,13 @@ async fn fire_on_server<'r>(
     Ok(&request.events)
 }
 
-/// The hook system of this process.
-fn own_system(project: &Project) -> Result<HookSystem> {
-    let builder = project.builder(&project_args(project.root().to_owned()))?.lend_runtime();
-    Ok(tools::all_dialect_names().into_iter().fold(builder, hookrail::Builder::tool).build())
+/// The hook system of this process, with its journal.
+fn own_system(project: &Project, request: &AgentRequest) -> Result<(HookSystem, Option<Journal>)> {
+    let options = project_args(project.root().to_owned());
+    let host = format!("hookrail bridge {}", request.agent);
+    let (builder, journal) = project.recorded_builder(&options, RecordDefault::On, &host)?;
+    let builder = tools::all_dialect_names().into_iter().fold(builder.lend_runtime(), hookrail::Builder::tool);
+    Ok((builder.build(), journal))
 }
 
 async fn fire_each(system: &HookSystem, events: &[Event], fired: &mut Fired) {

@@ -6,10 +6,19 @@ use std::path::Path;
 use hookrail::Builder;
 use hookrail::process::RunLedger;
 use hookrail_bus::{BusOptions, CallerContext, CallerRefusal};
+use hookrail_journal::Journal;
 
 use crate::args::{ProjectArgs, ServeArgs};
-use crate::config::BusSettings;
+use crate::config::{BusSettings, JournalSettings};
+use crate::journal;
 use crate::project::Project;
+
+/// The journal that the events of all projects are recorded in.
+#[derive(Clone, Debug)]
+pub(super) struct ServedJournal {
+    pub(super) journal: Option<Journal>,
+    pub(super) settings: JournalSettings,
+}
 
 /// Returns the settings of the bus. The command line overrides the user's configuration, which overrides the defaults of
 /// the bus.
@@ -18,11 +27,14 @@ pub(super) fn settings(
     args: &ServeArgs,
     configured: BusSettings,
     ledger: Option<RunLedger>,
+    recording: ServedJournal,
 ) -> BusOptions {
     let (own, options) = (project.root().to_owned(), args.project.clone());
-    let ledger_of_callers = ledger.clone();
+    let (ledger_of_callers, recording_of_callers) = (ledger.clone(), recording.clone());
     let describe_caller = move |directory: &Path, caller: &CallerContext| {
         let builder = describe_caller(directory, caller)?;
+        let ServedJournal { journal, settings } = &recording_of_callers;
+        let builder = journal::attach(builder, journal.as_ref(), settings, "hookrail bridge");
         Ok(match &ledger_of_callers {
             Some(ledger) => builder.record_running_hooks(ledger),
             None => builder,
@@ -30,6 +42,7 @@ pub(super) fn settings(
     };
     let describe = move |directory: &Path| {
         let builder = describe(directory, directory == own, &options)?;
+        let builder = journal::attach(builder, recording.journal.as_ref(), &recording.settings, "hookrail serve");
         Ok(match &ledger {
             Some(ledger) => builder.record_running_hooks(ledger),
             None => builder,
