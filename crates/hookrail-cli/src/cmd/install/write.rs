@@ -1,4 +1,5 @@
-//! Reads, replaces and backs up the settings files of agents. An interruption leaves the whole old file or the whole new one.
+//! Reads, replaces and backs up the settings files of agents. An interruption leaves the old file or the new one, never a
+//! part of one.
 
 use std::fs::Permissions;
 use std::io::{self, Write as _};
