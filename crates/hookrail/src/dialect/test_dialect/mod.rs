@@ -97,8 +97,8 @@ impl Protocol for TestDialect {
     }
 
     /// No answer rewrites anything.
-    fn pass_on(_event: &mut Event, _stage: Stage, reply: &Reply<Answer>) -> Flow {
-        if reply.decision == Some(Decision::Deny) { Flow::Over } else { Flow::On }
+    fn apply_answer(_event: &mut Event, _stage: Stage, reply: &Reply<Answer>) -> Flow {
+        if reply.decision == Some(Decision::Deny) { Flow::End } else { Flow::Continue }
     }
 
     fn fold(_context: &FoldContext<'_>, _event: &mut Event, replies: &[Reply<Answer>]) -> Folded {
