@@ -21,7 +21,7 @@ impl ToolNaming {
     fn name_of(self, tool: &str) -> &str {
         match self {
             Self::Agent => tool,
-            Self::Modules => tool::called(tool, DialectId::Xcsh),
+            Self::Modules => tool::name_in_dialect(tool, DialectId::Xcsh),
         }
     }
 }
@@ -160,7 +160,7 @@ fn part(own: &Json, naming: ToolNaming) -> Option<Json> {
     let arguments = call.get("args").cloned().unwrap_or_else(Json::empty_object);
     let arguments = match naming {
         ToolNaming::Agent => arguments,
-        ToolNaming::Modules => tool::arguments_called(&name, DialectId::Xcsh, &arguments),
+        ToolNaming::Modules => tool::arguments_in_dialect(&name, DialectId::Xcsh, &arguments),
     };
     Some(object([
         ("type", Json::string("toolCall")),

@@ -94,7 +94,7 @@ pub enum RequestError {
     /// A tool event without an input that can be read.
     #[error("the input of the tool is not an object")]
     NoToolInput,
-    /// A patch that cannot be taken apart.
+    /// A patch that cannot be parsed.
     #[error("the patch cannot be read: {0}")]
     Patch(#[from] PatchError),
 }
@@ -135,7 +135,7 @@ pub struct AgentRequest {
     pub events: Vec<Event>,
     /// The tool call of a tool event.
     pub call: Option<AgentToolCall>,
-    /// The patch that was taken apart.
+    /// The parsed patch.
     pub patch: Option<(Patch, Vec<Operation>)>,
     /// The tool's result in the agent's own shape.
     pub agent_result: Option<Json>,

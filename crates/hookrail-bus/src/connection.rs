@@ -219,7 +219,7 @@ impl Connection {
             kept: None,
             system_unusable: None,
         }
-        .in_force(self.core.projects.configuration()))
+        .with_configuration(self.core.projects.configuration()))
     }
 
     fn request(

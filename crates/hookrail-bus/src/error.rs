@@ -95,7 +95,7 @@ impl BusError {
     }
 
     /// The error of a server that refuses a request without a reason.
-    pub(crate) fn unnamed() -> Self {
+    pub(crate) fn without_reason() -> Self {
         Self { code: String::new(), message: String::new() }
     }
 

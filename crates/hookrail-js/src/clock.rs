@@ -78,8 +78,8 @@ impl Budget {
         (self.deadline, self.wall) = (None, None);
     }
 
-    /// Does not count time that the host spent, as long as the host's own limit is kept.
-    pub(crate) fn forgive(&mut self, spent: Duration) {
+    /// Extends the turn by time that the host spent. The module is stopped if the host's own limit for the turn is used up.
+    pub(crate) fn exclude_host_time(&mut self, spent: Duration) {
         self.deadline = self.deadline.and_then(|deadline| deadline.checked_add(spent));
         self.host_left = self.host_left.saturating_sub(spent);
         if self.host_left.is_zero() {
@@ -274,13 +274,13 @@ mod tests {
         let mut budget = Budget::new(&limits, Arc::default());
         for _ in 0..3 {
             budget.begin();
-            budget.forgive(Duration::from_secs(2));
+            budget.exclude_host_time(Duration::from_secs(2));
             assert_eq!(budget.waiting_left(), (Duration::from_secs(1), StopReason::Host));
             budget.end();
         }
         budget.begin();
-        budget.forgive(Duration::from_secs(2));
-        budget.forgive(Duration::from_secs(2));
+        budget.exclude_host_time(Duration::from_secs(2));
+        budget.exclude_host_time(Duration::from_secs(2));
         assert_eq!(budget.stopped(), Some(StopReason::Host));
     }
 }

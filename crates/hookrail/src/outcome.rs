@@ -58,7 +58,7 @@ named! {
 pub enum Health {
     /// It answered, or had nothing to say.
     Well,
-    /// It failed. What it decided is then what its failure policy made of that.
+    /// It failed. Its decision then comes from its failure policy.
     Failed,
 }
 
@@ -95,7 +95,7 @@ pub struct HookRun {
     pub exit_code: Option<i32>,
     /// The signal, when one ended it.
     pub signal: Option<i32>,
-    /// What it decided, or what its failure policy made of it.
+    /// What it decided, or, if it failed, the decision of its failure policy.
     pub decision: Option<Decision>,
     /// How long it took.
     pub duration: Duration,
@@ -171,9 +171,9 @@ pub struct Outcome {
     pub event: EventKind,
     /// What the host has to do.
     pub effects: Effects,
-    /// The host's own request with what hooks made of it, if the host gave one with `contents` and hooks changed it.
+    /// The host's own request with the changes of hooks, if the host gave one with `contents` and hooks changed it.
     pub native_request: Option<Json>,
-    /// The host's own response with what hooks made of it, if the host gave one with `candidates` and hooks changed it.
+    /// The host's own response with the changes of hooks, if the host gave one with `candidates` and hooks changed it.
     pub native_response: Option<Json>,
     /// What single dialects add, see [`Outcome::detail`].
     details: Details,

@@ -242,7 +242,7 @@ pub struct RunEntry<'r> {
     pub duration: Duration,
     /// How it ended.
     pub end: EndKind,
-    /// What it decided, or what its failure policy made of it.
+    /// What it decided, or, if it failed, the decision of its failure policy.
     pub decision: Option<Decision>,
 }
 

@@ -159,17 +159,18 @@ impl Tools {
             return LocalizedTool::default();
         };
         event.set("tool_name", Json::string(&names.name));
-        let mut spoken = LocalizedTool { name, input: None, arguments: names.arguments.clone(), aliases: Vec::new() };
+        let mut localized =
+            LocalizedTool { name, input: None, arguments: names.arguments.clone(), aliases: Vec::new() };
         if let Some(input) = event.field("tool_input").cloned()
             && let Some(object) = input.as_object()
         {
             let mut theirs = renamed(&object, &names.arguments);
-            spoken.aliases.extend(names.aliases.iter().filter_map(|names| Alias::spread(names, &mut theirs)));
+            localized.aliases.extend(names.aliases.iter().filter_map(|names| Alias::spread(names, &mut theirs)));
             let theirs = theirs.to_json();
             event.set("tool_input", theirs.clone());
-            spoken.input = Some((input, theirs));
+            localized.input = Some((input, theirs));
         }
-        spoken
+        localized
     }
 }
 
@@ -333,10 +334,10 @@ mod tests {
             ("{}", "{}"),
         ] {
             let mut event = event(host);
-            let spoken = tools().localize_event(DialectId::Xcode, &mut event);
+            let localized = tools().localize_event(DialectId::Xcode, &mut event);
             assert_eq!(input(&event), theirs);
             assert_eq!(event.text("tool_name").unwrap(), "writeFile");
-            spoken.restore_event(&mut event);
+            localized.restore_event(&mut event);
             assert_eq!(event.field("tool_input").unwrap().text(), Json::parse(host).unwrap().text());
             assert_eq!(event.text("tool_name").unwrap(), "write_file");
         }
@@ -350,9 +351,9 @@ mod tests {
             (r#"{"b":1,"c":2,"a":3}"#, r#"{"a":1,"b":2,"c":3}"#),
         ] {
             let mut event = event(r#"{"path":"y"}"#);
-            let spoken = tools().localize_event(DialectId::Xcode, &mut event);
+            let localized = tools().localize_event(DialectId::Xcode, &mut event);
             event.set("tool_input", Json::parse(rewritten).unwrap());
-            spoken.restore_event(&mut event);
+            localized.restore_event(&mut event);
             assert_eq!(input(&event), expected);
         }
     }
@@ -361,9 +362,9 @@ mod tests {
     fn undeclared_names_pass_unchanged() {
         let original = event(r#"{ "path": 1 }"#);
         let mut same = original.clone();
-        let spoken = tools().localize_event(DialectId::Llxprt, &mut same);
+        let localized = tools().localize_event(DialectId::Llxprt, &mut same);
         assert_eq!(input(&same), input(&original));
-        spoken.restore_event(&mut same);
+        localized.restore_event(&mut same);
         assert_eq!(input(&same), input(&original));
         assert_eq!(tools().name_in(DialectId::Xcode, "other"), None);
     }

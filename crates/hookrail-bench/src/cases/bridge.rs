@@ -13,7 +13,7 @@ use super::BenchCase;
 use super::support::installed;
 use crate::Result;
 use crate::floor::BareCommand;
-use crate::harness::{Prepared, Variant};
+use crate::harness::{PreparedCase, Variant};
 use crate::lab::{Lab, Shell};
 
 pub(crate) fn cases() -> Vec<BenchCase> {
@@ -33,8 +33,8 @@ impl Drop for RunningServer {
     }
 }
 
-fn bridge(lab: &Lab) -> Result<Prepared> {
-    let mut case = Prepared::default();
+fn bridge(lab: &Lab) -> Result<PreparedCase> {
+    let mut case = PreparedCase::default();
     let hookrail = installed(lab)?;
     let project = lab.project(&json!([]))?;
     let module = project.join(".xcsh/hooks/replace.ts");

@@ -9,7 +9,7 @@ use super::BenchCase;
 use super::support::{floor, installed};
 use crate::Result;
 use crate::floor::BareCommand;
-use crate::harness::{Prepared, Variant};
+use crate::harness::{PreparedCase, Variant};
 use crate::lab::{Lab, Shell, line, program};
 use crate::peers::script;
 
@@ -21,8 +21,8 @@ pub(crate) fn cases() -> Vec<BenchCase> {
     }]
 }
 
-fn cold(lab: &Lab) -> Result<Prepared> {
-    let mut case = Prepared::default();
+fn cold(lab: &Lab) -> Result<PreparedCase> {
+    let mut case = PreparedCase::default();
     let environment = lab.environment(Shell::Sh);
     case.add(floor(
         lab,

@@ -17,7 +17,7 @@ use super::BenchCase;
 use super::one::SCRIPT;
 use super::support::{blocking, built, floor};
 use crate::Result;
-use crate::harness::{Prepared, Variant, per_piece};
+use crate::harness::{PreparedCase, Variant, nanoseconds_each};
 use crate::lab::{Lab, Shell, event, line, tool_input};
 
 /// The number of records that are verified and searched.
@@ -82,8 +82,8 @@ impl Sample {
     }
 }
 
-fn record(lab: &Lab) -> Result<Prepared> {
-    let mut case = Prepared::default();
+fn record(lab: &Lab) -> Result<PreparedCase> {
+    let mut case = PreparedCase::default();
     case.add(floor(lab, ("floor", "raw spawn of the cheapest child"), 20, &lab.tiny(), &[], Shell::Sh)?);
     let journal = Journal::new(JournalOptions::new(lab.new_path("journal")));
     let sample = Sample::fired(lab, 1500)?;
@@ -93,8 +93,8 @@ fn record(lab: &Lab) -> Result<Prepared> {
     Ok(case)
 }
 
-fn fire(lab: &Lab) -> Result<Prepared> {
-    let mut case = Prepared::default();
+fn fire(lab: &Lab) -> Result<PreparedCase> {
+    let mut case = PreparedCase::default();
     let input = tool_input(1500)?;
     let plain = lab.builder(vec![line(SCRIPT)])?.build();
     let journal = Journal::new(JournalOptions::new(lab.new_path("journal")));
@@ -163,8 +163,8 @@ fn small_record(journal: &Journal, text: &str) -> Result<()> {
     Ok(())
 }
 
-fn writers(lab: &Lab) -> Result<Prepared> {
-    let mut case = Prepared::default();
+fn writers(lab: &Lab) -> Result<PreparedCase> {
+    let mut case = PreparedCase::default();
     let folder = lab.new_path("journal");
     let probe = Journal::new(JournalOptions::new(&folder));
     small_record(&probe, &"x".repeat(1400))?;
@@ -180,7 +180,7 @@ fn writers(lab: &Lab) -> Result<Prepared> {
         }
         let took = began.elapsed();
         std::fs::remove_file(&plain)?;
-        Ok(per_piece(took, all))
+        Ok(nanoseconds_each(took, all))
     }));
     let mut processes = (0..WRITERS).map(|_| WriterProcess::start(&folder)).collect::<Result<Vec<_>>>()?;
     case.add(Variant::new("hookrail", "four processes that append to one journal", move || {
@@ -196,7 +196,7 @@ fn writers(lab: &Lab) -> Result<Prepared> {
         for segment in segments(&folder)? {
             std::fs::remove_file(segment)?;
         }
-        Ok(per_piece(took, all))
+        Ok(nanoseconds_each(took, all))
     }));
     Ok(case)
 }
@@ -213,8 +213,8 @@ fn first_segment(folder: &Path) -> Result<PathBuf> {
     segments(folder)?.into_iter().next().ok_or_else(|| "there is no segment".into())
 }
 
-fn read(lab: &Lab) -> Result<Prepared> {
-    let mut case = Prepared::default();
+fn read(lab: &Lab) -> Result<PreparedCase> {
+    let mut case = PreparedCase::default();
     let state = lab.new_path("state");
     let folder = state.join("hookrail/journal");
     // One segment, which is not compressed while it is written, so that all variants read the same bytes.

@@ -18,14 +18,14 @@ mod support;
 pub(crate) use journal::append;
 
 use crate::Result;
-use crate::harness::Prepared;
+use crate::harness::PreparedCase;
 use crate::lab::Lab;
 
 /// One case of the benchmark.
 pub(crate) struct BenchCase {
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
-    pub(crate) prepare: fn(&Lab) -> Result<Prepared>,
+    pub(crate) prepare: fn(&Lab) -> Result<PreparedCase>,
 }
 
 /// Every case, in the order in which they are measured.

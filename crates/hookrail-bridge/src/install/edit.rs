@@ -46,8 +46,8 @@ pub struct Insertion {
     pub replaced: String,
 }
 
-/// Makes the entries stand in a file. `recorded` is what earlier calls changed in it; the result has the text and the whole
-/// record of what differs from the file as it was before the first call.
+/// Adds entries to the text of a file, or updates them. `recorded` holds the changes of earlier calls. Returns the new text and
+/// all changes since before the first call.
 ///
 /// An entry that calls the bridge for the same agent and event is changed where it stands, because Codex CLI trusts a hook
 /// by its position. Any other entry is added at the end of its list. Doing it twice changes nothing.
@@ -69,7 +69,7 @@ pub fn insert_entries(
     }
     check_syntax(&current, syntax)?;
     if !has_bridge_call(&current)? && !text.trim().is_empty() {
-        // The entries were taken out by hand: what is left belongs to the user.
+        // The user removed the entries by hand, so the recorded changes do not describe the file any more.
         insertions.clear();
     }
     for entry in entries {
@@ -86,7 +86,7 @@ pub fn insert_entries(
             }
         }
     }
-    // What was written has to be readable for the agent too.
+    // The agent must be able to read the result too.
     check_syntax(&current, syntax)?;
     Ok((current, insertions))
 }
@@ -123,6 +123,8 @@ pub fn take_back(text: &str, insertions: &[Insertion]) -> Option<String> {
 ///
 /// The file cannot be read. Nothing is changed then.
 pub fn remove_entries(text: &str, insertions: &[Insertion]) -> Result<String, EditError> {
+    // Taking an insertion back can leave a trailing comma if the user added a member before it. Claude Code does not read
+    // such a file, so a text that was strict JSON must stay strict JSON.
     let is_strict = |text: &str| check_syntax(text, SettingsSyntax::StrictJson).is_ok();
     let is_readable = |text: &str| root(text).is_ok();
     if let Some(before) = take_back(text, insertions)
@@ -256,7 +258,7 @@ fn commands_of<'v>(entry: &'v ast::Value<'_>) -> Vec<&'v str> {
     }
 }
 
-/// How many hooks an entry has: a group that also has hooks of others is left alone.
+/// Returns how many hooks an entry has. Callers leave a group alone that also has hooks of others.
 fn hooks_in(entry: &ast::Value<'_>) -> usize {
     let ast::Value::Object(entry) = entry else { return 0 };
     match member(entry, "hooks") {
@@ -278,7 +280,7 @@ fn has_bridge_call(text: &str) -> Result<bool, EditError> {
     }))
 }
 
-/// The agent in a command that calls the bridge.
+/// Returns the agent's name in a command that calls the bridge.
 fn agent_word(command: &str) -> Option<&str> {
     bridge_program(command)?;
     command.rsplit_once(" bridge ")?.1.split_whitespace().next()
@@ -297,7 +299,8 @@ fn append_member(object: &ast::Object<'_>, name: &str, value: &str, unit: &str, 
     append(last, object.range.start + 1, &format!("{}: {value}", quoted(name)), unit, depth)
 }
 
-/// Inserts behind the last item of a list or an object, or as its only one.
+/// Inserts an item after the last one of a list or an object, or as its only one. `open` is the offset after the opening
+/// bracket, and `unit` is one level of indentation.
 fn append(last: Option<usize>, open: usize, item: &str, unit: &str, depth: usize) -> Insertion {
     let inner = unit.repeat(depth + 1);
     let (offset, text) = match last {
@@ -307,7 +310,7 @@ fn append(last: Option<usize>, open: usize, item: &str, unit: &str, depth: usize
     Insertion { offset, text, replaced: String::new() }
 }
 
-/// The indentation that the file uses.
+/// Returns one level of the indentation that the file uses; two blanks if that is not known.
 fn indentation(text: &str, root: &ast::Object<'_>) -> String {
     let first = root.properties.first().map(|property| property.range.start);
     let line = first.and_then(|at| text.get(..at)).and_then(|before| before.rsplit('\n').next());
@@ -317,6 +320,7 @@ fn indentation(text: &str, root: &ast::Object<'_>) -> String {
     }
 }
 
+/// Formats a value with the file's indentation. `to_string_pretty` uses two blanks for each level.
 fn indented(value: &Value, unit: &str, depth: usize) -> String {
     let text = serde_json::to_string_pretty(value).unwrap_or_default();
     let mut lines = text.lines().map(|line| {

@@ -25,7 +25,7 @@ pub struct Firing {
     original: Event,
     event: Event,
     /// The host's names for the tool and its arguments, while the event has those of a dialect.
-    spoken: Option<LocalizedTool>,
+    localized: Option<LocalizedTool>,
     /// The tool's input before the current part.
     before_part: Option<Json>,
     /// The event after all parts. A second look at the final input must leave it unchanged.
@@ -100,7 +100,7 @@ impl Firing {
             original: event.clone(),
             settled: event.clone(),
             event,
-            spoken: None,
+            localized: None,
             before_part: None,
             parts,
             phase: Phase::Part(0),
@@ -150,9 +150,9 @@ impl Firing {
                 self.after_last_part();
                 continue;
             };
-            if self.spoken.is_none() {
+            if self.localized.is_none() {
                 self.before_part = self.event.field(TOOL_INPUT).cloned();
-                self.spoken = Some(self.snapshot.tools.localize_event(*dialect, &mut self.event));
+                self.localized = Some(self.snapshot.tools.localize_event(*dialect, &mut self.event));
             }
             let requests = part.next(&mut self.event);
             if requests.is_empty() {
@@ -179,7 +179,7 @@ impl Firing {
             self.outcome.effects.entries.extend(returned.entries.iter().cloned());
         }
         if let Some((_, part)) = self.phase.part().and_then(|at| self.parts.get_mut(at)) {
-            part.ended(run, end, &mut self.event, self.spoken.as_ref());
+            part.ended(run, end, &mut self.event, self.localized.as_ref());
         }
     }
 
@@ -202,8 +202,8 @@ impl Firing {
         let Some((dialect, part)) = self.parts.get_mut(at) else { return };
         let dialect = *dialect;
         let end = part.finish(&mut self.event, &self.snapshot.policy);
-        if let Some(spoken) = self.spoken.take() {
-            spoken.restore_event(&mut self.event);
+        if let Some(localized) = self.localized.take() {
+            localized.restore_event(&mut self.event);
         }
         if let Phase::SecondLook(_) = self.phase {
             self.take_second_look(dialect, end);
@@ -230,7 +230,7 @@ impl Firing {
         if kind.spec().is_gating() && self.plan.hooks().any(|(_, planned)| planned.guards(kind)) {
             let effects = Effects::deny(message);
             for dialect in DialectId::ORDER {
-                dialect.contract().refused(&mut self.outcome, &effects);
+                dialect.contract().record_refusal(&mut self.outcome, &effects);
             }
             self.outcome.effects.absorb(effects);
             self.end_early(from, "the tool input has a key twice");
@@ -278,9 +278,9 @@ impl Firing {
         }
         let tools = &self.snapshot.tools;
         for (dialect, part) in &self.parts {
-            let spoken = tools.localize_event(*dialect, &mut self.event);
+            let localized = tools.localize_event(*dialect, &mut self.event);
             part.reapply_floor(&mut self.event);
-            spoken.restore_event(&mut self.event);
+            localized.restore_event(&mut self.event);
         }
         let mut again = Vec::new();
         for (at, (dialect, part)) in self.parts.iter().enumerate() {
@@ -310,7 +310,7 @@ impl Firing {
         let can_demand = self.event.kind().spec().rewritable.is_some();
         let demands_change = can_demand && !is_same(self.event.field(field), self.settled.field(field));
         self.event = self.settled.clone();
-        let said = std::mem::take(&mut end.folded);
+        let folded = std::mem::take(&mut end.folded);
         // Destructured: whether a new effect restricts has to be decided here.
         let Effects {
             decision,
@@ -329,7 +329,7 @@ impl Firing {
             llm_response: _,
             tool_config: _,
             result: _,
-        } = said.effects;
+        } = folded.effects;
         let mut effects = Effects { decision, reason, stop, suppress_output, ..Effects::default() };
         if demands_change && let Some(run) = end.runs.first() {
             let message =
@@ -338,8 +338,8 @@ impl Firing {
             end.diagnostics.push(Diagnostic::new(Code::RewriteAfterGuard, message.clone()).at(location));
             effects = Effects { decision: Some(Decision::Deny), reason: Some(message), ..effects };
         }
-        end.diagnostics.extend(said.diagnostics);
-        if let Some(second) = said.detail {
+        end.diagnostics.extend(folded.diagnostics);
+        if let Some(second) = folded.detail {
             second.amend(&mut self.outcome, &effects);
         }
         end.folded.effects = effects;

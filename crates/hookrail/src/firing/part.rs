@@ -200,7 +200,7 @@ impl<D: Protocol> Part<D> {
         let number = self.first_run + at;
         slot.run = Some(HookRun { number, judged, rewrites, ..run_record(&reply, end) });
         if self.stage == Stage::Chain {
-            let wants_an_end = D::pass_on(event, self.stage, &reply) == Flow::Over;
+            let wants_an_end = D::apply_answer(event, self.stage, &reply) == Flow::End;
             // A deny that cannot block the event does not end the chain.
             if wants_an_end && event.kind().spec().gated_by(reply.hook.dialect) {
                 let ended_by: Arc<str> = Arc::from(format!("hook `{}` ended the chain", reply.hook));
@@ -228,7 +228,7 @@ impl<D: Protocol> Part<D> {
         let reply = self.chain.iter().find(|reply| Arc::ptr_eq(&reply.hook, &slot.planned.hook));
         let mut after = judged.clone();
         if let Some(reply) = reply.or(self.replies.get(at).and_then(Option::as_ref)) {
-            D::pass_on(&mut after, self.stage, reply);
+            D::apply_answer(&mut after, self.stage, reply);
         }
         Some(Accepted { judged: value(judged, field), after: value(&after, field) })
     }
@@ -321,7 +321,7 @@ impl<D: Protocol> AnyPart for Part<D> {
                 && value(event, field) != after
                 && let Some(reply) = self.chain.iter().find(|reply| Arc::ptr_eq(&reply.hook, &slot.planned.hook))
             {
-                D::pass_on(event, self.stage, reply);
+                D::apply_answer(event, self.stage, reply);
             }
         }
     }
@@ -338,7 +338,7 @@ impl<D: Protocol> AnyPart for Part<D> {
             |at: usize, slot: &Slot| self.accepted(at, slot, field).is_some_and(|accepted| now != accepted.after);
         // The system layer judges the final input, whichever hook changed it; other guards judge the changes of less
         // authoritative hooks.
-        let talked_past = |at: usize, slot: &Slot| {
+        let must_judge_again = |at: usize, slot: &Slot| {
             let least = [later, self.least_changing_after(at)].into_iter().flatten().min();
             let guard = slot.planned.authority;
             guard == Authority::System || least.is_some_and(|least| least < guard)
@@ -346,7 +346,7 @@ impl<D: Protocol> AnyPart for Part<D> {
         self.slots
             .iter()
             .enumerate()
-            .filter(|(at, slot)| talked_past(*at, slot) && changed(*at, slot))
+            .filter(|(at, slot)| must_judge_again(*at, slot) && changed(*at, slot))
             .map(|(_, slot)| slot.planned.clone())
             .collect()
     }

@@ -209,7 +209,7 @@ pub(super) fn without_duplicates(
     for hook in matching {
         // A hook that has changed since it was granted fails under its own policy, so it is neither replaced by a
         // duplicate nor replaces one.
-        let work = hook.dialect.contract().same_work(hook).filter(|_| hook.trust.allows());
+        let work = hook.dialect.contract().work_key(hook).filter(|_| hook.trust.allows());
         let first = work.as_ref().and_then(|work| seen.get(work)).and_then(|at| kept.get_mut(*at));
         if let Some(first) = first {
             first.timeout = first.timeout.max(hook.timeout);

@@ -24,7 +24,7 @@ use crate::log::log;
 use crate::native::ClosureThreads;
 use crate::recorder::{HostIdentity, OnRecordFailure, Recorder};
 use crate::run::{
-    Capabilities, EngineLimits, Environment, ModuleGround, ModuleRunner, OutputLimits, ProcessPool, ProcessWorld,
+    Capabilities, EngineLimits, Environment, ModuleEnvironment, ModuleRunner, OutputLimits, ProcessPool, ProcessWorld,
     RunLedger, RunLimits, Sandboxes, environment_for_hooks, protected_places,
 };
 use crate::sandbox::SandboxProfile;
@@ -302,7 +302,7 @@ impl Builder {
         });
         let parts = EngineParts {
             world: ProcessWorld {
-                module_ground: ModuleGround::new(&environment),
+                module_environment: ModuleEnvironment::new(&environment),
                 environment,
                 depth,
                 project: self.project.clone(),
@@ -415,7 +415,7 @@ impl Settings {
         let protected =
             protected_places(named.chain(sources.named_folders()), &self.described.project, home.as_deref());
         let environment = redacted.unwrap_or(&self.parts.world.environment);
-        self.parts.world.module_ground.replace(Arc::clone(environment), protected);
+        self.parts.world.module_environment.replace(Arc::clone(environment), protected);
     }
 
     /// Refuses to load modules while hooks are off, even to learn what they register.

@@ -508,7 +508,7 @@ impl HookSystem {
             let mut outcome = Outcome::too_deep(kind, depth);
             let effects = outcome.effects.clone();
             for dialect in DialectId::ORDER {
-                dialect.contract().refused(&mut outcome, &effects);
+                dialect.contract().record_refusal(&mut outcome, &effects);
             }
             return ControlFlow::Break(outcome);
         }

@@ -216,7 +216,7 @@ fn apply_failure(policy: OnRecordFailure, error: &RecordError, outcome: &mut Out
         OnRecordFailure::Block => {
             let effects = Effects::deny(message);
             for dialect in DialectId::ORDER {
-                dialect.contract().refused(outcome, &effects);
+                dialect.contract().record_refusal(outcome, &effects);
             }
             outcome.withdraw_rewrites();
             outcome.effects.absorb(effects);

@@ -60,11 +60,11 @@ impl Protocol for Native {
         }
     }
 
-    fn pass_on(event: &mut Event, _stage: Stage, reply: &Reply<Effects>) -> Flow {
+    fn apply_answer(event: &mut Event, _stage: Stage, reply: &Reply<Effects>) -> Flow {
         if let Some(effects) = &reply.answer {
             apply(event, effects);
         }
-        if reply.decision == Some(Decision::Deny) { Flow::Over } else { Flow::On }
+        if reply.decision == Some(Decision::Deny) { Flow::End } else { Flow::Continue }
     }
 
     fn fold(_context: &FoldContext<'_>, _event: &mut Event, replies: &[Reply<Effects>]) -> Folded {

@@ -100,8 +100,8 @@ impl Protocol for TestDialect {
     fn settle_tool_input(_answer: &mut Answer, _settle: &dyn Fn(&Json) -> Option<Json>) {}
 
     /// No answer rewrites anything.
-    fn pass_on(_event: &mut Event, _stage: Stage, reply: &Reply<Answer>) -> Flow {
-        if reply.decision == Some(Decision::Deny) { Flow::Over } else { Flow::On }
+    fn apply_answer(_event: &mut Event, _stage: Stage, reply: &Reply<Answer>) -> Flow {
+        if reply.decision == Some(Decision::Deny) { Flow::End } else { Flow::Continue }
     }
 
     fn fold(_context: &FoldContext<'_>, _event: &mut Event, replies: &[Reply<Answer>]) -> Folded {

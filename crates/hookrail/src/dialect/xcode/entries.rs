@@ -1,5 +1,5 @@
-//! The hooks of one plugin as they are written: a map from events to entries. One bad entry never takes its
-//! neighbours down, and a bad entry that asked to block on failure stays as a guard that cannot be used.
+//! Reads the hooks of one plugin: a map from events to entries. An invalid entry does not affect the others. An invalid
+//! entry whose `failurePolicy` is `block` becomes a guard that cannot be used.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -31,10 +31,10 @@ const KEYS: [&str; 11] = [
 ];
 const COMMANDS: [&str; 4] = ["command", "commandWindows", "commandDarwin", "commandLinux"];
 
-/// The longest a hook may take, in milliseconds.
-const CEILING_MS: f64 = 30_000.0;
+/// The highest allowed timeout, in milliseconds.
+const MAX_TIMEOUT_MS: f64 = 30_000.0;
 
-/// The longest argument that a program can be started with.
+/// The highest allowed length of a command, in bytes. Linux starts no program with a longer argument.
 const LONGEST_COMMAND: usize = 128 * 1024;
 
 /// What the hooks of a plugin share.
@@ -60,7 +60,7 @@ pub(super) fn read_file(context: &Context<'_>, document: &Document) -> (Vec<Hook
     if root.members().is_none() {
         return (Vec::new(), vec![document.mismatch(Code::FileShape, root, "a file of hooks must be an object")]);
     }
-    // No event has that name, so this can only be the outer key of the other format.
+    // No event is named `hooks`, so this can only be the outer key of Claude Code's format.
     let Some((key, inner)) = root.member("hooks").filter(|(_, inner)| inner.members().is_some()) else {
         return read(context, document, root);
     };
@@ -73,8 +73,8 @@ pub(super) fn read_file(context: &Context<'_>, document: &Document) -> (Vec<Hook
     (hooks, found)
 }
 
-/// The commands of a group in the format of Claude Code that holds nothing but calls of `hookrail bridge`. Such a group is
-/// meant for Claude Code, so it is not a mistake that it stands here.
+/// Returns the commands of a group in the format of Claude Code if all of them call `hookrail bridge`. Such a group is meant
+/// for Claude Code, so it is not reported. The engine skips its hooks, because the bridge would fire every event again.
 fn bridge_calls(group: &[Node]) -> Option<Vec<&str>> {
     fn call(hook: &Node) -> Option<&str> {
         hook.get("command")?.text().filter(|command| bridge_program(command).is_some())
@@ -164,7 +164,7 @@ impl Reader<'_> {
         self.hooks.push(hook);
     }
 
-    /// A hook of the plugin with nothing but its command.
+    /// Makes a hook of the plugin that has only its command.
     fn new_hook(&self, event: EventKind, command: &str, action: Action, node: &Node) -> Hook {
         let label = format!("{}: {command}", self.context.owner.id);
         let origin = Origin { kind: self.context.kind, location: self.document.location(&node.span) };
@@ -189,7 +189,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The command for this system. Those of all systems must be valid, so that a mistake shows everywhere.
+    /// Returns the command for this operating system. The commands for the others are checked too, so that a plugin's author
+    /// sees a mistake on every system.
     fn command(&mut self, node: &Node) -> Result<String, String> {
         let mut problem = None;
         for key in COMMANDS {
@@ -230,10 +231,10 @@ impl Reader<'_> {
             _ => None,
         };
         match given.filter(|ms| ms.is_finite() && *ms > 0.0 && ms.fract() == 0.0) {
-            Some(ms) if ms > CEILING_MS => {
-                let message = format!("`timeout` is over the ceiling of {CEILING_MS} ms and was cut to that");
+            Some(ms) if ms > MAX_TIMEOUT_MS => {
+                let message = format!("`timeout` is over the ceiling of {MAX_TIMEOUT_MS} ms and was cut to that");
                 self.report(Code::TimeoutClamped, &value.span, message);
-                Ok(Some(Duration::from_secs_f64(CEILING_MS / 1000.0)))
+                Ok(Some(Duration::from_secs_f64(MAX_TIMEOUT_MS / 1000.0)))
             }
             Some(ms) => Ok(Some(Duration::from_secs_f64(ms / 1000.0))),
             None => {
@@ -283,7 +284,7 @@ impl Reader<'_> {
             .filter_map(|key| node.get(key))
             .find(|value| value.text() == Some(command))
             .map_or(&node.span, |value| &value.span);
-        let findings = variables::look_at(command, hook.environment.as_deref());
+        let findings = variables::check_variables(command, hook.environment.as_deref());
         for name in findings.unknown {
             let message = format!("`${{{name}}}` is not a variable; the command will see it as it is written");
             let finding = self.document.finding(Code::VariableUnknown, span, message);
@@ -301,7 +302,7 @@ impl Reader<'_> {
     }
 }
 
-/// Reads a pattern as this dialect does.
+/// Compiles a pattern in the language of this dialect.
 pub(crate) fn compile_matcher(pattern: &str) -> CompiledMatcher {
     Matcher::compile(pattern, Language::Regex, MatchScope::Anywhere, OnInvalid::MatchAll)
 }

@@ -87,8 +87,8 @@ impl Protocol for Xcsh {
     /// No answer rewrites a tool input.
     fn settle_tool_input(_answer: &mut ModuleAnswer, _settle: &dyn Fn(&Json) -> Option<Json>) {}
 
-    fn pass_on(event: &mut Event, _stage: Stage, reply: &Reply<ModuleAnswer>) -> Flow {
-        fold::pass_on(event, reply)
+    fn apply_answer(event: &mut Event, _stage: Stage, reply: &Reply<ModuleAnswer>) -> Flow {
+        fold::apply_answer(event, reply)
     }
 
     fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Reply<ModuleAnswer>]) -> Folded {
