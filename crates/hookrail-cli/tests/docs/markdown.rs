@@ -35,6 +35,7 @@ pub(super) const DOCUMENTS: [&str; 26] = [
     "how-to/faster-hooks.md",
     "how-to/keep-secrets.md",
     "how-to/sandbox-hooks.md",
+    "how-to/try-a-hook.md",
     "reference/answers.md",
     "reference/event-samples.md",
     "reference/settings.md",

@@ -15,6 +15,7 @@ use super::drive::EngineParts;
 use super::engine::EngineRuntime;
 use super::notify::Sender;
 use super::recording::{Recording, TRACE};
+use super::shadow::ShadowParts;
 use crate::breadcrumb::DebugLog;
 use crate::config::{KeptReason, KeptSource, LoadMode, SourceId, is_absence, kept_finding};
 use crate::diagnostic::{Code, Diagnostic};
@@ -315,6 +316,7 @@ impl Builder {
             debug_log,
             pool: ProcessPool::default(),
             closures: ClosureThreads::default(),
+            shadow: ShadowParts::default(),
             session_starts: SessionStarts::default(),
             recording,
         };

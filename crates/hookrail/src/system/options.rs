@@ -54,8 +54,8 @@ impl FireOptions {
         self
     }
 
-    /// Waits for every hook, also for those that a host does not have to wait for, and reports every hook that is
-    /// configured and does not run, also if no hook takes part in the event.
+    /// Waits for every hook, also for those that a host does not have to wait for and those that are not enforced, and
+    /// reports every hook that is configured and does not run, also if no hook takes part in the event.
     #[must_use]
     pub fn wait_for_all(mut self) -> Self {
         self.detached = Detached::Awaited;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::fingerprint::{Definition, Digest, Fingerprint, NamedFile};
-use crate::hook::{Action, Hook, OnFailure, Trust};
+use crate::hook::{Action, Enforcement, Hook, OnFailure, Trust};
 use crate::run::capabilities::Capabilities;
 
 /// What was granted for one project.
@@ -175,6 +175,10 @@ impl Grants {
 /// What a failure of the hook shall do when it has changed. Which events a module handles is known only when it runs, so
 /// one that mentions the event in any of its files is taken for a guard.
 fn policy_to_grant(hook: &Hook, fingerprint: &Fingerprint) -> OnFailure {
+    // A hook without an effect has none when it has changed.
+    if hook.enforcement == Enforcement::Shadow {
+        return OnFailure::Allow;
+    }
     if fingerprint.is_module_mentioning(GUARDS_TOOL_CALLS) { OnFailure::Block } else { hook.on_failure }
 }
 
