@@ -50,7 +50,8 @@ impl Cli {
             return true;
         }
         match &self.command {
-            Command::Fire(args) | Command::Explain(args) => args.event.plugin_debug,
+            Command::Fire(args) => args.event.plugin_debug,
+            Command::Explain(args) => args.event.event.plugin_debug,
             Command::Agent(args) => args.plugin_debug,
             _ => false,
         }
@@ -86,7 +87,7 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Show which hooks would run for an event and why others are skipped, without running anything
     #[command(after_help = examples::EXPLAIN)]
-    Explain(EventCommand),
+    Explain(ExplainArgs),
     /// Show, grant and revoke trust in the hooks of a project
     #[command(after_help = examples::TRUST)]
     Trust(TrustArgs),
@@ -177,6 +178,15 @@ pub(crate) struct EventCommand {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// Also show what this agent cannot honour of what the hooks can ask for; events and tools may have the agent's names
+    #[arg(long, value_name = "AGENT", value_parser = bridge::agent_parser())]
+    pub(crate) agent: Option<hookrail_bridge::Agent>,
+    #[command(flatten)]
+    pub(crate) event: EventCommand,
+}
+
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Event")]
 pub(crate) struct EventArgs {
     /// The event's name in any dialect (BeforeTool, PreToolUse, tool_call) or the neutral one (before-tool)

@@ -14,6 +14,12 @@ pub(crate) fn text(text: &str) -> Result<()> {
     ignore_closed_pipe(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
 }
 
+/// Writes warnings to standard error, after the result has been written.
+pub(crate) fn warnings(text: &str) {
+    // A closed standard error leaves no place where this could be reported.
+    let _ = anstream::stderr().lock().write_all(text.as_bytes());
+}
+
 /// Writes a document: indented on a terminal, otherwise one line.
 pub(crate) fn json(document: &Json) -> Result<()> {
     let mut text = if io::stdout().is_terminal() { indented(document.text()) } else { document.text().to_owned() };

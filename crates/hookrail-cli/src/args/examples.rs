@@ -42,7 +42,8 @@ EXAMPLES:
 pub(super) const EXPLAIN: &str = "\
 EXAMPLES:
   hookrail explain BeforeTool --tool write_file
-  hookrail explain session-start --payload '{\"source\":\"resume\"}' --json";
+  hookrail explain session-start --payload '{\"source\":\"resume\"}' --json
+  hookrail explain before-tool --tool write_file --agent codex";
 
 pub(super) const TRUST: &str = "\
 EXAMPLES:

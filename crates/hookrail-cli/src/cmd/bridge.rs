@@ -13,8 +13,8 @@ use hookrail::plan::SkipReason;
 use hookrail::{Decision, Event, EventKind, FireOptions, HookSystem, Outcome};
 use hookrail_bridge::request::MAX_PAYLOAD;
 use hookrail_bridge::{
-    AgentRequest, AllowPolicy, Answer, AnswerOptions, Attendance, BridgeSession, EventResult, Incoming, NoisyEvents,
-    Reading, request, tools,
+    Agent, AgentRequest, AllowPolicy, Answer, AnswerOptions, Attendance, BridgeSession, EventResult, Incoming,
+    NoisyEvents, Reading, request, tools,
 };
 
 use crate::args::{BridgeArgs, ProjectArgs};
@@ -42,11 +42,23 @@ pub(crate) fn run(args: &BridgeArgs) -> Result<Exit> {
         Err(refused) => Answer::refusal(&refused),
         Ok(Reading::Pass(pass)) => {
             tracing::debug!(target: "hookrail::bridge", ?pass, "nothing is fired");
-            Answer::silent()
+            Answer::passed(args.agent, &pass)
         }
         Ok(Reading::Fire(request)) => answer_request(args, *request),
     };
     give(&answer)
+}
+
+/// Whether a command line that cannot be read is a call of the bridge for an event that has to be denied then. The end of an
+/// answer is not: to deny it would keep the agent going.
+pub(crate) fn must_deny(given: &[String]) -> bool {
+    if given.get(1).is_none_or(|command| command != "bridge") {
+        return false;
+    }
+    let agent = given.get(2).and_then(|name| Agent::from_name(name));
+    let event = given.iter().position(|word| word == "--event").and_then(|at| given.get(at + 1));
+    let known = agent.zip(event).and_then(|(agent, event)| agent.find_event(event));
+    known.is_none_or(|event| event.kind.spec().is_gating() && event.kind != EventKind::AgentEnd)
 }
 
 /// Answers a request. A failure of the bridge itself denies a gating event and is reported for any other.

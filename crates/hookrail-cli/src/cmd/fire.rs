@@ -49,7 +49,8 @@ pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
             output::text(&format!("{report}{}", configuration.unwrap_or_default()))
         };
         // The shutdown comes before a printing error is returned: processes that must end are waited for in any case.
-        system.shutdown().await;
+        let findings = system.shutdown().await;
+        output::warnings(&render::diagnostic::all(&findings, &project.places));
         printed?;
         Ok(signal.map_or_else(|| exit_of(&outcome), Exit::Signalled))
     });

@@ -2,13 +2,13 @@
 //! to the engine's JSON documents.
 
 mod agent;
-mod bridge;
+pub(crate) mod bridge;
 mod check;
 mod completions;
 mod demo;
 pub(crate) mod docs;
 mod doctor;
-mod explain;
+pub(crate) mod explain;
 mod fire;
 mod init;
 mod install;
