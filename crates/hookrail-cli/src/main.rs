@@ -10,6 +10,7 @@ mod cmd;
 mod config;
 mod errors;
 mod interrupt;
+mod journal;
 mod logging;
 mod output;
 mod payload_shape;
