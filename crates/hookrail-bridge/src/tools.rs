@@ -191,6 +191,12 @@ fn renamed(members: &JsonObject, new_name: impl Fn(&str) -> Option<&'static str>
     renamed.collect::<JsonObject>().to_json()
 }
 
+/// The names that all tools of the table have in the dialects, for an engine that is asked about any of them.
+#[must_use]
+pub fn all_dialect_names() -> Vec<ToolNames> {
+    TOOLS.iter().map(|tool| dialect_names(tool.name)).collect()
+}
+
 /// The names of a neutral tool in the dialects, for the engine. A tool that is not in the table has none of its own.
 #[must_use]
 pub fn dialect_names(name: &str) -> ToolNames {

@@ -180,6 +180,7 @@ impl Driver {
         match detached {
             Detached::LeftAlone => Box::pin(self.run_with_shadows_apart(firing, context, timing)).await,
             Detached::Awaited => Box::pin(self.run_with_shadows(firing, context, timing)).await,
+            Detached::LeftOut => self.run_hooks(firing, detached, context, timing).await,
         }
     }
 
@@ -276,6 +277,9 @@ impl Driver {
                         firing.detach(request.id);
                         self.in_background(fire, request, &context.host);
                     }
+                }
+                Step::Run(batch) if batch.stage == Stage::Detached && detached == Detached::LeftOut => {
+                    batch.requests.iter().for_each(|request| firing.detach(request.id));
                 }
                 Step::Run(batch) => match <[RunRequest; 1]>::try_from(batch.requests) {
                     Ok([request]) => {

@@ -56,7 +56,7 @@ use builder::Settings;
 use engine::{Engine, EngineRuntime};
 use options::Detached;
 use recording::Ticket;
-use shadow::NotDriven;
+use shadow::{Beside, NotDriven};
 
 /// How deep hooks may start agents that fire hooks. Two levels are in use (a hook that asks an agent for a review); a
 /// third is most likely an endless recursion.
@@ -518,11 +518,18 @@ impl HookSystem {
         let plan = in_force.plan(&event);
         let depth = self.parts().world.depth;
         // If no hook would run there is no recursion to end, and one without an effect is left out there.
-        if plan.parts.is_empty() && (detached == Detached::LeftAlone || plan.shadow.is_empty() || depth >= DEEPEST) {
+        let beside = match detached {
+            _ if depth >= DEEPEST => Beside::LeftOut,
+            Detached::LeftOut => Beside::LeftOut,
+            Detached::LeftAlone => Beside::Started,
+            Detached::Awaited if plan.shadow.is_empty() => Beside::LeftOut,
+            Detached::Awaited => Beside::Awaited,
+        };
+        if plan.parts.is_empty() && beside != Beside::Awaited {
             let outcome = Firing::without_hooks(&in_force.snapshot, &plan, event.field(TOOL_INPUT));
-            let shadows = match depth >= DEEPEST {
-                true => Vec::new(),
-                false => ShadowFiring::of_plan(&in_force.snapshot, &plan, &event),
+            let shadows = match beside {
+                Beside::Started => ShadowFiring::of_plan(&in_force.snapshot, &plan, &event),
+                Beside::LeftOut | Beside::Awaited => Vec::new(),
             };
             return ControlFlow::Break(NotDriven { outcome, shadows });
         }

@@ -38,6 +38,8 @@ pub(super) enum Detached {
     LeftAlone,
     /// The event ends after them.
     Awaited,
+    /// They do not run.
+    LeftOut,
 }
 
 impl FireOptions {
@@ -59,6 +61,14 @@ impl FireOptions {
     #[must_use]
     pub fn wait_for_all(mut self) -> Self {
         self.detached = Detached::Awaited;
+        self
+    }
+
+    /// Runs only hooks that the outcome depends on: none that the host does not have to wait for, and none that is not
+    /// enforced. For events that are fired to find out what would be decided.
+    #[must_use]
+    pub fn decisive_only(mut self) -> Self {
+        self.detached = Detached::LeftOut;
         self
     }
 

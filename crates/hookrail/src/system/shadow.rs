@@ -21,7 +21,8 @@ use crate::native::ClosureThreads;
 use crate::outcome::{Effects, EndKind, Health, HookRun, Outcome, ShadowRun};
 
 /// How long a shutdown waits for hooks without an effect, in all.
-pub(super) const DRAIN: Duration = Duration::from_millis(1500);
+/// Less than a bridge takes before it ends, so that their ends are recorded.
+pub(super) const DRAIN: Duration = Duration::from_millis(750);
 
 /// The number of processes that they have at the same time.
 const MOST_PROCESSES: usize = 8;
@@ -149,6 +150,17 @@ impl Drop for CloseOnDrop {
     fn drop(&mut self) {
         self.0.close();
     }
+}
+
+/// What happens to the hooks without an effect of an event in which no other hook takes part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Beside {
+    /// They are started, and the outcome is there.
+    Started,
+    /// They are waited for.
+    Awaited,
+    /// They do not run.
+    LeftOut,
 }
 
 /// An event whose outcome is known without asking a hook.
