@@ -12,6 +12,7 @@ mod off;
 mod one;
 mod payload;
 mod plan;
+mod replay;
 mod support;
 
 pub(crate) use journal::append;
@@ -41,6 +42,7 @@ pub(crate) fn all_cases() -> Vec<BenchCase> {
         bus::cases(),
         fire::cases(),
         journal::cases(),
+        replay::cases(),
         host::cases(),
     ];
     groups.into_iter().flatten().collect()
