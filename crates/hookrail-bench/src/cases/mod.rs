@@ -1,5 +1,6 @@
 //! The cases of the benchmark.
 
+mod bridge;
 mod bus;
 mod fire;
 mod host;
@@ -41,6 +42,7 @@ pub(crate) fn all_cases() -> Vec<BenchCase> {
         module::cases(),
         bus::cases(),
         fire::cases(),
+        bridge::cases(),
         journal::cases(),
         replay::cases(),
         host::cases(),
