@@ -217,6 +217,11 @@ fn all_targets() -> Vec<Target> {
             AtMost(4.0),
             Ratio("journal-read", "hookrail-log", "grep"),
         ),
+        (
+            "replay of 1,000 events against one module, against firing them in process",
+            AtMost(1.5),
+            Ratio("replay", "hookrail-replay", "in-process"),
+        ),
         ("warm worker, against F", AtMost(0.3), Ratio("lane-worker", "hookrail-worker", "floor")),
         (
             "kept ready, Python, against its cold time",

@@ -142,6 +142,14 @@ pub(crate) enum Command {
     /// Verify the journal, print its head, or export events from it
     #[command(after_help = examples::JOURNAL)]
     Journal(JournalArgs),
+    /// Fire recorded events against a configuration and show what would be decided otherwise
+    ///
+    /// Hooks can change nothing: commands run in a sandbox that only reads and has no network, modules may only read. What
+    /// is fired here is not recorded.
+    ///
+    /// Exit status: 0 nothing differs, 2 something differs, 1 the command itself failed.
+    #[command(after_help = examples::REPLAY)]
+    Replay(ReplayArgs),
     /// Create a first hook in a project
     #[command(after_help = examples::INIT)]
     Init(InitArgs),
@@ -457,7 +465,7 @@ mod quick;
 pub(crate) use agent::AgentArgs;
 pub(crate) use bridge::{BridgeArgs, DoctorArgs, InstallArgs, ScopeArg, UninstallArgs};
 pub(crate) use journal::{
-    ExportArgs, HeadArgs, JournalArgs, JournalCommand, LogArgs, SelectArgs, StatsArgs, VerifyArgs,
+    ExportArgs, HeadArgs, JournalArgs, JournalCommand, LogArgs, ReplayArgs, SelectArgs, StatsArgs, VerifyArgs,
 };
 pub(crate) use plugin::{
     PluginArgs, PluginCommand, PluginInstallArgs, PluginListArgs, PluginSwitchArgs, PluginUninstallArgs, Scope,

@@ -109,6 +109,45 @@ pub struct HookRun {
     pub rewrites: bool,
 }
 
+impl HookRun {
+    /// A run about which nothing is known but how it ended.
+    pub(crate) fn not_asked(number: usize, hook: &Arc<Hook>, end: EndKind, health: Health) -> Self {
+        Self {
+            number,
+            hook: Arc::clone(hook),
+            end,
+            health,
+            exit_code: None,
+            signal: None,
+            decision: None,
+            duration: Duration::ZERO,
+            stdout: String::new(),
+            stderr: String::new(),
+            judged: None,
+            rewrites: false,
+        }
+    }
+}
+
+/// What a hook that is not enforced would have done.
+///
+/// ```
+/// use hookrail::{Decision, Effects, Environment, EventKind, FireOptions, Hook, HookSystem, NativeHook};
+///
+/// let guard = Hook::native(EventKind::BeforeTool, "guard", NativeHook::new(|_| Effects::deny("not today")));
+/// let hooks = HookSystem::builder(std::env::temp_dir()).environment(Environment::new()).hook(guard.shadow()).build();
+/// let outcome = hooks.fire_blocking_with(hooks.event(EventKind::BeforeTool), FireOptions::new().wait_for_all());
+/// assert_eq!(outcome.effects.decision, None);
+/// assert_eq!(outcome.shadow[0].run.decision, Some(Decision::Deny));
+/// ```
+#[derive(Clone, Debug)]
+pub struct ShadowRun {
+    /// The run. Its decision is what the event would have come to by this hook alone.
+    pub run: HookRun,
+    /// Everything it asked for, of which nothing was done.
+    pub effects: Effects,
+}
+
 /// Why the engine itself decided about an event that can be denied, whatever the hooks answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
@@ -179,6 +218,8 @@ pub struct Outcome {
     details: Details,
     /// Every hook that was planned, in plan order.
     pub runs: Vec<HookRun>,
+    /// The hooks that are not enforced and had answered by then, in plan order. A verdict that comes later is recorded.
+    pub shadow: Vec<ShadowRun>,
     /// Every hook that did not run, and why.
     pub skipped: Skips,
     /// Everything worth saying.
@@ -200,6 +241,7 @@ impl Outcome {
             native_response: None,
             details: Details::default(),
             runs: Vec::new(),
+            shadow: Vec::new(),
             skipped: Skips::default(),
             diagnostics: Vec::new(),
             refusal: None,

@@ -219,6 +219,9 @@ pub struct FiredEntry<'r> {
     pub outcome: &'r Outcome,
     /// The hooks that ran, in plan order.
     pub runs: Vec<RunEntry<'r>>,
+    /// The hooks without an effect that had answered when the outcome was made, in the order of
+    /// [`Outcome::shadow`](crate::Outcome::shadow).
+    pub shadow: Vec<RunEntry<'r>>,
     /// The time from firing to the outcome.
     pub duration: Duration,
 }

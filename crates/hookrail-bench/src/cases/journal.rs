@@ -73,6 +73,7 @@ impl Sample {
             configuration: Digest::of(b""),
             outcome: &outcome,
             runs: runs.collect(),
+            shadow: Vec::new(),
             duration: Duration::from_millis(3),
         };
         let kind = EntryKind::Fired(Box::new(fired));

@@ -13,6 +13,7 @@ mod off;
 mod one;
 mod payload;
 mod plan;
+mod replay;
 mod support;
 
 pub(crate) use journal::append;
@@ -43,6 +44,7 @@ pub(crate) fn all_cases() -> Vec<BenchCase> {
         fire::cases(),
         bridge::cases(),
         journal::cases(),
+        replay::cases(),
         host::cases(),
     ];
     groups.into_iter().flatten().collect()

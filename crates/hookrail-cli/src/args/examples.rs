@@ -182,6 +182,12 @@ EXAMPLES:
   hookrail stats --since 1w
   hookrail stats --hook guard --json";
 
+pub(super) const REPLAY: &str = "\
+EXAMPLES:
+  hookrail replay --since 1d                          would today's hooks decide the same?
+  hookrail replay --against ../new-guards             before new hooks are put in force
+  hookrail replay --session 4f2a --json";
+
 pub(super) const JOURNAL: &str = "\
 EXAMPLES:
   hookrail journal head > head.txt              keep it on another machine

@@ -1,9 +1,11 @@
 //! The arguments of the commands that read the journal.
 
+use std::path::PathBuf;
+
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 
-use super::examples;
+use super::{ProjectArgs, examples};
 
 /// The options that select records.
 #[derive(Clone, Debug, Default, Args)]
@@ -36,6 +38,9 @@ pub(crate) struct LogArgs {
     /// Go on with what is recorded from now on
     #[arg(long, short)]
     pub(crate) follow: bool,
+    /// Show for each hook with `"enforce": false` how often it would have blocked
+    #[arg(long, conflicts_with_all = ["last", "follow"])]
+    pub(crate) shadow: bool,
     /// Print the records as JSON lines, as they are in the journal
     #[arg(long)]
     pub(crate) json: bool,
@@ -48,6 +53,30 @@ pub(crate) struct StatsArgs {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArgs {
+    /// Only events of this time on: `90s`, `30m`, `2h`, `1d`, `1w`, or a time such as `2026-11-16` or `2026-11-16T08:00`
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
+    /// Only this session
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Only this event, by its name in any dialect
+    #[arg(long, value_name = "EVENT")]
+    pub(crate) event: Option<String>,
+    /// Use the configuration of this directory instead of the project's own
+    #[arg(long, value_name = "DIR")]
+    pub(crate) against: Option<PathBuf>,
+    /// Run commands and modules as they are, with everything they do
+    #[arg(long)]
+    pub(crate) run_commands: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
 }
 
 #[derive(Debug, Args)]

@@ -34,6 +34,8 @@ static PAGES: &[Page] = &pages! {
     "cookbook", "Copy a hook that does what you need";
     "how-to/debug-hooks", "Find out why a hook does not work";
     "how-to/editor-support", "Complete and check settings in an editor";
+    "how-to/try-a-hook", "Try a hook before it counts";
+    "how-to/replay-events", "Find out what a change of hooks would have done";
     "how-to/faster-hooks", "Make hooks faster";
     "how-to/sandbox-hooks", "Restrict what a hook may do";
     "how-to/keep-secrets", "Keep secrets from hooks";

@@ -1,5 +1,7 @@
 //! `hookrail log`: a timeline of what hooks decided.
 
+mod shadow;
+
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -21,6 +23,9 @@ const FOLLOW_INTERVAL: Duration = Duration::from_millis(200);
 const LINES_AT_ONCE: usize = 512;
 
 pub(crate) fn run(args: &LogArgs) -> Result<Exit> {
+    if args.shadow {
+        return shadow::run(args);
+    }
     let journal = open()?;
     let mut records = journal.read(filter(&args.select)?).map_err(|error| failure(&error))?;
     let mut reader = match args.last {
@@ -70,7 +75,7 @@ fn print_last(args: &LogArgs, records: &mut Records, count: usize) -> Result<Rea
     output::text_to_reader(&last.iter().map(|record| line(args, record)).collect::<String>())
 }
 
-fn report_unreadable(unreadable: &hookrail_journal::Unreadable) {
+pub(super) fn report_unreadable(unreadable: &hookrail_journal::Unreadable) {
     let text = one_line(&unreadable.to_string());
     crate::logging::write_stderr(format!("warning: {text}; run `hookrail journal verify`\n"));
 }
@@ -138,7 +143,7 @@ fn verdict(record: &Record) -> (&str, Style) {
 }
 
 /// What an event is about: its tool, with the path or the command.
-fn subject(record: &Record) -> Option<String> {
+pub(super) fn subject(record: &Record) -> Option<String> {
     let tool = record.tool.as_deref()?;
     let input = record.input.as_ref().and_then(|input| input.as_object()?.get("tool_input")?.as_object());
     let keys = ["command", "path", "file_path", "absolute_path", "filePath", "url", "pattern"];

@@ -18,6 +18,7 @@ mod log;
 mod plugin;
 mod reference;
 mod reload;
+mod replay;
 mod schema;
 pub(crate) mod serve;
 mod stats;
@@ -46,6 +47,7 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Log(args) => log::run(&args),
         Command::Stats(args) => stats::run(&args),
         Command::Journal(args) => journal::run(&args),
+        Command::Replay(args) => replay::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Reference(args) => reference::run(&args),

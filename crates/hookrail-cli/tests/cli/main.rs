@@ -24,6 +24,7 @@ mod pseudo_terminal;
 mod readme;
 mod recording;
 mod reference;
+mod replay;
 mod sandbox;
 mod signals;
 mod stopped;

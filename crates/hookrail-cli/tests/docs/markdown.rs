@@ -14,7 +14,7 @@ pub(super) fn document(name: &str) -> String {
 }
 
 /// The documents whose blocks are executed by the modules beside this one. Others have tests of their own.
-pub(super) const DOCUMENTS: [&str; 27] = [
+pub(super) const DOCUMENTS: [&str; 29] = [
     "journal.md",
     "hooks.md",
     "agents/claude.md",
@@ -35,7 +35,9 @@ pub(super) const DOCUMENTS: [&str; 27] = [
     "how-to/editor-support.md",
     "how-to/faster-hooks.md",
     "how-to/keep-secrets.md",
+    "how-to/replay-events.md",
     "how-to/sandbox-hooks.md",
+    "how-to/try-a-hook.md",
     "reference/answers.md",
     "reference/event-samples.md",
     "reference/settings.md",

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::part::{AnyPart, PartEnd};
 use super::plan::{PartPlan, Plan};
+use super::shadow::ShadowFiring;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::registry::DialectId;
 use crate::event::{Event, EventKind, Stage};
@@ -87,14 +88,27 @@ impl Firing {
 
     /// Starts an event with a plan that was made for it, or for an event that a plan cannot distinguish from it.
     pub(crate) fn planned(snapshot: Arc<Snapshot>, plan: Arc<Plan>, event: Event) -> Self {
+        let outcome = before_any_hook(&snapshot, &plan);
+        let mut firing = Self::begin(snapshot, plan, event, outcome);
+        firing.refuse_repeated_keys(0);
+        firing
+    }
+
+    /// The event as a hook sees it that is not enforced. What the engine itself says about the event is no part of what the
+    /// hook would have done.
+    pub(crate) fn of_shadow(snapshot: Arc<Snapshot>, plan: Arc<Plan>, event: Event) -> Self {
+        let outcome = Outcome::untouched(plan.event);
+        Self::begin(snapshot, plan, event, outcome)
+    }
+
+    fn begin(snapshot: Arc<Snapshot>, plan: Arc<Plan>, event: Event, outcome: Outcome) -> Self {
         let mut next_run = 0;
         let mut parts = Vec::new();
         for part in &plan.parts {
             parts.push((part.dialect, part.dialect.part(part, next_run)));
             next_run += part.hooks.len();
         }
-        let outcome = before_any_hook(&snapshot, &plan);
-        let mut firing = Self {
+        Self {
             snapshot,
             plan,
             original: event.clone(),
@@ -107,9 +121,7 @@ impl Firing {
             waiting: BTreeSet::new(),
             outcome,
             next_run,
-        };
-        firing.refuse_repeated_keys(0);
-        firing
+        }
     }
 
     /// The outcome of an event for which no hook runs. It is computed without a machine, because most events of a
@@ -129,6 +141,11 @@ impl Firing {
     /// The event as the host fired it.
     pub(crate) fn original(&self) -> &Event {
         &self.original
+    }
+
+    /// The firings of the hooks that run beside this event without an effect, in plan order.
+    pub(crate) fn shadows(&self) -> Vec<ShadowFiring> {
+        ShadowFiring::of_plan(&self.snapshot, &self.plan, &self.original)
     }
 
     /// What would happen.

@@ -262,20 +262,7 @@ impl<D: Protocol> AnyPart for Part<D> {
 
     fn left_out(&mut self, run: RunId) {
         let Some(slot) = self.slot_index(run).and_then(|at| self.slots.get_mut(at)) else { return };
-        slot.run = Some(HookRun {
-            number: run.index(),
-            hook: Arc::clone(&slot.planned.hook),
-            end: EndKind::Detached,
-            health: Health::Well,
-            exit_code: None,
-            signal: None,
-            decision: None,
-            duration: Duration::ZERO,
-            stdout: String::new(),
-            stderr: String::new(),
-            judged: None,
-            rewrites: false,
-        });
+        slot.run = Some(HookRun::not_asked(run.index(), &slot.planned.hook, EndKind::Detached, Health::Well));
     }
 
     fn finish(&mut self, event: &mut Event, policy: &Policy) -> PartEnd {

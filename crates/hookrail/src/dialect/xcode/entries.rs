@@ -9,14 +9,14 @@ use super::variables;
 use crate::config::{Document, Key, Node, Shape, nearest};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::columns::{event_named, event_names};
-use crate::dialect::{DialectId, sandbox};
+use crate::dialect::{DialectId, enforcement, sandbox};
 use crate::event::EventKind;
-use crate::hook::{Action, Hook, OnFailure, Owner, bridge_program};
+use crate::hook::{Action, Enforcement, Hook, OnFailure, Owner, bridge_program};
 use crate::matcher::{CompiledMatcher, Language, MatchScope, Matcher, OnInvalid};
 use crate::run::Environment;
 use crate::source::{Origin, SourceKind};
 
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "matcher",
     "command",
     "commandWindows",
@@ -26,6 +26,7 @@ const KEYS: [&str; 11] = [
     "description",
     "statusMessage",
     "failurePolicy",
+    enforcement::KEY,
     sandbox::PROFILE_KEY,
     sandbox::REQUIRED_KEY,
 ];
@@ -134,12 +135,15 @@ impl Reader<'_> {
             return;
         }
         self.document.unknown_keys(members, &KEYS, "a hook", &mut self.found);
+        let enforcement = enforcement::read(self.document, node, &mut self.found);
         let on_failure = self.failure_policy(node);
         let command = self.command(node);
         let timeout = self.timeout(node);
         let matcher = self.matcher(event, event_name, node);
         let action = match (&command, &timeout, &matcher) {
             (Ok(command), Ok(_), Ok(_)) => Action::Shell(command.as_str().into()),
+            // What is not enforced guards nothing, usable or not; what is wrong with it was reported.
+            _ if enforcement == Enforcement::Shadow => return,
             // A guard whose failure has an effect must never disappear silently.
             (Err(why), _, _) | (_, Err(why), _) | (_, _, Err(why)) if on_failure == OnFailure::Block => {
                 let message = "this guard cannot be used, so its event ends as its `failurePolicy` says";
@@ -153,6 +157,7 @@ impl Reader<'_> {
         hook.description = self.optional_text(node, "description");
         hook.status_message = self.optional_text(node, "statusMessage");
         hook.on_failure = on_failure;
+        hook.enforcement = enforcement;
         if let Ok(Some(timeout)) = timeout {
             hook.timeout = timeout;
         }
